@@ -40,7 +40,7 @@ Evidence evidence_of(std::span<const model::Arrangement> arrangements, double mo
 
 /// The median. A quantile is off by 1 / (2 sqrt(n)) of the values, for n of them; four pairs of cells a round are as
 /// good as four values. Twice that is less of chance, but no farther out than the quartiles.
-Differences::Told median_of_rounds(const std::vector<double>& sorted, std::size_t rounds) {
+Differences::Centre median_of_rounds(const std::vector<double>& sorted, std::size_t rounds) {
     const double standard = 1 / (4 * std::sqrt(static_cast<double>(rounds)));
     const double off = std::min(2 * standard, 0.25);
     return {quantile(sorted, 0.5), (quantile(sorted, 0.5 + off) - quantile(sorted, 0.5 - off)) / 2 * standard / off};
@@ -49,14 +49,15 @@ Differences::Told median_of_rounds(const std::vector<double>& sorted, std::size_
 /// Half the width of the closest quarter of the values.
 double width_of_core(const std::vector<double>& sorted) {
     constexpr double least = 5e-4;  // timers have steps
-    const auto held = std::max<std::size_t>(3, sorted.size() / 4);
+    const auto quarter = std::max<std::size_t>(3, sorted.size() / 4);
     double width = sorted.back() - sorted.front();
-    for (std::size_t i = 0; i + held <= sorted.size(); ++i) width = std::min(width, sorted[i + held - 1] - sorted[i]);
+    for (std::size_t i = 0; i + quarter <= sorted.size(); ++i)
+        width = std::min(width, sorted[i + quarter - 1] - sorted[i]);
     return std::max(width / 2, least);
 }
 
 /// The biweight's middle of the core that the median lies in, and its error; nothing where there is no core.
-std::optional<Differences::Told> core_of(const std::vector<double>& sorted) {
+std::optional<Differences::Centre> core_of(const std::vector<double>& sorted) {
     constexpr std::size_t few = 3;
     constexpr double reach = 4.5,
                      shared = 2;  // each sample is in several differences: half of them are as good as independent
@@ -76,17 +77,17 @@ std::optional<Differences::Told> core_of(const std::vector<double>& sorted) {
         if (weights <= 0) return std::nullopt;
         middle = sum / weights;
     }
-    std::size_t held = 0;
+    std::size_t inside = 0;
     double squares = 0, slope = 0;
     for (const double x : sorted) {
         const double u = (x - middle) / scale, rest = 1 - u * u;
         if (rest <= 0) continue;
-        ++held;
+        ++inside;
         squares += rest * rest * rest * rest * (x - middle) * (x - middle);
         slope += rest * (1 - 5 * u * u);
     }
-    if (held < few || slope <= 0) return std::nullopt;
-    return Differences::Told{middle, std::sqrt(shared * squares) / slope};
+    if (inside < few || slope <= 0) return std::nullopt;
+    return Differences::Centre{middle, std::sqrt(shared * squares) / slope};
 }
 
 }  // namespace
@@ -111,11 +112,11 @@ void Differences::add(std::span<const Turns> left, std::span<const Turns> right)
     rounds_ = std::max(rounds_, rounds.size());
 }
 
-Differences::Told Differences::told() const {
+Differences::Centre Differences::centre() const {
     if (logs_.empty()) return {std::numeric_limits<double>::quiet_NaN(), 0};
     auto sorted = logs_;
     std::sort(sorted.begin(), sorted.end());
-    // Of six rounds a quarter of the differences may be those of one disturbed pair: on an H200 an arrangement was off
+    // Of six rounds a inside of the differences may be those of one disturbed pair: on a GPU an arrangement was off
     // by 6 % and said 0.06 %.
     constexpr std::size_t enough_rounds = 12;
     const auto core = rounds_ >= enough_rounds ? core_of(sorted) : std::nullopt;

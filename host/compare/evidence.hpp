@@ -6,7 +6,7 @@
 // core, but somewhere in it, by how many of the others are on either side. So from the median on the middle of the core
 // is looked for (Tukey's biweight), whose width is that of the closest quarter of the differences. All differences
 // within a pair of rounds are taken, not only those of a round. By rounds recorded on two machines under seven loads
-// (2026-11-23) that is closer than medians, than quartiles, and than anything made of processor time.
+// that is closer than medians, than quartiles, and than anything made of processor time.
 //
 // Arrangements differ by several times in how far they are to be relied on, for another process comes and goes. An
 // arrangement's own differences say how far: by the width of their middle, which is the same when the sides change
@@ -34,8 +34,8 @@ struct Evidence {
     double error(std::size_t i) const { return errors.empty() ? 1 : errors[i]; }
 };
 
-/// What arrangements of one kernel differ by that their rounds do not say (2026-11-22 and 23, VM of two cores): those
-/// that are known far better than this count as if they were not.
+/// What arrangements of one kernel differ by that their rounds do not say (`cllab run X --vs X --json`, on two cores):
+/// those that are known far better than this count as if they were not.
 inline constexpr double between_arrangements = 0.003;
 
 Evidence ratios_of(std::span<const model::Arrangement> arrangements);
@@ -54,11 +54,11 @@ public:
     /// `left` and `right` may have several cells each, which took turns.
     void add(std::span<const Turns> left, std::span<const Turns> right);
 
-    struct Told {
+    struct Centre {
         double log_ratio;  ///< the middle of their core; NaN: there is nothing usable
         double error;      ///< its standard error, as far as rounds are independent of each other
     };
-    Told told() const;
+    Centre centre() const;
 
 private:
     std::vector<double> logs_;

@@ -57,12 +57,12 @@ inline constexpr double late = 3;
 
 /// Seconds of sampling, of all its cells together, in an arrangement of a comparison that may take `seconds`, where all
 /// the rest of an arrangement takes `overhead`. On a busy machine arrangements of one kernel differ by what the rounds
-/// within one leave open, not by their placement (2026-11-22: 0.3 % either way): then what counts is the time spent in
+/// within one leave open, not by their placement (0.3 % either way): then what counts is the time spent in
 /// samples. So three times the rest, as long as 16 arrangements fit, but as much as the rest in any case, since less
 /// would waste the start; down to half as much where 11 would not fit: of eight arrangements the interval is the whole
 /// range, and one that was spoiled is all of it. By recorded rounds beside three and six busy processes, in the same
 /// time: 8 with all of their samples find 2 % in 53 of 100, 11 with half of them in 62. Less still where a driver's
-/// start alone takes what there is for the fewest arrangements that can say anything (2 s on an H200).
+/// start alone takes what there is for the fewest arrangements that can say anything (2 s on some GPUs).
 double sampling_seconds(double overhead, double seconds);
 
 /// Seconds of sampling that leave an arrangement known well enough for Rules::precise, by the error of those so far:

@@ -21,6 +21,6 @@ std::string format_exact(double value);
 std::optional<std::int64_t> parse_integer(std::string_view text);
 /// A finite real number, whole text consumed, independent of the locale.
 std::optional<double> parse_real(std::string_view text);
-std::string utc_now();  ///< "2026-11-20T23:59:59Z"
+std::string utc_now();  ///< ISO 8601, to the second, "…T23:59:59Z"
 
 }  // namespace cllab

@@ -12,7 +12,7 @@ namespace cllab::device {
 
 /// For a process that has not called OpenCL yet, a child process too: NVIDIA's driver keeps what it compiles in a new
 /// folder that only this process has. So a build has a log, which one that the cache answers lacks, and a context takes
-/// no longer than with a cache: without any, 1.0 to 1.6 s more (H200, driver 580.159.04). Does nothing where the user
+/// no longer than with a cache: without any, 1.0 to 1.6 s more (`phases` of a record). Does nothing where the user
 /// has set CUDA_CACHE_DISABLE.
 void use_own_cache();
 
@@ -21,10 +21,10 @@ int threads_that_run();
 
 /// For a process that has not called OpenCL yet: PoCL keeps each of its threads on a core of its own (POCL_AFFINITY).
 /// Where they may move, Linux runs two of them on one core while another is idle, for a launch or for a second: muladd
-/// took 28 us pinned and 34 to 45 otherwise, one stream of L3 49 us and 97 (two idle cores of an EPYC VM, PoCL 3.1,
-/// 2026-11-23). Beside a busy process they had better move: pinned, the interval of a comparison was twice as wide.
-/// Does nothing where others run now (`running`), where the user has set that variable or how many threads there are,
-/// or where this process may not use all cores: PoCL counts them from the first.
+/// took 28 us pinned and 34 to 45 otherwise, one stream of L3 49 us and 97 (PoCL on two idle cores; run again with
+/// POCL_AFFINITY=0 and 1). Beside a busy process they had better move: pinned, the interval of a comparison was twice
+/// as wide. Does nothing where others run now (`running`), where the user has set that variable or how many threads
+/// there are, or where this process may not use all cores: PoCL counts them from the first.
 void pin_threads(int (*running)() = threads_that_run);
 
 /// What the environment says to drivers, by variable: of caches, which decide what a build costs, and of threads.

@@ -60,7 +60,7 @@ void bound_sampled_issue(const Record& record, const Limits& limits, const Figur
     // A compare and the branch behind it are one to a processor, and some moves none.
     constexpr double fused = 0.8;
     bound.low *= fused;
-    out.bounds.push_back(on_cores_had(std::move(bound), record, parallel_of(record, limits)));
+    out.bounds.push_back(on_available_cores(std::move(bound), record, parallel_of(record, limits)));
 }
 
 }  // namespace

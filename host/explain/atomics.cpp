@@ -20,10 +20,10 @@ namespace {
 
 /// The fastest rate that was seen with as few addresses as may be at least `addresses`, or fewer. Its high end is the
 /// fastest that was seen with `spread` times as many: how many parts of a cache share the work is a matter of where the
-/// addresses lie. 256 of them took 40 Gop/s in one buffer and 20 in another (H200, 2026-11-22). `in_place`: the memory
-/// adds, and a number of addresses between two that were tried has a rate between theirs: 1.15 Top/s of 4 words of
-/// local memory, 2.6 of 8, 5.8 of 32 (H200, 2026-11-23). Where cores add, one address alone goes from core to core, and
-/// no number of them stands for another.
+/// addresses lie. 256 of them took 40 Gop/s in one buffer and 20 in another (`cllab run atomic`). `in_place`: the
+/// memory adds, and a number of addresses between two that were tried has a rate between theirs: 1.15 Top/s of 4 words
+/// of local memory, 2.6 of 8, 5.8 of 32 (`cllab run atomic`). Where cores add, one address alone goes from core to
+/// core, and no number of them stands for another.
 std::optional<Figure> rate_of_atomics(const Limits& limits, const std::string& space, double addresses, double spread,
                                       bool in_place) {
     const auto head = "atomic." + space + ".";
@@ -85,7 +85,7 @@ void bound_barriers(const Record& record, const Limits& limits, Explanation& out
         // A CPU's thread walks through the work-items of a group, and the groups share the threads.
         const double rounds = std::ceil(std::max(1.0, work.groups) / std::max(1u, limits.units));
         if (work.group > 0)
-            out.bounds.push_back(on_cores_had(
+            out.bounds.push_back(on_available_cores(
                 at_time("barriers", "barriers", "barriers", work.barriers * work.group * rounds, *item), record,
                 parallel_of(record, limits), rounds * limits.units / std::max<double>(work.groups, limits.units)));
         else
@@ -124,7 +124,7 @@ void bound_atomics(const Record& record, const Limits& limits, Explanation& out)
     // Cores hand an address to each other, which one that is alone need not wait for: it is as fast as they are with an
     // address each at the most.
     if (const auto fastest = rate_of_atomics(limits, "global", INFINITY, 1, false);
-        fastest && had_share(record, parallel_of(record, limits)) < 1)
+        fastest && available_share(record, parallel_of(record, limits)) < 1)
         bound.low = std::min(bound.low, record.work.atomics / std::max(fastest->value, fastest->high));
     out.bounds.push_back(std::move(bound));
 }

@@ -19,16 +19,16 @@ using model::Figure;
 using model::Limits;
 using model::Record;
 
-/// What the level before may serve takes no time at all in the low end of this bound. `takes`: of the time that it
-/// takes behind that level, where what serves one after the other is known; 0: no time.
-Bound without_nearer(Bound bound, double nearer, double takes = 0) {
+/// What the level before may serve takes no time at all in the low end of this bound. `relative_time`: of the time that
+/// it takes behind that level, where what serves one after the other is known; 0: no time.
+Bound without_nearer(Bound bound, double nearer, double relative_time = 0) {
     bound.low *= 1 - nearer;
-    for (double* seconds : {&bound.seconds, &bound.high}) *seconds *= 1 - nearer * (1 - takes);
+    for (double* seconds : {&bound.seconds, &bound.high}) *seconds *= 1 - nearer * (1 - relative_time);
     if (nearer < 0.005) return bound;
     const auto part = format_significant(100 * nearer, 2) + " % ";
-    if (takes > 0)
-        bound.how += ", of which " + part + "may lie nearer, where it takes " + format_significant(100 * takes, 2) +
-                     " % of that";
+    if (relative_time > 0)
+        bound.how += ", of which " + part + "may lie nearer, where it takes " +
+                     format_significant(100 * relative_time, 2) + " % of that";
     else
         bound.how += ", less " + part + "that may lie nearer";
     return bound;
@@ -58,7 +58,7 @@ const Figure* stream_like(const Record& record, const Limits& limits) {
     return like ? like : fastest({"copy", "batch", "read", "write", "triad", "memory.rate"});
 }
 
-void bound_memory(const Record& record, const Limits& limits, Held held, Explanation& out) {
+void bound_memory(const Record& record, const Limits& limits, Capacity capacity, Explanation& out) {
     const auto& work = record.work;
     const auto leave_out = [&](const std::string& why) { out.unbounded.emplace_back("memory traffic", why); };
     if (bound_counted_memory(record, stream_like(record, limits), out)) return;
@@ -67,8 +67,8 @@ void bound_memory(const Record& record, const Limits& limits, Held held, Explana
         if (work.assumed) bound.how += ", every buffer once";
         out.bounds.push_back(std::move(bound));
     };
-    const auto sizes = sizes_of(limits, "bandwidth", held);
-    auto place = place_of(record, limits, sizes, limits.units, held);
+    const auto sizes = sizes_of(limits, "bandwidth", capacity);
+    auto place = place_of(record, limits, sizes, limits.units, capacity);
     if (const auto* streamed = limits.find("bandwidth.streamed"); streamed && work.footprint >= 0.99 * streamed->value)
         place = Place{sizes.size(), true, 0};
     if (!place) return leave_out("the profile does not say where the caches end");
@@ -101,7 +101,8 @@ void bound_memory(const Record& record, const Limits& limits, Held held, Explana
             both.seconds > bound.seconds)
             bound = std::move(both);
     // The last level is one for all, and how much of it a core alone can use is not known.
-    if (place->level + 1 < sizes.size()) bound = on_cores_had(std::move(bound), record, parallel_of(record, limits));
+    if (place->level + 1 < sizes.size())
+        bound = on_available_cores(std::move(bound), record, parallel_of(record, limits));
     // A core that goes through more than a level holds again and again may hit it never, and what does hit it takes its
     // time all the same.
     const auto* nearer = place->level > 0 && record.work.shared && !is_gpu(record)
@@ -177,13 +178,13 @@ void bound_arithmetic(const Record& record, const Limits& limits, Explanation& o
     }
     const double parallel = parallel_of(record, limits);
     out.bounds.push_back(
-        on_cores_had(std::move(bound), record, parallel, std::max(1.0, rounds * parallel / limits.units)));
+        on_available_cores(std::move(bound), record, parallel, std::max(1.0, rounds * parallel / limits.units)));
 }
 
 /// The last group begins when all others have, and waits for what it loads. A GPU's first level holds nothing of the
 /// launch before: 2048 loads of which each needs the one before, through 64 KiB again and again, took 108 us, as 512 of
-/// the second level and 1536 of the first do (H200, 2026-11-22). So what is moved once comes from the second level at
-/// the nearest.
+/// the second level and 1536 of the first do (`cllab run latency` on a GPU). So what is moved once comes from the
+/// second level at the nearest.
 Bound with_last_load(Bound bound, const Record& record, const Limits& limits) {
     const auto& work = record.work;
     const auto* load = limits.find("latency.l2.latency");
@@ -200,8 +201,8 @@ void bound_launch(const Record& record, const Limits& limits, Explanation& out) 
     const auto& work = record.work;
     if (work.launches == 0) return;  // of a slope, launching cancels
     const auto *empty = limits.find("launch.empty.item"), *next = limits.find("launch.next.item");
-    // A launch on a CPU may end only when all of its threads have woken up: 26 us of 16 groups, 19 of one (16 cores,
-    // PoCL 5.0, 2026-11-23).
+    // A launch on a CPU may end only when all of its threads have woken up: 26 us of 16 groups, 19 of one, by
+    // `cllab run launch` on PoCL with 16 cores.
     const auto* on_all = is_gpu(record) || work.groups < 2 ? nullptr : limits.find("launch.empty.device");
     if (empty && on_all && on_all->value > empty->value) empty = on_all;
     if (!empty) {
@@ -220,9 +221,9 @@ void bound_launch(const Record& record, const Limits& limits, Explanation& out) 
     };
     if (work.launches > 1 && next && second) add(1, *second);
     if (const double more = static_cast<double>(work.launches) - (second ? 2 : 1); more > 0 && next) add(more, *next);
-    // What a launch takes changes with what else the host does: on a busy 2-core VM (PoCL 3.1, 2026-11-22) small
-    // kernels came to take 2.4 times less than the empty one of the profile half an hour before. An empty one of one
-    // process took 0.31 us and of another 1.4 (2026-11-23).
+    // What a launch takes changes with what else the host does: on two busy cores small kernels took 2.4 times less
+    // than the empty one of a profile made while the host had more to do. An empty one of one process took 0.31 us and
+    // of another 1.4 (`cllab run launch`, in several processes).
     bound.low = std::min(bound.low, bound.seconds / (is_gpu(record) ? 4 : 8));
     out.bounds.push_back(std::move(bound));
     if (work.groups <= 1) return;
@@ -242,7 +243,7 @@ bool chases_by_index(const Record& record) {
     return share > 0.5;
 }
 
-void bound_latency(const Record& record, const Limits& limits, Held held, Explanation& out) {
+void bound_latency(const Record& record, const Limits& limits, Capacity capacity, Explanation& out) {
     const auto& work = record.work;
     const auto leave_out = [&](const std::string& why) { out.unbounded.emplace_back("latency", why); };
     if (work.chain.empty()) return leave_out("what waits for what is not known");
@@ -250,7 +251,7 @@ void bound_latency(const Record& record, const Limits& limits, Held held, Explan
     double nearer = 0;
     std::optional<Place> place;
     if (work.chain == "load") {
-        place = place_of(record, limits, sizes_of(limits, "latency", held), 1, held);
+        place = place_of(record, limits, sizes_of(limits, "latency", capacity), 1, capacity);
         if (!place) return leave_out("the profile does not say where the caches end");
         name = place->memory ? "memory" : level_name(place->level);
         figure = place->memory ? "memory" : level_id(place->level);
@@ -271,7 +272,7 @@ void bound_latency(const Record& record, const Limits& limits, Held held, Explan
     std::string instead;
     if (!latency && work.chain == "load") out.missing.push_back("latency." + figure + ".latency");
     if (work.chain == "load")
-        for (auto level = place->memory ? sizes_of(limits, "latency", held).size() : place->level;
+        for (auto level = place->memory ? sizes_of(limits, "latency", capacity).size() : place->level;
              !latency && level-- > 0;) {
             latency = limits.find("latency." + level_id(level) + ".latency");
             instead = ", since the profile has no " + name + " latency";
@@ -299,8 +300,8 @@ void bound_latency(const Record& record, const Limits& limits, Held held, Explan
         bound.seconds += more;
         bound.high += more;
     }
-    bound = on_cores_had(std::move(bound), record, 1);
-    // How far away an address is makes an atomic twice as slow as another (H200, 150 to 268 ns by the buffer), and a
+    bound = on_available_cores(std::move(bound), record, 1);
+    // How far away an address is makes an atomic twice as slow as another (150 to 268 ns by the buffer), and a
     // profile meets only a few. None is nearer than the level behind the first, which its loads came to. A CPU's core
     // adds in its own first level.
     if (work.chain == "atomic" && is_gpu(record)) {
@@ -313,17 +314,17 @@ void bound_latency(const Record& record, const Limits& limits, Held held, Explan
 
 }  // namespace
 
-Explanation bounds_of(const Record& record, const Limits& limits, Held held) {
+Explanation bounds_of(const Record& record, const Limits& limits, Capacity capacity) {
     Explanation out;
     if (!record.time) return out;
-    bound_memory(record, limits, held, out);
+    bound_memory(record, limits, capacity, out);
     bound_arithmetic(record, limits, out);
     bound_atomics(record, limits, out);
     bound_launch(record, limits, out);
-    bound_latency(record, limits, held, out);
+    bound_latency(record, limits, capacity, out);
     bound_local(record, limits, out);
     bound_counted(record, limits, out);
-    let_cores_come(record, limits, out);
+    add_wake_up(record, limits, out);
     std::stable_sort(out.bounds.begin(), out.bounds.end(),
                      [](const Bound& a, const Bound& b) { return a.seconds > b.seconds; });
     return out;

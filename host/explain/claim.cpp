@@ -75,7 +75,7 @@ std::optional<Prediction> predict(const model::Record& record, const model::Expl
         if (is_vague(bound)) bound.seconds = bound.low;
     // Where the data will lie is known as far as it is known where each level ends: no time is below the one, none
     // above the other.
-    auto farther = bounds_of(record_of(record, changed), limits, Held::least).bounds;
+    auto farther = bounds_of(record_of(record, changed), limits, Capacity::least).bounds;
     for (auto& bound : farther)
         if (is_vague(bound)) bound.seconds = bound.high;
     const double least = of_any_code.empty() ? 0 : together(of_any_code, claim);

@@ -26,9 +26,9 @@ bool is_of_a_core(const Bound& bound, const Limits& limits) {
 
 /// Little work may take longer than its bounds say, as where its lines are still in another core's cache, and then some
 /// of the others come: 12 groups of next to nothing took 31 to 36 us, empty ones 23, and groups that all cores come to
-/// 44 (16 cores, PoCL 5.0, 2026-11-24). Between is a launch, where no other bound is near and an empty one is the
+/// 44 (PoCL with 16 cores). Between is a launch, where no other bound is near and an empty one is the
 /// larger part of the time.
-void let_some_cores_come(const Record& record, const model::Figure& spread, const Explanation& found, Bound& launch) {
+void add_partial_wake_up(const Record& record, const model::Figure& spread, const Explanation& found, Bound& launch) {
     const double time = record.time->median;
     const bool alone_explains = launch.seconds >= most_of_the_time * time, is_most = launch.seconds >= 0.5 * time;
     const auto is_near = [&](const Bound& b) {
@@ -45,14 +45,14 @@ void let_some_cores_come(const Record& record, const model::Figure& spread, cons
 
 }  // namespace
 
-double had_share(const Record& record, double parallel) {
+double available_share(const Record& record, double parallel) {
     constexpr double nearly_all = 0.95;
     const double share = is_gpu(record) ? 1 : record.time->share_of(parallel);
     return share < nearly_all ? share : 1;
 }
 
-Bound on_cores_had(Bound bound, const Record& record, double parallel, double already) {
-    const double share = had_share(record, parallel);
+Bound on_available_cores(Bound bound, const Record& record, double parallel, double already) {
+    const double share = available_share(record, parallel);
     if (already * share >= 1) return bound;
     for (double* seconds : {&bound.seconds, &bound.low, &bound.high}) *seconds /= already * share;
     bound.how += ", on " + format_significant(share * parallel, 3) + " of " + format_exact(parallel) +
@@ -64,11 +64,11 @@ double parallel_of(const Record& record, const Limits& limits) {
     return record.work.groups > 0 ? std::min<double>(limits.units, record.work.groups) : limits.units;
 }
 
-void let_cores_come(const Record& record, const Limits& limits, Explanation& out) {
+void add_wake_up(const Record& record, const Limits& limits, Explanation& out) {
     const auto* spread = limits.find("launch.spread");
     const double n = limits.units;
     if (!spread || is_gpu(record) || n < 2 || record.work.launches != 1 || record.work.groups < n ||
-        had_share(record, n) < 1)
+        available_share(record, n) < 1)
         return;
     const auto launch =
         std::find_if(out.bounds.begin(), out.bounds.end(), [](const Bound& b) { return b.id == "launch"; });
@@ -94,7 +94,7 @@ void let_cores_come(const Record& record, const Limits& limits, Explanation& out
         launch->low = std::max(launch->low, spread->low / 2);
         launch->high = std::max(launch->high, spread->high);
     } else {
-        let_some_cores_come(record, *spread, out, *launch);
+        add_partial_wake_up(record, *spread, out, *launch);
     }
 }
 

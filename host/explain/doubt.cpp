@@ -15,7 +15,7 @@ const model::Bound* doubted(const model::Explanation& e, const model::Timing& ti
     if (e.limit == Limit::impossible)
         return &*std::max_element(e.bounds.begin(), e.bounds.end(),
                                   [](const auto& a, const auto& b) { return a.low < b.low; });
-    // It changes within seconds: 20 to 41 G/s in six looks at two idle cores (EPYC VM, 2026-11-23).
+    // It changes within seconds: `cllab run issue` six times found 20 to 41 G/s on two idle cores.
     if (const auto* limiter = e.limit == Limit::named ? e.limiter() : nullptr;
         limiter && limiter->figure == "issue.rate")
         return limiter;

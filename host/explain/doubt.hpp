@@ -19,7 +19,7 @@ constexpr double alike = 1.05;  ///< times or rates of a machine at rest that di
 double gain(const model::Figure& before, const model::Figure& now);
 /// Each figure that both measurements have, as the slower one has it. A difference of two times that others disturb
 /// comes out too small as easily as too large: of two in a row a step took a hundredth of what it takes (two cores with
-/// five programs beside it, 2026-11-23).
+/// five programs beside it).
 std::vector<model::Figure> slower_of(const std::vector<model::Figure>& first, const std::vector<model::Figure>& second);
 /// By more than the spread of a machine at rest, and known within a half.
 bool is_faster(const model::Figure& before, const model::Figure& now);

@@ -24,8 +24,8 @@ Limit limit_of(const std::vector<model::Bound>& bounds, const model::Timing& tim
 
 std::size_t after_launch(const std::vector<model::Bound>& bounds, const model::Timing& time) {
     // Each is no trifle, and together they are nearly all of the time and not more: two have more chances to come near
-    // to it than one has. The same launch takes more or less: an empty kernel took 5.0 to 6.1 us in four profiles of an
-    // H200 within a day (2026-11-22).
+    // to it than one has. The same launch takes more or less: an empty kernel took 5.0 to 6.1 us in four profiles of
+    // one GPU (`cllab run launch`).
     constexpr double part = 0.1, least = 0.85, most = 1.1, shorter = 0.1;
     const auto is_launch = [](const model::Bound& b) { return b.id == "launch"; };
     const auto launch = std::find_if(bounds.begin(), bounds.end(), is_launch);

@@ -19,7 +19,8 @@ constexpr double clear_of_the_next = 0.75;  ///< and only when the next bound is
 constexpr double widest_spread = 0.1;
 
 /// The bounds of a record with a time, largest first, and what is not bounded. `limit` is left alone.
-model::Explanation bounds_of(const model::Record& record, const model::Limits& limits, Held held = Held::most);
+model::Explanation bounds_of(const model::Record& record, const model::Limits& limits,
+                             Capacity capacity = Capacity::most);
 
 /// What the bounds say of the time. They are sorted already.
 model::Limit limit_of(const std::vector<model::Bound>& bounds, const model::Timing& time);

@@ -30,7 +30,7 @@ void add_modelled(const model::Record& record, const model::Limits& limits, mode
         out.unmodelled = "the profile has no clock";
     if (!out.unmodelled.empty()) return;
     const double passes = record.work.instructions / block->instructions, parallel = parallel_of(record, limits);
-    const double share = had_share(record, parallel), cores = share * parallel,
+    const double share = available_share(record, parallel), cores = share * parallel,
                  a_cycle = passes / (cores * clock->value);
     const auto range = [&](double model::CoreModel::*cycles) {
         const auto less = [=](const auto& a, const auto& b) { return a.*cycles < b.*cycles; };

@@ -12,12 +12,12 @@ std::string level_name(std::size_t level) { return "L" + std::to_string(level + 
 
 bool is_gpu(const Record& record) { return record.device.type == model::name(model::DeviceType::gpu); }
 
-std::vector<double> sizes_of(const Limits& limits, const std::string& family, Held held) {
+std::vector<double> sizes_of(const Limits& limits, const std::string& family, Capacity capacity) {
     std::vector<double> out;
     if (limits.caches.empty()) {
         while (const auto* size = limits.find(family + "." + level_id(out.size()) + ".size")) {
             const double least = size->low > 0 ? std::min(size->value, size->low) : size->value;
-            out.push_back(held == Held::most ? std::max(size->value, size->high) : least / 2);
+            out.push_back(capacity == Capacity::most ? std::max(size->value, size->high) : least / 2);
         }
         // A level behind them that was seen, but not where it ends: what does not fit in those before it is at least as
         // far away.
@@ -26,31 +26,33 @@ std::vector<double> sizes_of(const Limits& limits, const std::string& family, He
             out.push_back(0);
     } else {
         out.assign(limits.caches.begin(), limits.caches.end());
-        if (held == Held::least)
+        if (capacity == Capacity::least)
             for (auto& size : out) size /= 2;
     }
     return out;
 }
 
 std::optional<Place> place_of(const Record& record, const Limits& limits, std::vector<double> sizes, double instances,
-                              Held held) {
+                              Capacity capacity) {
     if (record.time->cache == "cold" || record.time->cache == "rotate") return Place{sizes.size(), true, 0};
     const double last = static_cast<double>(std::max(limits.last_level_bytes, record.device.last_level_bytes));
-    if (sizes.empty() && last > 0) sizes.push_back(held == Held::most ? last : last / 2);
+    if (sizes.empty() && last > 0) sizes.push_back(capacity == Capacity::most ? last : last / 2);
     if (sizes.empty()) return std::nullopt;
-    if (held == Held::most || sizes.back() == 0)
-        sizes.back() = std::max(sizes.back(), held == Held::most ? last : last / 2);
-    if (record.work.shared || held == Held::least) instances = 1;
+    if (capacity == Capacity::most || sizes.back() == 0)
+        sizes.back() = std::max(sizes.back(), capacity == Capacity::most ? last : last / 2);
+    if (record.work.shared || capacity == Capacity::least) instances = 1;
     const bool only_first = is_gpu(record) && record.device.platform == "NVIDIA CUDA";
     double before = 0;
     for (std::size_t i = 0; i < sizes.size(); ++i) {
-        const auto nearer = [&] { return held == Held::most ? before / std::max(1.0, record.work.footprint) : 0; };
+        const auto nearer = [&] {
+            return capacity == Capacity::most ? before / std::max(1.0, record.work.footprint) : 0;
+        };
         const bool has_instances = i + 1 < sizes.size() && (i == 0 || !only_first);
         const double holds = sizes[i] * (has_instances ? instances : 1);
         if (record.work.footprint <= holds) return Place{i, false, nearer()};
         before = std::max(before, holds);
     }
-    return Place{sizes.size(), true, held == Held::most ? before / record.work.footprint : 0};
+    return Place{sizes.size(), true, capacity == Capacity::most ? before / record.work.footprint : 0};
 }
 
 }  // namespace cllab::explain

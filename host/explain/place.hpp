@@ -17,12 +17,12 @@ std::string level_name(std::size_t level);  ///< "L1" of 0
 /// there. No time beats that, so bounds are of it. `least`: half of the least it was seen to hold, and nothing of a
 /// larger footprint: a level that replaces lines in the order of their use has none of a round through more than it
 /// holds, and one that replaces any of them next to none of four times as much (1 MiB behind a first level of 128 to
-/// 256 KiB took 0.87 times as long as 8 MiB, H200, 2026-11-22). What a time will be lies between the two.
-enum class Held { most, least };
+/// 256 KiB took 0.87 times as long as 8 MiB on a GPU, `cllab run latency`). What a time will be lies between the two.
+enum class Capacity { most, least };
 
 /// Bytes that one instance of each level holds, as `family` found them, 0 of a last one that was seen but not where it
 /// ends; else by the operating system.
-std::vector<double> sizes_of(const model::Limits& limits, const std::string& family, Held held);
+std::vector<double> sizes_of(const model::Limits& limits, const std::string& family, Capacity capacity);
 
 /// Where the data of a cell lies: the first level that holds all of it, and how much of it the level before may hold.
 struct Place {
@@ -34,7 +34,7 @@ struct Place {
 /// `instances`: of each level but the last, which may hold another part of the data each, unless every group goes
 /// through all of it; of NVIDIA's levels only the first has several. Nothing when no size is known.
 std::optional<Place> place_of(const model::Record& record, const model::Limits& limits, std::vector<double> sizes,
-                              double instances, Held held);
+                              double instances, Capacity capacity);
 
 bool is_gpu(const model::Record& record);
 

@@ -10,8 +10,8 @@ namespace cllab::model {
 
 /// Bytes of both buffers of a copy: more than `first`, the cores' own levels cannot hold most of it; up to `second` it
 /// fits in the last one, which is one for all. Nothing where the system does not describe the caches. What fits in the
-/// cores' own levels is copied before all cores have come to the launch: 3 MiB at 65 GB/s (two cores of a Xeon), 1.5
-/// MiB at 102 to 114 (an EPYC, whose cores come 16 us late; PoCL 3.1, 2026-11-23).
+/// cores' own levels is copied before all cores have come to the launch: 3 MiB at 65 GB/s on two cores, 1.5 MiB
+/// at 102 to 114 on cores that come 16 us late (`cllab run bandwidth_copy` on PoCL).
 inline std::optional<std::pair<double, double>> copied_in_last_level(const Device& device) {
     const auto& levels = device.host_cache_levels;
     if (levels.empty()) return std::nullopt;

@@ -200,7 +200,7 @@ struct Record {
     Phases phases;                     ///< what the cell took, with its share of what cells have in common
     HostInfo host;
     RunInfo run;
-    std::string utc;  ///< 2026-11-20T23:59:59Z
+    std::string utc;  ///< as utc_now() has it
     std::vector<std::string> argv;
 };
 

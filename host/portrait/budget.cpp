@@ -9,8 +9,7 @@ namespace cllab::portrait {
 namespace {
 
 /// What a cell with a program of its own takes more, in times of what one without takes: 0.05 s over 0.02 where PoCL's
-/// cache knows the program, 0.3 over 0.02 where it does not (PoCL 3.1 on two cores of an EPYC, 2026-11-24). Between the
-/// two.
+/// cache knows the program, 0.3 over 0.02 where it does not (`phases` of the records of a profile). Between the two.
 constexpr double of_a_program = 5;
 
 double weight(const Amount& amount) {

@@ -105,10 +105,10 @@ std::uint64_t out_of_core_bytes(const Device& device) {
 }
 
 /// Of each of a stream's buffers. All of them together are as large for each stream, since a level that does not
-/// replace the oldest lines first holds a part of what exceeds it: 64 MiB were read at 68 GB/s and 192 at 33 (EPYC VM,
-/// last level of 32 MiB, 2026-11-24). They exceed the last level where they can be made in time: kernels write past the
+/// replace the oldest lines first holds a part of what exceeds it: 64 MiB were read at 68 GB/s and 192 at 33 (last
+/// level of 32 MiB). They exceed the last level where they can be made in time: kernels write past the
 /// caches what does not fit, and that is the faster way. 128 MiB, of a last level of 260, were written at 7 to 8 GB/s
-/// and 385 at 39 (two cores of a Xeon, PoCL 3.1, 2026-11-23).
+/// and 385 at 39 (`cllab run bandwidth` on PoCL with two cores).
 std::uint64_t stream_bytes(const Device& device, unsigned buffers) {
     constexpr std::uint64_t MiB = 1 << 20, most = 512 * MiB;
     const auto three = 3 * out_of_core_bytes(device), beyond = last_level_of(device) / 10 * 11;

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""tools/jube and tools/reframe: the frameworks that drive benchmarks on clusters run kernels by cllab and read its records."""
-import csv
+"""tools/reframe: a framework that drives benchmarks on clusters runs kernels by cllab and reads its records."""
 import json
 import os
 import pathlib
@@ -27,21 +26,6 @@ class Frameworks(LabTest):
     def wrong(self):
         text = (SOURCE / "cl" / "muladd.cl").read_text()
         return self.kernels(muladd=text.replace("out[PLACE] = a;", "out[PLACE] = a + 1;"))
-
-    @unittest.skipUnless(shutil.which("jube"), "JUBE is not installed (Debian's package jube)")
-    def test_jube_runs_a_work_package_a_kernel_and_tabulates_what_the_records_say(self):
-        given = {"CLLAB_KERNELS": "muladd_fma,muladd_mad", "CLLAB_DEVICE": "cpu"}
-        file = SOURCE / "tools" / "jube" / "cllab.xml"
-        done = self.framework("jube", "run", file, "-o", "runs", **given, CLLAB_OPTIONS=OPTIONS)
-        table = list(csv.DictReader(self.framework("jube", "result", "runs", "-a").stdout.strip().splitlines()[-3:]))
-        self.assertEqual([(row["kernel"], row["device"], row["status"]) for row in table], [("muladd_fma", "cpu", "ok"), ("muladd_mad", "cpu", "ok")], done.stdout + done.stderr)
-        for number, row in enumerate(table):
-            package, = (self.folder / "runs" / "000000").glob(f"{number:06}_*")
-            record, = self.records(next(package.rglob("records.jsonl")).relative_to(self.folder))
-            self.assertEqual((record["id"], record["time"]["median"]), (row["kernel"], float(row["seconds"])))
-            self.assertEqual(record["metrics"]["bandwidth"]["value"], float(row["bytes_per_second"]))
-        self.framework("jube", "run", file, "-o", "wrong", CLLAB_KERNELS="muladd_fma", CLLAB_DEVICE="cpu", CLLAB_OPTIONS=f"{OPTIONS} --cl-dir {self.wrong()}")
-        self.assertEqual(self.framework("jube", "result", "wrong", "-a").stdout.strip().splitlines()[-1], "muladd_fma,cpu,wrong_result,,")
 
     @unittest.skipUnless(REFRAME, "ReFrame is not installed (reframe-hpc of PyPI; tools/test installs it into build/reframe)")
     def test_reframe_has_the_times_as_performance_variables_and_a_wrong_kernel_fails(self):

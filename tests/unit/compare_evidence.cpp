@@ -24,11 +24,11 @@ namespace {
 
 using Samples = std::vector<double>;
 
-Differences::Told told(const Samples& left, const Samples& right) {
+Differences::Centre centre_of(const Samples& left, const Samples& right) {
     Differences out;
     const std::vector<Turns> ours{{left, {}}}, theirs{{right, {}}};
     out.add(ours, theirs);
-    return out.told();
+    return out.centre();
 }
 
 /// Two cells on a host where, for some rounds at a time, another process makes what runs take twice as long.
@@ -103,9 +103,9 @@ BOOST_AUTO_TEST_CASE(an_arrangement_is_the_median_of_its_rounds_whatever_drift_t
     }
     left[3] *= 10;       // preempted
     right.push_back(7);  // one side sampled once more
-    BOOST_TEST(told(left, right).log_ratio == std::log(1.05), tolerance(1e-9));
-    BOOST_TEST(std::isnan(told({}, right).log_ratio));
-    BOOST_TEST(std::isnan(told({0, -1}, {1, 1}).log_ratio));  // differences of two times may be negative
+    BOOST_TEST(centre_of(left, right).log_ratio == std::log(1.05), tolerance(1e-9));
+    BOOST_TEST(std::isnan(centre_of({}, right).log_ratio));
+    BOOST_TEST(std::isnan(centre_of({0, -1}, {1, 1}).log_ratio));  // differences of two times may be negative
 }
 
 BOOST_AUTO_TEST_CASE(samples_are_held_against_those_of_the_same_pair_of_rounds_by_their_numbers) {
@@ -123,15 +123,15 @@ BOOST_AUTO_TEST_CASE(samples_are_held_against_those_of_the_same_pair_of_rounds_b
     Differences both;
     const std::vector<Turns> ours{{left, of_left}}, theirs{{right, of_right}};
     both.add(ours, theirs);
-    BOOST_TEST(both.told().log_ratio == std::log(1.1), tolerance(1e-9));
-    BOOST_TEST(both.told().error < 1e-9);
+    BOOST_TEST(both.centre().log_ratio == std::log(1.1), tolerance(1e-9));
+    BOOST_TEST(both.centre().error < 1e-9);
 }
 
 BOOST_AUTO_TEST_CASE(sides_that_change_places_change_the_sign_and_nothing_else) {
     Random random(5);
     for (const unsigned rounds : {2u, 7u, 40u}) {
         const auto [left, right] = beside_another_process(random, rounds, 1.03, 0.01);
-        const auto one = told(left, right), other = told(right, left);
+        const auto one = centre_of(left, right), other = centre_of(right, left);
         BOOST_TEST(one.log_ratio == -other.log_ratio, tolerance(1e-9));
         BOOST_TEST(one.error == other.error, tolerance(1e-9));
         BOOST_TEST(one.error > 0.0);
@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(the_error_of_an_arrangement_is_about_what_such_arrangements
         std::vector<double> off, errors;
         for (int i = 0; i < 400; ++i) {
             const auto [left, right] = beside_another_process(random, 40, 1.02, noise);
-            const auto [log_ratio, error] = told(left, right);
+            const auto [log_ratio, error] = centre_of(left, right);
             off.push_back(std::abs(log_ratio - std::log(1.02)));
             errors.push_back(error);
         }
@@ -164,7 +164,7 @@ BOOST_AUTO_TEST_CASE(samples_that_take_twice_as_long_at_random_leave_the_middle_
     std::vector<double> off, of_medians;
     for (int i = 0; i < 200; ++i) {
         const auto [left, right] = on_one_core_or_two(random, 40, 1.02);
-        off.push_back(std::abs(told(left, right).log_ratio - std::log(1.02)));
+        off.push_back(std::abs(centre_of(left, right).log_ratio - std::log(1.02)));
         std::vector<double> logs;
         for (std::size_t r = 0; r < left.size(); ++r) logs.push_back(std::log(left[r] / right[r]));
         std::sort(logs.begin(), logs.end());
@@ -187,7 +187,7 @@ BOOST_AUTO_TEST_CASE(a_few_rounds_of_which_some_are_disturbed_know_that_they_kno
         left.push_back(1e-3 * (disturbed ? 1.06 : std::exp(normal(random))));
         right.push_back(1e-3 * (disturbed ? 1 : std::exp(normal(random))));
     }
-    const auto [log_ratio, error] = told(left, right);
+    const auto [log_ratio, error] = centre_of(left, right);
     BOOST_TEST(std::abs(log_ratio) < 3 * error + 0.005);
 }
 
@@ -241,7 +241,7 @@ BOOST_AUTO_TEST_CASE(equal_kernels_beside_another_process_get_a_winner_in_at_mos
             for (auto* e : {&evidence, &control}) {
                 const auto [left, right] = beside_another_process(random, 6 + static_cast<unsigned>(random() % 30),
                                                                   random() & 1 ? 1.06 : 1 / 1.06, noise);
-                const auto [log_ratio, error] = told(left, right);
+                const auto [log_ratio, error] = centre_of(left, right);
                 e->log_ratios.push_back(log_ratio);
                 e->errors.push_back(std::hypot(error, between_arrangements));
             }

@@ -3,7 +3,6 @@
 #endif
 #include <boost/test/unit_test.hpp>
 #include <cmath>
-#include <functional>
 #include <numeric>
 #include <random>
 #include <vector>
@@ -12,30 +11,18 @@
 #include "compare/rebuild.hpp"
 #include "compare/regression.hpp"
 #include "core/random.hpp"
+#include "unit/noise.hpp"
 
 BOOST_AUTO_TEST_SUITE(regressions)
 
 using namespace cllab;
 using namespace cllab::compare;
 using boost::test_tools::tolerance;
+using namespace cllab::test;
 using model::CellChange;
 
 namespace {
 
-using Draw = std::function<double(Random&)>;
-
-std::vector<double> sample(Random& random, unsigned n, const Draw& draw) {
-    std::vector<double> out(n);
-    for (auto& x : out) x = draw(random);
-    return out;
-}
-
-Draw normal(double mean, double sd) {
-    return [=](Random& r) { return std::normal_distribution<double>(mean, sd)(r); };
-}
-Draw heavy(double centre, double scale) {
-    return [=](Random& r) { return centre + scale * std::student_t_distribution<double>(2)(r); };
-}
 /// Either side may have got the slower of two codes that the compiler makes of one text.
 Draw two_codes(double centre, double apart, double sd) {
     return [=](Random& r) {

@@ -3,29 +3,22 @@
 #endif
 #include <boost/test/unit_test.hpp>
 #include <cmath>
-#include <functional>
 #include <random>
 #include <vector>
 
 #include "compare/verdict.hpp"
 #include "core/random.hpp"
+#include "unit/noise.hpp"
 
 BOOST_AUTO_TEST_SUITE(compare_verdict, *boost::unit_test::label("simulation"))
 
 using namespace cllab;
 using namespace cllab::compare;
 using boost::test_tools::tolerance;
+using namespace cllab::test;
 using model::Verdict;
 
 namespace {
-
-using Draw = std::function<double(Random&)>;
-
-std::vector<double> sample(Random& random, unsigned n, const Draw& draw) {
-    std::vector<double> out(n);
-    for (auto& x : out) x = draw(random);
-    return out;
-}
 
 /// Arrangements are added one by one until `enough` or `most`, as a comparison does it.
 std::vector<double> taken(Random& random, unsigned most, const Draw& draw) {
@@ -34,13 +27,6 @@ std::vector<double> taken(Random& random, unsigned most, const Draw& draw) {
     return out;
 }
 
-Draw normal(double mean, double sd) {
-    return [=](Random& r) { return std::normal_distribution<double>(mean, sd)(r); };
-}
-/// Student's t with 2 degrees of freedom: no variance, now and then an arrangement that is far off.
-Draw heavy(double centre, double scale) {
-    return [=](Random& r) { return centre + scale * std::student_t_distribution<double>(2)(r); };
-}
 /// The bias of the side that was prepared first, which the random order turns into a sign.
 Draw biased_by_side(double bias, double sd) {
     return [=](Random& r) { return (r() & 1 ? bias : -bias) + std::normal_distribution<double>(0, sd)(r); };

@@ -8,6 +8,7 @@
 
 #include "inspect/code/stats.hpp"
 #include "inspect/isa/list.hpp"
+#include "inspect/isa/rules.hpp"
 
 BOOST_AUTO_TEST_SUITE(inspect_classes)
 
@@ -30,96 +31,104 @@ std::string told(const Class& c) {
     return text;
 }
 
-std::string x86(const std::string& mnemonic, const std::string& operands) {
-    return told(isa::x86.classify(make(mnemonic, operands)));
-}
-std::string gcn(const std::string& mnemonic, const std::string& operands = "") {
-    return told(isa::gcn.classify(make(mnemonic, operands)));
-}
-std::string sass(const std::string& mnemonic, const std::string& operands = "") {
-    return told(isa::sass.classify(make(mnemonic, operands)));
-}
-std::string ptx(const std::string& mnemonic, const std::string& operands = "") {
-    return told(isa::ptx.classify(make(mnemonic, operands)));
+struct Row {
+    std::string instruction, classes;
+};
+void check(const InstructionSet& set, const std::vector<Row>& rows) {
+    for (const auto& row : rows)
+        BOOST_TEST(told(set.classify(instruction_of(row.instruction))) == row.classes, row.instruction);
 }
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(x86_instructions_are_classed_by_their_widest_register_and_their_memory_by_its_size) {
-    BOOST_TEST(x86("vpaddw", "ymm1, ymm2, ymm3") == "vector_256");
-    BOOST_TEST(x86("vpaddd", "zmm1, zmm2, zmmword ptr [rax]") == "vector_512 load_512");
-    BOOST_TEST(x86("vpmovzxbw", "ymm0, xmmword ptr [rax]") == "vector_256 load_128");
-    BOOST_TEST(x86("mov", "BYTE PTR [rax],cl") == "scalar_move store_8");
-    BOOST_TEST(x86("movzx", "eax, byte ptr [rdi]") == "scalar_move load_8");
-    BOOST_TEST(x86("add", "dword ptr [rax], 1") == "scalar_integer load_32 store_32");
-    BOOST_TEST(x86("cmp", "qword ptr [rax], 1") == "scalar_integer load_64");
-    BOOST_TEST(x86("lea", "rax, [rdi + 4*rcx]") == "address");
-    BOOST_TEST(x86("vmulss", "xmm0, xmm1, dword ptr [rax]") == "scalar_float load_32");
-    BOOST_TEST(x86("vpabsd", "xmm0, xmm1") == "vector_128");
-    BOOST_TEST(x86("vpdpbusd", "ymm0, ymm1, ymm2") == "vector_256");
-    BOOST_TEST(x86("vpgatherdd", "ymm0, dword ptr [rax + 4*ymm1], ymm2") == "gather load_indexed");
-    BOOST_TEST(x86("vpscatterdd", "dword ptr [rax + 4*zmm1] {k1}, zmm2") == "scatter store_indexed");
-    BOOST_TEST(x86("vextracti128", "xmmword ptr [rax], ymm0, 1") == "vector_256 store_128");
-    BOOST_TEST(x86("mov", "rax, qword ptr [rip + 0x10]") == "scalar_move load_64");
-    BOOST_TEST(x86("movups", "xmmword ptr [rax], xmm0") == "vector_128 store_128");
-    BOOST_TEST(x86("push", "rbp") == "scalar_move stack_store_64");
-    BOOST_TEST(x86("popcnt", "rax, rcx") == "scalar_integer");
-    BOOST_TEST(x86("nop", "dword ptr [rax]") == "padding");
-    BOOST_TEST(x86("vzeroupper", "") == "other");
-    BOOST_TEST(x86("prefetcht0", "byte ptr [rax]") == "other");
+BOOST_AUTO_TEST_CASE(a_rule_names_a_mnemonic_its_root_or_a_pattern) {
+    const std::tuple<const char*, const char*, bool> rows[] = {{"IMAD.WIDE.U32", "FADD IMAD", true},
+                                                               {"IMADX", "IMAD", false},
+                                                               {"v_pk_fmac_f16", "*_fmac_*", true},
+                                                               {"IMAD.HI.U32", "IMAD*.HI*", true},
+                                                               {"IMAD.X", "IMAD*.HI*", false},
+                                                               {"vpaddd", "padd* vpadd*", true},
+                                                               {"IMAD.MOV.U32", "IMAD.MOV.U32", true},
+                                                               {"mov", "", false},
+                                                               {"", "mov add", false}};
+    for (const auto& [mnemonic, names, is] : rows) BOOST_TEST(is_named(mnemonic, names) == is, mnemonic);
 }
 
-// The cases that a trial on all AVX-512 mnemonics found (2026-11-22, host/inspect/isa/x86.cpp).
+BOOST_AUTO_TEST_CASE(x86_instructions_are_classed_by_their_widest_register_and_their_memory_by_its_size) {
+    check(isa::x86, {{"vpaddw ymm1, ymm2, ymm3", "vector_256"},
+                     {"vpaddd zmm1, zmm2, zmmword ptr [rax]", "vector_512 load_512"},
+                     {"vpmovzxbw ymm0, xmmword ptr [rax]", "vector_256 load_128"},
+                     {"mov BYTE PTR [rax],cl", "scalar_move store_8"},
+                     {"movzx eax, byte ptr [rdi]", "scalar_move load_8"},
+                     {"add dword ptr [rax], 1", "scalar_integer load_32 store_32"},
+                     {"cmp qword ptr [rax], 1", "scalar_integer load_64"},
+                     {"lea rax, [rdi + 4*rcx]", "address"},
+                     {"vmulss xmm0, xmm1, dword ptr [rax]", "scalar_float load_32"},
+                     {"vpabsd xmm0, xmm1", "vector_128"},
+                     {"vpdpbusd ymm0, ymm1, ymm2", "vector_256"},
+                     {"vpgatherdd ymm0, dword ptr [rax + 4*ymm1], ymm2", "gather load_indexed"},
+                     {"vpscatterdd dword ptr [rax + 4*zmm1] {k1}, zmm2", "scatter store_indexed"},
+                     {"vextracti128 xmmword ptr [rax], ymm0, 1", "vector_256 store_128"},
+                     {"mov rax, qword ptr [rip + 0x10]", "scalar_move load_64"},
+                     {"movups xmmword ptr [rax], xmm0", "vector_128 store_128"},
+                     {"push rbp", "scalar_move stack_store_64"},
+                     {"popcnt rax, rcx", "scalar_integer"},
+                     {"nop dword ptr [rax]", "padding"},
+                     {"vzeroupper", "other"},
+                     {"prefetcht0 byte ptr [rax]", "other"}});
+}
+
+// The cases that a trial on all AVX-512 mnemonics found (host/inspect/isa/x86.cpp).
 BOOST_AUTO_TEST_CASE(x86_scalar_arithmetic_is_told_from_vectors_whose_names_end_alike) {
-    BOOST_TEST(x86("vbroadcastss", "zmm0, dword ptr [rax]") == "vector_512 load_32");
-    BOOST_TEST(x86("vbroadcastsd", "ymm0, xmm1") == "vector_256");
-    BOOST_TEST(x86("vaddsh", "xmm0, xmm1, word ptr [rax]") == "scalar_float load_16");
-    BOOST_TEST(x86("vcvtsh2usi", "eax, word ptr [rax]") == "scalar_float load_16");
-    BOOST_TEST(x86("vaddph", "zmm0, zmm1, zmm2") == "vector_512");
-    BOOST_TEST(x86("clflush", "byte ptr [rax]") == "other");
-    BOOST_TEST(x86("fadd", "qword ptr [rax]") == "scalar_float load_64");
-    BOOST_TEST(x86("fstp", "qword ptr [rax]") == "scalar_float store_64");
-    BOOST_TEST(x86("fnstcw", "word ptr [rax]") == "scalar_float store_16");
-    BOOST_TEST(x86("vldmxcsr", "dword ptr [rax]") == "scalar_integer load_32");
-    BOOST_TEST(x86("vstmxcsr", "dword ptr [rax]") == "scalar_integer store_32");
+    check(isa::x86, {{"vbroadcastss zmm0, dword ptr [rax]", "vector_512 load_32"},
+                     {"vbroadcastsd ymm0, xmm1", "vector_256"},
+                     {"vaddsh xmm0, xmm1, word ptr [rax]", "scalar_float load_16"},
+                     {"vcvtsh2usi eax, word ptr [rax]", "scalar_float load_16"},
+                     {"vaddph zmm0, zmm1, zmm2", "vector_512"},
+                     {"clflush byte ptr [rax]", "other"},
+                     {"fadd qword ptr [rax]", "scalar_float load_64"},
+                     {"fstp qword ptr [rax]", "scalar_float store_64"},
+                     {"fnstcw word ptr [rax]", "scalar_float store_16"},
+                     {"vldmxcsr dword ptr [rax]", "scalar_integer load_32"},
+                     {"vstmxcsr dword ptr [rax]", "scalar_integer store_32"}});
 }
 
 BOOST_AUTO_TEST_CASE(x86_broadcasts_have_the_size_of_one_element_in_the_words_of_both_disassemblers) {
-    BOOST_TEST(x86("vaddpd", "zmm1, zmm1, qword ptr [rdi]{1to8}") == "vector_512 load_64");
-    BOOST_TEST(x86("vaddpd", "zmm1,zmm1,QWORD BCST [rdi]") == "vector_512 load_64");
-    BOOST_TEST(x86("vfmadd231ph", "ymm1,ymm2,WORD BCST [rdi]") == "vector_256 load_16");
-    // No vector register is named: the width is that of what is tested.
-    BOOST_TEST(x86("vfpclassps", "k1, zmmword ptr [rdi], 3") == "vector_512 load_512");
-    BOOST_TEST(x86("vfpclassps", "k1,DWORD BCST [rdi]{1to8},0x3") == "vector_256 load_32");
-    BOOST_TEST(x86("vfpclasspd", "k1, ymm2, 3") == "vector_256");
+    check(isa::x86, {{"vaddpd zmm1, zmm1, qword ptr [rdi]{1to8}", "vector_512 load_64"},
+                     {"vaddpd zmm1,zmm1,QWORD BCST [rdi]", "vector_512 load_64"},
+                     {"vfmadd231ph ymm1,ymm2,WORD BCST [rdi]", "vector_256 load_16"},
+                     // No vector register is named: the width is that of what is tested.
+                     {"vfpclassps k1, zmmword ptr [rdi], 3", "vector_512 load_512"},
+                     {"vfpclassps k1,DWORD BCST [rdi]{1to8},0x3", "vector_256 load_32"},
+                     {"vfpclasspd k1, ymm2, 3", "vector_256"}});
 }
 
 BOOST_AUTO_TEST_CASE(x86_string_moves_and_doubles_share_the_name_movsd) {
-    BOOST_TEST(x86("movsd", "xmm0, qword ptr [rax]") == "scalar_float load_64");
-    BOOST_TEST(x86("movsd", "dword ptr es:[rdi], dword ptr [rsi]") == "scalar_move load_32 store_32");
-    BOOST_TEST(x86("movs", "QWORD PTR es:[rdi],QWORD PTR ds:[rsi]") == "scalar_move load_64 store_64");
-    BOOST_TEST(x86("stos", "QWORD PTR es:[rdi],rax") == "scalar_move store_64");
-    BOOST_TEST(x86("lodsd", "eax, dword ptr [rsi]") == "scalar_move load_32");
-    BOOST_TEST(x86("cmpsd", "dword ptr [rsi], dword ptr es:[rdi]") == "scalar_integer load_32 load_32");
-    BOOST_TEST(x86("push", "qword ptr [rdi]") == "scalar_move stack_store_64 load_64");
-    BOOST_TEST(x86("pop", "qword ptr [rdi]") == "scalar_move stack_load_64 store_64");
+    check(isa::x86, {{"movsd xmm0, qword ptr [rax]", "scalar_float load_64"},
+                     {"movsd dword ptr es:[rdi], dword ptr [rsi]", "scalar_move load_32 store_32"},
+                     {"movs QWORD PTR es:[rdi],QWORD PTR ds:[rsi]", "scalar_move load_64 store_64"},
+                     {"stos QWORD PTR es:[rdi],rax", "scalar_move store_64"},
+                     {"lodsd eax, dword ptr [rsi]", "scalar_move load_32"},
+                     {"cmpsd dword ptr [rsi], dword ptr es:[rdi]", "scalar_integer load_32 load_32"},
+                     {"push qword ptr [rdi]", "scalar_move stack_store_64 load_64"},
+                     {"pop qword ptr [rdi]", "scalar_move stack_load_64 store_64"}});
 }
 
 BOOST_AUTO_TEST_CASE(x86_loads_that_replace_their_own_index_are_marked_in_the_words_of_both_disassemblers) {
-    BOOST_TEST(x86("mov", "eax, dword ptr [rdi + 4*rax]") == "scalar_move load_32 index_chain");
-    BOOST_TEST(x86("mov", "eax,DWORD PTR [rdi+rax*4]") == "scalar_move load_32 index_chain");
-    BOOST_TEST(x86("mov", "r8d, dword ptr [rdi + 4*r8 + 0x40]") == "scalar_move load_32 index_chain");
-    BOOST_TEST(x86("movsxd", "rcx,DWORD PTR [rdi+rcx*4]") == "scalar_move load_32 index_chain");
-    BOOST_TEST(x86("mov", "rax, qword ptr [rdi + 8*rcx]") == "scalar_move load_64");
-    BOOST_TEST(x86("mov", "rax, qword ptr [rax]") == "scalar_move load_64");
-    BOOST_TEST(x86("mov", "rax, qword ptr [rax + 8*rcx]") == "scalar_move load_64", "its base is no index");
-    BOOST_TEST(x86("mov", "dword ptr [rdi + 4*rax], eax") == "scalar_move store_32");
-    BOOST_TEST(x86("add", "rax, qword ptr [rdi + 8*rax]") == "scalar_integer load_64");
+    check(isa::x86, {{"mov eax, dword ptr [rdi + 4*rax]", "scalar_move load_32 index_chain"},
+                     {"mov eax,DWORD PTR [rdi+rax*4]", "scalar_move load_32 index_chain"},
+                     {"mov r8d, dword ptr [rdi + 4*r8 + 0x40]", "scalar_move load_32 index_chain"},
+                     {"movsxd rcx,DWORD PTR [rdi+rcx*4]", "scalar_move load_32 index_chain"},
+                     {"mov rax, qword ptr [rdi + 8*rcx]", "scalar_move load_64"},
+                     {"mov rax, qword ptr [rax]", "scalar_move load_64"},
+                     {"mov rax, qword ptr [rax + 8*rcx]", "scalar_move load_64"},  // its base is no index
+                     {"mov dword ptr [rdi + 4*rax], eax", "scalar_move store_32"},
+                     {"add rax, qword ptr [rdi + 8*rax]", "scalar_integer load_64"}});
 }
 
 BOOST_AUTO_TEST_CASE(x86_prefetches_that_gather_move_nothing) {
-    BOOST_TEST(x86("vgatherpf0dps", "{k1}, zmmword ptr [rdi + 4*zmm2]") == "other");
-    BOOST_TEST(x86("vscatterpf1qpd", "{k1}, zmmword ptr [rdi + 8*zmm2]") == "other");
+    check(isa::x86, {{"vgatherpf0dps {k1}, zmmword ptr [rdi + 4*zmm2]", "other"},
+                     {"vscatterpf1qpd {k1}, zmmword ptr [rdi + 8*zmm2]", "other"}});
 }
 
 BOOST_AUTO_TEST_CASE(a_word_on_the_encoding_is_no_mnemonic) {
@@ -154,55 +163,53 @@ BOOST_AUTO_TEST_CASE(rbp_is_the_stack_only_in_a_function_that_makes_it_its_frame
 }
 
 BOOST_AUTO_TEST_CASE(gcn_instructions_are_classed_by_unit_and_memory_by_width) {
-    BOOST_TEST(gcn("v_add_u32_e32") == "v_alu");
-    BOOST_TEST(gcn("v_mfma_f32_32x32x1f32") == "matrix");
-    BOOST_TEST(gcn("s_add_u32") == "s_alu");
-    BOOST_TEST(gcn("s_load_dwordx4") == "s_memory scalar_load_128");
-    BOOST_TEST(gcn("global_load_dwordx4", "v[0:3], v[4:5], off") == "v_memory global_load_128");
-    BOOST_TEST(gcn("global_load_ubyte", "v0, v[4:5], off") == "v_memory global_load_8");
-    BOOST_TEST(gcn("global_load_short_d16_hi", "v0, v[4:5], off") == "v_memory global_load_16");
-    BOOST_TEST(gcn("global_store_byte", "v[4:5], v0, off") == "v_memory global_store_8");
-    BOOST_TEST(gcn("global_store_b128", "v[4:5], v[0:3], off") == "v_memory global_store_128");
-    BOOST_TEST(gcn("global_load_u8", "v0, v[4:5], off") == "v_memory global_load_8");
-    BOOST_TEST(gcn("global_atomic_add", "v[4:5], v0, off") == "v_memory global_atomic");
-    BOOST_TEST(gcn("flat_load_dword", "v0, v[4:5]") == "v_memory flat_load_32");
-    BOOST_TEST(gcn("buffer_store_dword", "v2, off, s[0:3], 0 offset:20") == "v_memory scratch_store_32");
-    BOOST_TEST(gcn("buffer_load_dword", "v2, v1, s[8:11], 0 offen") == "v_memory buffer_load_32");
-    BOOST_TEST(gcn("scratch_load_b32", "v0, off, s0") == "v_memory scratch_load_32");
-    BOOST_TEST(gcn("ds_read2_b32", "v[0:1], v2") == "lds lds_load_64");
-    BOOST_TEST(gcn("ds_write_b8", "v0, v1") == "lds lds_store_8");
-    BOOST_TEST(gcn("ds_add_u32", "v0, v1") == "lds lds_atomic_32");
-    BOOST_TEST(gcn("ds_bpermute_b32", "v0, v1, v2") == "lds");
+    check(isa::gcn, {{"v_add_u32_e32", "v_alu"},
+                     {"v_mfma_f32_32x32x1f32", "matrix"},
+                     {"s_add_u32", "s_alu"},
+                     {"s_load_dwordx4", "s_memory scalar_load_128"},
+                     {"global_load_dwordx4 v[0:3], v[4:5], off", "v_memory global_load_128"},
+                     {"global_load_ubyte v0, v[4:5], off", "v_memory global_load_8"},
+                     {"global_load_short_d16_hi v0, v[4:5], off", "v_memory global_load_16"},
+                     {"global_store_byte v[4:5], v0, off", "v_memory global_store_8"},
+                     {"global_store_b128 v[4:5], v[0:3], off", "v_memory global_store_128"},
+                     {"global_load_u8 v0, v[4:5], off", "v_memory global_load_8"},
+                     {"global_atomic_add v[4:5], v0, off", "v_memory global_atomic"},
+                     {"flat_load_dword v0, v[4:5]", "v_memory flat_load_32"},
+                     {"buffer_store_dword v2, off, s[0:3], 0 offset:20", "v_memory scratch_store_32"},
+                     {"buffer_load_dword v2, v1, s[8:11], 0 offen", "v_memory buffer_load_32"},
+                     {"scratch_load_b32 v0, off, s0", "v_memory scratch_load_32"},
+                     {"ds_read2_b32 v[0:1], v2", "lds lds_load_64"},
+                     {"ds_write_b8 v0, v1", "lds lds_store_8"},
+                     {"ds_add_u32 v0, v1", "lds lds_atomic_32"},
+                     {"ds_bpermute_b32 v0, v1, v2", "lds"}});
     for (const char* wait : {"s_waitcnt", "s_waitcnt_vscnt", "s_wait_loadcnt", "s_delay_alu", "s_sleep"})
-        BOOST_TEST(gcn(wait) == "wait");
-    BOOST_TEST(gcn("s_barrier") == "barrier");
-    BOOST_TEST(gcn("s_nop", "0") == "other");
-    BOOST_TEST(gcn("buffer_gl0_inv") == "cache");
+        check(isa::gcn, {{wait, "wait"}});
+    check(isa::gcn, {{"s_barrier", "barrier"}, {"s_nop 0", "other"}, {"buffer_gl0_inv", "cache"}});
     BOOST_TEST(told(isa::gcn.classify(make("s_cbranch_scc1", "12", Flow::branch))) == "branch");
 }
 
 BOOST_AUTO_TEST_CASE(sass_instructions_are_classed_by_pipe_and_memory_by_space_and_width) {
-    BOOST_TEST(sass("FFMA", "R2, R3.reuse, R4, R2") == "fp32");
-    BOOST_TEST(sass("DFMA") == "fp64");
-    BOOST_TEST(sass("HFMA2.MMA") == "fp16");
-    BOOST_TEST(sass("IMAD.WIDE.U32", "R2, R3, R4, R6") == "address");
-    BOOST_TEST(sass("IADD3", "R2, P0, R4, UR4, RZ") == "address");
-    BOOST_TEST(sass("IADD3.X", "R3, R0, UR5, RZ, P0, !PT") == "address");
-    BOOST_TEST(sass("IADD3", "R2, PT, PT, R4, R5, RZ") == "integer");
-    BOOST_TEST(sass("IADD3", "R2, R4, R5, RZ") == "integer");
-    BOOST_TEST(sass("IMAD.MOV.U32", "R2, RZ, RZ, R4") == "move");
-    BOOST_TEST(sass("LDG.E.128", "R8, desc[UR4][R2.64]") == "memory global_load_128");
-    BOOST_TEST(sass("LDG.E.U8.CONSTANT", "R8, [R2.64]") == "memory global_load_8");
-    BOOST_TEST(sass("STG.E", "[R4.64], R8") == "memory global_store_32");
-    BOOST_TEST(sass("STS.64", "[R4], R8") == "memory shared_store_64");
-    BOOST_TEST(sass("LDL", "R4, [R1]") == "memory local_load_32");
-    BOOST_TEST(sass("ULDC.64", "UR4, c[0x0][0x208]") == "constant constant_load_64");
-    BOOST_TEST(sass("UIADD3", "UR4, UR4, 0x1, URZ") == "uniform");
-    BOOST_TEST(sass("MUFU.RCP", "R0, R1") == "special");
-    BOOST_TEST(sass("I2F.U16", "R0, R1") == "convert");
-    BOOST_TEST(sass("BAR.SYNC.DEFER_BLOCKING", "0x0") == "barrier");
-    BOOST_TEST(sass("BSSY", "B0, `(.L_x_1)") == "branch");
-    BOOST_TEST(sass("RED.E.ADD", "[R2.64], R5") == "memory global_atomic_32");
+    check(isa::sass, {{"FFMA R2, R3.reuse, R4, R2", "fp32"},
+                      {"DFMA", "fp64"},
+                      {"HFMA2.MMA", "fp16"},
+                      {"IMAD.WIDE.U32 R2, R3, R4, R6", "address"},
+                      {"IADD3 R2, P0, R4, UR4, RZ", "address"},
+                      {"IADD3.X R3, R0, UR5, RZ, P0, !PT", "address"},
+                      {"IADD3 R2, PT, PT, R4, R5, RZ", "integer"},
+                      {"IADD3 R2, R4, R5, RZ", "integer"},
+                      {"IMAD.MOV.U32 R2, RZ, RZ, R4", "move"},
+                      {"LDG.E.128 R8, desc[UR4][R2.64]", "memory global_load_128"},
+                      {"LDG.E.U8.CONSTANT R8, [R2.64]", "memory global_load_8"},
+                      {"STG.E [R4.64], R8", "memory global_store_32"},
+                      {"STS.64 [R4], R8", "memory shared_store_64"},
+                      {"LDL R4, [R1]", "memory local_load_32"},
+                      {"ULDC.64 UR4, c[0x0][0x208]", "constant constant_load_64"},
+                      {"UIADD3 UR4, UR4, 0x1, URZ", "uniform"},
+                      {"MUFU.RCP R0, R1", "special"},
+                      {"I2F.U16 R0, R1", "convert"},
+                      {"BAR.SYNC.DEFER_BLOCKING 0x0", "barrier"},
+                      {"BSSY B0, `(.L_x_1)", "branch"},
+                      {"RED.E.ADD [R2.64], R5", "memory global_atomic_32"}});
 }
 
 BOOST_AUTO_TEST_CASE(a_bank_conflict_is_three_registers_of_one_parity_that_no_reuse_cache_holds) {
@@ -210,14 +217,12 @@ BOOST_AUTO_TEST_CASE(a_bank_conflict_is_three_registers_of_one_parity_that_no_re
         const auto& marks = isa::sass.classify(make("FFMA", operands)).marks;
         return std::count(marks.begin(), marks.end(), std::string("bank_conflict"));
     };
-    BOOST_TEST(conflicts("R0, R2, R4, R6") == 1);
-    BOOST_TEST(conflicts("R0, -R3, R5, |R7|") == 1);
-    BOOST_TEST(conflicts("R0, R2, R4, R7") == 0);
-    BOOST_TEST(conflicts("R0, R2.reuse, R4, R6") == 0);
-    BOOST_TEST(conflicts("R0, R2, R2, R6") == 0);  // two registers
-    BOOST_TEST(conflicts("R0, R2, R4, RZ") == 0);
-    BOOST_TEST(conflicts("R0, R2, c[0x0][0x140], R6") == 0);
-    BOOST_TEST(conflicts("R0, R2, 2, R6") == 0);
+    const std::pair<const char*, int> rows[] = {
+        {"R0, R2, R4, R6", 1}, {"R0, -R3, R5, |R7|", 1},         {"R0, R2, R4, R7", 0}, {"R0, R2.reuse, R4, R6", 0},
+        {"R0, R2, R2, R6", 0},  // two registers
+        {"R0, R2, R4, RZ", 0}, {"R0, R2, c[0x0][0x140], R6", 0}, {"R0, R2, 2, R6", 0},
+    };
+    for (const auto& [operands, count] : rows) BOOST_TEST(conflicts(operands) == count, operands);
 }
 
 BOOST_AUTO_TEST_CASE(intel_gpu_messages_are_classed_by_where_they_go_and_by_width) {
@@ -225,36 +230,32 @@ BOOST_AUTO_TEST_CASE(intel_gpu_messages_are_classed_by_where_they_go_and_by_widt
         return told(isa::xe.classify(make("send.dc1", "(16|M0)         r38      r34     null    0x0            " +
                                                           descriptor + "           {@2,$6} // wr:2+0, rd:2; " + what)));
     };
-    BOOST_TEST(send("0x04205E00", "untyped surface read with x") == "send_global global_load_32");
-    BOOST_TEST(send("0x04805000", "untyped surface read with xyzw") == "send_global global_load_128");
-    BOOST_TEST(send("0x04025001", "hdc.dc1; untyped surface write with xy") == "send_global global_store_64");
-    BOOST_TEST(send("0x04205EFE", "untyped surface read with x") == "send_slm slm_load_32");
-    BOOST_TEST(send("0x040487FF", "untyped a64 atomic int32 integer add") == "send_global global_atomic");
-    BOOST_TEST(send("0x04000504", "store.slm.d32.a32") == "send_slm slm_store_32");
-    BOOST_TEST(send("0x08803580", "load.ugm.d32x4.a64") == "send_global global_load_128");
-    BOOST_TEST(send("0x08803580", "store.ugm.d8u32.a64") == "send_global global_store_8");
-    BOOST_TEST(send("0x6228E500", "load.ugm.d32x16t.a32.ca.ca.bti[255]") == "send_block block_load_512");
-    BOOST_TEST(send("0x022843FD", "oword aligned block read x4") == "send_block block_load_512");
-    BOOST_TEST(send("0x02480000", "hword scratch block write x2") == "send_scratch scratch_store_512");
-    BOOST_TEST(send("0x02480000", "byte gathering read 16b") == "send_global global_load_16");
-    BOOST_TEST(send("0x02480000", "a64 dword gathering read") == "send_global global_load_32");
-    BOOST_TEST(send("0x02480000", "simd16 sample with lod forced to 0 using sampler index 0") ==
-               "send_image image_load");
-    BOOST_TEST(send("0x02000004", "signal barrier") == "barrier");
-    BOOST_TEST(send("0x0219E0FE", "synchronized SLM fence") == "fence");
-    const auto xe = [](const std::string& mnemonic, const std::string& operands) {
-        return told(isa::xe.classify(make(mnemonic, operands)));
-    };
-    BOOST_TEST(xe("mul", "(16|M0)              r64.0<1>:f    r44.0<8;8,1>:f    r60.0<8;8,1>:f   {Compacted,$9.dst}") ==
-               "fp32");
-    BOOST_TEST(xe("add", "(16|M16)             r18.0<1>:d    r18.0<8;8,1>:d    r9.1<0;1,0>:d    {Compacted}") ==
-               "integer");
-    BOOST_TEST(xe("cmp", "(16|M0)   (lt)f0.0   null<1>:hf     r16.0<8;8,1>:hf    r8.6<0;1,0>:hf    {@2}") == "fp16");
-    BOOST_TEST(xe("mad", "(1|M0)               r13.0<1>:d    r8.6<0;0>:d       r8.2<0;0>:d       12:w") == "scalar");
-    BOOST_TEST(xe("math.inv", "(16|M0)         r3.0<1>:f  r4.0<8;8,1>:f") == "special");
-    BOOST_TEST(xe("sync.nop", "                             null                             {Compacted,$5.src}") ==
-               "wait");
-    BOOST_TEST(xe("nop", "") == "padding");
+    const std::tuple<const char*, const char*, const char*> messages[] = {
+        {"0x04205E00", "untyped surface read with x", "send_global global_load_32"},
+        {"0x04805000", "untyped surface read with xyzw", "send_global global_load_128"},
+        {"0x04025001", "hdc.dc1; untyped surface write with xy", "send_global global_store_64"},
+        {"0x04205EFE", "untyped surface read with x", "send_slm slm_load_32"},
+        {"0x040487FF", "untyped a64 atomic int32 integer add", "send_global global_atomic"},
+        {"0x04000504", "store.slm.d32.a32", "send_slm slm_store_32"},
+        {"0x08803580", "load.ugm.d32x4.a64", "send_global global_load_128"},
+        {"0x08803580", "store.ugm.d8u32.a64", "send_global global_store_8"},
+        {"0x6228E500", "load.ugm.d32x16t.a32.ca.ca.bti[255]", "send_block block_load_512"},
+        {"0x022843FD", "oword aligned block read x4", "send_block block_load_512"},
+        {"0x02480000", "hword scratch block write x2", "send_scratch scratch_store_512"},
+        {"0x02480000", "byte gathering read 16b", "send_global global_load_16"},
+        {"0x02480000", "a64 dword gathering read", "send_global global_load_32"},
+        {"0x02480000", "simd16 sample with lod forced to 0 using sampler index 0", "send_image image_load"},
+        {"0x02000004", "signal barrier", "barrier"},
+        {"0x0219E0FE", "synchronized SLM fence", "fence"}};
+    for (const auto& [descriptor, what, classes] : messages) BOOST_TEST(send(descriptor, what) == classes);
+    check(isa::xe,
+          {{"mul (16|M0)              r64.0<1>:f    r44.0<8;8,1>:f    r60.0<8;8,1>:f   {Compacted,$9.dst}", "fp32"},
+           {"add (16|M16)             r18.0<1>:d    r18.0<8;8,1>:d    r9.1<0;1,0>:d    {Compacted}", "integer"},
+           {"cmp (16|M0)   (lt)f0.0   null<1>:hf     r16.0<8;8,1>:hf    r8.6<0;1,0>:hf    {@2}", "fp16"},
+           {"mad (1|M0)               r13.0<1>:d    r8.6<0;0>:d       r8.2<0;0>:d       12:w", "scalar"},
+           {"math.inv (16|M0)         r3.0<1>:f  r4.0<8;8,1>:f", "special"},
+           {"sync.nop                              null                             {Compacted,$5.src}", "wait"},
+           {"nop", "padding"}});
 }
 
 BOOST_AUTO_TEST_CASE(
@@ -291,24 +292,24 @@ BOOST_AUTO_TEST_CASE(
 }
 
 BOOST_AUTO_TEST_CASE(ptx_statements_are_classed_by_type_and_memory_by_space_and_width) {
-    BOOST_TEST(ptx("fma.rn.f32") == "fp32");
-    BOOST_TEST(ptx("add.f64") == "fp64");
-    BOOST_TEST(ptx("setp.lt.s32") == "integer");
-    BOOST_TEST(ptx("add.s64") == "address");
-    BOOST_TEST(ptx("mul.wide.s32") == "address");
-    BOOST_TEST(ptx("cvt.s64.s32") == "address");
-    BOOST_TEST(ptx("cvt.rn.f32.s32") == "convert");
-    BOOST_TEST(ptx("cvt.u32.u64") == "convert");
-    BOOST_TEST(ptx("ld.global.v4.f32") == "memory global_load_128");
-    BOOST_TEST(ptx("ld.global.nc.u8") == "memory global_load_8");
-    BOOST_TEST(ptx("ld.param.u64") == "parameter param_load_64");
-    BOOST_TEST(ptx("st.shared.b64") == "memory shared_store_64");
-    BOOST_TEST(ptx("ld.local.u32") == "memory local_load_32");
-    BOOST_TEST(ptx("atom.global.add.u32") == "memory global_atomic_32");
-    BOOST_TEST(ptx("sin.approx.f32") == "special");
-    BOOST_TEST(ptx("bar.sync") == "barrier");
-    BOOST_TEST(ptx("mov.u64") == "move");
-    BOOST_TEST(ptx("and.pred") == "integer");
+    check(isa::ptx, {{"fma.rn.f32", "fp32"},
+                     {"add.f64", "fp64"},
+                     {"setp.lt.s32", "integer"},
+                     {"add.s64", "address"},
+                     {"mul.wide.s32", "address"},
+                     {"cvt.s64.s32", "address"},
+                     {"cvt.rn.f32.s32", "convert"},
+                     {"cvt.u32.u64", "convert"},
+                     {"ld.global.v4.f32", "memory global_load_128"},
+                     {"ld.global.nc.u8", "memory global_load_8"},
+                     {"ld.param.u64", "parameter param_load_64"},
+                     {"st.shared.b64", "memory shared_store_64"},
+                     {"ld.local.u32", "memory local_load_32"},
+                     {"atom.global.add.u32", "memory global_atomic_32"},
+                     {"sin.approx.f32", "special"},
+                     {"bar.sync", "barrier"},
+                     {"mov.u64", "move"},
+                     {"and.pred", "integer"}});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

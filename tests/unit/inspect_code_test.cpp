@@ -3,6 +3,7 @@
 #define BOOST_TEST_DYN_LINK
 #endif
 #include <boost/test/unit_test.hpp>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "inspect/code/cfg.hpp"
@@ -15,12 +16,17 @@ using namespace cllab::inspect;
 
 namespace {
 
-Instruction make(const std::string& mnemonic, const std::string& operands, Flow flow = Flow::next) {
-    Instruction i;
-    i.mnemonic = mnemonic;
-    i.operands = operands;
-    i.flow = flow;
-    return i;
+/// The flow of `count` instructions, of which some branch to others and the last one ends the function.
+FlowGraph graph_of(std::size_t count, const std::map<std::size_t, std::uint64_t>& branches) {
+    Function f;
+    for (std::size_t at = 0; at < count; ++at) {
+        auto& i = f.instructions.emplace_back();
+        i.address = at;
+        i.flow = at + 1 == count ? Flow::stop : Flow::next;
+        if (const auto branch = branches.find(at); branch != branches.end())
+            i.flow = Flow::branch, i.targets = {branch->second};
+    }
+    return analyse_flow(f);
 }
 
 // The article's forms f and g as amd_comgr 2.4 compiles them for gfx900.
@@ -317,29 +323,13 @@ BOOST_AUTO_TEST_CASE(of_a_gcn_loop_that_only_waits_every_wait_is_counted) {
 
 BOOST_AUTO_TEST_CASE(a_cycle_entered_in_two_places_is_told_but_is_no_natural_loop) {
     // 0 branches to 2, else goes to 1; 1 -> 2 -> 1: neither 1 nor 2 dominates the other.
-    Function f;
-    for (std::uint64_t at = 0; at < 4; ++at) {
-        f.instructions.push_back(make("i", ""));
-        f.instructions.back().address = at;
-    }
-    f.instructions[0].flow = Flow::branch, f.instructions[0].targets = {2};
-    f.instructions[2].flow = Flow::branch, f.instructions[2].targets = {1};
-    f.instructions[3].flow = Flow::stop;
-    const auto graph = analyse_flow(f);
+    const auto graph = graph_of(4, {{0, 2}, {2, 1}});
     BOOST_TEST(graph.loops.empty());
     BOOST_TEST(graph.irreducible_edges == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(two_branches_back_to_one_header_are_one_loop) {
-    Function f;
-    for (std::uint64_t at = 0; at < 5; ++at) {
-        f.instructions.push_back(make("i", ""));
-        f.instructions.back().address = at;
-    }
-    f.instructions[2].flow = Flow::branch, f.instructions[2].targets = {1};
-    f.instructions[3].flow = Flow::branch, f.instructions[3].targets = {1};
-    f.instructions[4].flow = Flow::stop;
-    const auto graph = analyse_flow(f);
+    const auto graph = graph_of(5, {{2, 1}, {3, 1}});
     BOOST_TEST_REQUIRE(graph.loops.size() == 1u);
     BOOST_TEST(graph.loops[0].blocks.size() == 2u);
 }

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <random>
+#include <vector>
 
 #include "core/random.hpp"
 
@@ -24,5 +27,22 @@ private:
     double width_;
     unsigned spike_every_;
 };
+
+/// Draws of the result of one arrangement.
+using Draw = std::function<double(Random&)>;
+
+inline std::vector<double> sample(Random& random, unsigned n, const Draw& draw) {
+    std::vector<double> out(n);
+    for (auto& x : out) x = draw(random);
+    return out;
+}
+
+inline Draw normal(double mean, double sd) {
+    return [=](Random& r) { return std::normal_distribution<double>(mean, sd)(r); };
+}
+/// Student's t with 2 degrees of freedom: no variance, now and then an arrangement that is far off.
+inline Draw heavy(double centre, double scale) {
+    return [=](Random& r) { return centre + scale * std::student_t_distribution<double>(2)(r); };
+}
 
 }  // namespace cllab::test

@@ -16,9 +16,9 @@ using boost::test_tools::tolerance;
 namespace {
 
 /// Cells that take what they are said to take, twice as long in the rounds of a busy machine.
-class Told : public app::Runner {
+class ScriptedRunner : public app::Runner {
 public:
-    explicit Told(std::vector<double> seconds) : seconds_(std::move(seconds)) {}
+    explicit ScriptedRunner(std::vector<double> seconds) : seconds_(std::move(seconds)) {}
     std::vector<model::Device> devices(const std::vector<std::string>&, std::vector<std::string>*) override {
         return {};
     }
@@ -65,7 +65,7 @@ const auto nobody = [](const model::Comparison&) {};
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(with_both_sides_built_once_more_all_four_pairs_are_evidence_and_each_side_its_own_control) {
-    Told runner({1.10, 1.00, 1.12, 1.01});
+    ScriptedRunner runner({1.10, 1.00, 1.12, 1.01});
     const auto c = app::compare_cells(runner, {}, "0:0", {cell("left"), cell("right")}, {}, {}, 1, nobody);
     BOOST_REQUIRE(runner.cells.size() == 4u);
     BOOST_TEST(runner.cells[2].id == "left");
@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(with_both_sides_built_once_more_all_four_pairs_are_evidence
 }
 
 BOOST_AUTO_TEST_CASE(with_one_side_built_once_more_three_take_turns_and_that_one_is_the_control) {
-    Told runner({1.10, 1.00, 1.03});
+    ScriptedRunner runner({1.10, 1.00, 1.03});
     const auto c = app::compare_cells(runner, {}, "0:0", {cell("left"), cell("right")}, {}, {}, 1, nobody, {},
                                       model::Control::right);
     BOOST_REQUIRE(runner.cells.size() == 3u);
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(with_one_side_built_once_more_three_take_turns_and_that_one
 }
 
 BOOST_AUTO_TEST_CASE(it_ends_when_enough_is_known_and_goes_on_where_it_was_when_more_is_wanted) {
-    Told runner({1.0, 1.0, 1.0, 1.0});
+    ScriptedRunner runner({1.0, 1.0, 1.0, 1.0});
     app::Versus both(runner, {}, "0:0", {cell("left"), cell("right")}, {}, {});
     compare::Rules rules;
     both.run(60, rules, nobody);
@@ -103,13 +103,13 @@ BOOST_AUTO_TEST_CASE(it_ends_when_enough_is_known_and_goes_on_where_it_was_when_
 
 BOOST_AUTO_TEST_CASE(
     processes_are_made_ahead_from_the_second_arrangement_on_and_none_is_left_at_its_end_however_it_ends) {
-    Told runner({1.0, 1.0, 1.0, 1.0});
+    ScriptedRunner runner({1.0, 1.0, 1.0, 1.0});
     app::compare_cells(runner, {}, "0:0", {cell("left"), cell("right")}, {}, {}, 60, nobody);
     BOOST_REQUIRE(runner.expected_when_run.size() == 8u);
     for (std::size_t i = 0; i < 8; ++i)
         BOOST_TEST(runner.expected_when_run[i] == (i > 0));  // the first finds out what the others need not
     BOOST_TEST(!runner.expects);
-    Told lost({1.0, 1.0, 1.0, 1.0});
+    ScriptedRunner lost({1.0, 1.0, 1.0, 1.0});
     lost.fails_after = 3;
     BOOST_CHECK_THROW(app::compare_cells(lost, {}, "0:0", {cell("left"), cell("right")}, {}, {}, 60, nobody),
                       app::DeviceLost);

@@ -10,7 +10,7 @@ install(FILES tools/record.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/clla
 install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES tests/device/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME devices.md)
 install(DIRECTORY tests/kernels/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples FILES_MATCHING PATTERN "*.cl")
-install(FILES tools/reframe/cllab_check.py tools/jube/cllab.xml DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+install(FILES tools/reframe/cllab_check.py DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 install(FILES tools/completions/cllab.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME cllab)
 install(FILES tools/completions/_cllab DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
 install(FILES tools/completions/cllab.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)

@@ -91,8 +91,8 @@ bool Versus::take_one() {
         sides.add(turns({0}), turns({1}));
         themselves.add(turns({2}), turns({out_.control_of == model::Control::right ? 1u : 0u}));
     }
-    const auto [log_ratio, error] = sides.told();
-    const auto [control, control_error] = themselves.told();
+    const auto [log_ratio, error] = sides.centre();
+    const auto [control, control_error] = themselves.centre();
     const auto rounds = std::min(records[0].samples.size(), records[1].samples.size());
     if (!std::isfinite(log_ratio) || !std::isfinite(control)) return true;
     sampled_.push_back(request_.settings.sampling_seconds);

@@ -14,7 +14,7 @@ struct KindText {
     const char *name, *describe, *file;
 };
 
-constexpr std::array<KindText, 18> kind_texts{{
+constexpr KindText kind_texts[]{
     {Kind::empty, "empty", "nothing: the driver returned no binary", ""},
     {Kind::unknown, "unknown", "bytes of no kind this lab knows", "program.bin"},
     {Kind::ptx, "ptx", "PTX (not SASS)", "program.ptx"},
@@ -34,15 +34,13 @@ constexpr std::array<KindText, 18> kind_texts{{
     {Kind::llvm_bitcode, "llvm-bitcode", "LLVM bitcode", "program.bc"},
     {Kind::apple_plist, "apple-plist", "Apple binary property list (undocumented)", "program.plist"},
     {Kind::host_elf, "host-elf", "ELF file for the host processor", "program.elf"},
-}};
+};
 
 const KindText& text_of(Kind kind) {
     for (const auto& text : kind_texts)
         if (text.kind == kind) return text;
     return kind_texts[1];
 }
-
-bool starts_with(ByteSpan binary, std::string_view magic) { return as_text(binary).starts_with(magic); }
 
 // e_machine values: the System V registry, CLRX (AMD Catalyst) and AMD's clr for the HSAIL pair.
 constexpr std::uint16_t em_386 = 3, em_x86_64 = 62, em_arm = 40, em_aarch64 = 183, em_riscv = 243, em_ppc64 = 21,
@@ -67,19 +65,11 @@ Kind recognise_elf(ByteSpan binary) {
     const auto elf = read_elf(binary);
     if (!elf) return Kind::unknown;
     if (elf->type == 0xff04) return recognise_intel(*elf);
-    switch (elf->machine) {
-        case em_cuda:
-            return Kind::cubin;
-        case em_amdgpu:
-            return Kind::amdgpu_code_object;
-        case em_intelgt:
-            return Kind::intel_gpu_zebin;
-        case em_hsail:
-        case em_hsail64:
-            return elf->flags != 0 ? Kind::catalyst_hsail : Kind::unknown;
-        default:
-            break;
-    }
+    if (elf->machine == em_cuda) return Kind::cubin;
+    if (elf->machine == em_amdgpu) return Kind::amdgpu_code_object;
+    if (elf->machine == em_intelgt) return Kind::intel_gpu_zebin;
+    if (elf->machine == em_hsail || elf->machine == em_hsail64)
+        return elf->flags != 0 ? Kind::catalyst_hsail : Kind::unknown;
     if (elf->flags == 0 && elf->machine >= 0x3F1 && elf->machine <= 0x4FF) return Kind::catalyst_amdil;
     // Catalyst's CPU device wrote x86 code into the same container; an ordinary object has none of these sections.
     if (elf->machine == em_386 || elf->machine == em_x86_64)
@@ -102,12 +92,8 @@ bool is_ptx(ByteSpan binary) {
 /// CPU ELF at offset 0x30 of an ahead-of-time file in the same manner.
 Kind recognise_embedded_elf(ByteSpan binary) {
     const std::string_view text = as_text(binary);
-    for (auto at = text.find("\x7f"
-                             "ELF",
-                             1);
-         at != std::string_view::npos; at = text.find("\x7f"
-                                                      "ELF",
-                                                      at + 1)) {
+    constexpr std::string_view magic("\177ELF");
+    for (auto at = text.find(magic, 1); at != std::string_view::npos; at = text.find(magic, at + 1)) {
         const auto elf = read_elf(binary.subspan(at));
         if (!elf) continue;
         if (elf->type == 0xff04) return recognise_intel(*elf);
@@ -122,13 +108,14 @@ Kind recognise(ByteSpan binary) {
     using namespace std::string_view_literals;
     if (binary.empty()) return Kind::empty;
     if (has_elf_magic(binary)) return recognise_elf(binary);
-    if (starts_with(binary, "poclbin\0"sv)) return Kind::poclbin;
-    if (starts_with(binary, "!<arch>\n"sv)) return Kind::ocloc_fat;
-    if (starts_with(binary, "bplist00"sv)) return Kind::apple_plist;
-    if (starts_with(binary, "CTNI"sv)) return Kind::intel_gpu_patch_tokens;
     // 0x0B17C0DE is LLVM's own wrapper around bitcode, seen from Apple; llvm-dis reads both.
-    if (starts_with(binary, "BC\xc0\xde"sv) || starts_with(binary, "\xde\xc0\x17\x0b"sv)) return Kind::llvm_bitcode;
-    if (starts_with(binary, "\x03\x02\x23\x07"sv) || starts_with(binary, "\x07\x23\x02\x03"sv)) return Kind::spirv;
+    constexpr std::pair<std::string_view, Kind> magics[]{
+        {"poclbin\0"sv, Kind::poclbin},       {"!<arch>\n"sv, Kind::ocloc_fat},
+        {"bplist00"sv, Kind::apple_plist},    {"CTNI"sv, Kind::intel_gpu_patch_tokens},
+        {"BC\xc0\xde"sv, Kind::llvm_bitcode}, {"\xde\xc0\x17\x0b"sv, Kind::llvm_bitcode},
+        {"\x03\x02\x23\x07"sv, Kind::spirv},  {"\x07\x23\x02\x03"sv, Kind::spirv}};
+    for (const auto& [magic, kind] : magics)
+        if (as_text(binary).starts_with(magic)) return kind;
     if (load<std::uint32_t>(binary, 12) == 0x07230203u) return Kind::rusticl;
     if (is_ptx(binary)) return Kind::ptx;
     return recognise_embedded_elf(binary);

@@ -4,6 +4,8 @@
 #include <cctype>
 #include <charconv>
 
+#include "core/text.hpp"
+
 namespace cllab::inspect {
 
 std::vector<std::string_view> lines_of(std::string_view text) {
@@ -14,6 +16,40 @@ std::vector<std::string_view> lines_of(std::string_view text) {
         text.remove_prefix(std::min(end + 1, text.size()));
     }
     return lines;
+}
+
+Instruction instruction_of(std::string text) {
+    Instruction i;
+    std::string_view rest = i.text = std::move(text);
+    const auto word = [&] {
+        const auto end = std::min(rest.find_first_of(" \t"), rest.size());
+        std::string out(rest.substr(0, end));
+        rest.remove_prefix(std::min(rest.find_first_not_of(" \t", end), rest.size()));
+        return out;
+    };
+    if (rest.starts_with('@')) i.guard = word();
+    i.mnemonic = word();
+    i.operands = trim(rest);
+    return i;
+}
+
+std::vector<Function> functions_of(std::string_view text,
+                                   const std::function<std::string_view(std::string_view line)>& name_of,
+                                   const std::function<std::optional<Instruction>(std::string_view line)>& read) {
+    std::vector<Function> functions;
+    for (const auto line : lines_of(text)) {
+        if (const auto name = name_of(line); !name.empty())
+            functions.push_back({std::string(name), {}});
+        else if (functions.empty())
+            continue;
+        else if (auto instruction = read(line))
+            functions.back().instructions.push_back(std::move(*instruction));
+    }
+    return functions;
+}
+
+bool is_hex(std::string_view text) {
+    return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isxdigit(c); });
 }
 
 std::optional<std::uint64_t> leading_hex(std::string_view text) {
@@ -28,8 +64,7 @@ std::string_view function_header(std::string_view line) {
     while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
     const auto open = line.find(" <");
     if (open == std::string_view::npos || open == 0 || !line.ends_with(">:")) return {};
-    const auto digits = line.substr(0, open);
-    if (!std::all_of(digits.begin(), digits.end(), [](unsigned char c) { return std::isxdigit(c); })) return {};
+    if (!is_hex(line.substr(0, open))) return {};
     return line.substr(open + 2, line.size() - open - 4);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -48,6 +49,15 @@ struct Class {
 // --- Helpers of the parsers ------------------------------------------------------------------------------------------
 
 std::vector<std::string_view> lines_of(std::string_view text);
+/// "@P0 BRA target": the guard, the mnemonic and the operands of one instruction.
+Instruction instruction_of(std::string text);
+/// The functions of a listing, line by line: `name_of` gives the name of the function that a line begins, empty for
+/// any other line; `read` gives the instruction on such a line. Lines before the first function are skipped.
+std::vector<Function> functions_of(std::string_view text,
+                                   const std::function<std::string_view(std::string_view line)>& name_of,
+                                   const std::function<std::optional<Instruction>(std::string_view line)>& read);
+/// Hexadecimal digits and nothing else.
+bool is_hex(std::string_view text);
 /// Hexadecimal with or without 0x at the start of `text`.
 std::optional<std::uint64_t> leading_hex(std::string_view text);
 /// The function named in the last brackets, "foo" of "call 0x1000 <foo>" and of "jmp 0x1020 <foo+0x20>"; empty when

@@ -15,29 +15,23 @@ using What = Declared::What;
 
 // --- One instruction -------------------------------------------------------------------------------------------------
 
+/// What may be declared, in the order of Declared::What. `access`: the begin of such an access's name behind its space.
 struct Wanted {
-    bool local;
-    std::string_view access;
+    const char* name;
+    std::string_view access{};
+    bool local = false;
 };
-
-std::optional<Wanted> wanted_access(What what) {
-    switch (what) {
-        case What::load:
-            return Wanted{false, "load"};
-        case What::store:
-            return Wanted{false, "store"};
-        case What::local_load:
-            return Wanted{true, "load"};
-        case What::local_store:
-            return Wanted{true, "store"};
-        case What::atomic:
-            return Wanted{false, "atomic"};
-        case What::local_atomic:
-            return Wanted{true, "atomic"};
-        default:
-            return std::nullopt;
-    }
-}
+constexpr Wanted wanted_kinds[]{{"multiply-adds"},
+                                {"integer multiplications"},
+                                {"loads", "load"},
+                                {"stores", "store"},
+                                {"local loads", "load", true},
+                                {"local stores", "store", true},
+                                {"atomics", "atomic"},
+                                {"local atomics", "atomic", true},
+                                {"barriers"},
+                                {"floating-point operations or calls"}};
+const Wanted& kind_of(const Declared& d) { return wanted_kinds[static_cast<std::size_t>(d.what)]; }
 
 /// `access` is a name such as "global_load_128": whether it is the one wanted, and its bits (0: not said).
 std::optional<unsigned> matching_bits(const InstructionSet& isa, std::string_view access, const Wanted& wanted) {
@@ -56,13 +50,13 @@ std::optional<unsigned> matching_bits(const InstructionSet& isa, std::string_vie
     return bits;
 }
 
-double accesses(const InstructionSet& isa, const Instruction& i, const Declared& d, const Wanted& wanted) {
+double accesses(const InstructionSet& isa, const Instruction& i, const Declared& d, const Wanted& kind) {
     if (isa.is_housekeeping && isa.is_housekeeping(i)) return 0;
     // An atomic is one, however wide.
-    const bool whole = wanted.access == "atomic";
+    const bool whole = kind.access == "atomic";
     double sum = 0;
     for (const auto& access : isa.classify(i).memory) {
-        const auto bits = matching_bits(isa, access, wanted);
+        const auto bits = matching_bits(isa, access, kind);
         if (!bits) continue;
         const bool gathers = access.find("indexed") != std::string::npos;
         const double elements = whole     ? 1
@@ -140,33 +134,11 @@ bool loops_are_known(const FunctionStats& stats) {
     });
 }
 
-const char* type_name(unsigned bits) { return bits == 64 ? "double" : bits == 16 ? "half" : "float"; }
-
 std::string describe(const Declared& d) {
-    const std::string bits = std::to_string(d.bits) + "-bit ";
-    switch (d.what) {
-        case What::multiply_add:
-            return std::string(type_name(d.bits)) + " multiply-adds";
-        case What::integer_multiply:
-            return "integer multiplications";
-        case What::load:
-            return bits + "loads";
-        case What::store:
-            return bits + "stores";
-        case What::local_load:
-            return bits + "local loads";
-        case What::local_store:
-            return bits + "local stores";
-        case What::atomic:
-            return "atomics";
-        case What::local_atomic:
-            return "local atomics";
-        case What::barrier:
-            return "barriers";
-        case What::function:
-            return "floating-point operations or calls";
-    }
-    return {};
+    const auto& [name, access, local] = kind_of(d);
+    const char* type = d.bits == 64 ? "double " : d.bits == 16 ? "half " : "float ";
+    const bool sized = access == "load" || access == "store";
+    return (d.what == What::multiply_add ? type : sized ? std::to_string(d.bits) + "-bit " : "") + name;
 }
 
 }  // namespace
@@ -174,7 +146,7 @@ std::string describe(const Declared& d) {
 bool can_count(const InstructionSet& isa, What what) { return what != What::barrier || isa.counts_barriers; }
 
 double elements_of(const InstructionSet& isa, const Instruction& i, const Declared& d) {
-    if (const auto access = wanted_access(d.what)) return accesses(isa, i, d, *access);
+    if (!kind_of(d).access.empty()) return accesses(isa, i, d, kind_of(d));
     if (d.what == What::barrier) return isa.classify(i).name == "barrier";
     return isa.arithmetic(i, d);
 }

@@ -1,7 +1,6 @@
 // llvm-objdump and amd_comgr: "\tv_add_u32_e32 v3, 1, v3    // 000000001A80: 68060681" and, behind a branch's encoding,
 // " <f+0x68>".
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <charconv>
 #include <nlohmann/json.hpp>
@@ -12,6 +11,7 @@
 #include "inspect/code/analysis.hpp"
 #include "inspect/isa/list.hpp"
 #include "inspect/isa/register_roles.hpp"
+#include "inspect/isa/rules.hpp"
 #include "inspect/tools/comgr.hpp"
 #include "inspect/tools/tool.hpp"
 
@@ -54,44 +54,30 @@ void set_flow(Instruction& i, string_view comment, std::uint64_t function_start)
         if (const auto target = branch_target(i, comment, function_start)) i.targets.push_back(*target);
 }
 
-/// The assembler fills the space behind a kernel with s_nop, s_code_end or repeated s_endpgm.
-void drop_padding(Function& function) {
-    auto& list = function.instructions;
-    const auto is_padding = [](const Instruction& i) { return i.mnemonic == "s_nop" || i.mnemonic == "s_code_end"; };
-    while (!list.empty() && is_padding(list.back())) list.pop_back();
-}
-
 std::vector<Function> parse(string_view text) {
-    std::vector<Function> functions;
     std::uint64_t start = 0;
-    for (const auto line : lines_of(text)) {
-        if (const auto header = function_header(line); !header.empty()) {
-            functions.push_back({std::string(header), {}});
-            start = leading_hex(line).value_or(0);
-            continue;
-        }
+    const auto name_of = [&](string_view line) {
+        const auto header = function_header(line);
+        if (!header.empty()) start = leading_hex(line).value_or(0);
+        return header;
+    };
+    const auto read = [&](string_view line) -> std::optional<Instruction> {
         const auto mark = line.find("// ");
-        if (functions.empty() || mark == string_view::npos) continue;
-        const std::string body = trim(line.substr(0, mark));
+        if (mark == string_view::npos) return std::nullopt;
+        std::string body = trim(line.substr(0, mark));
         const string_view comment = line.substr(mark + 3);
         const auto colon = comment.find(':');
         const auto address = leading_hex(comment);
-        if (body.empty() || body.front() == ';' || !address || colon == string_view::npos) continue;
-
-        Instruction i;
+        if (body.empty() || body.front() == ';' || !address || colon == string_view::npos) return std::nullopt;
+        Instruction i = instruction_of(std::move(body));
         i.address = *address;
-        const auto space = std::min(body.find_first_of(" \t"), body.size());
-        i.mnemonic = body.substr(0, space);
-        i.operands = trim(string_view(body).substr(space));
-        i.text = body;
         const string_view encoding = comment.substr(colon + 1, std::min(comment.find('<'), comment.size()) - colon - 1);
-        std::size_t words = 0;
-        for (const auto& word : split(encoding, ' ')) words += !trim(word).empty();
-        i.bytes = static_cast<std::uint32_t>(4 * words);
+        for (const auto& word : split(encoding, ' ')) i.bytes += trim(word).empty() ? 0 : 4;
         set_flow(i, comment, start);
-        functions.back().instructions.push_back(std::move(i));
-    }
-    for (auto& function : functions) drop_padding(function);
+        return i;
+    };
+    auto functions = functions_of(text, name_of, read);
+    for (auto& function : functions) drop_padding(function, "s_nop s_code_end");
     return functions;
 }
 
@@ -99,22 +85,10 @@ std::vector<Function> parse(string_view text) {
 
 /// Bits of one access from the end of a mnemonic: dwordx4, b128, ubyte, short_d16_hi, read2_b32 …
 unsigned access_bits(string_view m) {
-    constexpr std::array<std::pair<string_view, unsigned>, 14> words{{{"dwordx16", 512},
-                                                                      {"dwordx8", 256},
-                                                                      {"dwordx4", 128},
-                                                                      {"dwordx3", 96},
-                                                                      {"dwordx2", 64},
-                                                                      {"dword", 32},
-                                                                      {"ubyte", 8},
-                                                                      {"sbyte", 8},
-                                                                      {"byte", 8},
-                                                                      {"ushort", 16},
-                                                                      {"sshort", 16},
-                                                                      {"short", 16},
-                                                                      {"format_xyzw", 128},
-                                                                      {"format_x", 32}}};
-    for (const auto& [word, bits] : words)
-        if (m.find(word) != string_view::npos) return bits;
+    constexpr NumberRule words[]{{"*dwordx16*", 512},    {"*dwordx8*", 256}, {"*dwordx4*", 128}, {"*dwordx3*", 96},
+                                 {"*dwordx2*", 64},      {"*dword*", 32},    {"*byte*", 8},      {"*short*", 16},
+                                 {"*format_xyzw*", 128}, {"*format_x*", 32}};
+    if (const auto bits = value_of(words, m)) return bits;
     // "ds_read_b128", "global_load_u8", "ds_add_u32": letter and number after an underscore.
     for (std::size_t at = m.find('_'); at != string_view::npos; at = m.find('_', at + 1)) {
         const string_view part = m.substr(at + 1);
@@ -129,23 +103,13 @@ unsigned access_bits(string_view m) {
     return 0;
 }
 
-/// ds_read2_b32 moves two.
-unsigned access_count(string_view m) {
-    return m.find("read2") != string_view::npos || m.find("write2") != string_view::npos ||
-                   m.find("load_2addr") != string_view::npos || m.find("store_2addr") != string_view::npos ||
-                   m.find("load_2") != string_view::npos || m.find("store_2") != string_view::npos
-               ? 2
-               : 1;
-}
-
 std::string access(string_view space, string_view m, bool scratch = false) {
-    const bool atomic = m.find("atomic") != string_view::npos;
-    const bool store = m.find("store") != string_view::npos || m.find("write") != string_view::npos;
-    const bool load = m.find("load") != string_view::npos || m.find("read") != string_view::npos ||
-                      m.find("sample") != string_view::npos || m.find("gather") != string_view::npos;
+    constexpr NameRule kinds[]{
+        {"*atomic*", "_atomic"}, {"*store* *write*", "_store"}, {"*load* *read* *sample* *gather*", "_load"}};
+    const unsigned count = is_named(m, "*read2* *write2* *load_2* *store_2*") ? 2 : 1;  // ds_read2_b32 moves two
     std::string name(scratch ? "scratch" : space);
-    name += atomic || (!store && !load) ? "_atomic" : store ? "_store" : "_load";
-    if (const unsigned bits = access_bits(m) * access_count(m)) name += "_" + std::to_string(bits);
+    name += value_of(kinds, m, "_atomic");
+    if (const unsigned bits = access_bits(m) * count) name += "_" + std::to_string(bits);
     return name;
 }
 
@@ -156,41 +120,32 @@ bool is_scratch(const Instruction& i) {
            (i.mnemonic.starts_with("buffer_") && i.operands.find("s[0:3]") != std::string::npos);
 }
 
-Class plain_class(const Instruction& i) {
-    const string_view m = i.mnemonic;
-    const auto begins = [&](std::initializer_list<string_view> prefixes) {
-        return std::any_of(prefixes.begin(), prefixes.end(), [&](string_view p) { return m.starts_with(p); });
-    };
-    if (begins({"v_mfma", "v_smfmac", "v_wmma", "v_swmmac", "v_dot"})) return {"matrix"};
-    if (m.starts_with("v_")) return {"v_alu"};
-    if (begins({"ds_", "lds_"})) {
-        if (begins({"ds_swizzle", "ds_permute", "ds_bpermute", "ds_nop"})) return {"lds"};
-        return {"lds", {access("lds", m)}};
-    }
-    if (begins({"global_", "flat_", "buffer_", "tbuffer_", "scratch_", "image_"})) {
-        if (m.find("_inv") != string_view::npos || m.find("wbinv") != string_view::npos ||
-            m.find("_wb") != string_view::npos || m.find("gl0") != string_view::npos)
-            return {"cache"};
-        return {"v_memory", {access(m.substr(0, m.find('_')), m, is_scratch(i))}};
-    }
-    if (begins({"s_load", "s_buffer_load", "s_store", "s_buffer_store", "s_scratch", "s_atomic"}))
-        return {"s_memory", {access("scalar", m)}};
-    if (begins({"s_memtime", "s_memrealtime"})) return {"s_memory"};
-    if (begins({"s_dcache", "s_icache", "s_gl1"})) return {"cache"};
-    if (i.flow != Flow::next || begins({"s_swappc", "s_call", "s_getpc"})) return {"branch"};
-    if (begins({"s_wait", "s_delay_alu", "s_sleep"})) return {"wait"};
-    if (m.starts_with("s_barrier")) return {"barrier"};
-    if (begins({"s_nop", "s_clause", "s_inst_prefetch", "s_setprio", "s_code_end", "s_setreg", "s_sendmsg",
-                "s_round_mode", "s_denorm_mode"}))
-        return {"other"};
-    if (m.starts_with("s_")) return {"s_alu"};
-    return {"other"};
-}
+constexpr NameRule classes[]{
+    {"v_mfma* v_smfmac* v_wmma* v_swmmac* v_dot*", "matrix"},
+    {"v_*", "v_alu"},
+    {"ds_* lds_*", "lds"},
+    {"s_dcache* s_icache* s_gl1*", "cache"},
+    {"s_load* s_buffer_load* s_store* s_buffer_store* s_scratch* s_atomic* s_memtime* s_memrealtime*", "s_memory"},
+    {"*_inv* *wbinv* *_wb* *gl0*", "cache"},
+    {"global_* flat_* buffer_* tbuffer_* scratch_* image_*", "v_memory"},
+    {"s_swappc* s_call* s_getpc*", "branch"},
+    {"s_wait* s_delay_alu* s_sleep*", "wait"},
+    {"s_barrier*", "barrier"},
+    {"s_nop* s_clause* s_inst_prefetch* s_setprio* s_code_end* s_setreg* s_sendmsg* s_round_mode* s_denorm_mode*",
+     "other"},
+    {"s_*", "s_alu"}};
 
 Class classify(const Instruction& i) {
-    Class out = plain_class(i);
-    if (i.mnemonic.starts_with("v_")) out.marks = {"v"};
-    if (i.mnemonic.starts_with("s_")) out.marks = {"s"};
+    const string_view m = i.mnemonic;
+    Class out{std::string(i.flow != Flow::next ? "branch" : value_of(classes, m, "other"))};
+    if (out.name == "v_memory")
+        out.memory = {access(m.substr(0, m.find('_')), m, is_scratch(i))};
+    else if (out.name == "lds" && !is_named(m, "ds_swizzle* ds_permute* ds_bpermute* ds_nop*"))
+        out.memory = {access("lds", m)};
+    else if (out.name == "s_memory" && !is_named(m, "s_memtime* s_memrealtime*"))
+        out.memory = {access("scalar", m)};
+    if (m.starts_with("v_")) out.marks = {"v"};
+    if (m.starts_with("s_")) out.marks = {"s"};
     return out;
 }
 
@@ -203,11 +158,11 @@ double one(string_view m, const Declared& d) {
                (m.find("_f16") != string_view::npos && d.bits <= 16);
     };
     const double lanes = m.find("_pk_") == string_view::npos ? 1 : 2;
-    if (d.what == What::multiply_add) return has_any(m, {"fma", "mac", "mad"}) && is_float() ? lanes : 0;
+    if (d.what == What::multiply_add) return is_named(m, "*fma* *mac* *mad*") && is_float() ? lanes : 0;
     if (d.what == What::integer_multiply)
-        return has_any(m, {"_mul_", "_mad_"}) && has_any(m, {"u32", "i32", "u24", "i24"}) ? lanes : 0;
-    if (starts_with_any(m, {"s_swappc", "s_call"})) return lanes_of_call;
-    return has_any(m, {"_f16", "_f32", "_f64"}) && !has_any(m, {"_cmp", "_cvt", "_load", "_store"}) ? lanes : 0;
+        return is_named(m, "*_mul_* *_mad_*") && is_named(m, "*u32* *i32* *u24* *i24*") ? lanes : 0;
+    if (is_named(m, "s_swappc* s_call*")) return lanes_of_call;
+    return is_named(m, "*_f16* *_f32* *_f64*") && !is_named(m, "*_cmp* *_cvt* *_load* *_store*") ? lanes : 0;
 }
 
 double arithmetic(const Instruction& i, const Declared& d) {
@@ -217,7 +172,7 @@ double arithmetic(const Instruction& i, const Declared& d) {
     return sum;
 }
 
-bool is_call(const Instruction& i) { return starts_with_any(i.mnemonic, {"s_swappc", "s_call"}); }
+bool is_call(const Instruction& i) { return is_named(i.mnemonic, "s_swappc* s_call*"); }
 
 // --- The binary ------------------------------------------------------------------------------------------------------
 
@@ -234,23 +189,18 @@ struct AmdLimits {
 };
 
 std::optional<AmdLimits> amd_limits(const std::string& processor, bool wave64) {
-    const auto one_of = [&](std::initializer_list<const char*> names) {
-        return std::find(names.begin(), names.end(), processor) != names.end();
-    };
     // LDS: 64 KiB for the four SIMDs of a compute unit; RDNA has 128 KiB for the four of a work-group processor.
     constexpr std::int64_t cu = 16384, wgp = 32768;
     const std::string_view p = processor;
     if (p.starts_with("gfx6") || p.starts_with("gfx7")) return AmdLimits{256, 4, 10, 512, 8, cu};
-    if (one_of({"gfx90a", "gfx940", "gfx941", "gfx942"})) return AmdLimits{512, 8, 8, 800, 16, cu};
-    if (one_of({"gfx801", "gfx802", "gfx803", "gfx805", "gfx810", "gfx900", "gfx902", "gfx904", "gfx906", "gfx908",
-                "gfx909", "gfx90c"}))
+    if (is_named(p, "gfx90a gfx940 gfx941 gfx942")) return AmdLimits{512, 8, 8, 800, 16, cu};
+    if (is_named(p, "gfx801 gfx802 gfx803 gfx805 gfx810 gfx900 gfx902 gfx904 gfx906 gfx908 gfx909 gfx90c"))
         return AmdLimits{256, 4, 10, 800, 16, cu};
     const std::int64_t half = wave64 ? 2 : 1;  // a register of a wave64 takes two rows of 32 lanes
     if (p.starts_with("gfx101")) return AmdLimits{1024 / half, 8 / half, 20, 0, 0, wgp};
-    if (p.starts_with("gfx103") || one_of({"gfx1102", "gfx1103", "gfx1150"}))
+    if (p.starts_with("gfx103") || is_named(p, "gfx1102 gfx1103 gfx1150"))
         return AmdLimits{1024 / half, 16 / half, 16, 0, 0, wgp};
-    if (one_of({"gfx1100", "gfx1101", "gfx1151", "gfx1200", "gfx1201"}))
-        return AmdLimits{1536 / half, 24 / half, 16, 0, 0, wgp};
+    if (is_named(p, "gfx1100 gfx1101 gfx1151 gfx1200 gfx1201")) return AmdLimits{1536 / half, 24 / half, 16, 0, 0, wgp};
     return std::nullopt;
 }
 

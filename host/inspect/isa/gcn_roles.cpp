@@ -1,5 +1,4 @@
-// What GCN and RDNA instructions do with registers. The first operand is written and the others are read, but for the
-// instructions named here (LLVM's AMDGPU operand syntax; AMD's instruction set manuals).
+// What GCN and RDNA instructions do with registers (LLVM's AMDGPU operand syntax; AMD's instruction set manuals).
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -7,6 +6,7 @@
 #include "core/text.hpp"
 #include "inspect/isa/isa.hpp"
 #include "inspect/isa/register_roles.hpp"
+#include "inspect/isa/rules.hpp"
 
 namespace cllab::inspect {
 namespace {
@@ -34,10 +34,10 @@ std::optional<std::vector<Unit>> registers_of(string_view operand) {
     if (word == "vcc_lo") return std::vector<Unit>{{vcc_kind, 0}};
     if (word == "vcc_hi") return std::vector<Unit>{{vcc_kind, 1}};
     // One of each and no allocation of its own, or no register at all.
-    if (one_of(word, {"off", "null", "exec", "exec_lo", "exec_hi", "m0", "scc", "vccz", "execz", "flat_scratch",
-                      "flat_scratch_lo", "flat_scratch_hi", "xnack_mask", "lds_direct"}) ||
-        starts_with_any(word, {"src_", "hwreg(", "ttmp", "offset:", "quad_perm", "row_", "swizzle("}) ||
-        std::isdigit(static_cast<unsigned char>(word[0])))
+    if (std::isdigit(static_cast<unsigned char>(word[0])) ||
+        is_named(word,
+                 "off null exec exec_lo exec_hi m0 scc vccz execz flat_scratch flat_scratch_lo flat_scratch_hi "
+                 "xnack_mask lds_direct src_* hwreg(* ttmp* offset:* quad_perm* row_* swizzle(*"))
         return std::vector<Unit>{};
     const auto kind = word[0] == 'v'   ? vector_kind
                       : word[0] == 'a' ? accumulator_kind
@@ -67,73 +67,52 @@ bool has_word(string_view text, string_view word) {
     return false;
 }
 
-/// The first `written` operands are written (or only touched), those from `read_from` on are read. False for an operand
-/// that is not known.
-bool take(Roles& out, const Operands& operands, std::size_t written, std::size_t read_from, bool whole = true) {
-    for (std::size_t k = 0; k < operands.size(); ++k) {
-        const auto units = registers_of(operands[k]);
-        if (!units) return false;
-        if (k < written)
-            (whole ? out.writes : out.touches)
-                .insert((whole ? out.writes : out.touches).end(), units->begin(), units->end());
-        if (k >= read_from) out.reads.insert(out.reads.end(), units->begin(), units->end());
-    }
-    return true;
-}
+// In letters of its own: 'W' is written where an atomic gives back what was there, and no operand else; 'M' is read,
+// and written too where it gives that back.
+constexpr RoleRule rules[]{
+    {"s_nop* s_wait* s_endpgm* s_barrier* s_sleep* s_sendmsg* s_sethalt* s_inst_prefetch* s_clause* s_delay_alu* "
+     "s_setprio* s_icache_inv* s_dcache* s_gl1_inv* s_code_end* s_trap* s_round_mode* s_denorm_mode* s_branch* "
+     "s_cbranch_scc* s_cbranch_exec* v_nop* v_clrexcp*",
+     ""},
+    {"s_cbranch_vcc*", "", "1", 0, "vcc"},
+    {"s_cbranch* s_movrel* s_swappc* s_call* s_rfe* s_setpc* s_atomic* s_subvector* s_getpc_b64_then*", "?"},
+    {"s_cmp* s_bitcmp* s_store* s_buffer_store* s_scratch_store* s_setreg* s_setvskip*", "r"},
+    {"s_addk* s_mulk* s_cmovk* s_cmov_* s_bitset*", "mr"},
+    {"s_*", "wr"},
+    {"v_movrel* v_interp* v_swaprel* v_screen* v_illegal*", "?"},
+    {"v_cmpx*", "wr", "1", 3},
+    {"v_cmpx*", "r"},  // newer processors write the execution mask alone
+    {"v_swap*", "mmr"},
+    {"v_div_fmas*", "wr", "1", 0, "vcc"},
+    {"v_readlane* v_readfirstlane*", "wr"},
+    {"*_mac_* *_fmac_* *dot2c* *dot4c* *dot8c* v_writelane* v_permlane* v_smfmac*", "mr"},
+    {"v_*_co_* v_div_scale* v_mad_u64_u32* v_mad_i64_i32* v_addc_* v_subb_* v_subbrev_* v_add_u32* v_sub_u32* "
+     "v_subrev_u32* v_add_i32* v_sub_i32* v_subrev_i32*",
+     "wwr", "1", 4},
+    {"v_*", "wr"},
+    {"*_inv* *wbinv* *_wb* ds_nop*", ""},
+    {"ds_gws* ds_ordered* image_bvh* image_msaa*", "?"},
+    {"ds_*_rtn* ds_*permute* ds_swizzle* ds_append* ds_consume* ds_*_loadxchg* ds_read* ds_load*", "wr"},
+    {"ds_*", "r"},
+    {"buffer_*atomic* tbuffer_*atomic* image_*atomic*", "Mr"},  // what is added comes back in the same registers
+    {"*atomic*", "Wr"},
+    {"*store*", "r"},
+    {"*load* *sample* *gather* image_get*", "wr"}};
 
 /// What a scalar instruction that writes the execution mask does to the set of active work-items.
 void set_active(Roles& out, string_view m, const Operands& operands) {
-    if (m.find("saveexec") != string_view::npos || m.find("wrexec") != string_view::npos) {
-        if (m.find("saveexec") != string_view::npos)
-            out.mask_from = Roles::MaskFrom::active;  // it saves what is active now
-        out.parks = !m.starts_with("s_or_");
-        out.resumes = !m.starts_with("s_and_saveexec") && !m.starts_with("s_andn1_wrexec") &&
-                      !m.starts_with("s_and_not0_saveexec");
-        for (std::size_t k = 1; k < operands.size() && out.resumes; ++k)
-            if (const auto units = registers_of(operands[k]); units && !units->empty())
-                out.resumed_from.push_back(units->front());
-        return;
-    }
+    const bool saves = is_named(m, "*saveexec* *wrexec*");
+    if (!saves && (operands.empty() || !is_exec(operands[0]) || m.starts_with("s_cmp"))) return;
+    if (is_named(m, "*saveexec*")) out.mask_from = Roles::MaskFrom::active;  // it saves what is active now
     const bool keeps =
-        operands.size() == 3 &&
-        (is_exec(operands[1]) || (is_exec(operands[2]) && !m.starts_with("s_andn2") && !m.starts_with("s_and_not1")));
-    const bool is_and = m.starts_with("s_and");
+        saves || (operands.size() == 3 &&
+                  (is_exec(operands[1]) || (is_exec(operands[2]) && !is_named(m, "s_andn2* s_and_not1*"))));
     out.parks = !(keeps && m.starts_with("s_or_"));
-    if (keeps && is_and) return;  // it can only lose some
-    out.resumes = true;
-    for (std::size_t k = 1; k < operands.size(); ++k)
+    // These can only lose some.
+    out.resumes = !is_named(m, saves ? "s_and_saveexec* s_andn1_wrexec* s_and_not0_saveexec*" : keeps ? "s_and*" : "");
+    for (std::size_t k = 1; k < operands.size() && out.resumes; ++k)
         if (const auto units = registers_of(operands[k]); units && !units->empty())
             out.resumed_from.push_back(units->front());
-}
-
-std::optional<Roles> scalar(string_view m, const Operands& operands) {
-    Roles out;
-    if (starts_with_any(
-            m, {"s_nop",     "s_wait",          "s_endpgm",      "s_barrier",   "s_sleep",      "s_sendmsg",
-                "s_sethalt", "s_inst_prefetch", "s_clause",      "s_delay_alu", "s_setprio",    "s_icache_inv",
-                "s_dcache",  "s_gl1_inv",       "s_code_end",    "s_trap",      "s_round_mode", "s_denorm_mode",
-                "s_branch",  "s_cbranch_scc",   "s_cbranch_exec"}))
-        return out;
-    if (starts_with_any(m, {"s_cbranch_vcc"})) {
-        out.reads = {{vcc_kind, 0}, {vcc_kind, 1}};
-        return out;
-    }
-    if (starts_with_any(m, {"s_cbranch", "s_movrel", "s_swappc", "s_call", "s_rfe", "s_setpc", "s_atomic",
-                            "s_subvector", "s_getpc_b64_then"}))
-        return std::nullopt;
-    bool known;
-    if (starts_with_any(
-            m, {"s_cmp", "s_bitcmp", "s_store", "s_buffer_store", "s_scratch_store", "s_setreg", "s_setvskip"}))
-        known = take(out, operands, 0, 0);
-    else if (starts_with_any(m, {"s_addk", "s_mulk", "s_cmovk", "s_cmov_", "s_bitset"}))
-        known = take(out, operands, 0, 0) && take(out, {operands[0]}, 1, 1);
-    else
-        known = take(out, operands, 1, 1);
-    if (!known) return std::nullopt;
-    const bool writes_exec = (!operands.empty() && is_exec(operands[0]) && !m.starts_with("s_cmp")) ||
-                             m.find("saveexec") != string_view::npos || m.find("wrexec") != string_view::npos;
-    if (writes_exec) set_active(out, m, operands);
-    return out;
 }
 
 /// Whether lanes of DPP may keep what the destination held.
@@ -145,88 +124,46 @@ bool keeps_by_dpp(string_view text) {
 }
 
 bool keeps_half(string_view m, string_view text) {
-    if (text.find("UNUSED_PRESERVE") != string_view::npos || has_any(m, {"_mixlo_", "_mixhi_", "d16"})) return true;
+    if (text.find("UNUSED_PRESERVE") != string_view::npos || is_named(m, "*_mixlo_* *_mixhi_* *d16*")) return true;
     // op_sel's last bit of a 16-bit result says which half it is.
     const auto at = text.find("op_sel:[");
     return at != string_view::npos && !m.starts_with("v_pk") &&
            text.substr(at, text.find(']', at) - at).ends_with(",1");
 }
 
-std::optional<Roles> vector(string_view m, const Operands& operands, string_view text) {
-    Roles out;
-    if (starts_with_any(m, {"v_nop", "v_clrexcp"})) return out;
-    if (starts_with_any(m, {"v_movrel", "v_interp", "v_swaprel", "v_screen", "v_illegal"}) || operands.empty())
-        return std::nullopt;
-    bool known;
-    if (m.starts_with("v_cmpx")) {
-        // Newer processors write the execution mask alone.
-        known = operands.size() == 2 ? take(out, operands, 0, 0) : take(out, operands, 1, 1);
-        out.parks = true;
-        out.mask_from = Roles::MaskFrom::active;
-        return known ? std::optional(out) : std::nullopt;
-    }
-    // The lanes of the result that no active work-item has are kept by by_lane; here are those that keep theirs for
-    // other reasons.
-    const bool adds_to =
-        has_any(m, {"_mac_", "_fmac_", "dot2c", "dot4c", "dot8c", "v_writelane", "v_permlane", "v_smfmac"});
-    const bool touches = keeps_half(m, text) || keeps_by_dpp(text);
-    if (m.starts_with("v_swap"))
-        known = take(out, operands, 0, 0) && take(out, operands, 2, 2);
-    else if (starts_with_any(m, {"v_readlane", "v_readfirstlane"})) {
-        known = take(out, operands, 1, 1);
-        out.mask_from = Roles::MaskFrom::elsewhere;
-    } else {
-        const bool carries =
-            has_any(m, {"_co_", "v_div_scale", "v_mad_u64_u32", "v_mad_i64_i32", "v_addc_", "v_subb_", "v_subbrev_"}) ||
-            (starts_with_any(m, {"v_add_u32", "v_sub_u32", "v_subrev_u32", "v_add_i32", "v_sub_i32", "v_subrev_i32"}) &&
-             operands.size() == 4);
-        const std::size_t results = carries && operands.size() >= 4 ? 2 : 1;
-        known = take(out, operands, results, results, !touches);
-        if (adds_to) known = known && take(out, {operands[0]}, 0, 0);
-        if (starts_with_any(m, {"v_div_fmas"})) out.reads.insert(out.reads.end(), {{vcc_kind, 0}, {vcc_kind, 1}});
-        out.mask_from = Roles::MaskFrom::active;
-    }
-    return known ? std::optional(out) : std::nullopt;
-}
-
-std::optional<Roles> memory(string_view m, const Operands& operands, string_view text) {
-    Roles out;
-    const auto is = [&](std::initializer_list<string_view> parts) { return has_any(m, parts); };
-    if (is({"_inv", "wbinv", "_wb", "ds_nop"})) return out;
-    if (is({"ds_gws", "ds_ordered", "image_bvh", "image_msaa"}) || operands.empty()) return std::nullopt;
-    const bool returns =
-        has_word(text, "glc") || has_word(text, "sc0") || text.find("th:TH_ATOMIC_RETURN") != string_view::npos;
-    bool known;
-    if (m.starts_with("ds_")) {
-        const bool result = is({"_rtn", "permute", "swizzle", "append", "consume", "_loadxchg"}) ||
-                            (is({"_read", "_load"}) && !is({"addtid_store"}));
-        known = take(out, operands, result ? 1 : 0, result ? 1 : 0, !is({"d16"}));
-    } else if (is({"atomic"})) {
-        const bool by_buffer = starts_with_any(m, {"buffer_", "tbuffer_", "image_"});
-        if (by_buffer)
-            known = take(out, operands, returns ? 1 : 0, 0);  // what is added comes back in the same registers
-        else
-            known = take(out, operands, returns ? 1 : 0, returns ? 1 : 0);
-    } else if (is({"store"})) {
-        known = take(out, operands, 0, 0);
-    } else if (is({"load", "sample", "gather", "image_get"})) {
-        if (has_word(text, "lds")) return std::nullopt;
-        // A result that says whether the page was there stands behind the others, in no operand of its own.
-        if (has_word(text, "tfe")) return std::nullopt;
-        known = take(out, operands, 1, 1, !is({"d16"}));
-    } else {
-        return std::nullopt;
-    }
-    return known ? std::optional(out) : std::nullopt;
-}
-
 std::optional<Roles> single(string_view m, string_view text) {
     const auto operands = operands_of(text);
-    if (m.starts_with("s_")) return scalar(m, operands);
-    if (m.starts_with("v_")) return vector(m, operands, text);
-    if (starts_with_any(m, {"global_", "flat_", "buffer_", "tbuffer_", "scratch_", "image_", "ds_"}))
-        return memory(m, operands, text);
-    return std::nullopt;
+    const auto* found = rule_of(rules, m, operands.size());
+    const bool scalar = m.starts_with("s_"), vector = m.starts_with("v_");
+    if (!found || (!scalar && !vector && !is_named(m, "global_* flat_* buffer_* tbuffer_* scratch_* image_* ds_*")))
+        return std::nullopt;
+    if (operands.empty() && !scalar && !found->operands.empty()) return std::nullopt;
+    auto rule = *found;
+    const bool returns =
+        has_word(text, "glc") || has_word(text, "sc0") || text.find("th:TH_ATOMIC_RETURN") != string_view::npos;
+    if (rule.operands == "Mr") rule.operands = returns ? "mr" : "r";
+    if (rule.operands == "Wr") rule.operands = returns ? "wr" : "r";
+    // Of a load to LDS nobody knows where; a result that says whether the page was there stands behind the others, in
+    // no operand of its own.
+    if (!scalar && !vector && !m.starts_with("ds_") && rule.operands == "wr" && !is_named(m, "*atomic*") &&
+        (has_word(text, "lds") || has_word(text, "tfe")))
+        return std::nullopt;
+    // The lanes of the result that no active work-item has are kept by by_lane; here are those that keep theirs for
+    // other reasons.
+    const bool whole = scalar || !(keeps_half(m, text) || (vector && keeps_by_dpp(text)));
+    Roles out;
+    const auto give = [&](std::size_t k, char letter, char) {
+        const auto units = registers_of(operands[k]);
+        if (units) add_units(out, *units, letter, whole);
+        return units.has_value();
+    };
+    if (!each_operand(rule, operands.size(), give)) return std::nullopt;
+    add_units(out, *registers_of(rule.reads), 'r');
+    if (scalar && !found->operands.empty()) set_active(out, m, operands);
+    if (vector && !found->operands.empty() && !m.starts_with("v_swap")) out.mask_from = Roles::MaskFrom::active;
+    if (is_named(m, "v_readlane* v_readfirstlane*")) out.mask_from = Roles::MaskFrom::elsewhere;
+    out.parks = out.parks || m.starts_with("v_cmpx");
+    return out;
 }
 
 }  // namespace

@@ -64,22 +64,30 @@ Listing run_on_file(Listing listing, const std::vector<Command>& commands, const
     return listing;
 }
 
+std::optional<std::filesystem::path> first_file(const std::vector<std::filesystem::path>& paths) {
+    std::error_code failed;
+    for (const auto& path : paths)
+        if (std::filesystem::exists(path, failed)) return path;
+    return std::nullopt;
+}
+
+OfflineCode made_by_tool(const std::filesystem::path& tool, const ToolResult& result, const TempFolder& folder,
+                         const std::filesystem::path& file) {
+    OfflineCode code{false, without_folder(result.err, folder.path()), {}, {}};
+    if (!result.ok() && code.log.empty()) code.log = tool.filename().string() + " " + result.failure() + "\n";
+    if (auto made = read_file(file); result.ok() && made)
+        code.binary = std::move(*made), code.ok = !code.binary.empty();
+    return code;
+}
+
 std::int64_t symbol_size(ByteSpan file, const std::string& name) {
     const auto elf = read_elf(file);
     const ElfSymbol* symbol = elf ? elf->symbol(name) : nullptr;
     return symbol ? static_cast<std::int64_t>(symbol->size) : 0;
 }
 
-bool starts_with_any(std::string_view text, std::initializer_list<std::string_view> prefixes) {
-    return std::any_of(prefixes.begin(), prefixes.end(), [&](std::string_view p) { return text.starts_with(p); });
-}
-
 bool has_any(std::string_view text, std::initializer_list<std::string_view> parts) {
     return std::any_of(parts.begin(), parts.end(), [&](std::string_view p) { return text.find(p) != text.npos; });
-}
-
-bool one_of(std::string_view word, std::initializer_list<std::string_view> words) {
-    return std::find(words.begin(), words.end(), word) != words.end();
 }
 
 }  // namespace cllab::inspect

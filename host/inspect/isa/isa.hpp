@@ -23,6 +23,8 @@
 namespace cllab::inspect {
 
 struct Analysis;
+class TempFolder;
+struct ToolResult;
 struct OfflineTarget;
 
 /// A count beside the classes: "v", the mnemonics that begin with v_.
@@ -145,14 +147,17 @@ std::string needs(const std::string& what, const std::string& tools, const std::
 std::string without_folder(std::string text, const std::filesystem::path& folder);
 /// Drops the "file format" line of objdump and the blank lines behind it.
 std::string without_file_line(const std::string& text);
+/// The first of these paths that is there.
+std::optional<std::filesystem::path> first_file(const std::vector<std::filesystem::path>& paths);
+/// What a compiler wrote into `file`; its log is that of its errors, without the path of `folder`.
+OfflineCode made_by_tool(const std::filesystem::path& tool, const ToolResult& result, const TempFolder& folder,
+                         const std::filesystem::path& file);
 /// Bytes of a symbol in an ELF file; 0 when there is none.
 std::int64_t symbol_size(ByteSpan file, const std::string& name);
 
 // --- For classify and arithmetic -------------------------------------------------------------------------------------
 
-bool starts_with_any(std::string_view text, std::initializer_list<std::string_view> prefixes);
 bool has_any(std::string_view text, std::initializer_list<std::string_view> parts);
-bool one_of(std::string_view word, std::initializer_list<std::string_view> words);
 
 /// A call may stand for the four independent calls of a trip at once, as one vector.
 inline constexpr double lanes_of_call = 4;

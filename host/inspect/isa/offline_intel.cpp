@@ -3,6 +3,7 @@
 
 #include "core/text.hpp"
 #include "inspect/isa/intel.hpp"
+#include "inspect/isa/rules.hpp"
 #include "inspect/tools/offline.hpp"
 
 namespace cllab::inspect {
@@ -14,12 +15,9 @@ std::optional<std::filesystem::path> ocloc() { return find_tool({"ocloc"}); }
 /// ocloc looks for libiga64.so, while Debian's package has only libiga64.so.1: a link of that name, for it to find.
 ToolResult run_ocloc(const TempFolder& folder, const std::filesystem::path& tool, std::vector<std::string> arguments) {
     std::error_code ignored;
-    for (const char* library : {"/usr/lib/x86_64-linux-gnu/libiga64.so.1", "/usr/lib64/libiga64.so.1",
-                                "/usr/lib/libiga64.so.1", "/usr/local/lib/libiga64.so.1"})
-        if (std::filesystem::exists(library, ignored)) {
-            std::filesystem::create_symlink(library, folder.path() / "libiga64.so", ignored);
-            break;
-        }
+    if (const auto library = first_file({"/usr/lib/x86_64-linux-gnu/libiga64.so.1", "/usr/lib64/libiga64.so.1",
+                                         "/usr/lib/libiga64.so.1", "/usr/local/lib/libiga64.so.1"}))
+        std::filesystem::create_symlink(*library, folder.path() / "libiga64.so", ignored);
     const char* path = std::getenv("LD_LIBRARY_PATH");
     const auto env = find_tool({"env"});
     arguments.insert(
@@ -50,7 +48,7 @@ void describe(model::Device& device, const std::string& target, const std::vecto
     device.preferred_multiple = 16;
     device.fp16 = true;
     // Gen11, Gen12 and Xe-HPG have no double arithmetic.
-    device.fp64 = one_of(target, {"skl", "pvc"});
+    device.fp64 = is_named(target, "skl pvc");
     if (!device.fp64) device.extensions.erase("cl_khr_fp64");
     device.images = target != "pvc";
     device.extensions.insert("cl_khr_subgroups");
@@ -63,10 +61,8 @@ OfflineCode compile(const std::string& target, const std::string& source, const 
         run_ocloc(folder, ocloc().value_or("ocloc"),
                   {"compile", "-file", text.string(), "-device", target, "-options", join(options, " "), "-out_dir",
                    folder.path().string(), "-output", "program", "-output_no_suffix", "-exclude_ir"});
-    OfflineCode out{false, result.err, {}, {.target = target}};
-    if (!result.ok() && out.log.empty()) out.log = "ocloc " + result.failure() + "\n";
-    if (auto made = read_file(folder.path() / "program"); result.ok() && made)
-        out.binary = std::move(*made), out.ok = true;
+    OfflineCode out = made_by_tool("ocloc", result, folder, folder.path() / "program");
+    out.options = {.target = target};
     return out;
 }
 

@@ -16,12 +16,8 @@ namespace cllab::inspect {
 namespace {
 
 std::optional<std::filesystem::path> libclc() {
-    for (const char* folder : {"/usr/lib/clc", "/usr/share/clc", "/usr/local/share/clc"}) {
-        const auto file = std::filesystem::path(folder) / "nvptx64--nvidiacl.bc";
-        std::error_code failed;
-        if (std::filesystem::exists(file, failed)) return file;
-    }
-    return std::nullopt;
+    return first_file({"/usr/lib/clc/nvptx64--nvidiacl.bc", "/usr/share/clc/nvptx64--nvidiacl.bc",
+                       "/usr/local/share/clc/nvptx64--nvidiacl.bc"});
 }
 
 std::optional<std::filesystem::path> clang() { return find_tool(llvm_names("clang")); }
@@ -40,6 +36,14 @@ int nearest_processor(int version, int sm) {
     return sm <= 86 && sm != 87 ? sm : version >= 16 && sm <= 90 ? sm : version >= 16 ? 90 : 80;
 }
 
+/// The number of "sm_90"; 0 for anything else.
+int sm_of(const std::string& target) {
+    int sm = 0;
+    if (!target.starts_with("sm_")) return 0;
+    const auto parsed = std::from_chars(target.data() + 3, target.data() + target.size(), sm);
+    return parsed.ptr == target.data() + target.size() ? sm : 0;
+}
+
 /// Empty when clang and libclc are here, else the sentence that says what is missing.
 std::string ptx_compiler_missing() {
     if (!clang()) return "PTX needs clang with libclc: apt-get install clang-15 libclc-15";
@@ -47,63 +51,37 @@ std::string ptx_compiler_missing() {
     return {};
 }
 
-/// OpenCL C to PTX by clang and libclc. `made_for` is the processor the text was made for: clang may be older than
-/// sm_NN. `made_by` says that it was not NVIDIA's compiler, whose built-in functions and choices differ.
-struct PtxBuild {
-    bool ok = false;
-    std::string ptx, log, made_for, made_by;
-};
-
-PtxBuild compile_ptx(int sm, const std::string& source, const std::vector<std::string>& options) {
-    PtxBuild build;
+/// OpenCL C to PTX by clang and libclc, whose built-in functions and choices are not those of NVIDIA's compiler.
+OfflineCode compile_ptx(int sm, const std::string& source, const std::vector<std::string>& options) {
     const auto compiler = clang();
     const auto library = libclc();
-    if (!compiler || !library) return build;
-    build.made_for = "sm_" + std::to_string(nearest_processor(version_of(*compiler), sm));
-
-    build.made_by = compiler->filename().string() + " and libclc, not NVIDIA's compiler";
-
+    if (!compiler || !library) return {};
+    const std::string target = "sm_" + std::to_string(sm);
+    const std::string made_for = "sm_" + std::to_string(nearest_processor(version_of(*compiler), sm));
     const TempFolder folder;
     const auto text = folder.write("kernel.cl", as_bytes(source));
     const auto ptx = folder.path() / "program.ptx";
-    // -fgnu-keywords: NVIDIA's compiler takes `asm` in OpenCL C, clang only with this.
-    std::vector<std::string> arguments{"-x",
-                                       "cl",
-                                       "-fgnu-keywords",
-                                       "-target",
-                                       "nvptx64-nvidia-nvcl",
-                                       "-nogpulib",
-                                       "-Xclang",
-                                       "-target-cpu",
-                                       "-Xclang",
-                                       build.made_for,
-                                       "-Xclang",
-                                       "-finclude-default-header",
-                                       "-Xclang",
-                                       "-mlink-builtin-bitcode",
-                                       "-Xclang",
-                                       library->string(),
-                                       "-S",
-                                       "-fno-caret-diagnostics",
-                                       "-fno-dwarf-directory-asm",  // ptxas takes no `.file` with a folder of its own
-                                       "-Wno-linker-warnings",
-                                       "-o",
-                                       ptx.string()};
+    // -fgnu-keywords: NVIDIA's compiler takes `asm` in OpenCL C, clang only with this. -fno-dwarf-directory-asm: ptxas
+    // takes no `.file` with a folder of its own.
+    auto arguments = split(
+        "-x cl -fgnu-keywords -target nvptx64-nvidia-nvcl -nogpulib -S -fno-caret-diagnostics -fno-dwarf-directory-asm "
+        "-Wno-linker-warnings -Xclang -finclude-default-header -Xclang -mlink-builtin-bitcode -Xclang",
+        ' ');
+    arguments.insert(arguments.end(),
+                     {library->string(), "-Xclang", "-target-cpu", "-Xclang", made_for, "-o", ptx.string()});
     if (std::find(options.begin(), options.end(), "-cl-opt-disable") == options.end()) arguments.push_back("-O3");
     for (const auto& option : options)
         if (!option.starts_with("-cl-nv-")) arguments.push_back(option);
     arguments.push_back(text.string());
-    const ToolResult result = run_tool(*compiler, arguments, std::chrono::seconds(60));
-    const std::string prefix = folder.path().string() + "/";
-    build.log = result.err;
-    for (auto at = build.log.find(prefix); at != std::string::npos; at = build.log.find(prefix, at))
-        build.log.erase(at, prefix.size());
-    if (!result.ok()) {
-        if (build.log.empty()) build.log = compiler->filename().string() + " " + result.failure() + "\n";
-        return build;
-    }
-    if (auto made = read_file(ptx)) build.ptx = std::move(*made), build.ok = !build.ptx.empty();
-    return build;
+    OfflineCode code = made_by_tool(*compiler, run_tool(*compiler, arguments, std::chrono::seconds(60)), folder, ptx);
+    if (code.ok && made_for != target && code.binary.find(".target " + made_for) != std::string::npos &&
+        sm > sm_of(made_for))
+        code.binary =
+            "// made for " + made_for + ", the newest this clang knows; assembled for " + target + "\n" + code.binary;
+    // SASS is assembled for the target even where the text was made for an older processor.
+    code.options = {.target = made_for == target ? std::string{} : target,
+                    .made_by = compiler->filename().string() + " and libclc, not NVIDIA's compiler"};
+    return code;
 }
 
 constexpr std::array processors{60, 61, 70, 75, 80, 86, 87, 89, 90, 100, 120};
@@ -126,14 +104,6 @@ OfflineTarget nvidia_target(int sm, const std::string& no_ptx, const std::string
     return {name, find_tool({"ptxas"}) ? "PTX, registers" : "PTX", no_sass};
 }
 
-/// The number of "sm_90"; 0 for anything else.
-int sm_of(const std::string& target) {
-    int sm = 0;
-    if (!target.starts_with("sm_")) return 0;
-    const auto parsed = std::from_chars(target.data() + 3, target.data() + target.size(), sm);
-    return parsed.ptr == target.data() + target.size() ? sm : 0;
-}
-
 std::vector<OfflineTarget> targets() {
     const std::string no_ptx = ptx_compiler_missing(), no_sass = sass_missing();
     std::vector<OfflineTarget> targets;
@@ -150,24 +120,14 @@ void describe(model::Device& device, const std::string& target, const std::vecto
     device.preferred_multiple = 32;
 }
 
-/// SASS is assembled for the target even where the text was made for an older processor.
 OfflineCode compile(const std::string& target, const std::string& source, const std::vector<std::string>& options) {
-    if (const auto all = join(options, " "); device::asks_for_cuda(all)) {
-        auto made = device::compile_cuda(source, all, sm_of(target));
-        return {made.ok,
-                std::move(made.log),
-                std::move(made.ptx),
-                {.target = {}, .made_by = "NVRTC, from the text as CUDA C++"}};
-    }
-    PtxBuild made = compile_ptx(sm_of(target), source, options);
-    if (made.ok && made.made_for != target && made.ptx.find(".target " + made.made_for) != std::string::npos &&
-        sm_of(target) > sm_of(made.made_for))
-        made.ptx =
-            "// made for " + made.made_for + ", the newest this clang knows; assembled for " + target + "\n" + made.ptx;
+    const auto all = join(options, " ");
+    if (!device::asks_for_cuda(all)) return compile_ptx(sm_of(target), source, options);
+    auto made = device::compile_cuda(source, all, sm_of(target));
     return {made.ok,
             std::move(made.log),
             std::move(made.ptx),
-            {.target = made.made_for == target ? std::string{} : target, .made_by = made.made_by}};
+            {.target = {}, .made_by = "NVRTC, from the text as CUDA C++"}};
 }
 
 }  // namespace

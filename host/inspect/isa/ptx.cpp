@@ -9,6 +9,7 @@
 #include "inspect/isa/list.hpp"
 #include "inspect/isa/nvidia.hpp"
 #include "inspect/isa/register_roles.hpp"
+#include "inspect/isa/rules.hpp"
 #include "inspect/tools/tool.hpp"
 
 namespace cllab::inspect {
@@ -83,18 +84,9 @@ void add_statement(Body& body, std::string statement) {
     }
     for (char& c : statement)
         if (c == '\n' || c == '\r' || c == '\t') c = ' ';
-    Instruction i;
-    i.address = body.function.instructions.size();
-    i.text = statement;
-    if (statement.front() == '@') {
-        const auto space = std::min(statement.find(' '), statement.size());
-        i.guard = statement.substr(0, space);
-        statement = trim(string_view(statement).substr(space));
-    }
-    const auto space = std::min(statement.find(' '), statement.size());
-    i.mnemonic = statement.substr(0, space);
-    i.operands = trim(string_view(statement).substr(space));
-    body.function.instructions.push_back(std::move(i));
+    auto& code = body.function.instructions;
+    code.push_back(instruction_of(std::move(statement)));
+    code.back().address = code.size() - 1;
 }
 
 void set_flow(Body& body) {
@@ -161,25 +153,32 @@ std::vector<Function> parse(string_view raw) {
 /// Bits of "f32", "u64", "b8", "bf16"; 0 for anything else.
 unsigned type_bits(string_view part) {
     const auto digit = part.find_first_of("0123456789");
-    if (digit == string_view::npos || digit == 0 || !one_of(part.substr(0, digit), {"f", "u", "s", "b", "bf", "tf"}))
-        return 0;
+    if (digit == string_view::npos || digit == 0 || !is_named(part.substr(0, digit), "f u s b bf tf")) return 0;
     unsigned bits = 0;
     std::from_chars(part.data() + digit, part.data() + part.size(), bits);
     return bits;
 }
 
 struct Opcode {
-    std::string root;
     std::vector<std::string> parts;
+    std::string root;
     string_view type;  ///< first type part: of the result for cvt, the only one elsewhere
     unsigned bits = 0;
+
+    explicit Opcode(string_view mnemonic) : parts(split(mnemonic, '.')), root(parts.front()) {
+        for (const auto& part : parts)
+            if (bits = type_bits(part); bits > 0) {
+                type = part;
+                break;
+            }
+    }
     bool has(string_view part) const { return std::find(parts.begin(), parts.end(), part) != parts.end(); }
 };
 
 Class memory_class(const Opcode& op) {
     std::string space = "generic";
     for (const auto& part : op.parts)
-        if (one_of(string_view(part).substr(0, part.find(':')), {"global", "shared", "local", "const", "param"}))
+        if (is_named(string_view(part).substr(0, part.find(':')), "global shared local const param"))
             space = part.substr(0, part.find(':'));
     if (space == "const") space = "constant";
     unsigned lanes = 1;
@@ -199,22 +198,15 @@ std::string by_type(const Opcode& op) {
 }
 
 Class classify(const Instruction& i) {
-    Opcode op;
-    op.parts = split(i.mnemonic, '.');
-    op.root = op.parts.empty() ? std::string{} : op.parts.front();
-    for (const auto& part : op.parts)
-        if (const unsigned bits = type_bits(part)) {
-            op.type = part, op.bits = bits;
-            break;
-        }
-    if (one_of(op.root, {"ld", "ldu", "st", "atom", "red"})) return memory_class(op);
-    if (one_of(op.root, {"tex", "tld4", "suld", "txq", "suq"})) return {"memory", {"image_load"}};
-    if (one_of(op.root, {"sust", "sured"})) return {"memory", {"image_store"}};
-    if (one_of(op.root, {"cp", "prefetch", "prefetchu", "discard", "applypriority"})) return {"other"};
-    if (one_of(op.root, {"bra", "brx", "ret", "exit", "trap", "call"})) return {"branch"};
-    if (one_of(op.root, {"bar", "barrier", "membar", "fence", "mbarrier"})) return {"barrier"};
-    if (one_of(op.root, {"mma", "wmma", "wgmma", "ldmatrix", "stmatrix"})) return {"matrix"};
-    if (one_of(op.root, {"shfl", "vote", "match", "activemask", "redux", "elect"})) return {"warp"};
+    const Opcode op(i.mnemonic);
+    if (is_named(op.root, "ld ldu st atom red")) return memory_class(op);
+    if (is_named(op.root, "tex tld4 suld txq suq")) return {"memory", {"image_load"}};
+    if (is_named(op.root, "sust sured")) return {"memory", {"image_store"}};
+    if (is_named(op.root, "cp prefetch prefetchu discard applypriority")) return {"other"};
+    if (is_named(op.root, "bra brx ret exit trap call")) return {"branch"};
+    if (is_named(op.root, "bar barrier membar fence mbarrier")) return {"barrier"};
+    if (is_named(op.root, "mma wmma wgmma ldmatrix stmatrix")) return {"matrix"};
+    if (is_named(op.root, "shfl vote match activemask redux elect")) return {"warp"};
     if (op.root == "mov") return {"move"};
     if (op.root == "cvta") return {"address"};
     if (op.root == "cvt") {
@@ -223,40 +215,24 @@ Class classify(const Instruction& i) {
                             (op.has("s32") || op.has("u32") || op.has("s16") || op.has("u16"));
         return {widens ? "address" : "convert"};
     }
-    if (one_of(op.root, {"sin", "cos", "ex2", "lg2", "rcp", "rsqrt", "sqrt", "tanh"}) && op.has("approx") &&
-        op.type == "f32")
+    if (is_named(op.root, "sin cos ex2 lg2 rcp rsqrt sqrt tanh") && op.has("approx") && op.type == "f32")
         return {"special"};
     if (op.bits != 0) return {by_type(op)};
-    if (one_of(op.root, {"and", "or", "xor", "not", "setp", "selp", "prmt", "lop3", "shf", "popc", "clz"}))
-        return {"integer"};
+    if (is_named(op.root, "and or xor not setp selp prmt lop3 shf popc clz")) return {"integer"};
     return {"other"};
 }
 
 // --- Declared work ---------------------------------------------------------------------------------------------------
 
 double arithmetic(const Instruction& i, const Declared& d) {
-    const auto parts = split(i.mnemonic, '.');
-    const std::string& root = parts.front();
-    unsigned bits = 0;
-    double lanes = 1;
-    bool is_float = false;
-    for (const auto& part : parts) {
-        const auto digit = part.find_first_of("0123456789");
-        const string_view type = string_view(part).substr(0, std::min(digit, part.size()));
-        if (bits > 0 || digit == std::string::npos ||
-            (type != "f" && type != "bf" && type != "u" && type != "s" && type != "b"))
-            continue;
-        std::from_chars(part.data() + digit, part.data() + part.size(), bits);
-        lanes = part.ends_with("x2") ? 2 : 1;
-        is_float = type == "f" || type == "bf";
-    }
-    if (d.what == What::multiply_add) return (root == "fma" || root == "mad") && is_float && bits >= d.bits ? lanes : 0;
+    const Opcode op(i.mnemonic);
+    const bool is_float = op.type.starts_with('f') || op.type.starts_with("bf"), is_wide = op.bits >= d.bits;
+    const double lanes = op.type.ends_with("x2") ? 2 : 1;
+    if (d.what == What::multiply_add) return is_named(op.root, "fma mad") && is_float && is_wide ? lanes : 0;
     if (d.what == What::integer_multiply)
-        return (root == "mul" || root == "mad" || root == "mul24" || root == "mad24") && !is_float && bits >= d.bits
-                   ? 1
-                   : 0;
-    if (root == "call") return lanes_of_call;
-    const bool moves = starts_with_any(root, {"ld", "st", "mov", "cvt", "setp", "selp", "abs", "neg", "testp"});
+        return is_named(op.root, "mul mad mul24 mad24") && !is_float && is_wide ? 1 : 0;
+    if (op.root == "call") return lanes_of_call;
+    const bool moves = is_named(op.root, "ld* st* mov* cvt* setp* selp* abs* neg* testp*");
     return is_float && !moves ? lanes : 0;
 }
 

@@ -1,7 +1,6 @@
 // nvdisasm ("        /*0110*/              @P0 BRA `(.L_x_0) ;" between labels) and cuobjdump -sass (addresses instead
 // of labels, the encoding in a comment behind each line).
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <iterator>
 #include <map>
@@ -13,6 +12,7 @@
 #include "inspect/isa/list.hpp"
 #include "inspect/isa/nvidia.hpp"
 #include "inspect/isa/register_roles.hpp"
+#include "inspect/isa/rules.hpp"
 #include "inspect/tools/tool.hpp"
 
 namespace cllab::inspect {
@@ -44,26 +44,12 @@ std::optional<Instruction> read_instruction(string_view line) {
     if (!address) return std::nullopt;
     std::string body(line.substr(line.find("*/") + 2));
     if (const auto comment = body.find("/*"); comment != std::string::npos) body.resize(comment);
-    body.erase(std::remove_if(body.begin(), body.end(), [](char c) { return c == '{' || c == '}' || c == ';'; }),
-               body.end());
+    std::erase_if(body, [](char c) { return c == '{' || c == '}' || c == ';'; });
     body = trim(body);
     if (body.empty()) return std::nullopt;
-    Instruction i;
+    Instruction i = instruction_of(std::move(body));
     i.address = *address;
-    i.text = body;
-    if (body.front() == '@') {
-        const auto space = std::min(body.find(' '), body.size());
-        i.guard = body.substr(0, space);
-        body = trim(string_view(body).substr(space));
-    }
-    const auto space = std::min(body.find(' '), body.size());
-    i.mnemonic = body.substr(0, space);
-    i.operands = trim(string_view(body).substr(space));
     return i;
-}
-
-bool is(string_view mnemonic, string_view root) {
-    return mnemonic.starts_with(root) && (mnemonic.size() == root.size() || mnemonic[root.size()] == '.');
 }
 
 /// Target of "`(.L_x_0)", "UP0, `(.L_x_0)" or "0x130"; nothing for a register.
@@ -80,18 +66,17 @@ std::optional<std::uint64_t> branch_target(const Instruction& i, const Parsed& p
 
 void set_flow(Instruction& i, const Parsed& parsed) {
     const bool guarded = !i.guard.empty() && i.guard != "@PT" && i.guard != "@UPT";
-    if (is(i.mnemonic, "EXIT") || is(i.mnemonic, "RET") || is(i.mnemonic, "KILL")) {
+    if (is_named(i.mnemonic, "EXIT RET KILL")) {
         i.flow = guarded ? Flow::next : Flow::stop;
-    } else if (is(i.mnemonic, "BRA") || is(i.mnemonic, "JMP") || is(i.mnemonic, "BRX") || is(i.mnemonic, "JMX") ||
-               is(i.mnemonic, "BRXU")) {
+    } else if (is_named(i.mnemonic, "BRA JMP BRX JMX BRXU")) {
         // A predicate may also be an operand: "BRA.U UP0, `(.L_x_1)", "BRA.DIV UR4, `(.L_x_2)".
         const bool conditional = guarded || i.operands.find(',') != std::string::npos;
         i.flow = conditional ? Flow::branch : Flow::jump;
         if (const auto target = branch_target(i, parsed)) i.targets.push_back(*target);
-    } else if (is(i.mnemonic, "BSSY")) {
+    } else if (is_named(i.mnemonic, "BSSY")) {
         if (const auto target = branch_target(i, parsed))
             i.targets.push_back(*target);  // where its work-items meet again
-    } else if (is(i.mnemonic, "CALL")) {
+    } else if (is_named(i.mnemonic, "CALL")) {
         // The subroutine (a division, say) stands behind the kernel's own code; as a branch it becomes reachable.
         if (const auto target = branch_target(i, parsed)) i.flow = Flow::branch, i.targets.push_back(*target);
     }
@@ -105,7 +90,7 @@ Function finish(Parsed&& parsed) {
     if (list.size() > 1) list.back().bytes = list[list.size() - 2].bytes;
     for (auto& i : list) set_flow(i, parsed);
     // Behind the code stands a branch to itself and NOPs up to the alignment.
-    while (!list.empty() && is(list.back().mnemonic, "NOP")) list.pop_back();
+    drop_padding(parsed.function, "NOP");
     if (!list.empty() && list.back().flow == Flow::jump && list.back().targets == std::vector{list.back().address})
         list.pop_back();
     return std::move(parsed.function);
@@ -139,70 +124,48 @@ std::vector<Function> parse(string_view text) {
 // --- Classes ---------------------------------------------------------------------------------------------------------
 
 string_view root_of(string_view mnemonic) { return mnemonic.substr(0, mnemonic.find('.')); }
-bool has_part(string_view mnemonic, string_view part) {
-    for (auto at = mnemonic.find('.'); at != string_view::npos; at = mnemonic.find('.', at + 1)) {
-        const auto end = std::min(mnemonic.find('.', at + 1), mnemonic.size());
-        if (mnemonic.substr(at + 1, end - at - 1) == part) return true;
-    }
-    return false;
-}
-
 /// Bits of one access: .128, .64, .U8, .S16 …; 32 when the mnemonic says nothing.
 unsigned access_bits(string_view mnemonic) {
-    constexpr std::array<std::pair<string_view, unsigned>, 10> parts{{{"256", 256},
-                                                                      {"128", 128},
-                                                                      {"96", 96},
-                                                                      {"64", 64},
-                                                                      {"32", 32},
-                                                                      {"16", 16},
-                                                                      {"U16", 16},
-                                                                      {"S16", 16},
-                                                                      {"U8", 8},
-                                                                      {"S8", 8}}};
+    constexpr std::pair<string_view, unsigned> parts[]{{"256", 256}, {"128", 128}, {"96", 96},  {"64", 64}, {"32", 32},
+                                                       {"16", 16},   {"U16", 16},  {"S16", 16}, {"U8", 8},  {"S8", 8}};
     for (const auto& [part, bits] : parts)
         if (has_part(mnemonic, part)) return bits;
     return 32;
 }
 
-std::optional<Class> memory_class(string_view m) {
-    constexpr std::array<std::pair<string_view, string_view>, 17> accesses{{{"LDG", "global_load"},
-                                                                            {"STG", "global_store"},
-                                                                            {"LDS", "shared_load"},
-                                                                            {"STS", "shared_store"},
-                                                                            {"LDL", "local_load"},
-                                                                            {"STL", "local_store"},
-                                                                            {"LD", "generic_load"},
-                                                                            {"ST", "generic_store"},
-                                                                            {"LDC", "constant_load"},
-                                                                            {"LDCU", "constant_load"},
-                                                                            {"ULDC", "constant_load"},
-                                                                            {"LDGSTS", "global_to_shared"},
-                                                                            {"LDSM", "shared_load"},
-                                                                            {"STSM", "shared_store"},
-                                                                            {"ATOMS", "shared_atomic"},
-                                                                            {"ATOMG", "global_atomic"},
-                                                                            {"ATOM", "generic_atomic"}}};
-    const auto root = root_of(m);
-    for (const auto& [name, what] : accesses)
-        if (root == name) {
-            std::string label = std::string(what) + "_" + std::to_string(access_bits(m));
-            return Class{root == "LDC" || root == "LDCU" || root == "ULDC" ? "constant" : "memory", {std::move(label)}};
-        }
-    if (one_of(root, {"RED", "REDG", "REDAS"}))
-        return Class{"memory", {"global_atomic_" + std::to_string(access_bits(m))}};
-    if (one_of(root, {"SUATOM", "SURED"})) return Class{"memory", {"image_atomic"}};
-    if (one_of(root, {"TEX", "TLD", "TLD4", "TXD", "TXQ", "TMML", "SULD"})) return Class{"memory", {"image_load"}};
-    if (root == "SUST") return Class{"memory", {"image_store"}};
-    return std::nullopt;
-}
+/// Accesses that have a width, and those that have none.
+constexpr NameRule accesses[]{
+    {"LDG", "global_load"},         {"STG", "global_store"},    {"LDS LDSM", "shared_load"},
+    {"STS STSM", "shared_store"},   {"LDL", "local_load"},      {"STL", "local_store"},
+    {"LD", "generic_load"},         {"ST", "generic_store"},    {"LDC LDCU ULDC", "constant_load"},
+    {"LDGSTS", "global_to_shared"}, {"ATOMS", "shared_atomic"}, {"ATOMG RED REDG REDAS", "global_atomic"},
+    {"ATOM", "generic_atomic"}};
+constexpr NameRule images[]{
+    {"SUATOM SURED", "image_atomic"}, {"TEX TLD TLD4 TXD TXQ TMML SULD", "image_load"}, {"SUST", "image_store"}};
+constexpr NameRule classes[]{
+    {"EXIT BSSY BSYNC BREAK BMOV WARPSYNC YIELD CALL RET PREEXIT NANOSLEEP BPT", "branch"},
+    {"BAR MEMBAR DEPBAR ERRBAR LDGDEPBAR CCTL CCTLL FENCE SYNCS ARRIVES UCGABAR_ARV UCGABAR_WAIT", "barrier"},
+    {"HMMA IMMA DMMA BMMA QGMMA HGMMA IGMMA BGMMA WARPGROUP UTCHMMA", "matrix"},
+    {"FADD FMUL FFMA FSETP FSEL FMNMX FCHK FSET FADD32I FMUL32I FFMA32I FSWZADD FADD2 FMUL2 FFMA2", "fp32"},
+    {"DADD DMUL DFMA DSETP DMNMX DSET", "fp64"},
+    {"HADD2 HMUL2 HFMA2 HSETP2 HMNMX2 HSET2 HADD2_32I HFMA2_32I", "fp16"},
+    {"MUFU", "special"},
+    {"F2F F2I I2F F2FP I2FP I2I FRND F2IP I2IP", "convert"},
+    {"SHFL VOTE VOTEU MATCH REDUX CREDUX", "warp"},
+    {"USEL32", "other"},
+    {"R2UR S2UR U*", "uniform"},
+    {"MOV MOV32I S2R CS2R SEL P2R R2P PLOP3 R2B B2R MOVM IMAD.MOV.U32", "move"},
+    {"IADD3 IADD IMAD IMUL ISETP IMNMX IABS ISCADD ISET LOP3 LOP SHF SHL SHR PRMT POPC FLO BREV BMSK SGXT IDP IDP4A "
+     "VABSDIFF VABSDIFF4 XMAD IADD32I LOP32I VIADD VIMNMX VIMNMX3 VIADDMNMX BFE BFI",
+     "integer"}};
 
 /// 64-bit integer arithmetic: the high half takes a carry (".X"), the low half gives one out as its second operand.
 bool is_address(const Instruction& i) {
     const string_view m = i.mnemonic;
     const auto root = root_of(m);
-    if (one_of(root, {"LEA", "ULEA"})) return true;
-    if (one_of(root, {"IMAD", "UIMAD"}) && (has_part(m, "WIDE") || has_part(m, "X"))) return true;
-    if (one_of(root, {"IADD3", "UIADD3", "IADD", "IADD64"})) {
+    if (is_named(root, "LEA ULEA")) return true;
+    if (is_named(root, "IMAD UIMAD") && (has_part(m, "WIDE") || has_part(m, "X"))) return true;
+    if (is_named(root, "IADD3 UIADD3 IADD IADD64")) {
         if (has_part(m, "X") || has_part(m, "64") || root == "IADD64") return true;
         // "R2, P0, R4, UR4, RZ": a predicate in second place is the carry.
         const auto comma = i.operands.find(", ");
@@ -218,7 +181,7 @@ bool is_address(const Instruction& i) {
 /// of the odd numbers, with two ports each; an operand marked .reuse comes from the reuse cache instead (Jia et al.
 /// 2018).
 bool bank_conflict(const Instruction& i) {
-    if (!one_of(string_view(i.mnemonic).substr(0, i.mnemonic.find('.')), {"FFMA", "IMAD"})) return false;
+    if (!is_named(string_view(i.mnemonic).substr(0, i.mnemonic.find('.')), "FFMA IMAD")) return false;
     const auto operands = split(i.operands, ',');
     if (operands.size() != 4) return false;
     std::set<unsigned> numbers;
@@ -237,47 +200,14 @@ bool bank_conflict(const Instruction& i) {
 
 Class classify(const Instruction& i) {
     const string_view m = i.mnemonic;
-    const auto root = root_of(m);
-    if (root == "NOP") return {"padding"};
+    if (is_named(m, "NOP")) return {"padding"};
     Class out;
-    if (auto memory = memory_class(m))
-        out = std::move(*memory);
-    else if (i.flow != Flow::next || one_of(root, {"EXIT", "BSSY", "BSYNC", "BREAK", "BMOV", "WARPSYNC", "YIELD",
-                                                   "CALL", "RET", "PREEXIT", "NANOSLEEP", "BPT"}))
-        out.name = "branch";
-    else if (one_of(root, {"BAR", "MEMBAR", "DEPBAR", "ERRBAR", "LDGDEPBAR", "CCTL", "CCTLL", "FENCE", "SYNCS",
-                           "ARRIVES", "UCGABAR_ARV", "UCGABAR_WAIT"}))
-        out.name = "barrier";
-    else if (one_of(root, {"HMMA", "IMMA", "DMMA", "BMMA", "QGMMA", "HGMMA", "IGMMA", "BGMMA", "WARPGROUP", "UTCHMMA"}))
-        out.name = "matrix";
-    else if (is_address(i))
-        out.name = "address";
-    else if (one_of(root, {"FADD", "FMUL", "FFMA", "FSETP", "FSEL", "FMNMX", "FCHK", "FSET", "FADD32I", "FMUL32I",
-                           "FFMA32I", "FSWZADD", "FADD2", "FMUL2", "FFMA2"}))
-        out.name = "fp32";
-    else if (one_of(root, {"DADD", "DMUL", "DFMA", "DSETP", "DMNMX", "DSET"}))
-        out.name = "fp64";
-    else if (one_of(root, {"HADD2", "HMUL2", "HFMA2", "HSETP2", "HMNMX2", "HSET2", "HADD2_32I", "HFMA2_32I"}))
-        out.name = "fp16";
-    else if (root == "MUFU")
-        out.name = "special";
-    else if (one_of(root, {"F2F", "F2I", "I2F", "F2FP", "I2FP", "I2I", "FRND", "F2IP", "I2IP"}))
-        out.name = "convert";
-    else if (one_of(root, {"SHFL", "VOTE", "VOTEU", "MATCH", "REDUX", "CREDUX"}))
-        out.name = "warp";
-    else if (root == "R2UR" || root == "S2UR" || (root.starts_with("U") && root != "USEL32"))
-        out.name = "uniform";
-    else if (one_of(root, {"MOV", "MOV32I", "S2R", "CS2R", "SEL", "P2R", "R2P", "PLOP3", "R2B", "B2R", "MOVM"}) ||
-             m == "IMAD.MOV.U32")
-        out.name = "move";
-    else if (one_of(root,
-                    {"IADD3", "IADD",   "IMAD",    "IMUL",      "ISETP",    "IMNMX",     "IABS", "ISCADD",  "ISET",
-                     "LOP3",  "LOP",    "SHF",     "SHL",       "SHR",      "PRMT",      "POPC", "FLO",     "BREV",
-                     "BMSK",  "SGXT",   "IDP",     "IDP4A",     "VABSDIFF", "VABSDIFF4", "XMAD", "IADD32I", "LOP32I",
-                     "VIADD", "VIMNMX", "VIMNMX3", "VIADDMNMX", "BFE",      "BFI"}))
-        out.name = "integer";
+    if (const std::string access(value_of(accesses, m)); !access.empty())
+        out = {is_named(m, "LDC LDCU ULDC") ? "constant" : "memory", {access + "_" + std::to_string(access_bits(m))}};
+    else if (const auto image = value_of(images, m); !image.empty())
+        out = {"memory", {std::string(image)}};
     else
-        out.name = "other";
+        out.name = i.flow != Flow::next ? "branch" : is_address(i) ? "address" : value_of(classes, m, "other");
     for (auto at = i.operands.find(".reuse"); at != std::string::npos; at = i.operands.find(".reuse", at + 6))
         out.marks.push_back("reuse");
     if (bank_conflict(i)) out.marks.push_back("bank_conflict");
@@ -290,8 +220,7 @@ double arithmetic(const Instruction& i, const Declared& d) {
     string_view root = string_view(i.mnemonic).substr(0, i.mnemonic.find('.'));
     if (root.starts_with("U")) root.remove_prefix(1);  // the same by the uniform unit
     if (d.what == What::integer_multiply)
-        return starts_with_any(root, {"IMAD", "IMUL", "XMAD"}) && !has_any(i.mnemonic, {".MOV", ".SHL", ".IADD"}) ? 1
-                                                                                                                  : 0;
+        return is_named(root, "IMAD* IMUL* XMAD*") && !is_named(i.mnemonic, "*.MOV* *.SHL* *.IADD*") ? 1 : 0;
     const double lanes = root.find('2') == string_view::npos ? 1 : 2;  // HFMA2, FFMA2
     if (d.what == What::multiply_add) {
         const unsigned bits = root.starts_with("DFMA")   ? 64
@@ -301,12 +230,12 @@ double arithmetic(const Instruction& i, const Declared& d) {
         return bits >= d.bits ? lanes : 0;
     }
     if (root == "CALL") return lanes_of_call;
-    const bool arithmetic = starts_with_any(root, {"FFMA", "FADD", "FMUL", "FMNMX", "DFMA", "DADD", "DMUL", "DMNMX",
-                                                   "HFMA", "HADD", "HMUL", "MUFU", "FRND"});
+    const bool arithmetic =
+        is_named(root, "FFMA* FADD* FMUL* FMNMX* DFMA* DADD* DMUL* DMNMX* HFMA* HADD* HMUL* MUFU* FRND*");
     return arithmetic ? lanes : 0;
 }
 
-bool is_call(const Instruction& i) { return starts_with_any(i.mnemonic, {"CALL", "JCAL"}); }
+bool is_call(const Instruction& i) { return is_named(i.mnemonic, "CALL* JCAL*"); }
 
 constexpr Kind kinds[]{Kind::cubin};
 constexpr Mark marks[]{{"reuse", ".reuse", false}, {"bank_conflict", "bank conflicts", false}};

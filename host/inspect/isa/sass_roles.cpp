@@ -7,8 +7,10 @@
 #include <map>
 #include <set>
 
+#include "core/text.hpp"
 #include "inspect/isa/isa.hpp"
 #include "inspect/isa/register_roles.hpp"
+#include "inspect/isa/rules.hpp"
 
 namespace cllab::inspect {
 namespace {
@@ -18,23 +20,13 @@ using std::string_view;
 constexpr unsigned register_kind = 0, uniform_kind = 1, predicate_kind = 2, uniform_predicate_kind = 3;
 constexpr RegisterKind kinds[]{{"R", "R"}, {"UR", "UR"}, {"P", "P"}, {"UP", "UP"}};
 
-bool has_part(string_view mnemonic, string_view part) {
-    for (auto at = mnemonic.find('.'); at != string_view::npos; at = mnemonic.find('.', at + 1)) {
-        const auto end = std::min(mnemonic.find('.', at + 1), mnemonic.size());
-        if (mnemonic.substr(at + 1, end - at - 1) == part) return true;
-    }
-    return false;
-}
-
 /// The register that a word begins with; nothing for RZ, PT, constants and immediates. `known` becomes false for an odd
 /// word.
 std::optional<Unit> register_in(string_view word, bool& known) {
     word = word.substr(std::min(word.find_first_not_of("-|!~+ "), word.size()));
     word = word.substr(0, word.find_first_of(".| +]"));
-    if (word.empty() ||
-        starts_with_any(word,
-                        {"RZ", "URZ", "PT", "UPT", "SR_", "c[", "cx[", "0x", "`(", "B", "SB", "INF", "QNAN", "desc"}) ||
-        std::isdigit(static_cast<unsigned char>(word[0])) || one_of(word, {"INF", "QNAN", "SRZ"}))
+    if (word.empty() || std::isdigit(static_cast<unsigned char>(word[0])) ||
+        is_named(word, "RZ* URZ* PT* UPT* SR_* SRZ c[* cx[* `(* B* SB* INF* QNAN* desc*"))
         return std::nullopt;
     for (const auto& [prefix, kind] : {std::pair("UR", uniform_kind), std::pair("UP", uniform_predicate_kind),
                                        std::pair("R", register_kind), std::pair("P", predicate_kind)}) {
@@ -50,7 +42,7 @@ std::optional<Unit> register_in(string_view word, bool& known) {
 }
 
 bool is_predicate(string_view operand) {
-    return starts_with_any(operand, {"P", "UP", "!P", "!UP"}) && operand != "PR" && operand != "UPR";
+    return is_named(operand, "P* UP* !P* !UP*") && operand != "PR" && operand != "UPR";
 }
 
 void add(std::vector<Unit>& out, const Unit& first, unsigned count) {
@@ -87,146 +79,90 @@ unsigned registers_of_access(string_view m) {
     return has_part(m, "128") ? 4 : has_part(m, "96") ? 3 : has_part(m, "64") ? 2 : 1;
 }
 
-/// Registers of each operand by the mnemonic: of results, and of the k-th source.
-struct Widths {
-    unsigned result = 1;
-    unsigned source[4] = {1, 1, 1, 1};
-};
-
-std::optional<Widths> widths_of(string_view m, string_view root) {
-    Widths out;
-    const auto all = [&](unsigned n) { return Widths{n, {n, n, n, n}}; };
-    if (one_of(root, {"DADD", "DMUL", "DFMA", "DSETP", "DMNMX", "DSET"})) return all(2);
-    if (has_part(m, "WIDE")) return Widths{2, {1, 1, 2, 1}};  // IMAD.WIDE, UIMAD.WIDE
-    if (root == "IMAD" && has_part(m, "HI")) return Widths{1, {1, 1, 2, 1}};
-    if (root == "F2F" || root == "FRND" || root == "F2I" || root == "I2F") {
-        // The result's type stands first; types without a width of 64 are one register.
-        const auto rest = m.substr(std::min(root.size() + 1, m.size()));
-        std::vector<string_view> types;
-        for (std::size_t at = 0; at < rest.size();) {
-            const auto dot = std::min(rest.find('.', at), rest.size());
-            const auto part = rest.substr(at, dot - at);
-            if (one_of(part, {"F16", "F32", "F64", "BF16", "S8", "U8", "S16", "U16", "S32", "U32", "S64", "U64"}))
-                types.push_back(part);
-            at = dot + 1;
-        }
-        if (types.size() > 2) return std::nullopt;
-        const auto bits64 = [](string_view type) { return type.ends_with("64"); };
-        // With one type alone it is that of the result of I2F and FRND and of the source of F2I: "I2F.F64", "F2I.F64".
-        if (types.size() == 2) return Widths{bits64(types[0]) ? 2u : 1u, {bits64(types[1]) ? 2u : 1u, 1, 1, 1}};
-        if (types.size() == 1 && bits64(types[0])) {
-            if (root == "FRND") return all(2);
-            if (root == "I2F" && types[0] == "F64") return Widths{2, {1, 1, 1, 1}};
-            if (root == "F2I" && types[0] == "F64") return Widths{1, {2, 1, 1, 1}};
-            return std::nullopt;
-        }
-        return out;
-    }
-    if (one_of(root, {"CS2R", "MOV64", "ULDC", "LDC", "S2UR", "UMOV", "LDCU"})) {
-        out.result = registers_of_access(m);
-        if (root == "CS2R") out.result = has_part(m, "32") ? 1 : 2;
-        return out;
-    }
-    if (has_part(m, "64") || has_part(m, "128")) {
-        if (one_of(root, {"SHF", "USHF"}))
-            return out;  // the type of the pair that it shifts; its registers are named one by one
-        return std::nullopt;
-    }
-    return out;
+/// Of a conversion the result's type stands first; types without a width of 64 are one register. With one type alone it
+/// is that of the result of I2F and FRND and of the source of F2I: "I2F.F64", "F2I.F64".
+std::optional<string_view> conversion_widths(string_view m) {
+    std::vector<std::string> types;
+    for (const auto& part : split(m, '.'))
+        if (is_named(part, "F16 F32 F64 BF16 S8 U8 S16 U16 S32 U32 S64 U64")) types.push_back(part);
+    if (types.size() > 2) return std::nullopt;
+    const auto wide = [&](std::size_t k) { return k < types.size() && types[k].ends_with("64"); };
+    if (types.size() == 2) return wide(0) ? wide(1) ? "221" : "211" : wide(1) ? "121" : "1";
+    if (!wide(0)) return "1";
+    if (is_named(m, "FRND")) return "2";
+    if (types[0] == "F64" && is_named(m, "I2F F2I")) return is_named(m, "I2F") ? "21" : "121";
+    return std::nullopt;
 }
 
-constexpr string_view plain[]{
-    "FADD",    "FMUL",   "FFMA",   "FSEL",   "FMNMX",   "FADD32I",   "FMUL32I",   "FFMA32I", "FSWZADD",  "FSET",
-    "HADD2",   "HMUL2",  "HFMA2",  "HMNMX2", "HSET2",   "HADD2_32I", "HFMA2_32I", "DADD",    "DMUL",     "DFMA",
-    "DMNMX",   "DSET",   "MUFU",   "F2F",    "F2I",     "I2F",       "F2FP",      "I2FP",    "I2I",      "FRND",
-    "F2IP",    "I2IP",   "MOV",    "MOV32I", "S2R",     "CS2R",      "SEL",       "IADD3",   "IADD",     "IMAD",
-    "IMUL",    "IMNMX",  "IABS",   "ISCADD", "ISET",    "LOP3",      "LOP",       "SHF",     "SHL",      "SHR",
-    "PRMT",    "POPC",   "FLO",    "BREV",   "BMSK",    "SGXT",      "IDP",       "IDP4A",   "VABSDIFF", "VABSDIFF4",
-    "IADD32I", "LOP32I", "VIADD",  "VIMNMX", "VIMNMX3", "VIADDMNMX", "BFE",       "BFI",     "LEA",      "R2UR",
-    "S2UR",    "USEL",   "UIADD3", "UIMAD",  "ULOP3",   "ULOP",      "USHF",      "UPRMT",   "UPOPC",    "UFLO",
-    "UBREV",   "UBMSK",  "USGXT",  "ULEA",   "UMOV",    "ULDC",      "LDC",       "VOTE",    "VOTEU",    "REDUX",
-    "SHFL",    "MATCH",  "UISETP", "ISETP",  "FSETP",   "DSETP",     "HSETP2",    "PLOP3",   "UPLOP3",   "FCHK",
-    "LDCU",    "UIADD",  "P2UR"};
+/// Widths: 'a' is as many registers as the access has, 'c' those of a conversion.
+constexpr RoleRule rules[]{
+    {"BAR*.RED*", "?"},
+    {"NOP BSSY BSYNC YIELD PREEXIT DEPBAR LDGDEPBAR MEMBAR ERRBAR CCTL CCTLL EXIT KILL BPT WARPSYNC NANOSLEEP FENCE "
+     "BREAK BRA JMP BAR STG ST STS STL RED",
+     "r"},
+    {"LDG LD LDS LDL ATOM ATOMG ATOMS", "Pwr", "a"},  // a predicate in front says whether it succeeded
+    {"DSETP", "ppr", "2"},
+    {"DADD DMUL DFMA DMNMX DSET", "wr", "2"},
+    {"IMAD*.WIDE* UIMAD*.WIDE* IMUL*.WIDE*", "wPr", "21121"},
+    {"IMAD*.HI*", "wPr", "11121"},
+    {"F2F F2I I2F FRND", "wr", "c"},
+    {"CS2R*.32*", "wr"},
+    {"CS2R", "wr", "21"},
+    {"ULDC LDC S2UR UMOV LDCU", "wr", "a1"},
+    {"SHF USHF", "wr"},  // .64 is the pair that it shifts; its registers are named one by one
+    {"*.64 *.64.* *.128 *.128.*", "?"},
+    {"FSETP ISETP UISETP HSETP2 PLOP3 UPLOP3", "ppr"},
+    {"LOP3 ULOP3 SHFL MATCH REDUX", "pwr"},
+    {"FCHK", "pr"},
+    {"VOTE VOTEU", "wwr", "1", 3},
+    {"VOTE VOTEU", "wr"},
+    // Carries and flags stand behind the result: "IADD3 R2, P0, P1, R4, R5, R6".
+    {"IADD3 UIADD3 LEA ULEA IMAD UIMAD IADD", "wPr"},
+    {"FADD FMUL FFMA FSEL FMNMX FADD32I FMUL32I FFMA32I FSWZADD FSET HADD2 HMUL2 HFMA2 HMNMX2 HSET2 HADD2_32I "
+     "HFMA2_32I MUFU F2FP I2FP I2I F2IP I2IP MOV MOV32I S2R SEL IMUL IMNMX IABS ISCADD ISET LOP SHL SHR PRMT POPC FLO "
+     "BREV BMSK SGXT IDP IDP4A VABSDIFF VABSDIFF4 IADD32I LOP32I VIADD VIMNMX VIMNMX3 VIADDMNMX BFE BFI R2UR USEL ULOP "
+     "UPRMT UPOPC UFLO UBREV UBMSK USGXT UIADD P2UR",
+     "wr"}};
 
 }  // namespace
 
 const std::span<const RegisterKind> sass_register_kinds(kinds);
 
 std::optional<Roles> sass_roles(const Instruction& i) {
+    const string_view m = i.mnemonic;
+    const auto operands = operands_of(i.operands);
+    const auto* found = rule_of(rules, m, operands.size());
+    if (!found || (operands.empty() && found->operands != "r")) return std::nullopt;
+    auto rule = *found;
+    if (rule.widths == "c") {
+        const auto widths = conversion_widths(m);
+        if (!widths) return std::nullopt;
+        rule.widths = *widths;
+    }
     Roles out;
     bool known = true;
-    const bool always = i.guard.empty() || i.guard == "@PT" || i.guard == "@UPT";
+    const bool always = is_named(i.guard, "@PT @UPT") || i.guard.empty();
     if (!always)
         if (const auto unit = register_in(string_view(i.guard).substr(1), known)) out.reads.push_back(*unit);
-    const string_view m = i.mnemonic;
-    const auto root = m.substr(0, m.find('.'));
-    const auto operands = operands_of(i.operands);
-    auto& results = always ? out.writes : out.touches;
-    const auto read = [&](string_view operand, unsigned count, bool wide_address = false) {
-        if (operand.find('[') != string_view::npos) {
-            // "c[0x0][0x160]" and "cx[UR4][0x10]" are constants: their index is a pair where it is a bindless one.
-            return add_address(
-                out.reads, operand.starts_with("cx[") ? "desc" + std::string(operand.substr(2)) : std::string(operand),
-                wide_address);
-        }
-        if (const auto unit = register_in(operand, known)) add(out.reads, *unit, count);
+    const bool wide_address = is_named(m, "LDG STG ATOM ATOMG RED LD ST")
+                                  ? has_part(m, "E")
+                                  : found->operands == "r" && !is_named(m, "STS STL");
+    const auto give = [&](std::size_t k, char letter, char width) {
+        const auto& operand = operands[k];
+        // "c[0x0][0x160]" and "cx[UR4][0x10]" are constants: their index is a pair where it is a bindless one.
+        if (operand.find('[') != std::string::npos)
+            return letter == 'r' &&
+                   add_address(out.reads, operand.starts_with("cx[") ? "desc" + operand.substr(2) : operand,
+                               wide_address);
+        std::vector<Unit> units;
+        if (const auto unit = register_in(operand, known))
+            add(units, *unit, width == 'a' ? registers_of_access(m) : static_cast<unsigned>(width - '0'));
+        add_units(out, units, letter, always);
         return known;
     };
-    if (one_of(root, {"NOP",      "BSSY",      "BSYNC", "YIELD", "PREEXIT", "DEPBAR", "LDGDEPBAR",
-                      "MEMBAR",   "ERRBAR",    "CCTL",  "CCTLL", "EXIT",    "KILL",   "BPT",
-                      "WARPSYNC", "NANOSLEEP", "FENCE", "BREAK", "BRA",     "JMP",    "BAR"})) {
-        if (root == "BAR" && has_part(m, "RED")) return std::nullopt;
-        for (const auto& operand : operands)
-            if (!read(operand, 1, true)) return std::nullopt;
-        return known ? std::optional(out) : std::nullopt;
-    }
-    const bool global = one_of(root, {"LDG", "STG", "ATOM", "ATOMG", "RED", "LD", "ST"});
-    const bool load = one_of(root, {"LDG", "LD", "LDS", "LDL"}),
-               store = one_of(root, {"STG", "ST", "STS", "STL", "RED"}),
-               atomic = one_of(root, {"ATOM", "ATOMG", "ATOMS"});
-    if (load || store || atomic) {
-        const auto count = registers_of_access(m);
-        const bool wide_address = global && has_part(m, "E");
-        std::size_t k = 0;
-        if (!store) {
-            // A predicate in front says whether it succeeded.
-            for (; k < operands.size() && is_predicate(operands[k]); ++k)
-                if (const auto unit = register_in(operands[k], known)) results.push_back(*unit);
-            if (k == operands.size()) return std::nullopt;
-            if (const auto unit = register_in(operands[k++], known)) add(results, *unit, count);
-        }
-        for (; k < operands.size(); ++k)
-            if (!read(operands[k], count, wide_address)) return std::nullopt;
-        return known ? std::optional(out) : std::nullopt;
-    }
-    const auto widths =
-        std::find(std::begin(plain), std::end(plain), root) != std::end(plain) ? widths_of(m, root) : std::nullopt;
-    if (!widths || operands.empty()) return std::nullopt;
-    std::size_t k = 0;
-    const auto result = [&](unsigned count) {
-        if (const auto unit = register_in(operands[k], known)) add(results, *unit, count);
-        ++k;
-    };
-    const bool compares = root.find("SETP") != string_view::npos || one_of(root, {"PLOP3", "UPLOP3"});
-    if (compares) {
-        while (k < 2 && k < operands.size() && is_predicate(operands[k])) result(1);
-    } else {
-        // "LOP3.LUT P0, RZ, …", "SHFL.BFLY PT, R5, …", "FCHK P0, R1, R2": predicates in front, then the register.
-        const bool leads = one_of(root, {"LOP3", "ULOP3", "SHFL", "FCHK", "MATCH", "VOTE", "VOTEU", "REDUX"});
-        while (leads && k < operands.size() && is_predicate(operands[k]) && k < 1) result(1);
-        if (root != "FCHK" && !(k == 1 && one_of(root, {"VOTE", "VOTEU"}))) result(widths->result);
-        // "IADD3 R2, P0, P1, R4, R5, R6", "VOTE.ANY R5, PT, P0": carries and flags behind it, as long as a register or
-        // constant follows.
-        if (one_of(root, {"IADD3", "UIADD3", "LEA", "ULEA", "IMAD", "UIMAD", "IADD"}))
-            while (k < operands.size() && is_predicate(operands[k])) result(1);
-        if (one_of(root, {"VOTE", "VOTEU"}) && k == 1 && operands.size() > 2) result(1);
-    }
-    for (unsigned source = 0; k < operands.size(); ++k) {
-        const bool predicate = is_predicate(operands[k]);
-        if (!read(operands[k], predicate || source > 3 ? 1 : widths->source[source])) return std::nullopt;
-        if (!predicate) ++source;
-    }
-    return known ? std::optional(out) : std::nullopt;
+    return each_operand(rule, operands.size(), give, [&](std::size_t k) { return is_predicate(operands[k]); }) && known
+               ? std::optional(out)
+               : std::nullopt;
 }
 
 bool sass_jumps_are_seen(const Function& function) {

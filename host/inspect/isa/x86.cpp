@@ -1,13 +1,13 @@
 // objdump and llvm-objdump, Intel syntax: "    1160:\tmov    rax,QWORD PTR [rdi]" and "    1160:      \tmov\trax, qword
 // ptr [rdi]".
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cstdlib>
 
 #include "core/text.hpp"
 #include "inspect/isa/list.hpp"
 #include "inspect/isa/register_roles.hpp"
+#include "inspect/isa/rules.hpp"
 #include "model/hot.hpp"
 
 namespace cllab::inspect {
@@ -19,13 +19,9 @@ using What = Declared::What;
 
 // --- Parsing ---------------------------------------------------------------------------------------------------------
 
+/// objdump writes "{evex}" before an encoding that is longer than it must be, and "rex.w" before one that needs none.
 bool is_prefix(string_view word) {
-    constexpr std::array<string_view, 12> prefixes{"lock", "rep",     "repz",   "repnz", "repe",     "repne",
-                                                   "bnd",  "notrack", "data16", "cs",    "xacquire", "xrelease"};
-    // objdump writes "{evex}" before an encoding that is longer than it must be, and "rex.w" before one that needs
-    // none.
-    return word.starts_with("{") || word.starts_with("rex.") ||
-           std::find(prefixes.begin(), prefixes.end(), word) != prefixes.end();
+    return is_named(word, "lock rep repz repnz repe repne bnd notrack data16 cs xacquire xrelease {* rex.*");
 }
 
 void set_flow(Instruction& i) {
@@ -74,100 +70,91 @@ void mark_stack(Function& function) {
     }
 }
 
-std::vector<Function> parse(string_view text) {
-    std::vector<Function> functions;
-    std::optional<Instruction> prefix;  // llvm-objdump prints "lock" on a line of its own
-    for (const auto line : lines_of(text)) {
-        if (const auto header = function_header(line); !header.empty()) {
-            prefix.reset();
-            functions.push_back({std::string(header), {}});
-            continue;
-        }
-        const auto first = line.find_first_not_of(" ");
-        const auto colon = line.find(':');
-        if (functions.empty() || first == string_view::npos || colon == string_view::npos || colon <= first) continue;
-        // Behind the colon the tools print a tab; a file's name and line, "add:12", has none.
-        const auto body_at = line.find_first_not_of(' ', colon + 1);
-        if (body_at == string_view::npos || line[body_at] != '\t') continue;
-        const auto digits = line.substr(first, colon - first);
-        if (!std::all_of(digits.begin(), digits.end(), [](unsigned char c) { return std::isxdigit(c); })) continue;
-
-        std::string body = std::string(line.substr(colon + 1));
-        std::replace(body.begin(), body.end(), '\t', ' ');
-        if (const auto comment = body.find(" #"); comment != std::string::npos) body.resize(comment);
-        body = trim(body);
-        if (body.empty()) continue;
-        Instruction i = prefix.value_or(Instruction{});
-        if (!prefix) i.address = leading_hex(digits).value_or(0);
-        prefix.reset();
-        std::string rest = body;
-        for (;;) {
-            const auto space = std::min(rest.find(' '), rest.size());
-            i.mnemonic = lower(rest.substr(0, space));
-            rest = trim(rest.substr(space));
-            if (!is_prefix(i.mnemonic)) break;
-            i.locked = i.locked || i.mnemonic == "lock";
-            if (rest.empty()) break;
-        }
-        if (is_prefix(i.mnemonic)) {
-            prefix = i;
-            continue;
-        }
-        i.operands = rest;
-        i.text = i.mnemonic + (rest.empty() ? "" : " " + rest);
-        set_flow(i);
-        auto& list = functions.back().instructions;
-        if (!list.empty() && i.address > list.back().address)
-            list.back().bytes = static_cast<std::uint32_t>(i.address - list.back().address);
-        list.push_back(std::move(i));
+/// The instruction on a line. llvm-objdump prints "lock" on a line of its own: such a prefix is kept for the next line.
+std::optional<Instruction> read_instruction(string_view line, std::optional<Instruction>& prefix) {
+    const auto first = line.find_first_not_of(" ");
+    const auto colon = line.find(':');
+    if (first == string_view::npos || colon == string_view::npos || colon <= first) return std::nullopt;
+    // Behind the colon the tools print a tab; a file's name and line, "add:12", has none.
+    const auto body_at = line.find_first_not_of(' ', colon + 1);
+    const auto digits = line.substr(first, colon - first);
+    if (body_at == string_view::npos || line[body_at] != '\t' || !is_hex(digits)) return std::nullopt;
+    std::string rest = std::string(line.substr(colon + 1));
+    std::replace(rest.begin(), rest.end(), '\t', ' ');
+    if (const auto comment = rest.find(" #"); comment != std::string::npos) rest.resize(comment);
+    if (rest = trim(rest); rest.empty()) return std::nullopt;
+    Instruction i = prefix.value_or(Instruction{});
+    if (!prefix) i.address = leading_hex(digits).value_or(0);
+    do {
+        const auto space = std::min(rest.find(' '), rest.size());
+        i.mnemonic = lower(rest.substr(0, space));
+        rest = trim(rest.substr(space));
+        i.locked = i.locked || i.mnemonic == "lock";
+    } while (is_prefix(i.mnemonic) && !rest.empty());
+    prefix.reset();
+    if (is_prefix(i.mnemonic)) {
+        prefix = i;
+        return std::nullopt;
     }
-    for (auto& function : functions) mark_stack(function);
+    i.operands = rest;
+    i.text = i.mnemonic + (rest.empty() ? "" : " " + rest);
+    set_flow(i);
+    return i;
+}
+
+std::vector<Function> parse(string_view text) {
+    std::optional<Instruction> prefix;
+    const auto name_of = [&](string_view line) {
+        const auto header = function_header(line);
+        if (!header.empty()) prefix.reset();
+        return header;
+    };
+    auto functions = functions_of(text, name_of, [&](string_view line) { return read_instruction(line, prefix); });
+    for (auto& function : functions) {
+        auto& code = function.instructions;
+        for (std::size_t k = 0; k + 1 < code.size(); ++k)
+            if (code[k + 1].address > code[k].address)
+                code[k].bytes = static_cast<std::uint32_t>(code[k + 1].address - code[k].address);
+        mark_stack(function);
+    }
     return functions;
 }
 
 // --- Classes ---------------------------------------------------------------------------------------------------------
 
-// Why names and not Capstone: both were tried against what llvm-mca 14 says may load or store (2026-11-22).
+// Why names and not Capstone: both compared with what llvm-mca 14 says may load or store.
 // What LLVM 14 assembles, AVX512-FP16 included, makes 5446 forms of vector and mask instructions with a memory operand.
 // The classes here differ from llvm-mca for 31 of them: it forgets the access of vexpand*, vextract*32x8 and *64x2 and
 // adds one to vldmxcsr; wrong here are movdir64b, whose store has no brackets, and three instructions of hypervisors.
 // Capstone 5.0.6 does not decode 576 of the forms and differs for 2137: many EVEX operands have no access, and vmovaps
-// to memory is a load. In PoCL's code of 1,427 kernels on an AVX-512 Xeon, 473,487 instructions access memory: none
+// to memory is a load. In PoCL's code of 1,427 kernels for AVX-512, 473,487 instructions access memory: none
 // differs here, 111,539 in Capstone.
 
 /// movsd is a string move and a move of a double: only the first names es:[rdi], or stands without operands.
 bool is_string(string_view m, string_view operands) {
-    return operands.find("es:[") != string_view::npos || starts_with_any(m, {"lods", "outs"});
+    return operands.find("es:[") != string_view::npos || is_named(m, "lods* outs*");
 }
 
 /// x87 begins with f, as do two instructions that save and restore all registers.
-bool is_x87(string_view m) {
-    return m.starts_with("f") && !one_of(m, {"fxsave", "fxsave64", "fxrstor", "fxrstor64", "femms"});
-}
+bool is_x87(string_view m) { return m.starts_with("f") && !is_named(m, "fxsave fxsave64 fxrstor fxrstor64 femms"); }
 
 /// Scalar SSE and AVX arithmetic ends in ss or sd, that of AVX512-FP16 in sh. So do some packed-integer names (vpabsd,
 /// vpdpbusd), which begin with p, and vbroadcastss, which fills a vector.
 bool is_scalar_float(string_view m) {
     const bool vex = m.starts_with("v");
     if (vex) m.remove_prefix(1);
-    if (m.starts_with("p") || m.starts_with("broadcast") || one_of(m, {"lss", "wrssd", "wrussd"})) return false;
+    if (m.starts_with("p") || m.starts_with("broadcast") || is_named(m, "lss wrssd wrussd")) return false;
     if (m.ends_with("ss") || m.ends_with("sd") || (vex && m.ends_with("sh"))) return true;
-    return starts_with_any(m, {"cvtss2", "cvtsd2", "cvttss2", "cvttsd2", "cvtsi2s", "cvtsh2", "cvttsh2"});
+    return is_named(m, "cvtss2* cvtsd2* cvttss2* cvttsd2* cvtsi2s* cvtsh2* cvttsh2*");
 }
 
 /// Bits of the memory operand, 0 when there is none or its size is not written. An element that is broadcast is
 /// "dword ptr [rax]{1to16}" or "DWORD BCST [rax]", and read once.
 unsigned memory_bits(string_view operands) {
     // Longest names first: "xmmword ptr" holds "word ptr".
-    constexpr std::array<std::pair<string_view, unsigned>, 9> sizes{{{"zmmword", 512},
-                                                                     {"ymmword", 256},
-                                                                     {"xmmword", 128},
-                                                                     {"fword", 48},
-                                                                     {"tbyte", 80},
-                                                                     {"qword", 64},
-                                                                     {"dword", 32},
-                                                                     {"word", 16},
-                                                                     {"byte", 8}}};
+    constexpr std::pair<string_view, unsigned> sizes[]{{"zmmword", 512}, {"ymmword", 256}, {"xmmword", 128},
+                                                       {"fword", 48},    {"tbyte", 80},    {"qword", 64},
+                                                       {"dword", 32},    {"word", 16},     {"byte", 8}};
     for (const auto& [name, bits] : sizes)
         if (const auto at = operands.find(name); at != string_view::npos)
             if (const auto rest = operands.substr(at + name.size());
@@ -198,27 +185,23 @@ enum class Access { load, store, both };
 
 /// What the instruction does to a memory operand that stands first; one that stands later is always read.
 Access first_operand_access(string_view m, bool string) {
-    if (string)
-        return m.starts_with("movs")                 ? Access::both
-               : starts_with_any(m, {"stos", "ins"}) ? Access::store
-                                                     : Access::load;
-    if (is_x87(m)) return starts_with_any(m, {"fst", "fist", "fbst", "fnst", "fnsave"}) ? Access::store : Access::load;
-    if (starts_with_any(
-            m, {"cmp",   "test",   "bt",  "push", "call", "jmp",  "ucomis",  "comis",    "vucomis", "vcomis",
-                "ptest", "vptest", "mul", "imul", "div",  "idiv", "ldmxcsr", "vldmxcsr", "fxrstor", "xrstor"}) &&
-        !starts_with_any(m, {"cmpxchg", "btc", "btr", "bts"}))
+    if (string) return m.starts_with("movs") ? Access::both : is_named(m, "stos* ins*") ? Access::store : Access::load;
+    if (is_x87(m)) return is_named(m, "fst* fist* fbst* fnst* fnsave*") ? Access::store : Access::load;
+    if (is_named(m,
+                 "cmp* test* bt* push* call* jmp* ucomis* comis* vucomis* vcomis* ptest* vptest* mul* imul* div* idiv* "
+                 "ldmxcsr* vldmxcsr* fxrstor* xrstor*") &&
+        !is_named(m, "cmpxchg* btc* btr* bts*"))
         return Access::load;
-    if (starts_with_any(
-            m, {"mov",        "vmov",      "set",      "vextract", "vpextr",    "pextr",  "extractps", "vcvtps2ph",
-                "vpcompress", "vcompress", "vpmov",    "stmxcsr",  "vstmxcsr",  "kmov",   "pop",       "fxsave",
-                "xsave",      "vpscatter", "vscatter", "vmaskmov", "vpmaskmov", "maskmov"}))
+    if (is_named(m,
+                 "mov* vmov* set* vextract* vpextr* pextr* extractps* vcvtps2ph* vpcompress* vcompress* vpmov* "
+                 "stmxcsr* vstmxcsr* kmov* pop* fxsave* xsave* vpscatter* vscatter* vmaskmov* vpmaskmov* maskmov*"))
         return Access::store;
     return Access::both;
 }
 
 /// What brings a line to a cache or drops it moves nothing to a register. vgatherpf0dps is such a one.
 bool is_cache_control(string_view m) {
-    return starts_with_any(m, {"prefetch", "clflush", "clwb", "cldemote", "vgatherpf", "vscatterpf"});
+    return is_named(m, "prefetch* clflush* clwb* cldemote* vgatherpf* vscatterpf*");
 }
 
 /// Whether what it loads is the index of the place that it loads from, as in at = x[at]: "eax, dword ptr [rdi +
@@ -238,19 +221,17 @@ std::string base_class(const Instruction& i, string_view operands, string_view r
     const string_view m = i.mnemonic;
     if (i.flow != Flow::next) return "branch";
     if (m.starts_with("call")) return "call";
-    if (is_cache_control(m) || starts_with_any(m, {"vzero", "endbr", "leave", "mfence", "lfence", "sfence", "pause"}))
-        return "other";
+    if (is_cache_control(m) || is_named(m, "vzero* endbr* leave* mfence* lfence* sfence* pause*")) return "other";
     if (m.find("gather") != string_view::npos) return "gather";
     if (m.find("scatter") != string_view::npos) return "scatter";
     if (m == "lea") return "address";
-    if (is_string(m, operands)) return starts_with_any(m, {"cmps", "scas"}) ? "scalar_integer" : "scalar_move";
+    if (is_string(m, operands)) return is_named(m, "cmps* scas*") ? "scalar_integer" : "scalar_move";
     if (is_scalar_float(m) || is_x87(m)) return "scalar_float";
     if (const auto bits = m.starts_with("vfpclass") ? std::max(vector_bits(registers), tested_bits(operands))
                                                     : vector_bits(registers))
         return "vector_" + std::to_string(bits);
     if (m.starts_with("k") && registers.find('k') != string_view::npos) return "mask";
-    if (m != "popcnt" && starts_with_any(m, {"mov", "cmov", "push", "pop", "xchg", "cdq", "cqo", "cwd", "set"}))
-        return "scalar_move";
+    if (m != "popcnt" && is_named(m, "mov* cmov* push* pop* xchg* cdq* cqo* cwd* set*")) return "scalar_move";
     return "scalar_integer";
 }
 
@@ -298,7 +279,7 @@ Class classify(const Instruction& i) {
 /// Elements of `bits` in the widest register an x86 instruction names.
 double lanes(const Instruction& i, unsigned bits) {
     const std::string operands = lower(i.operands);
-    const unsigned width = has_any(operands, {"zmm"}) ? 512 : has_any(operands, {"ymm"}) ? 256 : 128;
+    const unsigned width = is_named(operands, "*zmm*") ? 512 : is_named(operands, "*ymm*") ? 256 : 128;
     return static_cast<double>(width) / bits;
 }
 
@@ -316,15 +297,14 @@ double float_lanes(const Instruction& i, unsigned least_bits) {
 double arithmetic(const Instruction& i, const Declared& d) {
     string_view m = i.mnemonic;
     if (m.starts_with("v")) m.remove_prefix(1);
-    const bool fused = starts_with_any(m, {"fmadd", "fmsub", "fnmadd", "fnmsub", "fcmadd"});
+    const bool fused = is_named(m, "fmadd* fmsub* fnmadd* fnmsub* fcmadd*");
     if (d.what == What::multiply_add) return fused ? float_lanes(i, d.bits) : 0;
     if (d.what == What::integer_multiply) {
-        if (starts_with_any(m, {"imul", "mulx"}) || m == "mul") return 1;
-        return starts_with_any(m, {"pmul", "pmadd", "pdp"}) ? lanes(i, d.bits) : 0;
+        if (is_named(m, "imul* mulx*") || m == "mul") return 1;
+        return is_named(m, "pmul* pmadd* pdp*") ? lanes(i, d.bits) : 0;
     }
     if (m.starts_with("call")) return lanes_of_call;
-    const bool arithmetic = fused || starts_with_any(m, {"add", "sub", "mul", "div", "sqrt", "rsqrt", "rcp", "min",
-                                                         "max", "round", "rndscale"});
+    const bool arithmetic = fused || is_named(m, "add* sub* mul* div* sqrt* rsqrt* rcp* min* max* round* rndscale*");
     return arithmetic ? float_lanes(i, 16) : 0;
 }
 
@@ -332,7 +312,7 @@ bool is_call(const Instruction& i) { return i.mnemonic.starts_with("call"); }
 
 /// The stack is no memory of the kernel, but for the frame that rbp points to: a runtime may keep local memory there.
 bool is_housekeeping(const Instruction& i) {
-    return i.operands.find("rsp") != std::string::npos || starts_with_any(i.mnemonic, {"push", "pop"});
+    return i.operands.find("rsp") != std::string::npos || is_named(i.mnemonic, "push* pop*");
 }
 
 /// A string move or fill: as many bytes as a register says.

@@ -1,5 +1,4 @@
-// What x86 instructions do with registers (Intel's manual, volume 2, and AMD's, volumes 3 and 4): families by name,
-// since most of them overwrite the first operand or add to it. What is in no family is not known.
+// What x86 instructions do with registers (Intel's manual, volume 2, and AMD's, volumes 3 and 4).
 //
 // al and ah can be written alone, and so can ax, while eax clears what is above it. Of a vector register, SSE leaves
 // what is above 128 bits; AVX clears it.
@@ -12,6 +11,7 @@
 #include "core/text.hpp"
 #include "inspect/isa/isa.hpp"
 #include "inspect/isa/register_roles.hpp"
+#include "inspect/isa/rules.hpp"
 
 namespace cllab::inspect {
 namespace {
@@ -21,7 +21,7 @@ using std::string_view;
 constexpr unsigned general_kind = 0, vector_kind = 1, mask_kind = 2;
 constexpr const char* general_names[]{"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi",
                                       "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15"};
-constexpr unsigned rax = 0, rcx = 1, rdx = 2, rsp = 4, rbp = 5;
+constexpr unsigned rax = 0, rdx = 2, rsp = 4;
 constexpr RegisterKind kinds[]{{"general", "", false, general_names}, {"vector", "zmm"}, {"mask", "k"}};
 
 /// Parts of a general register: bits 0 to 7, 8 to 15, 16 to 31, 32 to 63.
@@ -67,10 +67,6 @@ void add(std::vector<Unit>& out, const Named& r, unsigned last) {
     if (r.kind == general_kind && r.number == rsp) return;  // never free for anything else
     for (unsigned part = r.first; part <= last; ++part) out.push_back({r.kind, r.number, part});
 }
-void add_all(std::vector<Unit>& out, std::initializer_list<unsigned> numbers) {
-    for (const auto n : numbers) add(out, {general_kind, n, 0, 3}, 3);
-}
-
 struct Operand {
     std::string text;  ///< without decorations
     std::optional<Named> reg;
@@ -95,7 +91,7 @@ bool add_address(std::vector<Unit>& out, string_view operand) {
         while (end < close && std::isalnum(static_cast<unsigned char>(operand[end]))) ++end;
         const auto word = operand.substr(at, end - at);
         at = end;
-        if (one_of(word, {"rip", "eip", "riz", "eiz", "fs", "gs", "ds", "es", "ss", "cs"})) continue;
+        if (is_named(word, "rip eip riz eiz fs gs ds es ss cs")) continue;
         const auto reg = register_named(word);
         if (!reg) return false;
         add(out, *reg, reg->last);
@@ -103,9 +99,9 @@ bool add_address(std::vector<Unit>& out, string_view operand) {
     return true;
 }
 
-std::optional<std::vector<Operand>> read_operands(const Instruction& i) {
+std::optional<std::vector<Operand>> read_operands(const std::vector<std::string>& texts) {
     std::vector<Operand> out;
-    for (auto& text : operands_of(i.operands)) {
+    for (auto text : texts) {
         Operand o;
         text = lower(text);
         for (auto open = text.find('{'); open != std::string::npos; open = text.find('{')) {
@@ -129,108 +125,78 @@ std::optional<std::vector<Operand>> read_operands(const Instruction& i) {
     return out;
 }
 
-bool in(string_view word, std::span<const string_view> words) {
-    return std::find(words.begin(), words.end(), word) != words.end();
-}
-bool begins(string_view word, std::span<const string_view> words) {
-    return std::any_of(words.begin(), words.end(), [&](string_view w) { return word.starts_with(w); });
-}
-
-// --- Families --------------------------------------------------------------------------------------------------------
-
-enum class First { none, read, added_to, written };  ///< what becomes of the first operand
-
-constexpr string_view general_written[]{
-    "mov",  "movabs", "movzx", "movsx", "movsxd", "movbe", "movnti", "lea",  "popcnt", "lzcnt", "tzcnt", "shlx",
-    "shrx", "sarx",   "rorx",  "andn",  "bextr",  "bzhi",  "blsr",   "blsi", "blsmsk", "pdep",  "pext",  "rdtsc_none"};
-constexpr string_view general_added_to[]{"add",  "sub", "adc", "sbb", "and",   "or",  "xor", "inc",  "dec",  "neg",
-                                         "not",  "shl", "shr", "sar", "sal",   "rol", "ror", "rcl",  "rcr",  "shld",
-                                         "shrd", "bts", "btr", "btc", "bswap", "bsf", "bsr", "adcx", "adox", "crc32"};
-
-/// SSE instructions that overwrite all 128 bits of a register, or a general register.
-constexpr string_view sse_written[]{
-    "movaps",   "movups",   "movapd",    "movupd",    "movdqa",   "movdqu",    "movntdqa",  "movntps",  "movntpd",
-    "movntdq",  "lddqu",    "movd",      "movq",      "pshufd",   "pshuflw",   "pshufhw",   "movddup",  "movshdup",
-    "movsldup", "pabsb",    "pabsw",     "pabsd",     "cvtdq2ps", "cvtps2dq",  "cvttps2dq", "cvtps2pd", "cvtpd2ps",
-    "cvtdq2pd", "cvtpd2dq", "cvttpd2dq", "rcpps",     "rsqrtps",  "sqrtps",    "sqrtpd",    "roundps",  "roundpd",
-    "pmovmskb", "movmskps", "movmskpd",  "cvttss2si", "cvtss2si", "cvttsd2si", "cvtsd2si",  "pextrb",   "pextrw",
-    "pextrd",   "pextrq",   "extractps", "phminposuw"};
-constexpr string_view sse_added_to[]{
-    "addps",    "addpd",    "addss",    "addsd",    "subps",    "subpd",    "subss",  "subsd",    "mulps",
-    "mulpd",    "mulss",    "mulsd",    "divps",    "divpd",    "divss",    "divsd",  "minps",    "minpd",
-    "minss",    "minsd",    "maxps",    "maxpd",    "maxss",    "maxsd",    "andps",  "andpd",    "andnps",
-    "andnpd",   "orps",     "orpd",     "xorps",    "xorpd",    "sqrtss",   "sqrtsd", "rcpss",    "rsqrtss",
-    "roundss",  "roundsd",  "unpcklps", "unpckhps", "unpcklpd", "unpckhpd", "shufps", "shufpd",   "movlhps",
-    "movhlps",  "movhps",   "movhpd",   "movlps",   "movlpd",   "haddps",   "haddpd", "hsubps",   "hsubpd",
-    "addsubps", "addsubpd", "blendps",  "blendpd",  "insertps", "dpps",     "dppd",   "cvtss2sd", "cvtsd2ss",
-    "cvtsi2ss", "cvtsi2sd", "cmpps",    "cmppd",    "cmpss",    "pinsrb",   "pinsrw", "pinsrd",   "pinsrq",
-    "palignr",  "pshufb",   "pblendw"};
-/// Of integers; "v" in front makes them AVX.
-constexpr string_view packed_integer[]{"padd",   "psub",   "pmul",   "pmadd", "pand",  "por",   "pxor",   "pcmpeq",
-                                       "pcmpgt", "pmax",   "pmin",   "pavg",  "psad",  "psll",  "psrl",   "psra",
-                                       "packss", "packus", "punpck", "psign", "phadd", "phsub", "mpsadbw"};
-
-/// AVX instructions that need what the first operand held.
-bool avx_adds_to(string_view m) {
-    return starts_with_any(
-        m, {"vfmadd", "vfmsub", "vfnmadd", "vfnmsub", "vpmadd52", "vpdpb", "vpdpw", "vdpbf16", "vpermi2", "vpermt2",
-            "vpternlog", "vfixupimm", "vpshldv", "vpshrdv", "vfmaddsub", "vfmsubadd", "vfcmadd", "vpmacs"});
-}
-
-/// Other AVX instructions of which the first operand is overwritten, by their beginnings.
-bool avx_writes(string_view m) {
-    return starts_with_any(
-               m, {"vmov",      "vlddqu",    "vadd",       "vsub",        "vmul",       "vdiv",      "vmin",
-                   "vmax",      "vand",      "vor",        "vxor",        "vsqrt",      "vrcp",      "vrsqrt",
-                   "vround",    "vrndscale", "vgetexp",    "vgetmant",    "vscalef",    "vreduce",   "vrange",
-                   "vunpck",    "vshuf",     "vperm",      "vblend",      "vbroadcast", "vinsert",   "vextract",
-                   "vcvt",      "vcmp",      "vhadd",      "vhsub",       "vaddsub",    "vdpp",      "vpadd",
-                   "vpsub",     "vpmul",     "vpmadd",     "vpand",       "vpor",       "vpxor",     "vpcmpeq",
-                   "vpcmpgt",   "vpcmp",     "vpmax",      "vpmin",       "vpavg",      "vpsad",     "vpsll",
-                   "vpsrl",     "vpsra",     "vpack",      "vpunpck",     "vpsign",     "vphadd",    "vphsub",
-                   "vpalignr",  "vpshuf",    "vpblend",    "vpbroadcast", "vpabs",      "vpextr",    "vpinsr",
-                   "vpmov",     "vperm",     "vptestm",    "vptestnm",    "vprol",      "vpror",     "valign",
-                   "vplzcnt",   "vpopcnt",   "vpconflict", "vpcompress",  "vpexpand",   "vcompress", "vexpand",
-                   "vdbpsadbw", "vpshld",    "vpshrd",     "vmpsadbw",    "vfpclass",   "vgf2p8",    "vpmultishift",
-                   "vpmaskmov", "vmaskmov",  "vphminposuw"}) &&
-           !starts_with_any(m, {"vpcmpestr", "vpcmpistr", "vmovdir"});
-}
-
-First family(string_view m) {
-    if (one_of(m, {"cmp",      "test",     "bt",      "ucomiss",  "ucomisd",  "comiss",  "comisd",   "ptest",
-                   "vptest",   "vtestps",  "vtestpd", "vucomiss", "vucomisd", "vcomiss", "vcomisd",  "vucomish",
-                   "vcomish",  "push",     "ktestb",  "ktestw",   "ktestd",   "ktestq",  "kortestb", "kortestw",
-                   "kortestd", "kortestq", "mul",     "div",      "idiv"}))
-        return First::read;
-    if (in(m, general_written) || in(m, sse_written) || starts_with_any(m, {"set", "pmovsx", "pmovzx"}) || m == "pop")
-        return First::written;
-    if (in(m, general_added_to) || in(m, sse_added_to) || starts_with_any(m, {"cmov"})) return First::added_to;
-    if (m.starts_with("p") && !m.starts_with("pcmpestr") && !m.starts_with("pcmpistr") && begins(m, packed_integer))
-        return First::added_to;
-    if (avx_adds_to(m)) return First::added_to;
-    if (avx_writes(m)) return First::written;
-    if (m.starts_with("k") &&
-        starts_with_any(m, {"kmov", "kand", "kor", "kxor", "kxnor", "knot", "kadd", "kunpck", "kshift"}))
-        return First::written;
-    return First::none;
-}
-
-/// Instructions that touch no register that is followed.
-bool touches_none(string_view m) {
-    return starts_with_any(m, {"nop", "endbr", "mfence", "lfence", "sfence", "pause", "ud2", "hlt", "int3", "cld"});
-}
+// SSE leaves what is above 128 bits of a register.
+constexpr RoleRule rules[]{
+    {"nop* endbr* mfence* lfence* sfence* pause* ud2* hlt* int3* cld*", ""},
+    {"leave", "", "1", 0, "rbp", "rbp"},
+    {"cdq", "", "1", 0, "eax", "rdx"},
+    {"cqo", "", "1", 0, "rax", "rdx"},
+    {"cwd", "", "1", 0, "ax", "dx"},
+    {"cdqe", "", "1", 0, "eax", "rax"},
+    {"cwde", "", "1", 0, "ax", "rax"},
+    {"cbw", "", "1", 0, "al", "ax"},
+    {"prefetch* clflush* clwb*", "r"},
+    {"*gatherpf* *scatterpf*", "?"},
+    {"*gather*", "mrm"},
+    {"*scatter*", "r"},
+    {"imul", "wr", "1", 3},
+    {"imul", "mr", "1", 2},
+    {"imul mul div idiv", "r"},
+    {"mulx", "wwr", "1", 0, "rdx"},
+    {"xchg xadd", "mm"},
+    {"cmpxchg", "mr", "1", 0, "rax"},
+    {"cmpsd", "mr", "1", 2},        // without operands it compares strings
+    {"movss movsd", "wr", "1", 2},  // between registers the rest stays
+    {"cmp test bt ucomiss ucomisd comiss comisd ptest vptest vtestps vtestpd vucomiss vucomisd vcomiss vcomisd "
+     "vucomish vcomish push ktestb ktestw ktestd ktestq kortestb kortestw kortestd kortestq",
+     "r"},
+    {"mov movabs movzx movsx movsxd movbe movnti lea popcnt lzcnt tzcnt shlx shrx sarx rorx andn bextr bzhi blsr blsi "
+     "blsmsk pdep pext set* pmovsx* pmovzx* pop",
+     "wr"},
+    {"movaps movups movapd movupd movdqa movdqu movntdqa movntps movntpd movntdq lddqu movd movq pshufd pshuflw "
+     "pshufhw movddup movshdup movsldup pabsb pabsw pabsd cvtdq2ps cvtps2dq cvttps2dq cvtps2pd cvtpd2ps cvtdq2pd "
+     "cvtpd2dq cvttpd2dq rcpps rsqrtps sqrtps sqrtpd roundps roundpd pmovmskb movmskps movmskpd cvttss2si cvtss2si "
+     "cvttsd2si cvtsd2si pextrb pextrw pextrd pextrq extractps phminposuw",
+     "wr"},
+    {"add sub adc sbb and or xor inc dec neg not shl shr sar sal rol ror rcl rcr shld shrd bts btr btc bswap bsf bsr "
+     "adcx adox crc32 cmov*",
+     "mr"},
+    {"addps addpd addss addsd subps subpd subss subsd mulps mulpd mulss mulsd divps divpd divss divsd minps minpd "
+     "minss minsd maxps maxpd maxss maxsd andps andpd andnps andnpd orps orpd xorps xorpd sqrtss sqrtsd rcpss rsqrtss "
+     "roundss roundsd unpcklps unpckhps unpcklpd unpckhpd shufps shufpd movlhps movhlps movhps movhpd movlps movlpd "
+     "haddps haddpd hsubps hsubpd addsubps addsubpd blendps blendpd insertps dpps dppd cvtss2sd cvtsd2ss cvtsi2ss "
+     "cvtsi2sd cmpps cmppd cmpss pinsrb pinsrw pinsrd pinsrq palignr pshufb pblendw",
+     "mr"},
+    {"pcmpestr* pcmpistr*", "?"},
+    {"padd* psub* pmul* pmadd* pand* por* pxor* pcmpeq* pcmpgt* pmax* pmin* pavg* psad* psll* psrl* psra* packss* "
+     "packus* punpck* psign* phadd* phsub*",
+     "mr"},
+    // AVX.
+    {"vfmadd* vfmsub* vfnmadd* vfnmsub* vpmadd52* vpdpb* vpdpw* vdpbf16* vpermi2* vpermt2* vpternlog* vfixupimm* "
+     "vpshldv* vpshrdv* vfcmadd* vpmacs*",
+     "mr"},
+    {"vpcmpestr* vpcmpistr* vmovdir*", "?"},
+    {"vmov* vlddqu* vadd* vsub* vmul* vdiv* vmin* vmax* vand* vor* vxor* vsqrt* vrcp* vrsqrt* vround* vrndscale* "
+     "vgetexp* vgetmant* vscalef* vreduce* vrange* vunpck* vshuf* vperm* vblend* vbroadcast* vinsert* vextract* vcvt* "
+     "vcmp* vhadd* vhsub* vaddsub* vdpp* vpadd* vpsub* vpmul* vpmadd* vpand* vpor* vpxor* vpcmp* "
+     "vpmax* vpmin* vpavg* vpsad* vpsll* vpsrl* vpsra* vpack* vpunpck* vpsign* vphadd* vphsub* vpalignr* vpshuf* "
+     "vpblend* vpbroadcast* vpabs* vpextr* vpinsr* vpmov* vptestm* vptestnm* vprol* vpror* valign* vplzcnt* vpopcnt* "
+     "vpconflict* vpcompress* vpexpand* vcompress* vexpand* vdbpsadbw* vpshld* vpshrd* vmpsadbw* vfpclass* vgf2p8* "
+     "vpmultishift* vpmaskmov* vmaskmov* vphminposuw*",
+     "wr"},
+    {"kmov* kand* kor* kxor* kxnor* knot* kadd* kunpck* kshift*", "wr"}};
 
 /// "xor eax, eax", "vpxor xmm0, xmm0, xmm0", "vpcmpeqd k1, ymm1, ymm1", "vpternlogd zmm0, zmm0, zmm0, 0xff": the result
 /// does not depend on what the registers held.
 bool needs_nothing(string_view m, const std::vector<Operand>& operands) {
     if (operands.size() < 2 || !operands[0].reg) return false;
-    if (m.starts_with("vpternlog")) return one_of(operands.back().text, {"0xff", "255", "-1", "0x0", "0"});
-    const bool clears =
-        one_of(m, {"xor",      "sub",      "sbb",      "pxor",     "xorps",    "xorpd",    "psubb",  "psubw",
-                   "psubd",    "psubq",    "pcmpeqb",  "pcmpeqw",  "pcmpeqd",  "pcmpeqq",  "vpxor",  "vpxord",
-                   "vpxorq",   "vxorps",   "vxorpd",   "vpsubb",   "vpsubw",   "vpsubd",   "vpsubq", "vpcmpeqb",
-                   "vpcmpeqw", "vpcmpeqd", "vpcmpeqq", "kxorb",    "kxorw",    "kxord",    "kxorq",  "kxnorb",
-                   "kxnorw",   "kxnord",   "kxnorq",   "vpcmpgtb", "vpcmpgtw", "vpcmpgtd", "pcmpgtd"});
+    if (m.starts_with("vpternlog")) return is_named(operands.back().text, "0xff 255 -1 0x0 0");
+    const bool clears = is_named(
+        m,
+        "xor sub sbb pxor xorps xorpd psubb psubw psubd psubq pcmpeqb pcmpeqw pcmpeqd pcmpeqq vpxor vpxord vpxorq "
+        "vxorps "
+        "vxorpd vpsubb vpsubw vpsubd vpsubq vpcmpeqb vpcmpeqw vpcmpeqd vpcmpeqq kxorb kxorw kxord kxorq kxnorb kxnorw "
+        "kxnord kxnorq vpcmpgtb vpcmpgtw vpcmpgtd pcmpgtd");
     if (!clears) return false;
     // Of two operands, source and destination are alike; of more, the sources.
     for (std::size_t k = operands.size() > 2 ? 2 : 1; k < operands.size(); ++k) {
@@ -238,6 +204,18 @@ bool needs_nothing(string_view m, const std::vector<Operand>& operands) {
         if (!operands[k].reg || !before.reg || operands[k].text != before.text) return false;
     }
     return true;
+}
+
+/// A multiplication or division of rax and rdx by its one operand: of a byte the result is in ax alone, else in both.
+void add_wide_result(Roles& out, string_view m, const Operand& by) {
+    const bool byte = by.reg ? by.reg->last < 2 && by.reg->first == by.reg->last && by.reg->kind == general_kind
+                             : by.text.starts_with("byte");
+    const bool wide = by.reg ? by.reg->last >= 2 : is_named(by.text, "*dword* *qword*");
+    for (const unsigned n : {rax, rdx}) {
+        if (n == rdx && byte) continue;
+        if (n == rax || m.ends_with("div")) add(out.reads, {general_kind, n, 0, 3}, 3);
+        add(out.writes, {general_kind, n, 0, 3}, wide ? 3 : 1);
+    }
 }
 
 }  // namespace
@@ -252,89 +230,47 @@ const std::span<const RegisterKind> x86_register_kinds(kinds);
 std::optional<Roles> x86_roles(const Instruction& i) {
     const string_view m = i.mnemonic;
     Roles out;
-    if (touches_none(m)) return out;
-    if (i.operands.find("es:[") != std::string::npos) return std::nullopt;  // string instructions
-    if (i.flow == Flow::stop || m.starts_with("j")) {
-        if (i.flow == Flow::stop || !i.targets.empty()) return out;
-        return std::nullopt;
-    }
+    if (i.flow == Flow::stop || m.starts_with("j"))
+        return i.flow == Flow::stop || !i.targets.empty() ? std::optional(out) : std::nullopt;
     if (m == "vzeroupper") {
         for (unsigned n = 0; n < 16; ++n) out.writes.push_back({vector_kind, n, 1});
         return out;
     }
-    if (m == "leave") {
-        add_all(out.reads, {rbp}), add_all(out.writes, {rbp});
-        return out;
-    }
-    if (one_of(m, {"cdq", "cqo", "cwd"})) {
-        add(out.reads, {general_kind, rax, 0, 3}, m == "cqo" ? 3 : m == "cdq" ? 2 : 1);
-        add(out.writes, {general_kind, rdx, 0, 3}, m == "cwd" ? 1 : 3);
-        return out;
-    }
-    if (one_of(m, {"cdqe", "cwde", "cbw"})) {
-        add(out.reads, {general_kind, rax, 0, 3}, m == "cdqe" ? 2 : m == "cwde" ? 1 : 0);
-        add(out.writes, {general_kind, rax, 0, 3}, m == "cbw" ? 1 : 3);
-        return out;
-    }
-    const auto parsed = read_operands(i);
-    if (!parsed) return std::nullopt;
-    const auto& operands = *parsed;
-    if (starts_with_any(m, {"prefetch", "clflush", "clwb", "cldemote"}))
-        return operands.size() == 1 && add_address(out.reads, operands[0].text) ? std::optional(out) : std::nullopt;
-    const bool gather = m.find("gather") != string_view::npos && m.find("pf") == string_view::npos,
-               scatter = m.find("scatter") != string_view::npos && m.find("pf") == string_view::npos;
-    auto first = gather ? First::added_to : scatter ? First::read : family(m);
-    if (m == "imul")
-        first = operands.size() == 1 ? First::read : operands.size() == 2 ? First::added_to : First::written;
-    if (m == "mulx") first = First::written;
-    const bool exchange = one_of(m, {"xchg", "xadd"}), compare_exchange = m == "cmpxchg";
-    const bool compares_in_sse = m == "cmpsd" && operands.size() >= 2;  // without operands it compares strings
-    const bool moves_one = one_of(m, {"movss", "movsd"}) && operands.size() == 2;
-    if (exchange || compare_exchange || compares_in_sse) first = First::added_to;
+    const auto texts = operands_of(i.operands);
+    const auto* found = rule_of(rules, m, texts.size());
+    if (!found || (texts.empty() && !found->operands.empty())) return std::nullopt;
+    auto rule = *found;
+    for (const auto& [word, letter] : {std::pair(rule.reads, 'r'), std::pair(rule.writes, 'w')})
+        if (const auto reg = register_named(word))
+            add(letter == 'r' ? out.reads : out.writes, *reg, letter == 'w' && reg->clears_rest ? 3 : reg->last);
+    if (rule.operands.empty()) return out;
+    if (i.operands.find("es:[") != std::string::npos) return std::nullopt;  // string instructions
+    const auto operands = read_operands(texts);
+    if (!operands || operands->empty()) return std::nullopt;
+    const auto& first = operands->front();
     // From memory the rest is cleared, from a register it stays; to memory the register is read.
-    if (moves_one) first = operands[0].memory || operands[1].memory ? First::written : First::added_to;
-    if (first == First::none || operands.empty()) return std::nullopt;
-    if (needs_nothing(m, operands)) first = First::written;
-    const bool nothing = needs_nothing(m, operands);
-    const bool legacy_vector = !m.starts_with("v");
-
-    for (std::size_t k = 0; k < operands.size(); ++k) {
-        const auto& o = operands[k];
+    if (is_named(m, "movss movsd") && !first.memory && !operands->back().memory) rule.operands = "mr";
+    if (needs_nothing(m, *operands)) rule.operands = "w-";
+    // Elements that the mask leaves out stay.
+    const bool whole = !first.masked || first.zeroes || !first.reg || first.reg->kind != vector_kind;
+    const auto give = [&](std::size_t k, char letter, char) {
+        const auto& o = (*operands)[k];
         if (o.masked) {
             out.reads.push_back({mask_kind, o.mask, 0});
-            if (gather || scatter) out.writes.push_back({mask_kind, o.mask, 0});  // cleared as it goes
+            if (is_named(m, "*gather* *scatter*")) out.writes.push_back({mask_kind, o.mask, 0});  // cleared as it goes
         }
-        if (o.memory && !add_address(out.reads, o.text) && o.text.find('[') != std::string::npos) return std::nullopt;
-        if (!o.reg) continue;
-        const bool writes = (k == 0 && (first == First::written || first == First::added_to)) ||
-                            (k == 1 && (exchange || m == "mulx")) || (gather && k == 2);
-        const bool keeps = o.masked && !o.zeroes && o.reg->kind == vector_kind;  // elements that the mask leaves out
-        const bool reads = !nothing && !(k == 0 && first == First::written) && !(m == "mulx" && k < 2);
-        if (reads) add(out.reads, *o.reg, o.reg->last);
-        if (!writes) continue;
-        auto last = o.reg->last;
-        if (o.reg->clears_rest) last = 3;
-        if (o.reg->kind == vector_kind) last = legacy_vector ? 0 : 1;
-        add(keeps && k == 0 ? out.touches : out.writes, *o.reg, last);
-    }
-    if (one_of(m, {"mul", "div", "idiv"}) || (m == "imul" && operands.size() == 1)) {
-        // Of a byte the result is in ax alone; else in both.
-        const auto& o = operands[0];
-        const bool byte = o.reg ? o.reg->first == o.reg->last && o.reg->first < 2 && o.reg->kind == general_kind
-                                : o.text.starts_with("byte");
-        const bool divides = m.ends_with("div");
-        add_all(out.reads, {rax});
-        if (divides && !byte) add_all(out.reads, {rdx});
-        const bool wide = o.reg ? o.reg->last >= 2 : has_any(o.text, {"dword", "qword"});
-        for (const unsigned n : {rax, rdx}) {
-            if (n == rdx && byte) continue;
-            add(out.writes, {general_kind, n, 0, 3}, wide ? 3 : 1);
-        }
-    }
-    if (m == "mulx") add_all(out.reads, {rdx});
-    if (compare_exchange) add_all(out.reads, {rax}), out.touches.insert(out.touches.end(), {{general_kind, rax, 0}});
-    if (one_of(m, {"shl", "shr", "sar", "sal", "rol", "ror"}) && operands.size() == 2 && operands[1].text == "cl")
-        add(out.reads, {general_kind, rcx, 0, 0}, 0);
+        if (o.memory && !add_address(out.reads, o.text) && o.text.find('[') != std::string::npos) return false;
+        if (!o.reg) return true;
+        if (letter == 'r' || letter == 'm') add(out.reads, *o.reg, o.reg->last);
+        if (letter != 'w' && letter != 'm') return true;
+        auto last = o.reg->clears_rest ? 3 : o.reg->last;
+        if (o.reg->kind == vector_kind) last = m.starts_with("v") ? 1 : 0;
+        add(whole ? out.writes : out.touches, *o.reg, last);
+        return true;
+    };
+    if (!each_operand(rule, operands->size(), give)) return std::nullopt;
+    if (is_named(m, "mul div idiv") || (m == "imul" && operands->size() == 1)) add_wide_result(out, m, first);
+    if (m == "cmpxchg") out.touches.push_back({general_kind, rax, 0});
     return out;
 }
 

@@ -4,14 +4,12 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
-#include <nlohmann/json.hpp>
-#include <set>
 
-#include "core/error.hpp"
 #include "core/text.hpp"
 #include "inspect/code/analysis.hpp"
 #include "inspect/isa/intel.hpp"
 #include "inspect/isa/list.hpp"
+#include "inspect/isa/rules.hpp"
 
 namespace cllab::inspect {
 namespace {
@@ -19,12 +17,6 @@ namespace {
 using model::Declared;
 using std::string_view;
 using What = Declared::What;
-
-std::uint64_t number_at(string_view text, std::size_t at) {
-    std::uint64_t value = 0;
-    if (at < text.size()) std::from_chars(text.data() + at, text.data() + text.size(), value);
-    return value;
-}
 
 // --- Parsing ---------------------------------------------------------------------------------------------------------
 
@@ -54,8 +46,7 @@ void set_flow(Instruction& i) {
         i.flow = Flow::stop;
         return;
     }
-    if (!one_of(m, {"if", "else", "endif", "while", "break", "cont", "goto", "join", "jmpi", "brd", "brc", "halt"}))
-        return;
+    if (!is_named(m, "if else endif while break cont goto join jmpi brd brc halt")) return;
     i.flow = m == "jmpi" && i.guard.find('f') == std::string::npos ? Flow::jump : Flow::branch;
     const string_view operands = i.operands;
     for (auto at = operands.find(" L"); at != string_view::npos; at = operands.find(" L", at + 1))
@@ -63,21 +54,20 @@ void set_flow(Instruction& i) {
             i.targets.push_back(number_at(operands, at + 2));
 }
 
-std::optional<Instruction> read_instruction(const std::string& line) {
-    Instruction i;
-    i.text = line;
-    std::string rest = line;
+std::optional<Instruction> read_instruction(const std::string& line, std::uint64_t address) {
+    std::string guard, rest = line;
     while (rest.starts_with("(")) {  // "(W)", "(f0.0)", "(W&~f1.0)"
         const auto close = rest.find(')');
         if (close == std::string::npos) return std::nullopt;
-        i.guard += rest.substr(0, close + 1);
+        guard += rest.substr(0, close + 1);
         rest = trim(string_view(rest).substr(close + 1));
     }
-    const auto end = std::min(rest.find_first_of(" \t"), rest.size());
-    i.mnemonic = rest.substr(0, end);
-    i.operands = trim(string_view(rest).substr(end));
+    Instruction i = instruction_of(std::move(rest));
     if (i.mnemonic.empty() || !std::islower(static_cast<unsigned char>(i.mnemonic[0]))) return std::nullopt;
-    i.bytes = rest.find("Compacted") == std::string::npos ? 16 : 8;
+    i.guard = std::move(guard);
+    i.address = address;
+    i.bytes = i.text.find("Compacted") == std::string::npos ? 16 : 8;
+    i.text = line;
     set_flow(i);
     return i;
 }
@@ -97,26 +87,27 @@ void set_shares(Function& function) {
 }
 
 std::vector<Function> parse(string_view text) {
-    std::vector<Function> functions;
     std::uint64_t address = 0;
-    for (const auto raw : lines_of(text)) {
+    const auto name_of = [&](string_view raw) {
+        const auto line = raw.substr(std::min(raw.find_first_not_of(" \t"), raw.size()));
+        const auto end = line.find_last_not_of(" \t\r");
+        if (end == string_view::npos || end == 0 || line[end] != ':' || label(line.substr(0, end + 1)) ||
+            line.substr(0, end).find_first_of(" \t(") != string_view::npos)
+            return string_view{};
+        address = 0;
+        return line.substr(0, end);
+    };
+    const auto read = [&](string_view raw) -> std::optional<Instruction> {
         const std::string line = trim(raw);
-        if (const auto at = label(line)) {
-            address = *at;
-        } else if (line.size() > 1 && line.back() == ':' && line.find_first_of(" \t(") == std::string::npos) {
-            functions.push_back({line.substr(0, line.size() - 1), {}});
-            address = 0;
-        } else if (functions.empty() || line.empty() || line.starts_with("//")) {
-            continue;
-        } else if (auto instruction = read_instruction(line)) {
-            instruction->address = address;
-            address += instruction->bytes;
-            functions.back().instructions.push_back(std::move(*instruction));
-        }
-    }
+        if (const auto at = label(line)) address = *at;
+        if (line.empty() || line.starts_with("//") || label(line)) return std::nullopt;
+        auto instruction = read_instruction(line, address);
+        if (instruction) address += instruction->bytes;
+        return instruction;
+    };
+    auto functions = functions_of(text, name_of, read);
     for (auto& function : functions) {
-        auto& code = function.instructions;
-        while (!code.empty() && code.back().mnemonic == "nop") code.pop_back();
+        drop_padding(function, "nop");
         set_shares(function);
     }
     return functions;
@@ -157,19 +148,15 @@ unsigned message_bits(string_view what) {
         const auto last = what.rfind(' ');
         return static_cast<unsigned>(number_at(what, last + 1) & 0x3ff);
     }
-    constexpr std::array<std::pair<string_view, unsigned>, 4> units{
-        {{"hword", 256}, {"oword", 128}, {"qword", 64}, {"dword", 32}}};
-    for (const auto& [unit, bits] : units)
-        if (what.find(unit) != string_view::npos) {
-            const auto times = what.rfind(" x");
-            return bits * (times == string_view::npos ? 1 : static_cast<unsigned>(number_at(what, times + 2) & 0x3ff));
-        }
-    return 0;
+    constexpr NumberRule units[]{{"*hword*", 256}, {"*oword*", 128}, {"*qword*", 64}, {"*dword*", 32}};
+    const auto times = what.rfind(" x");
+    return value_of(units, what) *
+           (times == string_view::npos ? 1 : static_cast<unsigned>(number_at(what, times + 2) & 0x3ff));
 }
 
 /// The descriptor's last byte names the surface; 0xFE is the shared local memory.
 bool is_slm(const Instruction& i, string_view what) {
-    if (has_any(what, {".slm", "SLM"})) return true;
+    if (is_named(what, "*.slm* *SLM*")) return true;
     const string_view operands = string_view(i.operands).substr(0, i.operands.find("//"));
     const auto descriptor = operands.rfind("0x");
     if (descriptor == string_view::npos || what.find("a64") != string_view::npos) return false;
@@ -181,12 +168,12 @@ Class message_class(const Instruction& i) {
     const string_view what = message(i.operands);
     if (i.flow == Flow::stop) return {"branch"};
     if (what.find("barrier") != string_view::npos) return {"barrier"};
-    if (has_any(what, {"fence", "flush"})) return {"fence"};
+    if (is_named(what, "*fence* *flush*")) return {"fence"};
     const bool atomic = what.find("atomic") != string_view::npos;
-    const bool store = has_any(what, {"write", "store", "scatter"});
-    const bool load = has_any(what, {"read", "load", "sample", "gather"});
+    const bool store = is_named(what, "*write* *store* *scatter*");
+    const bool load = is_named(what, "*read* *load* *sample* *gather*");
     if (!atomic && !store && !load) return {"send_other"};
-    const bool image = has_any(what, {"sample", "typed"}) && what.find("untyped") == string_view::npos;
+    const bool image = is_named(what, "*sample* *typed*") && what.find("untyped") == string_view::npos;
     const bool block = what.find("block") != string_view::npos || what.find("t.a") != string_view::npos;
     const std::string space = what.find("scratch") != string_view::npos ? "scratch"
                               : image                                   ? "image"
@@ -211,13 +198,13 @@ Class classify(const Instruction& i) {
     const string_view m = string_view(i.mnemonic).substr(0, i.mnemonic.find('.'));
     if (m == "nop") return {"padding"};
     if (m.starts_with("send")) return message_class(i);
-    if (i.flow != Flow::next || one_of(m, {"call", "calla"})) return {"branch"};
-    if (one_of(m, {"sync", "wait"})) return {"wait"};
-    if (one_of(m, {"dpas", "dpasw"})) return {"matrix"};
+    if (i.flow != Flow::next || is_named(m, "call calla")) return {"branch"};
+    if (is_named(m, "sync wait")) return {"wait"};
+    if (is_named(m, "dpas dpasw")) return {"matrix"};
     // For one item, or for the thread as a whole: addresses, counters, message headers.
     if (lanes_of(i.operands).width == 1) return {"scalar"};
     if (m == "math") return {"special"};
-    if (one_of(m, {"mov", "movi", "sel", "csel", "smov"})) return {"move"};
+    if (is_named(m, "mov movi sel csel smov")) return {"move"};
     const auto type = result_type(i);
     if (type == "f") return {"fp32"};
     if (type == "hf" || type == "bf") return {"fp16"};
@@ -231,16 +218,14 @@ double arithmetic(const Instruction& i, const Declared& d) {
     const string_view m = string_view(i.mnemonic).substr(0, i.mnemonic.find('.'));
     const auto type = result_type(i);
     const unsigned bits = type == "df" ? 64 : type == "f" ? 32 : type == "hf" || type == "bf" ? 16 : 0;
-    if (d.what == What::multiply_add) return one_of(m, {"mad", "mac", "madm"}) && bits >= d.bits ? i.share : 0;
-    if (d.what == What::integer_multiply)
-        return one_of(m, {"mul", "mad", "mach", "macl", "dp4a"}) && bits == 0 ? i.share : 0;
-    if (one_of(m, {"call", "calla"})) return lanes_of_call;
+    if (d.what == What::multiply_add) return is_named(m, "mad mac madm") && bits >= d.bits ? i.share : 0;
+    if (d.what == What::integer_multiply) return is_named(m, "mul mad mach macl dp4a") && bits == 0 ? i.share : 0;
+    if (is_named(m, "call calla")) return lanes_of_call;
     if (m == "math") return i.share;
-    return bits > 0 && one_of(m, {"add", "mul", "mad", "madm", "mac", "frc", "rndd", "rnde", "rndu", "rndz"}) ? i.share
-                                                                                                              : 0;
+    return bits > 0 && is_named(m, "add mul mad madm mac frc rndd rnde rndu rndz") ? i.share : 0;
 }
 
-bool is_call(const Instruction& i) { return starts_with_any(i.mnemonic, {"call"}); }
+bool is_call(const Instruction& i) { return is_named(i.mnemonic, "call*"); }
 
 // --- The binary ------------------------------------------------------------------------------------------------------
 
@@ -287,80 +272,6 @@ Disassembly disassemble(ByteSpan binary, const std::string& entry, const Disasse
     return out;
 }
 
-/// Word `index` of patch token `token` of a kernel, in the text that ocloc makes of them: "Token 23", its size, "Hex 0
-/// 0 1f".
-std::optional<std::int64_t> patch_word(string_view tokens, const std::string& kernel, int token, std::size_t index) {
-    bool mine = false, wanted = false;
-    for (const auto raw : lines_of(tokens)) {
-        const std::string line = trim(raw);
-        if (line.starts_with("KernelName ")) mine = line.substr(11) == kernel;
-        if (line.starts_with("4 Token ")) wanted = mine && line == "4 Token " + std::to_string(token);
-        if (!wanted || !line.starts_with("Hex ")) continue;
-        const auto bytes = split(line.substr(4), ' ');
-        std::int64_t value = 0;
-        if (bytes.size() < 4 * (index + 1)) return std::nullopt;
-        for (std::size_t k = 4; k-- > 0;)
-            value = value << 8 | static_cast<std::int64_t>(leading_hex(bytes[4 * index + k]).value_or(0) & 0xff);
-        return value;
-    }
-    return std::nullopt;
-}
-
-/// Registers that the code names by "r12.0": a lower bound of those in use. The last message of a thread takes its
-/// operand from the end of the file, so the highest number says nothing.
-std::int64_t named_registers(const Function& function) {
-    std::set<std::uint64_t> names;
-    for (const auto& i : function.instructions) {
-        const string_view operands = string_view(i.operands).substr(0, i.operands.find("//"));
-        for (std::size_t at = 0; at + 1 < operands.size(); ++at)
-            if (operands[at] == 'r' && (at == 0 || operands[at - 1] == ' ') &&
-                std::isdigit(static_cast<unsigned char>(operands[at + 1])))
-                names.insert(number_at(operands, at + 1));
-    }
-    return static_cast<std::int64_t>(names.size());
-}
-
-/// Threads of an execution unit: as the compiler has set them, half as many with the large register file.
-std::optional<Occupancy> occupancy(const std::string&, const KernelNeeds& needs) {
-    if (needs.registers <= 0 || needs.wavefront <= 0) return std::nullopt;
-    OccupancyLimits found;
-    found.add(needs.wavefront, "hardware",
-              std::to_string(needs.wavefront) + " threads with " + std::to_string(needs.registers) + " registers each");
-    return found.result(static_cast<unsigned>(needs.wavefront), "threads per execution unit");
-}
-
-/// The numbers of the patch tokens were found by compiling kernels that differ in one thing (ocloc 22.43).
-void read_facts(Analysis& a, nlohmann::json& facts, const FactsRequest& request) {
-    constexpr int local_memory = 15, scratch = 18, execution = 23;
-    const auto* code = a.best();
-    const std::string kernel = code ? code->code.name : request.entry;
-    const auto word = [&](int token, std::size_t index) {
-        return patch_word(a.disassembly.tool_log, kernel, token, index);
-    };
-    if (!request.target.empty()) facts["processor"] = request.target;
-    const auto simd = word(execution, 3), file = word(execution, 20), threads = word(execution, 25);
-    if (!simd || !file || !threads) return;
-    facts["simd_width"] = *simd;
-    facts["register_file"] = *file;
-    const std::string origin = "patch tokens";
-    if (code)
-        set_fact(a.info, "registers", &model::CodeInfo::registers, named_registers(code->code),
-                 "listing by ocloc, general registers named, of " + std::to_string(*file) + " per thread");
-    set_fact(a.info, "private_bytes", &model::CodeInfo::private_bytes, word(scratch, 1).value_or(0),
-             origin + ", scratch per thread");
-    set_fact(a.info, "local_bytes", &model::CodeInfo::local_bytes, word(local_memory, 1).value_or(0),
-             origin + ", per work-group, without __local arguments");
-    // "kernel k  compiled SIMD8 allocated 128 regs and spilled around 188"
-    const auto said = request.build_log.find("kernel " + kernel + " ");
-    const auto end = request.build_log.find('\n', said);
-    const auto spilled = request.build_log.find("spilled around ", said);
-    const bool spills = said != string_view::npos && spilled < end;
-    set_fact(a.info, "spills", &model::CodeInfo::spills,
-             spills ? static_cast<std::int64_t>(number_at(request.build_log, spilled + 15)) : 0,
-             "ocloc's log, registers spilled, around");
-    add_occupancy(facts, occupancy({}, {.registers = *file, .wavefront = *threads}));
-}
-
 constexpr Kind kinds[]{Kind::intel_gpu_patch_tokens, Kind::intel_gpu_zebin};
 constexpr ShownFact shown_facts[]{{"register_file", "of", "", true}, {"simd_width", "SIMD", "", true}};
 constexpr string_view local_spaces[]{"slm"}, global_spaces[]{"global", "block"};
@@ -385,8 +296,8 @@ const InstructionSet isa::xe{
     .arithmetic = arithmetic,
     .is_call = is_call,
     .disassemble = disassemble,
-    .read_facts = read_facts,
-    .occupancy = occupancy,
+    .read_facts = read_xe_facts,
+    .occupancy = xe_occupancy,
     .offline = &intel_compiler,
 };
 

@@ -26,7 +26,8 @@ struct Rank {
 };
 
 /// What one process with one placement of the buffers may be off, so that records of one arrangement say nothing below
-/// it. Identical code under two names differed there by up to 11 % on CPUs and by 0.5 % on a GPU (2026-11-21).
+/// it. Identical code under two names differed there by up to 11 % on CPUs and by 0.5 % on a GPU (`cllab run X --vs
+/// X`).
 double placement_margin(const model::Record& record);
 
 /// True when a costs less than b beyond both intervals and beyond placement_margin. Costs are in one unit, both of one

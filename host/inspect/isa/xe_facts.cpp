@@ -1,0 +1,99 @@
+// What the facts of an Intel GPU's kernel are read from: ocloc's patch tokens, its log, and the listing.
+#include <cctype>
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "core/text.hpp"
+#include "inspect/code/analysis.hpp"
+#include "inspect/isa/intel.hpp"
+
+namespace cllab::inspect {
+
+std::uint64_t number_at(string_view text, std::size_t at) {
+    std::uint64_t value = 0;
+    if (at < text.size()) std::from_chars(text.data() + at, text.data() + text.size(), value);
+    return value;
+}
+
+namespace {
+
+using std::string_view;
+
+/// Word `index` of patch token `token` of a kernel, in the text that ocloc makes of them: "Token 23", its size, "Hex 0
+/// 0 1f".
+std::optional<std::int64_t> patch_word(string_view tokens, const std::string& kernel, int token, std::size_t index) {
+    bool mine = false, wanted = false;
+    for (const auto raw : lines_of(tokens)) {
+        const std::string line = trim(raw);
+        if (line.starts_with("KernelName ")) mine = line.substr(11) == kernel;
+        if (line.starts_with("4 Token ")) wanted = mine && line == "4 Token " + std::to_string(token);
+        if (!wanted || !line.starts_with("Hex ")) continue;
+        const auto bytes = split(line.substr(4), ' ');
+        std::int64_t value = 0;
+        if (bytes.size() < 4 * (index + 1)) return std::nullopt;
+        for (std::size_t k = 4; k-- > 0;)
+            value = value << 8 | static_cast<std::int64_t>(leading_hex(bytes[4 * index + k]).value_or(0) & 0xff);
+        return value;
+    }
+    return std::nullopt;
+}
+
+/// Registers that the code names by "r12.0": a lower bound of those in use. The last message of a thread takes its
+/// operand from the end of the file, so the highest number says nothing.
+std::int64_t named_registers(const Function& function) {
+    std::set<std::uint64_t> names;
+    for (const auto& i : function.instructions) {
+        const string_view operands = string_view(i.operands).substr(0, i.operands.find("//"));
+        for (std::size_t at = 0; at + 1 < operands.size(); ++at)
+            if (operands[at] == 'r' && (at == 0 || operands[at - 1] == ' ') &&
+                std::isdigit(static_cast<unsigned char>(operands[at + 1])))
+                names.insert(number_at(operands, at + 1));
+    }
+    return static_cast<std::int64_t>(names.size());
+}
+
+}  // namespace
+
+/// Threads of an execution unit: as the compiler has set them, half as many with the large register file.
+std::optional<Occupancy> xe_occupancy(const std::string&, const KernelNeeds& needs) {
+    if (needs.registers <= 0 || needs.wavefront <= 0) return std::nullopt;
+    OccupancyLimits found;
+    found.add(needs.wavefront, "hardware",
+              std::to_string(needs.wavefront) + " threads with " + std::to_string(needs.registers) + " registers each");
+    return found.result(static_cast<unsigned>(needs.wavefront), "threads per execution unit");
+}
+
+/// The numbers of the patch tokens were found by compiling kernels that differ in one thing (ocloc 22.43).
+void read_xe_facts(Analysis& a, nlohmann::json& facts, const FactsRequest& request) {
+    constexpr int local_memory = 15, scratch = 18, execution = 23;
+    const auto* code = a.best();
+    const std::string kernel = code ? code->code.name : request.entry;
+    const auto word = [&](int token, std::size_t index) {
+        return patch_word(a.disassembly.tool_log, kernel, token, index);
+    };
+    if (!request.target.empty()) facts["processor"] = request.target;
+    const auto simd = word(execution, 3), file = word(execution, 20), threads = word(execution, 25);
+    if (!simd || !file || !threads) return;
+    facts["simd_width"] = *simd;
+    facts["register_file"] = *file;
+    const std::string origin = "patch tokens";
+    if (code)
+        set_fact(a.info, "registers", &model::CodeInfo::registers, named_registers(code->code),
+                 "listing by ocloc, general registers named, of " + std::to_string(*file) + " per thread");
+    set_fact(a.info, "private_bytes", &model::CodeInfo::private_bytes, word(scratch, 1).value_or(0),
+             origin + ", scratch per thread");
+    set_fact(a.info, "local_bytes", &model::CodeInfo::local_bytes, word(local_memory, 1).value_or(0),
+             origin + ", per work-group, without __local arguments");
+    // "kernel k  compiled SIMD8 allocated 128 regs and spilled around 188"
+    const auto said = request.build_log.find("kernel " + kernel + " ");
+    const auto end = request.build_log.find('\n', said);
+    const auto spilled = request.build_log.find("spilled around ", said);
+    const bool spills = said != string_view::npos && spilled < end;
+    set_fact(a.info, "spills", &model::CodeInfo::spills,
+             spills ? static_cast<std::int64_t>(number_at(request.build_log, spilled + 15)) : 0,
+             "ocloc's log, registers spilled, around");
+    add_occupancy(facts, xe_occupancy({}, {.registers = *file, .wavefront = *threads}));
+}
+
+}  // namespace cllab::inspect
