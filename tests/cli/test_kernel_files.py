@@ -288,7 +288,8 @@ __kernel void k(__global float* y) {{
         self.assertIn("nowhere", record["build"]["log"])
         large = "__kernel void k(__global float* y) { __local float t[1 << 20]; t[get_local_id(0)] = 1; barrier(CLK_LOCAL_MEM_FENCE); y[get_global_id(0)] = t[15 - get_local_id(0)]; }\n"
         record, = self.check(block + large)
-        self.assertEqual((record["status"], record["reason"]), ("unsupported", "it needs 4 MiB of local memory; " + record["reason"].split()[-2] + " KiB"))
+        self.assertEqual(record["status"], "unsupported")
+        self.assertIn("it needs 4 MiB of local memory; the device has ", record["reason"])
 
     def test_floating_point_arguments_are_fractions(self):
         (self.folder / "gold.bin").write_bytes(floats([0.015625] * 64))
@@ -301,6 +302,7 @@ __kernel void k(__global float* y) {{
 arg src = rand:256:1:2
 arg dst = out:256
 global 256
+same a, b
 */
 __kernel void a(__global const float* src, __global float* dst) { dst[get_global_id(0)] = src[get_global_id(0)] * 3; }
 __kernel void b(__global const float* src, __global float* dst) { dst[get_global_id(0)] = src[get_global_id(0)] * 3.000001f; }

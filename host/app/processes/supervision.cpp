@@ -136,7 +136,10 @@ void Supervision::died(int status) {
 
 bool Supervision::passes_in_small_groups() const {
     const auto& position = worker_->position;
-    if (!position->in_cell || std::string(position->phase.load()) != "verify") return false;
+    const auto found = known_.find({position->group, position->index});
+    const bool verifies = position->in_cell && std::string(position->phase.load()) == "verify";
+    if (!verifies || found == known_.end() || found->second.device.type != model::name(model::DeviceType::cpu))
+        return false;
     auto request = request_;
     request.comparisons = {{request_.comparisons.at(position->group).at(position->index)}};
     auto& settings = request.settings;
