@@ -108,6 +108,12 @@ const std::vector<Quirk>& quirks() {
          Dealt::everywhere, "its places are looked up in the text: name_lines (run/kernel_source.cpp)",
          "H200, driver 580.159.04", "the log of a broken kernel names its .cl file",
          [](const Device& d) { return is(d, Implementation::nvidia); }},
+        {"nvidia-offset-32", Implementation::nvidia, "580.159.04",
+         "a global offset reaches the kernel in %envreg3 and %envreg4, which PTX has in 32 bits; a launch whose last "
+         "global ID needs more fails",
+         Dealt::where_asked, "such a launch is unsupported (run/cell/operation.cpp)", "H200, driver 580.159.04",
+         "without the refusal a kernel that stores get_global_id(0) from --offset 4Gi is ok",
+         [](const Device& d) { return is(d, Implementation::nvidia); }},
         {"nvidia-timer-step", Implementation::nvidia, "580.159.04",
          "the reported resolution is 1000 ns while stamps step by 32 ns", Dealt::everywhere,
          "the audit measures the step, the gcd of the stamps (device/timer.cpp), and samples are sized by it "

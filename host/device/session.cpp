@@ -218,8 +218,8 @@ GuardedBuffer::GuardedBuffer(Session& session, std::size_t size_bytes, std::size
     : session_(&session), size_(size_bytes) {
     const std::size_t displaced = session.displacement();
     if (!session.guards()) guard_bytes = 0;
-    if (guard_bytes > 0) guard_ = round_up(guard_bytes, session.facts().base_align_bytes) + displaced;
-    const std::size_t all = guard_bytes > 0 ? guard_ + size_ + guard_ : displaced + size_;
+    if (guard_bytes > 0) before_ = behind_ = round_up(guard_bytes, session.facts().base_align_bytes) + displaced;
+    const std::size_t all = guard_bytes > 0 ? before_ + size_ + behind_ : displaced + size_;
     cl_mem_flags flags = CL_MEM_READ_WRITE | (transfer == model::Transfer::mapped ? CL_MEM_ALLOC_HOST_PTR : 0);
     asked_pages_ = pages != model::Pages::any && session.facts().is_cpu();
     if (asked_pages_ || transfer == model::Transfer::host_pointer) {
@@ -229,7 +229,7 @@ GuardedBuffer::GuardedBuffer(Session& session, std::size_t size_bytes, std::size
     void* memory = pages_ ? pages_->data() : nullptr;
     if (guard_bytes > 0) {
         whole_ = cl::Buffer(session.context(), flags, all, memory);
-        cl_buffer_region region{guard_, size_};
+        cl_buffer_region region{before_, size_};
         inner_ = whole_.createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region);
     } else {
         whole_ = inner_ = cl::Buffer(session.context(), flags, all, memory);
@@ -238,33 +238,51 @@ GuardedBuffer::GuardedBuffer(Session& session, std::size_t size_bytes, std::size
     }
 }
 
+GuardedBuffer::GuardedBuffer(Session& session, std::size_t size_bytes, Fence fence, const std::string& name)
+    : session_(&session),
+      fenced_(std::make_shared<FencedPages>(size_bytes, session.facts().base_align_bytes, fence, name)),
+      size_(size_bytes),
+      before_(fenced_->offset()),
+      behind_(fenced_->pages_bytes() - before_ - size_) {
+    whole_ = cl::Buffer(session.context(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, fenced_->pages_bytes(),
+                        fenced_->pages());
+    cl_buffer_region region{before_, size_};
+    inner_ = whole_.createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region);
+}
+
+bool GuardedBuffer::lies_in_place(std::span<const std::byte> contents) const {
+    return fenced_ && std::memcmp(fenced_->pages() + before_, contents.data(), contents.size()) == 0;
+}
+
 void GuardedBuffer::arm(std::uint64_t seed) {
-    if (guard_ == 0 || (armed_ && seed == seed_)) return;
-    const auto pattern = session_->guard_pattern(seed, 2 * guard_);
-    session_->queue().enqueueWriteBuffer(whole_, CL_TRUE, 0, guard_, pattern.data());
-    session_->queue().enqueueWriteBuffer(whole_, CL_TRUE, guard_ + size_, guard_, pattern.data() + guard_);
+    if (before_ + behind_ == 0 || (armed_ && seed == seed_)) return;
+    const auto pattern = session_->guard_pattern(seed, before_ + behind_);
+    const auto& queue = session_->queue();
+    if (before_ > 0) queue.enqueueWriteBuffer(whole_, CL_TRUE, 0, before_, pattern.data());
+    if (behind_ > 0) queue.enqueueWriteBuffer(whole_, CL_TRUE, before_ + size_, behind_, pattern.data() + before_);
     seed_ = seed;
     armed_ = true;
 }
 
 std::optional<std::string> GuardedBuffer::guard_damage(const std::string& name) {
-    if (guard_ == 0) return std::nullopt;
-    std::vector<std::byte> found(2 * guard_);
-    session_->queue().enqueueReadBuffer(whole_, CL_TRUE, 0, guard_, found.data());
-    session_->queue().enqueueReadBuffer(whole_, CL_TRUE, guard_ + size_, guard_, found.data() + guard_);
-    const auto expected = session_->guard_pattern(seed_, 2 * guard_);
+    if (before_ + behind_ == 0) return std::nullopt;
+    std::vector<std::byte> found(before_ + behind_);
+    const auto& queue = session_->queue();
+    if (before_ > 0) queue.enqueueReadBuffer(whole_, CL_TRUE, 0, before_, found.data());
+    if (behind_ > 0) queue.enqueueReadBuffer(whole_, CL_TRUE, before_ + size_, behind_, found.data() + before_);
+    const auto expected = session_->guard_pattern(seed_, before_ + behind_);
     if (std::memcmp(found.data(), expected.data(), found.size()) == 0) return std::nullopt;
     armed_ = false;
     const auto outside = [&](std::size_t bytes, const char* where) {
         return "first write " + std::to_string(bytes) + (bytes == 1 ? " byte " : " bytes ") + where + " of '" + name +
                "'";
     };
-    for (std::size_t i = guard_; i-- > 0;) {
-        if (found[i] != expected[i]) return outside(guard_ - i, "before the start");
+    for (std::size_t i = before_; i-- > 0;) {
+        if (found[i] != expected[i]) return outside(before_ - i, "before the start");
     }
-    std::size_t i = guard_;
+    std::size_t i = before_;
     while (found[i] == expected[i]) ++i;
-    return outside(i - guard_ + 1, "past the end");
+    return outside(i - before_ + 1, "past the end");
 }
 
 double upload(Session& session, const cl::Buffer& buffer, std::span<const std::byte> data, model::Transfer how) {

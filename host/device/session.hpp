@@ -14,6 +14,7 @@
 #include "core/random.hpp"
 #include "device/cl.hpp"
 #include "device/clocks.hpp"
+#include "device/fence.hpp"
 #include "device/known_programs.hpp"
 #include "device/platforms.hpp"
 #include "device/timer.hpp"
@@ -153,10 +154,15 @@ public:
     /// host's, unless any.
     GuardedBuffer(Session& session, std::size_t size_bytes, std::size_t guard_bytes, model::Transfer transfer,
                   model::Pages pages = model::Pages::any);
+    /// In memory of the process, with one end of the buffer at pages that may not be touched and guards in what is left
+    /// of its first and last page. `name` is what a fault is told by.
+    GuardedBuffer(Session& session, std::size_t size_bytes, Fence fence, const std::string& name);
 
     const cl::Buffer& buffer() const { return inner_; }
     std::size_t size_bytes() const { return size_; }
     /// HostPages::huge_share(); nothing where the buffer asked for no kind of pages.
+    /// Of a fenced buffer: whether the device works in the memory that it was given, where `contents` must lie then.
+    bool lies_in_place(std::span<const std::byte> contents) const;
     std::optional<double> huge_share() const { return asked_pages_ ? pages_->huge_share() : std::nullopt; }
     /// Writes the guard pattern, unless it stands there; call before each verification.
     void arm(std::uint64_t seed);
@@ -165,9 +171,10 @@ public:
 
 private:
     Session* session_ = nullptr;
-    std::shared_ptr<HostPages> pages_;  ///< goes after the buffers that use it
+    std::shared_ptr<HostPages> pages_;  ///< goes after the buffers that use it, as does
+    std::shared_ptr<FencedPages> fenced_;
     cl::Buffer whole_, inner_;
-    std::size_t size_ = 0, guard_ = 0;  ///< guard_: bytes on each side
+    std::size_t size_ = 0, before_ = 0, behind_ = 0;  ///< before_, behind_: bytes of its guards
     std::uint64_t seed_ = 0;
     bool armed_ = false, asked_pages_ = false;
 };

@@ -139,6 +139,9 @@ Bound::Bound(std::string where, const Description& description, model::KernelSig
     }
     if (missing_values == Missing::made_up && !global_)
         global_.emplace(Place{where_, 0, 0}, std::vector{Expression::parse("1", {where_, 0, 0})});
+    for (const auto& parameter : signature_.parameters)
+        if (parameter.kind == Parameter::Kind::value && parameter.type.kind == ElementType::Kind::floating)
+            real_.insert(parameter.name);
     std::vector<std::string> missing;
     for (const auto& parameter : signature_.parameters) {
         const Place nowhere{where_, 0, 0};
@@ -207,10 +210,9 @@ void Bound::bind(Argument& a, const LoadPicture& load) {
             if (!is_data(kind) && kind != Kind::output) unfit();
             return bind_pointer(a, load);
         case Parameter::Kind::local:
-            if (kind == Kind::numbers && a.spec.numbers.size() == 1 &&
-                std::holds_alternative<Expression>(a.spec.numbers[0])) {
+            if (kind == Kind::numbers && a.spec.numbers.size() == 1) {
                 a.spec.kind = Kind::local;
-                a.spec.extent = {std::get<Expression>(a.spec.numbers[0])};
+                a.spec.extent = a.spec.numbers;
             }
             if (a.spec.kind != Kind::local || a.spec.extent.size() != 1) unfit();
             if (a.parameter.type.bytes == 0)
@@ -320,7 +322,7 @@ void Bound::bind_value(Argument& a) {
                               (type.lanes == 1 ? "one value" : "1 or " + std::to_string(type.lanes) + " values") +
                               "; found " + std::to_string(a.spec.numbers.size()));
         for (const auto& number : a.spec.numbers)
-            if (std::holds_alternative<double>(number) && type.kind != ElementType::Kind::floating)
+            if (!number.is_whole() && type.kind != ElementType::Kind::floating)
                 refuse(place,
                        named + " is of type " + type.name + ", which " + cllab::quoted(a.spec.text) + " does not fit");
         return;
@@ -332,7 +334,7 @@ void Bound::bind_value(Argument& a) {
         for (const auto& [name, values] : a.spec.fields) {
             const auto field = *model::builtin_type(name);
             for (const auto& number : values)
-                if (std::holds_alternative<double>(number) && field.kind != ElementType::Kind::floating)
+                if (!number.is_whole() && field.kind != ElementType::Kind::floating)
                     refuse(place, "a field of type " + name + " takes whole numbers; found a fraction in " +
                                       cllab::quoted(a.spec.text));
             align = std::max(align, field.bytes);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "kernelfile/data.hpp"
 #include "kernelfile/description.hpp"
 #include "kernelfile/proof.hpp"
 #include "model/experiment.hpp"
@@ -75,14 +76,17 @@ private:
     void bind_image(Argument& argument, const LoadPicture& load);
     void bind_value(Argument& argument);
     void expect(const std::string& name, const Place& place, const std::string& path, const LoadPicture& load);
-    std::int64_t lookup(const model::Point& point, const std::string& name, const Place& place,
-                        std::set<std::string>& open) const;
     std::int64_t value(const model::Point& point, const Expression& expression) const;
     model::Bytes value_bytes(const model::Point& point, const Argument& argument) const;
     void put_number(std::byte* to, const model::ElementType& type, const model::Point& point,
-                    const Number& number) const;
-    model::SharedBytes data(const model::Point& point, const Argument& argument, const model::ElementType& type,
-                            std::size_t count, std::uint64_t seed) const;
+                    const Expression& number) const;
+    /// One lane of a buffer that is constant, and the bounds of one that is random.
+    model::Bytes constant(const model::Point& point, const Argument& argument) const;
+    Bounds bounds(const model::Point& point, const Argument& argument) const;
+    /// Refuses values that do not fit, before anything is built.
+    void check_data(const model::Point& point, const Argument& argument) const;
+    model::SharedBytes data(const model::Point& point, const Argument& argument, std::size_t count,
+                            std::uint64_t seed) const;
     std::string substituted(const model::Point& point, const std::string& options) const;
     model::Extent extent(const model::Point& point, const std::pair<Place, std::vector<Expression>>& list,
                          std::int64_t least, const char* what) const;
@@ -93,8 +97,8 @@ private:
     bool uses_integer_pixels_;
     bool code_only_;  ///< values were made up: every buffer has one element
     std::vector<Argument> arguments_;
-    std::map<std::string, ArgumentSpec>
-        given_;  ///< all values of the description: sizes may be named that are no parameter
+    std::map<std::string, ArgumentSpec> given_;  ///< of all kernels: sizes may be named that are no parameter
+    std::set<std::string> real_;                 ///< scalar parameters of a floating type
     std::optional<std::pair<Place, std::vector<Expression>>> global_, local_, offset_;
     std::map<std::string, Expression> work_;  ///< by name, as in `works`
     std::map<std::string, Expected> expected_;

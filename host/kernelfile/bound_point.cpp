@@ -1,5 +1,6 @@
 // A bound kernel at one point: extents, values and data.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "core/random.hpp"
@@ -7,6 +8,7 @@
 #include "core/units.hpp"
 #include "kernelfile/bound.hpp"
 #include "kernelfile/data.hpp"
+#include "kernelfile/names.hpp"
 
 namespace cllab::kernelfile {
 namespace {
@@ -31,42 +33,8 @@ std::string substitute(const std::string& text, const std::function<std::string(
     return out;
 }
 
-std::int64_t Bound::lookup(const model::Point& point, const std::string& name, const Place& place,
-                           std::set<std::string>& open) const {
-    if (point.has(name)) {
-        const auto value = parse_integer(point.text(name));
-        if (!value)
-            refuse(place,
-                   "axis '" + name + "' is '" + point.text(name) + "', no whole number that an expression can use");
-        return *value;
-    }
-    const auto found = given_.find(name);
-    if (found == given_.end() || found->second.kind != Kind::numbers || found->second.numbers.size() != 1 ||
-        !std::holds_alternative<Expression>(found->second.numbers[0])) {
-        std::set<std::string> known;
-        for (const auto& [axis, value] : point.values()) known.insert(axis);
-        for (const auto& [argument, spec] : given_)
-            if (spec.kind == Kind::numbers && spec.numbers.size() == 1 &&
-                std::holds_alternative<Expression>(spec.numbers[0]))
-                known.insert(argument);
-        const auto line = "add a line 'axis " + name + " = 1024'";
-        refuse(place,
-               "nothing says what '" + name + "' is; " +
-                   (known.empty() ? line : "known are " + join({known.begin(), known.end()}, ", ") + ", or " + line));
-    }
-    if (!open.insert(name).second) refuse(place, "the value of '" + name + "' depends on itself");
-    const auto out =
-        std::get<Expression>(found->second.numbers[0]).evaluate([&](const std::string& other, const Place& at) {
-            return lookup(point, other, at, open);
-        });
-    open.erase(name);
-    return out;
-}
-
 std::int64_t Bound::value(const model::Point& point, const Expression& expression) const {
-    std::set<std::string> open;
-    return expression.evaluate(
-        [&](const std::string& name, const Place& place) { return lookup(point, name, place, open); });
+    return Names(point, given_, real_).whole(expression);
 }
 
 std::string Bound::substituted(const model::Point& point, const std::string& options) const {
@@ -126,6 +94,7 @@ Shape Bound::shape(const model::Point& point, const model::Device& device) const
     double moved = 0;
     for (const auto& a : arguments_) {
         const auto& name = a.parameter.name;
+        if (!code_only_) check_data(point, a);
         if (a.parameter.kind == Parameter::Kind::image) {
             std::array<std::size_t, 3> size{1, 1, 1};
             for (unsigned d = 0; d < a.parameter.dims; ++d) {
@@ -195,15 +164,19 @@ Shape Bound::shape(const model::Point& point, const model::Device& device) const
     return out;
 }
 
-void Bound::put_number(std::byte* to, const ElementType& type, const model::Point& point, const Number& number) const {
-    if (const auto* real = std::get_if<double>(&number)) return put_real(to, type, *real);
-    const auto& expression = std::get<Expression>(number);
-    // A real axis may be the whole of a floating value.
-    if (type.kind == ElementType::Kind::floating && point.has(expression.text()))
-        if (const auto real = parse_real(point.text(expression.text()))) return put_real(to, type, *real);
-    const auto whole = value(point, expression);
-    if (!fits(type, whole))
-        refuse(expression.place(), "the value " + std::to_string(whole) + " does not fit the type " + type.name);
+void Bound::put_number(std::byte* to, const ElementType& type, const model::Point& point,
+                       const Expression& number) const {
+    const auto unfit = [&](const std::string& value) {
+        refuse(number.place(), "the value " + value + " does not fit the type " + type.name);
+    };
+    if (type.kind == ElementType::Kind::floating) {
+        const auto real = Names(point, given_, real_).real(number);
+        put_real(to, type, real);
+        if (!std::isfinite(lane_value(to, type))) unfit(format_exact(real));
+        return;
+    }
+    const auto whole = value(point, number);
+    if (!fits(type, whole)) unfit(std::to_string(whole));
     put_integer(to, type, whole);
 }
 
@@ -214,7 +187,7 @@ model::Bytes Bound::value_bytes(const model::Point& point, const Argument& a) co
         return {first, first + a.spec.raw.size()};
     }
     const auto put = [&](model::Bytes& out, std::size_t at, const ElementType& type,
-                         const std::vector<Number>& numbers) {
+                         const std::vector<Expression>& numbers) {
         for (std::size_t lane = 0; lane < type.lanes; ++lane)
             put_number(out.data() + at + lane * type.lane_bytes, type, point, numbers[numbers.size() == 1 ? 0 : lane]);
     };
@@ -236,41 +209,62 @@ model::Bytes Bound::value_bytes(const model::Point& point, const Argument& a) co
     return out;
 }
 
-model::SharedBytes Bound::data(const model::Point& point, const Argument& a, const ElementType& type, std::size_t count,
+model::Bytes Bound::constant(const model::Point& point, const Argument& a) const {
+    model::Bytes out(a.element.lane_bytes);
+    put_number(out.data(), a.element, point, a.spec.numbers[0]);
+    return out;
+}
+
+Bounds Bound::bounds(const model::Point& point, const Argument& a) const {
+    Bounds out;
+    const bool signed_bytes = a.element.lane_bytes == 1 && a.element.kind == ElementType::Kind::signed_integer;
+    if (signed_bytes) out.most = 127;
+    if (a.spec.numbers.size() != 2) return out;
+    const auto wrong_way = [&](const std::string& low, const std::string& high) {
+        refuse(a.spec.place,
+               "the bounds of '" + a.parameter.name + "' are " + low + " and " + high + ", the wrong way round");
+    };
+    model::Bytes low(a.element.lane_bytes), high(a.element.lane_bytes);
+    put_number(low.data(), a.element, point, a.spec.numbers[0]);
+    put_number(high.data(), a.element, point, a.spec.numbers[1]);
+    if (a.element.kind == ElementType::Kind::floating) {
+        Names names(point, given_, real_);
+        out.low = names.real(a.spec.numbers[0]), out.high = names.real(a.spec.numbers[1]);
+        if (out.low > out.high) wrong_way(format_exact(out.low), format_exact(out.high));
+    } else {
+        out.least = value(point, a.spec.numbers[0]), out.most = value(point, a.spec.numbers[1]);
+        if (out.least > out.most) wrong_way(std::to_string(out.least), std::to_string(out.most));
+    }
+    return out;
+}
+
+void Bound::check_data(const model::Point& point, const Argument& a) const {
+    if (a.spec.kind == Kind::random) bounds(point, a);
+    if (a.spec.kind == Kind::constant) constant(point, a);
+}
+
+model::SharedBytes Bound::data(const model::Point& point, const Argument& a, std::size_t count,
                                std::uint64_t seed) const {
     if (a.file) return a.file;
+    const auto& type = a.element;
     if (a.spec.kind == Kind::random) {
-        double low = 0, high = type.kind == ElementType::Kind::floating || type.kind == ElementType::Kind::opaque ? 1
-                               : type.lane_bytes == 1 && type.kind == ElementType::Kind::signed_integer           ? 127
-                                                                                                                  : 255;
-        const auto bound = [&](const Number& n) {
-            return std::holds_alternative<double>(n) ? std::get<double>(n)
-                                                     : static_cast<double>(value(point, std::get<Expression>(n)));
-        };
-        if (a.spec.numbers.size() == 2) low = bound(a.spec.numbers[0]), high = bound(a.spec.numbers[1]);
-        if (!(low <= high))
-            refuse(a.spec.place, "the bounds of '" + a.parameter.name + "' are " + format_exact(low) + " and " +
-                                     format_exact(high) + ", the wrong way round");
         std::uint64_t name = 0;
         for (const char c : a.parameter.name) name = mix64(name ^ static_cast<unsigned char>(c));
-        return random_data(type, count, seed ^ name, low, high);
+        return random_data(type, count, seed ^ name, bounds(point, a));
     }
     const auto size = count * type.bytes;
     if (a.spec.kind == Kind::zero || type.kind == ElementType::Kind::opaque)
         return {size, [size] { return model::Bytes(size); }};
     const bool counting = a.spec.kind == Kind::counting;
-    model::Bytes constant(type.lane_bytes);
-    if (!counting) put_number(constant.data(), type, point, a.spec.numbers[0]);
+    const auto value = counting ? model::Bytes() : constant(point, a);
     return {size, [=] {
                 model::Bytes out(size);
-                for (std::size_t i = 0; i < count; ++i) {
-                    for (std::size_t lane = 0; lane < type.bytes / type.lane_bytes; ++lane) {
-                        auto* to = out.data() + i * type.bytes + lane * type.lane_bytes;
-                        if (counting)
-                            put_integer(to, type, static_cast<std::int64_t>(i));
-                        else
-                            std::memcpy(to, constant.data(), type.lane_bytes);
-                    }
+                for (std::size_t i = 0; i < size / type.lane_bytes; ++i) {
+                    auto* to = out.data() + i * type.lane_bytes;
+                    if (counting)
+                        put_integer(to, type, static_cast<std::int64_t>(i * type.lane_bytes / type.bytes));
+                    else
+                        std::memcpy(to, value.data(), type.lane_bytes);
                 }
                 return out;
             }};
@@ -302,15 +296,17 @@ model::Setup Bound::setup(const model::Point& point, const Shape& shape, std::ui
             case Parameter::Kind::image: {
                 const auto& size = shape.images.at(name);
                 model::Image image{name, size[0], size[1], a.format, nullptr, size[2], a.parameter.dims};
-                if (!a.parameter.writes) image.data = data(point, a, a.element, size[0] * size[1] * size[2], seed);
+                if (!a.parameter.writes) image.data = data(point, a, size[0] * size[1] * size[2], seed);
                 out.args.push_back(std::move(image));
                 break;
             }
             case Parameter::Kind::global:
             case Parameter::Kind::constant:
                 if (a.spec.kind == Kind::output)
-                    out.args.push_back(model::Output{name, shape.counts.at(name) * a.element.bytes});
-                else if (auto bytes = data(point, a, a.element, shape.counts.at(name), seed); a.parameter.is_const)
+                    out.args.push_back(model::Output{.name = name,
+                                                     .size_bytes = shape.counts.at(name) * a.element.bytes,
+                                                     .given = "zero:" + std::to_string(shape.counts.at(name))});
+                else if (auto bytes = data(point, a, shape.counts.at(name), seed); a.parameter.is_const)
                     out.args.push_back(model::Input{name, std::move(bytes)});
                 else
                     out.args.push_back(model::InOut{name, std::move(bytes)});

@@ -55,31 +55,6 @@ void store(std::byte* to, T value) {
     std::memcpy(to, &value, sizeof value);
 }
 
-std::uint64_t unsigned_lane(const std::byte* from, std::size_t bytes) {
-    switch (bytes) {
-        case 1:
-            return load<std::uint8_t>(from);
-        case 2:
-            return load<std::uint16_t>(from);
-        case 4:
-            return load<std::uint32_t>(from);
-        default:
-            return load<std::uint64_t>(from);
-    }
-}
-
-std::int64_t signed_lane(const std::byte* from, std::size_t bytes) {
-    const auto shift = 64 - 8 * static_cast<int>(bytes);
-    return static_cast<std::int64_t>(unsigned_lane(from, bytes) << shift) >> shift;
-}
-
-/// Floating bits as integers in the order of the values.
-std::int64_t ordered(const std::byte* from, std::size_t bytes) {
-    const auto bits = unsigned_lane(from, bytes);
-    const std::uint64_t sign = std::uint64_t{1} << (8 * bytes - 1);
-    return bits & sign ? -static_cast<std::int64_t>(bits & (sign - 1)) : static_cast<std::int64_t>(bits);
-}
-
 /// The value of 'key' in the header's Python literal, from behind its colon to the next comma outside parentheses.
 std::string header_value(const std::string& header, const std::string& key) {
     auto at = header.find("'" + key + "'");
@@ -99,6 +74,24 @@ std::string header_value(const std::string& header, const std::string& key) {
 }
 
 }  // namespace
+
+std::uint64_t unsigned_lane(const std::byte* from, std::size_t bytes) {
+    switch (bytes) {
+        case 1:
+            return load<std::uint8_t>(from);
+        case 2:
+            return load<std::uint16_t>(from);
+        case 4:
+            return load<std::uint32_t>(from);
+        default:
+            return load<std::uint64_t>(from);
+    }
+}
+
+std::int64_t signed_lane(const std::byte* from, std::size_t bytes) {
+    const auto shift = 64 - 8 * static_cast<int>(bytes);
+    return static_cast<std::int64_t>(unsigned_lane(from, bytes) << shift) >> shift;
+}
 
 bool fits(const ElementType& type, std::int64_t value) {
     if (type.kind == ElementKind::floating) return true;
@@ -133,8 +126,6 @@ void put_real(std::byte* to, const ElementType& type, double value) {
 }
 
 double lane_value(const std::byte* from, const ElementType& type) {
-    if (type.kind == ElementKind::unsigned_integer) return static_cast<double>(unsigned_lane(from, type.lane_bytes));
-    if (type.kind != ElementKind::floating) return static_cast<double>(signed_lane(from, type.lane_bytes));
     return type.lane_bytes == 8   ? load<double>(from)
            : type.lane_bytes == 4 ? load<float>(from)
                                   : half_to_float(load<std::uint16_t>(from));
@@ -152,13 +143,22 @@ std::string lane_text(const std::byte* from, const ElementType& type) {
     return out;
 }
 
-double ulps_between(const std::byte* a, const std::byte* b, const ElementType& type) {
-    return std::fabs(static_cast<double>(ordered(a, type.lane_bytes)) -
-                     static_cast<double>(ordered(b, type.lane_bytes)));
+namespace {
+
+/// Floating bits as integers in the order of the values.
+std::int64_t ordered(const std::byte* from, std::size_t bytes) {
+    const auto bits = unsigned_lane(from, bytes);
+    const std::uint64_t sign = std::uint64_t{1} << (8 * bytes - 1);
+    return bits & sign ? -static_cast<std::int64_t>(bits & (sign - 1)) : static_cast<std::int64_t>(bits);
 }
 
-model::SharedBytes random_data(const ElementType& type, std::size_t count, std::uint64_t seed, double low,
-                               double high) {
+}  // namespace
+
+double ulps_between(const std::byte* a, const std::byte* b, const ElementType& type) {
+    return model::distance(ordered(a, type.lane_bytes), ordered(b, type.lane_bytes));
+}
+
+model::SharedBytes random_data(const ElementType& type, std::size_t count, std::uint64_t seed, const Bounds& bounds) {
     ElementType lane = type;
     std::size_t lanes = count * type.bytes / std::max<std::size_t>(type.lane_bytes, 1);
     if (type.kind == ElementKind::opaque) {
@@ -169,14 +169,17 @@ model::SharedBytes random_data(const ElementType& type, std::size_t count, std::
     return {size, [=] {
                 model::Bytes out(size);
                 Random random(mix64(seed));
-                const auto span = static_cast<std::uint64_t>(std::max(1.0, high - low + 1));
+                const auto least = static_cast<std::uint64_t>(bounds.least);
+                const auto values = static_cast<std::uint64_t>(bounds.most) - least + 1;  // 0: all that there are
                 for (std::size_t i = 0; i < lanes; ++i) {
                     auto* to = out.data() + i * lane.lane_bytes;
                     if (lane.kind == ElementKind::floating)
-                        put_real(to, lane, low + (high - low) * static_cast<double>(random() >> 40) * 0x1p-24);
+                        put_real(
+                            to, lane,
+                            bounds.low + (bounds.high - bounds.low) * static_cast<double>(random() >> 40) * 0x1p-24);
                     else
                         put_integer(to, lane,
-                                    static_cast<std::int64_t>(low) + static_cast<std::int64_t>(random.below(span)));
+                                    static_cast<std::int64_t>(least + (values == 0 ? random() : random.below(values))));
                 }
                 return out;
             }};

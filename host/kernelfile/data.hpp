@@ -17,16 +17,24 @@ namespace cllab::kernelfile {
 void put_real(std::byte* to, const model::ElementType& type, double value);
 void put_integer(std::byte* to, const model::ElementType& type, std::int64_t value);
 bool fits(const model::ElementType& type, std::int64_t value);
-/// One lane as a number; of integers above 53 bits the nearest.
+/// One lane of an integer type, which has so many bytes.
+std::uint64_t unsigned_lane(const std::byte* from, std::size_t bytes);
+std::int64_t signed_lane(const std::byte* from, std::size_t bytes);
+/// One lane of a floating type.
 double lane_value(const std::byte* from, const model::ElementType& type);
 /// One lane in digits that tell it from its neighbours.
 std::string lane_text(const std::byte* from, const model::ElementType& type);
 /// How many representable values lie between two lanes; floating types only.
 double ulps_between(const std::byte* a, const std::byte* b, const model::ElementType& type);
 
-/// Uniform in [low, high): floating types; integers from low to high. Opaque types get floats.
-model::SharedBytes random_data(const model::ElementType& type, std::size_t count, std::uint64_t seed, double low,
-                               double high);
+/// Bounds of random data: of floating types low <= x < high, of integers low <= x <= high.
+struct Bounds {
+    double low = 0, high = 1;
+    std::int64_t least = 0, most = 255;
+};
+/// Uniform. Opaque types get floats.
+model::SharedBytes random_data(const model::ElementType& type, std::size_t count, std::uint64_t seed,
+                               const Bounds& bounds);
 
 /// A file's bytes. Throws Error(usage) with the place that names the file.
 model::Bytes read_bytes(const std::filesystem::path& path, const Place& place);

@@ -26,12 +26,12 @@ struct ArgumentSpec {
     Kind kind = Kind::numbers;
     std::string type{};                ///< element type or image format, where given
     std::vector<Expression> extent{};  ///< one length, or up to three sizes of an image; empty: not given
-    std::vector<Number>
+    std::vector<Expression>
         numbers{};       ///< constant: one; random: none, or low and high; numbers: those of a scalar or vector
     std::string path{};  ///< file, picture
-    std::vector<std::string> words{};                                   ///< of a sampler
-    std::vector<std::pair<std::string, std::vector<Number>>> fields{};  ///< of a struct: type and values
-    std::string raw{};                                                  ///< bytes: the bytes themselves
+    std::vector<std::string> words{};                                       ///< of a sampler
+    std::vector<std::pair<std::string, std::vector<Expression>>> fields{};  ///< of a struct: type and values
+    std::string raw{};                                                      ///< bytes: the bytes themselves
 };
 
 struct AxisLine {
@@ -68,9 +68,16 @@ struct VariantLine {
     std::string name, options;
 };
 
+/// Kernels and variants that are to leave the same.
+struct SameLine {
+    Place place;
+    std::vector<std::string> names;
+};
+
 struct Description {
     std::vector<AxisLine> axes;
     std::vector<VariantLine> variants;
+    std::vector<SameLine> same;
     std::vector<std::pair<Place, std::string>> options, folders;
     std::optional<Tolerance> tolerance;
     Scope all;

@@ -39,11 +39,12 @@ struct State {
     std::map<std::string, std::shared_ptr<const Bound>> reference_bound;      ///< likewise
     std::set<std::string> is_reference;                                       ///< variants that others are held against
     std::set<std::string> tuned;                                              ///< axes that must not change a result
+    std::map<std::string, std::string> alike;                                 ///< by variant: Ledger::Question::alike
     Ledger ledger;
 };
 
-/// Equal for cells whose results must be equal: buffers of one name and size, at a point that differs by tuned axes
-/// only.
+/// Equal for cells whose results may be held against each other: buffers of one name and size, at a point that differs
+/// by tuned axes only.
 std::string comparison_of(const model::Setup& setup, const model::Point& point, const std::set<std::string>& tuned) {
     std::vector<std::string> parts;
     for (const auto& argument : setup.args) {
@@ -70,6 +71,7 @@ model::Setup setup_of(const std::shared_ptr<State>& state, const model::Request&
     Ledger::Question question;
     question.comparison = comparison_of(out, request.point, state->tuned);
     question.variant = request.variant.name;
+    question.alike = state->alike.at(question.variant);
     for (const auto& [axis, value] : request.point.values()) question.point += axis + "=" + value + " ";
     question.results = bound.results(out);
     question.tolerance = bound.tolerance().value_or(Tolerance{});
@@ -92,6 +94,7 @@ model::Setup setup_of(const std::shared_ptr<State>& state, const model::Request&
     const auto asked = std::make_shared<const Ledger::Question>(std::move(question));
     out.check = [state, asked](const model::Buffers& buffers) { return state->ledger.check(*asked, buffers); };
     out.proof = [state, asked] { return state->ledger.proof(*asked); };
+    out.know_code = [state, asked](const std::string& code) { state->ledger.know_code(*asked, code); };
     return out;
 }
 
@@ -364,11 +367,42 @@ const KernelFiles::Candidate& KernelFiles::reference_of(const std::pair<Place, s
            "there is no kernel or variant '" + name + "' to be the reference; there are " + join(names, ", "));
 }
 
+std::map<std::string, std::string> KernelFiles::alike(bool all) const {
+    std::map<std::string, std::string> out;
+    // A file's earlier text has the path of the file.
+    for (const auto& c : candidates_)
+        out[c.name] = all ? std::string() : files_[builds_[c.build].file].text->path + ":" + c.entry;
+    for (std::size_t f = 0; f < files_.size(); ++f) {
+        std::vector<std::string> known;
+        for (const auto& c : candidates_)
+            if (builds_[c.build].file == f) known.push_back(c.name);
+        for (const auto& line : described_[f].same) {
+            std::set<std::string> joined;
+            for (const auto& name : line.names) {
+                bool found = false;
+                for (const auto& c : candidates_) {
+                    if (builds_[c.build].file != f || (c.name != name && c.plain != name && c.entry != name)) continue;
+                    joined.insert(out.at(c.name));
+                    found = true;
+                }
+                if (!found)
+                    refuse(line.place, "there is no kernel or variant '" + name + "' to leave the same; there are " +
+                                           join(known, ", "));
+            }
+            for (auto& [variant, key] : out)
+                if (joined.count(key)) key = *joined.begin();
+        }
+    }
+    return out;
+}
+
 model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, const LoadPicture& load,
-                                          Missing missing_values, const std::set<std::string>& taken_families) {
+                                          Missing missing_values, const std::set<std::string>& taken_families,
+                                          bool compared) {
     make_candidates();
     check_names();
     const auto state = std::make_shared<State>();
+    state->alike = alike(compared);
     model::Experiment out;
     std::vector<std::string> stems, paths;
     std::vector<const Candidate*> chosen;

@@ -45,8 +45,9 @@ public:
     std::vector<Build>& builds() { return builds_; }
     /// The experiment of all that is wanted. Throws Error(usage) for what does not fit, Error(result) when nothing
     /// builds.
+    /// `compared`: all that is wanted is to leave the same, because somebody asked which of them is faster.
     model::Experiment experiment(const std::vector<Wanted>& wanted, const LoadPicture& load, Missing missing_values,
-                                 const std::set<std::string>& taken_families);
+                                 const std::set<std::string>& taken_families, bool compared);
     /// Which of the experiment's variants the pattern means; throws Error(usage) for none. After experiment().
     std::vector<std::string> variants_of(const Wanted& wanted) const;
     /// Says more of a file whose arguments are known by now; what is said already wins.
@@ -73,6 +74,8 @@ private:
     std::string at_values(const std::string& options, const Place& place,
                           const std::pair<std::string, std::string>& other = {}) const;
     void check_types() const;
+    /// By variant: equal for those that are to leave the same, which variants of one kernel are.
+    std::map<std::string, std::string> alike(bool all) const;
     const Candidate& reference_of(const std::pair<Place, std::string>& named, const Candidate& of) const;
 
     std::vector<SourceFile> files_;

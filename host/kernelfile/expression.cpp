@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
+#include <optional>
 
 #include "core/error.hpp"
 #include "core/text.hpp"
@@ -13,6 +15,7 @@ struct Node {
     enum class Kind { number, name, negate, add, subtract, multiply, divide, remainder, minimum, maximum, ceiling };
     Kind kind;
     std::int64_t number = 0;
+    std::optional<double> fraction{};  ///< of a number that is not whole
     std::string name{};
     Place place{};
     std::vector<std::shared_ptr<const Node>> parts{};
@@ -22,19 +25,17 @@ namespace {
 
 using NodeKind = Node::Kind;
 using Made = std::shared_ptr<const Node>;
-using Lookup = std::function<std::int64_t(const std::string&, const Place&)>;
-
-bool starts_name(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
 
 class Parser {
 public:
     Parser(std::string_view text, const Place& place) : text_(text), place_(place) {}
 
-    Made whole() {
+    Made everything() {
         auto out = sum();
         if (skip() < text_.size()) refuse_here("an operator or the end");
         return out;
     }
+    bool is_whole() const { return whole_; }
 
 private:
     static constexpr unsigned deepest = 64;
@@ -55,7 +56,7 @@ private:
         return true;
     }
     Made make(NodeKind kind, std::size_t at, std::vector<Made> parts) {
-        return std::make_shared<const Node>(Node{kind, 0, {}, place_.at(at), std::move(parts)});
+        return std::make_shared<const Node>(Node{kind, 0, {}, {}, place_.at(at), std::move(parts)});
     }
 
     Made sum() {
@@ -106,16 +107,34 @@ private:
             if (!take(')')) refuse_here("')'");
             return out;
         }
+        const bool number =
+            at < text_.size() && (std::isdigit(static_cast<unsigned char>(text_[at])) || text_[at] == '.');
+        if (number) return literal(at);
         if (at >= text_.size() || !in_name(text_[at])) refuse_here("a number, a name or '('");
         while (at_ < text_.size() && in_name(text_[at_])) ++at_;
-        const auto word = text_.substr(at, at_ - at);
-        if (!starts_name(word.front())) {
-            const auto value = parse_integer(word);
-            if (!value) refuse(place_.at(at), cllab::quoted(word) + " is no whole number, written as 4096, 4Ki or 1M");
-            return std::make_shared<const Node>(Node{NodeKind::number, *value, {}, place_.at(at)});
-        }
-        if (!take('(')) return std::make_shared<const Node>(Node{NodeKind::name, 0, std::string(word), place_.at(at)});
-        return call(std::string(word), at);
+        const std::string word(text_.substr(at, at_ - at));
+        if (take('(')) return call(word, at);
+        if (lower(word) == "nan" || lower(word) == "inf")
+            refuse(place_.at(at), cllab::quoted(word) + " is no finite number");
+        return std::make_shared<const Node>(Node{NodeKind::name, 0, {}, word, place_.at(at)});
+    }
+    Made literal(std::size_t at) {
+        const auto goes_on = [&](char c) {
+            if (in_name(c) || c == '.') return true;
+            // The sign of an exponent: 1e-3, but not 0x1e-3.
+            const auto so_far = text_.substr(at, at_ - at);
+            return (c == '+' || c == '-') && lower(so_far).ends_with('e') &&
+                   parse_real(so_far.substr(0, so_far.size() - 1)).has_value();
+        };
+        while (at_ < text_.size() && goes_on(text_[at_])) ++at_;
+        auto word = text_.substr(at, at_ - at);
+        if (const auto value = parse_integer(word))
+            return std::make_shared<const Node>(Node{NodeKind::number, *value, {}, {}, place_.at(at)});
+        if (word.ends_with('f') && word.find('.') != std::string::npos) word.remove_suffix(1);  // 0.5f
+        const auto real = parse_real(word);
+        if (!real) refuse(place_.at(at), cllab::quoted(word) + " is no number, written as 4096, 4Ki, 1M or 0.5");
+        whole_ = false;
+        return std::make_shared<const Node>(Node{NodeKind::number, 0, real, std::string(word), place_.at(at)});
     }
     Made call(const std::string& function, std::size_t at) {
         std::vector<Made> parts;
@@ -138,6 +157,7 @@ private:
     Place place_;
     std::size_t at_ = 0;
     unsigned depth_ = 0, links_ = 0;
+    bool whole_ = true;
 };
 
 std::int64_t divide(std::int64_t a, std::int64_t b, NodeKind kind, const Place& place) {
@@ -151,11 +171,7 @@ std::int64_t divide(std::int64_t a, std::int64_t b, NodeKind kind, const Place& 
     return quotient - (!exact && !positive);
 }
 
-std::int64_t value_of(const Node& node, const Lookup& lookup) {
-    if (node.kind == NodeKind::number) return node.number;
-    if (node.kind == NodeKind::name) return lookup(node.name, node.place);
-    std::vector<std::int64_t> v;
-    for (const auto& part : node.parts) v.push_back(value_of(*part, lookup));
+std::int64_t combined(const Node& node, const std::vector<std::int64_t>& v) {
     std::int64_t out = 0;
     bool fits = true;
     switch (node.kind) {
@@ -171,15 +187,46 @@ std::int64_t value_of(const Node& node, const Lookup& lookup) {
         case NodeKind::multiply:
             fits = !__builtin_mul_overflow(v[0], v[1], &out);
             break;
-        case NodeKind::minimum:
-            return *std::min_element(v.begin(), v.end());
-        case NodeKind::maximum:
-            return *std::max_element(v.begin(), v.end());
         default:
             return divide(v[0], v[1], node.kind, node.place);
     }
     if (!fits) refuse(node.place, "the value does not fit 63 bits");
     return out;
+}
+
+double quotient(double a, double b, NodeKind kind, const Place& place) {
+    if (b == 0) refuse(place, "this divides by zero");
+    return kind == NodeKind::remainder ? std::fmod(a, b) : kind == NodeKind::ceiling ? std::ceil(a / b) : a / b;
+}
+
+double combined(const Node& node, const std::vector<double>& v) {
+    const double out = node.kind == NodeKind::negate     ? -v[0]
+                       : node.kind == NodeKind::add      ? v[0] + v[1]
+                       : node.kind == NodeKind::subtract ? v[0] - v[1]
+                       : node.kind == NodeKind::multiply ? v[0] * v[1]
+                                                         : quotient(v[0], v[1], node.kind, node.place);
+    if (!std::isfinite(out)) refuse(node.place, "the value is no finite number");
+    return out;
+}
+
+template <typename T>
+T number_of(const Node& node) {
+    if constexpr (std::is_floating_point_v<T>)
+        return node.fraction.value_or(static_cast<T>(node.number));
+    else if (node.fraction)
+        refuse(node.place, cllab::quoted(node.name) + " is no whole number");
+    return static_cast<T>(node.number);
+}
+
+template <typename T>
+T value_of(const Node& node, const Expression::Lookup<T>& lookup) {
+    if (node.kind == NodeKind::number) return number_of<T>(node);
+    if (node.kind == NodeKind::name) return lookup(node.name, node.place);
+    std::vector<T> v;
+    for (const auto& part : node.parts) v.push_back(value_of(*part, lookup));
+    if (node.kind == NodeKind::minimum) return *std::min_element(v.begin(), v.end());
+    if (node.kind == NodeKind::maximum) return *std::max_element(v.begin(), v.end());
+    return combined(node, v);
 }
 
 }  // namespace
@@ -196,23 +243,14 @@ Expression Expression::parse(std::string_view text, const Place& place) {
     Expression out;
     out.text_ = trim(text);
     out.place_ = place;
-    out.root_ = Parser(text, place).whole();
+    Parser parser(text, place);
+    out.root_ = parser.everything();
+    out.whole_ = parser.is_whole();
     return out;
 }
 
-std::int64_t Expression::evaluate(const Lookup& lookup) const { return value_of(*root_, lookup); }
-
-Number parse_number(std::string_view text, const Place& place) {
-    auto plain = trim(text);
-    if (!parse_integer(plain)) {
-        if (plain.size() > 1 && plain.back() == 'f' && plain.find('.') != std::string::npos) plain.pop_back();  // 0.5f
-        if (const auto real = parse_real(plain)) return *real;
-        const auto small = lower(plain);
-        if (small == "nan" || small == "inf" || small == "-inf")
-            refuse(place, cllab::quoted(plain) + " is no finite number");
-    }
-    return Expression::parse(text, place);
-}
+std::int64_t Expression::evaluate(const Lookup<std::int64_t>& lookup) const { return value_of(*root_, lookup); }
+double Expression::evaluate_real(const Lookup<double>& lookup) const { return value_of(*root_, lookup); }
 
 std::vector<std::pair<std::string, Place>> split_top(std::string_view text, const Place& place, char separator) {
     std::vector<std::pair<std::string, Place>> out;

@@ -1,14 +1,12 @@
-// Whole-number expressions over axes and scalar arguments: + - * / % ( ) min max ceil.
+// Expressions over axes and scalar arguments: + - * / % ( ) min max ceil, in whole numbers or in floating point.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 namespace cllab::kernelfile {
@@ -31,22 +29,23 @@ class Expression {
 public:
     /// Throws Error(usage) with the place of what does not fit.
     static Expression parse(std::string_view text, const Place& place);
-    /// `lookup` gives the value of a name, and throws for one that has none. Throws Error(usage) for a division by zero
-    /// and for what does not fit 63 bits.
-    std::int64_t evaluate(const std::function<std::int64_t(const std::string& name, const Place& place)>& lookup) const;
+    template <typename T>
+    using Lookup = std::function<T(const std::string& name, const Place& place)>;
+    /// In whole numbers, of which a quotient is rounded down. `lookup` gives the value of a name, and throws for one
+    /// that has none. Throws Error(usage) for a division by zero, for what does not fit 63 bits, and for a fraction.
+    std::int64_t evaluate(const Lookup<std::int64_t>& lookup) const;
+    /// In floating point. Throws Error(usage) for a division by zero and for what is not finite.
+    double evaluate_real(const Lookup<double>& lookup) const;
+    bool is_whole() const { return whole_; }  ///< no fraction, as 0.5, is written in it
     const std::string& text() const { return text_; }
     const Place& place() const { return place_; }
 
 private:
     std::string text_;
     Place place_;
+    bool whole_ = true;
     std::shared_ptr<const Node> root_;
 };
-
-/// Part of a value: a real number as written, or an expression.
-using Number = std::variant<double, Expression>;
-/// A real number where the text is one and no whole number, else an expression.
-Number parse_number(std::string_view text, const Place& place);
 
 /// "a, b, min(c, d)" at its top-level commas, each with where it begins.
 std::vector<std::pair<std::string, Place>> split_top(std::string_view text, const Place& place, char separator);

@@ -2,7 +2,7 @@
 //   axis NAME [tune] = VALUES          arg NAME = VALUE           global A[,B[,C]]      local …      offset …
 //   options TEXT                       variant NAME = OPTIONS     extends FOLDER        kernel NAME
 //   work bytes=EXPR flops=EXPR …       expect NAME = FILE         reference NAME        tolerance absolute=X relative=X
-//   ulp=X
+//   ulp=X        same NAME, NAME
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -19,8 +19,8 @@ namespace {
 
 using Kind = ArgumentSpec::Kind;
 
-const std::vector<std::string> keywords{"axis",    "arg",    "global", "local",  "offset",    "options",  "variant",
-                                        "extends", "kernel", "work",   "expect", "reference", "tolerance"};
+const std::vector<std::string> keywords{"axis",    "arg",    "global", "local",  "offset",    "options", "variant",
+                                        "extends", "kernel", "work",   "expect", "reference", "same",    "tolerance"};
 
 bool is_name(const std::string& text) {
     return !text.empty() && std::all_of(text.begin(), text.end(), in_name) &&
@@ -109,12 +109,6 @@ void read_bytes(const std::string& hex, const Place& place, ArgumentSpec& out) {
         out.raw += static_cast<char>(std::stoi(digits.substr(i, 2), nullptr, 16));
 }
 
-std::vector<Number> read_numbers(const std::string& text, const Place& place) {
-    std::vector<Number> out;
-    for (const auto& [part, where] : split_top(text, place, ',')) out.push_back(parse_number(part, where));
-    return out;
-}
-
 void read_fields(std::string text, Place place, ArgumentSpec& out) {
     if (text.size() < 2 || text.back() != '}')
         refuse(place, "the fields of a struct end in '}'; found " + cllab::quoted(text));
@@ -132,9 +126,9 @@ void read_fields(std::string text, Place place, ArgumentSpec& out) {
         if (colon == std::string::npos || !known)
             refuse(where, "a field is TYPE:VALUE with a type of OpenCL C, as in {int:w, float:0.5}; found " +
                               cllab::quoted(field));
-        std::vector<Number> values;
+        std::vector<Expression> values;
         for (const auto& [value, at] : split_top(field.substr(colon + 1), where.at(colon + 1), ':'))
-            values.push_back(parse_number(value, at));
+            values.push_back(Expression::parse(value, at));
         if (values.size() != 1 && values.size() != known->lanes)
             refuse(where, "a " + type + " takes 1 or " + std::to_string(known->lanes) + " values, found " +
                               std::to_string(values.size()));
@@ -172,14 +166,14 @@ ArgumentSpec parse_argument(const Piece& value) {
             refuse(out.place, "there is no kind of value " + cllab::quoted(head) + "; " +
                                   did_you_mean(head, names, "there are " + join(names, ", ")));
         }
-        out.numbers = read_numbers(value.text, value.place);
+        out.numbers = parse_list(value.text, value.place);
         return out;
     }
     out.kind = known->second;
     switch (out.kind) {
         case Kind::constant: {
             if (parts.size() < 2) refuse(out.place, "'const' takes a value and a length, as in const:1:n");
-            out.numbers = {parse_number(parts[1].first, parts[1].second)};
+            out.numbers = {Expression::parse(parts[1].first, parts[1].second)};
             refuse_rest(take_type_and_extent(parts, 2, out));
             break;
         }
@@ -187,7 +181,7 @@ ArgumentSpec parse_argument(const Piece& value) {
             const auto rest = take_type_and_extent(parts, 1, out);
             if (rest.empty()) break;
             if (rest.size() != 2) refuse(rest.front().second, "'rand' takes no bounds or two, as in rand:n:0:1");
-            for (const auto& [text, place] : rest) out.numbers.push_back(parse_number(text, place));
+            for (const auto& [text, place] : rest) out.numbers.push_back(Expression::parse(text, place));
             break;
         }
         case Kind::file:
@@ -350,6 +344,15 @@ void parse_statement(const std::string& keyword, Piece rest, Description& out, S
         rest.take('=');
         require("reference naive");
         set_once(scope->reference, std::pair(place, trim(rest.text)), place, keyword);
+    } else if (keyword == "same") {
+        SameLine same{place, {}};
+        for (const auto& [name, where] : split_top(rest.text, rest.place, ',')) {
+            if (!is_name(name))
+                refuse(where, "'same' takes names, as in 'same naive, tiled'; found " + cllab::quoted(name));
+            same.names.push_back(name);
+        }
+        if (same.names.size() < 2) refuse(place, "'same' takes two names or more, as in 'same naive, tiled'");
+        out.same.push_back(std::move(same));
     } else if (keyword == "tolerance") {
         set_once(out.tolerance, parse_tolerance(rest), place, keyword);
     }
@@ -445,6 +448,7 @@ void override_with(Description& base, const Description& over) {
     by_name(base.variants, over.variants);
     base.options.insert(base.options.end(), over.options.begin(), over.options.end());
     base.folders.insert(base.folders.end(), over.folders.begin(), over.folders.end());
+    base.same.insert(base.same.end(), over.same.begin(), over.same.end());
     take_over(base.tolerance, over.tolerance);
     take_over(base.all, over.all);
     // What `over` says for all kernels wins over what `base` says for one.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "core/hash.hpp"
 #include "core/text.hpp"
@@ -27,8 +28,12 @@ std::size_t untouched_bytes(const model::Buffers& buffers, std::span<const std::
 
 bool near_enough(const std::byte* found, const std::byte* expected, const ElementType& type, model::Errors& errors) {
     if (std::memcmp(found, expected, type.lane_bytes) == 0) return true;
+    const auto bytes = type.lane_bytes;
+    if (type.kind == ElementType::Kind::unsigned_integer)
+        return errors.takes(unsigned_lane(found, bytes), unsigned_lane(expected, bytes));
+    if (type.kind == ElementType::Kind::signed_integer)
+        return errors.takes(signed_lane(found, bytes), signed_lane(expected, bytes));
     const double a = lane_value(found, type), e = lane_value(expected, type);
-    if (type.kind != ElementType::Kind::floating) return errors.takes_distance(std::fabs(a - e), e);
     return errors.takes_floating(a, e, [&] { return ulps_between(found, expected, type); });
 }
 
@@ -57,114 +62,188 @@ std::optional<std::string> first_difference(const std::string& name, std::span<c
         std::string where = name + "[" + std::to_string(lane / width) + "]";
         if (width > 1) where += ".s" + std::string(1, "0123456789abcdef"[lane % width]);
         std::string out = where + " is " + lane_text(a, type) + ", " + whose + " " + lane_text(e, type);
-        const double is = lane_value(a, type), should = lane_value(e, type);
-        if (type.kind == ElementType::Kind::floating && std::fabs(is - should) < 1e-3 * std::fabs(should))
-            out += " (where rounding may differ: 'tolerance relative=1e-5')";
+        const bool close = type.kind == ElementType::Kind::floating &&
+                           std::fabs(lane_value(a, type) - lane_value(e, type)) < 1e-3 * std::fabs(lane_value(e, type));
+        if (close) out += " (where rounding may differ: 'tolerance relative=1e-5')";
         return out;
     }
     return std::nullopt;
 }
 
-std::optional<std::string> Ledger::check(const Question& q, const model::Buffers& buffers) {
-    // Comparisons follow each other: what earlier ones left is not asked for again.
-    if (!firsts_.count(q.comparison)) {
-        constexpr std::size_t kept = 64;
-        recent_.push_back(q.comparison);
-        if (recent_.size() > kept) {
-            firsts_.erase(recent_.front());
-            recent_.pop_front();
-        }
-    }
-    auto& seen = seen_[q.comparison][q.variant + "\n" + q.point];
-    model::Errors unreported(q.tolerance);
-    auto& errors = buffers.errors ? *buffers.errors : unreported;
-    const auto operations = q.accumulates ? buffers.operations : 1;
-    std::size_t written = 0;
+/// Whether any result is not what it was before; `seen` keeps which ones.
+bool Ledger::writes_something(const Question& q, const model::Buffers& buffers, Seen& seen) {
+    bool written = false;
     std::string all;
     for (const auto& result : q.results) {
         const auto data = buffers.data.at(result.name);
         all += sha256_hex({reinterpret_cast<const char*>(data.data()), data.size()});
         if (result.given) {
-            if (!std::equal(data.begin(), data.end(), result.given->begin(), result.given->end()))
-                ++written, seen.changes_given = true;
+            const bool changed = !std::equal(data.begin(), data.end(), result.given->begin(), result.given->end());
+            written = written || changed;
+            seen.changes_given = seen.changes_given || changed;
             continue;
         }
         const auto untouched = untouched_bytes(buffers, data);
         if (untouched == data.size())
             seen.untouched.insert(result.name);
         else
-            ++written, seen.untouched.erase(result.name);
+            written = true, seen.untouched.erase(result.name);
         if (untouched > 0 && untouched < data.size()) seen.partly.insert(result.name);
     }
-    if (written == 0) {
+    if (!q.accumulates || buffers.operations == 1) seen.hashes[q.seed] = all;
+    return written;
+}
+
+std::optional<std::string> Ledger::check(const Question& q, const model::Buffers& buffers) {
+    // Comparisons follow each other: what earlier ones left is not asked for again.
+    if (!answers_.count(q.comparison)) {
+        constexpr std::size_t kept = 64;
+        recent_.push_back(q.comparison);
+        if (recent_.size() > kept) {
+            answers_.erase(recent_.front());
+            recent_.pop_front();
+        }
+    }
+    if (q.results.empty())
+        return "it has no buffer and no image that it may write, so nothing shows what it does; give it one";
+    auto& seen = seen_[q.comparison][q.variant + "\n" + q.point];
+    model::Errors unreported(q.tolerance);
+    auto& errors = buffers.errors ? *buffers.errors : unreported;
+    const auto expected_by_reference = [&](const Result& result) -> const model::Bytes* {
+        if (!buffers.expected) return nullptr;
+        const auto found = buffers.expected->find(result.name);
+        return found == buffers.expected->end() ? nullptr : &found->second;
+    };
+    // Data may be right as it was given; poison is nobody's result.
+    const bool may_stay = std::any_of(q.results.begin(), q.results.end(), [&](const auto& result) {
+        return result.given && (result.expected || expected_by_reference(result));
+    });
+    if (!writes_something(q, buffers, seen) && !may_stay) {
         std::vector<std::string> names;
         for (const auto& result : q.results) names.push_back("'" + result.name + "'");
         return "it writes nothing: " + join(names, ", ") + (names.size() == 1 ? " holds" : " hold") +
                " what was there before";
     }
-    if (operations == 1) seen.hashes[q.seed] = all;
     std::vector<Result> unproved;  // what neither a file nor a reference says
     for (const auto& result : q.results) {
         const auto data = buffers.data.at(result.name);
-        const bool by_file = result.expected && operations == 1;
+        const bool by_file = result.expected && (!q.accumulates || buffers.operations == 1);
         if (by_file)
             if (auto wrong = first_difference(result.name, data, *result.expected, result.type, errors, "expected"))
                 return wrong;
-        const auto* reference = buffers.expected ? &*buffers.expected : nullptr;
-        const bool by_reference = reference && reference->count(result.name);
+        const auto* by_reference = expected_by_reference(result);
         if (by_reference)
-            if (auto wrong = first_difference(result.name, data, reference->find(result.name)->second, result.type,
-                                              errors, "the reference '" + q.reference + "' has"))
+            if (auto wrong = first_difference(result.name, data, *by_reference, result.type, errors,
+                                              "the reference '" + q.reference + "' has"))
                 return wrong;
         if (!by_file && !by_reference) unproved.push_back(result);
     }
     seen.seeds.insert(q.seed);
     if (unproved.empty()) return std::nullopt;
-    auto& first = firsts_[q.comparison][std::to_string(q.seed) + " " + std::to_string(operations)];
-    if (first.variant.empty()) {
-        first.variant = q.variant;
-        first.point = q.point;
+    auto wrong = hold_against_others(q, unproved, buffers, errors);
+    if (wrong) seen.seeds.erase(q.seed);
+    return wrong;
+}
+
+std::optional<std::string> Ledger::hold_against_others(const Question& q, const std::vector<Result>& unproved,
+                                                       const model::Buffers& buffers, model::Errors& errors) {
+    const Member self{q.variant, q.point, q.alike};
+    auto& answers = answers_[q.comparison][{q.seed, q.accumulates ? buffers.operations : 1}];
+    const auto difference = [&](const Answer& answer, const std::string& whose) -> std::optional<std::string> {
+        model::Errors found(q.tolerance);  // what is another's is no error of this one
         for (const auto& result : unproved) {
-            const auto data = buffers.data.at(result.name);
-            first.contents.emplace(result.name, model::Bytes(data.begin(), data.end()));
+            const auto other = answer.contents.find(result.name);
+            if (other == answer.contents.end()) return "'" + result.name + "' is held against something else";
+            if (auto wrong = first_difference(result.name, buffers.data.at(result.name), other->second, result.type,
+                                              found, whose))
+                return wrong;
         }
-    } else {
-        const bool itself = first.variant == q.variant && first.point == q.point;
-        const std::string whose =
-            itself ? "an earlier launch on the same data had"
-                   : "'" + first.variant + "' " + (first.variant == q.variant ? "at " + first.point : "") + "has";
-        for (const auto& result : unproved) {
-            const auto wrong = first_difference(result.name, buffers.data.at(result.name), first.contents[result.name],
-                                                result.type, errors, whose);
-            if (!wrong) continue;
-            seen.seeds.erase(q.seed);
-            if (itself) return "it is not deterministic: " + *wrong;
-            for (auto& [other, what] : seen_[q.comparison])
-                if (other.substr(0, other.find('\n')) == first.variant) what.disputed_by = q.variant;
+        errors.merge(found);
+        return std::nullopt;
+    };
+    const auto is_own = [&](const Answer& answer) { return answer.by.count(self) != 0; };
+    const auto alike = [&](const Member& member) { return member.alike == q.alike; };
+    const auto is_of_alike = [&](const Answer& answer) {
+        return std::any_of(answer.by.begin(), answer.by.end(), alike);
+    };
+    if (const auto own = std::find_if(answers.begin(), answers.end(), is_own); own != answers.end()) {
+        const auto wrong = difference(*own, "an earlier launch on the same data had");
+        if (!wrong) return std::nullopt;
+        own->by.erase(self);
+        return "it is not deterministic: " + *wrong;
+    }
+    if (const auto theirs = std::find_if(answers.begin(), answers.end(), is_of_alike); theirs != answers.end()) {
+        const auto& other = *std::find_if(theirs->by.begin(), theirs->by.end(), alike);
+        const auto whose = "'" + other.variant + "' " + (other.variant == q.variant ? "at " + other.point : "") + "has";
+        if (const auto wrong = difference(*theirs, whose)) {
+            for (const auto& member : theirs->by)
+                if (alike(member)) seen_[q.comparison][member.variant + "\n" + member.point].disputed_by = q.variant;
             return *wrong + "; nothing says which of the two is right: a line 'reference NAME' names one";
         }
+        theirs->by.insert(self);
+        return std::nullopt;
     }
+    for (auto& answer : answers)
+        if (!difference(answer, "")) {
+            answer.by.insert(self);
+            return std::nullopt;
+        }
+    Answer mine{{}, self, {self}};
+    for (const auto& result : unproved) {
+        const auto data = buffers.data.at(result.name);
+        mine.contents.emplace(result.name, model::Bytes(data.begin(), data.end()));
+    }
+    answers.push_back(std::move(mine));
     return std::nullopt;
 }
 
-bool Ledger::changes_given_data(const Question& q) const {
+const Ledger::Seen* Ledger::seen_of(const Question& q) const {
     const auto comparison = seen_.find(q.comparison);
-    if (comparison == seen_.end()) return true;
+    if (comparison == seen_.end()) return nullptr;
     const auto found = comparison->second.find(q.variant + "\n" + q.point);
-    return found == comparison->second.end() || found->second.hashes.empty() || found->second.changes_given;
+    return found == comparison->second.end() ? nullptr : &found->second;
+}
+
+void Ledger::know_code(const Question& q, const std::string& fingerprint) {
+    seen_[q.comparison][q.variant + "\n" + q.point].code = fingerprint;
+}
+
+bool Ledger::changes_given_data(const Question& q) const {
+    const auto* seen = seen_of(q);
+    return !seen || seen->hashes.empty() || seen->changes_given;
+}
+
+std::pair<std::set<Ledger::Member>, std::string> Ledger::company(const Question& q) const {
+    const Member self{q.variant, q.point, q.alike};
+    std::optional<std::set<Member>> agreeing;
+    std::string other;
+    const auto answers = answers_.find(q.comparison);
+    if (answers == answers_.end()) return {};
+    for (const auto& [launched, all] : answers->second) {
+        if (launched.second != 1) continue;  // later ones are asked when not all have done as many
+        const auto own = std::find_if(all.begin(), all.end(), [&](const auto& a) { return a.by.count(self) != 0; });
+        if (own == all.end()) continue;
+        for (const auto& answer : all)
+            if (&answer != &*own) other = answer.first.variant;
+        if (!agreeing) agreeing = own->by;
+        std::erase_if(*agreeing, [&](const auto& member) { return !own->by.count(member); });
+    }
+    return {agreeing.value_or(std::set<Member>{}), other};
 }
 
 model::Proof Ledger::proof(const Question& q) const {
     model::Proof out;
-    const auto comparison = seen_.find(q.comparison);
-    if (comparison == seen_.end()) return {"nothing"};
-    const auto found = comparison->second.find(q.variant + "\n" + q.point);
-    if (found == comparison->second.end()) return {"nothing"};
-    const auto& seen = found->second;
-    std::set<std::string> agreeing;
-    for (const auto& [other, what] : comparison->second)
-        if (std::includes(what.seeds.begin(), what.seeds.end(), seen.seeds.begin(), seen.seeds.end()))
-            agreeing.insert(other.substr(0, other.find('\n')));
+    const auto* const found = seen_of(q);
+    if (!found) return {"nothing"};
+    const auto& seen = *found;
+    const auto [agreeing, other] = company(q);
+    std::map<std::string, std::string> code_of;  // by variant; itself where nobody knows the code
+    for (const auto& member : agreeing) {
+        const auto& code = seen_.at(q.comparison).at(member.variant + "\n" + member.point).code;
+        code_of.emplace(member.variant, code.empty() ? member.variant : code);
+    }
+    std::set<std::string> codes;
+    for (const auto& [variant, code] : code_of) codes.insert(code);
     std::string file;
     for (const auto& result : q.results)
         if (result.expected) file = result.file;
@@ -178,16 +257,20 @@ model::Proof Ledger::proof(const Question& q) const {
         out.checked_by = "disputed by " + seen.disputed_by;
         out.warnings.push_back("disputed: '" + q.variant + "' and '" + seen.disputed_by +
                                "' leave different results; a line 'reference NAME' says which is right");
-    } else if (agreeing.size() > 1) {
-        out.checked_by = "agreement of " + std::to_string(agreeing.size());
+    } else if (codes.size() > 1) {
+        out.checked_by = "agreement of " + std::to_string(codes.size());
         if (q.random_inputs && seen.seeds.size() < 2) out.checked_by += ", one input";
     } else {
         out.checked_by = "only itself";
+        std::string why = "unproved: nothing says what is right, only that every launch leaves the same";
+        if (code_of.size() > 1) why += ", as do variants that have the same code";
+        out.warnings.push_back(why + "; 'expect NAME = FILE' or 'reference KERNEL' does");
+        if (!other.empty())
+            out.warnings.push_back("unlike: '" + other +
+                                   "' takes the same arguments and leaves other results; if both are to leave the "
+                                   "same, say so by a line 'same " +
+                                   q.variant + ", " + other + "'");
     }
-    if (out.checked_by == "only itself")
-        out.warnings.push_back(
-            "unproved: nothing says what is right, only that every launch leaves the same; 'expect NAME = FILE' or "
-            "'reference KERNEL' does");
     for (const auto& name : seen.untouched)
         out.warnings.push_back("unwritten: '" + name + "' holds what was there before the kernel ran");
     for (const auto& name : seen.partly)

@@ -35,7 +35,8 @@ struct Result {
 class Ledger {
 public:
     struct Question {
-        std::string comparison;  ///< equal for cells whose results must be equal
+        std::string comparison;  ///< equal for cells whose results may be held against each other
+        std::string alike;       ///< of one comparison, those with the same text here must leave the same
         std::string variant, point;
         std::vector<Result> results;
         Tolerance tolerance;
@@ -46,25 +47,43 @@ public:
     /// Model's check: the first thing that is wrong.
     std::optional<std::string> check(const Question& question, const model::Buffers& buffers);
     model::Proof proof(const Question& question) const;
+    /// What the cell's code is. Kernels with the same code agree whatever they do.
+    void know_code(const Question& question, const std::string& fingerprint);
     /// False when the cell has been checked and left all data that it was given as it was.
     bool changes_given_data(const Question& question) const;
 
 private:
     using Contents = std::map<std::string, model::Bytes, std::less<>>;
-    struct First {
-        std::string variant, point;
-        Contents contents;
+    struct Member {
+        std::string variant, point, alike;
+        auto operator<=>(const Member&) const = default;
     };
+    /// One answer to the same data, and all who gave it.
+    struct Answer {
+        Contents contents;
+        Member first;
+        std::set<Member> by;
+    };
+    using Launched = std::pair<std::uint64_t, std::uint64_t>;  ///< seed, operations
     struct Seen {
         std::set<std::uint64_t> seeds;
         std::map<std::uint64_t, std::string> hashes;  ///< of all results after one operation, by seed
         std::set<std::string> untouched, partly;      ///< results that hold poison, whole or in part
-        std::string disputed_by;
+        std::string disputed_by, code;
         bool changes_given = false;
     };
-    std::map<std::string, std::map<std::string, First>> firsts_;  ///< by comparison; seed and operations
-    std::map<std::string, std::map<std::string, Seen>> seen_;     ///< by comparison; variant and point
-    std::deque<std::string> recent_;                              ///< comparisons, oldest first
+    using Cells = std::map<std::string, Seen>;  ///< by variant and point
+
+    static bool writes_something(const Question& question, const model::Buffers& buffers, Seen& seen);
+    std::optional<std::string> hold_against_others(const Question& question, const std::vector<Result>& unproved,
+                                                   const model::Buffers& buffers, model::Errors& errors);
+    const Seen* seen_of(const Question& question) const;
+    /// Variants that gave this cell's answers whenever it was asked, itself among them; and one that gave another.
+    std::pair<std::set<Member>, std::string> company(const Question& question) const;
+
+    std::map<std::string, std::map<Launched, std::vector<Answer>>> answers_;  ///< by comparison
+    std::map<std::string, Cells> seen_;                                       ///< by comparison
+    std::deque<std::string> recent_;                                          ///< comparisons, oldest first
 };
 
 }  // namespace cllab::kernelfile

@@ -54,7 +54,7 @@ struct Variant {
 struct Input {
     std::string name;
     SharedBytes data;
-};  ///< read only; never guarded, so that Oclgrind sees reads outside
+};  ///< read only; guarded on both sides all the same: not every kernel keeps its promise
 // row_bytes: of data laid out in rows; the guards are at least one row, so that a row too many is seen.
 /// Whose transfer steps move a buffer, and are so proved to: up, it holds poison until an Upload brings the data; down,
 /// the check sees what the last Download left on the host. A transfer that is not there, or goes elsewhere, is then a
@@ -65,6 +65,7 @@ struct Output {
     std::string name;
     std::size_t size_bytes = 0, row_bytes = 0;
     ByStep by_step = ByStep::none;
+    std::string given{};  ///< what a user writes in its place to give it data, "zero:4096"; empty: nobody does
 };
 /// Uploaded before verification, guarded on both sides.
 struct InOut {
@@ -310,6 +311,8 @@ struct Setup {
     std::optional<Reference> reference{};
     /// Asked when all cells of the comparison have been verified; nothing: the checks are independent host code.
     std::function<Proof()> proof{};
+    /// Told of the code's fingerprint before the proof of any cell that is measured beside this one is asked for.
+    std::function<void(const std::string& fingerprint)> know_code{};
 };
 
 struct Native {

@@ -14,20 +14,10 @@ Signed ordered(T v) {
     return bits < 0 ? static_cast<Signed>(std::numeric_limits<Signed>::min() - bits) : bits;
 }
 
-/// |a - b| as whole numbers: of 64 bits a double would not hold both.
-template <typename Unsigned, typename Signed>
-double distance(Signed a, Signed b) {
-    return static_cast<double>(static_cast<Unsigned>(std::max(a, b)) - static_cast<Unsigned>(std::min(a, b)));
-}
-
 }  // namespace
 
-double ulps_between(float a, float b) {
-    return distance<std::uint32_t>(ordered<std::int32_t>(a), ordered<std::int32_t>(b));
-}
-double ulps_between(double a, double b) {
-    return distance<std::uint64_t>(ordered<std::int64_t>(a), ordered<std::int64_t>(b));
-}
+double ulps_between(float a, float b) { return distance(ordered<std::int32_t>(a), ordered<std::int32_t>(b)); }
+double ulps_between(double a, double b) { return distance(ordered<std::int64_t>(a), ordered<std::int64_t>(b)); }
 
 void Errors::merge(const Errors& other) {
     absolute_ = std::max(absolute_, other.absolute_);

@@ -13,6 +13,14 @@ struct Tolerance {
     double absolute = 0, relative = 0, ulp = 0;
 };
 
+/// |a - b| of whole numbers, taken before it is rounded: two that differ may be one double.
+template <typename T>
+double distance(T a, T b) {
+    using Unsigned = std::make_unsigned_t<T>;
+    return static_cast<double>(
+        static_cast<Unsigned>(static_cast<Unsigned>(std::max(a, b)) - static_cast<Unsigned>(std::min(a, b))));
+}
+
 /// Steps between neighboring floating-point numbers of the type from `a` to `b`.
 double ulps_between(float a, float b);
 double ulps_between(double a, double b);
@@ -29,8 +37,7 @@ public:
             return takes_floating(static_cast<double>(found), static_cast<double>(expected),
                                   [&] { return ulps_between(found, expected); });
         else
-            return takes_distance(std::abs(static_cast<double>(found) - static_cast<double>(expected)),
-                                  static_cast<double>(expected));
+            return takes_distance(distance(found, expected), static_cast<double>(expected));
     }
     /// The same for a floating-point result of any size: `ulps` is asked for finite numbers that differ.
     template <typename Ulps>

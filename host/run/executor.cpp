@@ -201,6 +201,9 @@ private:
             }
             measure(cells, budget - bytes);
         }
+        // Which of them agree is told with the first one's record.
+        for (auto& cell : cells)
+            if (cell.prepared && cell.state->setup.know_code) see_code(*cell.state);
         for (auto& cell : cells) end_later(std::move(cell));
         cancel_point();
         return i;

@@ -37,11 +37,12 @@ struct Settings {
     /// The run begins where another one on the device ended: what was found of its timer holds, and it is as warm
     /// (method rules 3 and 4).
     bool goes_on = false;
-    double hot_seconds = 0;    ///< of the launches in which it is sampled which code runs; 0: none
-    bool core_models = false;  ///< what models of processors say of the hot block is asked for, where an x86 ran it
-    double tool_seconds = 30;  ///< of all disassemblers of a cell together
-    bool guards = true;        ///< false: a simulator sees writes outside, and guards would be inside
-    Cache cache = Cache::hot;  ///< state of the caches before each operation, the yardstick's included
+    double hot_seconds = 0;     ///< of the launches in which it is sampled which code runs; 0: none
+    bool core_models = false;   ///< what models of processors say of the hot block is asked for, where an x86 ran it
+    double tool_seconds = 30;   ///< of all disassemblers of a cell together
+    bool small_groups = false;  ///< where the driver is to choose the work-group, it is one item
+    bool guards = true;         ///< false: a simulator sees writes outside, and guards would be inside
+    Cache cache = Cache::hot;   ///< state of the caches before each operation, the yardstick's included
     std::optional<unsigned> count_above;  ///< --count-above: grey level
     bool steps = false;                   ///< each part of an operation gets a time of its own, where it has several
     bool read_code = true;                ///< false: nobody looks at the code of its programs, and there are no dumps

@@ -136,7 +136,7 @@ __kernel void tr_cols(__global const float* src, __global float* dst, int n) { i
         by_reference = self.check(block.format("reference good\n").replace("iota", "rand") + good + wrong, status=1)
         self.assertEqual([(r["status"], r.get("checked_by")) for r in by_reference], [("ok", "is the reference"), ("wrong_result", None)])
         self.assertIn("the reference 'good' has", by_reference[1]["reason"])
-        by_agreement = self.check(block.format("").replace("iota", "rand") + good + wrong, status=1)
+        by_agreement = self.check(block.format("same good, wrong\n").replace("iota", "rand") + good + wrong, status=1)
         self.assertEqual([(r["status"], r.get("checked_by")) for r in by_agreement], [("ok", "disputed by wrong"), ("wrong_result", None)])
         self.assertIn("'good' has", by_agreement[1]["reason"])
         unstable = "__kernel void unstable(__global uint* dst) { uint n = 0; for (uint i = 0; i < 4096; ++i) n = n * 1664525u + (uint)(ulong)dst; dst[get_global_id(0)] = atomic_inc(dst + 64) + n; }\n"
@@ -195,13 +195,114 @@ __kernel void cheat(__global const float* src, __global float* dst) { dst[get_gl
     def test_a_write_outside_is_caught_in_a_child_process(self):
         block = "/*cllab\narg dst = out:256\nglobal 256\n*/\n"
         record, = self.check(block + "__kernel void k(__global float* dst) { dst[get_global_id(0) + 1] = 1; }\n", status=1)
-        self.assertEqual((record["status"], record["reason"]), ("wrong_result", "first write 1 byte past the end of 'dst'"))
+        self.assertEqual((record["status"], record["reason"]), ("wrong_result", "a write 1 byte past the end of 'dst' ended the driver's process in phase 'verify'"))
+
+    def test_every_buffer_is_watched_on_both_sides_and_however_far_outside(self):
+        block = "/*cllab\narg src = rand:250\narg dst = out:256\nglobal 256\n*/\n"
+        head = "__kernel void k(__global const float* src, __global float* dst) { const int i = get_global_id(0); dst[i] = 1; "
+        past, before = "past the end of", "before the start of"
+        for what, reason in [("if (i == 0) ((__global float*)src)[250] = 2;", rf"first write \d bytes? {past} 'src'"),
+                             ("if (i == 0) ((__global float*)src)[-1] = 2;", rf"first write \d bytes? {before} 'src'"),
+                             ("if (i == 0) dst[256 + 70 * 256] = 2;", f"a write {70 * 1024 + 1} bytes {past} 'dst' ended the driver's process in phase 'verify'"),
+                             ("if (i == 0) dst[-70 * 256] = 2;", f"a write {70 * 1024} bytes {before} 'dst' ended the driver's process in phase 'verify'"),
+                             ("if (i == 0) dst[1 << 27] = 2;", f"a write {(1 << 29) - 1023} bytes {past} 'dst' ended the driver's process in phase 'verify'")]:
+            with self.subTest(what=what):
+                record, = self.check(block + head + what + " }\n", status=1)
+                self.assertEqual(record["status"], "wrong_result")
+                self.assertRegex(record["reason"], rf"\A{reason}\Z")
+        # What is only read outside: 250 floats end 24 bytes before the next multiple of what the device aligns buffers to.
+        record, = self.check(block + head + "dst[i] = src[i + 100]; }\n", status=1)
+        self.assertRegex(record["reason"], r"a read \d+ bytes past the end of 'src' ended the driver's process in phase 'verify'")
+        record, = self.check(block + head + "dst[i] = src[i % 250]; }\n")
+        self.assertEqual(record["status"], "ok")
+
+    def test_integers_of_64_bits_are_compared_as_integers(self):
+        block = "/*cllab\narg src = rand:ulong:64:1:3\narg dst = out:64\nglobal 64\n{}*/\n"
+        good = "__kernel void good(__global const ulong* src, __global ulong* dst) { dst[get_global_id(0)] = 1UL << 62; }\n"
+        more = good.replace("good", "more").replace("1UL << 62", "(1UL << 62) + src[get_global_id(0)]")
+        records = self.check(block.format("reference good\n") + good + more, status=1)
+        self.assertEqual([r["status"] for r in records], ["ok", "wrong_result"])
+        (self.folder / "gold.bin").write_bytes(struct.pack("<64Q", *[2**53] * 64))
+        text = "__kernel void k(__global ulong* dst) { dst[get_global_id(0)] = (1UL << 53) + 1; }\n"
+        record, = self.check(block.replace("arg src = rand:ulong:64:1:3\n", "").format("expect dst = gold.bin\n") + text, status=1)
+        self.assertEqual(record["reason"], "dst[0] is 9007199254740993, expected 9007199254740992")
+
+    def test_kernels_of_one_file_that_do_different_things_do_not_accuse_each_other(self):
+        text = """/*cllab
+arg x = rand:64
+arg y = out:64
+global 64
+{}*/
+__kernel void first(__global const float* x, __global float* y) {{ y[get_global_id(0)] = x[0]; }}
+__kernel void second(__global const float* x, __global float* y) {{ y[get_global_id(0)] = x[1]; }}
+"""
+        records = self.check(text.format(""))
+        self.assertEqual([(r["status"], r["checked_by"]) for r in records], [("ok", "only itself")] * 2)
+        self.assertTrue(any(w.startswith("unlike: 'second' takes the same arguments") for w in records[0]["warnings"]), records[0]["warnings"])
+        self.assertEqual([r["status"] for r in self.check(text.format("same first, second\n"), status=1)], ["ok", "wrong_result"])
+        self.write(text.format("same first, third\n"))
+        self.assert_one_sentence(self.lab("run", "t.cl", "--device", "cpu", status=2)[1], "t.cl:5:", "'third'", "first, second")
+        self.write(text.format(""))
+        self.lab("run", "t.cl:first", "--vs", "second", "--device", "cpu", "--no-dumps", "--max-time", "0.02", status=1)
+
+    def test_what_begins_as_it_should_end_and_what_writes_nowhere(self):
+        (self.folder / "zeros.bin").write_bytes(bytes(256))
+        text = "/*cllab\narg y = zero:64\nglobal 64\n{}*/\n__kernel void k(__global float* y) {{ if (y[get_global_id(0)] > 1) y[get_global_id(0)] = 1; }}\n"
+        self.assertEqual(self.check(text.format("expect y = zeros.bin\n"))[0]["checked_by"], "file zeros.bin")
+        record, = self.check(text.format(""), status=1)
+        self.assertEqual(record["reason"], "it writes nothing: 'y' holds what was there before")
+        record, = self.check("/*cllab\narg n = 1\nglobal 64\n*/\n__kernel void k(int n) { }\n", status=1)
+        self.assertEqual(record["reason"], "it has no buffer and no image that it may write, so nothing shows what it does; give it one")
+
+    def test_an_output_that_is_read_first_is_told_apart_from_a_race(self):
+        block = "/*cllab\narg x = rand:4096\narg y = out:4096\nglobal 4096\n*/\n"
+        record, = self.check(block + "__kernel void k(__global const float* x, __global float* y) { y[get_global_id(0)] += x[get_global_id(0)]; }\n", status=1)
+        self.assertEqual(record["reason"], "'y' is read before it is written; give it data, as in zero:4096")
+
+    def test_a_stack_that_is_too_small_for_a_whole_group_is_named(self):
+        text = """/*cllab
+arg y = out:4096
+global 4096
+{}*/
+__kernel void k(__global float* y) {{
+    float p[4096];
+    const int i = get_global_id(0);
+    for (int j = 0; j < 4096; ++j) p[j] = j * i;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    float sum = 0;
+    for (int j = 0; j < 4096; ++j) sum += p[(j * 7 + i) & 4095];
+    y[i] = sum;
+}}
+"""
+        record, = self.check(text.format(""), status=1)
+        self.assertEqual(record["status"], "launch_failed")
+        self.assertIn("the private memory of a whole work-group", record["reason"])
+        self.assertIn("'local 16'", record["reason"])
+        self.assertEqual(self.check(text.format("local 16\n"))[0]["status"], "ok")
+
+    def test_what_only_the_device_refuses_is_a_row(self):
+        block = "/*cllab\narg y = out:64\nglobal 64\nlocal 16\n*/\n"
+        text = block + "float nowhere(float);\n__kernel void k(__global float* y) { y[get_global_id(0)] = nowhere(1); /* } */ }\n"
+        record, = self.check(text, status=1)
+        self.assertEqual(record["status"], "build_failed")
+        self.assertIn("nowhere", record["build"]["log"])
+        large = "__kernel void k(__global float* y) { __local float t[1 << 20]; t[get_local_id(0)] = 1; barrier(CLK_LOCAL_MEM_FENCE); y[get_global_id(0)] = t[15 - get_local_id(0)]; }\n"
+        record, = self.check(block + large)
+        self.assertEqual(record["status"], "unsupported")
+        self.assertIn("it needs 4 MiB of local memory; the device has ", record["reason"])
+
+    def test_floating_point_arguments_are_fractions(self):
+        (self.folder / "gold.bin").write_bytes(floats([0.015625] * 64))
+        text = "/*cllab\narg dst = out:64\nglobal 64\nexpect dst = gold.bin\n*/\n__kernel void k(__global float* dst, float s) { dst[get_global_id(0)] = s; }\n"
+        for value in ("1/64", "1.0/64", "0.25 / 16"):
+            self.assertEqual(self.check(text, "--arg", f"s={value}")[0]["checked_by"], "file gold.bin")
 
     def test_tolerances_are_of_three_kinds(self):
         text = """/*cllab
 arg src = rand:256:1:2
 arg dst = out:256
 global 256
+same a, b
 */
 __kernel void a(__global const float* src, __global float* dst) { dst[get_global_id(0)] = src[get_global_id(0)] * 3; }
 __kernel void b(__global const float* src, __global float* dst) { dst[get_global_id(0)] = src[get_global_id(0)] * 3.000001f; }
@@ -222,8 +323,13 @@ __kernel void b(__global const float* src, __global float* dst) { dst[get_global
 
     def test_variants_by_options_and_kernels_of_two_files(self):
         one = "/*cllab\narg src = rand:1024\narg dst = out:1024\nglobal 1024\n*/\n__kernel void mm(__global const float* src, __global float* dst) { dst[get_global_id(0)] = K * src[get_global_id(0)]; }\n"
+        records = self.check(one, "--variant", "three=-DK=3", "--variant", "also=-DK=(2+1)", "--variant", "other=-DK=1.5f*2.0f*(float)get_work_dim()")
+        self.assertEqual([(r["variant"], r["checked_by"]) for r in records], [("three", "agreement of 2"), ("also", "agreement of 2"), ("other", "agreement of 2")])
         records = self.check(one, "--variant", "three=-DK=3", "--variant", "also=-DK=(2+1)")
-        self.assertEqual([(r["variant"], r["checked_by"]) for r in records], [("three", "agreement of 2"), ("also", "agreement of 2")])
+        self.assertEqual({r["checked_by"] for r in records}, {"only itself"})
+        self.assertTrue(all(any("the same code" in w for w in r["warnings"]) for r in records))
+        wrong = self.check(one, "--variant", "three=-DK=3", "--variant", "four=-DK=4", status=1)
+        self.assertEqual([(r["status"], r.get("checked_by")) for r in wrong], [("ok", "disputed by four"), ("wrong_result", None)])
         self.write(one.replace("K *", "3 *"), "a.cl")
         self.write(one.replace("K *", "3.0f *"), "b.cl")
         (self.folder / "r.jsonl").unlink()

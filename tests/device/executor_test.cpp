@@ -241,7 +241,7 @@ BOOST_AUTO_TEST_CASE(cells_of_one_comparison_take_turns_round_by_round_and_eithe
 }
 
 BOOST_AUTO_TEST_CASE(cells_that_do_not_fit_on_the_device_together_say_that_they_took_no_turns) {
-    // Room for one: its data of 8 KB and the guards of its output.
+    // Room for one: its data of 8 KB between guards.
     auto found = test::found();
     found.facts.global_bytes = (found.facts.is_cpu() ? 400 : 300) << 10;  // of which a CPU's cells may have less
     device::Session small(found);

@@ -4,6 +4,8 @@
 #endif
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <cstdint>
+#include <set>
 #include <string>
 
 #include "core/error.hpp"
@@ -39,6 +41,7 @@ model::SharedBytes floats(std::vector<float> v) { return model::share(v); }
 Ledger::Question question(const std::string& variant, std::uint64_t seed) {
     Ledger::Question out;
     out.comparison = "c";
+    out.alike = "variants of one kernel";
     out.variant = variant;
     out.results = {{"dst", *model::builtin_type("float")}};
     out.seed = seed;
@@ -126,6 +129,88 @@ BOOST_AUTO_TEST_CASE(agreement_needs_two_variants_and_names_who_differs) {
     BOOST_TEST(ledger.proof(question("a", 2)).checked_by == "agreement of 2");
     BOOST_TEST(left(ledger, question("c", 1), wrong).value().find("dst[3] is 5, 'a' has 4; nothing says") == 0u);
     BOOST_TEST(ledger.proof(question("a", 2)).checked_by == "disputed by c");
+}
+
+BOOST_AUTO_TEST_CASE(kernels_that_nobody_says_are_alike_do_not_accuse_each_other) {
+    Ledger ledger;
+    const auto ask = [](const std::string& variant, std::uint64_t seed) {
+        auto out = question(variant, seed);
+        out.alike = variant;
+        return out;
+    };
+    const auto one = floats({1, 2, 3, 4}), two = floats({5, 6, 7, 8});
+    for (const std::uint64_t seed : {1, 2}) {
+        BOOST_TEST(!left(ledger, ask("sum", seed), one));
+        BOOST_TEST(!left(ledger, ask("product", seed), two));
+    }
+    const auto alone = ledger.proof(ask("sum", 2));
+    BOOST_TEST(alone.checked_by == "only itself");
+    BOOST_TEST(alone.warnings.at(1).find("unlike: 'product' takes the same arguments") == 0u);
+    BOOST_TEST(alone.warnings.at(1).find("'same sum, product'") != std::string::npos);
+    // What agrees all the same is evidence.
+    for (const std::uint64_t seed : {1, 2}) BOOST_TEST(!left(ledger, ask("sum_again", seed), one));
+    BOOST_TEST(ledger.proof(ask("sum", 2)).checked_by == "agreement of 2");
+    BOOST_TEST(ledger.proof(ask("product", 2)).checked_by == "only itself");
+}
+
+BOOST_AUTO_TEST_CASE(variants_with_the_same_code_agree_on_nothing) {
+    Ledger ledger;
+    for (const char* variant : {"a", "b", "c"}) {
+        BOOST_TEST(!left(ledger, question(variant, 1), floats({1, 2})));
+        BOOST_TEST(!left(ledger, question(variant, 2), floats({3, 4})));
+    }
+    ledger.know_code(question("a", 1), "one");
+    ledger.know_code(question("b", 1), "one");
+    ledger.know_code(question("c", 1), "other");
+    BOOST_TEST(ledger.proof(question("a", 2)).checked_by == "agreement of 2");
+    ledger.know_code(question("c", 1), "one");
+    const auto proof = ledger.proof(question("a", 2));
+    BOOST_TEST(proof.checked_by == "only itself");
+    BOOST_TEST(proof.warnings.front().find("as do variants that have the same code") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(integers_are_compared_as_integers_of_their_width_and_sign) {
+    const auto difference = [](const char* type, auto found, auto expected, const Tolerance& tolerance = {}) {
+        model::Errors errors(tolerance);
+        const auto a = model::share(std::vector{found}), b = model::share(std::vector{expected});
+        return kernelfile::first_difference("x", *a, *b, *model::builtin_type(type), errors, "expected").value_or("");
+    };
+    BOOST_TEST(difference("ulong", (1ull << 62) + 1, 1ull << 62) ==
+               "x[0] is 4611686018427387905, expected 4611686018427387904");
+    BOOST_TEST(difference("long", (1ll << 53) + 1, 1ll << 53) == "x[0] is 9007199254740993, expected 9007199254740992");
+    BOOST_TEST(difference("long", std::int64_t{-1}, INT64_MAX) == "x[0] is -1, expected 9223372036854775807");
+    BOOST_TEST(difference("ulong", UINT64_MAX, UINT64_MAX - 1, {1, 0, 0}) == "");
+    BOOST_TEST(difference("ulong", UINT64_MAX, UINT64_MAX - 2, {1, 0, 0}) != "");
+    BOOST_TEST(difference("long", INT64_MIN, INT64_MAX, {1e9, 0, 0}) != "");
+    BOOST_TEST(difference("char", std::int8_t{-1}, std::int8_t{0}, {1, 0, 0}) == "");
+    BOOST_TEST(difference("uchar", std::uint8_t{255}, std::uint8_t{0}, {1, 0, 0}) != "");
+    BOOST_TEST(difference("short", std::int16_t{-32768}, std::int16_t{32767}, {65534, 0, 0}) != "");
+    BOOST_TEST(difference("double", std::nextafter(1.0, 2.0), 1.0) != "");  // a step of 64 bits is one, too
+    BOOST_TEST(difference("double", std::nextafter(1.0, 2.0), 1.0, {0, 0, 1}) == "");
+}
+
+BOOST_AUTO_TEST_CASE(random_integers_reach_over_all_of_their_type) {
+    const auto type = *model::builtin_type("long");
+    const auto all = kernelfile::random_data(type, 64, 1, {.least = INT64_MIN, .most = INT64_MAX});
+    std::set<std::int64_t> values;
+    for (std::size_t i = 0; i < 64; ++i) values.insert(signed_lane(all->data() + 8 * i, 8));
+    BOOST_TEST(values.size() == 64u);
+    BOOST_TEST((*values.begin() < 0 && *values.rbegin() > 0));
+    const auto two = kernelfile::random_data(type, 64, 1, {.least = INT64_MAX - 1, .most = INT64_MAX});
+    for (std::size_t i = 0; i < 64; ++i) BOOST_TEST(signed_lane(two->data() + 8 * i, 8) >= INT64_MAX - 1);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_right_as_it_was_given_need_not_be_written) {
+    Ledger ledger;
+    const auto data = floats({1, 2, 3, 4});
+    auto asked = question("a", 1);
+    asked.results.front().given = data;
+    BOOST_TEST(left(ledger, asked, data).value() == "it writes nothing: 'dst' holds what was there before");
+    asked.results.front().expected = data;
+    BOOST_TEST(!left(ledger, asked, data));
+    asked.results.clear();
+    BOOST_TEST(left(ledger, asked, data).value() ==
+               "it has no buffer and no image that it may write, so nothing shows what it does; give it one");
 }
 
 BOOST_AUTO_TEST_CASE(a_kernel_that_writes_nothing_is_wrong) {

@@ -115,7 +115,8 @@ Choice::Choice(const Invocation& invocation, const std::map<std::string, Earlier
     for (const auto& experiment : model::registry()) taken.insert(experiment.family);
     own_->experiments.push_back(files.experiment(
         wanted, [](const std::string& path) { return load_grey(path); },
-        invocation.targets.empty() ? kernelfile::Missing::refused : kernelfile::Missing::made_up, taken));
+        invocation.targets.empty() ? kernelfile::Missing::refused : kernelfile::Missing::made_up, taken,
+        !invocation.versus.empty() && !names_build_options(invocation.versus)));
 }
 
 void Choice::say_defaults() const {

@@ -49,6 +49,7 @@ std::variant<HalfItems, std::string> half_of_items(const model::Cell& cell, cons
         out.check = [](const model::Buffers&) { return std::optional<std::string>(); };
         out.reference.reset();
         out.proof = {};
+        out.know_code = {};
         return out;
     };
     HalfItems out{changed, cell, part_of(record.work, static_cast<double>(after) / static_cast<double>(before)),

@@ -31,6 +31,7 @@ Lines (options: --arg src=rand:n*n, --global n,n, --variant fast=-DTILE=32 …);
        barriers=EXPR chain=EXPR        per work-item: barriers, and global loads that wait for each other
   expect NAME = FILE            the argument must come out equal to FILE: .npy, raw, or a picture
   reference KERNEL              results must equal those of this kernel or variant, also FILE.cl:KERNEL
+  same NAME, NAME               these must leave the same, as variants of one kernel always must
   tolerance absolute=X relative=X ulp=X   how far results may differ; default: not at all
   kernel NAME                   the lines behind it are about that kernel only
 
@@ -42,15 +43,17 @@ Values
   TYPE or FORMAT before the length where the kernel does not say it: out:uchar:w*h, rand:rgba8:w,h
   images: W[,H[,D]] for the length; formats r8 r8ui r32f rgba8 rgba8ui rgba32f; sampler:linear,edge,normalized
   local:LENGTH             a __local pointer, in its elements
-  3, n*n/2, 0.5, 1,2,3,4   scalars and vectors: expressions, fractions, one value per lane
+  3, n*n/2, 1/64, 1,2,3,4  scalars and vectors: expressions, one value per lane
   {int:w, float:0.5}       a struct by its fields, laid out as in C; bytes:0100a0ff for any other
-  Lengths count elements of the kernel's type. Expressions: whole numbers (4Ki), axes, scalar arguments, + - * / % ( ),
-  min, max, and ceil(a / b). A buffer that has data and is not const is given anew at each verification and checked too.
+  Lengths count elements of the kernel's type. Expressions: numbers (4Ki, 0.5), axes, scalar arguments,
+  + - * / % ( ), min, max, ceil(a / b); in floating point for floating-point arguments and data, elsewhere in
+  whole numbers, where / rounds down.
+  A buffer that has data and is not const is given anew at each verification and checked too.
 
 What a result is checked by, from the surest to the least, stands in the table and in the record:
   file NAME        equal to the expected file
   reference NAME   equal to the reference kernel, for two random inputs
-  agreement of N   N variants leave the same, for two random inputs
+  agreement of N   N variants or kernels with different code leave the same, for two random inputs
   only itself      every launch leaves the same; nothing says that it is right
 )";
 }

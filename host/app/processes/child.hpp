@@ -10,6 +10,7 @@
 #include <string>
 
 #include "core/descriptor.hpp"
+#include "device/fence.hpp"
 
 namespace cllab::app {
 
@@ -27,7 +28,8 @@ struct Position {
     std::atomic<std::uint64_t> beat{0};
     std::atomic<std::size_t> group{0}, index{0};
     std::atomic<bool> in_cell{false};
-    std::atomic<const char*> phase{"start"};  ///< a string literal: same address in parent and child after fork
+    std::atomic<const char*> phase{"start"};    ///< a string literal: same address in parent and child after fork
+    char fault[device::fault_text_bytes] = {};  ///< device::report_faults_to()
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<const char*>::is_always_lock_free);
 

@@ -81,6 +81,7 @@ void carry_out(Here& here, const run::RunRequest& request, const std::string& se
                                ++position.beat;
                            },
                            measures};
+    device::report_faults_to(position.fault);
     here.run(request, selector, to_parent, finished, share);
     Message finish{{"finished", true}};
     if (const auto standing = here.standing(selector)) finish["standing"] = nlohmann::json(*standing);
@@ -112,14 +113,51 @@ bool Supervision::watch() {
                      "an endless loop, or a write outside of a buffer");
                 return false;
             case Child::Event::ended: {
-                const int status = worker_->child->reap();
-                const bool aborted = WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
-                lost(model::Status::launch_failed, death(status),
-                     aborted ? "an assertion of the driver, printed on standard error, or a write outside of a buffer"
-                             : "a write or read outside of a buffer");
+                died(worker_->child->reap());
                 return false;
             }
         }
+    }
+}
+
+void Supervision::died(int status) {
+    const auto is = [&](int signal) { return WIFSIGNALED(status) && WTERMSIG(status) == signal; };
+    if (const std::string fault = worker_->position->fault; !fault.empty())
+        return lost(model::Status::wrong_result, fault + " ended the driver's process", "");
+    std::string cause = "a write or read outside of a buffer";
+    if (is(SIGABRT)) cause = "an assertion of the driver, printed on standard error, or a write outside of a buffer";
+    if (is(SIGSEGV) && passes_in_small_groups())
+        cause =
+            "that the private memory of a whole work-group, whose size the driver chose, is more than a thread's stack "
+            "has: with groups of one item the kernel runs, so write e.g. 'local 16'";
+    lost(model::Status::launch_failed, death(status), cause);
+}
+
+bool Supervision::passes_in_small_groups() const {
+    const auto& position = worker_->position;
+    const auto found = known_.find({position->group, position->index});
+    const bool verifies = position->in_cell && std::string(position->phase.load()) == "verify";
+    if (!verifies || found == known_.end() || found->second.device.type != model::name(model::DeviceType::cpu))
+        return false;
+    auto request = request_;
+    request.comparisons = {{request_.comparisons.at(position->group).at(position->index)}};
+    auto& settings = request.settings;
+    settings.measure = settings.arrangement = settings.read_code = false;
+    settings.small_groups = true;
+    settings.dumps.reset();
+    try {
+        const auto lines = in_child(
+            [&](const HandOver& hand_over) {
+                Here().run(request, selector_,
+                           {[](std::size_t, std::size_t, const model::Record&, const char*) {},
+                            [&](std::size_t, std::size_t, const model::Record& record) {
+                                hand_over(model::name(record.status));
+                            }});
+            },
+            "in the trial of small work-groups", timeout_seconds_, timeout_seconds_);
+        return lines == std::vector<std::string>{model::name(model::Status::ok)};
+    } catch (const DeviceLost&) {
+        return false;
     }
 }
 
@@ -166,7 +204,8 @@ void Supervision::lost(model::Status status, const std::string& reason, const st
     record.reason = reason + " in phase '" + phase + "'";
     const bool foreign =
         !request_.settings.cl_dir.empty() || request_.comparisons.at(cell.first).at(cell.second).variant->own;
-    if (foreign && phase != "build" && phase != "yardstick") record.reason += "; the likely cause is " + cause;
+    if (foreign && !cause.empty() && phase != "build" && phase != "yardstick")
+        record.reason += "; the likely cause is " + cause;
     finished_.insert(cell);
     events_.done(cell.first, cell.second, record);
 }

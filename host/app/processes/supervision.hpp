@@ -45,6 +45,10 @@ private:
     void show() const;
     void receive(const Message& message, const model::Record& record);
     void lost(model::Status status, const std::string& reason, const std::string& cause);
+    void died(int status);
+    /// In the cell where the child died of a segmentation fault: it goes through with work-groups of one item, which
+    /// need little of the stack.
+    bool passes_in_small_groups() const;
 
     run::RunRequest& request_;
     const std::string& selector_;

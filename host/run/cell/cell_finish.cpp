@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "core/hash.hpp"
 #include "core/phases.hpp"
@@ -384,6 +385,7 @@ void read_code(CellState& state) {
     if (!state.subject) return;
     state.work_counted = judge_code(state, analysis);
     state.record.code.fingerprint = fingerprint_of_launches(state, request);
+    if (state.setup.know_code) state.setup.know_code(state.record.code.fingerprint);
     cl_ulong local = 0;
     if (!state.record.code.local_bytes &&
         clGetKernelWorkGroupInfo(state.subject->first().kernel()(), state.session.device()(), CL_KERNEL_LOCAL_MEM_SIZE,
@@ -393,10 +395,15 @@ void read_code(CellState& state) {
     }
 }
 
-void finish(CellState& state, Sampling* sampling) {
+void see_code(CellState& state) {
+    if (std::exchange(state.code_seen, true)) return;
     state.guarded([&] { sample_hot_code(state); });
     state.announce("dump");
     state.guarded([&] { read_code(state); });
+}
+
+void finish(CellState& state, Sampling* sampling) {
+    see_code(state);
     if (sampling && state.record.status == Status::ok) {
         state.announce("verify again");
         state.guarded([&] {

@@ -106,6 +106,7 @@ Setup set_up(const CellState& state, unsigned verification) {
                                                       settings.seed + verification, settings.files, verification});
     if (!out.errors && settings.tolerance) out.errors = std::make_shared<Errors>(*settings.tolerance);
     if (state.setup.errors) out.errors = state.setup.errors;  // the largest of both verifications
+    if (settings.small_groups && out.local.dims == 0) out.local.dims = out.global.dims;
     return out;
 }
 
@@ -147,7 +148,9 @@ void prove(CellState& state) {
     const auto seed = state.settings.seed;
     auto& subject = *state.subject;
     const bool twice = state.settings.measure && !state.settings.arrangement;
-    if (!state.proved(subject.verify(state.setup, seed, state.setup.verify_operations, twice))) return;
+    const auto operations = state.setup.verify_operations;
+    const auto fence = state.settings.arrangement ? device::Fence::none : device::Fence::end;
+    if (!state.proved(subject.verify(state.setup, seed, operations, twice, fence))) return;
     if (!state.settings.measure) {
         // A simulator takes as long for the second time as for the first.
         if (state.session.facts().implementation != Implementation::oclgrind)
@@ -156,12 +159,12 @@ void prove(CellState& state) {
     }
     subject.make_sets(state.sets);
     if (state.settings.arrangement) {  // both seeds were proved when the cell was measured alone
-        if (state.sets > 1) state.proved(subject.verify(state.setup, seed, state.setup.verify_operations));
+        if (state.sets > 1) state.proved(subject.verify(state.setup, seed, operations));
         return;
     }
     state.setup = set_up(state, 1);
     make_data(state.setup);
-    state.proved(subject.verify(state.setup, seed + 1, state.setup.verify_operations));
+    state.proved(subject.verify(state.setup, seed + 1, operations, false, device::Fence::start));
 }
 
 }  // namespace

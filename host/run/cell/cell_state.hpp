@@ -44,7 +44,7 @@ struct CellState {
     model::Record record;
     model::Setup setup;
     std::string source;
-    bool begun = false;
+    bool begun = false, code_seen = false;
     std::shared_future<device::Built> building;
     device::Built built, reference;  ///< reference: of Setup::reference
     std::vector<std::byte> binary;
@@ -85,7 +85,9 @@ void count_per_unit(CellState& state);
 void begin_reading_code(CellState& state);
 /// Reads the code, or waits until it is read, lays the sampled addresses on it, and dumps it.
 void read_code(CellState& state);
-/// Reads the code, dumps it, checks what the timed operations left and fills the record. Never throws for what a driver
+/// Samples what runs, reads the code and dumps it; once.
+void see_code(CellState& state);
+/// see_code(), checks what the timed operations left and fills the record. Never throws for what a driver
 /// did. `sampling`: nothing where the cell was not to be measured.
 void finish(CellState& state, Sampling* sampling);
 /// Of a cell of an arrangement: the samples as they are and the guards; no code is read and nothing dumped.

@@ -1,7 +1,9 @@
 #include "run/cell/operation.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "core/overloaded.hpp"
 #include "core/phases.hpp"
@@ -31,13 +33,13 @@ cl::NDRange nd_range(const Extent& extent) {
 }  // namespace
 
 Operation::Operation(device::Session& session, const device::Built& built, const Setup& setup, const std::string& entry,
-                     const Operation* beside)
+                     const Operation* beside, device::Fence fence)
     : session_(session), args_(setup.args), transfer_(setup.transfer), blocking_(setup.blocking), slope_(setup.slope) {
     const InPhase phase(Phase::buffers);
     make_steps(built, setup, entry);
     if (queues_ > 1 && device::has_quirk(session_.facts(), "rusticl-queues"))
         throw Unsupported("work in several queues at once comes out wrong on this driver (quirk 'rusticl-queues')");
-    make_memory(setup, beside);
+    make_memory(setup, beside, fence);
     name_commands();
     if (slope_) trips_ = slope_->low;
     for (const auto& step : steps_) bind(step);
@@ -78,6 +80,12 @@ void Operation::make_steps(const device::Built& built, const Setup& setup, const
 
 void Operation::check_launch(const cl::Kernel& kernel, const Launch& launch) const {
     const auto& facts = session_.facts();
+    for (unsigned d = 0; d < launch.offset.dims && device::has_quirk(facts, "nvidia-offset-32"); ++d) {
+        const auto last = launch.offset.size[d] + launch.global.size[d] - 1;
+        if (last > std::numeric_limits<std::uint32_t>::max())
+            throw Unsupported("the last global ID in dimension " + std::to_string(d) + " is " + std::to_string(last) +
+                              "; this driver has 32 bits for it (quirk 'nvidia-offset-32')");
+    }
     if (launch.local.dims == 0) return;
     // Of a kernel that promises its group (lab.h, LAB_GROUP_X) NVIDIA's driver still says 256: the launch itself
     // decides.
@@ -166,9 +174,7 @@ void Operation::enqueue(std::vector<cl::Event>* events, Marked marked) {
     for (const auto& bound : steps_) {
         std::visit(Overloaded{[&](const Launch& launch) {
                                   const auto& queue = session_.queue(launch.queue);
-                                  queue.enqueueNDRangeKernel(kernels_[bound.kernel], nd_range(launch.offset),
-                                                             nd_range(launch.global), nd_range(launch.local), nullptr,
-                                                             slot());
+                                  start(launch, kernels_[bound.kernel], slot());
                                   // It is to begin while the host copies into another buffer, or asks another queue.
                                   if (queues_ > 1) queue.flush();
                                   if (blocking_) queue.finish();
@@ -187,6 +193,19 @@ void Operation::enqueue(std::vector<cl::Event>* events, Marked marked) {
     }
     // A wait for one queue begins nothing in another.
     for (unsigned n = 0; n < queues_ && queues_ > 1; ++n) session_.queue(n).flush();
+}
+
+void Operation::start(const Launch& launch, const cl::Kernel& kernel, cl::Event* event) {
+    try {
+        session_.queue(launch.queue)
+            .enqueueNDRangeKernel(kernel, nd_range(launch.offset), nd_range(launch.global), nd_range(launch.local),
+                                  nullptr, event);
+    } catch (const cl::Error& e) {
+        const auto offset = launch.offset.dims == 0 ? std::string() : ", offset " + launch.offset.text() + ",";
+        throw Error(Blame::result, "the launch of '" + kernel.getInfo<CL_KERNEL_FUNCTION_NAME>() + "' over " +
+                                       launch.global.text() + " in groups of " + launch.local.text() + offset +
+                                       " gives " + device::error_name(e.err()));
+    }
 }
 
 void Operation::up(const Upload& step, const std::function<cl::Event*()>& slot) {

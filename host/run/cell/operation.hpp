@@ -25,8 +25,9 @@ public:
     /// Makes kernels, buffers and images. Throws model-level Unsupported when the kernel or device cannot do the
     /// local size, local memory or image; cl::Error when the driver refuses.
     /// `beside`: another operation, loaded and with the same data, whose buffers are used where they are alike.
+    /// `fence`: its buffers lie at pages that may not be touched.
     Operation(device::Session& session, const device::Built& built, const model::Setup& setup, const std::string& entry,
-              const Operation* beside = nullptr);
+              const Operation* beside = nullptr, device::Fence fence = device::Fence::none);
     ~Operation();
     bool shares_memory() const { return shares_memory_; }  ///< every buffer is `beside`'s, and there is one
 
@@ -48,6 +49,8 @@ public:
     std::optional<std::string> read_back(model::Buffers& buffers);
     /// What was written outside of a buffer, or nothing.
     std::optional<std::string> guard_damage();
+    /// Of fenced buffers: whether the device works in the memory that it was given. Asked after read_back().
+    bool lies_in_place() const;
     /// Puts into the outputs what load() does: poison, and an InOut's own data. Not for operations with a Swap.
     void poison();
     /// The same as contents, for overwrite(): what is timed after one and after other contents finds caches in the same
@@ -101,7 +104,9 @@ private:
         std::vector<std::string> arg_names{};
     };
 
-    void make_memory(const model::Setup& setup, const Operation* beside);
+    void make_memory(const model::Setup& setup, const Operation* beside, device::Fence fence);
+    device::GuardedBuffer make_buffer(const model::Setup& setup, const std::string& name, std::size_t bytes,
+                                      std::size_t guard, device::Fence fence);
     bool is_alike(
         const model::Setup& setup) const;  ///< its arguments are of the same sizes, and what is only read is the same
     void make_steps(const device::Built& built, const model::Setup& setup, const std::string& entry);
@@ -114,6 +119,7 @@ private:
     void prepare_host(
         Memory& m);  ///< before operations: what is to come from there, or poison where something is to arrive
     std::span<std::byte> host_side(Memory& m);
+    void start(const model::Launch& launch, const cl::Kernel& kernel, cl::Event* event);
     void up(const model::Upload& step, const std::function<cl::Event*()>& slot);
     void down(const model::Download& step, const std::function<cl::Event*()>& slot);
     void check_launch(const cl::Kernel& kernel, const model::Launch& launch) const;

@@ -74,7 +74,8 @@ std::size_t guard_of(std::size_t row_bytes) { return std::max(device::least_guar
 /// Bytes of one of the guards beside an argument's buffer.
 double guard_bytes(const Argument& argument) {
     const auto of = [](const auto& a) { return static_cast<double>(guard_of(a.row_bytes)); };
-    return std::visit(Overloaded{[&](const Output& a) { return of(a); }, [&](const InOut& a) { return of(a); },
+    return std::visit(Overloaded{[](const Input&) { return static_cast<double>(device::least_guard_bytes); },
+                                 [&](const Output& a) { return of(a); }, [&](const InOut& a) { return of(a); },
                                  [&](const Scratch& a) { return of(a); }, [](const auto&) { return 0.0; }},
                       argument);
 }
@@ -104,7 +105,18 @@ bool Operation::is_alike(const Setup& setup) const {
     });
 }
 
-void Operation::make_memory(const Setup& setup, const Operation* beside) {
+device::GuardedBuffer Operation::make_buffer(const Setup& setup, const std::string& name, std::size_t bytes,
+                                             std::size_t guard, device::Fence fence) {
+    if (fence != device::Fence::none) return device::GuardedBuffer(session_, bytes, fence, name);
+    // A family asks for room by its data alone; what just fits may not fit between its guards.
+    if (const auto most = session_.facts().max_alloc_bytes; most > 0 && guard > 0 && bytes + 2 * guard > most)
+        throw Unsupported("buffer '" + name + "' needs " + format_bytes(bytes) + " and guards of " +
+                          format_bytes(guard) + " on both sides; the device allocates at most " + format_bytes(most) +
+                          " at once");
+    return device::GuardedBuffer(session_, bytes, guard, transfer_, setup.pages);
+}
+
+void Operation::make_memory(const Setup& setup, const Operation* beside, device::Fence fence) {
     std::size_t shared = 0;
     const bool all_alike = beside && beside->is_alike(setup);
     // `input`: what no kernel may write must be the same for both; anything else is written by each. `keeps`: what an
@@ -128,12 +140,7 @@ void Operation::make_memory(const Setup& setup, const Operation* beside) {
             m.buffer = other->second.buffer;
             ++shared;
         } else {
-            // A family asks for room by its data alone; what just fits may not fit between its guards.
-            if (const auto most = session_.facts().max_alloc_bytes; most > 0 && guard > 0 && bytes + 2 * guard > most)
-                throw Unsupported("buffer '" + name + "' needs " + format_bytes(bytes) + " and guards of " +
-                                  format_bytes(guard) + " on both sides; the device allocates at most " +
-                                  format_bytes(most) + " at once");
-            m.buffer = device::GuardedBuffer(session_, bytes, guard, transfer_, setup.pages);
+            m.buffer = make_buffer(setup, name, bytes, guard, fence);
         }
         if (by_step != ByStep::none && transfer_ == Transfer::pinned) pin(m);
         memories_[name] = std::move(m);
@@ -142,7 +149,11 @@ void Operation::make_memory(const Setup& setup, const Operation* beside) {
     for (const auto& argument : setup.args) {
         std::visit(
             Overloaded{
-                [&](const Input& a) { buffer(a.name, a.data.size(), 0, false, false, false, a.data); },
+                [&](const Input& a) {
+                    // A simulator sees what is read outside; beside a guard it would not.
+                    const bool simulated = session_.facts().implementation == Implementation::oclgrind;
+                    buffer(a.name, a.data.size(), simulated ? 0 : guard_of(0), false, false, false, a.data);
+                },
                 [&](const Output& a) {
                     buffer(a.name, a.size_bytes, guard_of(a.row_bytes), true, true, false, nullptr, a.by_step);
                 },
@@ -352,6 +363,13 @@ std::optional<std::string> Operation::guard_damage() {
         if (auto damage = m.buffer.guard_damage(name)) return damage;
     }
     return std::nullopt;
+}
+
+bool Operation::lies_in_place() const {
+    return std::all_of(memories_.begin(), memories_.end(), [](const auto& named) {
+        const auto& m = named.second;
+        return m.is_image || !m.read_back || m.by_step != ByStep::none || m.buffer.lies_in_place(m.host);
+    });
 }
 
 std::optional<std::string> Operation::read_back(Buffers& buffers) {

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <new>
 
 #include "core/clock.hpp"
 #include "core/parallel.hpp"
 #include "core/phases.hpp"
 #include "core/stats.hpp"
 #include "core/units.hpp"
+#include "run/cache_state.hpp"
 
 namespace cllab::run {
 namespace {
@@ -22,6 +24,11 @@ std::vector<device::Stamps> stamps_of(const std::vector<cl::Event>& events) {
     std::vector<device::Stamps> out;
     for (const auto& event : events) out.push_back(device::stamps_of(event));
     return out;
+}
+
+std::vector<std::optional<std::int32_t>> trip_counts(const model::Setup& setup) {
+    if (!setup.slope) return {std::nullopt};
+    return {setup.slope->low, setup.slope->high};
 }
 
 }  // namespace
@@ -40,30 +47,73 @@ void Subject::make_sets(std::size_t count) {
     }
 }
 
-Subject::Wrong Subject::verify(const model::Setup& setup, std::uint64_t seed, unsigned operations, bool forget) {
+Subject::Wrong Subject::verify(const model::Setup& setup, std::uint64_t seed, unsigned operations, bool forget,
+                               device::Fence fence) {
     const InPhase phase(Phase::verify);
     setup_ = &setup;
+    seed_ = seed;
     turn_ = 0;
+    answer_.clear();
     if (setup.reference) run_reference(setup, seed, operations);
-    std::vector<std::int32_t> trip_counts{0};
-    if (setup.slope) trip_counts = {setup.slope->low, setup.slope->high};
-    for (const auto trips : trip_counts) {
+    if (auto wrong = verify_fenced(operations, fence)) return wrong;
+    for (const auto trips : trip_counts(setup)) {
         answer_.clear();
         for (auto& set : sets_) {
-            set->load(setup, seed);
-            if (setup.slope) set->set_trips(trips);
-            for (unsigned i = 0; i < operations; ++i) set->enqueue();
-            session_.wait();
+            run_anew(*set, trips, operations);
             if (auto wrong = check(*set)) return wrong;
             // What accumulates is never again as it was, but for the other sets.
             if (!answer_.empty() || ((forget || setup.accumulates) && sets_.size() == 1)) continue;
             for (const auto& [name, bytes] : buffers_.data)
                 copy_bytes(answer_.emplace(name, model::Bytes(bytes.size())).first->second, bytes);
-            answer_trips_ = trips;
+            answer_trips_ = trips.value_or(0);
             answer_operations_ = operations;
         }
     }
     return std::nullopt;
+}
+
+void Subject::run_anew(Operation& set, std::optional<std::int32_t> trips, unsigned operations) {
+    set.load(*setup_, seed_);
+    if (trips) set.set_trips(*trips);
+    for (unsigned i = 0; i < operations; ++i) set.enqueue();
+    session_.wait();
+}
+
+Subject::Wrong Subject::verify_fenced(unsigned operations, device::Fence fence) {
+    using model::Implementation;
+    const auto& facts = session_.facts();
+    const bool in_place = fence != device::Fence::none && facts.is_cpu() &&
+                          facts.implementation != Implementation::oclgrind && device::faults_are_reported();
+    if (!in_place || !session_.guards() || first().is_native()) return std::nullopt;
+    if (2 * device_bytes(*setup_) > memory_budget(facts)) return std::nullopt;
+    std::unique_ptr<Operation> fenced;
+    try {
+        fenced = std::make_unique<Operation>(session_, built_, *setup_, entry_, nullptr, fence);
+    } catch (const std::bad_alloc&) {  // address space is scarce too: ulimit -v
+        return std::nullopt;
+    } catch (const cl::Error&) {  // the driver takes no memory of the process: what is left is the guards
+        return std::nullopt;
+    }
+    for (const auto trips : trip_counts(*setup_)) {
+        run_anew(*fenced, trips, operations);
+        if (auto wrong = check(*fenced)) return wrong;
+        if (!fenced->lies_in_place()) return std::nullopt;
+    }
+    return std::nullopt;
+}
+
+Subject::Wrong Subject::explained(Operation& set, std::string wrong) {
+    std::map<std::string, model::Bytes, std::less<>> later;
+    for (const auto& [name, bytes] : buffers_.data) later.emplace(name, model::Bytes(bytes.begin(), bytes.end()));
+    run_anew(set, std::nullopt, setup_->verify_operations);
+    if (check(set)) return wrong;
+    for (const auto& argument : setup_->args) {
+        const auto* output = std::get_if<model::Output>(&argument);
+        if (!output || equal_bytes(later.at(output->name), buffers_.data.at(output->name))) continue;
+        return "'" + output->name + "' is read before it is written" +
+               (output->given.empty() ? "" : "; give it data, as in " + output->given);
+    }
+    return wrong;
 }
 
 void Subject::run_reference(const model::Setup& setup, std::uint64_t seed, unsigned operations) {
@@ -116,8 +166,9 @@ Subject::Wrong Subject::check_left() {
     const InPhase phase(Phase::verify);
     session_.wait();
     for (auto& set : sets_) {
-        auto wrong = setup_->accumulates ? set->guard_damage() : set->rewritten() ? check(*set) : std::nullopt;
-        if (wrong) return wrong;
+        if (auto damage = setup_->accumulates ? set->guard_damage() : std::nullopt) return damage;
+        if (setup_->accumulates || !set->rewritten()) continue;
+        if (auto wrong = check(*set)) return explained(*set, std::move(*wrong));
     }
     return std::nullopt;
 }

@@ -31,8 +31,11 @@ public:
 
     /// Loads every set with `setup`'s data and poison of `seed`, runs `operations` of each and checks what they leave;
     /// at both trip counts where there are two. The caller keeps `setup` until the next call: its check and data stay
-    /// in use. `forget`: nothing is checked before the next verify(), so what was right is not kept for it.
-    Wrong verify(const model::Setup& setup, std::uint64_t seed, unsigned operations, bool forget = false);
+    /// in use. `forget`: nothing is checked before the next verify(), so what was right is not kept for it. `fence`:
+    /// first on buffers of which that end lies at pages that may not be touched, and what goes there ends the process;
+    /// not where nobody looks after the process, the device copies memory that it is given, or there is no room.
+    Wrong verify(const model::Setup& setup, std::uint64_t seed, unsigned operations, bool forget = false,
+                 device::Fence fence = device::Fence::none);
     /// The same of what the operations since then have left in every set that was in use. Of a setup that accumulates
     /// only the guards are looked at.
     Wrong check_left();
@@ -76,6 +79,12 @@ private:
     Operation& next() { return *sets_[turn_++ % sets_.size()]; }
     Operation& upcoming() { return *sets_[turn_ % sets_.size()]; }
     Wrong check(Operation& set);
+    Wrong verify_fenced(unsigned operations, device::Fence fence);
+    /// `wrong`, or that an output is read before it is written, where the first operation on new poison still leaves
+    /// what it did.
+    Wrong explained(Operation& set, std::string wrong);
+    /// Loads `set` as the last verify() did and runs so many operations of it.
+    void run_anew(Operation& set, std::optional<std::int32_t> trips, unsigned operations);
     void run_reference(const model::Setup& setup, std::uint64_t seed, unsigned operations);
     bool is_the_answer(const model::Buffers& found) const;
 
@@ -85,6 +94,7 @@ private:
     const Subject* beside_;
     const Subject* same_answer_ = nullptr;
     const model::Setup* setup_;
+    std::uint64_t seed_ = 0;  ///< of the last verify()
     const device::Built* reference_ = nullptr;
     Operation::Contents expected_;  ///< what Setup::reference left
     std::vector<std::unique_ptr<Operation>> sets_;

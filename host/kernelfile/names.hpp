@@ -1,0 +1,44 @@
+// What the names in expressions stand for at a point: axes and scalar arguments.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "kernelfile/description.hpp"
+#include "model/axes.hpp"
+
+namespace cllab::kernelfile {
+
+/// Each name is evaluated once, however often others name it. Throws Error(usage) for one that has no value, or a
+/// fraction where a whole number is asked for.
+class Names {
+public:
+    /// `real`: arguments of a floating type. All three outlive this.
+    Names(const model::Point& point, const std::map<std::string, ArgumentSpec>& given,
+          const std::set<std::string>& real)
+        : point_(point), given_(given), real_(real) {}
+
+    std::int64_t whole(const Expression& expression);
+    double real(const Expression& expression);
+
+private:
+    struct Known {
+        std::int64_t whole = 0;
+        std::optional<double> real{};
+    };
+
+    const Known& find(const std::string& name, const Place& place);
+    Known of_axis(const std::string& name, const Place& place) const;
+    Known of_argument(const std::string& name, const Place& place);
+
+    const model::Point& point_;
+    const std::map<std::string, ArgumentSpec>& given_;
+    const std::set<std::string>& real_;
+    std::map<std::string, Known> known_;
+    std::set<std::string> open_;  ///< being evaluated
+};
+
+}  // namespace cllab::kernelfile

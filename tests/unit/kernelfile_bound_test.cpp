@@ -1,0 +1,226 @@
+// A kernel with values for its parameters: what fits, what is refused and where, and what a launch gets at a point.
+#ifndef BOOST_TEST_DYN_LINK
+#define BOOST_TEST_DYN_LINK
+#endif
+#include <boost/test/unit_test.hpp>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "kernelfile/bound.hpp"
+
+BOOST_AUTO_TEST_SUITE(kernelfile_bound)
+
+using namespace cllab;
+using namespace cllab::kernelfile;
+using Kind = model::Parameter::Kind;
+
+namespace {
+
+model::Parameter parameter(const std::string& name, Kind kind, const std::string& type, bool is_const = false) {
+    model::Parameter out;
+    out.name = name;
+    out.kind = kind;
+    out.type = model::builtin_type(type).value_or(model::ElementType{type});
+    out.is_const = is_const;
+    return out;
+}
+
+/// kernel void k(global const TYPE* src, global TYPE* dst, float f, int n)
+model::KernelSignature signature(const std::string& type = "float") {
+    return {"k",
+            {parameter("src", Kind::global, type, true), parameter("dst", Kind::global, type),
+             parameter("f", Kind::value, "float"), parameter("n", Kind::value, "int")}};
+}
+
+struct Made {
+    std::vector<std::string> notes{};
+    Bound bound;
+
+    explicit Made(const std::string& lines, const model::KernelSignature& of = signature(),
+                  Missing missing = Missing::refused)
+        : bound("k.cl", described(lines), of, {}, false, {}, missing, notes) {}
+
+    static Description described(const std::string& lines) {
+        Description out;
+        parse_statements(lines, "k.cl", 1, out);
+        return out;
+    }
+    Shape shape(const model::Point& point = {}) const { return bound.shape(point, {}); }
+    /// The value of the argument `name` at the point.
+    template <typename T>
+    T value(const std::string& name, const model::Point& point = {}) const {
+        for (const auto& argument : bound.setup(point, shape(point), 1).args) {
+            const auto* found = std::get_if<model::Value>(&argument);
+            T out{};
+            if (!found || found->name != name) continue;
+            BOOST_REQUIRE(found->data.size() == sizeof out);
+            std::memcpy(&out, found->data.data(), sizeof out);
+            return out;
+        }
+        BOOST_FAIL("no value " + name);
+        return {};
+    }
+};
+
+model::Point point(const std::string& axis, const std::string& value) {
+    model::Point out;
+    out.set(axis, value);
+    return out;
+}
+
+/// What making or shaping it is refused with.
+std::string refusal(const std::string& lines, const model::KernelSignature& of = signature(),
+                    const model::Point& at = {}) {
+    try {
+        Made(lines, of).shape(at);
+    } catch (const Error& e) {
+        return e.what();
+    }
+    return {};
+}
+
+const std::string rest = "arg dst = out:8\narg f = 1\narg n = 8\nglobal 8\n";  // but for src
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(floating_point_arguments_are_evaluated_in_floating_point) {
+    const auto f = [](const std::string& text, const model::Point& at = {}) {
+        return Made("arg src = rand:8\narg dst = out:8\narg n = 6 / 4\nglobal 8\narg f = " + text)
+            .value<float>("f", at);
+    };
+    BOOST_TEST(f("1/64") == 0.015625f);
+    BOOST_TEST(f("1.0/64") == 0.015625f);
+    BOOST_TEST(f("-(3 + 1e-3) * 2") == static_cast<float>(-(3 + 1e-3) * 2));
+    BOOST_TEST(f("0.5f") == 0.5f);
+    BOOST_TEST(f(".25 * min(4, 2.5)") == 0.625f);
+    BOOST_TEST(f("7 % 2.5 + ceil(1 / 4)") == 3.0f);
+    BOOST_TEST(f("m / 4", point("m", "3")) == 0.75f);
+    BOOST_TEST(f("m", point("m", "0.3")) == 0.3f);
+    BOOST_TEST(f("n / 4") == 0.25f);  // n is an int, whose own quotient is rounded down
+}
+
+BOOST_AUTO_TEST_CASE(whole_numbers_take_no_fraction) {
+    BOOST_TEST(refusal("arg src = rand:8\narg dst = out:8\narg f = 1\narg n = 0.5 * 2\nglobal 8")
+                   .find("k.cl:4:9: argument 'n' of kernel 'k' is of type int") == 0u);
+    BOOST_TEST(refusal("arg src = rand:1.5\n" + rest).find("'1.5' is no whole number") != std::string::npos);
+    BOOST_TEST(refusal("arg src = rand:f\narg dst = out:8\narg f = 1/2\narg n = 8\nglobal 8")
+                   .find("k.cl:1:16: 'f' is 0.5, no whole number") == 0u);
+    BOOST_TEST(Made("arg src = rand:f\narg dst = out:8\narg f = 16/2\narg n = 8\nglobal 8").shape().counts.at("src") ==
+               8u);
+}
+
+BOOST_AUTO_TEST_CASE(what_a_float_cannot_hold_is_refused) {
+    const std::string lines = "arg src = rand:8\narg dst = out:8\narg n = 8\nglobal 8\narg f = ";
+    BOOST_TEST(refusal(lines + "1e300").find("does not fit the type float") != std::string::npos);
+    BOOST_TEST(refusal(lines + "1e308 * 10").find("is no finite number") != std::string::npos);
+    BOOST_TEST(refusal(lines + "1 / 0").find("divides by zero") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(values_that_a_point_makes_too_large_are_refused_with_its_shape) {
+    auto bytes = signature("uchar");
+    const auto at = point("m", "300");
+    const std::string fits = "does not fit the type uchar";
+    BOOST_TEST(refusal("arg src = const:m:8\n" + rest, bytes, at).find("the value 300 " + fits) != std::string::npos);
+    BOOST_TEST(refusal("arg src = rand:8:0:m\n" + rest, bytes, at).find("the value 300 " + fits) != std::string::npos);
+    BOOST_TEST(refusal("arg src = rand:8:m:0\n" + rest, bytes, point("m", "3")).find("wrong way round") !=
+               std::string::npos);
+    BOOST_TEST(refusal("arg src = rand:8:0:m\n" + rest, bytes, point("m", "255")).empty());
+    bytes.parameters.back().type = *model::builtin_type("uchar");
+    BOOST_TEST(refusal("arg src = rand:8\narg dst = out:8\narg f = 1\narg n = m\nglobal 8", bytes, at)
+                   .find("the value 300 " + fits) != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(names_that_are_chained_are_each_evaluated_once) {
+    std::string lines = "arg src = rand:8\narg dst = out:8\narg f = a63 / 4\narg n = a63\nglobal 8\narg a0 = 1\n";
+    for (int i = 1; i < 64; ++i) {
+        const auto before = "a" + std::to_string(i - 1);
+        lines += "arg a" + std::to_string(i) + " = " + before + " + " + before + " - " + before + "\n";
+    }
+    BOOST_TEST(Made(lines).value<int>("n") == 1);
+    BOOST_TEST(Made(lines).value<float>("f") == 0.25f);
+    BOOST_TEST(refusal(lines + "arg b = c\narg c = b\nwork flops=b").find("depends on itself") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_not_given_has_the_size_of_global_and_is_noted) {
+    const Made made("arg f = 1\narg n = 8\nglobal 4,2");
+    const auto shape = made.shape();
+    BOOST_TEST(shape.counts.at("src") == 8u);
+    BOOST_TEST(shape.counts.at("dst") == 8u);
+    BOOST_TEST(shape.work.bytes == 64);
+    BOOST_TEST(shape.work.assumed);
+    const std::vector<std::string> notes{"src = rand, as large as global", "dst = out, as large as global",
+                                         "local = the driver's choice", "work bytes = every buffer once"};
+    BOOST_TEST(made.notes == notes, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(what_is_missing_is_asked_for_by_lines_that_fit) {
+    const auto said = refusal("arg src = rand:8");
+    for (const char* line : {"'arg dst = out:1024'", "'arg f = 0.5'", "'arg n = 1024'", "'global 1024'"})
+        BOOST_TEST(said.find(line) != std::string::npos, line);
+    const Made code("", signature(), Missing::made_up);
+    BOOST_TEST(code.shape().counts.at("dst") == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(arguments_are_inputs_outputs_or_both_by_qualifier_and_value) {
+    const auto setup = [](const std::string& lines) {
+        const Made made(lines);
+        return made.bound.setup({}, made.shape(), 1);
+    };
+    const auto first = setup("arg src = iota:8\n" + rest);
+    BOOST_TEST(std::get<model::Input>(first.args[0]).data.size() == 32u);
+    const auto& output = std::get<model::Output>(first.args[1]);
+    BOOST_TEST(output.size_bytes == 32u);
+    BOOST_TEST(output.given == "zero:8");  // what the user writes where the kernel reads it
+    const auto second = setup("arg src = iota:8\narg dst = const:1/4:8\narg f = 1\narg n = 8\nglobal 8");
+    const auto& both = std::get<model::InOut>(second.args[1]);
+    float quarter = 0;
+    std::memcpy(&quarter, both.data->data() + 28, sizeof quarter);
+    BOOST_TEST(quarter == 0.25f);
+}
+
+BOOST_AUTO_TEST_CASE(a_struct_is_laid_out_as_in_c) {
+    auto of = signature();
+    of.parameters[3].type = {"Pair", model::ElementType::Kind::opaque, 0, 1, 16};
+    const std::string lines = "arg src = rand:8\narg dst = out:8\narg f = 1\nglobal 8\narg n = ";
+    struct Pair {
+        char small;
+        long large;
+    };
+    const auto pair = Made(lines + "{char:-3, long:9007199254740993}", of).value<Pair>("n");
+    BOOST_TEST(static_cast<int>(pair.small) == -3);
+    BOOST_TEST(pair.large == 9007199254740993);
+    BOOST_TEST(refusal(lines + "{char:1}", of).find("16 bytes on the device; '{char:1}' makes 1") != std::string::npos);
+    BOOST_TEST(refusal(lines + "{char:300, long:1}", of).find("300 does not fit the type char") != std::string::npos);
+    BOOST_TEST(refusal(lines + "{char:0.5, long:1}", of).find("takes whole numbers") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(groups_must_divide_the_range_and_keep_the_kernels_promise) {
+    auto of = signature();
+    BOOST_TEST(refusal("arg src = rand:8\n" + rest + "local 3", of).find("write global e.g. as ceil(8 / 3) * 3") !=
+               std::string::npos);
+    of.required_group = {4, 1, 1};
+    BOOST_TEST(refusal("arg src = rand:8\n" + rest + "local 8", of).find("requires 4x1x1") != std::string::npos);
+    BOOST_TEST(Made("arg src = rand:8\n" + rest, of).shape().local.size[0] == 4u);
+}
+
+BOOST_AUTO_TEST_CASE(lines_of_one_kernel_win_over_those_of_all) {
+    const Made made("arg src = rand:8\n" + rest +
+                    "work flops=n\nkernel k\narg n = 5\nglobal 16\nkernel other\narg n = 6");
+    BOOST_TEST(made.value<int>("n") == 5);
+    BOOST_TEST(made.shape().global.size[0] == 16u);
+    BOOST_TEST(made.shape().work.flops == 5);
+}
+
+BOOST_AUTO_TEST_CASE(same_names_two_or_more) {
+    Description said;
+    parse_statements("same one, two , three", "k.cl", 1, said);
+    const std::vector<std::string> names{"one", "two", "three"};
+    BOOST_TEST(said.same.front().names == names, boost::test_tools::per_element());
+    BOOST_CHECK_THROW(parse_statements("same one", "k.cl", 1, said), Error);
+    BOOST_CHECK_THROW(parse_statements("same one, 2nd", "k.cl", 1, said), Error);
+    BOOST_CHECK_THROW(parse_statements("same", "k.cl", 1, said), Error);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
