@@ -9,7 +9,8 @@
 #include "device/quirks.hpp"
 #include "model/work.hpp"
 
-// The steps of an operation: its kernels, what they are given, and their order. Its memory is in operation_memory.cpp.
+// The steps of an operation: its kernels, what they are given, and their order. Its memory is made in
+// operation_memory.cpp.
 namespace cllab::run {
 namespace {
 
@@ -152,6 +153,7 @@ void Operation::set_trips(std::int32_t trips) {
 
 void Operation::enqueue(std::vector<cl::Event>* events, Marked marked) {
     ++operations_;
+    ++*on_data_;
     // What filled the buffers went to the first queue, and no other waits for that one.
     if (queues_ > 1 && !rewritten_) session_.queue().finish();
     rewritten_ = true;
