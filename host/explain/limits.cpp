@@ -4,6 +4,7 @@
 
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "model/warning.hpp"
 
 namespace cllab::explain {
 namespace {
@@ -80,8 +81,9 @@ model::Limits limits_of(const std::vector<model::Figure>& figures, const std::ve
 
 std::optional<std::string> beyond_peak(const model::Record& record, const model::Limits& limits, bool one_launch) {
     const auto sentence = [&](const std::string& figure, const std::string& limit) {
-        return "beyond-peak: " + figure + ", but the profile of " + limits.utc + " measured " + limit +
-               "; some of the work is not done, the clock is wrong, or the profile was disturbed";
+        return model::warning(model::Warning::beyond_peak,
+                              figure + ", but the profile of " + limits.utc + " measured " + limit +
+                                  "; some of the work is not done, the clock is wrong, or the profile was disturbed");
     };
     constexpr double tolerance = 1.05;
     const auto type = type_of(record);

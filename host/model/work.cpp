@@ -80,6 +80,16 @@ double bytes_of(const Argument& argument) {
     return 0;
 }
 
+double local_bytes_of(const Setup& setup, const std::vector<std::string>& arguments) {
+    double out = 0;
+    for (const auto& argument : setup.args) {
+        const auto* local = std::get_if<Local>(&argument);
+        if (local && (arguments.empty() || std::ranges::count(arguments, local->name) > 0))
+            out += static_cast<double>(local->size_bytes);
+    }
+    return out;
+}
+
 WorkInfo work_of(const Setup& setup) {
     WorkInfo out;
     out.bytes = setup.work.bytes;

@@ -10,6 +10,9 @@ const std::string& name_of(const Argument& argument);
 /// Bytes of an argument's buffer or image.
 double bytes_of(const Argument& argument);
 
+/// Bytes of local memory that a launch with these arguments brings; empty: all of them.
+double local_bytes_of(const Setup& setup, const std::vector<std::string>& arguments = {});
+
 /// The declared work of one operation; with a Slope, that of one step.
 WorkInfo work_of(const Setup& setup);
 

@@ -13,6 +13,7 @@
 
 #ifdef __linux__
 #include <dirent.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -257,6 +258,30 @@ std::vector<inspect::CodeRegion> executable_regions(std::string_view maps) {
     return out;
 }
 
+#ifdef __linux__
+std::vector<inspect::CodeRegion> copies_of_sampled(const std::vector<inspect::CodeRegion>& regions,
+                                                   std::span<const std::uint64_t> addresses) {
+    std::vector<inspect::CodeRegion> out;
+    const int memory = ::open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+    if (memory < 0) return out;
+    for (const auto& region : regions) {
+        const auto size = region.bytes.size();
+        if (std::ranges::none_of(addresses, [&](auto a) { return a - region.address < size; })) continue;
+        auto bytes = std::make_shared<std::vector<std::byte>>(size);
+        std::size_t read = 0;
+        while (read < size) {
+            const auto n =
+                ::pread(memory, bytes->data() + read, size - read, static_cast<off_t>(region.address + read));
+            if (n <= 0) break;
+            read += static_cast<std::size_t>(n);
+        }
+        if (read == size) out.push_back({region.address, *bytes, region.path, bytes});
+    }
+    ::close(memory);
+    return out;
+}
+#endif
+
 inspect::AddressSamples sample_addresses(const std::function<void()>& work, double piece, double seconds) {
     inspect::AddressSamples out;
 #ifdef __linux__
@@ -272,7 +297,8 @@ inspect::AddressSamples sample_addresses(const std::function<void()>& work, doub
     sampler->stop();
     sampler->drain(out.addresses);
     std::ifstream maps("/proc/self/maps");
-    out.regions = executable_regions(std::string(std::istreambuf_iterator<char>(maps), {}));
+    out.regions =
+        copies_of_sampled(executable_regions(std::string(std::istreambuf_iterator<char>(maps), {})), out.addresses);
 #else
     (void)work, (void)piece, (void)seconds;
     out.refused = "addresses are sampled on Linux only";

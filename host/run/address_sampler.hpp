@@ -6,7 +6,11 @@
 // setting), a timer of each thread's CPU time sends SIGPROF, at the pace of the system's tick.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
 
 #include "inspect/code/hot.hpp"
 
@@ -18,5 +22,10 @@ inspect::AddressSamples sample_addresses(const std::function<void()>& work, doub
 
 /// Executable memory that can be read, from the text of /proc/self/maps; neighbors of one file are one region.
 std::vector<inspect::CodeRegion> executable_regions(std::string_view maps);
+
+/// Those that hold one of the addresses, with a copy of their bytes: a driver may unload a kernel at any time. What is
+/// mapped no more is left out. Linux only.
+std::vector<inspect::CodeRegion> copies_of_sampled(const std::vector<inspect::CodeRegion>& regions,
+                                                   std::span<const std::uint64_t> addresses);
 
 }  // namespace cllab::run

@@ -91,6 +91,7 @@ private:
             cells.push_back(std::move(cell));
             if (!fine) break;
         }
+        if (fine) treat_data_alike(cells);
         if (fine) take_rounds(cells, random);
         for (auto& cell : cells) {
             if (cell.sampling) finish_arrangement(*cell.state, *cell.sampling);
@@ -250,6 +251,7 @@ private:
             end_later(std::move(cell));
             return true;
         });
+        treat_data_alike(cells);
         // Round by round, so that drift hits every cell of the comparison alike.
         std::vector<std::size_t> active(cells.size());
         for (std::size_t i = 0; i < active.size(); ++i) active[i] = i;
@@ -279,6 +281,16 @@ private:
         // An interrupt ends the sampling, not the cells: what has samples is finished with what it has.
         for (const auto i : active) cells[i].sampling->stop_early();
         share_out(shared, cells);
+    }
+
+    /// Where the time of one depends on what operations do to the data, all begin with the data put back: like is held
+    /// against like.
+    void treat_data_alike(Cells& cells) {
+        const auto one = std::find_if(cells.begin(), cells.end(), [](const auto& c) { return c.state->fresh_data; });
+        if (one == cells.end()) return;
+        for (auto& cell : cells)
+            cell.sampling->begin_with_fresh_data("what goes in is put back before each timed operation, as for '" +
+                                                 one->state->cell.id + "', whose time depends on it");
     }
 
     void refer(Cells& cells) {

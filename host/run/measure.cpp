@@ -82,6 +82,20 @@ model::Timing to_timing(std::span<const double> samples) {
     return out;
 }
 
+std::optional<bool> same_time(std::span<const double> fresh, std::span<const double> processed, bool last) {
+    const double clearly = std::log(1.03), noticeable = std::log(1.05), at_once = std::log(1.5);
+    constexpr std::size_t few = 3;
+    std::vector<double> ratios;
+    for (std::size_t i = 0; i < fresh.size(); ++i)
+        ratios.push_back(std::log(std::max(fresh[i], 1e-12) / std::max(processed[i], 1e-12)));
+    const auto s = summarise(ratios);
+    const auto beyond = [&](double limit) { return s.low > limit || s.high < -limit; };
+    if (s.n >= few && (beyond(at_once) || (s.n >= least_for_interval && beyond(clearly)))) return false;
+    if (s.n >= few && s.low > -noticeable && s.high < noticeable) return true;
+    if (last) return std::abs(s.median) <= noticeable || !beyond(0);
+    return std::nullopt;
+}
+
 Plausible plausible(const model::Timing& time, bool may_be_free) {
     if (std::isfinite(time.median) && may_be_free && time.low <= 0 && time.high >= 0) return Plausible::nothing;
     return std::isfinite(time.median) && time.median > 0 ? Plausible::yes : Plausible::no;

@@ -24,6 +24,10 @@ struct MeasureRules {
     double sampling_seconds = 0.4;  ///< cap of the sampling of one cell
     double precise_within = 0.01;   ///< half-width of the interval over the median
     unsigned first_check = 20, last_check = 320;
+    /// Rounds that look whether the time depends on what operations do to the data: six in a quarter of the sampling's
+    /// time or as many more as fit, three where they take longer than all of it.
+    unsigned fewest_data_rounds = 3, data_rounds = 6, most_data_rounds = 32;
+    double data_seconds_part = 0.25;
 };
 
 /// Rules for cells on the device. GPUs raise their clock over some 100 ms.
@@ -54,6 +58,11 @@ private:
 };
 
 model::Timing to_timing(std::span<const double> samples);
+
+/// Whether operations on data that operations have processed take as long as those on the data that goes in, by times
+/// taken in rounds of one of each: within 5 %, the noise of the rounds apart. Nothing: more rounds would tell; never
+/// with `last`, which takes the median for it. At least one round.
+std::optional<bool> same_time(std::span<const double> fresh, std::span<const double> processed, bool last);
 
 enum class Plausible { yes, nothing, no };
 /// Whether a time can be that of work which was done: no, when it is zero or below; nothing, when the work

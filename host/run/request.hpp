@@ -37,6 +37,9 @@ struct Settings {
     /// The run begins where another one on the device ended: what was found of its timer holds, and it is as warm
     /// (method rules 3 and 4).
     bool goes_on = false;
+    /// Whether each timed operation of what works in place begins with the data put back, outside of its time; nothing:
+    /// that is found out.
+    std::optional<bool> fresh_data;
     double hot_seconds = 0;     ///< of the launches in which it is sampled which code runs; 0: none
     bool core_models = false;   ///< what models of processors say of the hot block is asked for, where an x86 ran it
     double tool_seconds = 30;   ///< of all disassemblers of a cell together

@@ -391,6 +391,65 @@ __kernel __attribute__((reqd_work_group_size(8, 1, 1))) void other(__global numb
         offered = re.search(r"however wide: ([^.]*)\.", " ".join(self.lab("isa", "--help")[0].split()))[1].split(", ")
         self.assertEqual([title.replace(" ", "_") for title in re.split("  +", out.splitlines()[0].strip())], offered)
 
+    LOCAL = ("__kernel void k(__global float* x, __local float* t) {\n    const int l = get_local_id(0);\n    t[l] = x[get_global_id(0)];\n"
+             "    barrier(CLK_LOCAL_MEM_FENCE);\n    x[get_global_id(0)] = t[get_local_size(0) - 1 - l];\n}\n")
+
+    def test_local_memory_given_as_an_argument_counts_for_the_occupancy(self):
+        self.write(self.LOCAL)
+
+        def occupancy(target, elements, *args):
+            out, _ = self.lab("isa", "t.cl", "--target", target, "--summary", "--arg", "x=zero:4096", "--arg", f"t=local:{elements}", *args)
+            return int(re.search(r"occupancy .*\) = (\d+) ", out).group(1))
+
+        for target, few in (("gfx900", 2), ("sm_80", 8)):
+            with self.subTest(target=target):
+                self.assertEqual(occupancy(target, 8192, "--global", "4096", "--local", "64" if target == "sm_80" else "256"), few)
+                self.assertGreater(occupancy(target, 64, "--global", "4096", "--local", "64"), few)
+        # The largest group that the driver may choose has four wavefronts.
+        self.assertEqual(occupancy("gfx900", 8192), 2)
+
+    def test_a_loop_that_runs_until_a_value_is_reached_is_timed_on_the_data_that_goes_in(self):
+        until = ("__kernel void {name}(__global const float* from, __global float* {to}) {{\n    const int i = get_global_id(0);\n    float v = {read}[i];\n"
+                 "    while (v < 300.0f) v += 0.01f;\n    {to}[i] = v;\n}}\n")
+        inside, outside = (self.check(until.format(name="until", to="x", read=read), "--arg", "from=zero:1024", "--arg", f"x={data}:1024", "--global", "1024",
+                                      name=f"{read}.cl")[0] for read, data in (("x", "zero"), ("from", "out")))
+        self.assertEqual((inside["status"], outside["status"]), ("ok", "ok"))
+        self.assertGreater(inside["time"]["median"], 0.5 * outside["time"]["min"])
+        self.assertTrue(any(w.startswith("fresh-data: an operation takes ") for w in inside["warnings"]), inside["warnings"])
+        self.assertFalse(any(w.startswith("fresh-data:") for w in outside["warnings"]), outside["warnings"])
+
+    def test_a_rate_that_no_memory_has_is_named(self):
+        self.write("__kernel void few(__global const float* a, __global float* b) {\n    const int i = get_global_id(0);\n    b[i] = a[i] + 1.0f;\n}\n")
+        for size, named in ((4096, True), (8 << 20, False)):
+            self.lab("run", "t.cl", "--device", "cpu", "--no-dumps", "--max-time", "0.02", "--json", "r.jsonl", "--force", "--arg", f"a=zero:{8 << 20}",
+                     "--arg", f"b=zero:{8 << 20}", "--global", size)
+            warnings = self.records()[0]["warnings"]
+            self.assertEqual(any(w.startswith("beyond-memory: ") and "work bytes" in w for w in warnings), named, warnings)
+
+    def test_a_binary_that_is_damaged_or_that_no_assembler_takes_is_a_failure(self):
+        self.lab("isa", "saxpy_w32", "--target", "gfx900", "--dumps", "d", "--summary")
+        code = next(self.folder.rglob("program.co")).read_bytes()
+        (self.folder / "short.co").write_bytes(code[:len(code) // 2])
+        self.lab("dump", "saxpy_w32", "--device", "cpu", "--dumps", "p", "--axis", "size=4096")
+        for name in ("program.so", "program.poclbin"):
+            whole = next(self.folder.rglob(name)).read_bytes()
+            (self.folder / f"short-{name}").write_bytes(whole[:len(whole) // 2])
+        (self.folder / "bad.ptx").write_text(".version 7.8\n.target sm_80\n.address_size 64\n.entry k() { addx.s64 %r1, %r2; ret; }\n")
+        for name in ("short.co", "short-program.so", "short-program.poclbin"):
+            with self.subTest(name=name):
+                self.assertIn("it is damaged: ", self.lab("isa", name, status=1)[1])
+        if shutil.which("ptxas"):
+            self.assertIn("ptxas exited with status", self.lab("isa", "bad.ptx", status=1)[1])
+
+    def test_what_is_no_file_and_no_kernel_says_so(self):
+        (self.folder / "DIR.ptx").mkdir()
+        (self.folder / "notes.txt").write_text("x")
+        for command in ("isa", "run", "dump", "why"):
+            for pattern, said in (("nosuch.ptx", "there is no file 'nosuch.ptx'"), ("DIR.ptx", "'DIR.ptx' is a folder")):
+                with self.subTest(command=command, pattern=pattern):
+                    self.assertIn(said, self.lab(command, pattern, status=2)[1])
+        self.assertIn("file 'notes.txt' is no kernel's text", words(self.lab("run", "notes.txt", status=2)[1]))
+
     def test_a_binary_of_any_program_is_recognised(self):
         self.write(BLOCK + SCALE)
         self.lab("dump", "t.cl", "--device", "cpu", "--dumps", "d")

@@ -91,6 +91,11 @@ BOOST_AUTO_TEST_CASE(an_intel_execution_unit_has_as_many_threads_as_the_compiler
     BOOST_TEST(o->waves == 4u);
     BOOST_TEST(o->unit == "threads per execution unit");
     BOOST_TEST(!isa::xe.occupancy("pvc", {0, 0, 0, 0, 0}).has_value());
+    // 32 KiB a group of 64 items in SIMD16: four groups of four threads on 16 execution units.
+    const auto local = isa::xe.occupancy("tgllp", {128, 0, 32768, 7, 64, 16});
+    BOOST_TEST_REQUIRE(local.has_value());
+    BOOST_TEST(local->waves == 1u);
+    BOOST_TEST(local->limited_by == "local memory");
 }
 
 BOOST_AUTO_TEST_CASE(nvidia_warps_follow_the_occupancy_calculator) {

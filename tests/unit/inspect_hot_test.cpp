@@ -2,7 +2,10 @@
 #ifndef BOOST_TEST_DYN_LINK
 #define BOOST_TEST_DYN_LINK
 #endif
+#include <sys/mman.h>
+
 #include <boost/test/unit_test.hpp>
+#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "inspect/binary/pocl_code.hpp"
@@ -404,6 +407,30 @@ BOOST_AUTO_TEST_CASE(executable_memory_is_read_from_the_systems_map) {
     BOOST_TEST(regions[0].path == "/usr/lib/lib a.so");
     BOOST_TEST(regions[1].address == 0x7000u);
     BOOST_TEST(regions[1].path == "");
+}
+
+BOOST_AUTO_TEST_CASE(sampled_code_stays_readable_when_the_driver_unmaps_it) {
+    constexpr std::size_t page = 4096;
+    const auto map = [&](int fill) {
+        void* at = ::mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        BOOST_TEST_REQUIRE((at != MAP_FAILED));
+        std::memset(at, fill, page);
+        return static_cast<const std::byte*>(at);
+    };
+    const auto *kept = map(1), *unsampled = map(2), *gone = map(3);
+    const auto address = [](const std::byte* at) { return reinterpret_cast<std::uint64_t>(at); };
+    std::vector<CodeRegion> regions;
+    for (const auto* at : {kept, unsampled, gone}) regions.push_back({address(at), {at, page}, "/lib/k.so"});
+    ::munmap(const_cast<std::byte*>(gone), page);
+    const std::vector<std::uint64_t> sampled{address(kept) + page - 1, address(gone)};
+    const auto copies = run::copies_of_sampled(regions, sampled);
+    ::munmap(const_cast<std::byte*>(kept), page);
+    ::munmap(const_cast<std::byte*>(unsampled), page);
+    BOOST_TEST_REQUIRE(copies.size() == 1u);
+    BOOST_TEST(copies[0].address == address(kept));
+    BOOST_TEST(copies[0].path == "/lib/k.so");
+    BOOST_TEST(copies[0].bytes.size() == page);
+    BOOST_TEST((copies[0].bytes.back() == std::byte{1}));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

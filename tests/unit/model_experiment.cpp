@@ -3,6 +3,7 @@
 #endif
 #include <atomic>
 #include <boost/test/unit_test.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "core/parallel.hpp"
 #include "model/registry.hpp"
 #include "model/result.hpp"
+#include "model/warning.hpp"
 
 BOOST_AUTO_TEST_SUITE(experiments)
 
@@ -167,5 +169,20 @@ BOOST_AUTO_TEST_CASE(no_data_is_false_and_has_no_size) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_CASE(a_warning_is_known_by_its_code_and_by_all_of_it) {
+    using model::Warning;
+    model::Record record;
+    record.warnings = {model::warning(Warning::no_cost, "as cheap as nothing"), "no-cost-at-all: of a later version"};
+    BOOST_TEST(record.warnings.front() == "no-cost: as cheap as nothing");
+    BOOST_TEST(model::warns(record, Warning::no_cost));
+    BOOST_TEST(!model::warns(record, Warning::throttled));
+    BOOST_TEST(!model::is(record.warnings.back(), Warning::no_cost));
+    std::set<std::string_view> codes(model::warning_codes.begin(), model::warning_codes.end());
+    BOOST_TEST(codes.size() == model::warning_codes.size());
+    BOOST_TEST(model::code_of(Warning::throttled) == "throttled");
+    BOOST_TEST(model::code_of(Warning::below_floor) == "below-floor");
+    BOOST_TEST(model::code_of(Warning::fresh_data) == "fresh-data");
+}
 
 BOOST_AUTO_TEST_SUITE_END()

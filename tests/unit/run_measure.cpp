@@ -4,6 +4,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
+#include "core/random.hpp"
 #include "run/measure.hpp"
 
 BOOST_AUTO_TEST_SUITE(measure)
@@ -129,6 +130,43 @@ BOOST_AUTO_TEST_CASE(a_time_that_does_not_grow_is_no_work_unless_it_may_be_free)
     BOOST_TEST(not_linear(flat, flat, also, false).value_or("") ==
                "the time does not grow with the trips by more than the noise");
     BOOST_TEST(!not_linear(flat, flat, also, true).has_value());
+}
+
+namespace {
+/// `n` times around `seconds`, off by up to `noise` of them.
+std::vector<double> times(double seconds, double noise, std::size_t n, std::uint64_t seed) {
+    cllab::Random random(seed);
+    std::vector<double> out;
+    for (std::size_t i = 0; i < n; ++i)
+        out.push_back(seconds * (1 + noise * (static_cast<double>(random.below(2001)) / 1000 - 1)));
+    return out;
+}
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(data_that_takes_a_tenth_longer_is_told_from_data_that_does_not) {
+    using Known = std::optional<bool>;
+    for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+        const auto fresh = times(1e-3, 0.02, 6, seed), same = times(1e-3, 0.02, 6, seed + 100),
+                   shorter = times(1e-3 / 1.1, 0.02, 6, seed + 200), longer = times(1.1e-3, 0.02, 6, seed + 300);
+        BOOST_TEST((same_time(fresh, same, false) == Known(true)));
+        BOOST_TEST((same_time(fresh, shorter, false) == Known(false)));
+        BOOST_TEST((same_time(fresh, longer, false) == Known(false)));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(three_rounds_tell_a_kernel_that_has_nothing_left_to_do) {
+    BOOST_TEST((same_time(times(20e-3, 0.2, 3, 1), times(36e-6, 0.2, 3, 2), false) == std::optional(false)));
+    BOOST_TEST((same_time(times(20e-3, 0.2, 2, 1), times(36e-6, 0.2, 2, 2), false) == std::nullopt));
+}
+
+BOOST_AUTO_TEST_CASE(noise_is_no_difference_of_the_data) {
+    unsigned differ = 0;
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+        const auto known = same_time(times(1e-3, 0.3, 32, seed), times(1e-3, 0.3, 32, seed + 1000), true);
+        BOOST_TEST_REQUIRE(known.has_value());
+        differ += *known ? 0 : 1;
+    }
+    BOOST_TEST(differ <= 10u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,6 +1,7 @@
 #include "app/choose/choice.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "app/choose/capture.hpp"
 #include "app/choose/request.hpp"
@@ -45,6 +46,23 @@ struct Choice::Own {
 bool names_kernel_file(const std::string& pattern) {
     const auto file = file_and_glob(pattern).first;
     return file.ends_with(".cl") || file.ends_with(".ocl");
+}
+
+void refuse_file(const std::string& pattern, const std::string& command) {
+    const auto colon = pattern.rfind(':');
+    for (const auto& path : {pattern, pattern.substr(0, colon)}) {
+        std::error_code ignored;
+        const auto found = std::filesystem::status(path, ignored);
+        if (std::filesystem::is_directory(found))
+            throw Error(Blame::usage, "'" + path + "' is a folder; `cllab " + command +
+                                          "` takes names of kernels, as `cllab list` has them, and files");
+        if (std::filesystem::exists(found))
+            throw Error(Blame::usage, "file '" + path + "' is no kernel's text, which ends in .cl or .ocl" +
+                                          (command == "isa" ? "" : "; `cllab isa` reads program binaries"));
+    }
+    // No kernel's name has these.
+    if (pattern.find_first_of("/.") != std::string::npos && pattern.find_first_of("*?[") == std::string::npos)
+        throw Error(Blame::usage, "there is no file '" + pattern.substr(0, colon) + "'");
 }
 
 bool names_build_options(const std::string& versus) { return versus.starts_with('-'); }
@@ -136,7 +154,17 @@ const std::vector<model::Experiment>& Choice::experiments() const {
 }
 
 std::vector<model::Selected> Choice::select(const std::vector<std::string>& patterns) const {
-    if (!own_) return model::select(experiments(), patterns);
+    if (!own_) {
+        for (const auto& pattern : patterns) {
+            try {
+                model::select(experiments(), {pattern});
+            } catch (const Error&) {
+                refuse_file(pattern, invocation_.command);
+                throw;
+            }
+        }
+        return model::select(experiments(), patterns);
+    }
     const auto& experiment = own_->experiments.front();
     std::set<std::string> names;
     for (const auto& pattern : patterns) {

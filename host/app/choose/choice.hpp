@@ -15,6 +15,9 @@ namespace cllab::app {
 
 /// Whether a pattern names a kernel file, as in my.cl, my.cl:kernel or src/kernels.ocl.
 bool names_kernel_file(const std::string& pattern);
+/// Throws Error(usage) for what matches no kernel and names a folder, another file, or a file that is not there; does
+/// nothing for a name without a file.
+void refuse_file(const std::string& pattern, const std::string& command);
 /// What stands behind --vs is build options, and no other variant.
 bool names_build_options(const std::string& versus);
 

@@ -231,6 +231,7 @@ int print_binaries(const Invocation& invocation) {
     std::vector<CellCode> codes;
     for (const auto& pattern : invocation.patterns) {
         const auto file = binary_named(pattern);
+        if (!file) refuse_file(pattern, invocation.command);
         if (!file)
             throw Error(Blame::usage,
                         "program files and patterns do not go together; found '" + pattern + "' beside a file");
@@ -240,7 +241,7 @@ int print_binaries(const Invocation& invocation) {
         throw Error(Blame::usage,
                     "a program binary is read as it is; --target and --device are for kernels that are compiled");
     for (const auto& code : codes) print_code(code, invocation);
-    return 0;
+    return report_failures(codes, invocation.require_all);
 }
 
 }  // namespace

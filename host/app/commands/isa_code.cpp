@@ -23,6 +23,7 @@
 #include "inspect/tools/offline.hpp"
 #include "inspect/tools/tool.hpp"
 #include "model/params.hpp"
+#include "model/work.hpp"
 #include "run/cell/needs.hpp"
 #include "run/kernel_source.hpp"
 
@@ -41,8 +42,10 @@ void compile(const Invocation& invocation, const model::Cell& cell, const std::s
     }();
     const auto source = run::kernel_source(*cell.experiment, *cell.variant, invocation.cl_dir);
     const std::string options = run::build_options(cell, setup, device, invocation.build_options);
+    const inspect::LaunchSize launch{setup.local, setup.global,
+                                     static_cast<std::int64_t>(model::local_bytes_of(setup))};
     const auto built =
-        inspect::compile_offline(target, source.text, options, cell.experiment->entry(*cell.variant), setup.local);
+        inspect::compile_offline(target, source.text, options, cell.experiment->entry(*cell.variant), launch);
     if (!built.ok) {
         out.status = model::Status::build_failed;
         out.reason = built.log;
@@ -63,8 +66,15 @@ void compile(const Invocation& invocation, const model::Cell& cell, const std::s
                                     built.log,
                                     inspect::as_bytes(built.binary),
                                     device,
-                                    {setup.local, setup.global}};
+                                    launch};
     inspect::write_sidecars(dump, built.analysis);
+}
+
+/// Why the tools that are there make no listing; empty: they do, or are not there.
+std::string refusal_of(const inspect::Analysis& analysis) {
+    for (const auto& listing : analysis.disassembly.listings)
+        if (listing.refused) return listing.note;
+    return {};
 }
 
 }  // namespace
@@ -87,6 +97,7 @@ std::vector<CellCode> code_of_binary(const std::string& path, const std::string&
     if (names.empty() && !all.empty())
         throw Error(Blame::usage, "no kernel in '" + path + "' matches '" + glob + "'; there are " + join(all, ", "));
     if (names.empty()) names.push_back(glob);
+    const auto damage = inspect::damage_of(binary);
     std::vector<CellCode> out;
     for (const auto& name : names) {
         const auto analysis = inspect::analyse(binary, name, {}, {});
@@ -95,6 +106,8 @@ std::vector<CellCode> code_of_binary(const std::string& path, const std::string&
         code.summary = analysis.summary;
         if (const auto* counts = analysis.best()) code.counts = *counts;
         code.info = analysis.info;
+        code.reason = damage.empty() ? refusal_of(analysis) : "it is damaged: " + damage;
+        if (!code.reason.empty()) code.status = model::Status::build_failed;
         out.push_back(std::move(code));
     }
     return out;

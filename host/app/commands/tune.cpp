@@ -24,6 +24,7 @@
 #include "core/units.hpp"
 #include "model/params.hpp"
 #include "model/registry.hpp"
+#include "model/warning.hpp"
 #include "report/table/comparison.hpp"
 #include "report/table/layout.hpp"
 
@@ -157,7 +158,7 @@ private:
         }
         say_fitted(lines);
         for (const auto& warning : records[order.front()].warnings) {
-            if (warning.rfind("beyond-peak:", 0) == 0) say_fitted("  " + printable(warning) + "\n");
+            if (model::is(warning, model::Warning::beyond_peak)) say_fitted("  " + printable(warning) + "\n");
         }
         const auto chosen = choose(points[order.front()], records[order.front()], initial);
         results() << "  cllab run " << name_of_variant() << " --device " << device_.selector << axis_options(chosen)

@@ -7,6 +7,7 @@
 
 #include "app/screen/comparison.hpp"
 #include "core/clock.hpp"
+#include "model/warning.hpp"
 #include "report/table/comparison.hpp"
 #include "run/conditions/conditions.hpp"
 
@@ -67,6 +68,9 @@ Versus::Versus(Runner& runner, const run::Settings& settings, const std::string&
     if (control != model::Control::right) cells.push_back(control_of(pair.front()));
     if (control != model::Control::left) cells.push_back(control_of(pair.back()));
     request_.settings.arrangement = request_.settings.goes_on = true;
+    // As they ran alone, and alike.
+    const auto fresh = [](const model::Record& r) { return model::warns(r, model::Warning::fresh_data); };
+    request_.settings.fresh_data = fresh(left) || fresh(right);
     request_.settings.dumps.reset();
     request_.settings.pictures.clear();
 }

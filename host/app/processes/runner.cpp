@@ -14,6 +14,7 @@
 #include "device/selectors.hpp"
 #include "inspect/tools/dump.hpp"
 #include "inspect/tools/tool.hpp"
+#include "model/warning.hpp"
 #include "report/records/json.hpp"
 #include "run/conditions/warm_up.hpp"
 
@@ -88,7 +89,7 @@ void write_timing(model::Record& record) {
         const auto text = report::to_json_pretty(record) + "\n";
         inspect::write_file(std::filesystem::path(record.dump) / inspect::timing_file, inspect::as_bytes(text));
     } catch (const Error& e) {  // what was measured is worth more
-        record.warnings.push_back(std::string("no-dump: ") + e.what());
+        record.warnings.push_back(model::warning(model::Warning::no_dump, e.what()));
     }
 }
 

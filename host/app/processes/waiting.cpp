@@ -215,6 +215,7 @@ Message difference(const run::RunRequest& request) {
             {"arrangement", settings.arrangement},
             {"measure", settings.measure},
             {"sampling_seconds", settings.sampling_seconds},
+            {"fresh_data", settings.fresh_data ? Message(*settings.fresh_data) : Message()},
             {"hot_seconds", settings.hot_seconds},
             {"dumps", settings.dumps.has_value()}};
 }
@@ -240,6 +241,8 @@ run::RunRequest apply(run::RunRequest base, const Message& difference) {
     settings.arrangement = difference.at("arrangement").get<bool>();
     settings.measure = difference.at("measure").get<bool>();
     settings.sampling_seconds = difference.at("sampling_seconds").get<double>();
+    const auto& fresh = difference.at("fresh_data");
+    settings.fresh_data = fresh.is_null() ? std::nullopt : std::optional(fresh.get<bool>());
     settings.hot_seconds = difference.at("hot_seconds").get<double>();
     if (!difference.at("dumps").get<bool>()) settings.dumps.reset();
     return base;

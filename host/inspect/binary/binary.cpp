@@ -125,6 +125,16 @@ const char* name(Kind kind) { return text_of(kind).name; }
 const char* describe(Kind kind) { return text_of(kind).describe; }
 const char* file_name(Kind kind) { return text_of(kind).file; }
 
+std::string damage_of(std::span<const std::byte> binary) {
+    if (recognise(binary) == Kind::poclbin && !read_poclbin(binary).complete)
+        return "it does not hold all that its header names";
+    const auto elf = read_elf(binary);
+    if (elf && elf->bytes > binary.size())
+        return "its sections end at byte " + std::to_string(elf->bytes) + ", and it has " +
+               std::to_string(binary.size());
+    return {};
+}
+
 std::string_view ptx_text(ByteSpan binary) {
     std::string_view text = as_text(binary);
     while (!text.empty() && text.back() == '\0') text.remove_suffix(1);

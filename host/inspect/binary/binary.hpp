@@ -57,6 +57,10 @@ struct PoclContainer {
 };
 PoclContainer read_poclbin(std::span<const std::byte> binary);
 
+/// What is missing of a binary that was cut short or damaged, in words that follow "it is damaged: "; empty: nothing
+/// that its headers promise.
+std::string damage_of(std::span<const std::byte> binary);
+
 /// PTX without the trailing NULs that NVIDIA's driver appends and ptxas refuses.
 std::string_view ptx_text(std::span<const std::byte> binary);
 

@@ -1,6 +1,7 @@
 #include "inspect/binary/elf.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace cllab::inspect {
 namespace {
@@ -26,6 +27,11 @@ void read_sections(ByteSpan file, Elf& elf) {
     const std::uint64_t names = load<std::uint16_t>(file, tail + 4).value_or(0);
     if (table == 0 || entry < (elf.is64 ? 64u : 40u)) return;
 
+    const auto reaches = [&](std::uint64_t offset, std::uint64_t size) {
+        constexpr auto most = std::numeric_limits<std::uint64_t>::max();
+        elf.bytes = std::max(elf.bytes, size > most - offset ? most : offset + size);
+    };
+    reaches(table, count * entry);
     std::vector<std::uint32_t> name_offsets;
     for (std::uint64_t i = 0; i < count; ++i) {
         if (table > file.size() || i * entry > file.size()) break;
@@ -48,6 +54,7 @@ void read_sections(ByteSpan file, Elf& elf) {
             section.link = *load<std::uint32_t>(*header, 24);
             section.info = *load<std::uint32_t>(*header, 28);
         }
+        if (section.type != sht_nobits) reaches(offset, size);
         if (section.type != sht_nobits) section.data = slice(file, offset, size).value_or(ByteSpan{});
         elf.sections.push_back(section);
     }

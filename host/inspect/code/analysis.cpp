@@ -118,7 +118,8 @@ Analysis analyse(ByteSpan binary, const std::string& entry, std::string_view bui
     json facts = json::object();
     if (const auto* set = isa::of(a.kind); set && set->read_facts)
         set->read_facts(a, facts,
-                        {binary, entry, build_log, launch.local.dims ? launch.local.count() : 0, options.target});
+                        {binary, entry, build_log, launch.local.dims ? launch.local.count() : 0, options.target,
+                         launch.local_arguments});
     a.summary = make_summary(a, facts);
     facts["summary"] = a.summary;
     // Names come out of the binary: bytes that are not UTF-8 are replaced, not thrown over.

@@ -177,7 +177,8 @@ public:
     }
 
 private:
-    /// The text does not say how long the last instruction is; none is longer than 15 bytes.
+    /// Where the text does not say how long an instruction is, only its first byte is its own: samples stand at first
+    /// bytes.
     std::uint64_t end_of(std::size_t i) const {
         const auto& instruction = function_.instructions[i];
         return instruction.address + (instruction.bytes ? instruction.bytes : 1);

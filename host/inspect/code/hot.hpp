@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,7 +23,8 @@ struct InstructionSet;
 struct CodeRegion {
     std::uint64_t address = 0;
     ByteSpan bytes;
-    std::string path;  ///< of the mapped file; empty for generated code
+    std::string path;                                              ///< of the mapped file; empty for generated code
+    std::shared_ptr<const std::vector<std::byte>> copy = nullptr;  ///< that `bytes` are; nothing: they are elsewhere
 };
 
 struct AddressSamples {

@@ -19,6 +19,7 @@ struct Occupancy {
 struct KernelNeeds {
     std::int64_t registers = 0, scalar_registers = 0, local_bytes = 0, wavefront = 0;
     std::size_t group_items = 0;
+    std::int64_t simd = 0;  ///< work-items of a thread, where `wavefront` is threads
 };
 
 /// The smallest of several limits, remembering which and how each came about.

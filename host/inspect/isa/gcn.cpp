@@ -243,8 +243,7 @@ void read_facts(Analysis& a, nlohmann::json& out, const FactsRequest& request) {
     const std::string origin = "code object metadata";
     set_fact(a.info, "registers", &model::CodeInfo::registers, facts->vgprs, origin + ", VGPRs per work-item");
     set_fact(a.info, "spills", &model::CodeInfo::spills, facts->vgpr_spills, origin + ", VGPRs spilled");
-    set_fact(a.info, "local_bytes", &model::CodeInfo::local_bytes, facts->local_bytes,
-             origin + ", per work-group, without __local arguments");
+    set_local_bytes(a.info, facts->local_bytes, request, origin);
     set_fact(a.info, "private_bytes", &model::CodeInfo::private_bytes, facts->private_bytes,
              origin + ", scratch per work-item");
     const std::pair<const char*, std::optional<std::int64_t>> more[] = {{"sgprs", facts->sgprs},
@@ -255,8 +254,11 @@ void read_facts(Analysis& a, nlohmann::json& out, const FactsRequest& request) {
     for (const auto& [key, value] : more)
         if (value) out[key] = *value;
     out["metadata"] = *metadata;
-    const KernelNeeds needs{facts->vgprs.value_or(0), facts->sgprs.value_or(0), facts->local_bytes.value_or(0),
-                            facts->wavefront.value_or(0), request.group_items};
+    // Of a group whose size is left to the driver: what the largest leaves room for.
+    const auto group =
+        request.group_items > 0 ? request.group_items : static_cast<std::size_t>(facts->max_group.value_or(0));
+    const KernelNeeds needs{facts->vgprs.value_or(0), facts->sgprs.value_or(0), a.info.local_bytes.value_or(0),
+                            facts->wavefront.value_or(0), group};
     add_occupancy(out, occupancy(processor, needs));
 }
 

@@ -15,6 +15,15 @@ void set_fact(model::CodeInfo& info, const char* name, std::optional<std::int64_
     info.origin[name] = origin;
 }
 
+void set_local_bytes(model::CodeInfo& info, std::optional<std::int64_t> declared, const FactsRequest& request,
+                     const std::string& origin) {
+    const auto given = request.local_arguments;
+    if (!declared && given == 0) return;
+    set_fact(info, "local_bytes", &model::CodeInfo::local_bytes, declared.value_or(0) + given,
+             origin + ", per work-group, " +
+                 (given > 0 ? std::to_string(given) + " of them in __local arguments" : "without __local arguments"));
+}
+
 void add_occupancy(nlohmann::json& facts, const std::optional<Occupancy>& o) {
     if (!o) return;
     facts["occupancy"] = {{"waves", o->waves},
@@ -60,6 +69,7 @@ Listing run_on_file(Listing listing, const std::vector<Command>& commands, const
         failures += (failures.empty() ? "" : "; ") + tool->filename().string() + " " +
                     without_folder(result.failure(), folder.path());
     }
+    listing.refused = !failures.empty();
     listing.note = failures.empty() ? needed : "no disassembly: " + failures;
     return listing;
 }

@@ -56,8 +56,9 @@ struct FactsRequest {
     ByteSpan binary;
     const std::string& entry;
     std::string_view build_log;
-    std::size_t group_items;  ///< 0: unknown
-    std::string target;       ///< asked for, "sm_90"; empty: what the binary says
+    std::size_t group_items;           ///< 0: unknown
+    std::string target;                ///< asked for, "sm_90"; empty: what the binary says
+    std::int64_t local_arguments = 0;  ///< bytes of local memory beside what the kernel declares
 };
 
 /// What came out of an offline compiler.
@@ -129,6 +130,9 @@ struct InstructionSet {
 /// Sets one number of `info` with its origin; does nothing without a value.
 void set_fact(model::CodeInfo& info, const char* name, std::optional<std::int64_t> model::CodeInfo::*field,
               std::optional<std::int64_t> value, const std::string& origin);
+/// The local memory of a group: what the kernel declares, if it says so, and what its arguments bring.
+void set_local_bytes(model::CodeInfo& info, std::optional<std::int64_t> declared, const FactsRequest& request,
+                     const std::string& origin);
 void add_occupancy(nlohmann::json& facts, const std::optional<Occupancy>& occupancy);
 
 // --- For disassemble -------------------------------------------------------------------------------------------------

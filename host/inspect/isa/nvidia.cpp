@@ -34,12 +34,12 @@ constexpr std::array<NvidiaLimits, 14> nvidia_table{{
 
 std::string number(std::int64_t n) { return std::to_string(n); }
 
-void add_facts(Analysis& a, nlohmann::json& facts, const PtxasFacts& from, const std::string& origin) {
+void add_facts(Analysis& a, nlohmann::json& facts, const PtxasFacts& from, const FactsRequest& request,
+               const std::string& origin) {
     set_fact(a.info, "registers", &model::CodeInfo::registers, from.registers, origin + ", per work-item");
     set_fact(a.info, "spills", &model::CodeInfo::spills, from.spill_store_bytes,
              origin + ", bytes of spill stores per work-item");
-    set_fact(a.info, "local_bytes", &model::CodeInfo::local_bytes, from.shared_bytes,
-             origin + ", per work-group, without __local arguments");
+    set_local_bytes(a.info, from.shared_bytes, request, origin);
     set_fact(a.info, "private_bytes", &model::CodeInfo::private_bytes, from.stack_bytes,
              origin + ", stack frame per work-item");
     if (from.spill_load_bytes) facts["spill_load_bytes"] = *from.spill_load_bytes;
@@ -52,11 +52,11 @@ void read_nvidia_facts(Analysis& a, nlohmann::json& facts, const FactsRequest& r
     const PtxasFacts driver = parse_ptxas_log(request.build_log, request.entry);
     const PtxasFacts here = parse_ptxas_log(a.disassembly.tool_log, request.entry);
     if (!driver.empty())
-        add_facts(a, facts, driver, "driver's ptxas verbose log");
+        add_facts(a, facts, driver, request, "driver's ptxas verbose log");
     else if (a.kind == Kind::cubin)
-        add_facts(a, facts, read_cubin(request.binary, request.entry), "cubin .nv.info");
+        add_facts(a, facts, read_cubin(request.binary, request.entry), request, "cubin .nv.info");
     else if (!here.empty())
-        add_facts(a, facts, here, "ptxas -v of this machine, may differ from the driver's");
+        add_facts(a, facts, here, request, "ptxas -v of this machine, may differ from the driver's");
     const int sm = !request.target.empty() ? ptx_target(".target " + request.target)
                    : a.kind == Kind::ptx   ? ptx_target(ptx_text(request.binary))
                                            : 0;

@@ -264,6 +264,7 @@ Disassembly disassemble(ByteSpan binary, const std::string& entry, const Disasse
     if (!cubin) {
         out.listings.push_back(
             {title, &isa::sass, {}, "no disassembly: ptxas " + without_folder(result.failure(), folder.path()), entry});
+        out.listings.back().refused = true;
         return out;
     }
     out.tool_log = result.out + result.err;

@@ -1,4 +1,5 @@
 // What the facts of an Intel GPU's kernel are read from: ocloc's patch tokens, its log, and the listing.
+#include <bit>
 #include <cctype>
 #include <charconv>
 #include <nlohmann/json.hpp>
@@ -53,14 +54,38 @@ std::int64_t named_registers(const Function& function) {
     return static_cast<std::int64_t>(names.size());
 }
 
+/// What shares its local memory: execution units, and how much there is; nothing for a processor that is not known.
+/// From Intel's oneAPI GPU optimization guide, "Intel Xe GPU architecture", and for skl and icllp its Gen9 and Gen11
+/// architecture papers.
+struct Subslice {
+    std::int64_t units = 0, local_bytes = 0;
+};
+std::optional<Subslice> subslice(const std::string& processor) {
+    constexpr std::int64_t kib = 1024;
+    if (processor == "skl" || processor == "icllp") return Subslice{8, 64 * kib};
+    if (processor == "tgllp" || processor == "dg1" || processor == "dg2") return Subslice{16, 128 * kib};
+    if (processor == "pvc") return Subslice{8, 128 * kib};
+    return std::nullopt;
+}
+
 }  // namespace
 
 /// Threads of an execution unit: as the compiler has set them, half as many with the large register file.
-std::optional<Occupancy> xe_occupancy(const std::string&, const KernelNeeds& needs) {
+std::optional<Occupancy> xe_occupancy(const std::string& processor, const KernelNeeds& needs) {
     if (needs.registers <= 0 || needs.wavefront <= 0) return std::nullopt;
     OccupancyLimits found;
     found.add(needs.wavefront, "hardware",
               std::to_string(needs.wavefront) + " threads with " + std::to_string(needs.registers) + " registers each");
+    const auto shares = subslice(processor);
+    if (shares && needs.local_bytes > 0 && needs.group_items > 0 && needs.simd > 0) {
+        const auto given = static_cast<std::int64_t>(
+            std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(needs.local_bytes, 1024))));
+        const auto threads = (static_cast<std::int64_t>(needs.group_items) + needs.simd - 1) / needs.simd;
+        const auto groups = shares->local_bytes / given, each = groups * threads / shares->units;
+        found.add(each, "local memory",
+                  "floor(" + std::to_string(shares->local_bytes) + " byte / " + std::to_string(given) + ") * " +
+                      std::to_string(threads) + " / " + std::to_string(shares->units) + " = " + std::to_string(each));
+    }
     return found.result(static_cast<unsigned>(needs.wavefront), "threads per execution unit");
 }
 
@@ -83,8 +108,7 @@ void read_xe_facts(Analysis& a, nlohmann::json& facts, const FactsRequest& reque
                  "listing by ocloc, general registers named, of " + std::to_string(*file) + " per thread");
     set_fact(a.info, "private_bytes", &model::CodeInfo::private_bytes, word(scratch, 1).value_or(0),
              origin + ", scratch per thread");
-    set_fact(a.info, "local_bytes", &model::CodeInfo::local_bytes, word(local_memory, 1).value_or(0),
-             origin + ", per work-group, without __local arguments");
+    set_local_bytes(a.info, word(local_memory, 1).value_or(0), request, origin);
     // "kernel k  compiled SIMD8 allocated 128 regs and spilled around 188"
     const auto said = request.build_log.find("kernel " + kernel + " ");
     const auto end = request.build_log.find('\n', said);
@@ -93,7 +117,11 @@ void read_xe_facts(Analysis& a, nlohmann::json& facts, const FactsRequest& reque
     set_fact(a.info, "spills", &model::CodeInfo::spills,
              spills ? static_cast<std::int64_t>(number_at(request.build_log, spilled + 15)) : 0,
              "ocloc's log, registers spilled, around");
-    add_occupancy(facts, xe_occupancy({}, {.registers = *file, .wavefront = *threads}));
+    add_occupancy(facts, xe_occupancy(request.target, {.registers = *file,
+                                                       .local_bytes = a.info.local_bytes.value_or(0),
+                                                       .wavefront = *threads,
+                                                       .group_items = request.group_items,
+                                                       .simd = *simd}));
 }
 
 }  // namespace cllab::inspect

@@ -21,6 +21,7 @@ struct Listing {
     std::string text, note;
     std::string function;  ///< name of the entry point inside the text
     std::string made_by;   ///< "llvm-objdump-15"; empty when the binary itself is text
+    bool refused = false;  ///< every tool that was there failed; `note` has their words
 };
 
 /// A part of the binary worth keeping as a file of its own: the shared object out of PoCL's container, for example.

@@ -70,14 +70,14 @@ model::Device offline_device(const std::string& target, const std::string& optio
 }
 
 OfflineBuild compile_offline(const std::string& target, const std::string& source, const std::string& options,
-                             const std::string& entry, const model::Extent& local) {
+                             const std::string& entry, const LaunchSize& launch) {
     const Found found = find_target(target);
     if (!found.target.available())
         throw Error(Blame::environment, "no code can be made for " + target + " here: " + found.target.missing);
     OfflineCode made = found.set.offline->compile(target, source, words(options));
     OfflineBuild build{made.ok, std::move(made.log), std::move(made.binary), {}};
     if (build.ok && isa::of(recognise(as_bytes(build.binary))) == &found.set)
-        build.analysis = analyse(as_bytes(build.binary), entry, build.log, {local}, made.options);
+        build.analysis = analyse(as_bytes(build.binary), entry, build.log, launch, made.options);
     if (build.analysis.best() != nullptr) return build;
     // The compiler may have been asked for something else, and done it.
     if (build.ok || build.log.empty())

@@ -37,6 +37,6 @@ struct OfflineBuild {
 /// left out. A source that does not compile is an answer (ok == false, log). Throws Error(usage) as offline_device and
 /// Error(environment) when this machine cannot make code for the target, with what would enable it.
 OfflineBuild compile_offline(const std::string& target, const std::string& source, const std::string& options,
-                             const std::string& entry, const model::Extent& local);
+                             const std::string& entry, const LaunchSize& launch);
 
 }  // namespace cllab::inspect

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "core/units.hpp"
+#include "model/warning.hpp"
 
 namespace cllab::report {
 namespace {
@@ -23,13 +24,9 @@ bool is_difference(const Record& r) {
                        [&](const auto& m) { return m.first == "step_time" && m.second.value == r.time->median; });
 }
 
-bool is_free(const Record& r) {
-    return std::any_of(r.warnings.begin(), r.warnings.end(), [](const auto& w) { return w.rfind("no-cost:", 0) == 0; });
-}
-
 std::optional<std::string> impossible_time(const Record& r) {
     const Timing& t = *r.time;
-    if (!is_free(r)) {
+    if (!model::warns(r, model::Warning::no_cost)) {
         if (!(t.median > 0)) return "its time is " + seconds(t.median);
         for (const auto& [what, value] : {std::pair{"low", t.low}, {"min", t.min}})
             if (value < 0 && !is_difference(r)) return std::string("'time.") + what + "' is " + seconds(value);

@@ -6,6 +6,7 @@
 
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "model/warning.hpp"
 #include "report/records/device_key.hpp"
 #include "report/records/points.hpp"
 
@@ -24,10 +25,7 @@ std::string letter_of(std::size_t n) {
     return n < 26 ? out : letter_of(n / 26 - 1) + out;
 }
 
-bool is_simulated(const Record& r) {
-    return std::any_of(r.warnings.begin(), r.warnings.end(),
-                       [](const auto& w) { return w.rfind("simulated:", 0) == 0; });
-}
+bool is_simulated(const Record& r) { return model::warns(r, model::Warning::simulated); }
 
 /// The devices in order of first appearance, and which of them each record is of.
 struct Devices {

@@ -19,6 +19,7 @@ void sample_hot_code(CellState& state) {
     const InPhase phase(Phase::hot_code);
     auto& subject = *state.subject;
     if (state.setup.slope) subject.set_trips(state.setup.slope->high);
+    if (state.fresh_data) subject.restore();
     const double one = std::max(subject.timed(1), 1e-7);
     if (one > 3 * seconds) {
         state.record.hot = model::Hot{.reason = "an operation takes " + format_seconds(one) + ", and --hot is " +
@@ -27,8 +28,9 @@ void sample_hot_code(CellState& state) {
     }
     const bool cold = state.settings.cache == Cache::cold;
     constexpr double piece = 0.01;
-    const auto operations = cold ? 1u : static_cast<unsigned>(std::clamp(piece / one, 1.0, 1000.0));
+    const auto operations = cold || state.fresh_data ? 1u : static_cast<unsigned>(std::clamp(piece / one, 1.0, 1000.0));
     const auto work = [&] {
+        if (state.fresh_data) subject.restore();
         if (cold) state.instruments.flush().run();
         subject.timed(operations);
     };

@@ -221,7 +221,7 @@ std::uint64_t yardstick_bytes(const CellState& state) {
 
 void set_yardstick(CellState& state, const Yardsticks::Known& known) {
     state.record.yardstick = known.info;
-    if (!known.info) state.warn("no-yardstick: " + known.why_not + "; the column 'of copy' is left out");
+    if (!known.info) state.warn(Warning::no_yardstick, known.why_not + "; the column 'of copy' is left out");
 }
 
 }  // namespace cllab::run

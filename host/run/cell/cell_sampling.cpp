@@ -16,9 +16,15 @@ Sampling::Sampling(CellState& state)
 
 double Sampling::timed() {
     auto& subject = *state_.subject;
-    const auto before = cores_ ? cores_->now() : CoreClock::Reading{};
-    const double seconds = subject.timed(per_sample_);
-    const auto cores = cores_ ? cores_->now() - before : CoreClock::Reading{};
+    CoreClock::Reading cores;
+    double seconds = 0;
+    if (state_.fresh_data) {
+        seconds = timed_on_fresh_data(cores);
+    } else {
+        const auto before = cores_ ? cores_->now() : CoreClock::Reading{};
+        seconds = subject.timed(per_sample_);
+        if (cores_) cores = cores_->now() - before;
+    }
     // Of a step the second run counts less the first, as its time does.
     this_sample_.had = cores / per_sample_ - this_sample_.had;
     this_sample_.duration += seconds * per_sample_;
@@ -28,7 +34,7 @@ double Sampling::timed() {
 
 double Sampling::one_sample() {
     auto& subject = *state_.subject;
-    if (state_.settings.cache == Cache::cold) state_.instruments.flush().run();
+    if (!state_.fresh_data) begin_operation(0);
     this_sample_ = {};
     if (!state_.setup.slope) return timed();
     const auto& slope = *state_.setup.slope;
@@ -58,6 +64,7 @@ bool Sampling::warm_up() {
         per_sample_ = operations_per_sample(operation, static_cast<double>(audit.step_ns) * 1e-9, audit.empty_seconds,
                                             subject.is_row() ? audit.event_seconds : 0, rules_);
         if (state_.settings.cache == Cache::cold) per_sample_ = 1;  // the second would find what the first brought
+        look_at_data(operation);
     });
 }
 
@@ -89,14 +96,15 @@ bool Sampling::sample_of_arrangement(unsigned round) {
         const InPhase phase(Phase::sampling);
         // Of a GPU the host's threads do not compute, and of a native loop the one that asks does too.
         if (!cores_ && state_.session.facts().is_cpu() && !state_.record.native) cores_.emplace();
+        put_data_back_in_time();
         const double seconds = one_sample();
         this_sample_.seconds = seconds;
         if (cores_ && cores_->is_known()) shared_.push_back(this_sample_);
         drift_.sample(seconds, round);
         auto& subject = *state_.subject;
-        const bool has_parts = state_.settings.steps && !state_.setup.slope && subject.is_row();
-        if (has_parts && state_.settings.cache == Cache::cold) state_.instruments.flush().run();
-        if (has_parts) subject.time_parts(per_sample_, parts_);
+        if (!has_parts()) return;
+        begin_operation(0);
+        subject.time_parts(state_.fresh_data ? 1 : per_sample_, parts_);
     });
 }
 
@@ -113,9 +121,10 @@ bool Sampling::lacks_samples() {
 void Sampling::set_batch(unsigned number, const std::string& apart) {
     batch_ = number;
     if (!apart.empty())
-        state_.warn("not-in-turns: " + apart +
-                    ", so the cells of this comparison were measured in batches, one after the other; a "
-                    "difference between two batches may be the machine's");
+        state_.warn(model::Warning::not_in_turns,
+                    apart +
+                        ", so the cells of this comparison were measured in batches, one after the other; a "
+                        "difference between two batches may be the machine's");
 }
 
 void Sampling::conclude() {

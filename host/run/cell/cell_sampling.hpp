@@ -36,6 +36,9 @@ public:
     /// Ends the sampling with the samples there are; the record says `interrupted`.
     void stop_early() { interrupted_ = true; }
     bool interrupted() const { return interrupted_; }
+    /// From now on each timed operation of what works in place begins with the data put back, outside of its time;
+    /// before the first sample. `why`: what the record says of it. False: failed.
+    bool begin_with_fresh_data(const std::string& why);
     /// Cells with the same number take turns. `apart`: why others of the comparison are in another batch; empty: none
     /// is.
     void set_batch(unsigned number, const std::string& apart);
@@ -50,7 +53,15 @@ public:
 private:
     double one_sample();
     double timed();  ///< of an operation; what all of them took, and had of cores, is added to this_sample_
-    void look();     ///< at what the samples so far have left; then poisons it
+    double timed_on_fresh_data(CoreClock::Reading& cores);  ///< the same; adds to `cores`
+    /// The state of the data and of the caches that the `number`th operation of a sample begins with.
+    void begin_operation(unsigned number);
+    /// Whether operations may go on from each other's data, and how far; one takes `operation`.
+    void look_at_data(double operation);
+    bool knows_enough(const Subject::OnData& times, double spent) const;
+    void put_data_back_in_time();  ///< before a sample
+    bool has_parts() const { return state_.settings.steps && !state_.setup.slope && state_.subject->is_row(); }
+    void look();  ///< at what the samples so far have left; then poisons it
 
     CellState& state_;
     MeasureRules rules_;
@@ -59,6 +70,7 @@ private:
     Subject::Parts parts_;
     bool settled_ = false, interrupted_ = false;
     unsigned per_sample_ = 1, batch_ = 1;
+    std::uint64_t reach_ = 0;  ///< operations that may go on from each other's data; 0: any number
     unsigned samples_ = 0, look_at_ = 0,
              look_before_ = 1;  ///< taken so far; when what they left is looked at, which is before …
     Random random_;

@@ -13,6 +13,7 @@
 #include "device/program.hpp"
 #include "inspect/code/hot.hpp"
 #include "inspect/tools/dump_folder.hpp"
+#include "model/warning.hpp"
 #include "run/cell/subject.hpp"
 #include "run/instruments.hpp"
 #include "run/request.hpp"
@@ -34,6 +35,7 @@ struct CellState {
     bool fail(model::Status status, const std::string& reason);  ///< false, for callers to return
     bool proved(const Subject::Wrong& wrong);                    ///< false: it is wrong, and the record says so
     void warn(const std::string& warning);
+    void warn(model::Warning code, const std::string& sentence) { warn(model::warning(code, sentence)); }
     void clocks(const device::Clocks& read);  ///< the clock as read between samples
 
     device::Session& session;
@@ -54,6 +56,7 @@ struct CellState {
     std::unique_ptr<Subject> subject;
     std::size_t sets = 1;
     double device_bytes = 0;
+    bool fresh_data = false;                    ///< what goes in is put back before each timed operation
     bool work_counted = false;                  ///< the declared work was found in the code
     std::optional<inspect::DumpFolder> dumped;  ///< while it lives no other run writes where this one dumped
 };

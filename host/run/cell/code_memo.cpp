@@ -22,9 +22,9 @@ std::string lasting(const std::string& log) {
 
 /// Everything that read_code looks at.
 std::string key_of(const inspect::DumpRequest& request) {
-    std::string out = join(
-        {request.entry, request.launch.local.text(), inspect::code_that_ran(request), lasting(request.build_log), ""},
-        std::string(1, '\0'));
+    std::string out = join({request.entry, request.launch.local.text(), std::to_string(request.launch.local_arguments),
+                            inspect::code_that_ran(request), lasting(request.build_log), ""},
+                           std::string(1, '\0'));
     return out.append(reinterpret_cast<const char*>(request.binary.data()), request.binary.size());
 }
 

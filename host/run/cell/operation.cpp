@@ -11,7 +11,8 @@
 #include "device/quirks.hpp"
 #include "model/work.hpp"
 
-// The steps of an operation: its kernels, what they are given, and their order. Its memory is in operation_memory.cpp.
+// The steps of an operation: its kernels, what they are given, and their order. Its memory is made in
+// operation_memory.cpp.
 namespace cllab::run {
 namespace {
 
@@ -34,12 +35,17 @@ cl::NDRange nd_range(const Extent& extent) {
 
 Operation::Operation(device::Session& session, const device::Built& built, const Setup& setup, const std::string& entry,
                      const Operation* beside, device::Fence fence)
-    : session_(session), args_(setup.args), transfer_(setup.transfer), blocking_(setup.blocking), slope_(setup.slope) {
+    : session_(session),
+      args_(setup.args),
+      transfer_(setup.transfer),
+      blocking_(setup.blocking),
+      slope_(setup.slope),
+      fence_(fence) {
     const InPhase phase(Phase::buffers);
     make_steps(built, setup, entry);
     if (queues_ > 1 && device::has_quirk(session_.facts(), "rusticl-queues"))
         throw Unsupported("work in several queues at once comes out wrong on this driver (quirk 'rusticl-queues')");
-    make_memory(setup, beside, fence);
+    make_memory(setup, beside);
     name_commands();
     if (slope_) trips_ = slope_->low;
     for (const auto& step : steps_) bind(step);
@@ -160,6 +166,7 @@ void Operation::set_trips(std::int32_t trips) {
 
 void Operation::enqueue(std::vector<cl::Event>* events, Marked marked) {
     ++operations_;
+    ++*on_data_;
     // What filled the buffers went to the first queue, and no other waits for that one.
     if (queues_ > 1 && !rewritten_) session_.queue().finish();
     rewritten_ = true;

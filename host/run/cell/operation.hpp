@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -53,13 +54,23 @@ public:
     bool lies_in_place() const;
     /// Puts into the outputs what load() does: poison, and an InOut's own data. Not for operations with a Swap.
     void poison();
-    /// The same as contents, for overwrite(): what is timed after one and after other contents finds caches in the same
-    /// state.
+    /// Puts back all that an operation may have written, as load() left it; the next one is the first on its data.
+    void restore();
+    /// What poison() puts into the outputs, for overwrite(): what is timed after one and after other contents finds
+    /// caches in the same state.
     Contents poison_contents() const;
-    /// Puts `contents` into the outputs. Not for operations with a Swap.
-    void overwrite(const Contents& contents);
-    std::uint64_t operations() const { return operations_; }  ///< since load()
-    bool rewritten() const { return rewritten_; }             ///< an operation has run since load() or overwrite()
+    /// What all memory holds that an operation may write, but for images.
+    Contents contents();
+    using Views = std::map<std::string, std::span<const std::byte>, std::less<>>;
+    /// Puts `contents` into the memory of these arguments, which is again where it was before any Swap.
+    void overwrite(const Views& contents);
+    std::uint64_t operations() const { return operations_; }  ///< since load() or restore()
+    bool rewritten() const { return rewritten_; }  ///< an operation has run since load(), restore() or overwrite()
+    /// Whether it finds in an argument what the operation before left there, and not what a step of its own brings.
+    bool works_in_place() const;
+    bool goes_in(std::string_view argument) const;  ///< it is such an argument
+    /// Since the memory was last filled, of every operation that uses it.
+    std::uint64_t operations_on_data() const { return *on_data_; }
 
     /// A command of an operation: what --steps calls it ("up", "sweep"), and its queue.
     struct Command {
@@ -104,9 +115,22 @@ private:
         std::vector<std::string> arg_names{};
     };
 
-    void make_memory(const model::Setup& setup, const Operation* beside, device::Fence fence);
-    device::GuardedBuffer make_buffer(const model::Setup& setup, const std::string& name, std::size_t bytes,
-                                      std::size_t guard, device::Fence fence);
+    /// input: what no kernel may write, and so must be the same for both that share it; anything else is written by
+    /// each. keeps: what an operation leaves there may be what the next one begins with, as a chase's place in its
+    /// chain, and means nothing beside other data.
+    struct BufferWanted {
+        std::string name;
+        std::size_t bytes = 0, guard = 0;
+        bool read_back = false, poisoned = false, keeps = false;
+        model::SharedBytes input = nullptr;
+        model::ByStep by_step = model::ByStep::none;
+    };
+
+    void make_memory(const model::Setup& setup, const Operation* beside);
+    device::GuardedBuffer new_buffer(const BufferWanted& wanted, model::Pages pages);
+    /// Whether the buffer is one of `beside`.
+    bool make_buffer(const BufferWanted& wanted, const Operation* beside, bool all_alike, model::Pages pages);
+    void make_image_memory(const model::Image& image);
     bool is_alike(
         const model::Setup& setup) const;  ///< its arguments are of the same sizes, and what is only read is the same
     void make_steps(const device::Built& built, const model::Setup& setup, const std::string& entry);
@@ -115,6 +139,9 @@ private:
     void fill(Memory& m, std::span<const std::byte> from);
     void fill(Memory& m);  ///< with its own data
     void fill_with_poison(Memory& m);
+    void refill(Memory& m);  ///< as load() does
+    void get(Memory& m, std::span<std::byte> to);
+    void forget_swaps();
     void pin(Memory& m);
     void prepare_host(
         Memory& m);  ///< before operations: what is to come from there, or poison where something is to arrive
@@ -143,9 +170,11 @@ private:
     model::Transfer transfer_ = model::Transfer::copied;
     bool swaps_ = false, native_ = false, blocking_ = false, rewritten_ = false, shares_memory_ = false;
     std::optional<model::Slope> slope_;
+    device::Fence fence_;
     std::int32_t trips_ = 0;
     model::Extent local_, global_;
     std::uint64_t seed_ = 0, operations_ = 0;
+    std::shared_ptr<std::uint64_t> on_data_;
 };
 
 }  // namespace cllab::run

@@ -1,6 +1,7 @@
 #include "run/cell/subject.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <map>
 #include <new>
@@ -179,14 +180,69 @@ void Subject::poison() {
     for (auto& set : sets_) set->poison();
 }
 
+void Subject::restore() {
+    for (auto& set : sets_) set->restore();
+    turn_ = 0;
+}
+
+std::uint64_t Subject::operations_on_data() const {
+    std::uint64_t most = 0;
+    for (const auto& set : sets_) most = std::max(most, set->operations_on_data());
+    return most;
+}
+
+Subject::OnData Subject::time_on_data(std::uint64_t operations, double seconds, const std::function<void()>& before,
+                                      const std::function<bool(const OnData&)>& enough) {
+    restore();
+    auto& set = first();
+    OnData out;
+    std::array<Operation::Contents, 3> contents{set.contents()};
+    const auto start = Clock::now();
+    for (std::uint64_t piece = 1; out.operations < operations && seconds_since(start) < seconds; piece *= 2) {
+        piece = std::min(piece, operations - out.operations);
+        for (std::uint64_t i = 0; i < piece; ++i) set.enqueue();
+        session_.wait();
+        out.operations += piece;
+        if (out.operations > 1) continue;
+        contents[1] = set.contents();
+        for (const auto& [name, bytes] : contents[1])
+            out.changed = out.changed || (set.goes_in(name) && bytes != contents[0].at(name));
+        if (!out.changed) return out;
+    }
+    contents[2] = set.contents();
+    const std::array times{&out.fresh, &out.once, &out.many};
+    do {
+        // Each kind is the first of a round as often as it is the last.
+        const bool forwards = out.fresh.size() % 2 == 0;
+        for (std::size_t k = 0; k < times.size(); ++k) {
+            const auto kind = forwards ? k : times.size() - 1 - k;
+            set.overwrite({contents[kind].begin(), contents[kind].end()});
+            before();
+            turn_ = 0;
+            times[kind]->push_back(timed(1));
+        }
+    } while (!enough(out));
+    restore();
+    return out;
+}
+
 Subject::Wrong Subject::check_haste(double seconds) {
     if (setup_->accumulates || setup_->verify_operations != 1) return std::nullopt;
     const InPhase phase(Phase::verify);
     const auto poison = first().poison_contents();
+    const Operation::Views raw(poison.begin(), poison.end());
+    Operation::Views answer(answer_.begin(), answer_.end());
+    bool comes_out = false;
+    for (auto& [name, bytes] : answer)
+        if (first().goes_in(name))
+            bytes = poison.at(name);
+        else
+            comes_out = true;
+    if (!comes_out) return std::nullopt;
     std::vector<double> poisoned, answered;
     const auto round = [&](bool of_poison, bool look) -> Wrong {
         auto& set = upcoming();
-        set.overwrite(of_poison ? poison : answer_);
+        set.overwrite(of_poison ? raw : answer);
         (of_poison ? poisoned : answered).push_back(timed(1));
         return look ? check(set) : std::nullopt;
     };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,11 +40,29 @@ public:
     /// The same of what the operations since then have left in every set that was in use. Of a setup that accumulates
     /// only the guards are looked at.
     Wrong check_left();
+    /// Whether what an operation leaves is what the next one begins with.
+    bool works_in_place() const { return sets_.front()->works_in_place(); }
+    /// Puts back what verify() loaded, in every set; the first one is the next in turn.
+    void restore();
+    /// The most that any set has run on its data since it was put there.
+    std::uint64_t operations_on_data() const;
+    /// Seconds of single operations of the first set on the data as verify() loaded it, and on what one and what many
+    /// operations made of that. All of it is put there in the same way, in rounds of one of each.
+    struct OnData {
+        std::vector<double> fresh, once, many;
+        std::uint64_t operations = 0;  ///< that `many` stands for
+        bool changed = false;          ///< by the first operation; else there are no times
+    };
+    /// `operations`: at most so many, and no more after `seconds`. `before`: what is done before each timed operation.
+    /// `enough`: asked after each round.
+    OnData time_on_data(std::uint64_t operations, double seconds, const std::function<void()>& before,
+                        const std::function<bool(const OnData&)>& enough);
     /// Overwrites every output with what verify() loaded, so that check_left() is about the operations from now on.
     void poison();
     /// Whether the operation does its work at every launch: a few single ones, half of them on poisoned outputs and
-    /// half on outputs that hold the answer already, take the same time and leave the answer. Runs up to `seconds`,
-    /// longer while all launches show a difference. Nothing for a setup that accumulates.
+    /// half on outputs that hold the answer already, take the same time and leave the answer; what goes in is the same
+    /// for all. Runs up to `seconds`, longer while all launches show a difference. Nothing for a setup that
+    /// accumulates.
     Wrong check_haste(double seconds);
 
     /// One more operation of the first set, or of an operation that accumulates the first ones again and one more;

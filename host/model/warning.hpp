@@ -1,0 +1,64 @@
+// What a record may warn of. In the record a warning is text, "code: sentence with advice", so that every reader of the
+// JSON form can show those that it does not know; who asks for one asks by its name here.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "model/result.hpp"
+
+namespace cllab::model {
+
+enum class Warning {
+    below_floor,
+    beyond_memory,
+    beyond_peak,
+    clock_limited,
+    coarse,
+    collapsed_sass,
+    event_exceeds_host,
+    fresh_data,
+    host_clock,
+    interrupted,
+    native,
+    no_binary,
+    no_cost,
+    no_dump,
+    no_steps,
+    no_yardstick,
+    noise_floor,
+    not_in_turns,
+    not_linear,
+    not_settled,
+    simulated,
+    throttled,
+};
+
+/// Its code in the record, in the order of Warning.
+inline constexpr std::array<std::string_view, 22> warning_codes{
+    "below-floor",    "beyond-memory",      "beyond-peak",  "clock-limited", "coarse",
+    "collapsed-sass", "event-exceeds-host", "fresh-data",   "host-clock",    "interrupted",
+    "native",         "no-binary",          "no-cost",      "no-dump",       "no-steps",
+    "no-yardstick",   "noise-floor",        "not-in-turns", "not-linear",    "not-settled",
+    "simulated",      "throttled"};
+static_assert(warning_codes.size() == static_cast<std::size_t>(Warning::throttled) + 1);
+
+constexpr std::string_view code_of(Warning warning) { return warning_codes[static_cast<std::size_t>(warning)]; }
+
+inline std::string warning(Warning code, std::string_view sentence) {
+    return std::string(code_of(code)) + ": " + std::string(sentence);
+}
+
+inline bool is(const std::string& text, Warning code) {
+    const auto name = code_of(code);
+    return text.starts_with(name) && text.substr(name.size()).starts_with(":");
+}
+
+inline bool warns(const Record& record, Warning code) {
+    return std::any_of(record.warnings.begin(), record.warnings.end(),
+                       [&](const auto& text) { return is(text, code); });
+}
+
+}  // namespace cllab::model

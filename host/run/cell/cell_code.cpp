@@ -1,0 +1,204 @@
+// The code of a cell: read, held against what was seen running and what is declared, and dumped.
+#include <map>
+
+#include "core/hash.hpp"
+#include "core/phases.hpp"
+#include "core/text.hpp"
+#include "inspect/binary/pocl_code.hpp"
+#include "inspect/code/work.hpp"
+#include "inspect/tools/core_models.hpp"
+#include "inspect/tools/dump.hpp"
+#include "model/hot_region.hpp"
+#include "model/work.hpp"
+#include "run/cell/cell_state.hpp"
+#include "run/executor.hpp"
+
+namespace cllab::run {
+namespace {
+
+using namespace model;
+
+inspect::LaunchSize size_of(const CellState& state, const Launch& launch) {
+    return {launch.local, launch.global, static_cast<std::int64_t>(local_bytes_of(state.setup, launch.args))};
+}
+
+/// Of the first launch of the cell's own kernel.
+inspect::LaunchSize size_of(const CellState& state) {
+    if (!state.subject) return {};
+    auto& operation = state.subject->first();
+    return size_of(state, Launch{{}, operation.global(), operation.local()});
+}
+
+/// Where the code of each kernel that an operation launches is read, by name and launch size. None where it has no
+/// steps: it is the cell's.
+std::map<std::string, inspect::DumpRequest> requests_of_launches(const CellState& state,
+                                                                 const inspect::DumpRequest& own) {
+    std::map<std::string, inspect::DumpRequest> requests;
+    for (const auto& step : state.setup.steps) {
+        const auto* launch = std::get_if<Launch>(&step);
+        if (!launch) continue;
+        auto request = own;
+        if (!launch->entry.empty() && launch->entry != own.entry) {
+            request.entry = launch->entry;
+            request.ran.clear();
+        }
+        request.launch = size_of(state, *launch);
+        requests.emplace(request.entry + " " + launch->local.text() + " of " + launch->global.text(), request);
+    }
+    return requests;
+}
+
+/// One hash for the code of every kernel that an operation launches: a change in any of them is a change. Empty where
+/// one of them could not be read.
+std::string fingerprint_of_launches(CellState& state, const inspect::DumpRequest& own) {
+    const auto requests = requests_of_launches(state, own);
+    if (requests.empty()) return state.code.get().info.fingerprint;
+    std::vector<std::string> all;
+    for (const auto& [name, request] : requests) {
+        const auto code = state.instruments.code().read(request, false);
+        all.push_back(code.get().info.fingerprint);
+        if (all.back().empty()) return {};
+    }
+    return all.size() == 1 ? all.front() : sha256_hex(join(all, "\n"));
+}
+
+/// The work must be there: by the code where it can be counted. Returns whether it could.
+bool judge_code(CellState& state, const inspect::Analysis& analysis) {
+    if (state.record.status != Status::ok) return false;  // what is wrong already needs no second reason
+    const auto work = inspect::check_work(analysis, state.setup.declared, state.setup.slope.has_value());
+    if (!work.collapsed.empty()) state.fail(Status::wrong_result, "collapsed: " + work.collapsed);
+    if (!work.doubtful.empty())
+        state.warn(Warning::collapsed_sass,
+                   work.doubtful + "; ptxas of this machine made it, the driver's own code may have more");
+    return work.counted;
+}
+
+/// Where it was seen which code runs, the loop of the record is that one, whatever its shape, or none.
+void prefer_what_runs(model::CodeInfo& code, const model::Hot& hot) {
+    const auto regions = model::hot_regions(hot);
+    if (regions.empty() || hot.evidence != model::Hot::sampled) return;
+    code.loop.clear();
+    code.origin.erase("loop");
+    if (!regions.front().is_loop()) return;
+    code.loop["instructions"] = regions.front().instructions;
+    code.origin["loop"] = "sampled, one iteration of the " + model::place(regions.front());
+}
+
+/// Asked only whether the result is right, and nothing is declared to stand in the code: then nobody looks at it.
+bool is_code_wanted(const CellState& state) {
+    if (state.record.native) return false;  // it is in no program of the device
+    if (!state.settings.read_code) return false;
+    return state.settings.measure || state.settings.dumps || !state.setup.declared.empty();
+}
+
+/// The kernel whose code is the cell's: its own, or, where an operation launches only others, the one that was seen
+/// running most; the first of them where nobody looked.
+void name_entry(const CellState& state, inspect::DumpRequest& request) {
+    const auto ran = [&](const std::string& entry) {
+        return state.addresses ? inspect::sampled_pocl_code(request.binary, entry, *state.addresses)
+                               : inspect::SampledObject{};
+    };
+    std::vector<const Launch*> others;
+    for (const auto& step : state.setup.steps)
+        if (const auto* launch = std::get_if<Launch>(&step)) {
+            if (launch->entry.empty() || launch->entry == request.entry) {
+                others.clear();
+                break;
+            }
+            others.push_back(launch);
+        }
+    auto best = ran(request.entry);
+    for (const auto* launch : others) {
+        const auto seen = ran(launch->entry);
+        if (launch != others.front() && seen.samples <= best.samples) continue;
+        best = seen;
+        request.entry = launch->entry;
+        request.launch = size_of(state, *launch);
+    }
+    request.ran = best.path;
+}
+
+inspect::DumpRequest dump_request(CellState& state) {
+    inspect::DumpRequest request{
+        {},
+        device::kernel_name(state.session, state.built, state.cell.experiment->entry(*state.cell.variant)),
+        state.source,
+        state.record.build.options,
+        state.built.log,
+        binary_of(state),
+        state.session.facts(),
+        size_of(state)};
+    request.tool_budget = std::chrono::milliseconds(static_cast<long>(1000 * state.settings.tool_seconds));
+    name_entry(state, request);
+    return request;
+}
+
+/// Which of it ran, by samples or by what is declared.
+void find_hot_code(CellState& state, const inspect::Analysis& analysis) {
+    auto& record = state.record;
+    if (state.addresses)
+        record.hot = inspect::hot_code(analysis, *state.addresses);
+    else if (!record.hot && state.subject && (state.settings.measure || state.settings.hot_seconds > 0))
+        record.hot = hot_by_account(state, analysis);
+    if (record.hot) prefer_what_runs(record.code, *record.hot);
+    if (record.hot && state.settings.core_models) record.hot->models = inspect::core_models(analysis, *record.hot);
+}
+
+void write_dump(CellState& state, inspect::DumpRequest& request, const inspect::Analysis& analysis) {
+    const InPhase phase(Phase::dump);
+    try {
+        request.folder = dump_folder(*state.settings.dumps, state.session.facts(), state.cell);
+        state.dumped.emplace(inspect::write_sidecars(request, analysis));
+        state.record.dump = request.folder.string();
+    } catch (const Error& e) {  // what was measured is worth more
+        state.warn(Warning::no_dump, e.what());
+    }
+}
+
+}  // namespace
+
+std::span<const std::byte> binary_of(CellState& state) {
+    if (state.binary.empty()) {
+        try {
+            state.binary = device::program_binary(state.built);
+        } catch (const cl::Error& e) {
+            state.warn(Warning::no_binary, std::string(e.what()) + " gives " + device::error_name(e.err()));
+        }
+    }
+    return state.binary;
+}
+
+void begin_reading_code(CellState& state) {
+    const InPhase phase(Phase::disassembly);
+    if (!is_code_wanted(state)) return;
+    const auto request = dump_request(state);
+    state.code = state.instruments.code().read(request, true);
+    for (const auto& [name, other] : requests_of_launches(state, request)) state.instruments.code().read(other, true);
+}
+
+void read_code(CellState& state) {
+    if (!is_code_wanted(state)) return;
+    const InPhase phase(Phase::disassembly);
+    auto request = dump_request(state);
+    // What was seen running may be another function than the one that was expected when reading began.
+    if (!state.code.valid() || !request.ran.empty()) state.code = state.instruments.code().read(request, false);
+    const auto& analysis = state.code.get();
+    state.record.code = analysis.info;
+    state.ran = request.ran;
+    find_hot_code(state, analysis);
+    request.hot = state.record.hot;
+    if (state.settings.dumps) write_dump(state, request, analysis);
+    if (!state.subject) return;
+    state.work_counted = judge_code(state, analysis);
+    state.record.code.fingerprint = fingerprint_of_launches(state, request);
+    if (state.setup.know_code) state.setup.know_code(state.record.code.fingerprint);
+    cl_ulong local = 0;
+    if (!state.record.code.local_bytes &&
+        clGetKernelWorkGroupInfo(state.subject->first().kernel()(), state.session.device()(), CL_KERNEL_LOCAL_MEM_SIZE,
+                                 sizeof local, &local, nullptr) == CL_SUCCESS) {
+        state.record.code.local_bytes = static_cast<std::int64_t>(local);
+        state.record.code.origin["local_bytes"] = "CL_KERNEL_LOCAL_MEM_SIZE";
+    }
+}
+
+}  // namespace cllab::run

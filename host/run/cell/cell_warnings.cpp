@@ -1,0 +1,107 @@
+// What a reader of a cell's time must know of how it was taken.
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "device/quirks.hpp"
+#include "run/cell/cell_finish.hpp"
+#include "run/executor.hpp"
+
+namespace cllab::run {
+namespace {
+
+using namespace model;
+
+/// A copy moves as much again as it is counted for where a write brings in what it overwrites, and caches may read
+/// twice as fast as they write: what moves this many times as fast as a copy was not moved.
+constexpr double beyond_any_copy = 3;
+
+void say_rate(CellState& state) {
+    const auto& yardstick = state.record.yardstick;
+    const auto& work = state.setup.work;
+    if (!yardstick || state.setup.slope) return;
+    const double rate = work.bytes / state.record.time->median;
+    if (rate <= beyond_any_copy * yardstick->bandwidth) return;
+    state.warn(
+        Warning::beyond_memory,
+        "it would move " + format_rate(rate, "B/s") + ", " + format_significant(rate / yardstick->bandwidth, 2) +
+            " times as much as a copy of the same size, which no memory does; " +
+            (work.assumed ? "it is assumed to move every buffer once, and a launch that moves less says so, as in "
+                            "'work bytes=4*n'"
+                          : "some of the work is not done, or the copy was disturbed"));
+}
+
+/// Times too short for what they are taken with.
+void say_resolution(CellState& state) {
+    const auto& audit = state.session.timer();
+    const auto& subject = *state.subject;
+    const double t = state.record.time->median;
+    if (!subject.event_clock()) return;
+    if (!state.setup.slope && t < 3 * audit.empty_seconds)
+        state.warn(Warning::below_floor, "shorter than three empty launches (" + format_seconds(audit.empty_seconds) +
+                                             " each); make the work larger");
+    const bool cold = state.settings.cache == Cache::cold;
+    if (!cold && !state.fresh_data) return;
+    const std::string each = cold ? "a cold sample is one operation" : "an operation on fresh data is timed alone";
+    if (t * state.record.time->per_sample < 200e-9 * static_cast<double>(audit.step_ns))
+        state.warn(Warning::coarse, each + ", which here is shorter than 200 steps of the timer (" +
+                                        std::to_string(audit.step_ns) + " ns each); make the work larger");
+    if (subject.is_row() && t < 200 * audit.event_seconds)
+        state.warn(Warning::coarse,
+                   each +
+                       ", with an event at its first and at its last command, and here shorter than 200 times what an "
+                       "event costs (" +
+                       format_seconds(audit.event_seconds) + "); make the work larger");
+}
+
+/// Which clock it is, and what one may think of it.
+void say_clock(CellState& state) {
+    const auto& subject = *state.subject;
+    if (subject.events_exceeded_host())
+        state.warn(Warning::event_exceeds_host,
+                   "an event interval was longer than the host clock around it; distrust this row");
+    if (const auto& native = state.record.native)
+        state.warn(Warning::native, "hand-written C++ (" + native->compiler + ", " + native->instruction_set +
+                                        "), timed by the host clock with the waking of its threads; a kernel's time by "
+                                        "the event clock has no launch in it");
+    else if (!subject.event_clock())
+        state.warn(Warning::host_clock,
+                   state.session.timer().verdict + "; timed by the host clock, launch cost included");
+    if (device::has_quirk(state.session.facts(), "oclgrind-timer"))
+        state.warn(Warning::simulated, "Oclgrind's times are of a simulation; use it for races and bounds");
+}
+
+/// What went on beside the samples.
+void say_disturbance(CellState& state, const Sampling& sampling) {
+    const auto& timing = *state.record.time;
+    if (const auto& clocks = state.record.clocks; clocks && !clocks->limits.empty())
+        state.warn(Warning::clock_limited,
+                   "the clock was held down while the samples were taken (" + join(clocks->limits, ", ") + "; " +
+                       format_significant(clocks->core_mhz_low, 4) + " to " +
+                       format_significant(clocks->core_mhz_high, 4) + " MHz by " + clocks->source + ")");
+    if (sampling.interrupted())
+        state.warn(Warning::interrupted,
+                   "the run was ended while this cell was sampled, so it has fewer samples than it would have");
+    if (sampling.throttled())
+        state.warn(Warning::throttled,
+                   "the reference kernel between the samples varied by " +
+                       format_significant(100 * sampling.reference_spread(), 2) +
+                       " %, and most samples are next to a run of it that is more than 10 % off, so none was dropped; "
+                       "the clock drifts or the device has other work");
+    if (!timing.settled)
+        state.warn(
+            Warning::not_settled,
+            "the warm-up of the device ended before two windows agreed within 1 %; the device or the host is busy");
+    if (timing.stop_reason == "noise-floor")
+        state.warn(Warning::noise_floor,
+                   "more samples no longer narrow the interval; look for other load on the device");
+}
+
+}  // namespace
+
+void say_conditions(CellState& state, const Sampling& sampling) {
+    say_rate(state);
+    say_resolution(state);
+    say_clock(state);
+    say_disturbance(state, sampling);
+}
+
+}  // namespace cllab::run
