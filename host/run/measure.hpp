@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -24,6 +25,7 @@ struct MeasureRules {
     double sampling_seconds = 0.4;  ///< cap of the sampling of one cell
     double precise_within = 0.01;   ///< half-width of the interval over the median
     unsigned first_check = 20, last_check = 320;
+    unsigned most_waiting = 5120;  ///< samples of a cell that waits for cores
 };
 
 /// Rules for cells on the device. GPUs raise their clock over some 100 ms.
@@ -42,8 +44,11 @@ bool settled(std::span<const double> launches, const MeasureRules& rules);
 class StopRule {
 public:
     explicit StopRule(const MeasureRules& rules) : rules_(rules) {}
-    /// `spent`: seconds this cell's sampling has taken. True: stop, and reason() says why.
-    bool enough(std::span<const double> samples, double spent);
+    /// `spent`: seconds this cell's sampling has taken. `had_its_cores` is asked when there may be enough: while others
+    /// have them, only the time ends the sampling, or most_waiting. True: stop, and reason() says why.
+    bool enough(
+        std::span<const double> samples, double spent,
+        const std::function<bool()>& had_its_cores = [] { return true; });
     const std::string& reason() const { return reason_; }
 
 private:

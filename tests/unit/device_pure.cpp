@@ -350,4 +350,10 @@ BOOST_AUTO_TEST_CASE(amds_topology_ends_in_the_address_when_it_is_pcie) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
+BOOST_AUTO_TEST_CASE(a_type_that_is_not_here_is_said_so_and_not_suggested) {
+    const auto said = sentence({"accelerator"});
+    BOOST_TEST(said.find("none here is of type accelerator; there are 4: ") != std::string::npos, said);
+    BOOST_TEST(said.find("did you mean") == std::string::npos, said);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

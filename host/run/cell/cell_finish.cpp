@@ -15,7 +15,6 @@
 #include "inspect/tools/core_models.hpp"
 #include "inspect/tools/dump.hpp"
 #include "model/hot_region.hpp"
-#include "model/work.hpp"
 #include "run/cell/cell_sampling.hpp"
 #include "run/executor.hpp"
 
@@ -117,8 +116,8 @@ void fill_metrics(CellState& state, Sampling& sampling) {
     const auto add = [&](const std::string& metric, double value, const std::string& unit, Better better) {
         if (std::isfinite(value)) state.record.metrics.push_back({metric, {value, unit, better}});
     };
-    state.record.work = work_of(state.setup);
     if (state.subject) inspect::learn_groups(state.record.work, state.ran, state.subject->first().global());
+    sampling.say_cores();
     const auto& work = state.setup.work;
     if (state.setup.slope) {
         add("step_time", t, "s", Better::lower);

@@ -44,13 +44,16 @@ public:
     unsigned operations() const { return per_sample_; }     ///< of a sample
     bool throttled() const { return drift_.throttled(); }
     double reference_spread() const { return drift_.spread(); }
-    /// Ends the sampling: the samples into the record, and the time where there is a sample.
+    /// Ends the sampling: the samples into the record, and the time, with its work, where there is a sample.
     void conclude();
+    /// Warns where others had the cores of the record.
+    void say_cores();
 
 private:
     double one_sample();
     double timed();  ///< of an operation; what all of them took, and had of cores, is added to this_sample_
-    void look();     ///< at what the samples so far have left; then poisons it
+    void set_cores(model::Timing& timing) const;
+    void look();  ///< at what the samples so far have left; then poisons it
 
     CellState& state_;
     MeasureRules rules_;
