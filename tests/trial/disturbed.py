@@ -60,6 +60,10 @@ def share(record):
     return 1 - lacked / usable
 
 
+def cell(record):
+    return record["id"], json.dumps(record["point"])
+
+
 def rank(record, table):
     """What the table says of the row beside its times: "fastest", "~1.2x", "1.2x" or nothing."""
     row = re.search(rf"^  {record['id']} .*$", table, re.M)
@@ -100,14 +104,14 @@ def main():
             print(f"round {number + 1} of {arguments.rounds}", file=sys.stderr, flush=True)
     quiet = {}
     for _, record, _ in rows:
-        quiet[record["id"]] = min(quiet.get(record["id"], 1e9), record["time"]["median"])
+        quiet[cell(record)] = min(quiet.get(cell(record), 1e9), record["time"]["median"])
     for load in arguments.loads:
         some = [(r, rank_) for l, r, rank_ in rows if l == load]
         print(f"beside {load} loops: {len(some)} rows, {sum(share(r) < 0.9 for r, _ in some)} without their cores, "
               f"{sum(r['time']['stop_reason'] == 'precise' for r, _ in some)} precise, {sum(bool(k) for _, k in some)} ranked, "
-              f"longest {max(r['time']['median'] / quiet[r['id']] for r, _ in some):.2f} times quiet")
+              f"longest {max(r['time']['median'] / quiet[cell(r)] for r, _ in some):.2f} times quiet")
         for record, said in some:
-            over = record["time"]["median"] / quiet[record["id"]]
+            over = record["time"]["median"] / quiet[cell(record)]
             lacks = share(record) < 0.9
             warned = any(warning.startswith("few-cores:") for warning in record.get("warnings", []))
             precise = record["time"]["stop_reason"] == "precise"

@@ -137,9 +137,9 @@ BOOST_AUTO_TEST_CASE(of_equal_code_both_sides_show_the_same_part_however_the_sam
     using cllab::app::CellCode;
     const auto side = [](std::size_t sampled, const std::string& fingerprint) {
         CellCode out{"k", "cpu"};
-        std::string listing = "k:\n";
-        for (int i = 0; i < 12; ++i)
-            listing += "  " + std::string(1, "0123456789ab"[i]) + ":\tc5 fc 58 c0          \tvaddps %ymm0,%ymm0,%ymm0\n";
+        std::string listing = "0000000000000000 <k>:\n";
+        for (const char address : std::string("0123456789ab"))
+            listing += "  " + std::string(1, address) + ":\tvaddps ymm0,ymm0,ymm0\n";
         out.isa = listing;
         out.counts = count_function(&isa::x86, out.isa, "k");
         out.info.fingerprint = fingerprint;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/clock.hpp"
-#include "core/units.hpp"
 #include "model/rankable.hpp"
 #include "model/work.hpp"
 #include "run/conditions/warm_up.hpp"
@@ -126,12 +125,10 @@ void Sampling::set_cores(model::Timing& timing) const {
 }
 
 void Sampling::say_cores() {
-    const auto& record = state_.record;
-    if (model::had_its_cores(record)) return;
-    const double usable = model::usable_cores(*record.time, record.work.groups, record.host.threads);
-    state_.warn("few-cores: its threads had " + format_significant(usable * model::cores_share(record), 3) + " of " +
-                format_significant(usable, 3) +
-                " cores that they could use, and others had the rest, so it is not ranked; quiet, it may take less");
+    if (model::had_its_cores(state_.record)) return;
+    state_.warn(
+        "few-cores: others had more than a tenth of the cores that its threads could use (cores and waited of the "
+        "record), so it is not ranked; on a quiet machine it may take less");
 }
 
 void Sampling::set_batch(unsigned number, const std::string& apart) {
