@@ -8,6 +8,7 @@
 #include <set>
 
 #include "core/stats.hpp"
+#include "model/rankable.hpp"
 
 namespace cllab::compare {
 namespace {
@@ -93,7 +94,12 @@ std::optional<Differences::Centre> core_of(const std::vector<double>& sorted) {
 }  // namespace
 
 Evidence ratios_of(std::span<const model::Arrangement> arrangements) {
-    return evidence_of(arrangements, &model::Arrangement::log_ratio, &model::Arrangement::error);
+    auto out = evidence_of(arrangements, &model::Arrangement::log_ratio, &model::Arrangement::error);
+    std::vector<double> tilts;
+    for (const auto& a : arrangements) tilts.push_back(std::log(a.left_cores / a.right_cores));
+    const double tilt = tilts.empty() ? 0 : median_of(tilts);
+    if (std::abs(tilt) > -std::log(model::nearly_all_cores)) out.tilt = tilt;
+    return out;
 }
 
 Evidence controls_of(std::span<const model::Arrangement> arrangements) {

@@ -24,6 +24,9 @@ namespace cllab::compare {
 /// the others. None given: all alike.
 struct Evidence {
     std::vector<double> log_ratios, errors;
+    /// What of the log ratios may be the cores that others had: below 0, left had fewer of those it could use, and with
+    /// all of them would take so much less. Sides that lack as much of them lose alike, and it is 0.
+    double tilt = 0;
 
     Evidence() = default;
     Evidence(std::vector<double> all_log_ratios, std::vector<double> their_errors = {})

@@ -10,8 +10,9 @@ namespace cllab::compare {
 namespace {
 
 /// One-sided: the chance of log ratios that lie as far above `centre` as these by their errors, or farther, when they
-/// are symmetric around it.
+/// are symmetric around it. What the cores that others had may make of them is not theirs.
 double p_above(const Evidence& evidence, double centre) {
+    centre += std::max(0.0, -evidence.tilt);
     std::vector<double> off;
     for (std::size_t i = 0; i < evidence.size(); ++i)
         if (const double x = evidence.log_ratios[i]; x != centre) off.push_back((x - centre) / evidence.error(i));
@@ -60,6 +61,7 @@ double p_above_between(std::span<const double> today, std::span<const double> be
 
 Evidence negated(Evidence evidence) {
     for (auto& value : evidence.log_ratios) value = -value;
+    evidence.tilt = -evidence.tilt;
     return evidence;
 }
 

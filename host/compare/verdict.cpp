@@ -55,8 +55,8 @@ RatioEstimate estimate(const Evidence& evidence, double coverage) {
     if (1 - 2 * below < coverage) return out;
     while (k + 1 < middle && 1 - 2 * (below + density[k + 1]) >= coverage) below += density[++k];
     out.coverage = 1 - 2 * below;
-    out.low = std::exp(averages[k]);
-    out.high = std::exp(averages[averages.size() - 1 - k]);
+    out.low = std::exp(averages[k] + std::min(0.0, evidence.tilt));
+    out.high = std::exp(averages[averages.size() - 1 - k] + std::max(0.0, evidence.tilt));
     return out;
 }
 

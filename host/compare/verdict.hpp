@@ -26,7 +26,7 @@ using model::RatioEstimate;
 using model::Verdict;
 
 /// No interval where even the whole range cannot cover `coverage`: below 8 arrangements at 0.99, below 6 at 0.95.
-/// Nothing given: n = 0.
+/// Nothing given: n = 0. The interval holds what the ratio may be without Evidence::tilt too.
 RatioEstimate estimate(const Evidence& evidence, double coverage = 0.99);
 
 /// P(W <= w) of Wilcoxon's signed-rank statistic for n values without ties; exact.

@@ -108,17 +108,10 @@ private:
     }
 
     bool find(const std::string& identity) {
-        const std::string hex = identity.starts_with("UUID ") ? identity.substr(5) : std::string();
-        if (hex.size() == 32) {
-            const auto by_uuid = function<int(const char*, Handle*)>("nvmlDeviceGetHandleByUUID");
-            const auto uuid = "GPU-" + hex.substr(0, 8) + "-" + hex.substr(8, 4) + "-" + hex.substr(12, 4) + "-" +
-                              hex.substr(16, 4) + "-" + hex.substr(20);
-            if (by_uuid && by_uuid(uuid.c_str(), &device_) == 0) return true;
-        }
-        if (identity.starts_with("PCI ")) {
-            const auto by_address = function<int(const char*, Handle*)>("nvmlDeviceGetHandleByPciBusId_v2");
-            if (by_address && by_address(identity.substr(4).c_str(), &device_) == 0) return true;
-        }
+        const auto id = nvidia_id(identity);
+        const auto by_id = function<int(const char*, Handle*)>(
+            id.starts_with("GPU-") ? "nvmlDeviceGetHandleByUUID" : "nvmlDeviceGetHandleByPciBusId_v2");
+        if (!id.empty() && by_id && by_id(id.c_str(), &device_) == 0) return true;
         device_ = nullptr;
         return false;
     }
@@ -225,6 +218,14 @@ std::unique_ptr<ClockReader> cpu_reader(const fs::path& sysfs, std::string& why)
 }
 
 }  // namespace
+
+std::string nvidia_id(const std::string& identity) {
+    if (identity.starts_with("PCI ")) return identity.substr(4);
+    const std::string hex = identity.starts_with("UUID ") ? identity.substr(5) : std::string();
+    if (hex.size() != 32) return {};
+    return "GPU-" + hex.substr(0, 8) + "-" + hex.substr(8, 4) + "-" + hex.substr(12, 4) + "-" + hex.substr(16, 4) +
+           "-" + hex.substr(20);
+}
 
 std::unique_ptr<ClockReader> clock_reader(const model::Device& device, std::string& why, const ClockSources& sources) {
     if (device.is_cpu()) return cpu_reader(sources.sysfs, why);

@@ -22,6 +22,10 @@ struct Clocks {
     std::string source;  ///< "NVML", "sysfs amdgpu", "sysfs i915", "sysfs cpufreq"
 };
 
+/// What NVIDIA's tools call the device of this identity: "GPU-00112233-…" or its PCI address, wherever OpenCL lists it.
+/// Empty where the identity is neither.
+std::string nvidia_id(const std::string& identity);
+
 class ClockReader {
 public:
     virtual ~ClockReader() = default;

@@ -26,15 +26,19 @@ std::vector<std::size_t> all_of(const std::vector<model::Device>& devices) {
     return out;
 }
 
+/// "there is 1: 0:0 'cpu-EPYC' (Portable Computing Language, cpu)"
+std::string there_are(const std::vector<model::Device>& devices) {
+    return (devices.size() == 1 ? "there is 1: " : "there are " + std::to_string(devices.size()) + ": ") +
+           listing(devices, all_of(devices));
+}
+
 [[noreturn]] void no_match(const std::vector<model::Device>& devices, const std::string& selector) {
     std::vector<std::string> known{"cpu", "gpu", "accelerator", "all"};
     for (const auto& device : devices)
         for (const auto& name : {device.name, device.platform})
             for (auto& word : split(name, ' ')) known.push_back(std::move(word));
     throw Error(Blame::environment,
-                "no device matches '" + selector + "'; there " +
-                    (devices.size() == 1 ? "is 1: " : "are " + std::to_string(devices.size()) + ": ") +
-                    listing(devices, all_of(devices)) + or_did_you_mean(selector, known));
+                "no device matches '" + selector + "'; " + there_are(devices) + or_did_you_mean(selector, known));
 }
 
 std::optional<std::size_t> of_type(const std::vector<model::Device>& devices, model::DeviceType type,
@@ -59,7 +63,9 @@ std::vector<std::size_t> resolve_one(const std::vector<model::Device>& devices, 
     for (const auto type : {model::DeviceType::cpu, model::DeviceType::gpu, model::DeviceType::accelerator}) {
         if (wanted != model::name(type)) continue;
         const auto found = of_type(devices, type, trusted);
-        if (!found) no_match(devices, selector);
+        if (!found)
+            throw Error(Blame::environment, "no device matches '" + selector + "', because none here is of type " +
+                                                wanted + "; " + there_are(devices));
         return {*found};
     }
     std::vector<std::size_t> matches;

@@ -86,9 +86,17 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
         out.push_back({"item", "barrier a work-item", "s", largest.per_step / largest.x, largest.low / largest.x,
                        largest.high / largest.x,
                        "group of " + size + ", one thread walks through its work-items from barrier to barrier"});
-        if (base)
-            out.push_back({"split", "loop with barriers over without", "x", largest.per_step / base->per_step,
-                           largest.low / base->high, largest.high / base->low,
+        if (!base) continue;
+        const char *id = "split", *title = "loop with barriers over without";
+        if (largest.per_step < base->per_step)
+            out.push_back(
+                withheld(id, title,
+                         "the loop takes less with barriers (" + format_seconds(largest.per_step) +
+                             " a step of the group) than without (" + format_seconds(base->per_step) +
+                             "): split at them, it computes work-items side by side, which hides their cost"));
+        else
+            out.push_back({id, title, "x", largest.per_step / base->per_step, largest.low / base->high,
+                           largest.high / base->low,
                            "group of " + size + ": the loop is split and private variables go through memory"});
     }
     return out;

@@ -53,6 +53,8 @@ struct Arrangement {
     double control_error = 0;
     unsigned rounds = 0;
     bool same_memory = false;  ///< both sides took turns on the same buffers
+    double left_cores = 1,
+           right_cores = 1;  ///< part that each side had of the cores it could use (cores_share of its records)
 };
 
 /// Which side of a comparison is built once more and takes turns with itself.

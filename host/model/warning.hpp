@@ -19,6 +19,7 @@ enum class Warning {
     coarse,
     collapsed_sass,
     event_exceeds_host,
+    few_cores,
     fresh_data,
     host_clock,
     interrupted,
@@ -37,12 +38,11 @@ enum class Warning {
 };
 
 /// Its code in the record, in the order of Warning.
-inline constexpr std::array<std::string_view, 22> warning_codes{
-    "below-floor",    "beyond-memory",      "beyond-peak",  "clock-limited", "coarse",
-    "collapsed-sass", "event-exceeds-host", "fresh-data",   "host-clock",    "interrupted",
-    "native",         "no-binary",          "no-cost",      "no-dump",       "no-steps",
-    "no-yardstick",   "noise-floor",        "not-in-turns", "not-linear",    "not-settled",
-    "simulated",      "throttled"};
+inline constexpr std::array<std::string_view, 23> warning_codes{
+    "below-floor",        "beyond-memory", "beyond-peak", "clock-limited", "coarse",       "collapsed-sass",
+    "event-exceeds-host", "few-cores",     "fresh-data",  "host-clock",    "interrupted",  "native",
+    "no-binary",          "no-cost",       "no-dump",     "no-steps",      "no-yardstick", "noise-floor",
+    "not-in-turns",       "not-linear",    "not-settled", "simulated",     "throttled"};
 static_assert(warning_codes.size() == static_cast<std::size_t>(Warning::throttled) + 1);
 
 constexpr std::string_view code_of(Warning warning) { return warning_codes[static_cast<std::size_t>(warning)]; }

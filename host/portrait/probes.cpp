@@ -116,13 +116,27 @@ std::uint64_t stream_bytes(const Device& device, unsigned buffers) {
     return (all / buffers / MiB + (all % (buffers * MiB) > 0)) * MiB;
 }
 
+/// Two sizes that no cache of a GPU holds, of each of a stream's buffers: their difference has no launch in it.
+std::string beyond_caches(const Device& device) {
+    constexpr std::uint64_t MiB = 1 << 20;
+    const auto small = std::max<std::uint64_t>(device.last_level_bytes / MiB, 16);
+    return std::to_string(small) + "Mi," + std::to_string(2 * small) + "Mi";
+}
+
 /// Streams beyond the last level. A CPU makes and checks each byte with the cores that it measures.
 std::vector<Part> streams_of(const Device& device) {
-    if (device.is_gpu())
-        return {{"bandwidth_copy", {{"width", "4,16"}}}, {"bandwidth_batch", {{"width", "16"}}},
-                {"bandwidth_read", {{"width", "16"}}},   {"bandwidth_write", {{"width", "16"}}},
-                {"bandwidth_triad", {{"width", "16"}}},  {"bandwidth_reread", {{"size", "16Ki:128Mi:*2,256Mi,512Mi"}}}};
     std::vector<Part> out;
+    if (device.is_gpu()) {
+        const auto sizes = beyond_caches(device);
+        for (const auto& [stream, widths] : {std::pair{"bandwidth_copy", "4,16"},
+                                             {"bandwidth_batch", "16"},
+                                             {"bandwidth_read", "16"},
+                                             {"bandwidth_write", "16"},
+                                             {"bandwidth_triad", "16"}})
+            out.push_back({stream, {{"width", widths}, {"size", sizes}}});
+        out.push_back({"bandwidth_reread", {{"size", "16Ki:128Mi:*2,256Mi,512Mi"}}});
+        return out;
+    }
     for (const auto& [stream, buffers] :
          {std::pair{"bandwidth_copy", 2}, {"bandwidth_read", 1}, {"bandwidth_write", 1}, {"bandwidth_triad", 3}})
         out.push_back({stream, {{"size", std::to_string(stream_bytes(device, buffers))}, {"width", "64"}}});

@@ -61,8 +61,8 @@ private:
         // The callback needs the record of the cell that is being made: it reaches it through `held`.
         auto held = std::make_shared<const model::Record*>(nullptr);
         auto state = std::make_unique<CellState>(
-            session_, instruments_, group_[i], model::Order{number_, i, prepared_++}, settings_,
-            [this, i, held](const char* phase) { observer_.begin(number_, i, **held, phase); });
+            session_, instruments_, group_[i], model::Order{settings_.run.order.comparison + number_, i, prepared_++},
+            settings_, [this, i, held](const char* phase) { observer_.begin(number_, i, **held, phase); });
         *held = &state->record;
         return {.index = i, .state = std::move(state)};
     }
@@ -236,6 +236,7 @@ private:
         const ChargedTo account(shared);
         observer_.measures(number_);
         auto& yardsticks = instruments_.yardsticks();
+        yardsticks.begin_comparison();
         for (auto& cell : cells) {
             const auto bytes = yardstick_bytes(*cell.state);
             if (!yardstick_ || bytes == 0) continue;

@@ -38,21 +38,22 @@ bool settled(std::span<const double> launches, const MeasureRules& rules) {
     return std::abs(last - before) <= rules.settled_within * before;
 }
 
-bool StopRule::enough(std::span<const double> samples, double spent) {
+bool StopRule::enough(std::span<const double> samples, double spent, const std::function<bool()>& had_its_cores) {
     const auto n = static_cast<unsigned>(samples.size());
     if (next_check_ == 0) next_check_ = rules_.first_check;
     if (n >= next_check_) {
+        const bool undisturbed = had_its_cores();
         const double half_width = relative_half_width(summarise(samples));
-        if (half_width <= rules_.precise_within) {
+        if (undisturbed && half_width <= rules_.precise_within) {
             reason_ = "precise";
             return true;
         }
         // Twice the samples should narrow the interval by about 0.7; one that stays shows noise that more cannot cure.
-        if (next_check_ > rules_.first_check && half_width > 0.9 * last_half_width_) {
+        if (undisturbed && next_check_ > rules_.first_check && half_width > 0.9 * last_half_width_) {
             reason_ = "noise-floor";
             return true;
         }
-        if (n >= rules_.last_check) {
+        if (n >= (undisturbed ? rules_.last_check : rules_.most_waiting)) {
             reason_ = "cap";
             return true;
         }

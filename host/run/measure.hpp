@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -28,6 +29,7 @@ struct MeasureRules {
     /// time or as many more as fit, three where they take longer than all of it.
     unsigned fewest_data_rounds = 3, data_rounds = 6, most_data_rounds = 32;
     double data_seconds_part = 0.25;
+    unsigned most_waiting = 5120;  ///< samples of a cell that waits for cores
 };
 
 /// Rules for cells on the device. GPUs raise their clock over some 100 ms.
@@ -46,8 +48,11 @@ bool settled(std::span<const double> launches, const MeasureRules& rules);
 class StopRule {
 public:
     explicit StopRule(const MeasureRules& rules) : rules_(rules) {}
-    /// `spent`: seconds this cell's sampling has taken. True: stop, and reason() says why.
-    bool enough(std::span<const double> samples, double spent);
+    /// `spent`: seconds this cell's sampling has taken. `had_its_cores` is asked when there may be enough: while others
+    /// have them, only the time ends the sampling, or most_waiting. True: stop, and reason() says why.
+    bool enough(
+        std::span<const double> samples, double spent,
+        const std::function<bool()>& had_its_cores = [] { return true; });
     const std::string& reason() const { return reason_; }
 
 private:

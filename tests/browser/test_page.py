@@ -277,7 +277,7 @@ class Page(LabTest):
         self.assertEqual(self.js("return [document.querySelectorAll('.bars rect').length, document.querySelectorAll('.bars circle').length]"), [2, 0])
         self.assertIn("from 0", self.js("return document.querySelector('.bars .head').textContent"))
         self.open(self.make(records[:1]))
-        self.assertRegex(self.js("return document.querySelector('.verdict').textContent"), r"\AOn cpu-Some pitch_wide takes \S+ us \(±")
+        self.assertRegex(self.js("return document.querySelector('.verdict').textContent"), r"\AOn cpu-Some pitch_wide takes \S+ us \([±-]")
         self.assert_quiet()
 
     def test_nothing_is_wider_than_the_screen_or_smaller_than_can_be_read(self):

@@ -39,7 +39,7 @@ class Maker:
         out = copy.deepcopy(self.reference)
         out |= {"schema": 2, "id": f"{family}_{variant}", "family": family, "variant": variant, "point": dict(point), "status": "ok", "reason": "",
                 "device": dict(device), "metrics": {}, "time": timing(drawn), "samples": drawn, "warnings": [], "dump": "",
-                "run": {"id": f"{1 + self.made // 1000:032x}", "label": "", "seed": 1, "order": {"comparison": self.made, "position": 0, "prepared": 0},
+                "run": {"id": f"{1 + self.made // 1000:032x}", "label": "", "seed": 1, "order": {"comparison": 0, "position": self.made, "prepared": 0},
                         "driver_caches": {}}}
         out.pop("yardstick", None)
         out.pop("aside", None)

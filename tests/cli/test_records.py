@@ -46,6 +46,13 @@ class Timings(LabTest):
         self.assertLess(record["time"]["cores"], 1.1 * os.cpu_count() + 1)
         self.assertGreaterEqual(record["time"]["waited"], 0)
 
+    def test_each_comparison_has_a_copy_of_its_own(self):
+        self.lab("run", "saxpy_w32", "--device", "cpu", "--axis", "size=1Mi", "--axis", "local=1,2,4", "--max-time", "0.02", "--no-dumps",
+                 "--json", "r.jsonl")
+        copies = [(r["run"]["order"]["comparison"], r["yardstick"]["bytes"], r["yardstick"]["bandwidth"]) for r in self.records()]
+        self.assertEqual([(comparison, size) for comparison, size, _ in copies], [(n, 2 << 20) for n in range(3)])
+        self.assertEqual(len({rate for _, _, rate in copies}), 3, copies)
+
     @against_noise
     def test_each_record_keeps_its_own_phases_and_the_rounds_of_its_samples(self):
         _, _, phases = self.timed()

@@ -209,4 +209,32 @@ BOOST_AUTO_TEST_CASE(a_second_level_that_is_left_gradually_has_the_size_that_all
     }
 }
 
+BOOST_AUTO_TEST_CASE(of_two_sizes_that_no_cache_of_a_gpu_holds_the_difference_is_the_rate) {
+    constexpr double launch = 12e-6, rate = 4.5e12, MiB = 1 << 20;
+    auto large = gpu();
+    large.last_level_bytes = 128 << 20;
+    const auto read = [&](std::vector<double> sizes) {
+        std::vector<std::pair<double, double>> points;
+        for (const double size : sizes) points.emplace_back(size, launch + size / rate);
+        auto out = curve("read", points, {{"width", "16"}});
+        for (auto& s : out.samples) {
+            s.work.bytes = s.x;
+            s.seconds = launch + s.x / rate;
+            s.low = s.seconds * 0.998;
+            s.high = s.seconds * 1.002;
+        }
+        return out;
+    };
+    require_finding(family("bandwidth").conclude({read({128 * MiB, 256 * MiB})}, large), "read bandwidth", rate);
+    // One of them lies in a cache, or both are of one size: the rate is that of a launch, and says at which size.
+    for (const auto& sizes : {std::vector{16 * MiB, 256 * MiB}, std::vector{256 * MiB}}) {
+        const auto found = family("bandwidth").conclude({read(sizes)}, large);
+        require_finding(found, "read bandwidth", 256 * MiB / (launch + 256 * MiB / rate));
+        BOOST_TEST(found.front().how.find("largest size, 256 MiB") == 0u, found.front().how);
+    }
+    // On a CPU a launch is nothing beside such a size, and others disturb a difference.
+    require_finding(family("bandwidth").conclude({read({128 * MiB, 256 * MiB})}, cpu()), "read bandwidth",
+                    256 * MiB / (launch + 256 * MiB / rate));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -250,4 +250,27 @@ BOOST_AUTO_TEST_CASE(sampling_that_suffices_is_the_shorter_the_better_the_arrang
     BOOST_TEST(sampling_that_suffices(all, seconds, precise) == 0.016, tolerance(1e-9));
 }
 
+BOOST_AUTO_TEST_CASE(a_side_that_had_fewer_of_its_cores_is_not_slower_by_what_they_make) {
+    const auto judged = [](double ratio, double left, double right) {
+        std::vector<model::Arrangement> all;
+        for (int i = 0; i < 12; ++i) {
+            model::Arrangement a;
+            a.log_ratio = std::log(ratio) + 0.002 * (i % 3 - 1);
+            a.error = 0.002;
+            a.left_cores = left;
+            a.right_cores = right;
+            all.push_back(a);
+        }
+        return compare::judge(compare::ratios_of(all), compare::controls_of({}), false);
+    };
+    using model::Verdict;
+    BOOST_TEST((judged(1.8, 1, 1).verdict == Verdict::slower));
+    BOOST_TEST((judged(1.8, 0.5, 0.55).verdict == Verdict::slower));  // both lacked as much
+    BOOST_TEST((judged(1.8, 0.5, 1).verdict == Verdict::undecided));
+    BOOST_TEST((judged(2.2, 0.5, 1).verdict == Verdict::slower));
+    BOOST_TEST((judged(1.0, 1, 0.5).verdict == Verdict::undecided));  // right may take half with all of its cores
+    BOOST_TEST((judged(0.5, 1, 0.45).verdict == Verdict::undecided));
+    BOOST_TEST(judged(1.8, 0.5, 1).ratio.low == 0.9, boost::test_tools::tolerance(0.02));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

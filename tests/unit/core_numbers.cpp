@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/interval.hpp"
 #include "core/random.hpp"
 #include "core/stats.hpp"
 #include "core/units.hpp"
@@ -130,6 +131,15 @@ BOOST_AUTO_TEST_CASE(the_relative_half_width_is_half_the_interval_over_the_media
     BOOST_TEST(relative_half_width(s) == 0);
     s.high = 1;
     BOOST_TEST(std::isinf(relative_half_width(s)));
+}
+
+BOOST_AUTO_TEST_CASE(an_interval_is_one_number_where_its_sides_are_alike_else_two) {
+    BOOST_TEST(format_interval(100, 99, 101) == "±1.0");
+    BOOST_TEST(format_interval(100, 99.4, 101) == "±1.0");
+    BOOST_TEST(format_interval(609, 580, 1110) == "-4.8/+82");
+    BOOST_TEST(format_interval(100, 20, 100.5) == "-80/+0.5");
+    BOOST_TEST(format_interval(100, 100, 100) == "±0.00");
+    BOOST_TEST(format_interval(0, 0, 1) == "");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -11,6 +11,7 @@
 
 #include "experiments/lib/fma_findings.hpp"
 #include "experiments/lib/levels.hpp"
+#include "model/rankable.hpp"
 #include "unit/why_cells.hpp"
 
 BOOST_AUTO_TEST_SUITE(core_time)
@@ -194,6 +195,25 @@ BOOST_AUTO_TEST_CASE(the_rate_of_a_cores_own_level_is_told_of_all_cores_and_that
     const double l3 = 16 << 20;
     BOOST_TEST_REQUIRE(rate("l3.copy", l3, 2, 0) > 0);
     BOOST_TEST(rate("l3.copy", l3, 1, 1) == rate("l3.copy", l3, 2, 0), is_close);
+}
+
+BOOST_AUTO_TEST_CASE(a_cell_had_its_cores_where_its_threads_did_not_wait_for_more_than_it_has_groups_for) {
+    const auto share = [](double cores, double waited, double groups, unsigned of_host) {
+        auto r = computed(1e-3, cores, waited, groups);
+        r.host.threads = of_host;
+        return model::cores_share(r);
+    };
+    BOOST_TEST(share(1.98, 0.01, 64, 2) == 1, boost::test_tools::tolerance(0.01));
+    BOOST_TEST(share(1.06, 0.9, 64, 2) == 0.55, boost::test_tools::tolerance(0.05));
+    BOOST_TEST(share(1, 0.9, 1, 2) == 1, is_close);      // one group: the other thread has nothing to do
+    BOOST_TEST(share(0.5, 0.5, 1, 2) == 0.5, is_close);  // and this one had half a core
+    BOOST_TEST(share(2, 6, 64, 2) == 1, is_close);       // eight threads on two cores had both
+    BOOST_TEST(share(0.25, 6, 0, 0) < 0.9);
+    BOOST_TEST(share(1.2, 0, 64, 2) == 1, is_close);  // work that is shared out unevenly
+    BOOST_TEST(share(0, 0, 64, 2) == 1, is_close);    // nobody counted
+    auto r = computed(1e-3, 1.06, 0.9, 64);
+    r.host.threads = 2;
+    BOOST_TEST(!model::had_its_cores(r));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -118,4 +118,12 @@ BOOST_AUTO_TEST_CASE(a_cpu_has_the_mean_of_its_processors_and_a_virtual_machine_
     BOOST_TEST(*reader->read()->core_mhz == 2500);
 }
 
+BOOST_AUTO_TEST_CASE(nvidias_tools_are_asked_by_uuid_or_address_and_never_by_a_place_in_a_list) {
+    BOOST_TEST(device::nvidia_id("UUID 00112233445566778899aabbccddeeff") ==
+               "GPU-00112233-4455-6677-8899-aabbccddeeff");
+    BOOST_TEST(device::nvidia_id("PCI 0000:3b:00.0") == "0000:3b:00.0");
+    for (const char* other : {"", "UUID 0011", "UUID 00112233445566778899aabbccddeeff no. 2", "3"})
+        BOOST_TEST(device::nvidia_id(other) == "");
+}
+
 BOOST_AUTO_TEST_SUITE_END()

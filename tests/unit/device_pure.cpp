@@ -362,4 +362,10 @@ BOOST_AUTO_TEST_CASE(a_text_without_bodies_keeps_what_its_kernels_are_given) {
     BOOST_TEST(device::without_bodies("kernel void k() { {") == "kernel void k() {}");
 }
 
+BOOST_AUTO_TEST_CASE(a_type_that_is_not_here_is_said_so_and_not_suggested) {
+    const auto said = sentence({"accelerator"});
+    BOOST_TEST(said.find("none here is of type accelerator; there are 4: ") != std::string::npos, said);
+    BOOST_TEST(said.find("did you mean") == std::string::npos, said);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -4,6 +4,7 @@
 #endif
 #include <boost/test/unit_test.hpp>
 
+#include "app/screen/comparison.hpp"
 #include "inspect/code/diff.hpp"
 #include "inspect/isa/list.hpp"
 
@@ -135,6 +136,39 @@ BOOST_AUTO_TEST_CASE(an_insertion_does_not_shift_what_follows) {
     BOOST_TEST(marks(lines) == " > ~");
     BOOST_TEST(lines[1].right == "x 0");
     BOOST_TEST(lines[3].left == "c 3");
+}
+
+BOOST_AUTO_TEST_CASE(of_equal_code_both_sides_show_the_same_part_however_the_samples_cut_it) {
+    using cllab::app::CellCode;
+    const auto side = [](std::size_t sampled, const std::string& fingerprint) {
+        CellCode out{"k", "cpu"};
+        std::string listing = "0000000000000000 <k>:\n";
+        for (const char address : std::string("0123456789ab"))
+            listing += "  " + std::string(1, address) + ":\tvaddps ymm0,ymm0,ymm0\n";
+        out.isa = listing;
+        out.counts = count_function(&isa::x86, out.isa, "k");
+        out.info.fingerprint = fingerprint;
+        out.hot.emplace();
+        out.hot->evidence = cllab::model::Hot::sampled;
+        cllab::model::HotBlock block;
+        block.function = out.counts.code.name;
+        block.end = sampled;
+        block.share = 1;
+        block.instructions = static_cast<unsigned>(sampled);
+        out.hot->blocks = {block};
+        return out;
+    };
+    BOOST_TEST_REQUIRE(side(1, "").counts.code.instructions.size() == 12u);
+    const auto instructions = [](const CellCode& left, const CellCode& right) {
+        const auto text = cllab::app::comparison_text(left, right, false);
+        const auto at = text.find("instructions ");
+        return at == std::string::npos ? text : text.substr(at, text.find('\n', at) - at);
+    };
+    BOOST_TEST(instructions(side(5, "a"), side(7, "b")).ends_with("  7"), instructions(side(5, "a"), side(7, "b")));
+    BOOST_TEST(instructions(side(5, "a"), side(7, "a")).ends_with("  5"), instructions(side(5, "a"), side(7, "a")));
+    auto unsampled = side(5, "a");
+    unsampled.hot.reset();
+    BOOST_TEST(instructions(unsampled, side(7, "a")).ends_with("  7"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -236,4 +236,18 @@ BOOST_AUTO_TEST_CASE(what_is_no_record_is_named_with_file_and_line) {
     BOOST_TEST(joined.records().empty());
 }
 
+BOOST_AUTO_TEST_CASE(of_a_cell_run_again_in_another_run_nothing_is_ranked_against_the_first) {
+    auto records = two_by_two(1, 2, 1, 2);
+    for (auto& r : records) r.utc = "2026-11-21T10:00:00Z", r.run.id = "first";
+    auto again = pitch("wide", 7, test::pocl(), {{"width", "1024"}});
+    again.utc = "2026-11-21T11:00:00Z";
+    again.run.id = "later";
+    records.push_back(again);
+    const auto text = page(records);
+    BOOST_TEST(has(text, "7.00 s"), text);
+    BOOST_TEST(!has(text, "3.50x"), text);
+    BOOST_TEST(!has(text, "wins on"), text);
+    BOOST_TEST(has(text, "not ranked against each other"), text);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

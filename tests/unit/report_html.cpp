@@ -70,4 +70,50 @@ BOOST_AUTO_TEST_CASE(a_portrait_draws_latency_and_bandwidth_and_says_what_it_has
     BOOST_TEST(has(html, "Caches, TLB: not measured: its cells need 12 s"));
 }
 
+BOOST_AUTO_TEST_CASE(a_curve_has_the_knees_that_the_probe_concluded_and_no_others) {
+    std::vector<model::Record> records;
+    report::html::Curves set{"", "latency", "How long does a load take?", {}, {}};
+    report::html::Curves::Series series{{"global", {}, {}}, "footprint", "byte", {}};
+    for (int k = 0; k < 12; ++k) {  // two levels that a fit would find
+        records.push_back(test::cell("latency", "global", k < 6 ? 2e-9 : 9e-9));
+        model::Curve::Sample s;
+        s.x = 4096 << k;
+        s.seconds = s.per_step = s.low = s.high = k < 6 ? 2e-9 : 9e-9;
+        s.n = 20;
+        series.curve.samples.push_back(s);
+        series.cells.push_back(static_cast<std::size_t>(k));
+    }
+    report::html::Page page{records};
+    set.device_key = model::device_key(records.front());
+    set.series = {series};
+    set.findings = {{"l1.size", "level 1 capacity", "byte", 0, 0, 0, "", "others had the cache"},
+                    {"l1.latency", "level 1 latency", "s", 2e-9, 2e-9, 2e-9, ""}};
+    page.curves = {set};
+    BOOST_TEST(!has(written(page), "class=\"guide\""));
+    page.curves.front().findings.front() = {"l1.size", "level 1 capacity", "byte", 131072, 131072, 131072, ""};
+    const auto html = written(page);
+    BOOST_TEST(has(html, "class=\"guide\""));
+    BOOST_TEST(has(html, "128 KiB level 1 capacity"));
+}
+
+BOOST_AUTO_TEST_CASE(the_verdict_names_all_that_cannot_be_told_apart_and_ranks_no_two_runs) {
+    std::vector<model::Record> records;
+    for (const char* variant : {"wide", "loop", "short8", "vload8", "float"})
+        records.push_back(test::cell("pitch", variant, 1e-3, test::pocl()));
+    report::html::Page page{records};
+    BOOST_TEST(
+        has(written(page), "pitch_wide, pitch_loop, pitch_short8, pitch_vload8, pitch_float cannot be told apart"));
+    auto of_two = records;
+    for (std::size_t i = 0; i < of_two.size(); ++i) {
+        of_two[i].run.id = i < 2 ? "later" : "first";
+        if (i < 2) of_two[i].time->median /= 4, of_two[i].time->low /= 4, of_two[i].time->high /= 4;
+    }
+    const report::html::Page two{of_two};
+    const auto html = written(two);
+    BOOST_TEST(has(html, "pitch_wide, pitch_loop cannot be told apart"));
+    BOOST_TEST(has(html, "pitch_short8, pitch_vload8, pitch_float cannot be told apart"));
+    BOOST_TEST(!has(html, "is fastest"));
+    BOOST_TEST(has(html, "cells of different runs are not ranked"));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

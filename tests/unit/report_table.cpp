@@ -295,4 +295,96 @@ BOOST_AUTO_TEST_CASE(below_six_samples_a_row_says_how_many_and_is_not_ranked) {
     BOOST_TEST(split(report::to_csv_line(records[0]), ',')[11] == "");  // low_s
 }
 
+namespace {
+
+/// What each row is said to be, as "wide 1.56x", in the order of the rows.
+std::vector<std::string> said(const std::vector<Record>& records) {
+    const auto c = report::compare(model::rows_of(records));
+    std::vector<std::string> out;
+    for (std::size_t i = 0; i < c.rows.size(); ++i) {
+        const auto& rank = c.ranks[i];
+        out.push_back(c.rows[i]->variant + (rank.fastest      ? " fastest"
+                                            : rank.indistinct ? " ~"
+                                            : rank.compared   ? " slower"
+                                                              : ""));
+    }
+    return out;
+}
+
+Record of_run(Record r, const std::string& run, std::uint64_t comparison = 0) {
+    r.run.id = run;
+    r.run.order.comparison = comparison;
+    return r;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(only_what_took_turns_is_ranked) {
+    using Said = std::vector<std::string>;
+    const auto wide = test::cell("pitch", "wide", 547e-6), loop = test::cell("pitch", "loop", 853e-6),
+               other = test::cell("pitch", "short8", 1400e-6);
+    BOOST_TEST(said({of_run(wide, "a"), of_run(loop, "a")}) == (Said{"wide fastest", "loop slower"}));
+    BOOST_TEST(said({of_run(wide, "a"), of_run(loop, "b")}) == (Said{"wide", "loop"}));
+    BOOST_TEST(said({of_run(wide, "a", 0), of_run(loop, "a", 1)}) == (Said{"wide", "loop"}));
+    auto late = of_run(loop, "a");
+    late.time->batch = 2;
+    BOOST_TEST(said({of_run(wide, "a"), late}) == (Said{"wide", "loop"}));
+    auto old = wide, older = loop;
+    old.schema = older.schema = 1;
+    BOOST_TEST(said({old, older}) == (Said{"wide", "loop"}));
+    // Each run has its own ranks, and the table says so.
+    const std::vector<Record> two{of_run(wide, "b"), of_run(other, "b"), of_run(loop, "a"), of_run(other, "a")};
+    BOOST_TEST(said(two) == (Said{"wide fastest", "short8 slower", "loop fastest", "short8 slower"}));
+    BOOST_TEST(table(two).find("cells of different runs are not") != std::string::npos);
+    BOOST_TEST(table({two[0], two[1]}).find("different runs") == std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_row_that_did_not_have_its_cores_is_not_ranked) {
+    auto wide = test::cell("pitch", "wide", 1e-3, test::pocl()), loop = test::cell("pitch", "loop", 3e-3, test::pocl()),
+         other = test::cell("pitch", "short8", 6e-3, test::pocl());
+    BOOST_TEST(said({wide, loop, other}).front() == "wide fastest");
+    wide.time->cores = 1.06;
+    wide.time->waited = 0.9;
+    BOOST_TEST(said({wide, loop, other}) == (std::vector<std::string>{"wide", "loop fastest", "short8 slower"}));
+    loop.time->cores = 1.06;
+    loop.time->waited = 0.9;
+    BOOST_TEST(said({wide, loop, other}) == (std::vector<std::string>{"wide", "loop", "short8"}));
+}
+
+BOOST_AUTO_TEST_CASE(what_the_machine_was_seen_to_vary_by_names_no_fastest) {
+    const auto rows = [](double reference, double cores) {
+        auto a = test::cell("pitch", "wide", 1e-3, test::pocl()),
+             b = test::cell("pitch", "loop", 1.19e-3, test::pocl());
+        for (auto* r : {&a, &b}) {
+            r->time->reference_spread = reference;
+            r->time->cores = cores;
+            r->time->waited = 2 - cores;
+            r->host.threads = 2;
+        }
+        return std::vector<Record>{a, b};
+    };
+    BOOST_TEST(said(rows(0.01, 2)).front() == "wide fastest");
+    BOOST_TEST(said(rows(0.08, 2)).front() == "wide ~");
+    BOOST_TEST(said(rows(0.01, 1.84)).front() == "wide ~");
+    BOOST_TEST(table(rows(0.08, 2)).find("within 24 % of it") != std::string::npos, table(rows(0.08, 2)));
+}
+
+BOOST_AUTO_TEST_CASE(an_interval_that_is_not_symmetric_has_two_numbers) {
+    auto r = test::cell("pitch", "wide", 609e-6);
+    r.time->low = 580e-6;
+    r.time->high = 1110e-6;
+    BOOST_TEST(table({r}).find("-4.8/+82%") != std::string::npos, table({r}));
+}
+
+BOOST_AUTO_TEST_CASE(equal_code_at_a_point_shows_one_loop) {
+    auto a = test::cell("pitch", "wide", 1e-3), b = test::cell("pitch", "loop", 1e-3);
+    a.code.loop = {{"instructions", 45}};
+    b.code.loop = {{"instructions", 47}};
+    BOOST_TEST(table({a, b}).find("47") != std::string::npos);
+    a.code.fingerprint = b.code.fingerprint = "one";
+    BOOST_TEST(table({a, b}).find("47") == std::string::npos, table({a, b}));
+    b.point = {{"width", "64"}};
+    BOOST_TEST(table({a, b}).find("47") != std::string::npos);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

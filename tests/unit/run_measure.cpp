@@ -169,4 +169,25 @@ BOOST_AUTO_TEST_CASE(noise_is_no_difference_of_the_data) {
     BOOST_TEST(differ <= 10u);
 }
 
+BOOST_AUTO_TEST_CASE(a_cell_that_waits_for_cores_is_never_precise_and_ends_at_the_time_or_at_its_most_samples) {
+    for (const double spent_at_the_end : {0.001, 0.5}) {
+        StopRule rule{{}};
+        std::vector<double> samples;
+        do samples.push_back(1.0);
+        while (!rule.enough(samples, samples.size() < 1000 ? 0.001 : spent_at_the_end, [] { return false; }) &&
+               samples.size() < 10000);
+        BOOST_TEST(samples.size() == (spent_at_the_end > 0.4 ? 1000u : 5120u));
+        BOOST_TEST(rule.reason() == (spent_at_the_end > 0.4 ? "timeout" : "cap"));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(cores_that_come_back_end_the_wait) {
+    StopRule rule{{}};
+    std::vector<double> samples;
+    do samples.push_back(1.0);
+    while (!rule.enough(samples, 0.001, [&] { return samples.size() > 50; }) && samples.size() < 10000);
+    BOOST_TEST(samples.size() == 80u);
+    BOOST_TEST(rule.reason() == "precise");
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -34,6 +34,7 @@ public:
             record.id = cells[i].id;
             record.status = model::Status::ok;
             record.time.emplace();
+            if (!cores.empty()) record.time->cores = cores.at(i), record.time->waited = 2 - cores.at(i);
             for (unsigned round = 0; round < 7; ++round) {
                 record.samples.push_back(seconds_.at(i) * (round % 3 == 1 ? 2 : 1));
                 record.rounds.push_back(round);
@@ -45,6 +46,7 @@ public:
     void expect(const run::RunRequest&, const std::string&, bool more) override { expects = more; }
 
     bool expects = false;
+    std::vector<double> cores{};  ///< of two, that each cell had
     std::optional<std::size_t> fails_after;
     std::vector<bool> expected_when_run;
     model::Group cells;             ///< of the last arrangement
@@ -128,6 +130,14 @@ BOOST_AUTO_TEST_CASE(they_are_made_ahead_where_they_leave_alone_what_is_measured
     device.type = model::DeviceType::cpu;
     device.unified_memory = false;
     BOOST_TEST(!app::Ahead::pays(device, 16));
+}
+
+BOOST_AUTO_TEST_CASE(each_side_has_the_cores_of_its_worse_cell) {
+    Told runner({1.0, 1.0, 1.0, 1.0});
+    runner.cores = {2, 1, 1.5, 2};
+    const auto c = app::compare_cells(runner, {}, "0:0", {cell("left"), cell("right")}, {}, {}, 1, nobody);
+    BOOST_TEST(c.arrangements.front().left_cores == 0.75, tolerance(1e-9));
+    BOOST_TEST(c.arrangements.front().right_cores == 0.5, tolerance(1e-9));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

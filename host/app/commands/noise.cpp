@@ -12,6 +12,7 @@
 #include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
 #include "core/text.hpp"
+#include "device/clocks.hpp"
 #include "inspect/tools/tool.hpp"
 #include "model/registry.hpp"
 #include "report/table/layout.hpp"
@@ -35,10 +36,11 @@ std::vector<run::Condition> conditions_of(const model::Device& device) {
     auto out = run::host_conditions();
     if (device.implementation != model::Implementation::nvidia) return out;
     const auto tool = inspect::find_tool({"nvidia-smi"});
-    if (!tool) return out;
+    const auto id = device::nvidia_id(device.identity);
+    if (!tool || id.empty()) return out;
     const auto asked = inspect::run_tool(
         *tool, {"--query-gpu=clocks.sm,clocks.max.sm,clocks_throttle_reasons.active,persistence_mode,mig.mode.current",
-                "--format=csv,noheader,nounits", "--id=" + device.selector.substr(device.selector.find(':') + 1)});
+                "--format=csv,noheader,nounits", "--id=" + id});
     if (!asked.ok()) return out;
     for (auto& condition : run::nvidia_conditions(asked.out.substr(0, asked.out.find('\n'))))
         out.push_back(std::move(condition));

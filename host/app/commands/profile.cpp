@@ -30,6 +30,7 @@
 #include "core/units.hpp"
 #include "device/driver_settings.hpp"
 #include "inspect/tools/dump_folder.hpp"
+#include "model/rankable.hpp"
 #include "model/registry.hpp"
 #include "portrait/budget.hpp"
 #include "portrait/probes.hpp"
@@ -62,7 +63,10 @@ std::vector<model::Group> plan_of(const std::vector<portrait::Part>& parts, bool
     return plan;
 }
 
-double uncertainty(const model::Record& record) { return record.time ? record.time->uncertainty() : 1; }
+/// How far the time may be off, by its interval or by the cores that others had.
+double uncertainty(const model::Record& record) {
+    return record.time ? std::max(record.time->uncertainty(), 1 - model::cores_share(record)) : 1;
+}
 
 class Profiler {
 public:

@@ -23,6 +23,7 @@
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "model/params.hpp"
+#include "model/rankable.hpp"
 #include "model/registry.hpp"
 #include "model/warning.hpp"
 #include "report/table/comparison.hpp"
@@ -154,7 +155,9 @@ private:
                                                [&](const auto& r) { return r.first == points[n]; });
             lines += fmt::format("    {:<{}}  {:>8} [{}, {}], first {}{}\n", text_of(points[n]), width,
                                  format_seconds(time.median), format_seconds(time.low), format_seconds(time.high),
-                                 format_seconds(screened->second), points[n] == space_.initial ? ", the default" : "");
+                                 format_seconds(screened->second),
+                                 std::string(points[n] == space_.initial ? ", the default" : "") +
+                                     (model::had_its_cores(records[n]) ? "" : ", others had its cores"));
         }
         say_fitted(lines);
         for (const auto& warning : records[order.front()].warnings) {

@@ -7,6 +7,7 @@
 
 #include "app/screen/comparison.hpp"
 #include "core/clock.hpp"
+#include "model/rankable.hpp"
 #include "model/warning.hpp"
 #include "report/table/comparison.hpp"
 #include "run/conditions/conditions.hpp"
@@ -97,11 +98,20 @@ bool Versus::take_one() {
     }
     const auto [log_ratio, error] = sides.centre();
     const auto [control, control_error] = themselves.centre();
+    const auto cores = [&](bool of_right) {
+        double least = 1;
+        for (std::size_t i = 0; i < records.size(); ++i) {
+            const bool right = i == 1 || i == 3 || (i == 2 && out_.control_of == model::Control::right);
+            if (right == of_right) least = std::min(least, model::cores_share(records[i]));
+        }
+        return least;
+    };
     const auto rounds = std::min(records[0].samples.size(), records[1].samples.size());
     if (!std::isfinite(log_ratio) || !std::isfinite(control)) return true;
     sampled_.push_back(request_.settings.sampling_seconds);
     out_.arrangements.push_back({seed, log_ratio, error, control, control_error, static_cast<unsigned>(rounds),
-                                 records[0].time->shared_memory || records[1].time->shared_memory});
+                                 records[0].time->shared_memory || records[1].time->shared_memory, cores(false),
+                                 cores(true)});
     return true;
 }
 

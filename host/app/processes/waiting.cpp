@@ -212,6 +212,7 @@ Message difference(const run::RunRequest& request) {
     }
     return {{"cells", cells},
             {"seed", settings.seed},
+            {"comparison", settings.run.order.comparison},
             {"arrangement", settings.arrangement},
             {"measure", settings.measure},
             {"sampling_seconds", settings.sampling_seconds},
@@ -238,6 +239,7 @@ run::RunRequest apply(run::RunRequest base, const Message& difference) {
     base.comparisons = std::move(comparisons);
     auto& settings = base.settings;
     settings.seed = difference.at("seed").get<std::uint64_t>();
+    settings.run.order.comparison = difference.at("comparison").get<std::uint64_t>();
     settings.arrangement = difference.at("arrangement").get<bool>();
     settings.measure = difference.at("measure").get<bool>();
     settings.sampling_seconds = difference.at("sampling_seconds").get<double>();

@@ -8,6 +8,7 @@
 
 #include "app/commands/profile.hpp"
 #include "app/files/profile_file.hpp"
+#include "core/interval.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "report/table/columns.hpp"
@@ -36,8 +37,8 @@ std::string quantity(double value, const std::string& unit) {
 std::string confidence(const Finding& f) {
     if (!(f.low < f.high) || f.value == 0) return "";
     const double above = (f.high - f.value) / std::abs(f.value), below = (f.value - f.low) / std::abs(f.value);
-    if (std::max(above, below) < 0.15 && f.unit != "byte")
-        return "±" + format_significant(100 * std::max(above, below), 2) + "%";
+    if (std::min(above, below) >= 0 && std::max(above, below) < 0.15 && f.unit != "byte")
+        return format_interval(1, 1 - below, 1 + above) + "%";
     return "[" + quantity(f.low, f.unit) + " .. " + quantity(f.high, f.unit) + "]";
 }
 

@@ -54,7 +54,7 @@ void write_cells(std::ostream& out, const Context& context);
 /// The records as the script reads them; nothing in it ends a script element.
 std::string data_json(const Context& context);
 
-/// Which variants of the group are before the others on one device, as a sentence.
-std::string ranking_sentence(const GridGroup& group, std::size_t device);
+/// Which variants of the group are before the others on one device: a sentence for each set that took turns.
+std::vector<std::string> ranking_sentences(const GridGroup& group, std::size_t device);
 
 }  // namespace cllab::report::html

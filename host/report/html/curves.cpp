@@ -1,35 +1,32 @@
-// Curves over an axis, with the knees and levels of the page's own fit and what the probe concluded.
+// Curves over an axis, with what the probe concluded.
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <ostream>
 
 #include "core/text.hpp"
-#include "model/fit.hpp"
 #include "report/html/chart.hpp"
 #include "report/html/context.hpp"
+#include "report/table/curve.hpp"
 
 namespace cllab::report::html {
 namespace {
 
 double value_of(const model::Curve::Sample& s) { return s.per_step > 0 ? s.per_step : s.seconds; }
 
-/// Levels of a rising curve of times per step, as horizontal guides, and where each but the last ends as vertical ones.
-void add_levels(std::vector<ChartGuide>& guides, const std::string& name, const std::vector<ChartMark>& marks,
-                const std::string& unit) {
-    std::vector<double> x, y;
-    for (const auto& mark : marks) {
-        x.push_back(mark.x);
-        y.push_back(mark.y);
-    }
-    const auto levels = model::find_plateaus(x, y).levels;
-    if (levels.size() < 2) return;
-    for (const auto& level : levels) {
-        guides.push_back(
-            {false, level.value.value, level.first_x, level.capacity.value, quantity(level.value.value, "s")});
-        if (!level.open)
-            guides.push_back({true, level.capacity.value, 0, 0,
-                              quantity(level.capacity.value, unit) + (name.empty() ? "" : " " + name)});
-    }
+/// What the probe concluded of the axis, as vertical lines.
+std::vector<ChartGuide> guides_of(const std::vector<model::Finding>& findings, const std::vector<ChartLine>& lines,
+                                  const std::string& unit) {
+    double first = std::numeric_limits<double>::infinity(), last = -first;
+    for (const auto& line : lines)
+        for (const auto& mark : line.marks) {
+            first = std::min(first, mark.x);
+            last = std::max(last, mark.x);
+        }
+    std::vector<ChartGuide> out;
+    for (const auto& f : knees(findings, unit, first, last))
+        out.push_back({true, f.value, 0, 0, quantity(f.value, unit) + " " + f.name});
+    return out;
 }
 
 void write_set(std::ostream& out, const Context& c, const Curves& set) {
@@ -68,14 +65,11 @@ void write_set(std::ostream& out, const Context& c, const Curves& set) {
             const std::vector<ChartLine> part(
                 lines.begin() + static_cast<long>(first),
                 lines.begin() + static_cast<long>(std::min(lines.size(), first + most_lines)));
-            std::vector<ChartGuide> guides;
-            if (what.second && unit == "byte")
-                for (const auto& line : part) add_levels(guides, part.size() > 1 ? line.name : "", line.marks, unit);
             write_chart(out,
                         {set.family + " on " + device +
                              (lines.size() > most_lines ? ", part " + std::to_string(first / most_lines + 1) : ""),
                          what.first, unit, what.second ? "time per step" : "time", "s"},
-                        part, guides);
+                        part, guides_of(set.findings, part, unit));
         }
     }
     if (set.findings.empty()) return;
@@ -102,9 +96,9 @@ void write_curves(std::ostream& out, const Context& c) {
     if (c.page.curves.empty()) return;
     out << "<section>\n"
         << heading(2, "curves", "Curves over an axis")
-        << "<p>Points are medians, bars their 95 % intervals. Dashed levels and knees are a fit of plateaus to the "
-           "points shown "
-           "(within 5 %), for times per step over bytes.</p>\n";
+        << "<p>Points are medians, bars their 95 % intervals. A dashed line is what the probe concluded of the axis; "
+           "what "
+           "it withholds has none.</p>\n";
     std::string last;
     for (const auto& set : c.page.curves) {
         if (set.family != last) {

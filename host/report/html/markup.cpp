@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "core/interval.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 
@@ -116,11 +117,8 @@ Scale scale_of(const std::vector<double>& values, bool binary) {
 std::string spread(const model::Record& r) {
     if (!r.time) return "";
     if (!r.time->has_interval()) return "n = " + std::to_string(r.time->n);
-    if (!(r.time->median > 0)) return "";
-    return "±" +
-           format_significant(
-               100 * std::max(r.time->median - r.time->low, r.time->high - r.time->median) / r.time->median, 2) +
-           " %";
+    const auto interval = format_interval(r.time->median, r.time->low, r.time->high);
+    return interval.empty() ? "" : interval + " %";
 }
 
 std::optional<double> metric(const model::Record& record, std::string_view name) {

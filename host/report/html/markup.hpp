@@ -39,7 +39,7 @@ struct Scale {
 /// From the values of an axis: logarithmic when all are positive and span more than a factor of eight.
 Scale scale_of(const std::vector<double>& values, bool binary);
 
-/// The half width of the interval: " ±2.1 %"; "n = 4" where there are too few samples for one.
+/// The interval: "±2.1 %", "-5.0/+82 %"; "n = 4" where there are too few samples for one.
 std::string spread(const model::Record& record);
 std::optional<double> metric(const model::Record& record, std::string_view name);
 /// "width=4096 local=64" of the axes named; all of them when `axes` is empty.

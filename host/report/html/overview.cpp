@@ -20,8 +20,9 @@ void write_verdicts(std::ostream& out, const Context& c, const GridFamily& famil
         if (said == most_points) break;
         std::vector<std::string> sentences;
         for (std::size_t d = 0; d < c.grid.devices.size(); ++d)
-            if (const auto sentence = ranking_sentence(group, d); !sentence.empty() && !c.grid.devices[d].simulated)
-                sentences.push_back("On " + c.name_of_grid_device(d) + " " + sentence);
+            if (!c.grid.devices[d].simulated)
+                for (const auto& sentence : ranking_sentences(group, d))
+                    sentences.push_back("On " + c.name_of_grid_device(d) + " " + sentence);
         if (sentences.empty()) continue;
         ++said;
         const auto where = c.where(family, group);
@@ -39,22 +40,22 @@ void write_verdicts(std::ostream& out, const Context& c, const GridFamily& famil
 }
 
 /// Of a variant that nothing stands beside.
-std::string only_sentence(const GridGroup& group, std::size_t device) {
+std::vector<std::string> only_sentence(const GridGroup& group, std::size_t device) {
     const model::Record* only = nullptr;
     std::string id;
     for (std::size_t v = 0; v < group.ids.size(); ++v) {
         const auto* r = group.cells[v][device].record;
         if (!r || !r->time || r->status != model::Status::ok) continue;
-        if (only) return "";  // several, none of which is ranked: too few samples
+        if (only) return {};  // several, none of which is ranked
         only = r;
         id = group.ids[v];
     }
-    if (!only) return "";
+    if (!only) return {};
     const auto copy = metric(*only, "of_copy");
-    return id + " takes " + format_seconds(only->time->median) + " (" + spread(*only) + ")" +
-           (copy ? ", at " + format_significant(*copy, 3) + " % of the bandwidth of a plain copy of as many bytes"
-                 : "") +
-           ".";
+    return {
+        id + " takes " + format_seconds(only->time->median) + " (" + spread(*only) + ")" +
+        (copy ? ", at " + format_significant(*copy, 3) + " % of the bandwidth of a plain copy of as many bytes" : "") +
+        "."};
 }
 
 /// How far the curves of a family go, one sentence each.
@@ -87,31 +88,39 @@ void write_curve_sentences(std::ostream& out, const Context& c, const std::strin
 
 }  // namespace
 
-std::string ranking_sentence(const GridGroup& group, std::size_t device) {
+std::vector<std::string> ranking_sentences(const GridGroup& group, std::size_t device) {
     struct Entry {
         std::string id;
         const GridCell* cell;
     };
-    std::vector<Entry> ranked;
+    std::map<std::size_t, std::vector<Entry>> sets;
     for (std::size_t v = 0; v < group.ids.size(); ++v)
-        if (group.cells[v][device].rank.compared) ranked.push_back({group.ids[v], &group.cells[v][device]});
-    if (ranked.size() < 2) return only_sentence(group, device);
-    std::stable_sort(ranked.begin(), ranked.end(),
-                     [](const Entry& a, const Entry& b) { return a.cell->rank.ratio < b.cell->rank.ratio; });
-    const auto& best = ranked.front();
-    const auto time = format_seconds(best.cell->record->time->median);
-    const auto& last = ranked.back();
-    const std::string range =
-        " (" + last.id + " takes " + format_significant(last.cell->rank.ratio, 3) + " times as long)";
-    if (best.cell->rank.fastest)
-        return best.id + " is fastest at " + time + "; next is " + ranked[1].id + ", " +
-               format_significant(ranked[1].cell->rank.ratio, 3) + " times as long" + (ranked.size() > 2 ? range : "") +
-               ".";
-    std::vector<std::string> close;
-    for (const auto& entry : ranked)
-        if (entry.cell->rank.indistinct) close.push_back(entry.id);
-    return "no variant is clearly the fastest: " + join(close, ", ") + " cannot be told apart, the least time is " +
-           time + (close.size() < ranked.size() ? range : "") + ".";
+        if (const auto& cell = group.cells[v][device]; cell.rank.compared)
+            sets[cell.rank.set].push_back({group.ids[v], &cell});
+    if (sets.empty()) return only_sentence(group, device);
+    std::vector<std::string> out;
+    for (auto& [set, ranked] : sets) {
+        std::stable_sort(ranked.begin(), ranked.end(),
+                         [](const Entry& a, const Entry& b) { return a.cell->rank.ratio < b.cell->rank.ratio; });
+        const auto& best = ranked.front();
+        const auto time = format_seconds(best.cell->record->time->median);
+        const auto& last = ranked.back();
+        const std::string range =
+            " (" + last.id + " takes " + format_significant(last.cell->rank.ratio, 3) + " times as long)";
+        if (best.cell->rank.fastest) {
+            out.push_back(best.id + " is fastest at " + time + "; next is " + ranked[1].id + ", " +
+                          format_significant(ranked[1].cell->rank.ratio, 3) + " times as long" +
+                          (ranked.size() > 2 ? range : "") + ".");
+            continue;
+        }
+        std::vector<std::string> close;
+        for (const auto& entry : ranked)
+            if (entry.cell->rank.indistinct) close.push_back(entry.id);
+        out.push_back("no variant is clearly the fastest: " + join(close, ", ") +
+                      " cannot be told apart, the least time is " + time + (close.size() < ranked.size() ? range : "") +
+                      ".");
+    }
+    return out;
 }
 
 void write_overview(std::ostream& out, const Context& c) {
@@ -152,6 +161,8 @@ void write_overview(std::ostream& out, const Context& c) {
             if (family.name == name) write_verdicts(out, c, family);
         write_curve_sentences(out, c, name);
     }
+    for (const auto& note : ranking_notes(c.grid.difference, c.grid.apart))
+        out << "<p class=\"dim\">" << text(note) << "</p>\n";
     if (!c.page.verdicts.empty()) {
         out << "<h3>Verdicts over arrangements</h3>\n";
         for (const auto& sentence : c.page.verdicts) out << "<p class=\"verdict\">" << text(sentence) << "</p>\n";

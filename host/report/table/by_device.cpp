@@ -123,6 +123,7 @@ void print_by_device(std::ostream& out, const std::vector<Record>& records, cons
         out << wrap_beside("  " + device.letter + "  ", device.description, style.text_width());
     if (grid.unshown > 0) out << "  and " << grid.unshown << " more, which have no column\n";
     for (const auto& family : grid.families) print_family(out, family, devices, style);
+    for (const auto& note : ranking_notes(0, grid.apart)) out << '\n' << wrap(note, "", style.text_width());
     if (grid.repeated > 0)
         out << "\nLeft out here: " << grid.repeated << " earlier record(s) of cells that were run again.\n";
 }

@@ -6,7 +6,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/stats.hpp"
 #include "json/read.hpp"
+#include "model/rankable.hpp"
 #include "report/records/json_point.hpp"
 #include "report/table/ratio_text.hpp"
 
@@ -33,6 +35,23 @@ std::string longer(double ratio, double low, double high) {
 std::string interval(const RatioEstimate& e) {
     return e.covered() ? fmt::format("{:.4f} [{:.4f}, {:.4f}]", e.ratio, e.low, e.high)
                        : fmt::format("{:.4f}, no interval", e.ratio);
+}
+
+/// What either side had of the cores that it could use, where others had a part of them.
+std::string cores_line(const model::Comparison& c) {
+    std::vector<double> left, right;
+    for (const auto& a : c.arrangements) {
+        left.push_back(a.left_cores);
+        right.push_back(a.right_cores);
+    }
+    if (left.empty()) return {};
+    const double l = median_of(left), r = median_of(right);
+    if (std::min(l, r) >= model::nearly_all_cores) return {};
+    const bool alike = std::min(l, r) >= model::nearly_all_cores * std::max(l, r);
+    return "  others had cores: " + c.left + " got " + percent(l) + " of those it could use, " + c.right + " " +
+           percent(r) +
+           (alike ? "; the verdict is of kernels beside other work\n"
+                  : "; the interval holds what that alone may make of the ratio\n");
 }
 
 std::string verdict_line(const model::Comparison& c) {
@@ -77,7 +96,7 @@ std::string comparison_text(const model::Comparison& c) {
                            : c.control_of == Control::right ? c.right
                                                             : c.left,
                            interval(j.control), percent(j.floor));
-    return out;
+    return out + cores_line(c);
 }
 
 std::string comparison_progress(const model::Comparison& c) {

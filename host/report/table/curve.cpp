@@ -5,6 +5,7 @@
 #include <optional>
 #include <ostream>
 
+#include "core/interval.hpp"
 #include "core/stats.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -55,10 +56,8 @@ std::vector<CurveRow> rows_of(const model::Curve& curve, std::size_t& skipped) {
 }
 
 void mark(std::vector<CurveRow>& rows, const std::vector<model::Finding>& findings, const std::string& x_unit) {
-    for (const auto& finding : findings) {
-        if (!finding.withheld.empty() || finding.unit != x_unit || rows.empty() || finding.value < rows.front().x ||
-            finding.value > rows.back().x)
-            continue;
+    if (rows.empty()) return;
+    for (const auto& finding : knees(findings, x_unit, rows.front().x, rows.back().x)) {
         const auto after = std::upper_bound(rows.begin(), rows.end(), finding.value,
                                             [](double x, const CurveRow& r) { return x < r.x; });
         std::string& text = std::prev(after)->mark;
@@ -88,9 +87,8 @@ std::string bar(double length) {
 /// How wide the interval is, relative to the value; the samples where there are too few for one.
 std::string spread(const CurveRow& r) {
     if (r.n > 0 && r.n < least_for_interval) return "n = " + std::to_string(r.n);
-    const double half = std::max(r.value - r.low, r.high - r.value) / r.value;
-    if (!(half >= 0) || !(r.low > 0)) return {};
-    return "±" + format_significant(100 * half, 2) + "%";
+    const auto interval = r.low > 0 ? format_interval(r.value, r.low, r.high) : "";
+    return interval.empty() ? "" : interval + "%";
 }
 
 std::string pad_left(const std::string& text, std::size_t width) {
@@ -105,6 +103,15 @@ std::size_t widest(const Items& items, F text) {
 }
 
 }  // namespace
+
+std::vector<model::Finding> knees(const std::vector<model::Finding>& findings, const std::string& x_unit, double first,
+                                  double last) {
+    auto out = findings;
+    std::erase_if(out, [&](const model::Finding& f) {
+        return !f.withheld.empty() || f.unit != x_unit || f.value < first || f.value > last;
+    });
+    return out;
+}
 
 void print_curve(std::ostream& out, const model::Curve& curve, const CurveText& text,
                  const std::vector<model::Finding>& findings, const TableStyle& style) {

@@ -16,6 +16,10 @@ struct CurveText {
     std::size_t most_lines = 48;  ///< longer curves are thinned; ends and marked points always stay
 };
 
+/// What the probe concluded of the axis of its curve, from `first` to `last`: the lines and marks of every page.
+std::vector<model::Finding> knees(const std::vector<model::Finding>& findings, const std::string& x_unit, double first,
+                                  double last);
+
 /// Prints x, the value (time per step where there is one, else time of one operation) with its interval, and a bar: on
 /// a logarithmic scale when the values span more than a factor 8. A finding in the unit of x is marked on the last
 /// point at or below its value. At most 100 columns. Points that are not finite or not positive are left out, with a

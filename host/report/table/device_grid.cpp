@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "core/text.hpp"
@@ -110,8 +111,9 @@ Points naming_points(const std::vector<Row>& rows, const MayBeAuto& may_be_auto)
     return points;
 }
 
-std::vector<GridGroup> groups_of(const std::vector<Row>& rows, const Points& points,
-                                 const std::vector<GridDevice>& devices, const MayBeAuto& may_be_auto) {
+std::vector<GridGroup> groups_of(const std::vector<Row>& rows, const Points& points, const MayBeAuto& may_be_auto,
+                                 DeviceGrid& grid) {
+    const auto& devices = grid.devices;
     std::vector<GridGroup> out;
     std::map<std::pair<std::size_t, std::string>, std::size_t> place;  // of a variant in its group
     const auto group_of = points.groups();
@@ -133,6 +135,8 @@ std::vector<GridGroup> groups_of(const std::vector<Row>& rows, const Points& poi
                 if (cells[d].record) contenders.push_back(cells[d].record);
             if (contenders.empty() || devices[d].simulated) continue;
             const auto compared = compare(contenders, may_be_auto);
+            grid.difference = std::max(grid.difference, compared.difference);
+            grid.apart = grid.apart || compared.apart;
             std::map<const Record*, const Rank*> rank_of;
             for (std::size_t i = 0; i < compared.rows.size(); ++i) rank_of[compared.rows[i]] = &compared.ranks[i];
             for (auto& cells : group.cells)
@@ -171,6 +175,14 @@ std::string listed_pairs(Values pairs) {
     return join(pairs, "; ") + (more ? "; and " + std::to_string(more) + " more pairs." : ".");
 }
 
+/// Whether all that is ranked on the device took turns, so that there is one winner at the most.
+bool is_one_set(const GridGroup& group, std::size_t device) {
+    std::set<std::size_t> sets;
+    for (const auto& cells : group.cells)
+        if (cells[device].rank.compared) sets.insert(cells[device].rank.set);
+    return sets.size() == 1;
+}
+
 }  // namespace
 
 std::string verdict(const GridGroup& group, const std::vector<GridDevice>& devices) {
@@ -179,7 +191,7 @@ std::string verdict(const GridGroup& group, const std::vector<GridDevice>& devic
     Values ranked;
     for (std::size_t d = 0; d < devices.size(); ++d) {
         for (std::size_t v = 0; v < group.ids.size(); ++v) {
-            if (!group.cells[v][d].rank.fastest) continue;
+            if (!group.cells[v][d].rank.fastest || !is_one_set(group, d)) continue;
             ranked.push_back(devices[d].letter);
             const auto known =
                 std::find_if(winners.begin(), winners.end(), [&](const auto& w) { return w.first == v; });
@@ -195,21 +207,24 @@ std::string verdict(const GridGroup& group, const std::vector<GridDevice>& devic
         return pairs.empty() ? "" : "The ranking differs: " + listed_pairs(pairs);
     }
     // A variant that another device did not time was not beaten there.
-    Values wins, untimed;
+    Values wins, unranked;
     bool differs = false;
     for (const auto& [v, letters] : winners) {
         wins.push_back(group.ids[v] + (wins.empty() ? " wins on " : " on ") + listed(letters));
-        Values without;
+        Values without, apart;
         for (std::size_t d = 0; d < devices.size(); ++d) {
             const bool is_ranked = std::find(ranked.begin(), ranked.end(), devices[d].letter) != ranked.end();
             const Rank& rank = group.cells[v][d].rank;
             differs = differs || (rank.compared && !rank.fastest && !rank.indistinct);
-            if (is_ranked && !rank.compared) without.push_back(devices[d].letter);
+            if (!is_ranked || rank.compared) continue;
+            const auto* record = group.cells[v][d].record;
+            (record && record->time ? apart : without).push_back(devices[d].letter);
         }
-        if (!without.empty()) untimed.push_back(group.ids[v] + " has no time on " + listed(without));
+        if (!without.empty()) unranked.push_back(group.ids[v] + " has no time on " + listed(without));
+        if (!apart.empty()) unranked.push_back(group.ids[v] + " is not ranked on " + listed(apart));
     }
     std::string out = (differs ? "The ranking differs: " : "") + join(wins, ", ");
-    if (!untimed.empty()) out += "; " + join(untimed, ", ");
+    if (!unranked.empty()) out += "; " + join(unranked, ", ");
     if (group.ids.size() > most_variants)
         return out + "; of more than " + std::to_string(most_variants) + " variants no pairs are compared.";
     const auto pairs = reversals(group, devices);
@@ -234,7 +249,7 @@ DeviceGrid device_grid(const Rows& records, const std::vector<LostDevice>& lost,
         const auto shown = latest(rows, out.repeated);
         const auto points = naming_points(shown, may_be_auto);
         out.families.push_back(
-            {rows.front().record->family, points.names(), groups_of(shown, points, out.devices, may_be_auto)});
+            {rows.front().record->family, points.names(), groups_of(shown, points, may_be_auto, out)});
     }
     return out;
 }

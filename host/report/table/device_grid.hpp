@@ -41,6 +41,8 @@ struct DeviceGrid {
     std::vector<GridFamily> families;
     std::size_t unshown = 0;   ///< devices beyond most_devices
     std::size_t repeated = 0;  ///< earlier records of cells that were run again
+    double difference = 0;     ///< as Comparison's, the largest
+    bool apart = false;        ///< likewise, of any
 };
 
 /// Of a cell that was run more than once the latest counts. The records outlive the grid.

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/interval.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "report/records/json_point.hpp"
@@ -136,9 +137,7 @@ std::string explanation_text(const model::Record& record, const Explanation& e, 
         return out + wrap(std::string(model::name(record.status)) + ": " + one_line(record.reason), "  ", width);
     const auto& time = *record.time;
     std::string heading = format_seconds(time.median);
-    if (time.has_interval())
-        heading +=
-            fmt::format(" ±{:.1f} %", 100 * std::max(time.high - time.median, time.median - time.low) / time.median);
+    if (time.has_interval()) heading += " " + format_interval(time.median, time.low, time.high) + " %";
     const auto tone = e.limit == Limit::named                                       ? Tone::good
                       : e.limit == Limit::impossible || e.limit == Limit::withdrawn ? Tone::bad
                                                                                     : Tone::strong;

@@ -1,7 +1,10 @@
 #include "report/table/ranking.hpp"
 
 #include <algorithm>
+#include <map>
 
+#include "core/units.hpp"
+#include "model/rankable.hpp"
 #include "report/records/points.hpp"
 
 namespace cllab::report {
@@ -41,19 +44,25 @@ double cost_of(const Record& r, const std::string& rate) {
 
 }  // namespace
 
-double placement_margin(const Record& record) { return record.device.type == "gpu" ? 0.02 : 0.15; }
+double least_difference(const Record& a, const Record& b) {
+    const double placement = a.device.type == "gpu" ? 0.02 : 0.15;
+    const double varied = std::max(a.time->reference_spread, b.time->reference_spread);
+    const double cores = std::min(model::cores_share(a), model::cores_share(b));
+    return (1 + placement) * (1 + varied) / cores - 1;
+}
 
 bool clearly_before(const Record& a, double cost_a, const Record& b, double cost_b) {
     const double high = cost_a * a.time->high / a.time->median, low = cost_b * b.time->low / b.time->median;
-    return high < low && cost_a * (1 + placement_margin(a)) < cost_b;
+    const auto turns = model::turns_of(a);
+    return turns && turns == model::turns_of(b) && high < low && cost_a * (1 + least_difference(a, b)) < cost_b;
 }
 
 namespace {
 
-void rank_group(const Rows& rows, const std::vector<std::size_t>& members, std::vector<Rank>& ranks) {
-    std::vector<std::size_t> timed;
-    for (const auto i : members)
-        if (cost_of(*rows[i], "") > 0 && rows[i]->time->has_interval()) timed.push_back(i);
+/// `timed`: rows that took turns.
+void rank_set(Comparison& c, const std::vector<std::size_t>& timed) {
+    const Rows& rows = c.rows;
+    auto& ranks = c.ranks;
     if (timed.size() < 2) return;
     std::string rate;
     for (const char* candidate : {"bandwidth", "flops"})
@@ -70,10 +79,41 @@ void rank_group(const Rows& rows, const std::vector<std::size_t>& members, std::
         if (i == best || clearly_before(*rows[best], cost(best), *rows[i], cost(i))) continue;
         ranks[i].indistinct = ranks[best].indistinct = true;
         ranks[best].fastest = false;
+        c.difference = std::max(c.difference, least_difference(*rows[best], *rows[i]));
+    }
+}
+
+/// `members`: rows at one point. `sets`: how many were ranked before.
+void rank_group(Comparison& c, const std::vector<std::size_t>& members, std::size_t& sets) {
+    std::map<std::optional<model::Turns>, std::vector<std::size_t>> took_turns;
+    for (const auto i : members) {
+        const Record& row = *c.rows[i];
+        if (cost_of(row, "") > 0 && row.time->has_interval()) took_turns[model::turns_of(row)].push_back(i);
+    }
+    c.apart = c.apart || took_turns.size() > 1;
+    for (auto& [turns, set] : took_turns) {
+        for (const auto i : set) c.ranks[i].set = sets;
+        ++sets;
+        std::erase_if(set, [&](std::size_t i) { return !model::had_its_cores(*c.rows[i]); });
+        if (turns) rank_set(c, set);
     }
 }
 
 }  // namespace
+
+std::vector<std::string> ranking_notes(double difference, bool apart) {
+    std::vector<std::string> out;
+    if (difference > 0)
+        out.push_back("~ may be the fastest: its interval overlaps that of the least time, or it is within " +
+                      format_significant(100 * difference, 2) +
+                      " % of it, which the placement of the buffers, the drift of the reference kernel and cores that "
+                      "others had can make together; --vs decides.");
+    if (apart)
+        out.emplace_back(
+            "Ranks are among the cells of one comparison of one run, which took turns; cells of different runs are not "
+            "ranked against each other: run them together, or --vs.");
+    return out;
+}
 
 Comparison compare(const std::vector<const model::Record*>& rows, const MayBeAuto& may_be_auto) {
     const auto points = comparable_points(rows, may_be_auto);
@@ -96,7 +136,8 @@ Comparison compare(const std::vector<const model::Record*>& rows, const MayBeAut
     }
     result.groups_of_several = result.groups_of_several && members.size() > 1;
     result.ranks.resize(rows.size());
-    for (const auto& group : positions) rank_group(result.rows, group, result.ranks);
+    std::size_t sets = 0;
+    for (const auto& group : positions) rank_group(result, group, sets);
     return result;
 }
 

@@ -1,4 +1,5 @@
-// Which cells of one device and family may be compared, and how far each is from the fastest of its group.
+// Which cells of one device and family may be compared, and how far each is from the fastest of its group. Every page
+// that ranks, names a winner or says why there is none prints what is concluded here.
 #pragma once
 
 #include <cstddef>
@@ -19,19 +20,22 @@ using model::rows_of;
 using MayBeAuto = std::function<bool(const std::string& family, const std::string& axis)>;
 
 struct Rank {
-    bool compared = false;    ///< ok, timed with an interval, and not alone in its group
+    bool compared = false;    ///< ok, timed with an interval on the cores it could use, and others took turns with it
     bool fastest = false;     ///< clearly before every other one
     bool indistinct = false;  ///< may be the fastest; of the row with the least cost too, when it is not alone in that
-    double ratio = 1;         ///< cost over the least, >= 1
+    double ratio = 1;         ///< cost over the least of its set, >= 1
+    std::size_t set = 0;      ///< rows with the same number took turns at one point
 };
 
-/// What one process with one placement of the buffers may be off, so that records of one arrangement say nothing below
-/// it. Identical code under two names differed there by up to 11 % on CPUs and by 0.5 % on a GPU (`cllab run X --vs
-/// X`).
-double placement_margin(const model::Record& record);
+/// By how much more the slower of two must cost for the faster to be named: 0.2 is 20 %. Three things that a table's
+/// one arrangement cannot tell from a difference of the kernels, one upon the other: the placement of the buffers; what
+/// the device was seen to vary by beside these samples (the reference kernel of method rule 14); the cores that either
+/// did not have. Placement is known from identical code under two names, which differed by up to 11 % on CPUs and by
+/// 0.5 % on a GPU; the others are of the records.
+double least_difference(const model::Record& a, const model::Record& b);
 
-/// True when a costs less than b beyond both intervals and beyond placement_margin. Costs are in one unit, both of one
-/// device.
+/// True when a costs less than b beyond both intervals and beyond least_difference, and they took turns. Costs are in
+/// one unit.
 bool clearly_before(const model::Record& a, double cost_a, const model::Record& b, double cost_b);
 
 struct Comparison {
@@ -40,12 +44,18 @@ struct Comparison {
     std::vector<Rank> ranks;                 ///< of each row
     std::vector<std::string> axes;           ///< those that tell the groups apart
     bool groups_of_several = false;          ///< some group has more than one row, and there is more than one group
+    bool apart = false;                      ///< timed rows of one group took no turns with each other
+    double difference = 0;                   ///< the largest least_difference that left somebody unnamed
 };
 
-/// A group is every variant at one point. An axis whose value each variant chose for itself ("auto": the number of
-/// items, the local size) does not split groups: it differs between the variants and follows from the other axes.
-/// Cost is the time for the same work: by bandwidth where every row of the group has one, else by flop rate, else by
-/// time. All rows are of one device and family.
+/// A group is every variant at one point; of a group those are ranked that took turns. An axis whose value each variant
+/// chose for itself ("auto": the number of items, the local size) does not split groups: it differs between the
+/// variants and follows from the other axes. Cost is the time for the same work: by bandwidth where every row of the
+/// group has one, else by flop rate, else by time. All rows are of one device and family.
 Comparison compare(const std::vector<const model::Record*>& rows, const MayBeAuto& may_be_auto = {});
+
+/// What `~` and the gaps between ranks mean, of a Comparison's `difference` and `apart`: sentences for below the
+/// tables.
+std::vector<std::string> ranking_notes(double difference, bool apart);
 
 }  // namespace cllab::report

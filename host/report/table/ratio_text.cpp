@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace cllab::report {
@@ -18,13 +19,16 @@ nlohmann::ordered_json to_json(const model::RatioEstimate& e) {
 }
 
 nlohmann::ordered_json to_json(const model::Arrangement& a) {
-    return {{"seed", a.seed},
-            {"log_ratio", a.log_ratio},
-            {"error", a.error},
-            {"control", a.control},
-            {"control_error", a.control_error},
-            {"rounds", a.rounds},
-            {"same_memory", a.same_memory}};
+    nlohmann::ordered_json out{{"seed", a.seed},
+                               {"log_ratio", a.log_ratio},
+                               {"error", a.error},
+                               {"control", a.control},
+                               {"control_error", a.control_error},
+                               {"rounds", a.rounds},
+                               {"same_memory", a.same_memory}};
+    if (std::min(a.left_cores, a.right_cores) < 1)
+        out.update({{"left_cores", a.left_cores}, {"right_cores", a.right_cores}});
+    return out;
 }
 
 }  // namespace cllab::report

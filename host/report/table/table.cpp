@@ -7,6 +7,7 @@
 #include <ostream>
 #include <set>
 
+#include "core/interval.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "report/records/device_key.hpp"
@@ -96,10 +97,13 @@ void add_text(std::vector<Column>& columns, const std::string& title, const Rows
         columns.push_back(std::move(column));
 }
 
-/// The larger half of the interval relative to the median, in percent. Nothing where there is no interval.
-std::optional<double> spread_percent(const Record& r) {
-    if (!r.time || !r.time->has_interval() || r.time->median <= 0) return std::nullopt;
-    return 100 * std::max(r.time->median - r.time->low, r.time->high - r.time->median) / r.time->median;
+/// "1.2%" under the title "±", "-5.0/+82%", or how many samples there are where they are too few for an interval.
+std::string interval_of(const Record& r) {
+    if (!r.time) return "-";
+    if (!r.time->has_interval()) return "n = " + std::to_string(r.time->n);
+    const auto text = format_interval(r.time->median, r.time->low, r.time->high);
+    constexpr std::string_view both = "±";
+    return text.empty() ? "-" : text.substr(text.starts_with(both) ? both.size() : 0) + "%";
 }
 
 std::optional<double> value_of(const Record& r, const std::string& metric) {
@@ -131,12 +135,8 @@ void add_times(std::vector<Column>& columns, const Rows& rows, const Asked& aske
     });
     columns.push_back(quantity_column(per_step ? "per step" : "time", medians, "s"));
     columns.back().key = "time";
-    columns.push_back(quantity_column("±", values_of(rows, spread_percent), "%"));
+    add_text(columns, "±", rows, 92, true, interval_of);
     columns.back().key = "interval";
-    for (std::size_t i = 0; i < rows.size(); ++i)
-        if (rows[i]->time && !rows[i]->time->has_interval())
-            columns.back().cells[i] = "n = " + std::to_string(rows[i]->time->n);
-    columns.back().keep = 92;
     // Where there is a rate, the time per step is the same figure turned round.
     const auto steps = values_of(rows, [](const Record& r) { return value_of(r, "step_time"); });
     const bool has_rate =
@@ -214,6 +214,20 @@ bool tells_apart(const Rows& rows, const std::string& axis) {
     });
 }
 
+/// The loop that each row shows. Samples cut the part that ran most, another one each time: rows of equal code at one
+/// point show the first one's.
+std::map<const Record*, const std::map<std::string, std::int64_t>*> loops_of(const Comparison& comparison) {
+    std::map<std::pair<std::size_t, std::string>, const Record*> first;
+    std::map<const Record*, const std::map<std::string, std::int64_t>*> out;
+    for (std::size_t i = 0; i < comparison.rows.size(); ++i) {
+        const auto* row = comparison.rows[i];
+        const auto& code = row->code.fingerprint;
+        const auto known = first.emplace(std::pair(comparison.group[i], code), row).first;
+        out[row] = &(code.empty() ? row : known->second)->code.loop;
+    }
+    return out;
+}
+
 std::vector<Column> columns_of(const Comparison& comparison, const std::set<std::string>& varying,
                                const Footnotes& notes, const Asked& asked) {
     const Rows& rows = comparison.rows;
@@ -254,12 +268,15 @@ std::vector<Column> columns_of(const Comparison& comparison, const std::set<std:
     add_text(columns, "regs", rows, 57, true, [&](const Record& r) { return count(r.code.registers); });
     if (asked.wants("spills") || any_row(rows, [](const Record& r) { return r.code.spills.value_or(0) != 0; }))
         add_text(columns, "spills", rows, 58, true, [&](const Record& r) { return count(r.code.spills); });
-    const auto of_loop = [](const Record& r, const char* what) {
-        const auto found = r.code.loop.find(what);
-        return found == r.code.loop.end() ? std::string() : std::to_string(found->second);
+    const auto loops = loops_of(comparison);
+    const auto of_loop = [&](const Record& r, const char* what) {
+        const auto& loop = *loops.at(&r);
+        const auto found = loop.find(what);
+        return found == loop.end() ? std::string() : std::to_string(found->second);
     };
     add_text(columns, "inner loop", rows, 54, true, [&](const Record& r) {
-        return r.code.loop.count("v") ? "v " + of_loop(r, "v") + ", s " + of_loop(r, "s") : of_loop(r, "instructions");
+        return loops.at(&r)->count("v") ? "v " + of_loop(r, "v") + ", s " + of_loop(r, "s")
+                                        : of_loop(r, "instructions");
     });
     add_text(columns, ".reuse", rows, 25, true, [&](const Record& r) { return of_loop(r, "reuse"); });
     add_text(columns, "limit", rows, 56, false, [](const Record& r) { return r.limit; });
@@ -293,10 +310,18 @@ std::string dump_parents(const Rows& rows) {
     return join(parents, ", ") + (seen.size() > most ? " and " + std::to_string(seen.size() - most) + " more" : "");
 }
 
+/// What the sentences below all tables say of their ranks.
+struct Ranked {
+    double difference = 0;
+    bool apart = false;
+};
+
 void print_family(std::ostream& out, const Rows& unordered, const Footnotes& notes, const TableStyle& style,
-                  const MayBeAuto& may_be_auto, bool& any_indistinct) {
+                  const MayBeAuto& may_be_auto, Ranked& ranked) {
     const std::size_t text_width = style.text_width();
     const Comparison comparison = compare(unordered, may_be_auto);
+    ranked.difference = std::max(ranked.difference, comparison.difference);
+    ranked.apart = ranked.apart || comparison.apart;
     const Rows& rows = comparison.rows;
     const auto varying = varying_axes(rows);
     std::string title = rows.front()->family;
@@ -322,7 +347,6 @@ void print_family(std::ostream& out, const Rows& unordered, const Footnotes& not
         if (i > 0 && comparison.groups_of_several && comparison.group[i] != comparison.group[i - 1]) out << '\n';
         out << grid.row(i) << '\n';
         if (rows[i]->status != model::Status::ok) out << wrap(one_line(rows[i]->reason), "      ", text_width);
-        any_indistinct = any_indistinct || comparison.ranks[i].indistinct;
     }
     const auto dump = std::find(dropped.begin(), dropped.end(), "dump");
     if (dump != dropped.end()) {
@@ -379,22 +403,17 @@ void print_table(std::ostream& out, const Rows& records, const TableStyle& style
         if (is_new_family) families.emplace_back();
         families[family->second].push_back(&record);
     }
-    bool any_indistinct = false;
+    Ranked ranked;
     for (const auto& device : devices) {
         const auto& first = *device.front().front();
         if (&device != &devices.front()) out << '\n';
         out << wrap_heading(first.device.name, device_details(first.device, hosts ? first.host.name : ""),
                             style.text_width(), style.colour);
-        for (const auto& family : device) print_family(out, family, notes, style, may_be_auto, any_indistinct);
+        for (const auto& family : device) print_family(out, family, notes, style, may_be_auto, ranked);
     }
     print_totals(out, records, style.colour);
-    if (any_indistinct) {
-        out << wrap(
-            "~ may be the fastest: its interval overlaps that of the least time, or it is within 15 % of it (2 % on a "
-            "GPU), which "
-            "the placement of the buffers alone can make; --vs decides.",
-            "", style.text_width());
-    }
+    for (const auto& sentence : ranking_notes(ranked.difference, ranked.apart))
+        out << wrap(sentence, "", style.text_width());
     if (!notes.empty()) out << '\n';
     notes.print(out, records.size(), style.text_width(), style.colour);
 }

@@ -53,7 +53,6 @@ bool fill_metrics(CellState& state, Sampling& sampling) {
         return state.fail(Status::wrong_result,
                           implausible_step + format_significant(t, 3) +
                               " s, which cannot be: the work is not in the code or the clock is wrong");
-    state.record.work = work_of(state.setup);
     inspect::learn_groups(state.record.work, state.ran, state.subject->first().global());
     if (is_real == Plausible::nothing) {
         state.warn(Warning::no_cost, "between " + format_significant(timing.low, 2) + " and " +

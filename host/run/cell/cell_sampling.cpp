@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "core/clock.hpp"
+#include "model/rankable.hpp"
+#include "model/work.hpp"
 #include "run/conditions/warm_up.hpp"
 
 namespace cllab::run {
@@ -115,7 +117,19 @@ bool Sampling::lacks_samples() {
     if (taken > 0 &&
         spent_ * static_cast<double>(drift_.aside().size()) / static_cast<double>(taken) > 3 * rules_.sampling_seconds)
         drift_.give_up();
-    return !stop_.enough(drift_.kept(), spent_);
+    return !stop_.enough(drift_.kept(), spent_, [&] {
+        model::Timing so_far;
+        set_cores(so_far);
+        const auto groups = model::work_of(state_.setup).groups;
+        return so_far.share_of(model::usable_cores(so_far, groups, state_.record.host.threads)) >=
+               model::nearly_all_cores;
+    });
+}
+
+void Sampling::set_cores(model::Timing& timing) const {
+    const auto cores = cores_had(shared_);
+    timing.cores = cores.had;
+    timing.waited = cores.waited;
 }
 
 void Sampling::set_batch(unsigned number, const std::string& apart) {
@@ -145,10 +159,9 @@ void Sampling::conclude() {
     timing.references = static_cast<unsigned>(drift_.references());
     timing.reference_spread = drift_.spread();
     timing.settled = settled_;
-    const auto cores = cores_had(shared_);
-    timing.cores = cores.had;
-    timing.waited = cores.waited;
+    set_cores(timing);
     record.time = timing;
+    record.work = model::work_of(state_.setup);
 }
 
 }  // namespace cllab::run

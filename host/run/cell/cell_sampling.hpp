@@ -47,7 +47,7 @@ public:
     unsigned operations() const { return per_sample_; }     ///< of a sample
     bool throttled() const { return drift_.throttled(); }
     double reference_spread() const { return drift_.spread(); }
-    /// Ends the sampling: the samples into the record, and the time where there is a sample.
+    /// Ends the sampling: the samples into the record, and the time, with its work, where there is a sample.
     void conclude();
 
 private:
@@ -61,6 +61,7 @@ private:
     bool knows_enough(const Subject::OnData& times, double spent) const;
     void put_data_back_in_time();  ///< before a sample
     bool has_parts() const { return state_.settings.steps && !state_.setup.slope && state_.subject->is_row(); }
+    void set_cores(model::Timing& timing) const;
     void look();  ///< at what the samples so far have left; then poisons it
 
     CellState& state_;

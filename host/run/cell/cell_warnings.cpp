@@ -2,6 +2,7 @@
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "device/quirks.hpp"
+#include "model/rankable.hpp"
 #include "run/cell/cell_finish.hpp"
 #include "run/executor.hpp"
 
@@ -86,6 +87,10 @@ void say_disturbance(CellState& state, const Sampling& sampling) {
                        format_significant(100 * sampling.reference_spread(), 2) +
                        " %, and most samples are next to a run of it that is more than 10 % off, so none was dropped; "
                        "the clock drifts or the device has other work");
+    if (!model::had_its_cores(state.record))
+        state.warn(Warning::few_cores,
+                   "others had more than a tenth of the cores that its threads could use (cores and waited of the "
+                   "record), so it is not ranked; on a quiet machine it may take less");
     if (!timing.settled)
         state.warn(
             Warning::not_settled,

@@ -13,18 +13,20 @@ constexpr std::size_t most_aside = 3;  // times the samples that remain
 
 }  // namespace
 
-double DriftFilter::median() const { return summarise(references_).median; }
+bool DriftFilter::is_off(double reference) const { return std::abs(reference - median_) > steady_within * median_; }
 
 double DriftFilter::spread() const {
-    if (references_.empty()) return 0;
-    const auto s = summarise(references_);
-    return (s.max - s.min) / s.median;
+    double least = median_, most = median_;
+    for (const double reference : references_) {
+        if (!throttled_ && is_off(reference)) continue;
+        least = std::min(least, reference);
+        most = std::max(most, reference);
+    }
+    return median_ > 0 ? (most - least) / median_ : 0;
 }
 
 bool DriftFilter::steady(std::size_t block) const {
-    const auto off = [&](std::size_t i) {
-        return i < references_.size() && std::abs(references_[i] - median()) > steady_within * median();
-    };
+    const auto off = [&](std::size_t i) { return i < references_.size() && is_off(references_[i]); };
     return !(block > 0 && off(block - 1)) && !off(block);
 }
 
@@ -49,6 +51,7 @@ void DriftFilter::sort_out() {
 
 void DriftFilter::reference(double seconds) {
     references_.push_back(seconds);
+    median_ = median_of(references_);
     sort_out();
     if (aside_.size() > most_aside * std::max<std::size_t>(kept_.size(), wanted_)) give_up();
 }

@@ -31,7 +31,8 @@ public:
     const std::vector<unsigned>& aside_rounds() const { return aside_rounds_; }
     bool throttled() const { return throttled_; }
     std::size_t references() const { return references_.size(); }
-    double spread() const;  ///< slowest less fastest reference over their median; 0 without references
+    /// Slowest less fastest reference beside samples that count, over the median; 0 without references.
+    double spread() const;
 
 private:
     struct Sample {
@@ -40,12 +41,13 @@ private:
         std::size_t block;  ///< references taken before it
     };
     bool steady(std::size_t block) const;
-    double median() const;
+    bool is_off(double reference) const;
     void put(const Sample& sample, bool fine);
     void sort_out();
 
     unsigned wanted_;
     std::vector<double> references_;
+    double median_ = 0;  ///< of them
     std::vector<Sample> all_;
     std::vector<double> kept_, aside_;
     std::vector<unsigned> kept_rounds_, aside_rounds_;

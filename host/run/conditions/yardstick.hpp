@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,9 +26,10 @@ std::uint64_t yardstick_bytes(double moved, double data);
 /// One copy, being measured.
 class Yardstick {
 public:
-    /// Builds `cell`, a copy with an axis "size" for each of its two buffers, proves it and runs it. Throws
-    /// Unsupported, Error or cl::Error when the device cannot.
-    Yardstick(device::Session& session, Instruments& instruments, model::Cell cell, std::uint64_t bytes, Cache cache);
+    /// Builds `cell`, a copy with an axis "size" for each of its two buffers, proves it unless it is `proved`, and runs
+    /// it. Throws Unsupported, Error or cl::Error when the device cannot.
+    Yardstick(device::Session& session, Instruments& instruments, model::Cell cell, std::uint64_t bytes, Cache cache,
+              bool proved);
     bool enough() const;
     void sample();
     model::YardstickInfo result() const;
@@ -43,13 +45,16 @@ private:
     std::vector<double> samples_;
 };
 
-/// The yardsticks of a device: each footprint is measured once, in turns with the first cells that ask for it.
+/// The yardsticks of the cells that take turns on a device. What an earlier comparison measured says nothing of this
+/// one, whose clock, neighbours and room are other ones; only that a copy is right holds for the run.
 class Yardsticks {
 public:
     struct Known {
         std::optional<model::YardstickInfo> info;
         std::string why_not;  ///< where there is none
     };
+    /// Forgets those of the cells before.
+    void begin_comparison();
     /// Begins one of `bytes` unless it is known or begun. `room`: bytes it may have on the device.
     void begin(device::Session& session, Instruments& instruments, const model::Cell& cell, std::uint64_t bytes,
                Cache cache, double room);
@@ -63,6 +68,7 @@ public:
 private:
     std::map<std::uint64_t, Known> known_;
     std::map<std::uint64_t, std::unique_ptr<Yardstick>> begun_;
+    std::set<std::uint64_t> proved_;
 };
 
 }  // namespace cllab::run
