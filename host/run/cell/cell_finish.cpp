@@ -262,7 +262,7 @@ void say_proof(CellState& state) {
     for (const auto& warning : proof.warnings) state.warn(warning);
 }
 
-/// Method rule 1: once more after timing. First what the timed operations have left, then whether each does its work.
+/// host/README.md, rule 1: once more after timing. First what the timed operations left, then whether each works.
 bool proved_after(CellState& state) {
     if (state.setup.slope) state.subject->set_trips(state.setup.slope->high);
     if (!state.proved(state.subject->check_left())) return false;
