@@ -1,4 +1,4 @@
-// Which code of a kernel its time goes to, by evidence and never by the shape of the code (method rule 18).
+// Which code of a kernel its time goes to, by evidence and never by the shape of the code (host/README.md, rule 18).
 #pragma once
 
 #include <cstdint>

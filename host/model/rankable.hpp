@@ -1,4 +1,4 @@
-// Whether the time of a record is one that may be ranked, and against which others (method rules 21 and 22).
+// Whether the time of a record is one that may be ranked, and against which others (rules 21 and 22 of host/README.md).
 #pragma once
 
 #include <compare>

@@ -1,4 +1,4 @@
-// Method rule 10: what the caches hold when an operation begins, and how it is brought about.
+// host/README.md, rule 10: what the caches hold when an operation begins, and how it is brought about.
 //   hot     whatever the operation before left there: the same buffers again and again
 //   cold    a sweep through other memory, four times the last level, before each timed operation
 //   rotate  sets of the operation's own buffers, four times the last level together, used in turn

@@ -1,4 +1,4 @@
-// When to stop and what to report: the arithmetic of method rules 4 to 7, free of OpenCL so that it is tested alone.
+// When to stop and what to report: the arithmetic of rules 4 to 7 (host/README.md), free of OpenCL to be tested alone.
 #pragma once
 
 #include <cstddef>

@@ -1,9 +1,10 @@
 """What tools/new-family writes, in a program that has this family and the yardstick only: right at its sizes, wrong when the
-kernel is, and quoted truly in README.md.
+kernel is, and explained truly in host/experiments/README.md.
 
     test_new_family.py TREE     the folder in which tools/new-family has made the family `affine`
 """
 import pathlib
+import re
 import runpy
 import shutil
 import subprocess
@@ -95,13 +96,19 @@ class NewFamily(LabTest):
             self.assertNotIn("set -euo", done.stdout)
         self.assertEqual(sorted(TREE.rglob("*")), before)
 
-    def test_the_readme_quotes_both_files_and_the_line_as_they_are_written(self):
-        readme = (SOURCE / "README.md").read_text()
-        for path in ("cl/affine.cl", "host/experiments/affine.cpp"):
-            self.assertIn(f"\n```c++\n{(TREE / path).read_text()}```\n" if path.endswith("cpp") else
-                          f"\n```c\n{(TREE / path).read_text()}```\n", readme, f"{path} in README.md")
-        line = next(l for l in (TREE / "tests/device/sizes.py").read_text().splitlines() if l.startswith('    "affine_'))
-        self.assertIn(f"\n```python\n{line}\n```\n", readme)
+    def test_the_readme_explains_fields_that_are_written_and_its_example_fails_as_it_shows(self):
+        readme = (SOURCE / "host/experiments/README.md").read_text()
+        self.assertIn("\n    tools/new-family affine\n", readme)
+        written = (TREE / "host/experiments/affine.cpp").read_text()
+        for field in ("out.axes", ".tune", "out.args", "out.global", "out.local", "out.work", "out.check", "out.resolve"):
+            self.assertIn(f"`{field}`", readme)
+            self.assertIn(field, written)
+        family = (SOURCE / "host/model/experiment.hpp").read_text() + (SOURCE / "host/model/axes.hpp").read_text()
+        for field in re.findall(r"^\| `(?:out)?\.(\w+)`", readme, re.M):
+            self.assertRegex(family, rf"\b{field}\b")
+        shown = re.search(r"(dst\[0\] is )\d+(, expected )\d+", readme)
+        reason = self.run_with("--axis", "n=1000", status=1, text=self.changed("dst[i] = 3 * src[i] + 1;", "dst[i] = 3 * src[i] + 2;"))[0]["reason"]
+        self.assertRegex(reason, re.escape(shown[1]) + r"\d+" + shown[2] + r"\d+")
 
 
 if __name__ == "__main__":

@@ -341,6 +341,10 @@ class Package(LabTest):
         page = gzip.decompress((manual / "cllab-report.1.gz").read_bytes()).decode()
         self.assertIn("cllab-report \\-", page)
         self.assertIn("google", page)
+        # An example stays a line a line.
+        page = gzip.decompress((manual / "cllab-kernel-file.1.gz").read_bytes()).decode()
+        self.assertIn("\n  arg src = rand:n*n", page)
+        self.assertIn("\n  axis n = 256, 1024", page)
 
 
 class Completion(LabTest):

@@ -1,5 +1,5 @@
-// Who may include whom: the table of design.md. An experiment thus cannot leak a handle, and references are tested with
-// no device present.
+// Who may include whom: the table of host/README.md. An experiment thus cannot leak a handle, and references are
+// tested with no device present.
 #ifndef BOOST_TEST_DYN_LINK
 #define BOOST_TEST_DYN_LINK
 #endif

@@ -5,9 +5,11 @@
 
 #include "app/commandline/option_list.hpp"
 #include "app/commandline/options.hpp"
+#include "app/commandline/topics.hpp"
 #include "core/error.hpp"
 #include "core/suggest.hpp"
 #include "core/text.hpp"
+#include "report/table/layout.hpp"
 
 namespace cllab::app {
 namespace {
@@ -159,21 +161,28 @@ std::string help_text(const std::string& command) {
                "  cllab report FILE...                        the tables of such records, and the variants by "
                "devices\n\n"
                "`cllab COMMAND --help` explains a command. `cllab --version` prints the version.\n\n"
-               "Exit status: 0 every cell ok or unsupported; 1 some cell failed, was wrong or timed out; 2 the command "
-               "line\n"
-               "or an input is wrong, or nothing matched; 3 no platform, no such device, a device was lost, or a file\n"
-               "cannot be written; 4 (regress) something is slower; 5 (regress --strict) something is undecided; 130 "
-               "interrupted (SIGINT, SIGTERM).\n";
+               "Topics (`cllab help TOPIC`)\n";
+        for (const auto& topic : topics())
+            out << "  " << topic.name << std::string(14 - std::string(topic.name).size(), ' ') << topic.about << '\n';
+        std::vector<std::string> statuses;
+        for (const auto& [status, meaning] : exit_statuses) statuses.push_back(std::to_string(status) + " " + meaning);
+        out << '\n' << report::wrap("Exit status: " + join(statuses, "; ") + ".", "", help_width);
         return out.str();
     }
-    if (command == "kernel-file") return kernel_file_help();
+    std::vector<std::string> known = commands();
     const auto page = std::find_if(pages.begin(), pages.end(), [&](const HelpPage& p) { return p.command == command; });
-    if (page == pages.end())
-        throw Error(Blame::usage, "there is no command '" + command + "'; the commands are " + join(commands(), ", ") +
-                                      or_did_you_mean(command, commands()));
-    out << "Usage: " << page->usage << "\n\n"
-        << page->about << "\n\nExample: " << page->example << "\n\n"
-        << options_of(command);
+    if (page != pages.end())
+        out << "Usage: " << page->usage << "\n\n"
+            << page->about << "\n\nExample: " << page->example << "\n\n"
+            << options_of(command);
+    // What is a command and a topic has both on one page.
+    for (const auto& topic : topics()) {
+        known.emplace_back(topic.name);
+        if (command == topic.name) out << (page == pages.end() ? "" : "\n") << topic.text();
+    }
+    if (out.str().empty())
+        throw Error(Blame::usage, "there is no command and no topic '" + command + "'; possible are " +
+                                      join(known, ", ") + or_did_you_mean(command, known));
     return out.str();
 }
 

@@ -61,8 +61,7 @@ std::vector<std::string> commands();
 /// Throws Error(usage) for anything it does not understand.
 Invocation parse(int argc, char** argv);
 
-/// The text of `cllab COMMAND --help`; the overview for "", the grammar of kernel files for "kernel-file".
+/// The text of `cllab COMMAND --help` and `cllab help TOPIC`; the overview for "".
 std::string help_text(const std::string& command);
-std::string kernel_file_help();
 
 }  // namespace cllab::app

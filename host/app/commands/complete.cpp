@@ -4,6 +4,7 @@
 #include <set>
 
 #include "app/commandline/option_list.hpp"
+#include "app/commandline/topics.hpp"
 #include "app/commands.hpp"
 #include "app/processes/runner.hpp"
 #include "app/screen/stdout_guard.hpp"
@@ -114,7 +115,8 @@ Strings candidates(Strings before, const std::string& word) {
         out.insert(out.end(), {"help", "--version"});
     } else if (before.front() == "help") {
         out = known;
-        out.emplace_back("kernel-file");
+        for (const auto& topic : topics())
+            if (std::find(known.begin(), known.end(), topic.name) == known.end()) out.emplace_back(topic.name);
         return out;
     } else if (std::find(known.begin(), known.end(), before.front()) != known.end()) {
         command = before.front();

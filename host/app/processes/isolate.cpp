@@ -73,8 +73,8 @@ public:
             const auto share = share_ ? share_() : nullptr;
             worker->child = std::make_unique<Child>([&](int fd) {
                 Here here;
-                // The timer is what it was and the device as warm (method rules 3 and 4); an arrangement's programs are
-                // of the bytes that the first one's driver gave.
+                // The timer is what it was and the device as warm (host/README.md, rules 3 and 4); the programs of
+                // an arrangement are of the bytes that the first one's driver gave.
                 if (const auto known = standing_.find(selector); rest.settings.goes_on && known != standing_.end())
                     here.inherit(selector, known->second);
                 if (rest.settings.arrangement) here.keep_programs();

@@ -135,7 +135,7 @@ void Prepared::run(const run::RunRequest& request, const std::string& selector, 
     const bool can = already.empty() && !request.yardstick && !recipe_.is_null();
     auto waiting = can ? std::move(builder_) : nullptr;
     if (can && !(waiting && waiting->settle(patience))) waiting = take();
-    // The device is as warm as the process before has left it (method rule 4).
+    // The device is as warm as the process before has left it (host/README.md, rule 4).
     auto worker = waiting ? waiting->run(recipe_, difference(request), last_use_) : nullptr;
     bool over = false;
     if (worker) {

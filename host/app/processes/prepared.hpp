@@ -14,8 +14,8 @@ namespace cllab::app {
 
 /// A Runner whose processes are made in advance where that is known to be harmless: on a CPU, whose drivers share it
 /// with as many processes as there are. Each does one job, in buffers of its own, and ends: what an arrangement is held
-/// to be (method rule 15) stays true. Only programs are built before it: their order is not drawn, that of everything
-/// else is. What is waited for in vain, and every other device, is done by a process made at once.
+/// to be (host/README.md, rule 15) stays true. Only programs are built before it: their order is not drawn, that
+/// of everything else is. What is waited for in vain, and every other device, is done by a process made at once.
 class Prepared : public Runner {
 public:
     /// `rebuild`: in the child, makes the request again of what recipe() said last in the parent. `waiting`: so many

@@ -10,6 +10,46 @@
 
 namespace cllab::report {
 
+const std::vector<ColumnMeaning>& column_meanings() {
+    static const std::vector<ColumnMeaning> all{
+        {"kernel", "<family>_<variant>, or <file>_<kernel>; behind it the axes that vary"},
+        {"label", "--label of the run, where runs differ in it"},
+        {"status", "ok, or why there is no time: `cllab help statuses`"},
+        {"checked_by", "for kernel files, the proof: file, reference, agreement of N, or only itself"},
+        {"time", "median of the samples; per step where a probe subtracts two trip counts"},
+        {"interval", "the ± column: the larger half of the median's 95 % interval; n = 3 where there is none"},
+        {"clock", "event or host, where it is not the event timer"},
+        {"cache", "hot, cold or rotate, where rows differ"},
+        {"vs_best", "time over the fastest row's; ~ where the difference is too small to rank"},
+        {"step_time", "time per step of a probe"},
+        {"bandwidth", "declared bytes per second"},
+        {"flops", "declared operations per second"},
+        {"of_copy", "bandwidth as a share of a plain copy of as many bytes, timed in the same cache state"},
+        {"upload", "time of the way from the host to the device"},
+        {"download", "time of the way back to the host"},
+        {"hot_code", "executed instructions per pixel or byte in the block that ran most"},
+        {"huge_pages", "share of the memory that lies in huge pages"},
+        {"spills", "registers spilled to memory, where a compiler reports them"},
+        {"regs", "registers per work-item, where a compiler reports them"},
+        {"limit", "what limits the time, where `cllab profile` has measured the device's peaks"},
+        {"inner_loop",
+         "instructions per iteration of the loop that ran most, else of the innermost loop with the most "
+         "work; v and s: vector and scalar"},
+        {"reuse", "operands that NVIDIA's code takes from the reuse cache (.reuse)"},
+        {"note", "numbers of the warnings below the table"},
+        {"dump", "folder with source, binary, disassembly and record"}};
+    return all;
+}
+
+const std::vector<std::string>& column_names() {
+    static const std::vector<std::string> names = [] {
+        std::vector<std::string> out;
+        for (const auto& column : column_meanings()) out.push_back(column.name);
+        return out;
+    }();
+    return names;
+}
+
 const std::vector<std::string>& columns_of_command(const std::string& command) {
     static const std::map<std::string, std::vector<std::string>> known{
         {"isa",

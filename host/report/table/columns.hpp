@@ -27,6 +27,13 @@ private:
     std::set<std::string> names_;
 };
 
+struct ColumnMeaning {
+    std::string name, meaning;
+};
+
+/// What each of column_names() shows, in the order of the table.
+const std::vector<ColumnMeaning>& column_meanings();
+
 /// What --columns takes beside "all" where a command's table has always the same columns; nothing for other commands,
 /// whose columns are column_names() and the names of axes and metrics.
 const std::vector<std::string>& columns_of_command(const std::string& command);

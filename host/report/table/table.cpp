@@ -370,14 +370,6 @@ void print_totals(std::ostream& out, const Rows& records, bool colour) {
 
 }  // namespace
 
-const std::vector<std::string>& column_names() {
-    static const std::vector<std::string> names{
-        "kernel",     "label",     "status",    "checked_by", "time",       "interval", "clock",    "cache",
-        "vs_best",    "step_time", "bandwidth", "flops",      "of_copy",    "upload",   "download", "hot_code",
-        "huge_pages", "spills",    "regs",      "limit",      "inner_loop", "reuse",    "note",     "dump"};
-    return names;
-}
-
 std::string column_name(std::string_view text) {
     std::string out(text.substr(text.substr(0, 1) == "."));  // ".reuse" is reuse
     std::replace_if(

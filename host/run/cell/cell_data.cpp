@@ -37,7 +37,7 @@ void Sampling::look_at_data(double operation) {
     auto& subject = *state_.subject;
     const auto& wanted = state_.settings.fresh_data;
     // A simulator's times are of a simulation. With two trip counts a family's operation goes on from where the one
-    // before ended: the step is what it measures, and method rule 12 looks whether steps take the same time.
+    // before ended: the step is what it measures, and rule 12 of host/README.md looks whether steps take the same time.
     if (!subject.works_in_place() || state_.setup.slope ||
         state_.session.facts().implementation == model::Implementation::oclgrind)
         return;

@@ -67,8 +67,8 @@ void begin(CellState& state);
 void build_for_later(device::Session& session, Instruments& instruments, const model::Cell& cell,
                      const Settings& settings);
 /// begin() where it is not begun -> build -> verify. False: the cell is finished. `beside`: a prepared cell whose
-/// buffers are used where they are alike (method rule 15). `proved`: one with the same setup, whose answer this one's
-/// is held against before the host's.
+/// buffers are used where they are alike (host/README.md, rule 15). `proved`: one with the same setup, whose answer
+/// this one's is held against before the host's.
 bool prepare(CellState& state, const CellState* beside = nullptr, const CellState* proved = nullptr);
 
 /// Of the copy that the cell can be held against; 0: none.

@@ -1,6 +1,6 @@
-// Method rule 14: samples taken while the device's clock was not what it is for the rest of them do not count. A fixed
-// reference kernel, timed between the samples, tells; this is the arithmetic, free of OpenCL so that it is tested
-// alone.
+// host/README.md, rule 14: samples taken while the device's clock was not what it is for the rest of them do not
+// count. A fixed reference kernel, timed between the samples, tells; this is the arithmetic, free of OpenCL so that it
+// is tested alone.
 #pragma once
 
 #include <cstddef>

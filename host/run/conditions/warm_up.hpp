@@ -1,4 +1,4 @@
-// Method rule 4: the device is warmed up by time, a cell by use.
+// host/README.md, rule 4: the device is warmed up by time, a cell by use.
 #pragma once
 
 #include "device/session.hpp"

@@ -1,0 +1,27 @@
+// What `cllab help TOPIC` explains beside the commands: each topic fits a screen.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace cllab::app {
+
+inline constexpr std::size_t help_width = 100;  ///< columns of every page of the help
+
+struct Topic {
+    const char *name, *about;
+    std::string (*text)();
+};
+
+const std::vector<Topic>& topics();
+
+std::string kernel_file_help();
+
+struct ExitStatus {
+    int status;
+    const char* meaning;
+};
+extern const std::vector<ExitStatus> exit_statuses;
+
+}  // namespace cllab::app

@@ -1,0 +1,236 @@
+"""The documents: README.md keeps its size and shows what the program does; links, citations and lists hold."""
+import pathlib
+import re
+import shlex
+import unittest
+
+from lab import SOURCE, LabTest, main
+
+README = (SOURCE / "README.md").read_text()
+TOPICS = {"axes", "columns", "kernel-file", "method", "statuses", "terms"}
+# Words between which a command of a README's block ends.
+ENDS = {"&&", "|", ";"}
+
+
+def documents():
+    ours = (p for p in SOURCE.rglob("*.md") if not any(part.startswith(("build", ".")) for part in p.relative_to(SOURCE).parts[:-1]))
+    return sorted(p for p in ours if "node_modules" not in p.parts)
+
+
+def blocks(text):
+    """The code of a document: fenced blocks, and lines indented by four."""
+    fenced = re.findall(r"^```\w*\n(.*?)^```$", text, re.M | re.S)
+    rest = re.sub(r"^```\w*\n.*?^```$", "", text, flags=re.M | re.S)
+    return [line.strip() for block in fenced for line in block.splitlines()] + re.findall(r"^ {4}(\S.*)$", rest, re.M)
+
+
+def commands(text):
+    """Each `cllab …` of a document's code, as words."""
+    for line in blocks(text):
+        # What a command does stands behind two blanks.
+        line = re.split(r" {2,}", re.sub(r"^(\$|- run:) ", "", line))[0]
+        words = shlex.split(line) if re.match(r"(tools/|build/)?cllab ", line) else []
+        while words:
+            end = next((i for i, word in enumerate(words) if word in ENDS), len(words))
+            if words[0].split("/")[-1] == "cllab":
+                yield words[1:end]
+            words = words[end + 1:]
+
+
+def without_tables(text):
+    return "\n".join(line for line in text.splitlines() if not line.startswith("|"))
+
+
+def anchors(text):
+    """The names that GitHub gives the headings of a document."""
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in re.findall(r"^#+ (.*)$", text, re.M)}
+
+
+class Readme(LabTest):
+    def test_it_is_read_in_minutes_and_fits_a_window(self):
+        lines = README.splitlines()
+        self.assertLessEqual(len(lines), 200)
+        self.assertEqual([line for line in lines if len(line) > 100], [])
+
+    def test_dates_stand_in_the_table_of_figures_only(self):
+        self.assertEqual(re.findall(r"\b20\d\d-\d\d\b.*", without_tables(README)), [])
+        tables = re.findall(r"(?:^\|.*\n)+", README, re.M)
+        dated = [table for table in tables if re.search(r"\b20\d\d-\d\d", table)]
+        self.assertEqual(len(dated), 1)
+        rows = dated[0].splitlines()[2:]
+        self.assertLessEqual(len(rows), 10)
+        for row in rows:
+            self.assertRegex(row, r"\| 20\d\d-\d\d-\d\d \|$")
+
+    def test_the_options_of_every_command_exist(self):
+        found = [words for words in commands(README)]
+        self.assertGreater(len(found), 20)
+        for words in found:
+            with self.subTest(" ".join(words)):
+                # The placeholders in the list of commands are no words of a command line.
+                words = [word for word in words if not re.match(r"\[?[A-Z]+\b", word)]
+                self.assertIn("Usage: cllab", self.lab(*words, "--help")[0])
+
+    def test_every_command_and_topic_is_named(self):
+        for name in self.lab("complete", "--", "help", "")[0].split():
+            self.assertRegex(README, rf"\bcllab (help )?{name}\b")
+
+    def example(self):
+        (self.folder / "tr.cl").write_text(re.search(r"^```c\n(/\*cllab.*?)^```$", README, re.M | re.S)[1])
+
+    def shown(self, command):
+        """The output that stands behind a command in the README."""
+        return re.search(r"^ {4}\$ " + re.escape(command) + r".*\n((?: {4,}.*\n|\n(?= {4}))+)", README, re.M)[1]
+
+    def columns_shown(self, command):
+        """The titles of the table behind a command."""
+        return re.findall(r"\S+(?: \S+)*", next(line for line in self.shown(command).splitlines() if re.match(r" +kernel ", line)))
+
+    def test_its_own_kernel_runs_and_the_table_has_the_columns_shown(self):
+        self.example()
+        command = "cllab run tr.cl --device cpu"
+        out, _ = self.lab(*shlex.split(command)[1:], "--max-time", "0.05", "--columns", "all", "--no-dumps")
+        header = next(line for line in out.splitlines() if re.match(r" +kernel ", line))
+        for column in self.columns_shown(command):
+            self.assertIn(re.sub(r" \[.*", "", column), header)
+        for name in re.findall(r"^ +(tr_\w+)", self.shown(command), re.M):
+            self.assertRegex(out, rf"{name} +ok +agreement of 2 ")
+
+    def test_the_first_output_has_the_shape_shown(self):
+        command = "cllab --device cpu --kernel pitch_short8"
+        out, _ = self.lab(*shlex.split(command)[1:], "--max-time", "0.05", "--axis", "width=512", "--axis", "height=512")
+        more, _ = self.lab(*shlex.split(command)[1:], "--max-time", "0.05", "--axis", "width=512", "--axis", "height=512", "--columns", "all")
+        for column in self.columns_shown(command):
+            self.assertIn(re.sub(r" \[.*", "", column), more)
+        self.assertRegex(out, r"pitch_short8 +ok ")
+        for line in "dumps in dumps/", "columns left out: ":
+            self.assertIn(line, self.shown(command))
+            self.assertIn(line, out)
+
+    def test_the_code_for_devices_that_are_not_here_has_the_columns_shown(self):
+        self.example()
+        command = "cllab isa tr.cl:cols --target gfx900 --target sm_90"
+        made = re.findall(r"^ *(gfx900|sm_90) +[^- ]", self.lab("isa", "--targets")[0], re.M)
+        if len(made) < 2:
+            self.skipTest("nothing here compiles for gfx900 and sm_90 (libamd-comgr2, clang-15, libclc-15)")
+        out, _ = self.lab(*shlex.split(command)[1:])
+        for column in self.columns_shown(command):
+            self.assertIn(column, out.splitlines()[0])
+        self.assertEqual(re.findall(r"^ +(tr_cols +\w+)", self.shown(command), re.M), re.findall(r"^ +(tr_cols +\w+)", out, re.M))
+
+    def test_the_records_are_read_as_shown(self):
+        self.example()
+        self.lab("run", "tr.cl", "--device", "cpu", "--max-time", "0.02", "--no-yardstick", "--no-dumps", "--json", "r.jsonl")
+        self.lab("report", "r.jsonl", "--long", "long.csv")
+        columns = (self.folder / "long.csv").read_text().splitlines()[0].split(",")
+        for name in re.search(r"groupby\(\[(.*?)\]\)\.(\w+)\.", README).groups():
+            for column in re.findall(r"\w+", name):
+                self.assertIn(column, columns)
+
+
+class Help(LabTest):
+    def test_each_topic_fits_a_screen(self):
+        for name in sorted(TOPICS):
+            with self.subTest(name):
+                page = self.lab("help", name)[0].splitlines()
+                self.assertEqual([line for line in page if len(line) > 100], [])
+                self.assertLessEqual(len(page), 70 if name == "kernel-file" else 40)
+
+    def test_the_topics_are_as_recorded(self):
+        for name in sorted(TOPICS - {"kernel-file"}):
+            golden = SOURCE / "tests" / "golden" / "cli" / f"help_{name}.txt"
+            self.assertEqual(self.lab("help", name)[0], golden.read_text(), golden)
+
+    def test_what_is_a_command_and_a_topic_has_both_on_one_page(self):
+        page = self.lab("help", "devices")[0]
+        self.assertIn("Usage: cllab devices", page)
+        self.assertIn("--device 0:0", page)
+        self.assertEqual(page, self.lab("devices", "--help")[0])
+
+    def test_every_column_has_a_meaning(self):
+        page = self.lab("help", "columns")[0]
+        listed = self.lab("complete", "--", "run", "muladd_fma", "--columns", "")[0].split()
+        for name in set(listed) - {"all"} - set(re.findall(r"^  (\w+) = ", self.lab("describe", "muladd")[0], re.M)) - {"options"}:
+            self.assertRegex(page, rf"(?m)^  {name} +\S")
+
+
+class Documents(unittest.TestCase):
+    def test_relative_links_lead_to_files_and_headings(self):
+        for path in documents():
+            text = path.read_text()
+            for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`\n]*`", "", text)):
+                if re.match(r"\w+:", target):
+                    continue
+                with self.subTest(f"{path.relative_to(SOURCE)}: {target}"):
+                    file, _, anchor = target.partition("#")
+                    to = (path.parent / file).resolve() if file else path
+                    self.assertTrue(to.exists())
+                    if anchor:
+                        self.assertIn(anchor, anchors(to.read_text()))
+
+    def test_each_family_has_a_place_in_the_table_of_kernels(self):
+        text = (SOURCE / "cl" / "README.md").read_text()
+        for path in (SOURCE / "cl").glob("*.cl"):
+            self.assertIn(f"`{path.stem}`", text)
+
+    def test_each_trial_stands_with_its_command(self):
+        text = (SOURCE / "tests" / "README.md").read_text()
+        for path in (SOURCE / "tests" / "trial").glob("*.py"):
+            self.assertIn(f"**`trial/{path.name}`**", text)
+            self.assertRegex(text, rf"(?m)^    tests/trial/{path.name} ")
+
+    def test_each_folder_of_the_host_is_described(self):
+        text = (SOURCE / "host" / "README.md").read_text()
+        for path in (SOURCE / "host").iterdir():
+            if path.is_dir():
+                self.assertIn(f"| `{path.name}/` |", text)
+        for path in (SOURCE / "host" / "app").iterdir():
+            if path.is_dir():
+                self.assertIn(f"| `app/{path.name}/` |", text)
+
+    def test_files_that_the_walk_through_the_host_names_exist(self):
+        text = (SOURCE / "host" / "README.md").read_text()
+        walk = text[text.index("## From main"):text.index("## The method")]
+        for name in re.findall(r"`([\w/]+\.[ch]pp)`", walk):
+            self.assertTrue((SOURCE / "host" / name).exists(), name)
+
+    def test_the_table_of_includes_is_the_one_that_is_enforced(self):
+        enforced = re.search(r"may_include\{(.*?)\n\};", (SOURCE / "tests/unit/includes_test.cpp").read_text(), re.S)[1]
+        rules = {module: set(re.findall(r'"(\w+)"', names)) for module, names in re.findall(r'\{"(\w+)",\s*\{(.*?)\}\}', enforced, re.S)}
+        text = (SOURCE / "host" / "README.md").read_text()
+        for row in re.findall(r"^\| ([\w, ]+) \| ([\w, -]+) \| [^|]+ \| [^|]+ \|$", text, re.M):
+            for module in row[0].split(", "):
+                if module in rules and row[1] != "all":
+                    self.assertEqual(set(re.findall(r"\w+", row[1])), rules[module], module)
+                    del rules[module]
+        self.assertEqual(set(rules), {"app"})
+
+    def test_each_rule_that_the_code_cites_is_in_the_method(self):
+        method = (SOURCE / "host" / "README.md").read_text().split("## The method")[1]
+        rules = {int(n) for n in re.findall(r"^(\d+)\. ", method, re.M)}
+        self.assertEqual(rules, set(range(1, max(rules) + 1)))
+        cited = 0
+        for folder in "host", "tests", "cl":
+            for path in (SOURCE / folder).rglob("*.[ch]*"):
+                if path.suffix not in (".cpp", ".hpp", ".cl", ".h") or not path.is_file():
+                    continue
+                text = re.sub(r"\n\s*//+ ?", " ", path.read_text())
+                self.assertNotRegex(text, r"[Mm]ethod rule|design\.md", path)
+                for numbers in re.findall(r"host/README\.md, rules? (\d+(?: (?:to|and) \d+)?)|rules? (\d+(?: (?:to|and) \d+)?) \(host/README\.md\)", text):
+                    for n in re.findall(r"\d+", "".join(numbers)):
+                        self.assertIn(int(n), rules, path)
+                        cited += 1
+        self.assertGreater(cited, 10)
+
+    def test_the_changes_begin_with_the_version_that_is_built(self):
+        version = re.search(r"project\(cllab VERSION (\S+)", (SOURCE / "CMakeLists.txt").read_text())[1]
+        self.assertEqual(re.search(r"^## (\S+)$", (SOURCE / "tools/CHANGELOG.md").read_text(), re.M)[1], version)
+
+    def test_the_picture_of_the_page_is_small(self):
+        picture = (SOURCE / "dumps/reference/page.png").read_bytes()
+        self.assertTrue(picture.startswith(b"\x89PNG"))
+        self.assertLess(len(picture), 300 << 10)
+
+
+if __name__ == "__main__":
+    main()
