@@ -1,5 +1,5 @@
 // `cllab help kernel-file`: the whole grammar on one page.
-#include "app/commandline/options.hpp"
+#include "app/commandline/command.hpp"
 
 namespace cllab::app {
 
