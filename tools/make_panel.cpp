@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "app/commandline/arguments.hpp"
+#include "app/commandline/rows.hpp"
 #include "app/errors.hpp"
 #include "app/files/image_file.hpp"
 #include "app/files/outputs.hpp"
@@ -258,7 +258,7 @@ int main(int argc, char** argv) try {
     }
     if (o.file.empty() && !o.list) throw Error(Blame::usage, "no file is named; --help shows how");
     if (o.json && !o.list) throw Error(Blame::usage, "--json needs --list");
-    o.seed = app::seed_from(seed);
+    o.seed = app::seed_of(seed);
     require("width", static_cast<double>(o.width), 1, 1 << 20);
     require("height", static_cast<double>(o.height), 1, 1 << 20);
     require("pitch", o.pitch, 2, 1000);

@@ -67,7 +67,8 @@ void refuse_file(const std::string& pattern, const std::string& command) {
 
 bool names_build_options(const std::string& versus) { return versus.starts_with('-'); }
 
-Choice::Choice(const Invocation& invocation, const std::map<std::string, Earlier>& earlier, const AskDevice& ask)
+Choice::Choice(const CellOptions& invocation, const std::map<std::string, Earlier>& earlier, const AskDevice& ask,
+               Values values)
     : invocation_(invocation) {
     std::optional<Capture> capture;
     if (!invocation.replay.empty()) {
@@ -82,8 +83,8 @@ Choice::Choice(const Invocation& invocation, const std::map<std::string, Earlier
         const auto& said = invocation.statements;
         const auto other = std::find_if(said.begin(), said.end(), [](const auto& s) { return s.first != "tolerance"; });
         if (other != said.end())
-            throw Error(Blame::usage, "option '--" + other->first + "' is about a kernel file, as in `cllab " +
-                                          invocation.command + " my.cl`; the patterns name none");
+            throw Error(Blame::usage, "option '--" + other->first +
+                                          "' is about a kernel file, as in `cllab run my.cl`; the patterns name none");
         tolerance_of(invocation);  // what is wrong with it is said before any device is asked
         if (names_kernel_file(invocation.versus))
             throw Error(Blame::usage, "--vs names a kernel file, so the pattern must name one too");
@@ -133,7 +134,7 @@ Choice::Choice(const Invocation& invocation, const std::map<std::string, Earlier
     for (const auto& experiment : model::registry()) taken.insert(experiment.family);
     own_->experiments.push_back(files.experiment(
         wanted, [](const std::string& path) { return load_grey(path); },
-        invocation.targets.empty() ? kernelfile::Missing::refused : kernelfile::Missing::made_up, taken,
+        values == Values::needed ? kernelfile::Missing::refused : kernelfile::Missing::made_up, taken,
         !invocation.versus.empty() && !names_build_options(invocation.versus)));
 }
 

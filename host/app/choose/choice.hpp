@@ -31,10 +31,12 @@ struct Earlier {
 
 class Choice {
 public:
+    /// Whether arguments must have values: not where nothing is launched.
+    enum class Values { needed, made_up };
     /// Reads the kernel files among the patterns and --vs, and has a child process ask the first selected device for
     /// their arguments. `ask`: who is asked instead. Throws Error.
-    explicit Choice(const Invocation& invocation, const std::map<std::string, Earlier>& earlier = {},
-                    const AskDevice& ask = {});
+    explicit Choice(const CellOptions& invocation, const std::map<std::string, Earlier>& earlier = {},
+                    const AskDevice& ask = {}, Values values = Values::needed);
 
     /// As model::select; a pattern FILE or FILE:GLOB means kernels of that file.
     std::vector<model::Selected> select(const std::vector<std::string>& patterns) const;
@@ -49,7 +51,7 @@ private:
     const std::vector<model::Experiment>& experiments() const;
 
     struct Own;
-    Invocation invocation_;
+    CellOptions invocation_;
     Own* own_ = nullptr;  ///< kept until the program ends: cells point into it
 };
 

@@ -30,7 +30,7 @@ std::vector<model::Introspection> introspect(device::Session& session, const std
     return out;
 }
 
-std::vector<model::Introspection> ask_in_child(const Invocation& invocation, const std::vector<AskedBuild>& builds) {
+std::vector<model::Introspection> ask_in_child(const CellOptions& invocation, const std::vector<AskedBuild>& builds) {
     // --timeout is for kernels that never end, and may be shorter than a driver takes to start and compile on a busy
     // machine.
     const double patience = std::max(invocation.timeout_seconds, 60.0);

@@ -37,6 +37,6 @@ std::vector<model::Introspection> introspect(device::Session& session, const std
 
 /// In a child process: what the driver of the first selected device says; that of another device where that one says
 /// nothing.
-std::vector<model::Introspection> ask_in_child(const Invocation& invocation, const std::vector<AskedBuild>& builds);
+std::vector<model::Introspection> ask_in_child(const CellOptions& invocation, const std::vector<AskedBuild>& builds);
 
 }  // namespace cllab::app

@@ -21,14 +21,14 @@
 
 namespace cllab::app {
 
-model::RunInfo run_info(const Invocation& invocation) {
+model::RunInfo run_info(const std::string& label) {
     static const std::string id = [] {
         std::random_device random;
         return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
     }();
     model::RunInfo out;
     out.id = id;
-    out.label = invocation.label;
+    out.label = label;
     // A run may ask more than once, as tune and --watch do: what is asked for later took no turns with the earlier.
     constexpr std::uint64_t apart = 1'000'000'000;
     static std::uint64_t asked = 0;
@@ -37,25 +37,22 @@ model::RunInfo run_info(const Invocation& invocation) {
     return out;
 }
 
-std::optional<model::Tolerance> tolerance_of(const Invocation& invocation) {
+std::optional<model::Tolerance> tolerance_of(const CellOptions& invocation) {
     kernelfile::Description said;
     for (const auto& [option, value] : invocation.statements)
         if (option == "tolerance") kernelfile::parse_option(option, value, said);
     return said.tolerance;
 }
 
-run::Settings settings_of(const Invocation& invocation) {
+run::Settings settings_of(const CellOptions& invocation) {
     run::Settings out;
     out.seed = invocation.seed;
-    out.sampling_seconds = invocation.sampling_seconds;
     out.build_options = invocation.build_options;
     out.tolerance = tolerance_of(invocation);
-    out.steps = invocation.steps;
-    out.count_above = invocation.count_above;
     out.cl_dir = invocation.cl_dir;
     out.builds_ahead = out.cl_dir.empty();
     out.argv = invocation.argv;
-    out.run = run_info(invocation);
+    out.run = run_info(invocation.label);
     out.judge = explain::beyond_peak;
     out.name_limit = explain::limit_in_a_word;
     out.tool_seconds = std::min(out.tool_seconds, invocation.timeout_seconds / 2);
@@ -107,7 +104,7 @@ namespace {
 
 /// `run A --vs B`: the two variants point by point, each pair a comparison of its own; or A as it is and with the build
 /// options B.
-std::vector<model::Group> pairs(const std::vector<model::Selected>& selected, const Invocation& invocation) {
+std::vector<model::Group> pairs(const std::vector<model::Selected>& selected, const MeasureOptions& invocation) {
     const bool builds = names_build_options(invocation.versus);
     const auto options = model::build_options_axis();
     auto axes = invocation.axes;
@@ -137,7 +134,7 @@ std::vector<model::Group> pairs(const std::vector<model::Selected>& selected, co
     return out;
 }
 
-std::vector<model::Selected> select_for(const Choice& choice, const Invocation& invocation) {
+std::vector<model::Selected> select_for(const Choice& choice, const CellOptions& invocation) {
     auto selected = choice.selected();
     if (invocation.versus.empty()) return selected;
     if (names_build_options(invocation.versus)) {
@@ -170,7 +167,7 @@ void add_native(std::vector<model::Selected>& selected) {
 
 }  // namespace
 
-run::RunRequest request_of(const Choice& choice, const Invocation& invocation) {
+run::RunRequest request_of(const Choice& choice, const MeasureOptions& invocation) {
     run::RunRequest out;
     auto selected = select_for(choice, invocation);
     if (invocation.native) add_native(selected);
@@ -178,6 +175,9 @@ run::RunRequest request_of(const Choice& choice, const Invocation& invocation) {
                                                 : pairs(selected, invocation);
     auto& settings = out.settings = settings_of(invocation);
     settings.measure = !invocation.verify_only;
+    settings.sampling_seconds = invocation.sampling_seconds;
+    settings.steps = invocation.steps;
+    settings.count_above = invocation.count_above;
     settings.cache = run::cache_from(invocation.cache);
     if (settings.measure && !invocation.no_yardstick)
         out.yardstick = model::make_plan(model::select(model::registry(), {"bandwidth_copy"}), {}).front().front();

@@ -8,19 +8,19 @@
 namespace cllab::app {
 
 /// What --tolerance says; throws Error(usage).
-std::optional<model::Tolerance> tolerance_of(const Invocation& invocation);
+std::optional<model::Tolerance> tolerance_of(const CellOptions& invocation);
 
 /// What every command's cells have from the command line alike; dumps, files and how to measure are the command's own.
-run::Settings settings_of(const Invocation& invocation);
+run::Settings settings_of(const CellOptions& invocation);
 
 /// Families with loops in C++ for --native.
 std::vector<std::string> native_families();
 
 /// What `cllab run` would run: cells, yardstick, input files and all settings. Throws Error(usage).
-run::RunRequest request_of(const Choice& choice, const Invocation& invocation);
+run::RunRequest request_of(const Choice& choice, const MeasureOptions& invocation);
 
 /// What the records say of the run: its id, the same in every child process, the label and the drivers' caches.
-model::RunInfo run_info(const Invocation& invocation);
+model::RunInfo run_info(const std::string& label);
 
 /// A point that makes no sense, or a kernel's text that cannot be read, is the command line's fault, said before the
 /// long part: Error(usage).

@@ -1,8 +1,10 @@
-// The command line of every command, parsed and explained. --help is the manual.
+// What each command was asked for: one struct a command, made of what several have in common. A member's initial value
+// is the option's default, as --help shows it.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,57 +13,108 @@
 
 namespace cllab::app {
 
-struct Invocation {
-    std::string command = "run";  ///< one of `commands()`, or version, or complete
-    bool help = false, no_pager = false;
-    std::vector<std::string> argv;
+using Strings = std::vector<std::string>;
+using Pairs = std::vector<std::pair<std::string, std::string>>;
 
-    std::vector<std::string> patterns, devices;  ///< patterns: the files of merge and report
-    std::vector<std::pair<std::string, std::string>> axes, inputs, outputs;
-    std::vector<std::pair<std::string, std::string>>
-        statements;  ///< about a kernel file: option and value, "arg", "n=1024"
-    std::vector<std::pair<std::string, std::string>>
-        exports;  ///< of report: option without dashes (report/records/exports.hpp) and file
-    std::string json, csv, html, dumps = "dumps", cl_dir, build_options, label;
-    std::string baseline;  ///< of run: where records and texts are kept for regress
-    std::string junit;
-    std::string cache = "hot";                  ///< of run: hot, cold or rotate
-    std::string parallel = "never";             ///< of run: never, gpus or all
-    std::size_t processes = 0;                  ///< of run and dump: that share what is not measured; 0: as many as pay
-    model::Points points = model::Points::all;  ///< of run and dump
-    bool no_dumps = false, isolate = false, require_all = false, verify_only = false, no_yardstick = false,
-         as_json = false, timings = false;
-    bool force = false, append = false;  ///< what becomes of an output file that exists
-    double timeout_seconds = 60, sampling_seconds = 0.4;
-    double comparison_seconds = 10;     ///< of the arrangements of one pair: --vs, tune's winner
-    std::optional<double> hot_seconds;  ///< of run: for sampling which code runs; nothing: the default
-    double threshold = 0.02;            ///< of regress: a slower cell is slower by more than this
-    bool recorded = false, strict = false, calibrate = false, history = false;  ///< of regress
-    unsigned rebuild = 0;        ///< of run and isa: builds in fresh processes; 0: not asked for
-    bool test = false;           ///< of why
-    bool noise = false;          ///< of devices
-    double budget_seconds = 60;  ///< of profile
-    std::uint64_t seed = 1;
-    std::string versus;                                                                     ///< of run and isa
-    std::vector<std::string> targets;                                                       ///< of isa
-    bool list_targets = false, summary = false, hot = false, source = false, live = false;  ///< likewise
-    unsigned width = 0;                  ///< likewise: columns; 0: as long as the lines are
-    std::string check, replay;           ///< of run, for kernel files
-    bool steps = false, native = false;  ///< of run
-    std::vector<std::string>
-        columns;  ///< of run, dump and report: of the table (report::column_name); empty: what there is room for
-    std::optional<unsigned> count_above;    ///< of run and dump: grey level
-    bool watch = false;                     ///< likewise
-    std::string exports_to;                 ///< of ncu: the folder of --export
-    std::vector<std::string> tool_options;  ///< of ncu: what stands behind --
+/// What every command has.
+struct Call {
+    Strings argv;
+    Strings patterns;   ///< what stands beside the options: PATTERN, FILE, FAMILY
+    Strings passed_on;  ///< behind `--`, for the commands that pass it on
+    bool no_pager = false;
 };
 
-std::vector<std::string> commands();
+/// Which cells, built from which text, on which devices.
+struct CellOptions : Call {
+    Strings devices;
+    Pairs axes, inputs;
+    Pairs statements;    ///< about a kernel file: option and value, "arg", "n=1024"
+    std::string versus;  ///< --vs: a pattern, or build options
+    std::string replay;  ///< a folder of the OpenCL Intercept Layer
+    std::string cl_dir, build_options, label;
+    std::uint64_t seed = std::random_device{}();
+    double timeout_seconds = 60;
+};
 
-/// Throws Error(usage) for anything it does not understand.
-Invocation parse(int argc, char** argv);
+/// How cells are measured, and what is kept of that beside the records.
+struct MeasureOptions : CellOptions {
+    model::Points points = model::Points::all;
+    std::string cache = "hot";          ///< hot, cold or rotate
+    double sampling_seconds = 0.4;      ///< cap of one cell's sampling
+    double comparison_seconds = 10;     ///< of the arrangements of one pair
+    std::optional<double> hot_seconds;  ///< of the launches in which the running code is sampled
+    std::optional<unsigned> count_above;
+    std::string dumps = "dumps";
+    Pairs outputs;  ///< buffer and picture file
+    bool no_dumps = false, verify_only = false, no_yardstick = false, steps = false, native = false;
+};
 
-/// The text of `cllab COMMAND --help` and `cllab help TOPIC`; the overview for "".
-std::string help_text(const std::string& command);
+/// The files that a command writes.
+struct FileOptions {
+    std::string json, csv, html, junit;
+    std::string baseline;  ///< a folder
+    Pairs exports;         ///< option without dashes (report/records/exports.hpp) and file
+    bool force = false, append = false;
+};
+
+struct RunOptions : MeasureOptions, FileOptions {
+    std::optional<double> max_time;
+    std::string parallel = "gpus";  ///< never, gpus or all
+    unsigned processes = 0;         ///< that share what is not measured; 0: as many as pay
+    unsigned rebuild = 0;           ///< builds in fresh processes; 0: not asked for
+    std::string check;
+    Strings columns;
+    bool isolate = false, timings = false, watch = false, require_all = false;
+};
+
+struct TuneOptions : CellOptions, FileOptions {
+    std::optional<double> max_time;
+    double sampling_seconds = 0.4, comparison_seconds = 10;
+    std::string dumps = "dumps";
+};
+
+struct WhyOptions : MeasureOptions, FileOptions {
+    bool test = false;
+};
+
+struct IsaOptions : CellOptions {
+    Strings targets, columns;
+    std::string dumps;
+    unsigned rebuild = 0;  ///< builds in fresh programs; 0: not asked for
+    unsigned width = 0;    ///< columns; 0: as long as the lines are
+    bool list_targets = false, summary = false, hot = false, source = false, live = false, require_all = false;
+};
+
+struct RegressOptions : Call, FileOptions {
+    Strings devices, columns;
+    std::string cl_dir, build_options, label;
+    double threshold = 0.02;  ///< a slower cell is slower by more than this
+    double comparison_seconds = 10, timeout_seconds = 60;
+    std::uint64_t seed = std::random_device{}();
+    bool recorded = false, strict = false, calibrate = false, history = false;
+};
+
+struct ProfileOptions : CellOptions {
+    double budget_seconds = 60;
+    std::string dumps = "dumps";
+    Strings columns;
+    bool no_dumps = false, isolate = false, timings = false, as_json = false;
+};
+
+struct NcuOptions : CellOptions, FileOptions {
+    std::string exports_to;  ///< the folder of --export
+};
+
+struct MergeOptions : Call, FileOptions {
+    Strings columns;  ///< of `report`
+};
+
+struct DevicesOptions : CellOptions {
+    bool noise = false, as_json = false;
+};
+
+struct ListOptions : Call {
+    bool as_json = false;
+};
 
 }  // namespace cllab::app

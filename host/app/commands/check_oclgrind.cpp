@@ -11,7 +11,7 @@
 
 #include "app/choose/choice.hpp"
 #include "app/choose/request.hpp"
-#include "app/commands.hpp"
+#include "app/commands/run.hpp"
 #include "app/processes/runner.hpp"
 #include "app/screen/say.hpp"
 #include "app/screen/stdout_guard.hpp"
@@ -161,7 +161,7 @@ struct Look {
     }
 };
 
-Look look(const Invocation& asked, const std::vector<model::Selected>& selected, const model::Settings& values) {
+Look look(const RunOptions& asked, const std::vector<model::Selected>& selected, const model::Settings& values) {
     Look out{point_of(values)};
     const inspect::TempFolder folder;
     const auto log = folder.path() / "log";
@@ -204,7 +204,7 @@ void print(const Look& seen, const Choice& choice, const std::vector<model::Sele
 
 }  // namespace
 
-int check_oclgrind(const Invocation& asked) {
+int check_oclgrind(const RunOptions& asked) {
     const auto library = oclgrind_library();
     const Choice choice(asked);
     if (!choice.own())

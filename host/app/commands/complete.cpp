@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "app/commandline/option_list.hpp"
+#include "app/commandline/command.hpp"
 #include "app/commandline/topics.hpp"
 #include "app/commands.hpp"
 #include "app/processes/runner.hpp"
@@ -107,7 +107,7 @@ Strings values(std::string called, const std::string& command, const Strings& be
 }
 
 Strings candidates(Strings before, const std::string& word) {
-    const auto known = commands();
+    const auto known = command_names();
     std::string command = "run";
     Strings out;
     if (before.empty()) {
@@ -122,16 +122,16 @@ Strings candidates(Strings before, const std::string& word) {
         command = before.front();
         before.erase(before.begin());
     }
-    const auto described = options_of(command);
+    const auto known_options = described(find_command(command)->options);
     if (!before.empty() && before.back().rfind('-', 0) == 0) {
         const auto& last = before.back();
-        const auto* option = described.find_nothrow(last.rfind("--", 0) == 0 ? last.substr(2) : last, false);
+        const auto* option = known_options.find_nothrow(last.rfind("--", 0) == 0 ? last.substr(2) : last, false);
         if (option && option->semantic()->max_tokens() > 0)
             return values(option->semantic()->name(), command, before, word);
     }
     const auto add = [&](const Strings& more) { out.insert(out.end(), more.begin(), more.end()); };
     if (word.rfind('-', 0) == 0)
-        for (const auto& option : described.options()) out.push_back("--" + option->long_name());
+        for (const auto& option : known_options.options()) out.push_back("--" + option->long_name());
     else if (command == "describe")
         add(families());
     else if (command != "devices" && command != "profile" && command != "merge" && command != "report" &&
@@ -142,8 +142,7 @@ Strings candidates(Strings before, const std::string& word) {
 
 }  // namespace
 
-int command_complete(const Invocation& invocation) {
-    auto words = invocation.patterns;
+int complete(std::vector<std::string> words) {
     const auto word = words.empty() ? std::string() : words.back();
     if (!words.empty()) words.pop_back();
     for (const auto& candidate : candidates(words, word))

@@ -2,13 +2,16 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
 #include "app/commands/noise.hpp"
 #include "app/processes/drivers.hpp"
 #include "app/processes/runner.hpp"
 #include "app/screen/devices_page.hpp"
+#include "app/screen/pager.hpp"
 #include "app/screen/say.hpp"
 #include "app/screen/stdout_guard.hpp"
+#include "app/screen/streams.hpp"
 #include "core/units.hpp"
 #include "device/clocks.hpp"
 #include "device/program.hpp"
@@ -151,7 +154,10 @@ void list_devices(bool as_json, const report::TableStyle& style, const std::vect
 
 }  // namespace
 
-int command_devices(const Invocation& invocation) {
+namespace {
+
+int show_devices(const DevicesOptions& invocation) {
+    const Paged paged;
     if (invocation.noise) return print_noise(invocation);
     catch_interrupts();
     std::vector<std::string> rows, troubles;
@@ -183,6 +189,34 @@ int command_devices(const Invocation& invocation) {
     }
     for (const auto& trouble : troubles) say(trouble);
     return broken ? 3 : 0;
+}
+
+void check_devices(DevicesOptions& options) {
+    refuse_patterns(options, "`cllab devices` takes no argument");
+    if (options.noise && options.as_json)
+        throw Error(Blame::usage, "`cllab devices` takes --noise or --json, not both");
+    if (!options.noise && !options.devices.empty())
+        throw Error(Blame::usage, "`cllab devices` takes --device with --noise only; it lists all devices");
+}
+
+}  // namespace
+
+Command devices_command() {
+    Rows<DevicesOptions> rows;
+    rows.with(pager_rows())
+        .flag(
+            "noise", &DevicesOptions::noise,
+            "Compares equal code with itself for ten seconds instead. Prints the smallest difference that can be told "
+            "on the device now, what disturbs it, and what changes that.")
+        .list("device,d", "D", &DevicesOptions::devices, "With --noise, selects devices as `cllab run` does.")
+        .flag("json", &DevicesOptions::as_json, "Prints JSON instead of text.");
+    return make_command<DevicesOptions>(
+        {"devices", "", "what is here, and whether its timer can be trusted", "cllab devices [--json | --noise]",
+         "Lists every OpenCL device: how to select it, what it offers, whether its event timer can be trusted, the "
+         "kind "
+         "of program binary it returns, and the driver quirks that cllab works around.",
+         "cllab devices"},
+        rows, check_devices, show_devices);
 }
 
 }  // namespace cllab::app

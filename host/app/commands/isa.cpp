@@ -9,11 +9,13 @@
 #include <utility>
 
 #include "app/choose/choice.hpp"
+#include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
 #include "app/commands/isa_code.hpp"
 #include "app/commands/isa_live.hpp"
 #include "app/commands/rebuild.hpp"
 #include "app/screen/comparison.hpp"
+#include "app/screen/pager.hpp"
 #include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"
@@ -52,7 +54,7 @@ int print_targets() {
     return 0;
 }
 
-std::vector<CellCode> all_code(const Invocation& invocation, const std::vector<model::Cell>& cells) {
+std::vector<CellCode> all_code(const IsaOptions& invocation, const std::vector<model::Cell>& cells) {
     return invocation.targets.empty() ? code_on_devices(invocation, cells) : code_for_target(invocation, cells);
 }
 
@@ -126,7 +128,7 @@ void print_live(const CellCode& code, const LiveCode& live, unsigned width) {
     put_listing(text, width);
 }
 
-void print_code(const CellCode& code, const Invocation& invocation) {
+void print_code(const CellCode& code, const IsaOptions& invocation) {
     put(printable(code.id + " for " + code.where) + "\n");
     const auto live = invocation.live ? live_code(code) : LiveCode();
     if (invocation.live) put(printable(live.summary) + "\n");
@@ -140,11 +142,12 @@ void print_code(const CellCode& code, const Invocation& invocation) {
     put("\n");
 }
 
-int compare(const Invocation& invocation) {
+int compare(const IsaOptions& invocation) {
     // Planned together, so that an axis need only be known to one of them.
     auto patterns = invocation.patterns;
     std::set<std::string> others;
-    const Choice choice(invocation);
+    const Choice choice(invocation, {}, {},
+                        invocation.targets.empty() ? Choice::Values::needed : Choice::Values::made_up);
     std::vector<model::Cell> left, right;
     if (names_build_options(invocation.versus)) {
         right = first_cells(choice, invocation.axes, patterns);
@@ -227,7 +230,7 @@ std::optional<std::pair<std::string, std::string>> binary_named(const std::strin
     return std::nullopt;
 }
 
-int print_binaries(const Invocation& invocation) {
+int print_binaries(const IsaOptions& invocation) {
     std::vector<CellCode> codes;
     for (const auto& pattern : invocation.patterns) {
         const auto file = binary_named(pattern);
@@ -244,9 +247,8 @@ int print_binaries(const Invocation& invocation) {
     return report_failures(codes, invocation.require_all);
 }
 
-}  // namespace
-
-int command_isa(const Invocation& invocation) {
+int run_isa(const IsaOptions& invocation) {
+    const Paged paged;
     report::require_known_columns(invocation.columns, report::columns_of_command("isa"));
     if (invocation.list_targets) return print_targets();
     if (invocation.rebuild) return rebuild_for_target(invocation);
@@ -254,7 +256,8 @@ int command_isa(const Invocation& invocation) {
     if (std::any_of(invocation.patterns.begin(), invocation.patterns.end(),
                     [](const auto& p) { return binary_named(p).has_value(); }))
         return print_binaries(invocation);
-    const Choice choice(invocation);
+    const Choice choice(invocation, {}, {},
+                        invocation.targets.empty() ? Choice::Values::needed : Choice::Values::made_up);
     auto codes = all_code(invocation, first_cells(choice, invocation.axes, invocation.patterns));
     if (invocation.targets.size() > 1) {
         std::stable_sort(codes.begin(), codes.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
@@ -264,6 +267,79 @@ int command_isa(const Invocation& invocation) {
             if (code.status == model::Status::ok) print_code(code, invocation);
     }
     return report_failures(codes, invocation.require_all);
+}
+
+void check_isa(IsaOptions& options) {
+    if (options.rebuild && (options.targets.empty() || !options.versus.empty()))
+        throw Error(
+            Blame::usage,
+            "`cllab isa` takes --rebuild with --target and without --vs; `cllab run --rebuild` builds on a device");
+    if (!options.targets.empty() && !options.devices.empty())
+        throw Error(Blame::usage, "`cllab isa` takes --target or --device, not both");
+    if (options.hot && options.summary) throw Error(Blame::usage, "`cllab isa` takes --hot or --summary, not both");
+    if (options.source && (!options.targets.empty() || options.summary || !options.versus.empty()))
+        throw Error(Blame::usage, "`cllab isa` takes --source without --target, --summary and --vs");
+    if (options.live && (options.targets.size() > 1 || !options.versus.empty() || options.rebuild))
+        throw Error(Blame::usage, "`cllab isa` takes --live with one --target at most, and without --vs and --rebuild");
+    if (!options.list_targets)
+        need_pattern(options, "isa", "a PATTERN, e.g. 'pitch_*', or --targets; `cllab list` shows what there is");
+}
+
+Rows<IsaOptions> isa_rows() {
+    Rows<IsaOptions> rows;
+    rows.with(pager_rows())
+        .with(choice_rows())
+        .list("target,t", "T", &IsaOptions::targets,
+              "Compiles for processor T, e.g. gfx900, gfx1030, sm_80, sm_90, tgllp, pvc. Several targets make one "
+              "table. Repeats.")
+        .flag("targets", &IsaOptions::list_targets,
+              "Lists the processors, what this machine can make for each, and what would enable the rest.")
+        .text(
+            "vs", "PATTERN", &IsaOptions::versus,
+            "Compares with this variant: registers, counts, and side by side the innermost loop of each that does the "
+            "most work. A value that begins with '-' is build options, as in --vs=-cl-mad-enable: the variant as it "
+            "is and built with them.")
+        .whole("rebuild", "N", {2, 1000, "whole numbers from 2 to 1000"}, &IsaOptions::rebuild,
+               "Compiles N times with --target, each in a fresh program with its own addresses, and prints how often "
+               "each code came out.")
+        .flag("hot", &IsaOptions::hot,
+              "Shows only the code that runs, with the share of each loop and path. CPU: runs the kernel for a second "
+              "and samples the addresses. NVIDIA with Nsight Compute (ncu): launches the kernel again through the CUDA "
+              "driver and counts executions. Elsewhere: the one loop or path, if there is one, that accounts for the "
+              "declared work. With --vs puts the hot code of both sides beside each other.")
+        .flag("source", &IsaOptions::source,
+              "Prints each source line above its instructions. The lines are those of a second build with line "
+              "information, and are shown only where its code is the same.")
+        .flag("live", &IsaOptions::live,
+              "Prints the number of live registers per kind at each instruction, and the instruction with the maximum "
+              "first. For GCN, SASS, PTX and x86; unknown where an instruction has no rule or another function is "
+              "called. With --hot: of the code that runs; with --summary: only the maximum.")
+        .whole("width", "N", {40, 4294967295.0, "whole numbers from 40"}, &IsaOptions::width,
+               "Cuts lines at N columns, at least 40. Default: the lines as they are.")
+        .flag("summary", &IsaOptions::summary, "Prints all but the instructions.")
+        .columns(&IsaOptions::columns, about_columns(report::columns_of_command("isa")))
+        .text("dumps", "DIR", &IsaOptions::dumps, "Also writes source, binary, code and statistics below DIR.")
+        .with(text_rows())
+        .flag("require-all", &IsaOptions::require_all, "Counts variants that the target cannot have as failed.")
+        .with(kernel_file_rows());
+    return rows;
+}
+
+}  // namespace
+
+Command isa_command() {
+    return make_command<IsaOptions>(
+        {"isa", "PATTERN... [--target T]", "machine code and its counts, also for absent devices",
+         "cllab isa PATTERN|FILE... [--target T... | --device D] [--vs PATTERN] [options]",
+         "Prints the machine code of each variant with its registers, instruction classes and the counts of one "
+         "iteration of every loop. With --target it compiles for a device that need not be here, from the same text "
+         "with the same options as `cllab run`; without it, it builds and verifies on a device. Each variant is shown "
+         "at its first point unless --axis says otherwise. A FILE is a kernel file, as in my.cl:kernel, or any program "
+         "binary (PTX, cubin, code object, PoCL's, SPIR-V ...), which is recognised by its bytes; program.ptx:kernel "
+         "is "
+         "one kernel of it.",
+         "cllab isa pitch_short8 --target gfx900 --vs pitch_wide"},
+        isa_rows(), check_isa, run_isa);
 }
 
 }  // namespace cllab::app

@@ -30,7 +30,7 @@
 namespace cllab::app {
 namespace {
 
-void compile(const Invocation& invocation, const model::Cell& cell, const std::string& target,
+void compile(const IsaOptions& invocation, const model::Cell& cell, const std::string& target,
              const model::Device& device, CellCode& out) {
     if (const auto reason = run::missing_need(*cell.variant, device)) throw Unsupported(*reason);
     const std::map<std::string, model::Loaded> no_files;
@@ -150,7 +150,7 @@ std::vector<HotBody> hot_bodies(const CellCode& code) {
     return out;
 }
 
-std::vector<CellCode> code_for_target(const Invocation& invocation, const std::vector<model::Cell>& cells) {
+std::vector<CellCode> code_for_target(const IsaOptions& invocation, const std::vector<model::Cell>& cells) {
     // All of them first: a target that cannot be had is said before anything is compiled.
     std::vector<model::Device> devices;
     for (const auto& target : invocation.targets)
@@ -220,7 +220,7 @@ void add_source(Runner& runner, run::RunRequest request, const model::Device& de
 /// On NVIDIA's devices, where Nsight Compute is installed, which code runs is counted: the kernel is launched again
 /// under it, and the listing is of what it saw run. Where that cannot be, `codes` stay as they are, with the reason.
 void count_executions(const model::Device& device, const std::vector<model::Cell>& cells,
-                      const std::vector<model::Record>& records, const Invocation& invocation,
+                      const std::vector<model::Record>& records, const IsaOptions& invocation,
                       std::span<CellCode> codes) {
     const auto ncu = inspect::find_tool({"ncu"});
     for (std::size_t i = 0; i < codes.size() && i < cells.size() && i < records.size(); ++i) {
@@ -259,7 +259,7 @@ void count_executions(const model::Device& device, const std::vector<model::Cell
 
 }  // namespace
 
-std::vector<CellCode> code_on_devices(const Invocation& invocation, const std::vector<model::Cell>& cells) {
+std::vector<CellCode> code_on_devices(const IsaOptions& invocation, const std::vector<model::Cell>& cells) {
     const inspect::TempFolder temporary;
     run::RunRequest request{std::nullopt, {cells}, settings_of(invocation)};
     request.settings.measure = false;

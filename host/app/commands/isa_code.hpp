@@ -46,9 +46,9 @@ std::vector<HotBody> hot_bodies(const CellCode& code);
 
 /// Compiles each cell for each of invocation.targets, target by target. Throws Error for a target that is unknown or
 /// cannot be had here.
-std::vector<CellCode> code_for_target(const Invocation& invocation, const std::vector<model::Cell>& cells);
+std::vector<CellCode> code_for_target(const IsaOptions& invocation, const std::vector<model::Cell>& cells);
 
 /// Builds and verifies each cell once on the devices the invocation selects.
-std::vector<CellCode> code_on_devices(const Invocation& invocation, const std::vector<model::Cell>& cells);
+std::vector<CellCode> code_on_devices(const IsaOptions& invocation, const std::vector<model::Cell>& cells);
 
 }  // namespace cllab::app

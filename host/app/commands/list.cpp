@@ -6,7 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
+#include "app/screen/pager.hpp"
 #include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
 #include "core/suggest.hpp"
@@ -19,9 +21,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-}  // namespace
-
-int command_list(const Invocation& invocation) {
+int list(const ListOptions& invocation) {
+    const Paged paged;
     const auto& all = model::registry();
     const auto selected =
         model::select(all, invocation.patterns.empty() ? std::vector<std::string>{"*"} : invocation.patterns);
@@ -52,7 +53,8 @@ int command_list(const Invocation& invocation) {
     return 0;
 }
 
-int command_describe(const Invocation& invocation) {
+int describe(const ListOptions& invocation) {
+    const Paged paged;
     if (invocation.patterns.size() != 1)
         throw Error(Blame::usage,
                     "`cllab describe` takes one FAMILY; found " + std::to_string(invocation.patterns.size()));
@@ -88,6 +90,29 @@ int command_describe(const Invocation& invocation) {
     }
     throw Error(Blame::usage, "there is no family '" + wanted + "'; " +
                                   did_you_mean(wanted, families, "`cllab list` has the families"));
+}
+
+void check_list(ListOptions&) {}
+
+}  // namespace
+
+Command list_command() {
+    Rows<ListOptions> rows;
+    rows.with(pager_rows()).flag("json", &ListOptions::as_json, "Prints JSON instead of text.");
+    return make_command<ListOptions>(
+        {"list", "[PATTERN...]", "families, variants, questions", "cllab list [PATTERN...] [--json]",
+         "Lists families with their questions, and the variants of each.", "cllab list 'pitch_*'"},
+        rows, check_list, list);
+}
+
+Command describe_command() {
+    Rows<ListOptions> rows;
+    rows.with(pager_rows());
+    return make_command<ListOptions>(
+        {"describe", "FAMILY", "question, axes with defaults, metrics, variants", "cllab describe FAMILY",
+         "Prints a family's question, its axes with their defaults, its metrics and its variants.",
+         "cllab describe pitch"},
+        rows, check_list, describe);
 }
 
 }  // namespace cllab::app

@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
 #include "app/screen/html_page.hpp"
 #include "app/screen/results.hpp"
@@ -68,10 +69,9 @@ std::vector<std::vector<const model::Record*>> by_device(const std::vector<model
     return out;
 }
 
-}  // namespace
-
-int command_merge(const Invocation& invocation) {
+int merge(const MergeOptions& invocation) {
     Outputs outputs(invocation);
+    for (const auto& path : invocation.patterns) outputs.reads(path);
     report::Joined joined(report::Keep::nothing);
     read(joined, invocation.patterns);
     outputs.open();
@@ -97,8 +97,9 @@ int command_merge(const Invocation& invocation) {
     return 0;
 }
 
-int command_report(const Invocation& invocation) {
+int report_records(const MergeOptions& invocation) {
     Outputs outputs(invocation);
+    for (const auto& path : invocation.patterns) outputs.reads(path);
     report::Joined joined(invocation.html.empty() && invocation.exports.empty() ? report::Keep::page
                                                                                 : report::Keep::all);
     read(joined, invocation.patterns);
@@ -140,6 +141,58 @@ int command_report(const Invocation& invocation) {
     }
     if (!printed) print_page(records, curves, {}, true, invocation.columns);
     return 0;
+}
+
+constexpr auto needs_records = "a FILE that `cllab run --json` wrote";
+
+}  // namespace
+
+Command merge_command() {
+    Rows<MergeOptions> rows;
+    rows.add({"json", "OUT", "Writes the records to OUT; - is standard output.", "-"},
+             [](MergeOptions& to, const std::string& text) { to.json = text; })
+        .with(replace_rows("--json"));
+    return make_command<MergeOptions>(
+        {"merge", "FILE...", "the records of many runs and machines as one file", "cllab merge FILE... [--json OUT]",
+         "Joins the records (`cllab run --json`) of many runs and machines into one JSON-lines file. A record that "
+         "occurs twice is taken once. Damaged lines, records of another schema, and records that cannot be (a time "
+         "beside wrong_result, an interval that excludes its median) are named on stderr and left out. The exit status "
+         "is 0 with at least one record, 2 when no file can be read or there is no record. At most 1000000 records are "
+         "read at once.",
+         "cllab merge node*.jsonl --json all.jsonl"},
+        rows,
+        [](MergeOptions& options) {
+            need_pattern(options, "merge", needs_records);
+            if (options.json.empty()) options.json = "-";
+        },
+        merge);
+}
+
+Command report_command() {
+    Rows<MergeOptions> rows;
+    rows.with(pager_rows())
+        .text("csv", "OUT", &MergeOptions::csv,
+              "Also writes one CSV line per record to OUT; - writes it to standard output instead of the tables.")
+        .text(
+            "html", "OUT", &MergeOptions::html,
+            "Also writes an HTML page to OUT: charts, tables, and the code beside the time. The code is read from the "
+            "dump folders that the records name, relative to the current folder.");
+    for (const auto& format : report::exports)
+        rows.add({format.option, "OUT", format.about},
+                 [option = std::string(format.option)](MergeOptions& to, const std::string& text) {
+                     to.exports.emplace_back(option, text);
+                 });
+    rows.columns(&MergeOptions::columns, about_columns()).with(replace_rows("--csv"));
+    return make_command<MergeOptions>(
+        {"report", "FILE...", "the tables of such records, and the variants by devices",
+         "cllab report FILE... [--html OUT] [--csv OUT] [--long OUT] [--t4 OUT] [--google-benchmark OUT]",
+         "Prints what `cllab run` prints from the records (`cllab run --json`) of many runs and machines: a table per "
+         "device, curves, and the variants by devices. It reads as `cllab merge` does, with the same exit status; "
+         "failed "
+         "cells do not change it. Only a run prints what probes conclude from their curves, because that needs the "
+         "device.",
+         "cllab report all.jsonl --html page.html"},
+        rows, [](MergeOptions& options) { need_pattern(options, "report", needs_records); }, report_records);
 }
 
 }  // namespace cllab::app

@@ -9,6 +9,7 @@
 
 #include "app/choose/choice.hpp"
 #include "app/choose/request.hpp"
+#include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
 #include "app/cuda/cuda_launch.hpp"
 #include "app/cuda/replay.hpp"
@@ -45,7 +46,7 @@ std::vector<double> seconds_of(const std::string& printed) {
 
 class Counting {
 public:
-    Counting(const Invocation& invocation, Runner& runner, OutputFile* json)
+    Counting(const NcuOptions& invocation, Runner& runner, OutputFile* json)
         : invocation_(invocation), runner_(runner), json_(json) {}
 
     /// Why it could not be done; nothing when it was.
@@ -137,8 +138,8 @@ private:
     std::optional<std::string> profiled(const fs::path& ncu, const model::Cell& cell, const Replay& replay,
                                         const fs::path& folder, model::Counted& counted, model::Record& record) {
         const auto limit = std::chrono::milliseconds(static_cast<long>(4000 * invocation_.timeout_seconds));
-        if (!invocation_.tool_options.empty()) {
-            const auto result = run_ncu(ncu, replay, folder, invocation_.tool_options, limit);
+        if (!invocation_.passed_on.empty()) {
+            const auto result = run_ncu(ncu, replay, folder, invocation_.passed_on, limit);
             results() << printable(result.out, "\n\t");
             return result.ok() ? std::nullopt : std::optional("ncu " + result.failure());
         }
@@ -163,15 +164,14 @@ private:
                                  "thread_inst_executed");
     }
 
-    const Invocation& invocation_;
+    const NcuOptions& invocation_;
     Runner& runner_;
     OutputFile* json_;
 };
 
-}  // namespace
-
-int command_ncu(const Invocation& invocation) {
+int run_ncu_command(const NcuOptions& invocation) {
     Outputs outputs(invocation);
+    outputs.reads_for(invocation);
     const Choice choice(invocation);
     const auto cells = first_cells(choice, invocation.axes, invocation.patterns);
     // Text that is not the lab's own may write anywhere and never end.
@@ -196,6 +196,48 @@ int command_ncu(const Invocation& invocation) {
             status = 1;
         }
     return status;
+}
+
+Rows<NcuOptions> ncu_rows() {
+    Rows<NcuOptions> rows;
+    rows.with(choice_rows())
+        .with(kernel_file_rows())
+        .text("export", "DIR", &NcuOptions::exports_to,
+              "Counts nothing here. Writes to DIR/<kernel> the PTX, the arguments, and a C++ program of one file that "
+              "launches it, for a machine that has the profiler.")
+        .with(text_rows())
+        .text("json", "FILE", &NcuOptions::json, "Writes one JSON line per cell with all counters.")
+        .with(process_rows())
+        .with(replace_rows("--json"));
+    return rows;
+}
+
+}  // namespace
+
+Command ncu_command() {
+    return make_command<NcuOptions>(
+        {.name = "ncu",
+         .synopsis = "PATTERN...",
+         .summary = "hardware counters on NVIDIA, whose profilers see no OpenCL",
+         .usage = "cllab ncu PATTERN|FILE.cl... [options] [-- options of ncu]",
+         .about =
+             "Reads the hardware counters of a kernel on an NVIDIA device. NVIDIA's profilers see no OpenCL, so cllab "
+             "launches the PTX of the program binary again through the CUDA driver with the cell's own arguments, "
+             "under "
+             "Nsight Compute (ncu). It checks the result of that launch as it checks the cell, and prints its time "
+             "beside OpenCL's. Each variant is counted at its first point unless --axis says otherwise. Kernels that "
+             "take images or __local arguments, and operations of several launches, cannot be launched this way. "
+             "Options behind -- replace the choice of counters and print ncu's own page. With --json the record has "
+             "the "
+             "counters, and `cllab why` of that file explains the time by them. The profiler may take four times "
+             "--timeout.",
+         .example = "cllab ncu pitch_wide -- --set full",
+         .passes_on = true},
+        ncu_rows(),
+        [](NcuOptions& options) {
+            need_pattern(options, "ncu", "a PATTERN, e.g. pitch_wide; `cllab list` shows what there is");
+        },
+        run_ncu_command);
 }
 
 }  // namespace cllab::app

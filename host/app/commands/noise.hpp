@@ -6,6 +6,6 @@
 namespace cllab::app {
 
 /// Equal code against itself for ten seconds on each selected device, by the rule of `cllab run --vs`; the exit status.
-int print_noise(const Invocation& invocation);
+int print_noise(const DevicesOptions& invocation);
 
 }  // namespace cllab::app

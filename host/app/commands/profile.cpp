@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "app/choose/request.hpp"
+#include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
 #include "app/files/profile_file.hpp"
 #include "app/files/whole_file.hpp"
@@ -70,7 +71,7 @@ double uncertainty(const model::Record& record) {
 
 class Profiler {
 public:
-    Profiler(const Invocation& invocation, Runner& runner, const model::Device& device)
+    Profiler(const ProfileOptions& invocation, Runner& runner, const model::Device& device)
         : invocation_(invocation), runner_(runner) {
         profile_.device = device;
         profile_.budget_seconds = invocation.budget_seconds;
@@ -323,7 +324,7 @@ private:
         std::fflush(stderr);
     }
 
-    const Invocation& invocation_;
+    const ProfileOptions& invocation_;
     Runner& runner_;
     portrait::Profile profile_;
     std::string lost_;
@@ -332,9 +333,7 @@ private:
     Clock::time_point shown_{};
 };
 
-}  // namespace
-
-int command_profile(const Invocation& asked) {
+int run_profile(const ProfileOptions& asked) {
     const auto start = Clock::now();
     Phases own;
     const ChargedTo account(own);
@@ -389,6 +388,42 @@ int command_profile(const Invocation& asked) {
     }
     if (invocation.timings) report::print_timings(std::cerr, measured, own, seconds_since(start));
     return failed ? 1 : 0;
+}
+
+Rows<ProfileOptions> profile_rows() {
+    Rows<ProfileOptions> rows;
+    rows.list("device,d", "D", &ProfileOptions::devices,
+              "Selects devices as `cllab run` does. Repeats. Default: the first GPU, else the first CPU.")
+        .number("budget", "SECONDS", any_seconds, &ProfileOptions::budget_seconds, "60",
+                "Shares SECONDS among the probes of a device. The page names what does not fit, and why.")
+        .text("dumps", "DIR", &ProfileOptions::dumps, "Writes profile.json below DIR.")
+        .flag("no-dumps", &ProfileOptions::no_dumps, "Writes no file.")
+        .with(text_rows())
+        .flag("isolate", &ProfileOptions::isolate,
+              "Runs each probe in a child process: a driver that crashes or hangs costs one cell. Default where no "
+              "device is a GPU.")
+        .flag("timings", &ProfileOptions::timings, "Prints on stderr where the command's time went, by phase and cell.")
+        .with(process_rows())
+        .flag("json", &ProfileOptions::as_json, "Prints JSON instead of the page, every curve included.")
+        .columns(&ProfileOptions::columns, about_columns(report::columns_of_command("profile")));
+    return rows;
+}
+
+}  // namespace
+
+Command profile_command() {
+    return make_command<ProfileOptions>(
+        {"profile", "[--device D]", "the device's portrait from all probes, on one page",
+         "cllab profile [--device D] [--budget S] [--json]",
+         "Runs the probes within a budget and prints the device's portrait on one page: units, clock, latencies, "
+         "rates, "
+         "registers, caches, local memory, launching; each with its interval, what the driver says, and how it was "
+         "found. The same goes to DIR/<device>/profile.json, where `cllab run` and `cllab tune` find the last level "
+         "and "
+         "the peaks that no kernel can beat.",
+         "cllab profile --device gpu --budget 300"},
+        profile_rows(), [](ProfileOptions& options) { refuse_patterns(options, "`cllab profile` takes no PATTERN"); },
+        run_profile);
 }
 
 }  // namespace cllab::app

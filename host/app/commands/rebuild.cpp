@@ -57,7 +57,7 @@ inspect::ToolResult start_again(const std::vector<std::string>& environment, con
     return inspect::run_tool(*env, all, std::chrono::milliseconds(static_cast<long>(1000 * seconds)));
 }
 
-std::vector<std::string> text_arguments(const Invocation& invocation, const model::Cell& cell) {
+std::vector<std::string> text_arguments(const CellOptions& invocation, const model::Cell& cell) {
     std::vector<std::string> out{cell.id};
     for (const auto& [axis, value] : cell.point.values()) out.insert(out.end(), {"--axis", axis + "=" + value});
     if (!invocation.cl_dir.empty()) out.insert(out.end(), {"--cl-dir", invocation.cl_dir});
@@ -107,7 +107,7 @@ struct Rebuilt {
 };
 
 /// One process that builds, verifies and times the cell; its record, or nothing with the reason in `out`.
-std::optional<model::Record> run_once(const Invocation& invocation, const model::Cell& cell,
+std::optional<model::Record> run_once(const RunOptions& invocation, const model::Cell& cell,
                                       const model::Device& device, std::uint64_t seed,
                                       const std::vector<std::string>& environment, Rebuilt& out) {
     auto arguments = text_arguments(invocation, cell);
@@ -134,7 +134,7 @@ std::optional<model::Record> run_once(const Invocation& invocation, const model:
     }
 }
 
-Rebuilt rebuild(const Invocation& invocation, const model::Cell& cell, const model::Device& device, OutputFile* json) {
+Rebuilt rebuild(const RunOptions& invocation, const model::Cell& cell, const model::Device& device, OutputFile* json) {
     Rebuilt out;
     for (unsigned build = 0; build < invocation.rebuild; ++build) {
         const inspect::TempFolder cache;
@@ -190,8 +190,9 @@ std::vector<double> logs_of(const Rebuilt& rebuilt) {
 
 }  // namespace
 
-int rebuild_on_devices(const Invocation& invocation) {
+int rebuild_on_devices(const RunOptions& invocation) {
     Outputs outputs(invocation);
+    outputs.reads_for(invocation);
     catch_interrupts();
     randomise_addresses();
     const auto request = request_of(Choice(invocation), invocation);
@@ -235,7 +236,7 @@ int rebuild_on_devices(const Invocation& invocation) {
 namespace {
 
 /// Compiles the cell in that many processes and prints how often each code came out. Why it could not; else nothing.
-std::string rebuild_one(const Invocation& invocation, const model::Cell& cell, const std::string& target) {
+std::string rebuild_one(const IsaOptions& invocation, const model::Cell& cell, const std::string& target) {
     std::vector<compare::BuiltRun> runs;
     std::string failure;
     for (unsigned build = 0; build < invocation.rebuild && failure.empty(); ++build) {
@@ -268,7 +269,7 @@ std::string rebuild_one(const Invocation& invocation, const model::Cell& cell, c
 
 }  // namespace
 
-int rebuild_for_target(const Invocation& invocation) {
+int rebuild_for_target(const IsaOptions& invocation) {
     randomise_addresses();
     std::vector<model::Cell> cells;
     for (auto& group : model::make_plan(model::select(model::registry(), invocation.patterns), invocation.axes))

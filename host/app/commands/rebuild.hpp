@@ -11,9 +11,9 @@
 namespace cllab::app {
 
 /// Builds, verifies and times each cell of `run`, both sides of --vs; the exit status.
-int rebuild_on_devices(const Invocation& invocation);
+int rebuild_on_devices(const RunOptions& invocation);
 
 /// Compiles each cell of `isa --target`; needs no device.
-int rebuild_for_target(const Invocation& invocation);
+int rebuild_for_target(const IsaOptions& invocation);
 
 }  // namespace cllab::app

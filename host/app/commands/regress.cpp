@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <fstream>
 
+#include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
 #include "app/files/histories.hpp"
 #include "app/files/outputs.hpp"
@@ -37,7 +38,7 @@ int exit_status_of(const std::vector<model::RegressionCell>& cells, bool strict)
     return strict && any({CellChange::undecided, CellChange::incomparable}) ? 5 : 0;
 }
 
-int command_history(const Invocation& invocation, Outputs& outputs, const report::TableStyle& style) {
+int print_history(const RegressOptions& invocation, Outputs& outputs, const report::TableStyle& style) {
     report::Joined joined;
     for (const auto& path : invocation.patterns) {
         if (const auto fault = reading_fault(path); !fault.empty())
@@ -56,13 +57,13 @@ int command_history(const Invocation& invocation, Outputs& outputs, const report
     return 0;
 }
 
-}  // namespace
-
-int command_regress(const Invocation& invocation) {
+int run_regress(const RegressOptions& invocation) {
     Outputs outputs(invocation);
+    if (invocation.history)
+        for (const auto& path : invocation.patterns) outputs.reads(path);
     const report::TableStyle style{wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO), invocation.columns};
     report::require_known_columns(invocation.columns, report::columns_of_command("regress"));
-    if (invocation.history) return command_history(invocation, outputs, style);
+    if (invocation.history) return print_history(invocation, outputs, style);
     catch_interrupts();
     const bool terminal = takes_escapes(STDERR_FILENO);
     const auto clear = [&] {
@@ -91,6 +92,77 @@ int command_regress(const Invocation& invocation) {
         return 130;
     }
     return invocation.calibrate ? 0 : exit_status_of(regression.cells, invocation.strict);
+}
+
+void check_regress(RegressOptions& options) {
+    if (options.recorded + options.calibrate + options.history > 1)
+        throw Error(Blame::usage, "`cllab regress` takes one of --recorded, --calibrate and --history");
+    need_pattern(options, "regress",
+                 options.history ? "a FILE that `cllab run --json` wrote"
+                                 : "the folder that `cllab run ... --baseline DIR` wrote");
+}
+
+Rows<RegressOptions> regress_rows() {
+    Rows<RegressOptions> rows;
+    rows.list("device,d", "D", &RegressOptions::devices,
+              "Runs both sides on this device, which must be of the baseline's platform and type. Default: the "
+              "baseline's own.")
+        .add({"threshold", "PERCENT",
+              "Calls a cell slower when it takes longer by more than PERCENT, beyond the interval.", "2"},
+             [](RegressOptions& to, const std::string& text) {
+                 to.threshold = number_of("threshold", text, {0, 100, "per cent from 0 to 100"}) / 100;
+             })
+        .flag("strict", &RegressOptions::strict, "Ends with status 5 when a cell is undecided and none is slower.")
+        .flag(
+            "recorded", &RegressOptions::recorded,
+            "Compares with the stored times instead of building the stored text again, for two machines or two "
+            "drivers. A weaker claim: whatever else changed between the runs is part of the difference. Needs several "
+            "runs in the baseline (--append).")
+        .flag("calibrate", &RegressOptions::calibrate,
+              "Compares the baseline with itself: prints the number of false alarms, and the smallest slowdown that it "
+              "would have found.")
+        .flag("history", &RegressOptions::history,
+              "Takes BASE and PATTERN as files of records instead, and prints where a cell's time changed its level "
+              "from run to run. `cllab report --html` draws it.")
+        .number("max-time", "SECONDS", any_seconds, &RegressOptions::comparison_seconds, "10",
+                "Tests each cell after at most SECONDS of arrangements; up to four times that when an interval needs "
+                "more of them.")
+        .text("cl-dir", "DIR", &RegressOptions::cl_dir,
+              "Reads today's text from DIR/<family>.cl. Default: where the baseline's command line reads it from.")
+        .text("build-options", "TEXT", &RegressOptions::build_options,
+              "Appends TEXT to the build options of today's side. Default: as in the baseline's command line.")
+        .text("json", "FILE", &RegressOptions::json, "Writes one JSON line per cell and one for the whole.")
+        .columns(&RegressOptions::columns, about_columns(report::columns_of_command("regress")))
+        .text("junit", "FILE", &RegressOptions::junit,
+              "Writes JUnit XML: slower is a failure, wrong or failing an error.")
+        .number("timeout", "SECONDS", any_seconds, &RegressOptions::timeout_seconds, "60",
+                "Ends a cell that makes no progress for SECONDS.")
+        .seed("Seeds inputs, orders and placements. Default: a fresh seed per run.")
+        .with(replace_rows("--json"));
+    return rows;
+}
+
+}  // namespace
+
+Command regress_command() {
+    return make_command<RegressOptions>(
+        {"regress", "BASE [PATTERN...]", "slower than a baseline? an exit status says so",
+         "cllab regress BASE [PATTERN...] [options]",
+         "Compares today's kernels with a baseline that `cllab run ... --baseline BASE` left. The baseline's own text "
+         "is built again today and takes turns with today's text on the same memory, over arrangements as by `cllab "
+         "run "
+         "--vs`, so that a new driver, clock or neighbor affects both sides alike. A cell whose machine code is the "
+         "same cannot fail and is not timed. PATTERN selects among the cells.\n\n"
+         "Each cell is tested after at most --max-time. Undecided cells get up to two further rounds, using time the "
+         "other cells did not need. No cell takes more than 12 times --max-time, and all of them take about --max-time "
+         "each at most.\n\n"
+         "All cells together give a false alarm in at most 1 % of the runs (Holm's correction; the first test spends "
+         "half of that, the others a quarter each); their intervals hold together. Exit status: 0 nothing is slower; 4 "
+         "something is; 5 with --strict, something is undecided; 1 a cell is wrong or fails, which goes before 4; 2 "
+         "and "
+         "3 as for every command.",
+         "cllab regress base --junit regress.xml"},
+        regress_rows(), check_regress, run_regress);
 }
 
 }  // namespace cllab::app

@@ -1,317 +1,220 @@
-// `cllab run` and `cllab dump`: everything is resolved and opened before the first build, each cell is on disk before
-// the next starts, and what can be saved is saved however the run ends.
-#include <unistd.h>
+#include "app/commands/run.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <iostream>
-#include <map>
-#include <set>
-#include <thread>
 
 #include "app/choose/request.hpp"
-#include "app/commands.hpp"
+#include "app/commandline/command.hpp"
+#include "app/commandline/groups.hpp"
 #include "app/commands/rebuild.hpp"
-#include "app/commands/watch.hpp"
-#include "app/comparing/versus.hpp"
-#include "app/files/baseline.hpp"
-#include "app/files/profile_file.hpp"
-#include "app/files/sink.hpp"
-#include "app/processes/crash.hpp"
-#include "app/processes/runner.hpp"
-#include "app/processes/share_out.hpp"
-#include "app/processes/side_by_side.hpp"
-#include "app/screen/html_page.hpp"
-#include "app/screen/progress.hpp"
-#include "app/screen/results.hpp"
-#include "app/screen/say.hpp"
-#include "app/screen/stdout_guard.hpp"
-#include "app/screen/streams.hpp"
-#include "core/clock.hpp"
-#include "core/phases.hpp"
+#include "app/screen/pager.hpp"
+#include "core/error.hpp"
 #include "core/text.hpp"
-#include "core/units.hpp"
-#include "portrait/conclusion.hpp"
-#include "report/table/comparison.hpp"
-#include "report/table/timings.hpp"
 
 namespace cllab::app {
 namespace {
 
-/// Thrown while a version is compared that somebody has changed meanwhile.
-struct Superseded {};
-
-void describe_crash_in(const model::Record& record) {
-    describe_crash("in " + record.id + " on '" + excerpt(record.device.name) + "'",
-                   "Finished cells are on disk; --isolate goes on past a crash.");
+Rows<RunOptions> shown_rows(bool measures) {
+    Rows<RunOptions> rows;
+    rows.text("dumps", "DIR", &RunOptions::dumps, "Writes source, binary, disassembly and records below DIR.")
+        .flag("no-dumps", &RunOptions::no_dumps, "Writes no dumps.")
+        .text("json", "FILE", &RunOptions::json, "Writes one JSON record per cell, as soon as the cell is done.")
+        .text("csv", "FILE", &RunOptions::csv, "Writes one CSV line per cell, as soon as the cell is done.");
+    if (measures)
+        rows.text("html", "FILE", &RunOptions::html,
+                  "Writes an HTML page at the end: charts, tables, and the code beside the time.");
+    rows.columns(&RunOptions::columns, about_columns())
+        .named("input", "NAME=FILE", &RunOptions::inputs,
+               "Uses an image file (PNG, JPEG, PGM; grey or colour) as the buffer NAME, e.g. src=panel.png.")
+        .named("output", "NAME=FILE", &RunOptions::outputs,
+               "Writes the buffer NAME as a picture (.png or .pgm), e.g. dst=map.png. Needs a run of one cell.")
+        .whole("count-above", "LEVEL", {0, 255, "grey levels from 0 to 255"}, &RunOptions::count_above,
+               "Counts and lists the pixels brighter than LEVEL (0 to 255) in the picture that --output would write: "
+               "the defects that pitch finds.")
+        .text("label", "TEXT", &RunOptions::label,
+              "Writes TEXT into every record, to tell runs apart later, e.g. 'before the change'. At most 200 bytes.")
+        .flag("timings", &RunOptions::timings, "Prints on stderr where the command's time went, by phase and by cell.")
+        .with(replace_rows("--json or --csv"));
+    return rows;
 }
 
-void check_dumps(const run::Settings& settings) {
-    if (!settings.dumps) return;
-    std::error_code code;
-    std::filesystem::create_directories(*settings.dumps, code);
-    if (code || access(settings.dumps->c_str(), W_OK) != 0)
-        throw Error(Blame::environment, "the dumps folder '" + settings.dumps->string() +
-                                            "' cannot be written: " + (code ? code.message() : std::strerror(errno)) +
-                                            "; --dumps DIR names another, --no-dumps writes none");
+Rows<RunOptions> measured_rows() {
+    Rows<RunOptions> rows;
+    rows.number("max-time", "SECONDS", any_seconds, &RunOptions::max_time, "0.4",
+                "Maximum sampling time per cell. Sampling stops early once the median is known to within 1 %. With "
+                "--vs: maximum time for all arrangements of one pair (default 10; up to four times that when an "
+                "interval needs more of them).")
+        .text(
+            "vs", "PATTERN", &RunOptions::versus,
+            "Compares one variant with this one over arrangements. Each is a fresh process with its own order, buffer "
+            "placement and inputs, in which both take turns on the same memory. Prints a verdict with its interval "
+            "and, as a control, each variant against itself; then registers, counts, and side by side the innermost "
+            "loop of each that does the most work. A value that begins with '-' is build options, as in "
+            "--vs=-cl-mad-enable: the variant as it is and built with them. -x cuda among them (NVIDIA) compiles the "
+            "text as CUDA C++ by NVRTC and runs it by OpenCL.")
+        .text(
+            "baseline", "DIR", &RunOptions::baseline,
+            "Keeps each record, and each kernel text once by its hash, below DIR, for `cllab regress DIR`. An existing "
+            "baseline is kept; --force replaces it, --append adds this run.")
+        .word("cache", "STATE", {"hot", "cold", "rotate"}, &RunOptions::cache,
+              "What the caches hold before each operation. hot: what the operation before left there. cold: nothing of "
+              "the buffers; 4 times the last-level cache of other memory is read in between. rotate: nothing of the "
+              "buffers; operations cycle through copies of them totalling 4x the last-level cache. `cllab profile` "
+              "measures the size of that cache.")
+        .flag("verify", &RunOptions::verify_only, "Verifies and dumps only; takes no time measurements.")
+        .flag("steps", &RunOptions::steps,
+              "Also times each part of an operation that has several (transfers, sweep, residual, copy, passes), the "
+              "time between them (step_between) and the whole (step_whole), in separate runs with an event per part.")
+        .number("hot", "SECONDS", {0, 3600, "seconds from 0 to 3600"}, &RunOptions::hot_seconds, "",
+                "CPU devices: after the timing, runs each cell for SECONDS and samples which instructions run, for "
+                "isa.txt and the record. 0 skips it. Default: 0.05 where dumps are written. Skips a cell whose "
+                "operation takes three times as long.")
+        .flag("no-yardstick", &RunOptions::no_yardstick,
+              "Leaves out the yardstick behind the column 'of copy': a copy of as many bytes as the cell's data, timed "
+              "in the same rounds with the caches in the same state.")
+        .flag(
+            "native", &RunOptions::native,
+            "CPU devices: adds rows for hand-written C++ loops, on one thread and on one per core, checked against the "
+            "same reference and timed in the same rounds by the host clock. Families that have them: " +
+                join(native_families(), ", ") + ".")
+        .whole("rebuild", "N", {2, 1000, "whole numbers from 2 to 1000"}, &RunOptions::rebuild,
+               "Builds each cell N times, each in a fresh program with its own addresses and an empty compile cache, "
+               "and runs each build in two processes. Prints how often each machine code came out, its time, and how "
+               "much of the spread lies between codes, between arrangements of one code, and within one.")
+        .word("parallel", "WHICH", {"never", "gpus", "all"}, &RunOptions::parallel,
+              "Which devices measure at the same time, each in a process of its own: never; gpus, those with memory of "
+              "their own; all. Applies from four comparisons on. Two probe cells are measured on each device alone and "
+              "then together. If either slows down by more than 2 % (and 1 us), the devices run one at a time.")
+        .word(
+            "check", "TOOL", {"oclgrind"}, &RunOptions::check,
+            "Kernel files: runs each kernel once, small, in Oclgrind. Reports races, uninitialised reads and accesses "
+            "outside of buffers, with their lines.")
+        .flag(
+            "watch", &RunOptions::watch,
+            "Kernel files, and families with --cl-dir: on each save builds and verifies the text, compares it with the "
+            "version before as --vs does, and shows how the code differs. The table comes before the verdict, and a "
+            "newer save ends a comparison. On a CPU up to 12 processes wait for the next save. Ends when interrupted.")
+        .text(
+            "replay", "DIR", &RunOptions::replay,
+            "Runs the kernel that the OpenCL Intercept Layer captured in DIR (CLI_CaptureReplay=1) with its arguments, "
+            "and checks the results against the captured ones.");
+    return rows;
 }
 
-int exit_status_of(const std::vector<model::Record>& records, bool require_all) {
-    return std::any_of(records.begin(), records.end(), [&](const auto& r) {
-        return model::is_failure(r.status) || (require_all && r.status == model::Status::unsupported);
-    });
+Rows<RunOptions> run_rows(bool measures) {
+    Rows<RunOptions> rows;
+    rows.with(pager_rows()).with(choice_rows());
+    rows.add({"points", "WHICH", "Points to run on axes you did not set: all, or only the first value of each.", "all"},
+             [](RunOptions& to, const std::string& text) {
+                 if (word_of("points", text, {"all", "first"}) == "first") to.points = model::Points::first;
+             });
+    if (measures) rows.with(measured_rows());
+    rows.with(shown_rows(measures))
+        .with(text_rows())
+        .flag("isolate", &RunOptions::isolate,
+              "Runs each device's work in a child process: a driver that crashes or hangs costs one cell.")
+        .whole("processes", "N", {1, 64, "whole numbers from 1 to 64"}, &RunOptions::processes,
+               "Shares work that takes no measurements (dump, --verify) among N processes of each device, as far as "
+               "memory allows. A driver that crashes or hangs costs one cell. Default: one for 4 cores of the host and "
+               "16 cells, 4 at most.")
+        .with(process_rows())
+        .flag("require-all", &RunOptions::require_all, "Counts unsupported cells as failed.")
+        .with(kernel_file_rows());
+    return rows;
 }
 
-std::vector<portrait::Conclusion> conclusions_of(const Sink& sink, const std::vector<model::Device>& devices) {
-    std::vector<portrait::Conclusion> out;
-    for (const auto& device : devices)
-        for (auto& conclusion : portrait::conclude(sink.records(), device)) out.push_back(std::move(conclusion));
-    return out;
+void refuse_together(const RunOptions& options) {
+    const bool measures_only_once =
+        options.versus.empty() && !options.rebuild && options.check.empty() && !options.watch;
+    if (options.processes > 1 && (!options.verify_only || !measures_only_once))
+        throw Error(
+            Blame::usage,
+            "--processes is for work that takes no measurements: `cllab dump`, and `cllab run --verify` without --vs, "
+            "--rebuild, --check and --watch");
+    if (options.native && (!measures_only_once || !options.baseline.empty() || !options.replay.empty()))
+        throw Error(Blame::usage,
+                    "--native adds rows to a table, so --vs, --rebuild, --baseline, --check, --watch and --replay "
+                    "cannot stand beside it");
+    if (options.rebuild && !(options.csv.empty() && options.baseline.empty() && options.outputs.empty()))
+        throw Error(Blame::usage,
+                    "--rebuild writes the records of its processes to --json only, so --csv, --output and --baseline "
+                    "cannot stand beside it");
+    constexpr std::size_t longest_label = 200;
+    if (options.label.size() > longest_label)
+        throw Error(Blame::usage, "option '--label' has " + std::to_string(options.label.size()) + " bytes; at most " +
+                                      std::to_string(longest_label) + " are possible");
 }
 
-/// `printed`: the page is.
-void print_results(const Sink& sink, const std::vector<Pair>& pairs, const std::vector<model::Device>& devices,
-                   OutputFile* html, const std::vector<std::string>& columns, bool printed,
-                   const std::vector<report::LostDevice>& lost = {}) {
-    if (sink.records().empty()) return;
-    const auto conclusions = conclusions_of(sink, devices);
-    if (html) {
-        std::vector<std::string> verdicts;
-        for (const auto& pair : pairs)
-            if (pair.comparison) {
-                const auto words = report::comparison_text(*pair.comparison);
-                verdicts.push_back(words.substr(0, words.find('\n')));
-            }
-        write_html(*html, sink.records(), conclusions, verdicts);
+void check_run(RunOptions& options) {
+    refuse_together(options);
+    if (!options.replay.empty()) {
+        refuse_patterns(options, "option '--replay' says what to run, so no PATTERN can stand beside it");
+        options.patterns = {options.replay};
     }
-    if (sink.uses_stdout() || (html && html->is_stdout())) return;
-    if (!printed) print_page(sink.records(), conclusions, lost, false, columns);
-    for (const auto& pair : pairs)
-        if (!pair.right.id.empty()) print_pair(results(), pair, wants_colour(STDOUT_FILENO));
-    results().flush();
-}
-
-/// What --columns may name beside every table's columns.
-std::set<std::string> axes_and_metrics(const std::vector<model::Group>& plan) {
-    std::set<std::string> out{model::build_options_axis().name};
-    for (const auto& group : plan) {
-        for (const auto& cell : group) {
-            for (const auto& axis : cell.experiment->axes) out.insert(axis.name);
-            for (const auto& metric : cell.experiment->metrics) out.insert(metric.name);
-        }
+    if (options.max_time && options.versus.empty()) {
+        options.sampling_seconds = *options.max_time;
+        options.comparison_seconds = std::min(options.comparison_seconds, 25 * *options.max_time);
+    } else if (options.max_time) {
+        options.comparison_seconds = *options.max_time;
     }
-    return out;
+    need_pattern(options, options.verify_only ? "dump" : "run",
+                 "a PATTERN, e.g. 'pitch_*'; `cllab list` shows what there is");
 }
 
-/// Whether these selectors may name more than one device. Each then works in a child process, so that a driver that
-/// crashes does not take the others' results along.
-bool may_be_several(const std::vector<std::string>& selectors) {
-    return selectors.size() > 1 || std::any_of(selectors.begin(), selectors.end(),
-                                               [](const auto& s) { return lower(s) == "all" || parse_integer(s); });
+void check_dump(RunOptions& options) {
+    options.verify_only = true;
+    check_run(options);
 }
+
+int run_or_watch(const RunOptions& options) {
+    if (options.rebuild) return rebuild_on_devices(options);
+    if (options.watch) {
+        allow_pager(false);  // somebody waits for the next lines
+        return watch(options);
+    }
+    if (!options.check.empty()) return check_oclgrind(options);
+    return run_cells(options);
+}
+
+const Manual run_manual{
+    "run",
+    "PATTERN...",
+    "verify, time, dump",
+    "cllab [run] [PATTERN...] [options]",
+    "Verifies each kernel variant against independent host code, times it, and writes its binary and disassembly "
+    "beside "
+    "the time. A PATTERN is a shell glob over <family>_<variant>, a family's name, or a kernel file of your own, as in "
+    "my.cl or my.cl:kernel: `cllab help kernel-file` explains those.\n\n"
+    "Several devices run one after the other (but see --parallel), each in a child process as with --isolate, because "
+    "CPU devices and simulators share the host's cores. A last table has a column per device, and a sentence where the "
+    "ranking differs. A device whose driver crashes is lost alone; the exit status is then 3.",
+    "cllab run 'pitch_*' --device cpu --axis width=4096,8192 --json results.jsonl"};
+
+const Manual dump_manual{
+    "dump",
+    "PATTERN...",
+    "build, verify once, dump; no timing",
+    "cllab dump PATTERN... [options]",
+    "Builds each variant, verifies it once so that the driver makes the code it would run, and writes source, options, "
+    "build log, binary, disassembly and statistics. Takes no time measurements.",
+    "cllab dump pitch_short8 --device cpu"};
 
 }  // namespace
 
-int command_run(const Invocation& asked, Watched* watched) {
-    if (asked.rebuild) return rebuild_on_devices(asked);
-    if (asked.watch) return watch(asked);
-    if (!asked.check.empty()) return check_oclgrind(asked);
-    const auto start = Clock::now();
-    Phases own;
-    const ChargedTo account(own);
-    auto invocation = asked;
-    if (!asked.baseline.empty()) make_baseline_folder(asked.baseline);
-    // Text that is not the lab's own may write anywhere and never end; the arrangements of --vs are processes of their
-    // own.
-    invocation.isolate =
-        asked.isolate || !asked.cl_dir.empty() || !asked.versus.empty() || may_be_several(asked.devices);
-    Outputs outputs(invocation);
-    const Choice choice(invocation, watched ? watched->files : std::map<std::string, Earlier>{},
-                        watched ? watched->ask : AskDevice{});
-    invocation.isolate = invocation.isolate || choice.own();
-    auto request = watched ? watched_request(choice, invocation, watched->before) : request_of(choice, invocation);
-    if (watched) watched->prepared.recipe(recipe_of(invocation, *watched));
-    const auto& plan = request.comparisons;
-    require_columns(invocation.columns, axes_and_metrics(plan));
-    check_dumps(request.settings);
-    const bool paired = !invocation.versus.empty() || (watched && !watched->before.empty());
-    const auto processes =
-        watched || paired ? 1 : processes_for(request, invocation.processes, std::thread::hardware_concurrency());
-    invocation.isolate = invocation.isolate || processes > 1;
-    if (!invocation.html.empty()) {
-        std::size_t cells = 0;
-        for (const auto& group : plan) cells += group.size();
-        require_page(cells);
-    }
-    catch_interrupts();
-    catch_driver_crashes();
-    std::vector<std::string> troubles;
-    GiveUp give_up;  // nothing is measured before it has one
-    const auto own_runner = watched ? nullptr
-                            : invocation.isolate
-                                ? in_child_processes(invocation.timeout_seconds)
-                                : in_this_process(invocation.timeout_seconds, [&](model::Record& stuck) {
-                                      if (give_up) give_up(stuck);
-                                  });
-    Runner* const runner = watched ? &watched->prepared : own_runner.get();
-    const auto devices = [&] {
-        const InPhase phase(Phase::driver_start);
-        return runner->devices(invocation.devices, &troubles);
-    }();
-    for (const auto& trouble : troubles) say(trouble);
-    if (!invocation.outputs.empty() && devices.size() != 1)
-        throw Error(Blame::usage, "--output needs one device; " + std::to_string(devices.size()) + " are selected");
-    if (watched && watched->files.empty() && devices.size() != 1)
-        throw Error(Blame::usage,
-                    "--watch with --cl-dir needs one device; " + std::to_string(devices.size()) + " are selected");
+Command run_command() { return make_command<RunOptions>(run_manual, run_rows(true), check_run, run_or_watch); }
 
-    for (const auto& device : devices)
-        if (const bool simulated = device.implementation == model::Implementation::oclgrind;
-            invocation.native && (simulated || !device.is_cpu()))
-            throw Error(Blame::usage,
-                        "option '--native' is for CPU devices; '" + excerpt(device.name) + "' is " +
-                            (simulated ? "a simulator" : "of type " + std::string(model::name(device.type))));
-    for (const auto& device : devices) {
-        outputs.reads(profile_path(invocation.dumps, device));
-        check_points(request, device);
-    }
-    for (const auto& file : choice.files()) outputs.reads(file);
-    choice.say_defaults();
-    if (request.settings.measure) request.settings.limits = read_profiles(invocation.dumps, devices);
-    outputs.open();
-    Sink sink(outputs.json(), outputs.csv());
-    bool printed = false;  // the page, before the arrangements of a pair
-    BaselineWriter baseline(invocation.baseline, outputs.file("--baseline"), request.settings.cl_dir);
-    std::vector<Pair> compared;
+Command dump_command() {
+    return make_command<RunOptions>(dump_manual, run_rows(false), check_dump,
+                                    [](const RunOptions& options) { return run_cells(options); });
+}
 
-    std::size_t cells = 0;
-    for (const auto& group : plan) cells += group.size() * devices.size();
-    Progress progress(cells);
-    give_up = [&](model::Record& stuck) {
-        write_timing(stuck);
-        sink.take(stuck);
-        baseline.take(stuck, nullptr);
-        progress.clear();
-        print_results(sink, compared, devices, outputs.html(), invocation.columns, printed);
-    };
-    const Events events{[&](std::size_t, std::size_t, const model::Record& record, const char* phase) {
-                            if (std::strcmp(phase, "sample") != 0)
-                                describe_crash_in(record);  // samples come fast, and compile nothing
-                            progress.phase(record, phase);
-                        },
-                        [&](std::size_t group, std::size_t index, const model::Record& record) {
-                            progress.clear();
-                            sink.take(record);
-                            baseline.take(record, &plan[group][index]);
-                            progress.finished();
-                            if (watched && index == 0 && record.status == model::Status::ok)
-                                watched->built[Watched::key_of(plan[group][index])] = {
-                                    record.family, record.build.source_sha256, record.build.options};
-                            if (paired) {
-                                auto& pair = compared.at(compared.size() - plan.size() + group);
-                                (index == 0 ? pair.left : pair.right) = record;
-                            }
-                        }};
-    const auto compare_pairs = [&](const model::Device& device) {
-        if (!paired || !request.settings.measure) return;
-        for (std::size_t g = 0; g < plan.size(); ++g) {
-            auto& pair = compared.at(compared.size() - plan.size() + g);
-            if (!pair.left.time || !pair.right.time) continue;
-            if (watched && !pair.left.code.fingerprint.empty() &&
-                pair.left.code.fingerprint == pair.right.code.fingerprint) {
-                // Who waits for the answer has it: the times of equal code differ by the machine's doing.
-                pair.comparison.emplace();
-                pair.comparison->left = pair.left.id;
-                pair.comparison->right = pair.right.id;
-                pair.comparison->judgement.verdict = model::Verdict::same_code;
-                continue;
-            }
-            const InPhase phase(Phase::arrangements);
-            if (watched) watched->prepared.build_everywhere();
-            try {
-                pair.comparison = compare_cells(
-                    *runner, request.settings, device.selector, plan[g], pair.left, pair.right,
-                    invocation.comparison_seconds,
-                    [&](const model::Comparison& so_far) {
-                        progress.note(report::comparison_progress(so_far));
-                        if (watched && watched->superseded()) throw Superseded{};
-                    },
-                    {}, watched ? model::Control::right : model::Control::both);
-            } catch (const Superseded&) {
-                progress.clear();
-                say("saved again, so " + pair.left.id + " is not compared to the end");
-                continue;
-            }
-            progress.clear();
-            sink.take(*pair.comparison);
-        }
-    };
-    std::vector<report::LostDevice> lost;
-    const auto print_all = [&] {
-        print_results(sink, compared, devices, outputs.html(), invocation.columns, printed, lost);
-        if (!invocation.timings) return;
-        const double wall = seconds_since(start);
-        report::print_timings(std::cerr, sink.records(), own, wall, processes);
-    };
-    const auto lose = [&](const model::Device& device, const std::string& why) {
-        progress.clear();
-        say(why + "; the other devices go on");
-        lost.push_back({{device.platform, device.name, device.vendor, device.driver, model::name(device.type),
-                         device.selector, device.identity},
-                        why});
-    };
-    const OnOneDevice run_alone = [&](const model::Device& device) {
-        try {
-            if (paired) compared.resize(compared.size() + plan.size());
-            const auto rest = [&](const std::set<run::CellNumber>& done) {
-                runner->run(request, device.selector, events, done);
-            };
-            if (processes > 1)
-                share_out(request, device, processes, invocation.timeout_seconds, events, rest);
-            else
-                rest({});
-            if (watched && devices.size() == 1 && !sink.uses_stdout() &&
-                !(outputs.html() && outputs.html()->is_stdout())) {
-                progress.clear();
-                print_page(sink.records(), conclusions_of(sink, devices), lost, false, invocation.columns);
-                results().flush();
-                printed = true;
-            }
-            compare_pairs(device);
-            return true;
-        } catch (const DeviceLost& e) {
-            if (devices.size() == 1) throw;
-            lose(device, e.what());
-            return false;
-        }
-    };
-    try {
-        const auto at_once =
-            !paired ? may_work_at_once(devices, request, invocation.parallel) : std::vector<model::Device>{};
-        for (const auto& device : devices)
-            if (std::none_of(at_once.begin(), at_once.end(),
-                             [&](const auto& d) { return d.selector == device.selector; }))
-                run_alone(device);
-        if (!at_once.empty()) {
-            run_side_by_side(request, at_once, invocation.timeout_seconds, events, {run_alone, lose});
-            sink.sort_by_plan();
-        }
-    } catch (const run::Interrupted&) {
-        progress.clear();
-        print_all();
-        say("interrupted; " + std::to_string(sink.records().size()) + " finished cell(s) kept");
-        return 130;
-    } catch (...) {
-        progress.clear();
-        print_results(sink, compared, devices, outputs.html(), invocation.columns, printed,
-                      lost);  // nothing finished is lost
-        throw;
-    }
-    progress.clear();
-    print_all();
-    const bool troubled = std::any_of(compared.begin(), compared.end(),
-                                      [](const auto& p) { return p.comparison && !p.comparison->trouble.empty(); });
-    return !lost.empty() ? 3 : troubled ? 1 : exit_status_of(sink.records(), invocation.require_all);
+RunOptions run_options_of(const Strings& argv) {
+    Strings words(argv.begin() + std::min<std::ptrdiff_t>(1, static_cast<std::ptrdiff_t>(argv.size())), argv.end());
+    const bool dump = !words.empty() && words.front() == "dump";
+    if (!words.empty() && (dump || words.front() == "run")) words.erase(words.begin());
+    const auto rows = run_rows(!dump);
+    auto out = options_from(rows, read_words(dump ? dump_manual : run_manual, rows.rows(), words), argv);
+    dump ? check_dump(out) : check_run(out);
+    return out;
 }
 
 }  // namespace cllab::app

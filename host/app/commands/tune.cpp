@@ -12,6 +12,7 @@
 
 #include "app/choose/choice.hpp"
 #include "app/choose/request.hpp"
+#include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
 #include "app/comparing/versus.hpp"
 #include "app/files/profile_file.hpp"
@@ -40,7 +41,7 @@ constexpr double screening_seconds = 0.1;  // of sampling: enough to find the be
 
 class Tuning {
 public:
-    Tuning(const Invocation& invocation, Runner& runner, const model::Selected& variant, const model::Device& device,
+    Tuning(const TuneOptions& invocation, Runner& runner, const model::Selected& variant, const model::Device& device,
            const std::map<std::string, model::Limits>& limits, Sink& sink)
         : invocation_(invocation),
           runner_(runner),
@@ -249,7 +250,7 @@ private:
     /// Sentences and rows; a command to be copied is printed as it is.
     static void say_fitted(const std::string& lines) { results() << report::fit(lines, page_width(STDOUT_FILENO)); }
 
-    const Invocation& invocation_;
+    const TuneOptions& invocation_;
     Runner& runner_;
     const model::Selected& variant_;
     const model::Device& device_;
@@ -260,14 +261,13 @@ private:
     std::map<std::string, std::string> failures_;  // the reason by point
 };
 
-}  // namespace
-
-int command_tune(const Invocation& invocation) {
+int run_tune(const TuneOptions& invocation) {
     const Choice choice(invocation);
     const auto selected = choice.selected();
     // What cannot be tuned is the command line's fault, and said before the first build.
     for (const auto& s : selected) model::tune_space(s, invocation.axes);
     Outputs outputs(invocation);
+    outputs.reads_for(invocation);
     catch_interrupts();
     const auto runner = in_child_processes(invocation.timeout_seconds);
     const auto devices = runner->devices(invocation.devices);
@@ -287,6 +287,39 @@ int command_tune(const Invocation& invocation) {
         return 130;
     }
     return fine ? 0 : 1;
+}
+
+void check_tune(TuneOptions& options) {
+    need_pattern(options, "tune", "a PATTERN, e.g. 'pitch_*'; `cllab list` shows what there is");
+    if (!options.max_time) return;
+    options.sampling_seconds = *options.max_time;
+    options.comparison_seconds = std::min(options.comparison_seconds, 25 * *options.max_time);
+}
+
+}  // namespace
+
+Command tune_command() {
+    Rows<TuneOptions> rows;
+    rows.with(choice_rows())
+        .with(kernel_file_rows())
+        .with(text_rows())
+        .text("json", "FILE", &TuneOptions::json, "Writes one JSON record per cell, as soon as the cell is done.")
+        .text("csv", "FILE", &TuneOptions::csv, "Writes one CSV line per cell, as soon as the cell is done.")
+        .with(process_rows())
+        .text("label", "TEXT", &TuneOptions::label, "Writes TEXT into every record, to tell runs apart later.")
+        .number("max-time", "SECONDS", any_seconds, &TuneOptions::max_time, "0.4",
+                "Maximum sampling time per point. The comparison of the fastest with the default may take 25 times as "
+                "long.")
+        .with(replace_rows("--json or --csv"));
+    return make_command<TuneOptions>(
+        {"tune", "PATTERN...", "try the launch parameters, name the fastest", "cllab tune PATTERN... [options]",
+         "For each variant, tries the launch parameters that do not affect the result, such as the work-group's shape: "
+         "all combinations if at most 300 differ on the device; otherwise 48 drawn at random, then one axis at a time "
+         "from the fastest of them. Each point is verified; the best few and the default are measured again side by "
+         "side before a winner is named with the command that reproduces it. --axis lists the candidates of a tunable "
+         "axis and fixes any other axis.",
+         "cllab tune himeno_wide --device gpu --axis size=M --axis local=32x4,64x4,128x2"},
+        rows, check_tune, run_tune);
 }
 
 }  // namespace cllab::app

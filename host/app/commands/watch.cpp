@@ -11,7 +11,7 @@
 
 #include "app/choose/choice.hpp"
 #include "app/choose/request.hpp"
-#include "app/commands.hpp"
+#include "app/commands/run.hpp"
 #include "app/comparing/versus.hpp"
 #include "app/processes/runner.hpp"
 #include "app/screen/say.hpp"
@@ -70,14 +70,14 @@ int attempt(F f) {
 void say_watching(const std::string& what) { say("watching " + what + "; save it to compare, Ctrl-C ends"); }
 
 /// One of the runs that watching is made of: the first.
-Invocation single_run(Invocation invocation) {
+RunOptions single_run(RunOptions invocation) {
     invocation.watch = false;
     invocation.no_yardstick = true;
     return invocation;
 }
 
 /// One that follows a save: somebody waits for it.
-Invocation quick(Invocation invocation) {
+RunOptions quick(RunOptions invocation) {
     invocation.append = true;
     invocation.comparison_seconds = invocation.comparison_seconds < 10 ? invocation.comparison_seconds : 0.7;
     invocation.sampling_seconds = std::min(invocation.sampling_seconds, 0.1);
@@ -90,8 +90,8 @@ constexpr std::size_t prepared_processes = 12;
 /// Kernels whose builds every process has ready, so that its memory stays that of a few programs.
 constexpr std::size_t most_rehearsed = 4;
 
-Prepared prepared_for(const Invocation& invocation) {
-    run_info(invocation);  // the run has one name in all of them
+Prepared prepared_for(const RunOptions& invocation) {
+    run_info(invocation.label);  // the run has one name in all of them
     return Prepared(invocation.timeout_seconds, prepared_processes,
                     [invocation](const Message& recipe, const model::Device& device) {
                         return request_of_recipe(recipe, invocation, device);
@@ -100,7 +100,7 @@ Prepared prepared_for(const Invocation& invocation) {
 
 /// What the next save will run, as far as it is known before: the version that it will be compared with, and that one's
 /// control.
-Message rehearsal_of(const Choice& choice, const Invocation& invocation, const Watched& watched) {
+Message rehearsal_of(const Choice& choice, const RunOptions& invocation, const Watched& watched) {
     auto request = watched_request(choice, invocation, watched.before);
     std::erase_if(request.comparisons, [](const auto& group) { return group.size() < 2; });
     for (auto& group : request.comparisons) group = {group.back(), control_of(group.back())};
@@ -112,7 +112,7 @@ Message rehearsal_of(const Choice& choice, const Invocation& invocation, const W
 
 /// Who asks the device about builds: one that was answered is not asked about again, unless it includes files that may
 /// have changed.
-AskDevice asking(const Invocation& invocation, Watched& watched) {
+AskDevice asking(const RunOptions& invocation, Watched& watched) {
     auto known = std::make_shared<std::map<std::string, model::Introspection>>();
     return [&, known](const std::vector<AskedBuild>& builds) {
         constexpr std::size_t most = 64;
@@ -137,7 +137,7 @@ AskDevice asking(const Invocation& invocation, Watched& watched) {
     };
 }
 
-int watch_file(const Invocation& asked) {
+int watch_file(const RunOptions& asked) {
     auto invocation = single_run(asked);
     auto prepared = prepared_for(invocation);
     const auto& pattern = asked.patterns.front();
@@ -181,10 +181,10 @@ int watch_file(const Invocation& asked) {
         }
         prepared.begin_building(recipes);
     };
-    const auto run = [&](const Invocation& one) {
+    const auto run = [&](const RunOptions& one) {
         return attempt([&] {
             watched.files[named] = {named, now.front()};
-            return command_run(one, &watched);
+            return run_cells(one, &watched);
         });
     };
     if (!now.front().empty() && run(invocation) == 0) right = now;
@@ -229,7 +229,7 @@ int watch_file(const Invocation& asked) {
 }
 
 /// Families read from --cl-dir. A variant that was not right keeps the version that was.
-int watch_families(const Invocation& asked) {
+int watch_families(const RunOptions& asked) {
     const auto invocation = single_run(asked);
     auto prepared = prepared_for(invocation);
     const fs::path folder = asked.cl_dir;
@@ -247,11 +247,11 @@ int watch_families(const Invocation& asked) {
 
     Watched watched{prepared};
     std::map<std::string, std::string> texts;  // of the families, as they are built
-    const auto run = [&](const Invocation& one) {
+    const auto run = [&](const RunOptions& one) {
         texts.clear();
         for (const auto& family : families) texts[family] = run::kernel_source(family, folder).text;
         watched.built.clear();
-        const int status = command_run(one, &watched);
+        const int status = run_cells(one, &watched);
         // A file that was saved meanwhile is the next version.
         for (const auto& [cell, built] : watched.built)
             if (const auto& text = texts.at(built.family); built.sha256 == sha256_hex(text))
@@ -293,7 +293,7 @@ int watch_families(const Invocation& asked) {
 
 }  // namespace
 
-int watch(const Invocation& asked) {
+int watch(const RunOptions& asked) {
     const bool own = std::any_of(asked.patterns.begin(), asked.patterns.end(), names_kernel_file);
     if (!asked.versus.empty() || (own ? asked.patterns.size() != 1 : asked.cl_dir.empty()))
         throw Error(Blame::usage,

@@ -32,11 +32,11 @@ struct Watched {
 };
 
 /// The request of the invocation, with the version before beside each cell that has one in `before`.
-run::RunRequest watched_request(const Choice& choice, const Invocation& invocation,
+run::RunRequest watched_request(const Choice& choice, const RunOptions& invocation,
                                 const std::map<std::string, std::shared_ptr<const model::StoredBuild>>& before);
 
 /// What it takes to make the request of one save again where the watching invocation is known.
-Message recipe_of(const Invocation& invocation, const Watched& watched);
-run::RunRequest request_of_recipe(const Message& recipe, Invocation watching, const model::Device& device);
+Message recipe_of(const RunOptions& invocation, const Watched& watched);
+run::RunRequest request_of_recipe(const Message& recipe, RunOptions watching, const model::Device& device);
 
 }  // namespace cllab::app

@@ -6,7 +6,7 @@ namespace cllab::app {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Earlier, path, text)
 
-run::RunRequest watched_request(const Choice& choice, const Invocation& invocation,
+run::RunRequest watched_request(const Choice& choice, const RunOptions& invocation,
                                 const std::map<std::string, std::shared_ptr<const model::StoredBuild>>& before) {
     auto request = request_of(choice, invocation);
     if (before.empty()) return request;
@@ -26,7 +26,7 @@ run::RunRequest watched_request(const Choice& choice, const Invocation& invocati
     return request;
 }
 
-Message recipe_of(const Invocation& invocation, const Watched& watched) {
+Message recipe_of(const RunOptions& invocation, const Watched& watched) {
     auto before = Message::object();
     for (const auto& [cell, stored] : watched.before)
         before[cell] = {{"text", stored->text}, {"options", stored->options}};
@@ -38,7 +38,7 @@ Message recipe_of(const Invocation& invocation, const Watched& watched) {
             {"before", before}};
 }
 
-run::RunRequest request_of_recipe(const Message& recipe, Invocation watching, const model::Device& device) {
+run::RunRequest request_of_recipe(const Message& recipe, RunOptions watching, const model::Device& device) {
     watching.patterns = recipe.at("patterns").get<std::vector<std::string>>();
     watching.versus = recipe.at("versus").get<std::string>();
     watching.sampling_seconds = recipe.at("sampling_seconds").get<double>();

@@ -8,6 +8,7 @@
 #include "app/choose/request.hpp"
 #include "app/claims/claim_test.hpp"
 #include "app/claims/peaks.hpp"
+#include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
 #include "app/files/outputs.hpp"
 #include "app/files/profile_file.hpp"
@@ -16,6 +17,7 @@
 #include "app/processes/runner.hpp"
 #include "app/screen/say.hpp"
 #include "app/screen/stdout_guard.hpp"
+#include "app/screen/streams.hpp"
 #include "core/text.hpp"
 #include "explain/doubt.hpp"
 #include "report/table/explanation.hpp"
@@ -24,31 +26,30 @@ namespace cllab::app {
 namespace {
 
 /// The command that makes the profile that is missing, as it is typed.
-std::string profile_command(const Invocation& invocation, const model::Device& device) {
+std::string profile_command(const WhyOptions& invocation, const model::Device& device) {
     return "cllab profile --device " + device.selector +
            (invocation.dumps == "dumps" ? "" : " --dumps " + cllab::quoted(invocation.dumps));
 }
 
-}  // namespace
-
-int command_why(const Invocation& asked) {
+int run_why(const WhyOptions& asked) {
     if (std::any_of(asked.patterns.begin(), asked.patterns.end(), names_records)) return why_of_records(asked);
     auto invocation = asked;
     invocation.no_dumps = invocation.no_yardstick = true;
     if (!invocation.hot_seconds) invocation.hot_seconds = 0.05;  // which code ran says how wide its vectors are
     Outputs outputs(invocation);
+    outputs.reads_for(invocation);
     const Choice choice(invocation);
     // Text that is not the lab's own may write anywhere and never end.
     // So are the arrangements of a test processes of their own.
-    invocation.isolate = !asked.cl_dir.empty() || choice.own() || asked.test;
+    const bool isolate = !asked.cl_dir.empty() || choice.own() || asked.test;
     auto request = request_of(choice, invocation);
     catch_interrupts();
     catch_driver_crashes();
     GiveUp give_up;  // nothing is measured before it has one
-    const auto runner = invocation.isolate ? in_child_processes(invocation.timeout_seconds)
-                                           : in_this_process(invocation.timeout_seconds, [&](model::Record& stuck) {
-                                                 if (give_up) give_up(stuck);
-                                             });
+    const auto runner = isolate ? in_child_processes(invocation.timeout_seconds)
+                                : in_this_process(invocation.timeout_seconds, [&](model::Record& stuck) {
+                                      if (give_up) give_up(stuck);
+                                  });
     const auto devices = runner->devices(invocation.devices);
     for (const auto& device : devices) {
         outputs.reads(profile_path(invocation.dumps, device));
@@ -125,6 +126,53 @@ int command_why(const Invocation& asked) {
         return 130;
     }
     return failed ? 1 : 0;
+}
+
+Rows<WhyOptions> why_rows() {
+    Rows<WhyOptions> rows;
+    rows.with(pager_rows())
+        .with(choice_rows())
+        .with(kernel_file_rows())
+        .with(text_rows())
+        .text("json", "FILE", &WhyOptions::json, "Writes the JSON record of each cell, and a line of what limits it.")
+        .flag(
+            "test", &WhyOptions::test,
+            "Tests each limiter that is named: changes one axis, runs half of the work-items, adds multiply-adds that "
+            "nothing needs, or on NVIDIA lets fewer groups be resident at a time. Predicts what that does to the time, "
+            "and measures it against the unchanged cell over arrangements, as `cllab run --vs` does. A claim that "
+            "fails is withdrawn.")
+        .text("dumps", "DIR", &WhyOptions::dumps, "Reads the profile from DIR/<device>/profile.json.")
+        .number("max-time", "SECONDS", any_seconds, &WhyOptions::sampling_seconds, "0.4",
+                "Maximum sampling time per cell. Sampling stops early once the median is known to within 1 %.")
+        .with(process_rows())
+        .text("label", "TEXT", &WhyOptions::label, "Writes TEXT into every record, to tell runs apart later.")
+        .with(replace_rows("--json"));
+    return rows;
+}
+
+}  // namespace
+
+Command why_command() {
+    return make_command<WhyOptions>(
+        {"why", "PATTERN...", "what limits the time, by the device's own measured peaks",
+         "cllab why PATTERN|FILE... [--device D] [--test] [options]",
+         "Names what limits the time of each cell, or says how much of it is not explained. A bound is the shortest "
+         "possible time for one resource: the declared work divided by the peak that `cllab profile` measured on the "
+         "device. The largest bound is the limiter when it is at least 80 % of the time and clear of the next, and the "
+         "time is known within 10 %. What is not counted, or has no measured peak, has no bound and is listed. The "
+         "launch adds to what runs in it, so these two may be named together.\n\n"
+         "A peak that a cell beats, or that explains only 40 to 80 % of its time, is measured again beside it where "
+         "that takes a second or two: the machine may have been busy when the profile was made, or be busy now. Both "
+         "figures are printed.\n\n"
+         "A FILE is a kernel file, as in my.cl:kernel, whose `work` says what it does; or a file of records, "
+         "FILE.jsonl, which are explained as they are: what `cllab ncu` counted of a cell then takes the place of what "
+         "it declares.",
+         "cllab why saxpy_w128 --device cpu --test"},
+        why_rows(),
+        [](WhyOptions& options) {
+            need_pattern(options, "why", "a PATTERN, e.g. 'pitch_*'; `cllab list` shows what there is");
+        },
+        run_why);
 }
 
 }  // namespace cllab::app

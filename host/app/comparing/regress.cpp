@@ -39,7 +39,7 @@ std::optional<unsigned> processes_needed(std::size_t before, double alpha) {
 
 class Regress {
 public:
-    Regress(const Invocation& invocation, const std::function<void(const std::string&)>& progress)
+    Regress(const RegressOptions& invocation, const std::function<void(const std::string&)>& progress)
         : invocation_(invocation),
           progress_(progress),
           baseline_(read_baseline(invocation.patterns.front())),
@@ -327,7 +327,7 @@ private:
         return today == model::Status::wrong_result ? CellChange::newly_wrong : CellChange::newly_failing;
     }
 
-    const Invocation& invocation_;
+    const RegressOptions& invocation_;
     const std::function<void(const std::string&)>& progress_;
     Baseline baseline_;
     std::unique_ptr<Runner> runner_;
@@ -338,7 +338,7 @@ private:
 
 }  // namespace
 
-RegressResult regress(const Invocation& invocation, const std::function<void(const std::string&)>& progress) {
+RegressResult regress(const RegressOptions& invocation, const std::function<void(const std::string&)>& progress) {
     return Regress(invocation, progress).run();
 }
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "app/choose/request.hpp"
+#include "app/commands/run.hpp"
 #include "app/screen/say.hpp"
 #include "core/text.hpp"
 #include "model/params.hpp"
@@ -26,7 +27,7 @@ bool same_device(const model::DeviceInfo& a, const model::DeviceInfo& b) {
 
 class Collector {
 public:
-    Collector(const Invocation& invocation, const Baseline& baseline, Runner& runner)
+    Collector(const RegressOptions& invocation, const Baseline& baseline, Runner& runner)
         : invocation_(invocation), baseline_(baseline), runner_(runner) {}
 
     RegressCells collect() {
@@ -44,11 +45,8 @@ private:
         std::set<std::vector<std::string>> seen;
         for (const auto& record : baseline_.records) {
             if (record.argv.empty() || !seen.insert(record.argv).second) continue;
-            std::vector<std::string> copy = record.argv;
-            std::vector<char*> argv;
-            for (auto& argument : copy) argv.push_back(argument.data());
             try {
-                auto then = parse(static_cast<int>(argv.size()), argv.data());
+                auto then = run_options_of(record.argv);
                 if (!invocation_.cl_dir.empty()) then.cl_dir = invocation_.cl_dir;
                 if (!invocation_.build_options.empty()) then.build_options = invocation_.build_options;
                 then.outputs.clear();
@@ -162,7 +160,7 @@ private:
         }
     }
 
-    const Invocation& invocation_;
+    const RegressOptions& invocation_;
     const Baseline& baseline_;
     Runner& runner_;
     RegressCells out_;
@@ -170,7 +168,7 @@ private:
 
 }  // namespace
 
-RegressCells regress_cells(const Invocation& invocation, const Baseline& baseline, Runner& runner) {
+RegressCells regress_cells(const RegressOptions& invocation, const Baseline& baseline, Runner& runner) {
     return Collector(invocation, baseline, runner).collect();
 }
 

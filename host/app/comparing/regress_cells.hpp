@@ -42,6 +42,6 @@ struct RegressCells {
 /// The cells that the patterns of `invocation` name, of the records of `baseline` and of its command lines as they
 /// would run today. The items point into both. Throws Error when nothing can be compared: no command line is
 /// understood, no device is here, or no cell matches.
-RegressCells regress_cells(const Invocation& invocation, const Baseline& baseline, Runner& runner);
+RegressCells regress_cells(const RegressOptions& invocation, const Baseline& baseline, Runner& runner);
 
 }  // namespace cllab::app

@@ -143,20 +143,24 @@ void OutputFile::whole(const std::string& text) {
     cannot_write(path_, option_, errno);
 }
 
-Outputs::Outputs(const Invocation& invocation) : Outputs(invocation.force, invocation.append) {
-    if (!invocation.json.empty()) writes(invocation.json, "--json", Kind::json_lines);
-    if (!invocation.csv.empty()) writes(invocation.csv, "--csv", Kind::csv);
-    if (!invocation.baseline.empty()) writes(records_of_baseline(invocation.baseline), "--baseline", Kind::json_lines);
-    if (!invocation.junit.empty()) writes(invocation.junit, "--junit", Kind::whole);
-    if (!invocation.html.empty()) writes(invocation.html, "--html", Kind::page);
-    for (const auto& [option, path] : invocation.exports) writes(path, "--" + option, Kind::table);
-    for (const auto& [name, path] : invocation.outputs) writes(path, "--output " + name, Kind::whole);
-    for (const auto& [name, path] : invocation.inputs) reads(path);
-    if (invocation.command == "merge" || invocation.command == "report" || invocation.history)
-        for (const auto& path : invocation.patterns) reads(path);
-    if (invocation.cl_dir.empty()) return;
+Outputs::Outputs(const FileOptions& files) : Outputs(files.force, files.append) {
+    if (!files.json.empty()) writes(files.json, "--json", Kind::json_lines);
+    if (!files.csv.empty()) writes(files.csv, "--csv", Kind::csv);
+    if (!files.baseline.empty()) writes(records_of_baseline(files.baseline), "--baseline", Kind::json_lines);
+    if (!files.junit.empty()) writes(files.junit, "--junit", Kind::whole);
+    if (!files.html.empty()) writes(files.html, "--html", Kind::page);
+    for (const auto& [option, path] : files.exports) writes(path, "--" + option, Kind::table);
+}
+
+void Outputs::writes_pictures(const Pairs& pictures) {
+    for (const auto& [name, path] : pictures) writes(path, "--output " + name, Kind::whole);
+}
+
+void Outputs::reads_for(const CellOptions& cells) {
+    for (const auto& [name, path] : cells.inputs) reads(path);
+    if (cells.cl_dir.empty()) return;
     std::error_code code;
-    for (const auto& folder : {fs::path(invocation.cl_dir), fs::path(invocation.cl_dir) / "include"})
+    for (const auto& folder : {fs::path(cells.cl_dir), fs::path(cells.cl_dir) / "include"})
         for (fs::directory_iterator i(folder, code), end; !code && i != end; i.increment(code))
             if (i->path().extension() == ".cl" || i->path().extension() == ".h") reads(i->path());
 }

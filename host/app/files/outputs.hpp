@@ -49,9 +49,13 @@ private:
 class Outputs {
 public:
     Outputs(bool force, bool append) : force_(force), append_(append) {}
-    /// All that the command line names: --json, --csv, --html, --baseline, --junit, --output, --input, the kernel files
-    /// of --cl-dir, FILE of merge and report.
-    explicit Outputs(const Invocation& invocation);
+    /// The files that the command line names.
+    explicit Outputs(const FileOptions& files);
+
+    /// The pictures of --output.
+    void writes_pictures(const Pairs& pictures);
+    /// The files of --input, and the kernel texts below --cl-dir.
+    void reads_for(const CellOptions& cells);
 
     /// A file that is read. Throws Error(usage) when it is an output.
     void reads(const std::filesystem::path& path);

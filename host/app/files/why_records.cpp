@@ -56,7 +56,7 @@ std::vector<model::Record> read(const std::vector<std::string>& paths) {
 
 bool names_records(const std::string& pattern) { return pattern.ends_with(".jsonl") || pattern.ends_with(".json"); }
 
-int why_of_records(const Invocation& invocation) {
+int why_of_records(const WhyOptions& invocation) {
     if (invocation.test)
         throw Error(Blame::usage,
                     "option '--test' measures, and a file of records is explained as it is; name the kernels instead");

@@ -13,6 +13,6 @@ bool names_records(const std::string& pattern);
 
 /// Explains the records of all patterns against the profiles below --dumps, each device's own. What `cllab ncu` counted
 /// of a cell takes the place of what the cell declares. Returns the exit status; throws Error.
-int why_of_records(const Invocation& invocation);
+int why_of_records(const WhyOptions& invocation);
 
 }  // namespace cllab::app

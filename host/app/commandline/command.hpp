@@ -1,0 +1,90 @@
+// A command is one row: its manual, its options, and what it does.
+#pragma once
+
+#include <boost/program_options.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "app/commandline/rows.hpp"
+
+namespace cllab::app {
+
+/// What --help prints. Paragraphs of `about` are separated by empty lines.
+struct Manual {
+    std::string name;
+    std::string synopsis, summary;  ///< a line of the overview: "PATTERN...", "what limits the time"
+    std::string usage, about, example;
+    bool passes_on = false;  ///< what stands behind `--` is for another program
+};
+
+struct Command {
+    Manual manual;
+    std::vector<Row> options;
+    /// `argv`: the whole command line, for records; `words`: what stands behind the command. Returns the exit status.
+    std::function<int(const Strings& argv, Strings words)> run;
+};
+
+/// All commands, in the order of the overview.
+const std::vector<Command>& commands();
+/// Nothing when there is no such command.
+const Command* find_command(const std::string& name);
+Strings command_names();
+
+/// The options as Boost reads and prints them.
+boost::program_options::options_description described(const std::vector<Row>& options);
+
+/// `cllab COMMAND --help`.
+std::string help_of(const Command& command);
+/// `cllab COMMAND --help` and `cllab help TOPIC`; the overview for "". Throws Error(usage).
+std::string help_text(const std::string& topic);
+
+/// What Boost read: the values given, by row; of a switch that is given, an empty one.
+struct Words {
+    Strings positional, passed_on;
+    std::vector<Strings> values;
+    bool help = false;
+};
+/// Throws Error(usage) with one sentence.
+Words read_words(const Manual& manual, const std::vector<Row>& options, Strings words);
+
+/// Prints a page through the pager.
+int print_help(const std::string& page);
+void allow_pager_for(const Call& call);
+
+/// `words` as the command's options. Throws Error(usage).
+template <class Of>
+Of options_from(const Rows<Of>& rows, const Words& words, const Strings& argv) {
+    Of out;
+    out.argv = argv;
+    out.patterns = words.positional;
+    out.passed_on = words.passed_on;
+    for (std::size_t i = 0; i < words.values.size(); ++i)
+        for (const auto& value : words.values[i]) rows.entries()[i].take(out, value);
+    return out;
+}
+
+/// `check` refuses what does not go together, and sets what follows from several options; it throws Error(usage).
+template <class Of>
+Command make_command(Manual manual, const Rows<Of>& rows, const std::function<void(Of&)>& check,
+                     const std::function<int(const Of&)>& run) {
+    Command out{std::move(manual), rows.rows(), {}};
+    out.run = [manual = out.manual, options = out.options, rows, check, run](const Strings& argv, Strings words) {
+        const auto read = read_words(manual, options, std::move(words));
+        if (read.help) return print_help(help_text(manual.name));
+        auto of = options_from(rows, read, argv);
+        check(of);
+        allow_pager_for(of);
+        return run(of);
+    };
+    return out;
+}
+
+/// Throws Error(usage) where the command line names nothing to work on.
+void need_pattern(const Call& call, const std::string& command, const std::string& what);
+void refuse_patterns(const Call& call, const std::string& about);
+
+/// Runs what the command line asks for; returns the exit status. Throws Error.
+int run_command_line(int argc, char** argv);
+
+}  // namespace cllab::app

@@ -1,0 +1,27 @@
+// Rows that several commands have, so that an option means the same wherever it stands.
+#pragma once
+
+#include <string>
+
+#include "app/commandline/rows.hpp"
+
+namespace cllab::app {
+
+/// --kernel, --device, --axis: which cells.
+Rows<CellOptions> choice_rows();
+/// --arg, --global ...: what a kernel file says of its kernels, also on the command line.
+Rows<CellOptions> kernel_file_rows();
+/// --cl-dir, --build-options: which text, built how.
+Rows<CellOptions> text_rows();
+/// --timeout, --seed.
+Rows<CellOptions> process_rows();
+/// --no-pager, of commands whose output may be longer than the screen.
+Rows<Call> pager_rows();
+/// --force and --append, with what the latter adds to.
+Rows<FileOptions> replace_rows(const std::string& appendable = "");
+
+/// --columns of the table of cells, and of tables whose columns are always the same.
+std::string about_columns();
+std::string about_columns(const Strings& names);
+
+}  // namespace cllab::app

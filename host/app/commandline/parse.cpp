@@ -1,0 +1,167 @@
+// From the words of the command line to a command and its options.
+#include <algorithm>
+#include <boost/program_options.hpp>
+
+#include "app/choose/choice.hpp"
+#include "app/commandline/command.hpp"
+#include "app/commandline/topics.hpp"
+#include "app/commands.hpp"
+#include "app/screen/pager.hpp"
+#include "app/screen/stdout_guard.hpp"
+#include "app/screen/streams.hpp"
+#include "core/error.hpp"
+#include "core/suggest.hpp"
+#include "core/text.hpp"
+#include "core/version.hpp"
+#include "model/registry.hpp"
+#include "report/table/layout.hpp"
+
+namespace cllab::app {
+namespace {
+
+namespace po = boost::program_options;
+
+/// Boost's sentences, without its capital letters and with the nearest option.
+std::string explain(const Manual& manual, const std::vector<Row>& options, const po::error& e) {
+    std::string out = e.what();
+    if (const auto* unknown = dynamic_cast<const po::unknown_option*>(&e)) {
+        Strings known{"--help"};
+        for (const auto& row : options) known.push_back("--" + row.long_name());
+        out = "option '" + unknown->get_option_name() + "' is unknown to `cllab " + manual.name + "`" +
+              or_did_you_mean(unknown->get_option_name(), known);
+    }
+    return out + (out.back() == '?' ? " " : ". ") + "See `cllab " + manual.name + " --help`.";
+}
+
+/// Boost takes whatever comes next for an option's value, so that `--json --no-dumps` would write a file "--no-dumps".
+void refuse_missing_values(const Strings& args, const po::options_description& known) {
+    const auto option_at = [&](const std::string& arg) {
+        const auto name = arg.rfind("--", 0) == 0            ? arg.substr(2)
+                          : arg.size() == 2 && arg[0] == '-' ? arg
+                                                             : std::string();
+        return name.empty() ? nullptr : known.find_nothrow(name, false);
+    };
+    for (std::size_t i = 0; i + 1 < args.size() && args[i] != "--"; ++i) {
+        const auto* option = option_at(args[i]);
+        if (option && option->semantic()->max_tokens() > 0 &&
+            (args[i + 1].rfind("--", 0) == 0 || option_at(args[i + 1])))
+            throw Error(Blame::usage, "option '" + args[i] + "' needs a value; found '" + args[i + 1] + "'");
+    }
+}
+
+/// A word in a command's place means `run` with a pattern, unless nothing has such a name and a command's is the
+/// nearest.
+void refuse_mistyped_command(const std::string& word) {
+    if (word.front() == '-' || names_kernel_file(word)) return;
+    const auto all = command_names();
+    auto known = all;
+    for (const auto& experiment : model::registry()) {
+        known.push_back(experiment.family);
+        for (const auto& variant : experiment.variants) {
+            known.push_back(experiment.id(variant));
+            if (glob_match(word, known.back()) || word == experiment.family) return;
+        }
+    }
+    const auto near = nearest(word, known);
+    if (!near.empty() && std::find(all.begin(), all.end(), near.front()) != all.end())
+        throw Error(Blame::usage, "there is no command and no kernel '" + word + "'; " + did_you_mean(word, known));
+}
+
+}  // namespace
+
+po::options_description described(const std::vector<Row>& options) {
+    constexpr unsigned least_for_text = 66;
+    po::options_description out("Options", help_width, least_for_text);
+    auto add = out.add_options();
+    add("help,h", "Prints this page.");
+    for (const auto& row : options) {
+        if (row.value.empty()) {
+            add(row.name.c_str(), row.about.c_str());
+        } else if (row.repeats) {
+            add(row.name.c_str(), po::value<Strings>()->composing()->value_name(row.value), row.about.c_str());
+        } else {
+            auto* value = po::value<std::string>()->value_name(row.value);
+            if (!row.otherwise.empty()) value->default_value(row.otherwise);
+            add(row.name.c_str(), value, row.about.c_str());
+        }
+    }
+    return out;
+}
+
+Words read_words(const Manual& manual, const std::vector<Row>& options, Strings words) {
+    Words out;
+    if (const auto end = std::find(words.begin(), words.end(), "--"); manual.passes_on && end != words.end()) {
+        out.passed_on.assign(end + 1, words.end());
+        words.erase(end, words.end());
+    }
+    const auto known = described(options);
+    po::options_description hidden;
+    hidden.add_options()("pattern", po::value<Strings>());
+    po::options_description all;
+    all.add(known).add(hidden);
+    po::positional_options_description positional;
+    positional.add("pattern", -1);
+    refuse_missing_values(words, known);
+    po::variables_map found;
+    try {
+        using namespace po::command_line_style;
+        const int style = (default_style & ~allow_guessing);
+        po::store(po::command_line_parser(words).options(all).positional(positional).style(style).run(), found);
+        po::notify(found);
+    } catch (const po::error& e) {
+        throw Error(Blame::usage, explain(manual, options, e));
+    }
+    out.help = found.count("help") != 0;
+    if (found.count("pattern")) out.positional = found["pattern"].as<Strings>();
+    for (const auto& row : options) {
+        auto& values = out.values.emplace_back();
+        const auto& value = found[row.long_name()];
+        if (value.empty() || value.defaulted()) continue;
+        if (row.repeats)
+            values = value.as<Strings>();
+        else
+            values.push_back(row.value.empty() ? std::string() : value.as<std::string>());
+    }
+    return out;
+}
+
+int print_help(const std::string& page) {
+    const Paged paged;
+    // What is no terminal gets the page as it is written, 100 columns wide: manual pages are made of it.
+    results() << (takes_escapes(STDOUT_FILENO) ? report::fit(page, page_width(STDOUT_FILENO)) : page);
+    return 0;
+}
+
+void allow_pager_for(const Call& call) { allow_pager(!call.no_pager); }
+
+void need_pattern(const Call& call, const std::string& command, const std::string& what) {
+    if (call.patterns.empty()) throw Error(Blame::usage, "`cllab " + command + "` needs " + what);
+}
+
+void refuse_patterns(const Call& call, const std::string& about) {
+    if (!call.patterns.empty()) throw Error(Blame::usage, about + "; found '" + call.patterns.front() + "'");
+}
+
+int run_command_line(int argc, char** argv) {
+    const Strings whole(argv, argv + argc);
+    Strings words(whole.begin() + std::min(argc, 1), whole.end());
+    if (words.size() > 1 && words[0] == "complete" && words[1] == "--")
+        return complete({words.begin() + 2, words.end()});
+    refuse_empty(words);
+    if (words.empty() || words.front() == "--help" || words.front() == "-h" || words.front() == "help")
+        return print_help(help_text(words.size() > 1 && words.front() == "help" ? words[1] : ""));
+    if (words.front() == "--version") {
+        if (words.size() > 1)
+            throw Error(Blame::usage, "`cllab --version` takes no argument; found '" + words[1] + "'");
+        results() << "cllab " << cllab::version() << '\n';
+        return 0;
+    }
+    const auto* command = find_command(words.front());
+    if (command)
+        words.erase(words.begin());
+    else
+        refuse_mistyped_command(words.front());
+    return (command ? command : find_command("run"))->run(whole, std::move(words));
+}
+
+}  // namespace cllab::app
