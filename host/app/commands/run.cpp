@@ -180,7 +180,7 @@ int command_run(const Invocation& asked, Watched* watched) {
     invocation.isolate =
         asked.isolate || !asked.cl_dir.empty() || !asked.versus.empty() || may_be_several(asked.devices);
     Outputs outputs(invocation);
-    const Choice choice(invocation, watched ? watched->files : std::map<std::string, Earlier>{},
+    const Choice choice(invocation, watched ? watched->files : Snapshots{},
                         watched ? watched->ask : AskDevice{});
     invocation.isolate = invocation.isolate || choice.own();
     auto request = watched ? watched_request(choice, invocation, watched->before) : request_of(choice, invocation);
@@ -225,7 +225,6 @@ int command_run(const Invocation& asked, Watched* watched) {
         outputs.reads(profile_path(invocation.dumps, device));
         check_points(request, device);
     }
-    for (const auto& file : choice.files()) outputs.reads(file);
     choice.say_defaults();
     if (request.settings.measure) request.settings.limits = read_profiles(invocation.dumps, devices);
     outputs.open();
@@ -280,8 +279,7 @@ int command_run(const Invocation& asked, Watched* watched) {
         for (std::size_t g = 0; g < plan.size(); ++g) {
             auto& pair = compared.at(compared.size() - plan.size() + g);
             if (!pair.left.time || !pair.right.time) continue;
-            if (watched && !pair.left.code.fingerprint.empty() &&
-                pair.left.code.fingerprint == pair.right.code.fingerprint) {
+            if (watched && compare::same_code(pair.left, pair.right)) {
                 // Who waits for the answer has it: the times of equal code differ by the machine's doing.
                 pair.comparison.emplace();
                 pair.comparison->left = pair.left.id;
