@@ -9,6 +9,7 @@
 #include <fstream>
 #include <limits>
 
+#include "core/files_read.hpp"
 #include "core/random.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -187,6 +188,7 @@ model::Bytes read_bytes(const std::filesystem::path& path, const Place& place) {
     errno = 0;
     std::ifstream in(path, std::ios::binary);
     if (!in) refuse(place, "'" + path.string() + "' cannot be read: " + std::strerror(errno));
+    note_read(path);
     constexpr std::size_t most = std::size_t{4} << 30;
     model::Bytes out;
     std::vector<char> chunk(1 << 20);

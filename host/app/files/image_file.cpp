@@ -25,6 +25,7 @@
 
 #include "app/files/outputs.hpp"
 #include "app/files/png_file.hpp"
+#include "core/files_read.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "run/executor.hpp"
@@ -60,6 +61,7 @@ std::string read_file(const fs::path& path) {
     errno = 0;
     std::ifstream in(path, std::ios::binary);
     if (!in) refuse(path, "cannot be opened: " + system_message());
+    note_read(path);
     std::string bytes;
     const auto size = fs::file_size(path, ignored);
     if (!ignored) bytes.reserve(size);

@@ -6,6 +6,7 @@
 #include "app/files/profile_file.hpp"
 #include "app/screen/say.hpp"
 #include "core/error.hpp"
+#include "core/files_read.hpp"
 #include "inspect/tools/dump_folder.hpp"
 #include "json/read.hpp"
 #include "run/executor.hpp"
@@ -23,6 +24,7 @@ std::map<std::string, model::Limits> read_profiles(const std::filesystem::path& 
         const auto path = profile_path(dumps, device);
         std::ifstream file(path, std::ios::binary);
         if (!file) continue;
+        note_read(path);
         std::string text(most_json_bytes + 1, '\0');  // more is refused
         file.read(text.data(), static_cast<std::streamsize>(text.size()));
         text.resize(static_cast<std::size_t>(file.gcount()));

@@ -12,6 +12,7 @@
 #include "app/commands/isa_code.hpp"
 #include "app/screen/html_page.hpp"
 #include "core/error.hpp"
+#include "core/files_read.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "inspect/code/diff.hpp"
@@ -36,6 +37,7 @@ std::optional<std::string> read_plain(const fs::path& path) {
     std::ifstream in(path, std::ios::binary);
     std::stringstream out;
     if (!in || !(out << in.rdbuf())) return std::nullopt;
+    note_read(path);
     return out.str();
 }
 

@@ -9,6 +9,7 @@
 #include "app/files/histories.hpp"
 #include "app/screen/results.hpp"
 #include "core/error.hpp"
+#include "core/files_read.hpp"
 #include "core/units.hpp"
 #include "core/version.hpp"
 #include "json/read.hpp"
@@ -65,6 +66,7 @@ std::optional<Portrait> portrait_from(const fs::path& path, const model::Record&
     if (!fs::is_regular_file(path, code)) return std::nullopt;
     std::stringstream content;
     content << std::ifstream(path, std::ios::binary).rdbuf();
+    note_read(path);
     json profile;
     try {
         profile = parse_json<json>(content.str());

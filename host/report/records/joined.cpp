@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/error.hpp"
+#include "core/files_read.hpp"
 #include "core/hash.hpp"
 #include "core/text.hpp"
 #include "json/read.hpp"
@@ -68,6 +69,7 @@ Joined::Digest Joined::digest_of(const model::Record& r) {
 }
 
 void Joined::read(std::istream& in, const std::string& name, bool once) {
+    note_read(name);
     std::size_t number = 0;
     std::uint64_t at = 0, next = 0;
     const auto file = files_++;
