@@ -124,19 +124,26 @@ std::optional<std::string> Ledger::check(const Question& q, const model::Buffers
     if (first.variant.empty()) {
         first.variant = q.variant;
         first.point = q.point;
+        first.text = q.text;
         for (const auto& result : unproved) {
             const auto data = buffers.data.at(result.name);
             first.contents.emplace(result.name, model::Bytes(data.begin(), data.end()));
         }
     } else {
-        const bool itself = first.variant == q.variant && first.point == q.point;
+        const bool one_cell = first.variant == q.variant && first.point == q.point;
+        const bool itself = one_cell && first.text == q.text;
         const std::string whose =
-            itself ? "an earlier launch on the same data had"
-                   : "'" + first.variant + "' " + (first.variant == q.variant ? "at " + first.point : "") + "has";
+            itself     ? "an earlier launch on the same data had"
+            : one_cell ? "of " + first.text
+                       : "'" + first.variant + "' " + (first.variant == q.variant ? "at " + first.point : "") + "has";
         for (const auto& result : unproved) {
             const auto wrong = first_difference(result.name, buffers.data.at(result.name), first.contents[result.name],
                                                 result.type, errors, whose);
             if (!wrong) continue;
+            if (one_cell && !itself) {  // each is right for itself
+                seen.other_results = "of " + q.text + " " + *wrong;
+                break;
+            }
             seen.seeds.erase(q.seed);
             if (itself) return "it is not deterministic: " + *wrong;
             for (auto& [other, what] : seen_[q.comparison])
@@ -188,6 +195,7 @@ model::Proof Ledger::proof(const Question& q) const {
         out.warnings.push_back(
             "unproved: nothing says what is right, only that every launch leaves the same; 'expect NAME = FILE' or "
             "'reference KERNEL' does");
+    if (!seen.other_results.empty()) out.warnings.push_back("other-results: " + seen.other_results);
     for (const auto& name : seen.untouched)
         out.warnings.push_back("unwritten: '" + name + "' holds what was there before the kernel ran");
     for (const auto& name : seen.partly)

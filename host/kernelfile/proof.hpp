@@ -42,6 +42,7 @@ public:
         std::uint64_t seed = 0;
         bool accumulates = false, random_inputs = false, is_reference = false;
         std::string reference{};  ///< name of the reference variant; empty: none
+        std::string text{};       ///< path of its text: another one of the same variant is an earlier one
     };
     /// Model's check: the first thing that is wrong.
     std::optional<std::string> check(const Question& question, const model::Buffers& buffers);
@@ -52,7 +53,7 @@ public:
 private:
     using Contents = std::map<std::string, model::Bytes, std::less<>>;
     struct First {
-        std::string variant, point;
+        std::string variant, point, text;
         Contents contents;
     };
     struct Seen {
@@ -60,6 +61,7 @@ private:
         std::map<std::uint64_t, std::string> hashes;  ///< of all results after one operation, by seed
         std::set<std::string> untouched, partly;      ///< results that hold poison, whole or in part
         std::string disputed_by;
+        std::string other_results;  ///< how those of two texts differ
         bool changes_given = false;
     };
     std::map<std::string, std::map<std::string, First>> firsts_;  ///< by comparison; seed and operations

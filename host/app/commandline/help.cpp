@@ -78,7 +78,7 @@ const std::vector<HelpPage> pages{
      "again today and takes turns with today's text on the same memory, over arrangements as by `cllab run --vs`, so\n"
      "that a new driver, clock or neighbor affects both sides alike. A cell whose machine code is the same cannot "
      "fail\n"
-     "and is not timed. PATTERN selects among the cells.\n\n"
+     "and is not timed. PATTERN selects among the cells; of a kernel file, k.cl or k.cl:kernel.\n\n"
      "Each cell is looked at after --max-time or sooner. One that is undecided then gets more arrangements and is "
      "looked\n"
      "at again, twice at most, in the time that the others left: those that are decided, and those of the same code. "
@@ -86,10 +86,13 @@ const std::vector<HelpPage> pages{
      "cell takes more than 12 times --max-time, and all of them take about --max-time each at most.\n\n"
      "All cells together give a false alarm in at most 1 % of the runs (Holm's correction; the first look spends half "
      "of\n"
-     "that, the others a quarter each); their intervals hold together. Exit status: 0 nothing is slower; 4 something "
-     "is;\n"
-     "5 with --strict, something is undecided; 1 a cell is wrong or fails, which goes before 4; 2 and 3 as for every\n"
-     "command.",
+     "that, the others a quarter each); their intervals hold together.\n\n"
+     "Exit status, the first that holds: 1 a cell is wrong or fails, in whichever process; 4 a cell is slower, or "
+     "leaves "
+     "other\n"
+     "results than the baseline's text (--results-may-change allows it); 5 a cell of the baseline vanished or cannot "
+     "be\n"
+     "compared, or with --strict is undecided; 0 otherwise. 2 also for a damaged baseline, 3 as for every command.",
      "cllab regress base --junit regress.xml"},
     {"profile", "cllab profile [--device D] [--budget S] [--json]",
      "Runs the probes within a budget and prints the device's portrait on one page: units, clock, latencies, rates,\n"
@@ -162,8 +165,9 @@ std::string help_text(const std::string& command) {
                "Exit status: 0 every cell ok or unsupported; 1 some cell failed, was wrong or timed out; 2 the command "
                "line\n"
                "or an input is wrong, or nothing matched; 3 no platform, no such device, a device was lost, or a file\n"
-               "cannot be written; 4 (regress) something is slower; 5 (regress --strict) something is undecided; 130 "
-               "interrupted (SIGINT, SIGTERM).\n";
+               "cannot be written; 4 (regress) something is slower or leaves other results; 5 (regress) something "
+               "cannot be\n"
+               "compared; 130 interrupted (SIGINT, SIGTERM).\n";
         return out.str();
     }
     if (command == "kernel-file") return kernel_file_help();

@@ -252,6 +252,10 @@ void add_regress(Options& add) {
     add("threshold", number("PERCENT", 2),
         "Calls a cell slower when it takes longer by more than PERCENT, beyond the interval.");
     add("strict", "Ends with status 5 when a cell is undecided and none is slower.");
+    add("results-may-change",
+        "Times a cell whose text of today leaves other results than the baseline's, instead of ending with status 4 "
+        "for "
+        "it. Each side must still be right by its own reference or file.");
     add("recorded",
         "Compares with the stored times instead of building the stored text again, for two machines or two drivers. A "
         "weaker claim: "
@@ -274,7 +278,8 @@ void add_regress(Options& add) {
         "Appends TEXT to the build options of today's side. Default: as in the baseline's command line.");
     add("json", text("FILE"), "Writes one JSON line per cell and one for the whole.");
     add("columns", text("LIST"), about_columns_of(report::columns_of_command("regress")).c_str());
-    add("junit", text("FILE"), "Writes JUnit XML: slower is a failure, wrong or failing an error.");
+    add("junit", text("FILE"),
+        "Writes JUnit XML: slower, other results and incomparable are failures, wrong or failing is an error.");
     add("timeout", number("SECONDS", 60), "Ends a cell that shows no progress for SECONDS.");
     add("seed", text("N"), "Seeds inputs, orders and placements. Default: a fresh one each run.");
     add("force", "Replaces an output file that exists. Without it such a file is kept and the command refused.");

@@ -165,6 +165,7 @@ void fill(Invocation& out, const Given& given) {
                                    {"live", &out.live},
                                    {"recorded", &out.recorded},
                                    {"strict", &out.strict},
+                                   {"results-may-change", &out.results_may_change},
                                    {"calibrate", &out.calibrate},
                                    {"history", &out.history},
                                    {"test", &out.test}})

@@ -37,6 +37,7 @@ struct Invocation {
     std::optional<double> hot_seconds;  ///< of run: for sampling which code runs; nothing: the default
     double threshold = 0.02;            ///< of regress: a slower cell is slower by more than this
     bool recorded = false, strict = false, calibrate = false, history = false;  ///< of regress
+    bool results_may_change = false;                                            ///< likewise
     unsigned rebuild = 0;        ///< of run and isa: builds in fresh processes; 0: not asked for
     bool test = false;           ///< of why
     bool noise = false;          ///< of devices

@@ -24,7 +24,7 @@ namespace {
 
 using model::CellChange;
 
-/// A failing cell goes before a slower one, and that before an undecided one.
+/// A failing cell goes before a slower one, and that before one that nobody can judge.
 int exit_status_of(const std::vector<model::RegressionCell>& cells, bool strict) {
     const auto any = [&](std::initializer_list<CellChange> changes) {
         return std::any_of(cells.begin(), cells.end(), [&](const auto& c) {
@@ -32,8 +32,9 @@ int exit_status_of(const std::vector<model::RegressionCell>& cells, bool strict)
         });
     };
     if (any({CellChange::newly_wrong, CellChange::newly_failing, CellChange::still_failing})) return 1;
-    if (any({CellChange::slower})) return 4;
-    return strict && any({CellChange::undecided, CellChange::incomparable}) ? 5 : 0;
+    if (any({CellChange::slower, CellChange::other_results})) return 4;
+    if (any({CellChange::incomparable, CellChange::vanished})) return 5;
+    return strict && any({CellChange::undecided}) ? 5 : 0;
 }
 
 int command_history(const Invocation& invocation, Outputs& outputs, const report::TableStyle& style) {
@@ -65,12 +66,14 @@ int command_regress(const Invocation& invocation) {
     const auto clear = [&] {
         if (terminal) std::fputs("\r\033[K", stderr);
     };
-    outputs.open();
-    const auto result = regress(invocation, [&](const std::string& doing) {
-        if (!terminal) return;
-        std::fprintf(stderr, "\r\033[K%s", printable(doing).c_str());
-        std::fflush(stderr);
-    });
+    const auto runner = in_child_processes(invocation.timeout_seconds);
+    const auto result = regress(
+        invocation, *runner, [&] { outputs.open(); },
+        [&](const std::string& doing) {
+            if (!terminal) return;
+            std::fprintf(stderr, "\r\033[K%s", printable(doing).c_str());
+            std::fflush(stderr);
+        });
     clear();
     const auto& regression = result.regression;
     auto* json = outputs.json();

@@ -1,5 +1,6 @@
 #include "app/files/baseline.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -8,7 +9,9 @@
 #include "app/files/outputs.hpp"
 #include "app/screen/say.hpp"
 #include "core/error.hpp"
+#include "core/files_read.hpp"
 #include "core/hash.hpp"
+#include "core/includes.hpp"
 #include "inspect/tools/tool.hpp"
 #include "report/records/joined.hpp"
 #include "report/records/json.hpp"
@@ -49,6 +52,10 @@ void BaselineWriter::take(const model::Record& record, const model::Cell* cell) 
             return;
         }
         inspect::write_file(text_path(folder_, hash), inspect::as_bytes(text));
+        for (const auto& header : record.build.elsewhere)
+            if (said_.insert(header).second)
+                say("the baseline does not hold " + header + ", which " + record.id +
+                    " includes and only the driver finds: a change in it is not seen");
     }
     records_->line(report::to_json_line(record));
 }
@@ -57,6 +64,7 @@ std::string Baseline::text_of(const model::Record& record) const {
     const auto& hash = record.build.source_sha256;
     if (!is_hash(hash)) throw Error(Blame::usage, "the baseline's record names no kernel text");
     const auto path = text_path(folder, hash);
+    note_read(path);
     std::ifstream in(path, std::ios::binary);
     std::string text{std::istreambuf_iterator<char>(in), {}};
     if (!in)
@@ -65,6 +73,11 @@ std::string Baseline::text_of(const model::Record& record) const {
     if (sha256_hex(text) != hash)
         throw Error(Blame::usage,
                     "the baseline's text '" + path.string() + "' is not the one that was built: its hash differs");
+    for (const auto& header : includes_of(text))
+        if (std::find(record.build.elsewhere.begin(), record.build.elsewhere.end(), header) ==
+            record.build.elsewhere.end())
+            throw Error(Blame::usage, "the baseline's text '" + path.string() + "' includes " + header +
+                                          ", which the baseline does not hold; make it again");
     return text;
 }
 
@@ -77,7 +90,8 @@ Baseline read_baseline(const fs::path& folder) {
     if (!in.eof() || in.bad())
         throw Error(Blame::usage, "'" + folder.string() + "' is no baseline: '" + path.string() + "' cannot be read: " +
                                       std::strerror(errno) + "; `cllab run PATTERN --baseline DIR` makes one");
-    for (const auto& trouble : joined.troubles()) say(trouble);
+    if (joined.trouble_count() > 0)
+        throw Error(Blame::usage, "the baseline '" + folder.string() + "' is damaged: " + joined.troubles().front());
     if (joined.records().empty()) throw Error(Blame::usage, "the baseline '" + folder.string() + "' has no records");
     return {folder, joined.records()};
 }
