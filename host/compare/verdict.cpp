@@ -108,4 +108,12 @@ double sampling_that_suffices(std::span<const model::Arrangement> arrangements, 
     return costs[3 * (costs.size() - 1) / 4] / (wanted * wanted);  // one in four may be worse
 }
 
+bool same_launch(const model::Record& a, const model::Record& b) {
+    return a.launch.empty() || b.launch.empty() || a.launch == b.launch;
+}
+
+bool same_code(const model::Record& a, const model::Record& b) {
+    return !a.code.fingerprint.empty() && a.code.fingerprint == b.code.fingerprint && same_launch(a, b);
+}
+
 }  // namespace cllab::compare

@@ -48,6 +48,11 @@ struct Rules {
 /// within `Rules::same`; else undecided.
 Judgement judge(const Evidence& evidence, const Evidence& control, bool same_code, const Rules& rules = {});
 
+/// Equal machine code that gets equal arguments, sizes, groups and data: a difference of its times is the machine's.
+bool same_code(const model::Record& a, const model::Record& b);
+/// What is not known of a launch is taken to be equal.
+bool same_launch(const model::Record& a, const model::Record& b);
+
 /// True when more arrangements would not change what is said: the interval is as narrow as asked for, on at least
 /// `least`.
 bool enough(const Evidence& evidence, const Rules& rules = {});

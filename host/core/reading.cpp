@@ -10,12 +10,25 @@
 
 #include <cerrno>
 #include <cstring>
+#include <mutex>
+#include <set>
 
 #include "core/descriptor.hpp"
 
 namespace cllab {
+namespace {
 
-std::string reading_fault(const std::filesystem::path& path) {
+struct FilesRead {
+    std::mutex mutex;
+    std::set<std::filesystem::path> paths;
+};
+
+FilesRead& all() {
+    static FilesRead out;
+    return out;
+}
+
+std::string fault_of(const std::filesystem::path& path) {
     const Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
     struct stat found {};
     if (!file || ::fstat(file.number(), &found) != 0) return std::strerror(errno);
@@ -29,6 +42,22 @@ std::string reading_fault(const std::filesystem::path& path) {
     }
     if (S_ISREG(found.st_mode) || ::isatty(file.number())) return {};
     return "it is a device, not a file";
+}
+
+}  // namespace
+
+std::string reading_fault(const std::filesystem::path& path) {
+    auto fault = fault_of(path);
+    if (fault.empty()) {
+        const std::lock_guard alone(all().mutex);
+        all().paths.insert(path);
+    }
+    return fault;
+}
+
+std::vector<std::filesystem::path> files_read() {
+    const std::lock_guard alone(all().mutex);
+    return {all().paths.begin(), all().paths.end()};
 }
 
 }  // namespace cllab

@@ -1,13 +1,18 @@
-// Which files are read: those that come to an end.
+// Which files are read: those that come to an end. What is read is known, so that no output replaces it.
 #pragma once
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace cllab {
 
-/// Why the file cannot be read, as the end of a sentence; empty when it can. A named pipe would be waited for until
-/// somebody writes, and a device may have no end. A pipe that is open already (standard input, <(command)) is read.
+/// Asked before a file is opened. Why it cannot be read, as the end of a sentence; empty when it can, and then it is
+/// one of files_read(). A named pipe would be waited for until somebody writes, and a device may have no end. A pipe
+/// that is open already (standard input, <(command)) is read.
 std::string reading_fault(const std::filesystem::path& path);
+
+/// Every file that this process was about to read.
+std::vector<std::filesystem::path> files_read();
 
 }  // namespace cllab

@@ -1,15 +1,13 @@
 #include "device/known_programs.hpp"
 
 #include "core/hash.hpp"
+#include "core/includes.hpp"
 #include "device/program.hpp"
 
 namespace cllab::device {
 
 std::string KnownPrograms::key_of(const std::string& source, const std::string& options) {
-    // The word alone, for a driver's preprocessor takes "# include" too; a comment that has it costs that text its
-    // place here.
-    return source.find("include") != std::string::npos ? std::string()
-                                                       : sha256_hex(options + std::string(1, '\0') + source);
+    return includes_of(source).empty() ? sha256_hex(options + std::string(1, '\0') + source) : std::string();
 }
 
 bool KnownPrograms::pay(const model::Device& device) {

@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "core/error.hpp"
+#include "core/includes.hpp"
 #include "core/suggest.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -25,6 +26,10 @@ std::string stem_of(const std::string& path) {
 }
 
 constexpr std::size_t most_builds = 16;  // that a device is asked about
+
+bool uses_integer_pixels(const model::Text& text) {
+    return text.text.find("read_imageui") != std::string::npos || text.text.find("write_imageui") != std::string::npos;
+}
 
 std::string first_error(const std::string& log) {
     for (const auto& line : split(log, '\n'))
@@ -72,6 +77,7 @@ model::Setup setup_of(const std::shared_ptr<State>& state, const model::Request&
     question.comparison = comparison_of(out, request.point, state->tuned);
     question.variant = request.variant.name;
     question.alike = state->alike.at(question.variant);
+    question.text = request.variant.own->path;
     for (const auto& [axis, value] : request.point.values()) question.point += axis + "=" + value + " ";
     question.results = bound.results(out);
     question.tolerance = bound.tolerance().value_or(Tolerance{});
@@ -102,12 +108,12 @@ model::Setup setup_of(const std::shared_ptr<State>& state, const model::Request&
 
 KernelFiles::KernelFiles(const std::vector<std::string>& paths, const Description& command_line,
                          const std::vector<std::pair<std::string, std::string>>& axes,
-                         const std::map<std::string, Snapshot>& snapshots) {
+                         const std::map<std::string, Snapshot>& snapshots, std::string more_options)
+    : more_options_(std::move(more_options)) {
     std::vector<std::string> wanted = paths;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
         const auto snapshot = snapshots.find(wanted[i]);
-        files_.push_back(snapshot == snapshots.end() ? read_source(wanted[i])
-                                                     : read_source(snapshot->second.path, &snapshot->second.text));
+        files_.push_back(read_source(snapshot == snapshots.end() ? Snapshot{wanted[i], {}} : snapshot->second));
         files_.back().path = wanted[i];
         described_.push_back(files_.back().description);
         override_with(described_.back(), command_line);
@@ -161,6 +167,7 @@ void KernelFiles::make_builds() {
         for (const auto& line : described_[f].variants) lines.push_back(&line);
         for (const auto* line : lines) {
             Build build{f, line ? line->name : "", {}};
+            read_whole(build);
             for (const auto& [place, text] : described_[f].options)
                 if (!text.starts_with("-"))
                     refuse(place, "build options begin with '-', as in -DTILE=16; found " + cllab::quoted(text));
@@ -184,30 +191,56 @@ void KernelFiles::make_builds() {
                     const auto options = at({axis.name, value});
                     const bool known = std::any_of(builds_.begin(), builds_.end(),
                                                    [&](const auto& b) { return b.file == f && b.options == options; });
-                    if (!known) builds_.push_back({f, build.variant, options, axis.name + "=" + value});
+                    if (!known) builds_.push_back({f, build.variant, options, axis.name + "=" + value, build.text});
                 }
         }
     }
+}
+
+/// Of lines `extends`. Throws Error(usage).
+std::vector<fs::path> KernelFiles::folders_of(const Build& build) const {
+    std::vector<fs::path> out;
+    for (const auto& [place, path] : described_[build.file].folders) {
+        out.push_back(place.line == 0 || fs::path(path).is_absolute() ? fs::path(path)
+                                                                      : fs::path(place.file).parent_path() / path);
+        std::error_code ignored;
+        if (!fs::is_directory(out.back(), ignored))
+            refuse(place, "there is no folder '" + out.back().string() + "' to include from");
+    }
+    return out;
+}
+
+/// An option may name a folder too; behind one that an axis names nobody knows what comes first.
+void KernelFiles::read_whole(Build& build) {
+    auto folders = folders_of(build);
+    auto options = options_of(build);
+    options.push_back(more_options_);
+    bool alone = false;  // "-I folder"
+    for (const auto& option : split(join(options, " "), ' ')) {
+        if (!alone && !option.starts_with("-I")) continue;
+        if (option.find('{') != std::string::npos) break;
+        const auto folder = alone ? option : option.substr(2);
+        alone = folder.empty();
+        if (!alone) folders.emplace_back(folder);
+    }
+    build.text = std::make_shared<const model::Text>(whole_text(files_[build.file], folders));
 }
 
 std::vector<std::string> KernelFiles::options_of(const Build& build) const {
     std::vector<std::string> out;
     const auto& file = files_[build.file];
     const auto& description = described_[build.file];
-    const auto folder = [&](const fs::path& path, const Place& place) {
-        const auto text = path.empty() ? std::string(".") : path.string();
-        if (text.find(' ') != std::string::npos)
-            refuse(place, "the folder '" + text + "' has a blank in its name, which build options cannot hold");
-        out.push_back("-I" + text);
-    };
-    if (file.includes) folder(fs::path(file.path).parent_path(), {"kernel file '" + file.path + "'", 0, 0});
-    for (const auto& [place, path] : description.folders) {
-        const auto whole = place.line == 0 || fs::path(path).is_absolute() ? fs::path(path)
-                                                                           : fs::path(place.file).parent_path() / path;
-        std::error_code ignored;
-        if (!fs::is_directory(whole, ignored))
-            refuse(place, "there is no folder '" + whole.string() + "' to include from");
-        folder(whole, place);
+    // The driver looks for what is not in the text.
+    if (build.text && !includes_of(build.text->text).empty()) {
+        auto folders = folders_of(build);
+        folders.insert(folders.begin(), fs::path(file.path).parent_path());
+        for (const auto& folder : folders) {
+            const auto text = folder.empty() ? std::string(".") : folder.string();
+            if (text.find(' ') != std::string::npos)
+                refuse({"kernel file '" + file.path + "'", 0, 0},
+                       "the folder '" + text + "' has a blank in its name, which build options cannot hold");
+            out.push_back("-I" + text);
+        }
     }
     for (const auto& [place, text] : description.options) out.push_back(text);
     for (const auto& line : description.variants)
@@ -429,8 +462,8 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
     const auto bind = [&](const Candidate& c, std::vector<std::string>& said) {
         const auto file = builds_[c.build].file;
         return std::make_shared<const Bound>(files_[file].path, described_[file], *c.signature,
-                                             options_of(builds_[c.build]), files_[file].uses_integer_pixels, load,
-                                             missing_values, said);
+                                             options_of(builds_[c.build]), uses_integer_pixels(*builds_[c.build].text),
+                                             load, missing_values, said);
     };
     const auto variant_of = [&](const Candidate& c) {
         const auto& file = files_[builds_[c.build].file];
@@ -438,7 +471,7 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
         variant.name = c.name;
         variant.meaning = "Kernel " + c.entry + " of " + file.path +
                           (builds_[c.build].variant.empty() ? "." : ", variant " + builds_[c.build].variant + ".");
-        variant.own = file.text;
+        variant.own = builds_[c.build].text;
         variant.entry = c.entry;
         return variant;
     };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,17 +13,13 @@
 
 namespace cllab::kernelfile {
 
-/// A text that a file had: it stands for the file `path` under another name.
-struct Snapshot {
-    std::string path, text;
-};
-
 /// One build that the device is asked about: a file with the defines of one variant line, or none.
 struct Build {
     std::size_t file = 0;
     std::string variant;  ///< empty: the file as it is
     std::string options;
     std::string setting{};  ///< "VT=double": at another value of an axis of words; empty: at the first ones
+    std::shared_ptr<const model::Text> text{};  ///< with all that it includes from folders that no axis names
     model::Introspection found{};
 };
 
@@ -34,10 +31,12 @@ struct Wanted {
 
 class KernelFiles {
 public:
-    /// `axes`: settings of --axis, which declare an axis where no line does. Throws Error(usage).
+    /// `axes`: settings of --axis, which declare an axis where no line does. `snapshots`: what stands for files, by
+    /// the name under which each is a pattern. `more_options`: that every build gets behind its own. Throws
+    /// Error(usage).
     KernelFiles(const std::vector<std::string>& paths, const Description& command_line,
                 const std::vector<std::pair<std::string, std::string>>& axes,
-                const std::map<std::string, Snapshot>& snapshots = {});
+                const std::map<std::string, Snapshot>& snapshots = {}, std::string more_options = {});
 
     const std::vector<SourceFile>& files() const { return files_; }
     std::size_t index_of(const std::string& path) const;
@@ -62,7 +61,7 @@ private:
         const model::KernelSignature* signature = nullptr;
     };
     /// Its text is one that another of the files had.
-    bool is_earlier(std::size_t file) const { return files_[file].text->path != files_[file].path; }
+    bool is_earlier(std::size_t file) const { return files_[file].read.path != files_[file].path; }
     void declare_axes(const std::vector<std::pair<std::string, std::string>>& settings);
     void make_builds();
     void check_names() const;
@@ -70,6 +69,8 @@ private:
     void make_candidates();
     std::vector<const Candidate*> matching(const Wanted& wanted) const;
     std::vector<std::string> options_of(const Build& build) const;
+    std::vector<std::filesystem::path> folders_of(const Build& build) const;
+    void read_whole(Build& build);
     /// The options at the first value of each axis, but for that of `other`.
     std::string at_values(const std::string& options, const Place& place,
                           const std::pair<std::string, std::string>& other = {}) const;
@@ -78,6 +79,7 @@ private:
     std::map<std::string, std::string> alike(bool all) const;
     const Candidate& reference_of(const std::pair<Place, std::string>& named, const Candidate& of) const;
 
+    std::string more_options_;
     std::vector<SourceFile> files_;
     std::vector<Description> described_;  ///< by file: with the command line
     std::vector<model::Axis> axes_;

@@ -147,7 +147,7 @@ std::optional<std::string> Ledger::check(const Question& q, const model::Buffers
 
 std::optional<std::string> Ledger::hold_against_others(const Question& q, const std::vector<Result>& unproved,
                                                        const model::Buffers& buffers, model::Errors& errors) {
-    const Member self{q.variant, q.point, q.alike};
+    const Member self{q.variant, q.point, q.alike, q.text};
     auto& answers = answers_[q.comparison][{q.seed, q.accumulates ? buffers.operations : 1}];
     const auto difference = [&](const Answer& answer, const std::string& whose) -> std::optional<std::string> {
         model::Errors found(q.tolerance);  // what is another's is no error of this one
@@ -175,13 +175,19 @@ std::optional<std::string> Ledger::hold_against_others(const Question& q, const 
     if (const auto theirs = std::find_if(answers.begin(), answers.end(), is_of_alike); theirs != answers.end()) {
         const auto& other = *std::find_if(theirs->by.begin(), theirs->by.end(), alike);
         const auto whose = "'" + other.variant + "' " + (other.variant == q.variant ? "at " + other.point : "") + "has";
-        if (const auto wrong = difference(*theirs, whose)) {
+        const bool earlier_text = other.variant == q.variant && other.point == q.point;
+        const auto wrong = difference(*theirs, earlier_text ? "of " + other.text : whose);
+        if (!wrong) {
+            theirs->by.insert(self);
+            return std::nullopt;
+        }
+        if (!earlier_text) {
             for (const auto& member : theirs->by)
                 if (alike(member)) seen_[q.comparison][member.variant + "\n" + member.point].disputed_by = q.variant;
             return *wrong + "; nothing says which of the two is right: a line 'reference NAME' names one";
         }
-        theirs->by.insert(self);
-        return std::nullopt;
+        // Each text is right for itself.
+        seen_[q.comparison][q.variant + "\n" + q.point].other_results = "of " + q.text + " " + *wrong;
     }
     for (auto& answer : answers)
         if (!difference(answer, "")) {
@@ -214,7 +220,7 @@ bool Ledger::changes_given_data(const Question& q) const {
 }
 
 std::pair<std::set<Ledger::Member>, std::string> Ledger::company(const Question& q) const {
-    const Member self{q.variant, q.point, q.alike};
+    const Member self{q.variant, q.point, q.alike, q.text};
     std::optional<std::set<Member>> agreeing;
     std::string other;
     const auto answers = answers_.find(q.comparison);
@@ -271,6 +277,7 @@ model::Proof Ledger::proof(const Question& q) const {
                                    "same, say so by a line 'same " +
                                    q.variant + ", " + other + "'");
     }
+    if (!seen.other_results.empty()) out.warnings.push_back("other-results: " + seen.other_results);
     for (const auto& name : seen.untouched)
         out.warnings.push_back("unwritten: '" + name + "' holds what was there before the kernel ran");
     for (const auto& name : seen.partly)

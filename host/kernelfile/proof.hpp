@@ -43,6 +43,7 @@ public:
         std::uint64_t seed = 0;
         bool accumulates = false, random_inputs = false, is_reference = false;
         std::string reference{};  ///< name of the reference variant; empty: none
+        std::string text{};       ///< path of its text: another one of the same variant is an earlier one
     };
     /// Model's check: the first thing that is wrong.
     std::optional<std::string> check(const Question& question, const model::Buffers& buffers);
@@ -55,7 +56,7 @@ public:
 private:
     using Contents = std::map<std::string, model::Bytes, std::less<>>;
     struct Member {
-        std::string variant, point, alike;
+        std::string variant, point, alike, text;
         auto operator<=>(const Member&) const = default;
     };
     /// One answer to the same data, and all who gave it.
@@ -70,6 +71,7 @@ private:
         std::map<std::uint64_t, std::string> hashes;  ///< of all results after one operation, by seed
         std::set<std::string> untouched, partly;      ///< results that hold poison, whole or in part
         std::string disputed_by, code;
+        std::string other_results;  ///< how those of two texts differ
         bool changes_given = false;
     };
     using Cells = std::map<std::string, Seen>;  ///< by variant and point

@@ -1,7 +1,10 @@
 #include "kernelfile/source.hpp"
 
+#include <algorithm>
 #include <filesystem>
+#include <optional>
 
+#include "core/includes.hpp"
 #include "core/text.hpp"
 #include "kernelfile/data.hpp"
 #include "model/registry.hpp"
@@ -25,58 +28,58 @@ std::string read_text(const fs::path& path, const Place& place) {
     return text;
 }
 
-bool directive(std::string_view line, std::string_view word) {
-    std::size_t at = line.find_first_not_of(" \t");
-    if (at == std::string_view::npos || line[at] != '#') return false;
-    at = line.find_first_not_of(" \t", at + 1);
-    return at != std::string_view::npos && line.substr(at).starts_with(word);
-}
-
-/// The text with lab.h in the place of its #include "lab.h".
-model::Text prepared(const std::string& path, const std::string& text) {
-    model::Text out{path, {}};
-    const auto lines = split(text, '\n');
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-        if (i > 0) out.text += '\n';
-        const bool asks = directive(lines[i], "include") && lines[i].find("\"lab.h\"") != std::string::npos;
-        if (!asks) {
-            out.text += lines[i];
-            continue;
-        }
-        out.includes_lab = true;
-        out.text += "#line 1 \"lab.h\"\n" + std::string(model::embedded_kernel("include/lab.h")) + "\n#line " +
-                    std::to_string(i + 2) + " \"" + path + "\"";
-    }
-    return out;
+/// The text of a file, read once.
+const std::string& text_of(Contents& files, const std::string& path, const Place& place) {
+    const auto known = files.find(path);
+    return known != files.end() ? known->second : files.emplace(path, read_text(path, place)).first->second;
 }
 
 }  // namespace
 
-SourceFile read_source(const std::string& path, const std::string* given) {
+SourceFile read_source(Snapshot snapshot) {
     SourceFile out;
-    out.path = path;
-    const auto text = given ? *given : read_text(path, {"kernel file '" + path + "'", 0, 0});
-    out.text = std::make_shared<const model::Text>(prepared(path, text));
-    out.uses_integer_pixels =
-        text.find("read_imageui") != std::string::npos || text.find("write_imageui") != std::string::npos;
+    out.path = snapshot.path;
+    out.read = std::move(snapshot);
+    const auto& path = out.path;
     std::size_t number = 0;
+    const auto& text = text_of(out.read.files, path, {"kernel file '" + path + "'", 0, 0});
     for (const auto& line : split(text, '\n')) {
         ++number;
-        out.includes = out.includes || directive(line, "include");
         const auto at = line.find("enqueue_kernel(");
         if (at != std::string::npos && line.find("//") > at)
             refuse({path, number, at + 1},
                    "device-side enqueue is not supported: what a kernel starts is not timed or checked");
     }
     parse_blocks(text, path, out.description);
-    const auto beside = fs::path(path).replace_extension(".cllab");
+    const auto beside = fs::path(path).replace_extension(".cllab").string();
     std::error_code ignored;
-    if (fs::is_regular_file(beside, ignored)) {
+    if (out.read.files.count(beside) || fs::is_regular_file(beside, ignored)) {
         Description more;
-        parse_statements(read_text(beside, {"'" + beside.string() + "'", 0, 0}), beside.string(), 1, more);
+        parse_statements(text_of(out.read.files, beside, {"'" + beside + "'", 0, 0}), beside, 1, more);
         override_with(out.description, more);
     }
     return out;
+}
+
+model::Text whole_text(SourceFile& file, const std::vector<fs::path>& folders) {
+    const std::string lab = "lab.h";
+    const auto find = [&](const std::string& name, const std::string& includer) -> std::optional<IncludedFile> {
+        if (name == lab) return IncludedFile{lab, std::string(model::embedded_kernel("include/lab.h"))};
+        std::vector<fs::path> places{fs::path(includer).parent_path()};
+        places.insert(places.end(), folders.begin(), folders.end());
+        places.emplace_back();  // where quoted names of a text without a folder are looked for
+        for (const auto& place : places) {
+            const auto path = (place / name).lexically_normal().string();
+            std::error_code ignored;
+            if (file.read.files.count(path) || fs::is_regular_file(path, ignored))
+                return IncludedFile{
+                    path, text_of(file.read.files, path, {"'" + path + "', which '" + includer + "' includes,", 0, 0})};
+        }
+        return std::nullopt;
+    };
+    auto whole = closure_of(file.read.path, file.text(), find);
+    const bool asks = std::find(whole.files.begin(), whole.files.end(), lab) != whole.files.end();
+    return {file.read.path, std::move(whole.text), asks};
 }
 
 }  // namespace cllab::kernelfile

@@ -15,10 +15,11 @@ namespace cllab::model {
 enum class CellChange {
     newly_wrong,    ///< ok in the baseline, wrong_result today
     newly_failing,  ///< ok in the baseline, another failure today
+    other_results,  ///< today's text and the baseline's, both right by themselves, leave different results
     slower,         ///< by more than the threshold, beyond the interval
     still_failing,  ///< failed in the baseline and fails today
     undecided,
-    incomparable,  ///< today's side is ok, but the baseline's text cannot be rebuilt or is no longer right
+    incomparable,  ///< the baseline has it, but not what it takes to hold today's against it, or not for this launch
     vanished,      ///< the baseline has it, today's program does not
     added,         ///< today's program has it, the baseline does not
     fixed,         ///< failed in the baseline, ok today

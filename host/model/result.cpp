@@ -75,6 +75,8 @@ const char* name(CellChange change) {
             return "newly wrong";
         case CellChange::newly_failing:
             return "newly failing";
+        case CellChange::other_results:
+            return "other results";
         case CellChange::slower:
             return "slower";
         case CellChange::still_failing:

@@ -81,6 +81,7 @@ struct BuildInfo {
     std::string options, source, source_sha256, log;  ///< source: "embedded" or the file's path
     double seconds = 0;
     bool cached = false;
+    std::vector<std::string> elsewhere{};  ///< headers that only the driver finds, so that no text here has them
 };
 
 /// Of a hand-written C++ loop in the place of a kernel.
@@ -192,6 +193,7 @@ struct Record {
     std::vector<unsigned> rounds, aside_rounds;  ///< of each of them; cells of a comparison with the same took turns
     std::vector<std::string> warnings;           ///< "short-name: sentence with advice"
     BuildInfo build;
+    std::string launch;  ///< equal for equal arguments, sizes, groups and data (model/launch.hpp); empty: not known
     CodeInfo code;
     std::optional<NativeInfo> native;  ///< nothing: a kernel
     std::optional<Hot> hot;            ///< which of it ran; nothing: nobody looked

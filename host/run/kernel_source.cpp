@@ -9,6 +9,7 @@
 #include <fstream>
 #include <regex>
 
+#include "core/includes.hpp"
 #include "core/reading.hpp"
 #include "core/text.hpp"
 #include "device/quirks.hpp"
@@ -32,14 +33,6 @@ std::string read_file(const std::filesystem::path& path) {
     }
     if (!in.eof()) refuse(std::string("cannot be read: ") + std::strerror(errno));
     return text;
-}
-
-/// A path as it may stand in a #line directive: nothing in it ends the text, the line or the directive.
-std::string line_name(std::string path) {
-    std::replace_if(
-        path.begin(), path.end(),
-        [](unsigned char c) { return c < 0x20 || c == 0x7f || c == '"' || c == '\\' || c == '?'; }, '_');
-    return path;
 }
 
 std::string upper(std::string text) {
@@ -72,13 +65,13 @@ KernelSource kernel_source(const std::string& family, const std::filesystem::pat
         const auto path = cl_dir / "include" / name;
         std::error_code ignored;
         if (!cl_dir.empty() && std::filesystem::exists(path, ignored))
-            out.text += "#line 1 \"" + name + "\"\n" + read_file(path) + "\n";
+            out.text += line_directive(1, name) + "\n" + read_file(path) + "\n";
         else if (const auto embedded = model::find_embedded_kernel("include/" + name))
-            out.text += "#line 1 \"" + name + "\"\n" + std::string(*embedded) + "\n";
+            out.text += line_directive(1, name) + "\n" + std::string(*embedded) + "\n";
     }
     const auto path = cl_dir / (family + ".cl");
     out.origin = cl_dir.empty() ? "embedded" : path.string();
-    out.text += "#line 1 \"" + (cl_dir.empty() ? family + ".cl" : line_name(out.origin)) + "\"\n" +
+    out.text += line_directive(1, cl_dir.empty() ? family + ".cl" : out.origin) + "\n" +
                 (cl_dir.empty() ? std::string(model::embedded_kernel(family)) : read_file(path));
     return out;
 }
@@ -86,7 +79,7 @@ KernelSource kernel_source(const std::string& family, const std::filesystem::pat
 KernelSource kernel_source(const model::Experiment& experiment, const model::Variant& variant,
                            const std::filesystem::path& cl_dir) {
     if (!variant.own) return kernel_source(experiment.family, cl_dir);
-    return {"#line 1 \"" + line_name(variant.own->path) + "\"\n" + variant.own->text, variant.own->path};
+    return {line_directive(1, variant.own->path) + "\n" + variant.own->text, variant.own->path};
 }
 
 std::string name_lines(const std::string& log, const std::string& text) {

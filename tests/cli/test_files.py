@@ -67,6 +67,34 @@ class Outputs(FilesTest):
         self.panel()
         self.refused([*PICTURE, "--input", "src=panel.pgm", "--output", "dts=new.pgm", "--json", "new"], "'dts'", "--output can name dst")
         self.refused([*RUN, "--output", "dst=new.pgm"], "'muladd_fma' has no buffer 'dst'")
+    def test_nothing_that_a_kernel_file_reads_is_an_output(self):
+        self.panel()
+        self.put("h.h", "#define ONE 1\n")
+        self.put("t.cllab", "global 64\n")
+        (self.folder / "in.bin").write_bytes(bytes(64))
+        (self.folder / "hard.bin").hardlink_to(self.folder / "in.bin")
+        self.put("t.cl", """#include "h.h"
+/*cllab
+arg src = file:in.bin
+arg pixels = image:panel.pgm
+arg dst = out:64
+*/
+__kernel void k(__global const uchar* src, __global const uchar* pixels, __global uchar* dst) { dst[get_global_id(0)] = src[get_global_id(0)] + pixels[0] + ONE; }
+""")
+        before = self.contents()
+        for name in ("h.h", "t.cllab", "in.bin", "hard.bin", "panel.pgm", "t.cl"):
+            for option in ("--json", "--csv", "--html"):
+                with self.subTest(name=name, option=option):
+                    self.refused(["run", "t.cl", "--device", "cpu", "--no-dumps", option, name, "--force"], "is also read", name)
+        self.assertEqual(self.contents(), before)
+
+    def test_a_file_that_is_replaced_leaves_what_others_hold_of_it(self):
+        self.put("old.jsonl", "old\n")
+        (self.folder / "kept").hardlink_to(self.folder / "old.jsonl")
+        self.lab(*RUN, "--json", "old.jsonl", "--html", "page.html", "--force")
+        self.assertEqual((self.folder / "kept").read_text(), "old\n")
+        self.assertEqual(len(self.records("old.jsonl")), 1)
+        self.assertEqual({p.name for p in self.folder.iterdir()} - {"dumps"}, {"kept", "old.jsonl", "page.html"})
 
     def test_two_outputs_are_two_files(self):
         self.put("there", "")

@@ -95,14 +95,31 @@ class Regress(LabTest):
         cells, _, _, _ = self.regress("pitch_vload8")
         self.assertEqual(list(cells), ["pitch_vload8"])
 
-    def test_a_text_that_is_not_what_was_built_makes_its_cells_incomparable(self):
+    def test_a_text_that_is_not_what_was_built_or_is_gone_is_refused(self):
         self.baseline()
-        for text in (self.folder / "base" / "text").iterdir():
-            text.write_text("// something else")
-        self.pitch.write_text(SLOWED % self.text)
-        cells, _, _, _ = self.regress("--strict", status=5)
-        self.assertEqual({c["change"] for c in cells.values()}, {"incomparable"})
-        self.assertIn("hash differs", cells["pitch_loop"]["reason"])
+        text, = (self.folder / "base" / "text").iterdir()
+        content = text.read_text()
+        text.write_text("// something else")
+        _, err = self.lab("regress", "base", status=2)
+        self.assert_one_sentence(err, text.name, "its hash differs")
+        text.unlink()
+        _, err = self.lab("regress", "base", status=2)
+        self.assert_one_sentence(err, text.name, "cannot be read")
+        text.write_text(content)
+        with (self.folder / "base" / "records.jsonl").open("a") as records:
+            records.write('{"schema": 2, "id": "pit')
+        _, err = self.lab("regress", "base", status=2)
+        self.assert_one_sentence(err, "the baseline 'base' is damaged", "records.jsonl:4")
+
+    def test_no_file_of_the_baseline_is_written_even_with_force(self):
+        self.baseline()
+        before = {p: p.read_bytes() for p in (self.folder / "base").rglob("*") if p.is_file()}
+        (self.folder / "link").symlink_to("base/records.jsonl")
+        for path in ("base/records.jsonl", "link", *(p for p in before if p.suffix == ".cl")):
+            for option in ("--json", "--junit"):
+                _, err = self.lab("regress", "base", option, path, "--force", status=2)
+                self.assert_one_sentence(err, "is also read", option)
+        self.assertEqual({p: p.read_bytes() for p in before}, before)
 
     def test_stored_times_of_one_run_claim_nothing(self):
         self.baseline()
@@ -169,6 +186,115 @@ class Regress(LabTest):
         self.assert_one_sentence(err, "one of --recorded, --calibrate and --history")
         _, err = self.lab("regress", "x", "--threshold", "-3", status=2)
         self.assert_one_sentence(err, "--threshold", "-3", "from 0 to 100")
+
+
+TABLE = """#include "trips.h"
+/*cllab
+arg src = rand:float:65536
+arg dst = out:65536
+arg gain = 2
+arg from = rand:float:65536
+arg to = out:65536
+arg by = 3
+global 65536
+local 64
+*/
+__constant float table[2] = {0.5f, 0.25f};
+__kernel void scale(__global const float* src, __global float* dst, float gain) {
+    size_t i = get_global_id(0);
+    float v = src[i];
+    for (int t = 0; t < TRIPS; ++t) v = v * gain + table[t & 1];
+    dst[i] = v;
+}
+__kernel void copy(__global const float* from, __global float* to, float by) { to[get_global_id(0)] = from[get_global_id(0)] * by; }
+"""
+
+
+class KernelFile(LabTest):
+    def setUp(self):
+        super().setUp()
+        self.write("trips.h", "#define TRIPS 100\n")
+        self.write("k.cl", TABLE)
+        self.lab("run", "k.cl", "--device", "cpu", "--no-dumps", "--no-yardstick", "--max-time", "0.1", "--baseline", "base")
+
+    def write(self, name, text):
+        (self.folder / name).write_text(text)
+
+    def regress(self, *more, status):
+        out, err = self.lab("regress", "base", *more, "--max-time", "5", "--json", "cells.jsonl", "--force", status=status, timeout=400)
+        lines = self.records("cells.jsonl")
+        return {line["id"]: line for line in lines if "id" in line}, out + err
+
+    def test_the_baseline_holds_what_the_file_includes_and_sees_a_change_in_it(self):
+        text, = (self.folder / "base" / "text").iterdir()
+        self.assertIn("#define TRIPS 100", text.read_text())
+        cells, out = self.regress(status=0)
+        self.assertEqual({c["change"] for c in cells.values()}, {"same code"}, out)
+        # Twice the trips, the same results: the terms beyond the first hundred are nothing.
+        self.write("trips.h", "#define TRIPS (100 + 100 * (gain < 3))\n")
+        self.write("k.cl", TABLE.replace("v = v * gain + table[t & 1]", "v = t < 100 ? v * gain + table[t & 1] : v + (gain > 3)"))
+        cells, out = self.regress(status=4)
+        self.assertEqual({i: c["change"] for i, c in cells.items()}, {"k_scale": "slower", "k_copy": "same code"}, out)
+
+    def test_a_header_alone_is_a_change_of_the_text(self):
+        self.write("trips.h", "#define TRIPS 200\n")
+        cells, out = self.regress("k.cl:scale", status=4)
+        self.assertEqual({i: c["change"] for i, c in cells.items()}, {"k_scale": "other results"}, out)
+        self.assertNotEqual(cells["k_scale"]["baseline_sha256"], cells["k_scale"]["today_sha256"])
+        cells, out = self.regress("k.cl:copy", status=0)
+        self.assertEqual({i: c["change"] for i, c in cells.items()}, {"k_copy": "same code"}, out)
+
+    def test_a_constant_that_changes_leaves_other_results_unless_they_may_change(self):
+        self.write("k.cl", TABLE.replace("0.25f", "0.75f"))
+        cells, out = self.regress("k.cl", status=4)
+        self.assertEqual(cells["k_scale"]["change"], "other results", out)
+        self.assertRegex(cells["k_scale"]["reason"], r"today's text leaves other results than the baseline's: .*dst\[\d+\] is \S+,? of .* \S+")
+        self.assertNotIn("not deterministic", out)
+        _, out = self.regress("k.cl:scale", "--results-may-change", "--threshold", "50", status=0)
+
+    def test_other_arguments_sizes_groups_or_data_are_another_cell(self):
+        for change in (("arg gain = 2", "arg gain = 1"), ("local 64", "local 32"), ("rand:float:65536", "zero:float:65536")):
+            with self.subTest(change=change):
+                self.write("k.cl", TABLE.replace(*change))
+                cells, out = self.regress("k.cl:scale", status=5)
+                self.assertEqual(cells["k_scale"]["change"], "incomparable", out)
+                self.assertIn("arguments, sizes, groups or data", cells["k_scale"]["reason"])
+
+    def test_a_file_that_does_not_build_any_more_is_newly_failing(self):
+        self.write("trips.h", "#error no trips\n")
+        cells, out = self.regress(status=1)
+        self.assertEqual({c["change"] for c in cells.values()}, {"newly failing"}, out)
+        self.assertIn("no trips", out)
+
+    def test_a_header_that_only_the_driver_finds_is_named_in_the_record(self):
+        self.write("k.cl", "#if 0\n#include <driver_only.h>\n#endif\n" + TABLE)
+        _, err = self.lab("run", "k.cl", "--device", "cpu", "--no-dumps", "--no-yardstick", "--max-time", "0.1", "--baseline", "other")
+        self.assertIn("the baseline does not hold <driver_only.h>", err)
+        record = json.loads((self.folder / "other" / "records.jsonl").read_text().splitlines()[0])
+        self.assertEqual(record["build"]["elsewhere"], ["<driver_only.h>"])
+
+    def test_equal_code_with_other_arguments_may_have_a_winner(self):
+        self.write("two.cl", """/*cllab
+arg src_a = zero:float:4096
+arg dst_a = out:4096
+arg src_b = zero:float:4096
+arg dst_b = out:4096
+global 4096
+kernel a
+arg r = 1
+kernel b
+arg r = 400
+*/
+""" + "".join(f"""__kernel void {name}(__global const float* src_{name}, __global float* dst_{name}, int r) {{
+    float v = src_{name}[get_global_id(0)];
+    for (int i = 0; i < r; ++i) v = v * 0.5f + 1;
+    dst_{name}[get_global_id(0)] = v;
+}}
+""" for name in "ab"))
+        out, _ = self.lab("run", "two.cl:a", "--vs", "two.cl:b", "--device", "cpu", "--no-yardstick", "--max-time", "2", "--json", "r.jsonl")
+        self.assertEqual(len({r["code"]["fingerprint"] for r in self.records() if "id" in r}), 1)
+        self.assertNotIn("same code", out)
+        self.assertIn("faster", out)
 
 
 class Rebuild(LabTest):

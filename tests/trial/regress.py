@@ -6,6 +6,10 @@
 A baseline of twelve kernels, three of which do their whole work 33 times. Then one of those does it 34 times (3 % more, another machine
 code): `cllab regress` must end with 4 and name that one alone. A comment in the file must end with 0 and twelve times `same code`. The
 calibration is printed. One that is missed is `undecided`; one that is named wrongly is false, and counted apart.
+
+Then a kernel file of the user's own, --repeats times each: its header makes one kernel slower, a constant of a table is changed, a race
+shows in one process of ten, a text of the baseline is deleted, and one is damaged. Each must end with its own status and name what changed; a
+race may be missed by a run that has too few processes, which is counted.
 Exit status: 0 when each was found and nothing else named, 1 when one was missed, 2 when something was false.
 """
 import argparse
@@ -40,6 +44,61 @@ def write_text(path, slower=None, comment=""):
     before = "".join(f"#ifdef {k.upper()}\n#define TIMES {34 if k == slower else 33}\n#define {k} {k}_once\n#endif\n" for k in SLOWABLE)
     after = "".join(f"#ifdef {k.upper()}\n{REPEATED % {'name': k}}#endif\n" for k in SLOWABLE)
     path.write_text(comment + before + (SOURCE / "cl" / "pitch.cl").read_text() + after)
+
+
+OWN = """#include "own.h"
+/*cllab
+arg src = rand:int:65536:0:1000
+arg dst = out:65536
+arg n = 1
+arg from = rand:int:65536
+arg to = out:65536
+global 65536
+local 64
+*/
+__constant int table[2] = {3, 5};
+__kernel void mixed(__global const int* src, __global int* dst, int n) {
+    int v = src[get_global_id(0)];
+    for (int t = 0; t < TRIPS; ++t) v = t < 3000 ? v * 7 + table[t & 1] : v + (n > 1);
+    dst[get_global_id(0)] = v + RACE;
+}
+__kernel void other(__global const int* from, __global int* to) { to[get_global_id(0)] = from[get_global_id(0)] + 1; }
+"""
+HEADER = "#define TRIPS 3000 * n\n#define RACE 0\n"
+# The address of a buffer is drawn anew in each process: of some it has a digit that makes the result wrong, in that process only.
+RACE = "#define TRIPS 3000 * n\n#define RACE (get_global_id(0) == 7 && ((ulong)dst >> 12) % 10 == 3)\n"
+OWN_CASES = {  # files to write, expected exit status, what the cell own_mixed must be called
+    "an included file makes it slower": ({"own.h": HEADER.replace("3000", "3200")}, 4, "slower"),
+    "a constant of a table is changed": ({"own.cl": OWN.replace("{3, 5}", "{3, 6}")}, 4, "other results"),
+    "a race in one process of ten": ({"own.h": RACE}, 1, "newly wrong"),
+}
+
+
+def own_cases(folder, lab, cells, arguments):
+    """Kernel files of the user's own; how often each case was found, missed and false."""
+    counts = {name: {"found": 0, "missed": 0, "false": 0} for name in [*OWN_CASES, "a deleted text", "a damaged text"]}
+    write = lambda files: [(folder / name).write_text(text) for name, text in ({"own.cl": OWN, "own.h": HEADER} | files).items()]
+    regress = ["regress", "own", "--device", arguments.device, "--json", "cells.jsonl", "--force", "--max-time", str(arguments.max_time)]
+    write({})
+    lab("run", "own.cl", "--device", arguments.device, "--no-dumps", "--no-yardstick", "--baseline", "own")
+    text, = (folder / "own" / "text").iterdir()
+    content = text.read_text()
+    for _ in range(arguments.repeats):
+        for name, (files, expected, change) in OWN_CASES.items():
+            write(files)
+            status = lab(*regress)
+            found = cells()
+            right = status == expected and found["own_mixed"] == change and found["own_other"] == "same code"
+            missed = status == 0 and found["own_mixed"] in ("undecided", "same") and found["own_other"] == "same code"
+            counts[name]["found" if right else "missed" if missed else "false"] += 1
+        write({})
+        for name, damage in (("a deleted text", text.unlink), ("a damaged text", lambda: text.write_text(content.replace("7", "8")))):
+            damage()
+            counts[name]["found" if lab(*regress) == 2 else "false"] += 1
+            text.write_text(content)
+    for name, count in counts.items():
+        print(f"{name}: {', '.join(f'{what} {n}' for what, n in count.items())}", flush=True)
+    return counts.values()
 
 
 def busy():
@@ -91,9 +150,12 @@ def main():
             print(f"{number + 1}: {slower} slowed by 3 %: {found}{f', named {slow}' if found == 'false' else ''}; comment only: {same}", flush=True)
         print(", ".join(f"{name} {count}" for name, count in counts.items()), flush=True)
         lab(*regress, "--calibrate")
+        own = own_cases(folder, lab, cells, arguments)
     for process in load:
         process.kill()
-    sys.exit(2 if counts["false"] or counts["changed by a comment"] else 1 if counts["missed"] else 0)
+    false = counts["false"] or counts["changed by a comment"] or any(count["false"] for count in own)
+    missed = counts["missed"] or any(count["missed"] for count in own)
+    sys.exit(2 if false else 1 if missed else 0)
 
 
 if __name__ == "__main__":

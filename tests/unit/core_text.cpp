@@ -2,9 +2,11 @@
 #define BOOST_TEST_DYN_LINK
 #endif
 #include <boost/test/unit_test.hpp>
+#include <map>
 #include <vector>
 
 #include "core/hash.hpp"
+#include "core/includes.hpp"
 #include "core/random.hpp"
 #include "core/text.hpp"
 
@@ -150,6 +152,63 @@ BOOST_AUTO_TEST_CASE(random_bytes_depend_on_the_seed_and_a_shorter_fill_is_a_pre
     fill_random(many, 3);
     for (const auto byte : many) ++seen[static_cast<std::size_t>(byte)];
     for (const int count : seen) BOOST_TEST((count > 250 && count < 550));  // 391 each, sigma 20
+}
+
+namespace {
+
+/// The text of "k.cl" with what it includes of `files`.
+Closure whole(const std::string& text, const std::map<std::string, std::string>& files) {
+    return closure_of("k.cl", text, [&](const std::string& name, const std::string&) -> std::optional<IncludedFile> {
+        const auto found = files.find(name);
+        return found == files.end() ? std::nullopt : std::optional(IncludedFile{found->first, found->second});
+    });
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(an_included_file_stands_in_the_place_of_its_directive_and_lines_keep_their_numbers) {
+    const auto all =
+        whole("int a;\n#include \"h.h\"\nint b;\n", {{"h.h", "#include <i.h>\nint h;"}, {"i.h", "int i;\n"}});
+    BOOST_TEST(all.text ==
+               "int a;\n#line 1 \"h.h\"\n#line 1 \"i.h\"\nint i;\n#line 2 \"h.h\"\nint h;\n#line 3 \"k.cl\"\nint b;\n");
+    BOOST_TEST(all.files == (Words{"h.h", "i.h"}), boost::test_tools::per_element());
+    BOOST_TEST(includes_of(all.text).empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_directive_is_found_where_a_compiler_finds_it_and_nowhere_else) {
+    BOOST_TEST(includes_of("/* c */ # /* d */ include \"a.h\" // e\n#inclu\\\nde <b.h>\n%:include C\n") ==
+                   (Words{"\"a.h\"", "<b.h>", "C"}),
+               boost::test_tools::per_element());
+    BOOST_TEST(
+        includes_of("// #include \"a.h\"\n/*\n#include \"b.h\"\n*/\nchar* s = \"/*\"; int x = 1 ? 2 : 3;\n"
+                    "const char* t = \"\\\n#include \\\"c.h\\\"\";\nint y; #include \"d.h\"\n// includes nothing\n")
+            .empty());
+}
+
+BOOST_AUTO_TEST_CASE(what_is_guarded_stands_there_once_and_what_is_under_a_condition_each_time) {
+    const std::map<std::string, std::string> files{
+        {"g.h", "// why\n#ifndef G\n#define G\nint g;\n#endif\n"},
+        {"p.h", "#pragma once\nint p;\n"},
+        {"x.h", "X(1)\n"},
+        {"self.h", "#ifndef S\n#define S\n#include \"self.h\"\nint s;\n#endif\n"}};
+    const auto count = [&](const std::string& text, const std::string& part) {
+        const auto all = whole(text, files).text;
+        std::size_t out = 0;
+        for (auto at = all.find(part); at != std::string::npos; at = all.find(part, at + 1)) ++out;
+        return out;
+    };
+    BOOST_TEST(count("#include \"g.h\"\n#include \"g.h\"\n", "int g;") == 1u);
+    BOOST_TEST(count("#if A\n#include \"g.h\"\n#endif\n#include \"g.h\"\n", "int g;") == 2u);
+    BOOST_TEST(count("#include \"p.h\"\n#include \"p.h\"\n", "int p;") == 1u);
+    BOOST_TEST(count("#include \"p.h\"\n", "#pragma once") == 0u);
+    BOOST_TEST(count("#include \"x.h\"\n#include \"x.h\"\n", "X(1)") == 2u);
+    BOOST_TEST(count("#include \"self.h\"\n", "int s;") == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_not_found_or_includes_itself_without_end_stays_a_directive) {
+    const auto all =
+        whole("#include <math.h>\n#include NAME\n#include \"loop.h\"\n", {{"loop.h", "int l;\n#include \"loop.h\"\n"}});
+    BOOST_TEST(includes_of(all.text) == (Words{"<math.h>", "NAME", "\"loop.h\""}), boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -3,10 +3,9 @@
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
-#include <optional>
-#include <set>
 
 #include "app/processes/ahead.hpp"
+#include "unit/fake_runner.hpp"
 
 BOOST_AUTO_TEST_SUITE(versus)
 
@@ -14,47 +13,6 @@ using namespace cllab;
 using boost::test_tools::tolerance;
 
 namespace {
-
-/// Cells that take what they are said to take, twice as long in the rounds of a busy machine.
-class ScriptedRunner : public app::Runner {
-public:
-    explicit ScriptedRunner(std::vector<double> seconds) : seconds_(std::move(seconds)) {}
-    std::vector<model::Device> devices(const std::vector<std::string>&, std::vector<std::string>*) override {
-        return {};
-    }
-    void run(const run::RunRequest& request, const std::string&, const app::Events& events,
-             const std::set<run::CellNumber>&) override {
-        BOOST_TEST(request.settings.arrangement);
-        expected_when_run.push_back(expects);
-        if (fails_after && expected_when_run.size() > *fails_after) throw app::DeviceLost("gone");
-        seeds.insert(request.settings.seed);
-        cells = request.comparisons.front();
-        for (std::size_t i = 0; i < cells.size(); ++i) {
-            model::Record record;
-            record.id = cells[i].id;
-            record.status = model::Status::ok;
-            record.time.emplace();
-            if (!cores.empty()) record.time->cores = cores.at(i), record.time->waited = 2 - cores.at(i);
-            for (unsigned round = 0; round < 7; ++round) {
-                record.samples.push_back(seconds_.at(i) * (round % 3 == 1 ? 2 : 1));
-                record.rounds.push_back(round);
-            }
-            events.done(0, i, record);
-        }
-    }
-
-    void expect(const run::RunRequest&, const std::string&, bool more) override { expects = more; }
-
-    bool expects = false;
-    std::vector<double> cores{};  ///< of two, that each cell had
-    std::optional<std::size_t> fails_after;
-    std::vector<bool> expected_when_run;
-    model::Group cells;             ///< of the last arrangement
-    std::set<std::uint64_t> seeds;  ///< of all
-
-private:
-    std::vector<double> seconds_;
-};
 
 model::Cell cell(const std::string& id) {
     model::Cell out;
@@ -67,7 +25,7 @@ const auto nobody = [](const model::Comparison&) {};
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(with_both_sides_built_once_more_all_four_pairs_are_evidence_and_each_side_its_own_control) {
-    ScriptedRunner runner({1.10, 1.00, 1.12, 1.01});
+    test::FakeRunner runner(std::vector{1.10, 1.00, 1.12, 1.01});
     const auto c = app::compare_cells(runner, {}, "0:0", {cell("left"), cell("right")}, {}, {}, 1, nobody);
     BOOST_REQUIRE(runner.cells.size() == 4u);
     BOOST_TEST(runner.cells[2].id == "left");
@@ -81,7 +39,7 @@ BOOST_AUTO_TEST_CASE(with_both_sides_built_once_more_all_four_pairs_are_evidence
 }
 
 BOOST_AUTO_TEST_CASE(with_one_side_built_once_more_three_take_turns_and_that_one_is_the_control) {
-    ScriptedRunner runner({1.10, 1.00, 1.03});
+    test::FakeRunner runner(std::vector{1.10, 1.00, 1.03});
     const auto c = app::compare_cells(runner, {}, "0:0", {cell("left"), cell("right")}, {}, {}, 1, nobody, {},
                                       model::Control::right);
     BOOST_REQUIRE(runner.cells.size() == 3u);
@@ -91,7 +49,7 @@ BOOST_AUTO_TEST_CASE(with_one_side_built_once_more_three_take_turns_and_that_one
 }
 
 BOOST_AUTO_TEST_CASE(it_ends_when_enough_is_known_and_goes_on_where_it_was_when_more_is_wanted) {
-    ScriptedRunner runner({1.0, 1.0, 1.0, 1.0});
+    test::FakeRunner runner(std::vector{1.0, 1.0, 1.0, 1.0});
     app::Versus both(runner, {}, "0:0", {cell("left"), cell("right")}, {}, {});
     compare::Rules rules;
     both.run(60, rules, nobody);
@@ -100,23 +58,55 @@ BOOST_AUTO_TEST_CASE(it_ends_when_enough_is_known_and_goes_on_where_it_was_when_
     both.run(0, rules, nobody);
     BOOST_TEST(both.comparison().arrangements.size() == rules.least + 1);  // no time for another
     BOOST_TEST(runner.seeds.size() == rules.least + 1);
+    BOOST_TEST(runner.arrangements == rules.least + 1);
     BOOST_TEST(both.comparison().judgement.ratio.n == rules.least + 1);
 }
 
 BOOST_AUTO_TEST_CASE(
     processes_are_made_ahead_from_the_second_arrangement_on_and_none_is_left_at_its_end_however_it_ends) {
-    ScriptedRunner runner({1.0, 1.0, 1.0, 1.0});
+    test::FakeRunner runner(std::vector{1.0, 1.0, 1.0, 1.0});
     app::compare_cells(runner, {}, "0:0", {cell("left"), cell("right")}, {}, {}, 60, nobody);
     BOOST_REQUIRE(runner.expected_when_run.size() == 8u);
     for (std::size_t i = 0; i < 8; ++i)
         BOOST_TEST(runner.expected_when_run[i] == (i > 0));  // the first finds out what the others need not
     BOOST_TEST(!runner.expects);
-    ScriptedRunner lost({1.0, 1.0, 1.0, 1.0});
+    test::FakeRunner lost(std::vector{1.0, 1.0, 1.0, 1.0});
     lost.fails_after = 3;
     BOOST_CHECK_THROW(app::compare_cells(lost, {}, "0:0", {cell("left"), cell("right")}, {}, {}, 60, nobody),
                       app::DeviceLost);
     BOOST_TEST(lost.expected_when_run.size() == 4u);
     BOOST_TEST(!lost.expects);
+}
+
+BOOST_AUTO_TEST_CASE(equal_code_that_gets_other_arguments_is_another_cell_and_may_have_a_winner) {
+    model::Record left, right;
+    left.code.fingerprint = right.code.fingerprint = "equal";
+    left.launch = "one";
+    right.launch = "other";
+    test::FakeRunner runner(std::vector{1.0, 2.0, 1.0, 2.0});
+    const auto verdict = [&] {
+        return app::compare_cells(runner, {}, "0:0", {cell("left"), cell("right")}, left, right, 1, nobody)
+            .judgement.verdict;
+    };
+    BOOST_TEST((verdict() == model::Verdict::faster));
+    right.launch = "one";
+    BOOST_TEST((verdict() == model::Verdict::same_code));
+}
+
+BOOST_AUTO_TEST_CASE(a_failure_in_an_arrangement_ends_it_and_says_whose_it_is) {
+    for (const std::size_t wrong : {0u, 1u, 2u, 3u}) {
+        test::FakeRunner runner([&](model::Record& record, const model::Cell&, std::size_t index) {
+            if (index != wrong || runner.requests.size() < 3) return;
+            record.status = model::Status::wrong_result;
+            record.reason = "dst[1] is 2, expected 1";
+        });
+        app::Versus both(runner, {}, "0:0", {cell("left"), cell("right")}, {}, {});
+        both.run(60, {}, nobody);
+        BOOST_REQUIRE(both.failure().has_value());
+        BOOST_TEST((both.failure()->status == model::Status::wrong_result));
+        BOOST_TEST(both.failure()->is_left == (wrong % 2 == 0));
+        BOOST_TEST(runner.requests.size() == 3u);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(they_are_made_ahead_where_they_leave_alone_what_is_measured) {
@@ -133,8 +123,11 @@ BOOST_AUTO_TEST_CASE(they_are_made_ahead_where_they_leave_alone_what_is_measured
 }
 
 BOOST_AUTO_TEST_CASE(each_side_has_the_cores_of_its_worse_cell) {
-    Told runner({1.0, 1.0, 1.0, 1.0});
-    runner.cores = {2, 1, 1.5, 2};
+    const std::vector cores{2.0, 1.0, 1.5, 2.0};
+    test::FakeRunner runner([&](model::Record& record, const model::Cell&, std::size_t index) {
+        record.time->cores = cores.at(index);
+        record.time->waited = 2 - cores.at(index);
+    });
     const auto c = app::compare_cells(runner, {}, "0:0", {cell("left"), cell("right")}, {}, {}, 1, nobody);
     BOOST_TEST(c.arrangements.front().left_cores == 0.75, tolerance(1e-9));
     BOOST_TEST(c.arrangements.front().right_cores == 0.5, tolerance(1e-9));

@@ -7,6 +7,7 @@
 #include "app/choose/request.hpp"
 #include "app/files/image_file.hpp"
 #include "app/screen/say.hpp"
+#include "core/includes.hpp"
 #include "core/text.hpp"
 #include "kernelfile/experiment.hpp"
 
@@ -14,14 +15,13 @@ namespace cllab::app {
 namespace {
 
 /// The builds as a device is asked about them.
-std::vector<AskedBuild> asked_builds(const std::vector<kernelfile::Build>& builds,
-                                     const std::vector<kernelfile::SourceFile>& files,
-                                     const std::string& more_options) {
+std::vector<AskedBuild> asked_builds(kernelfile::KernelFiles& files, const std::string& more_options) {
     std::vector<AskedBuild> out;
-    for (const auto& build : builds) {
-        const auto& text = *files[build.file].text;
-        out.push_back({"#line 1 \"" + text.path + "\"\n" + text.text,
-                       build.options + (more_options.empty() ? "" : " " + more_options), text.includes_lab});
+    for (const auto& build : files.builds()) {
+        const auto& text = *build.text;
+        out.push_back({line_directive(1, text.path) + "\n" + text.text,
+                       build.options + (more_options.empty() ? "" : " " + more_options), text.includes_lab,
+                       &files.files()[build.file].read.files});
     }
     return out;
 }
@@ -67,8 +67,7 @@ void refuse_file(const std::string& pattern, const std::string& command) {
 
 bool names_build_options(const std::string& versus) { return versus.starts_with('-'); }
 
-Choice::Choice(const CellOptions& invocation, const std::map<std::string, Earlier>& earlier, const AskDevice& ask,
-               Values values)
+Choice::Choice(const CellOptions& invocation, const Snapshots& earlier, const AskDevice& ask, Values values)
     : invocation_(invocation) {
     std::optional<Capture> capture;
     if (!invocation.replay.empty()) {
@@ -109,11 +108,9 @@ Choice::Choice(const CellOptions& invocation, const std::map<std::string, Earlie
     kernelfile::Description command_line;
     for (const auto& [option, value] : invocation.statements) kernelfile::parse_option(option, value, command_line);
     if (capture && !capture->options.empty()) kernelfile::parse_option("options", capture->options, command_line);
-    std::map<std::string, kernelfile::Snapshot> snapshots;
-    for (const auto& [name, text] : earlier) snapshots[name] = {text.path, text.text};
-    own_ = new Own{{paths, command_line, invocation.axes, snapshots}, {}};
+    own_ = new Own{{paths, command_line, invocation.axes, earlier, invocation.build_options}, {}};
     auto& files = own_->files;
-    const auto asked = asked_builds(files.builds(), files.files(), invocation.build_options);
+    const auto asked = asked_builds(files, invocation.build_options);
     const auto found = ask ? ask(asked) : ask_in_child(invocation, asked);
     for (std::size_t i = 0; i < found.size(); ++i) files.builds()[i].found = found[i];
 
@@ -146,7 +143,8 @@ void Choice::say_defaults() const {
 std::vector<std::string> Choice::files() const {
     std::vector<std::string> out;
     if (!own_) return out;
-    for (const auto& file : own_->files.files()) out.push_back(file.path);
+    for (const auto& file : own_->files.files())
+        for (const auto& [path, text] : file.read.files) out.push_back(path);
     return out;
 }
 

@@ -8,6 +8,7 @@
 
 #include "app/choose/introspection.hpp"
 #include "app/commandline/options.hpp"
+#include "kernelfile/source.hpp"
 #include "model/plan.hpp"
 #include "model/registry.hpp"
 
@@ -24,19 +25,17 @@ bool names_build_options(const std::string& versus);
 /// "a.cl:mm_*" is the file a.cl and the glob mm_*, "a.cl" the file and an empty one.
 std::pair<std::string, std::string> file_and_glob(const std::string& pattern);
 
-/// Texts that kernel files had, by the names under which they are patterns.
-struct Earlier {
-    std::string path, text;
-};
+/// States that kernel files had, by the names under which they are patterns.
+using Snapshots = std::map<std::string, kernelfile::Snapshot>;
 
 class Choice {
 public:
     /// Whether arguments must have values: not where nothing is launched.
     enum class Values { needed, made_up };
     /// Reads the kernel files among the patterns and --vs, and has a child process ask the first selected device for
-    /// their arguments. `ask`: who is asked instead. Throws Error.
-    explicit Choice(const CellOptions& invocation, const std::map<std::string, Earlier>& earlier = {},
-                    const AskDevice& ask = {}, Values values = Values::needed);
+    /// their arguments. `earlier`: what is read instead; `ask`: who is asked instead. Throws Error.
+    explicit Choice(const CellOptions& invocation, const Snapshots& earlier = {}, const AskDevice& ask = {},
+                    Values values = Values::needed);
 
     /// As model::select; a pattern FILE or FILE:GLOB means kernels of that file.
     std::vector<model::Selected> select(const std::vector<std::string>& patterns) const;
@@ -44,7 +43,7 @@ public:
     std::vector<model::Selected> selected() const;
     /// On stderr: the defaults that were taken. When the points are known to be good.
     void say_defaults() const;
-    std::vector<std::string> files() const;       ///< that were read
+    std::vector<std::string> files() const;       ///< that were read for their text
     bool own() const { return own_ != nullptr; }  ///< the text is not the lab's
 
 private:

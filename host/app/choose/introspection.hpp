@@ -8,6 +8,7 @@
 
 #include "app/commandline/options.hpp"
 #include "device/session.hpp"
+#include "kernelfile/source.hpp"
 #include "model/kernel_signature.hpp"
 
 namespace cllab::model {
@@ -18,11 +19,16 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSignature, name, parameters, required_g
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Introspection, built, log, trouble, kernels)
 }  // namespace cllab::model
 
+namespace cllab::kernelfile {
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Snapshot, path, files)
+}  // namespace cllab::kernelfile
+
 namespace cllab::app {
 
 struct AskedBuild {
     std::string text, options;
-    bool includes_lab = false;  ///< what the lab defines for the device is among the options
+    bool includes_lab = false;                   ///< what the lab defines for the device is among the options
+    const kernelfile::Contents* read = nullptr;  ///< what its text was made of; stays in this process
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AskedBuild, text, options, includes_lab)
 

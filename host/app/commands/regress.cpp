@@ -26,7 +26,7 @@ namespace {
 
 using model::CellChange;
 
-/// A failing cell goes before a slower one, and that before an undecided one.
+/// A failing cell goes before a slower one, and that before one that nobody can judge.
 int exit_status_of(const std::vector<model::RegressionCell>& cells, bool strict) {
     const auto any = [&](std::initializer_list<CellChange> changes) {
         return std::any_of(cells.begin(), cells.end(), [&](const auto& c) {
@@ -34,8 +34,9 @@ int exit_status_of(const std::vector<model::RegressionCell>& cells, bool strict)
         });
     };
     if (any({CellChange::newly_wrong, CellChange::newly_failing, CellChange::still_failing})) return 1;
-    if (any({CellChange::slower})) return 4;
-    return strict && any({CellChange::undecided, CellChange::incomparable}) ? 5 : 0;
+    if (any({CellChange::slower, CellChange::other_results})) return 4;
+    if (any({CellChange::incomparable, CellChange::vanished})) return 5;
+    return strict && any({CellChange::undecided}) ? 5 : 0;
 }
 
 int print_history(const RegressOptions& invocation, Outputs& outputs, const report::TableStyle& style) {
@@ -69,12 +70,14 @@ int run_regress(const RegressOptions& invocation) {
     const auto clear = [&] {
         if (terminal) std::fputs("\r\033[K", stderr);
     };
-    outputs.open();
-    const auto result = regress(invocation, [&](const std::string& doing) {
-        if (!terminal) return;
-        std::fprintf(stderr, "\r\033[K%s", printable(doing).c_str());
-        std::fflush(stderr);
-    });
+    const auto runner = in_child_processes(invocation.timeout_seconds);
+    const auto result = regress(
+        invocation, *runner, [&] { outputs.open(); },
+        [&](const std::string& doing) {
+            if (!terminal) return;
+            std::fprintf(stderr, "\r\033[K%s", printable(doing).c_str());
+            std::fflush(stderr);
+        });
     clear();
     const auto& regression = result.regression;
     auto* json = outputs.json();
@@ -157,10 +160,11 @@ Command regress_command() {
          "other cells did not need. No cell takes more than 12 times --max-time, and all of them take about --max-time "
          "each at most.\n\n"
          "All cells together give a false alarm in at most 1 % of the runs (Holm's correction; the first test spends "
-         "half of that, the others a quarter each); their intervals hold together. Exit status: 0 nothing is slower; 4 "
-         "something is; 5 with --strict, something is undecided; 1 a cell is wrong or fails, which goes before 4; 2 "
-         "and "
-         "3 as for every command.",
+         "half of that, the others a quarter each); their intervals hold together.\n\n"
+         "Exit status, the first that holds: 1 a cell is wrong or fails, in whichever process; 4 a cell is slower, or "
+         "leaves other results than the baseline's text (--results-may-change allows it); 5 a cell of the baseline "
+         "vanished or cannot be compared, or with --strict is undecided; 0 otherwise. 2 also for a damaged baseline, 3 "
+         "as for every command.",
          "cllab regress base --junit regress.xml"},
         regress_rows(), check_regress, run_regress);
 }

@@ -124,8 +124,7 @@ int run_cells(const RunOptions& asked, Watched* watched) {
     Outputs outputs(invocation);
     outputs.writes_pictures(invocation.outputs);
     outputs.reads_for(invocation);
-    const Choice choice(invocation, watched ? watched->files : std::map<std::string, Earlier>{},
-                        watched ? watched->ask : AskDevice{});
+    const Choice choice(invocation, watched ? watched->files : Snapshots{}, watched ? watched->ask : AskDevice{});
     invocation.isolate = invocation.isolate || choice.own();
     auto request = watched ? watched_request(choice, invocation, watched->before) : request_of(choice, invocation);
     if (watched) watched->prepared.recipe(recipe_of(invocation, *watched));
@@ -173,7 +172,6 @@ int run_cells(const RunOptions& asked, Watched* watched) {
         outputs.reads(profile_path(invocation.dumps, device));
         check_points(request, device);
     }
-    for (const auto& file : choice.files()) outputs.reads(file);
     choice.say_defaults();
     if (request.settings.measure) request.settings.limits = read_profiles(invocation.dumps, devices);
     outputs.open();
@@ -215,8 +213,7 @@ int run_cells(const RunOptions& asked, Watched* watched) {
         for (std::size_t g = 0; g < plan.size(); ++g) {
             auto& pair = compared.at(compared.size() - plan.size() + g);
             if (!pair.left.time || !pair.right.time) continue;
-            if (watched && !pair.left.code.fingerprint.empty() &&
-                pair.left.code.fingerprint == pair.right.code.fingerprint) {
+            if (watched && compare::same_code(pair.left, pair.right)) {
                 // Who waits for the answer has it: the times of equal code differ by the machine's doing.
                 pair.comparison.emplace();
                 pair.comparison->left = pair.left.id;

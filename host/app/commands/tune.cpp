@@ -272,7 +272,6 @@ int run_tune(const TuneOptions& invocation) {
     const auto runner = in_child_processes(invocation.timeout_seconds);
     const auto devices = runner->devices(invocation.devices);
     for (const auto& device : devices) outputs.reads(profile_path(invocation.dumps, device));
-    for (const auto& file : choice.files()) outputs.reads(file);
     choice.say_defaults();
     const auto limits = read_profiles(invocation.dumps, devices);
     outputs.open();

@@ -17,6 +17,7 @@
 #include "app/screen/say.hpp"
 #include "core/error.hpp"
 #include "core/hash.hpp"
+#include "core/includes.hpp"
 #include "core/text.hpp"
 #include "inspect/tools/tool.hpp"
 #include "run/kernel_source.hpp"
@@ -28,26 +29,24 @@ namespace fs = std::filesystem;
 
 constexpr auto look_every = std::chrono::milliseconds(20);
 
-/// The texts of the files looked at.
-using Version = std::vector<std::string>;
+/// The texts of the files looked at; empty: there is no such file.
+using Version = kernelfile::Contents;
 
-Version version_of(const std::vector<fs::path>& files) {
+Version look_again(const Version& known) {
     Version out;
-    for (const auto& file : files) out.push_back(inspect::read_file(file).value_or(""));
+    for (const auto& [file, text] : known) out[file] = inspect::read_file(file).value_or("");
     return out;
 }
 
-/// Waits until the files have another content that stays for a moment; nothing when interrupted. The first `needed` of
-/// them are never empty: one that is being replaced is for a moment. The time is used to make processes for what will
-/// be saved.
-std::optional<Version> next_version(const std::vector<fs::path>& files, std::size_t needed, const Version& known,
-                                    Prepared& prepared) {
+/// Waits until the files have another content that stays for a moment; nothing when interrupted. Those `needed` are
+/// never empty: one that is being replaced is for a moment. The time is used to make processes for what will be saved.
+std::optional<Version> next_version(const std::vector<std::string>& needed, const Version& known, Prepared& prepared) {
     for (auto last = known;;) {
         if (interrupted()) return std::nullopt;
         std::this_thread::sleep_for(look_every);
-        const auto now = version_of(files);
-        const bool whole = std::none_of(now.begin(), now.begin() + static_cast<std::ptrdiff_t>(needed),
-                                        [](const auto& text) { return text.empty(); });
+        const auto now = look_again(known);
+        const bool whole =
+            std::none_of(needed.begin(), needed.end(), [&](const auto& file) { return now.at(file).empty(); });
         if (now != known && now == last && whole) return now;
         if (now == known) prepared.tend();
         last = now;
@@ -110,11 +109,14 @@ Message rehearsal_of(const Choice& choice, const RunOptions& invocation, const W
     return {{"recipe", recipe_of(invocation, watched)}, {"difference", difference(request)}};
 }
 
-/// Who asks the device about builds: one that was answered is not asked about again, unless it includes files that may
-/// have changed.
-AskDevice asking(const RunOptions& invocation, Watched& watched) {
+/// Who asks the device about builds: one that was answered is not asked about again, unless it includes files that only
+/// the driver finds. What the version `now` of the file `named` includes is part of it from then on.
+AskDevice asking(const RunOptions& invocation, Watched& watched, const std::string& named, Version& now) {
     auto known = std::make_shared<std::map<std::string, model::Introspection>>();
     return [&, known](const std::vector<AskedBuild>& builds) {
+        for (const auto& build : builds)
+            if (build.read->contains(named) && build.read->at(named) == now.at(named))
+                now.insert(build.read->begin(), build.read->end());
         constexpr std::size_t most = 64;
         if (known->size() > most) known->clear();
         const auto key = [](const AskedBuild& build) { return build.options + std::string(1, '\0') + build.text; };
@@ -130,8 +132,7 @@ AskDevice asking(const RunOptions& invocation, Watched& watched) {
             watched.found.push_back(found != known->end() ? found->second : *answer++);
         }
         for (std::size_t i = 0; i < builds.size(); ++i)
-            if (watched.found[i].built && watched.found[i].trouble.empty() &&
-                builds[i].text.find("#include") == std::string::npos)
+            if (watched.found[i].built && watched.found[i].trouble.empty() && includes_of(builds[i].text).empty())
                 known->emplace(key(builds[i]), watched.found[i]);
         return watched.found;
     };
@@ -145,30 +146,34 @@ int watch_file(const RunOptions& asked) {
     const fs::path path = named;
     const auto before = (path.parent_path() / (path.stem().string() + ".before" + path.extension().string())).string();
     auto beside = path;
-    const std::vector<fs::path> files{path, beside.replace_extension(".cllab")};
-    auto now = version_of(files);
+    auto now = look_again({{named, ""}, {beside.replace_extension(".cllab").string(), ""}});
     Watched watched{prepared};
-    watched.ask = asking(invocation, watched);
-    watched.superseded = [&] { return version_of(files) != now; };
+    watched.ask = asking(invocation, watched, named, now);
+    watched.superseded = [&] { return look_again(now) != now; };
     std::optional<Version> right;  // the last version that was
+    // A file that is empty is none to read.
+    const auto snapshot = [&](Version version) {
+        std::erase_if(version, [&](const auto& file) { return file.second.empty() && file.first != named; });
+        return kernelfile::Snapshot{named, std::move(version)};
+    };
     const auto pair_of = [&](const std::string& kernel) {
         auto out = quick(invocation);
         out.patterns = {named + ":" + kernel};
         out.versus = before + ":" + kernel;
         return out;
     };
-    // The version that is right is compared with itself, as far as its builds go. An included file may have changed
-    // when they are wanted.
+    // The version that is right is compared with itself, as far as its builds go. A file that only the driver finds may
+    // have changed when they are wanted.
     std::vector<Message> rehearsals;
     const auto rehearse = [&] {
         rehearsals.clear();
-        if (right->front().find("#include") == std::string::npos) {
-            watched.files = {{named, {named, right->front()}}, {before, {named, right->front()}}};
-            const auto selected = Choice(invocation, watched.files, watched.ask).selected();
-            for (std::size_t i = 0; i < selected.size() && i < most_rehearsed; ++i) {
-                const auto pair = pair_of(selected[i].variant->name);
-                rehearsals.push_back(rehearsal_of(Choice(pair, watched.files, watched.ask), pair, watched));
-            }
+        watched.files = {{named, snapshot(*right)}, {before, snapshot(*right)}};
+        const auto selected = Choice(invocation, watched.files, watched.ask).selected();
+        const bool closed = std::all_of(selected.begin(), selected.end(),
+                                        [](const auto& s) { return includes_of(s.variant->own->text).empty(); });
+        for (std::size_t i = 0; closed && i < selected.size() && i < most_rehearsed; ++i) {
+            const auto pair = pair_of(selected[i].variant->name);
+            rehearsals.push_back(rehearsal_of(Choice(pair, watched.files, watched.ask), pair, watched));
         }
         prepared.rehearse(rehearsals);
         return 0;
@@ -177,17 +182,17 @@ int watch_file(const RunOptions& asked) {
         std::vector<Message> recipes;
         for (const auto& one : rehearsals) {
             recipes.push_back(one.at("recipe"));
-            recipes.back()["files"][named]["text"] = now.front();
+            recipes.back()["files"][named] = nlohmann::json(snapshot(now));
         }
         prepared.begin_building(recipes);
     };
     const auto run = [&](const RunOptions& one) {
         return attempt([&] {
-            watched.files[named] = {named, now.front()};
+            watched.files[named] = snapshot(now);
             return run_cells(one, &watched);
         });
     };
-    if (!now.front().empty() && run(invocation) == 0) right = now;
+    if (!now.at(named).empty() && run(invocation) == 0) right = now;
     invocation.append = true;
     std::optional<Version> rehearsed;
     for (;;) {
@@ -197,7 +202,7 @@ int watch_file(const RunOptions& asked) {
             rehearsed = right;
         }
         say_watching("'" + path.string() + "'");
-        const auto next = next_version(files, 1, now, prepared);
+        const auto next = next_version({named}, now, prepared);
         if (!next) return 130;
         now = *next;
         if (!right) {
@@ -205,7 +210,7 @@ int watch_file(const RunOptions& asked) {
             continue;
         }
         begin_building();
-        watched.files = {{named, {named, now.front()}}, {before, {named, right->front()}}};
+        watched.files = {{named, snapshot(now)}, {before, snapshot(*right)}};
         std::vector<std::string> kernels;
         const auto read = [&] {
             for (const auto& s : Choice(invocation, watched.files, watched.ask).selected())
@@ -238,12 +243,18 @@ int watch_families(const RunOptions& asked) {
     for (const auto& s : selected)
         if (std::find(families.begin(), families.end(), s.experiment->family) == families.end())
             families.push_back(s.experiment->family);
-    std::vector<fs::path> files;
-    for (const auto& family : families) files.push_back(folder / (family + ".cl"));
-    const auto needed = files.size();
-    // Each family's own header, which most have not, and last the one of all.
-    for (const auto& family : families) files.push_back(folder / "include" / (family + ".h"));
-    files.push_back(folder / "include" / "lab.h");
+    // Of each family its text, and its own header, which most have not; and the one of all.
+    const auto text_of = [&](const std::string& family) { return (folder / (family + ".cl")).string(); };
+    const auto header_of = [&](const std::string& family) { return (folder / "include" / (family + ".h")).string(); };
+    const auto header_of_all = header_of("lab");
+    std::vector<std::string> needed, names;
+    Version now{{header_of_all, ""}};
+    for (const auto& family : families) {
+        needed.push_back(text_of(family));
+        names.push_back("'" + needed.back() + "'");
+        now[needed.back()] = now[header_of(family)] = "";
+    }
+    now = look_again(now);
 
     Watched watched{prepared};
     std::map<std::string, std::string> texts;  // of the families, as they are built
@@ -259,8 +270,7 @@ int watch_families(const RunOptions& asked) {
                     std::make_shared<const model::StoredBuild>(model::StoredBuild{text, built.options});
         return status;
     };
-    auto now = version_of(files);
-    watched.superseded = [&] { return version_of(files) != now; };
+    watched.superseded = [&] { return look_again(now) != now; };
     attempt([&] { return run(invocation); });
     for (;;) {
         if (interrupted()) return 130;
@@ -272,18 +282,15 @@ int watch_families(const RunOptions& asked) {
             prepared.rehearse(few ? std::vector{rehearsal_of(Choice(all), all, watched)} : std::vector<Message>{});
             return 0;
         });
-        std::vector<std::string> names;
-        for (std::size_t i = 0; i < needed; ++i) names.push_back("'" + files[i].string() + "'");
         say_watching(join(names, ", "));
-        const auto next = next_version(files, needed, now, prepared);
+        const auto next = next_version(needed, now, prepared);
         if (!next) return 130;
         auto changed = quick(invocation);
         changed.patterns.clear();
         for (const auto& s : selected) {
-            const auto family = static_cast<std::size_t>(
-                std::find(families.begin(), families.end(), s.experiment->family) - families.begin());
-            const auto differs = [&](std::size_t file) { return (*next)[file] != now[file]; };
-            if (differs(family) || differs(needed + family) || differs(files.size() - 1))
+            const auto& family = s.experiment->family;
+            const auto differs = [&](const std::string& file) { return next->at(file) != now.at(file); };
+            if (differs(text_of(family)) || differs(header_of(family)) || differs(header_of_all))
                 changed.patterns.push_back(s.id);
         }
         now = *next;

@@ -20,7 +20,7 @@ struct Watched {
     };
 
     Prepared& prepared;
-    std::map<std::string, Earlier> files{};     ///< as Choice takes them: the version that was saved and the one before
+    Snapshots files{};                          ///< the version that was saved and the one before
     AskDevice ask{};                            ///< of their builds
     std::vector<model::Introspection> found{};  ///< what it said last
     std::map<std::string, std::shared_ptr<const model::StoredBuild>>

@@ -4,8 +4,6 @@
 
 namespace cllab::app {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Earlier, path, text)
-
 run::RunRequest watched_request(const Choice& choice, const RunOptions& invocation,
                                 const std::map<std::string, std::shared_ptr<const model::StoredBuild>>& before) {
     auto request = request_of(choice, invocation);
@@ -44,7 +42,7 @@ run::RunRequest request_of_recipe(const Message& recipe, RunOptions watching, co
     watching.sampling_seconds = recipe.at("sampling_seconds").get<double>();
     const nlohmann::json said = recipe.at("found");
     const auto found = said.get<std::vector<model::Introspection>>();
-    const Choice choice(watching, nlohmann::json(recipe.at("files")).get<std::map<std::string, Earlier>>(),
+    const Choice choice(watching, nlohmann::json(recipe.at("files")).get<Snapshots>(),
                         [&](const std::vector<AskedBuild>&) { return found; });
     std::map<std::string, std::shared_ptr<const model::StoredBuild>> before;
     for (const auto& [cell, stored] : recipe.at("before").items())

@@ -55,7 +55,6 @@ int run_why(const WhyOptions& asked) {
         outputs.reads(profile_path(invocation.dumps, device));
         check_points(request, device);
     }
-    for (const auto& file : choice.files()) outputs.reads(file);
     request.settings.core_models = true;
     request.settings.limits = read_profiles(invocation.dumps, devices);
     for (const auto& device : devices)

@@ -20,11 +20,8 @@ using model::Record;
 using Item = RegressItem;
 
 bool same_text(const Record& a, const Record& b) {
-    return a.build.source_sha256 == b.build.source_sha256 && a.build.options == b.build.options;
-}
-
-bool same_code(const Record& a, const Record& b) {
-    return !a.code.fingerprint.empty() && a.code.fingerprint == b.code.fingerprint;
+    return a.build.source_sha256 == b.build.source_sha256 && a.build.options == b.build.options &&
+           compare::same_launch(a, b);
 }
 
 /// How many processes today can tell from `before` of the baseline, at the most twenty; nothing when none can.
@@ -39,11 +36,11 @@ std::optional<unsigned> processes_needed(std::size_t before, double alpha) {
 
 class Regress {
 public:
-    Regress(const RegressOptions& invocation, const std::function<void(const std::string&)>& progress)
+    Regress(const RegressOptions& invocation, Runner& runner, const std::function<void(const std::string&)>& progress)
         : invocation_(invocation),
           progress_(progress),
           baseline_(read_baseline(invocation.patterns.front())),
-          runner_(in_child_processes(invocation.timeout_seconds)) {
+          runner_(runner) {
         auto& r = result_.regression;
         r.baseline = invocation.patterns.front();
         r.recorded = invocation.recorded;
@@ -52,9 +49,10 @@ public:
         for (const auto& condition : run::host_conditions()) r.conditions[condition.name] = condition.value;
     }
 
-    RegressResult run() {
+    RegressResult run(const std::function<void()>& before_running) {
         const auto start = Clock::now();
-        cells_ = regress_cells(invocation_, baseline_, *runner_);
+        cells_ = regress_cells(invocation_, baseline_, runner_);
+        before_running();
         try {
             if (invocation_.calibrate) {
                 calibrate();
@@ -87,15 +85,13 @@ private:
             for (const auto& [selector, own] : by_device) {
                 run::RunRequest request{std::nullopt, {}, asked->request.settings};
                 for (const auto* item : own) {
-                    auto cell = *item->cell;
-                    if (stored) cell.stored = item->stored;
-                    request.comparisons.push_back({cell});
+                    request.comparisons.push_back({stored ? item->stored_cell() : *item->cell});
                 }
-                runner_->run(request, selector,
-                             {[&](std::size_t, std::size_t, const Record& record, const char* phase) {
-                                  progress_(doing + " " + record.id + ": " + phase);
-                              },
-                              [&](std::size_t group, std::size_t, const Record& record) { own[group]->*to = record; }});
+                runner_.run(request, selector,
+                            {[&](std::size_t, std::size_t, const Record& record, const char* phase) {
+                                 progress_(doing + " " + record.id + ": " + phase);
+                             },
+                             [&](std::size_t group, std::size_t, const Record& record) { own[group]->*to = record; }});
             }
         }
     }
@@ -117,53 +113,44 @@ private:
         }
     }
 
-    /// The baseline's text of a cell; false: the cell is incomparable and says why.
-    bool fetch(Item& item) {
-        try {
-            const auto& last = *item.before.back();
-            item.stored = std::make_shared<const model::StoredBuild>(
-                model::StoredBuild{baseline_.text_of(last), last.build.options});
-            return true;
-        } catch (const Error& e) {
-            item.out.reason = e.what();
-            item.out.change = CellChange::incomparable;
-            return false;
-        }
-    }
-
     compare::FamilyRules rules_for(std::size_t cells) {
         rules_.cells = static_cast<unsigned>(cells);
         result_.regression.tested = rules_.cells;
         return rules_;
     }
 
-    void compare_rebuilt() {
-        std::vector<Item*> to_build;
+    /// Those whose code may differ: the others have their change.
+    std::vector<Item*> those_to_rebuild() {
+        std::vector<Item*> out;
         for (auto* item : items_that([](const Item& i) { return i.comparable(); })) {
-            if (same_text(*item->today, *item->before.back()))
+            const auto& before = *item->before.back();
+            if (!compare::same_launch(*item->today, before))
+                item->end(CellChange::incomparable,
+                          "its arguments, sizes, groups or data are not the baseline's, so it is another cell");
+            else if (same_text(*item->today, before))
                 item->out.change = CellChange::same_code;
-            else if (fetch(*item))
-                to_build.push_back(item);
+            else if (item->stored)
+                out.push_back(item);
+            else
+                item->end(CellChange::incomparable, "the baseline's record names no kernel text");
         }
+        return out;
+    }
+
+    void compare_rebuilt() {
+        const auto to_build = those_to_rebuild();
         run_cells(to_build, &Item::rebuilt, true, "the baseline's");
-        std::vector<Item*> to_time;
+        std::vector<Timed> timed;
         for (auto* item : to_build) {
             if (!item->rebuilt) continue;
-            if (item->rebuilt->status != model::Status::ok || !item->rebuilt->time) {
-                item->out.change = CellChange::incomparable;
-                item->out.reason = std::string("the baseline's text is ") + model::name(item->rebuilt->status) +
-                                   " today: " + item->rebuilt->reason;
-            } else if (same_code(*item->today, *item->rebuilt)) {
+            if (item->rebuilt->status != model::Status::ok || !item->rebuilt->time)
+                item->end(CellChange::incomparable, std::string("the baseline's text is ") +
+                                                        model::name(item->rebuilt->status) +
+                                                        " today: " + item->rebuilt->reason);
+            else if (compare::same_code(*item->today, *item->rebuilt))
                 item->out.change = CellChange::same_code;
-            } else {
-                to_time.push_back(item);
-            }
-        }
-        std::vector<Timed> timed;
-        for (auto* item : to_time) {
-            auto stored = *item->cell;
-            stored.stored = item->stored;
-            timed.push_back({*item, {*item->cell, stored}, *item->today, *item->rebuilt});
+            else
+                timed.push_back({*item, {*item->cell, item->stored_cell()}, *item->today, *item->rebuilt});
         }
         // What is the same code needs no time, and leaves it to those that are not.
         time(timed, items_that([](const Item& i) { return i.comparable(); }).size());
@@ -172,17 +159,11 @@ private:
 
     /// The baseline's text against itself, under another name.
     void calibrate() {
-        std::vector<Item*> usable;
-        for (auto* item :
-             items_that([](const Item& i) { return i.cell && !i.before.empty() && i.before.back()->time; }))
-            if (fetch(*item)) usable.push_back(item);
         std::vector<Timed> timed;
-        for (auto* item : usable) {
-            auto left = *item->cell;
-            left.stored = item->stored;
-            auto right = left;
+        for (auto* item : items_that([](const Item& i) { return i.stored && i.before.back()->time; })) {
+            auto right = item->stored_cell();
             right.options = "-DCLLAB_TWIN=1";
-            timed.push_back({*item, {left, right}, *item->before.back(), *item->before.back()});
+            timed.push_back({*item, {item->stored_cell(), right}, *item->before.back(), *item->before.back()});
         }
         time(timed, timed.size());
     }
@@ -217,9 +198,11 @@ private:
 
     void look(Timed& one, double seconds, std::size_t number) {
         auto& out = one.item.out;
-        if (!one.versus)
-            one.versus = std::make_unique<Versus>(*runner_, one.item.asked->request.settings, out.device.selector,
+        if (!one.versus) {
+            one.versus = std::make_unique<Versus>(runner_, one.item.asked->request.settings, out.device.selector,
                                                   one.pair, one.left, one.right);
+            if (invocation_.results_may_change) one.versus->let_results_change();
+        }
         auto rules = rules_.of_cell();
         rules.precise = compare::looks[number].precise;
         one.versus->run(seconds, rules,
@@ -228,6 +211,7 @@ private:
         out.arrangements = comparison.arrangements;
         out.seconds = comparison.seconds;
         out.looks = static_cast<unsigned>(number) + 1;
+        if (one.versus->failure()) return fail(one.item, *one.versus->failure());
         if (!comparison.trouble.empty()) {
             out.reason = comparison.trouble;
             return;
@@ -235,6 +219,18 @@ private:
         const auto test = compare::test_cell(compare::ratios_of(comparison.arrangements),
                                              compare::controls_of(comparison.arrangements), rules_);
         out.test = out.test ? compare::looked_again(*out.test, test) : test;
+    }
+
+    /// What was seen in one process holds for the cell.
+    static void fail(Item& item, const Versus::Failure& failure) {
+        if (failure.status == model::Status::ok)
+            return item.end(CellChange::other_results,
+                            "today's text leaves other results than the baseline's: " + failure.reason);
+        const auto seen = std::string(model::name(failure.status)) + " in one of its processes: " + failure.reason;
+        if (failure.is_left)
+            item.end(failure_since(failure.status), seen);
+        else
+            item.end(CellChange::incomparable, "the baseline's text is " + seen);
     }
 
     void correct() {
@@ -251,33 +247,47 @@ private:
         result_.regression.shift = compare::common_shift(logs);
     }
 
-    /// Medians of processes today against medians of the baseline's runs.
-    void compare_recorded() {
-        auto items = items_that([](const Item& i) { return i.comparable(); });
+    /// Runs of today's, as many as it takes to tell them from those of the baseline, twenty at the most. A failure in
+    /// any of them is the cell's.
+    std::optional<unsigned> run_processes(const std::vector<Item*>& items, double alpha) {
         std::size_t fewest = 1000;
-        for (auto* item : items) {
-            for (const auto* record : item->before)
-                if (record->time) item->logs_before.push_back(std::log(record->time->median));
-            fewest = std::min(fewest, item->logs_before.size());
-            if (same_code(*item->today, *item->before.back()) || same_text(*item->today, *item->before.back()))
-                item->out.change = CellChange::same_code;
-        }
-        const auto tested = static_cast<std::size_t>(std::count_if(
-            items.begin(), items.end(), [](const auto* i) { return i->out.change != CellChange::same_code; }));
-        rules_for(tested);
-        const double alpha = rules_.family_rate / std::max<double>(1, static_cast<double>(tested));
+        for (const auto* item : items) fewest = std::min(fewest, item->logs_before.size());
         const auto needed = processes_needed(fewest, alpha);
         for (unsigned n = 0; n < needed.value_or(3); ++n) {
-            if (n > 0) run_cells(items, &Item::today, false, "process " + std::to_string(n + 1) + ",");
-            for (auto* item : items)
-                if (item->today && item->today->time) item->logs_today.push_back(std::log(item->today->time->median));
+            if (n > 0) run_cells(items, &Item::again, false, "process " + std::to_string(n + 1) + ",");
+            for (auto* item : items) {
+                auto& latest = n > 0 ? item->again : item->today;
+                if (latest && latest->time) item->logs_today.push_back(std::log(latest->time->median));
+                if (latest && latest->status != model::Status::ok && item->today->status == model::Status::ok)
+                    item->today = latest;
+            }
         }
+        return needed;
+    }
+
+    /// Medians of processes today against medians of the baseline's runs.
+    void compare_recorded() {
+        std::vector<Item*> items;
+        for (auto* item : items_that([](const Item& i) { return i.comparable(); })) {
+            if (!compare::same_launch(*item->today, *item->before.back()))
+                item->end(CellChange::incomparable,
+                          "its arguments, sizes, groups or data are not the baseline's, so it is another cell");
+            else if (compare::same_code(*item->today, *item->before.back()) ||
+                     same_text(*item->today, *item->before.back()))
+                item->out.change = CellChange::same_code;
+            else
+                items.push_back(item);
+            for (const auto* record : item->before)
+                if (record->time) item->logs_before.push_back(std::log(record->time->median));
+        }
+        rules_for(items.size());
+        const auto needed = run_processes(items, rules_.family_rate / std::max<double>(1, items.size()));
+        std::erase_if(items, [](const auto* item) { return item->today->status != model::Status::ok; });
         std::vector<double> logs;
         for (const auto* item : items)
             logs.push_back(std::log(compare::estimate_between(item->logs_today, item->logs_before, 1).ratio));
         auto& shift = result_.regression.shift = compare::common_shift(logs);
         for (auto* item : items) {
-            if (item->out.change == CellChange::same_code) continue;
             item->out.test = compare::test_recorded(item->logs_today, item->logs_before,
                                                     shift.n >= 3 ? std::log(shift.ratio) : 0, rules_);
             if (!needed)
@@ -295,42 +305,16 @@ private:
             if (out.test)
                 out.change = compare::change_of(*out.test, rules_);
             else if (out.change == CellChange::undecided)
-                out.change = change_without_times(item);
+                item.judge_without_times(result_.interrupted || !result_.lost.empty());
             if (out.test) kept.push_back(*out.test);
         }
         if (invocation_.calibrate) result_.regression.calibration = compare::calibration(kept, rules_);
     }
 
-    CellChange change_without_times(Item& item) {
-        auto& reason = item.out.reason;
-        if (item.before.empty()) return CellChange::added;
-        if (!item.cell) {
-            reason = "today's program does not have it";
-            return CellChange::vanished;
-        }
-        const auto before = item.before.back()->status;
-        if (!item.today) {
-            if (reason.empty() && (result_.interrupted || !result_.lost.empty())) reason = "not reached";
-            return CellChange::undecided;
-        }
-        const auto today = item.today->status;
-        const bool was_ok = before == model::Status::ok;
-        if (today == model::Status::ok) {
-            if (!was_ok) return CellChange::fixed;
-            if (reason.empty()) reason = item.before.back()->time ? "not reached" : "the baseline has no time of it";
-            return CellChange::undecided;
-        }
-        reason = std::string(model::name(today)) + ": " + item.today->reason;
-        if (today == model::Status::unsupported)
-            return before == model::Status::unsupported ? CellChange::unsupported : CellChange::vanished;
-        if (!was_ok) return CellChange::still_failing;
-        return today == model::Status::wrong_result ? CellChange::newly_wrong : CellChange::newly_failing;
-    }
-
     const RegressOptions& invocation_;
     const std::function<void(const std::string&)>& progress_;
     Baseline baseline_;
-    std::unique_ptr<Runner> runner_;
+    Runner& runner_;
     compare::FamilyRules rules_;
     RegressCells cells_;
     RegressResult result_;
@@ -338,8 +322,9 @@ private:
 
 }  // namespace
 
-RegressResult regress(const RegressOptions& invocation, const std::function<void(const std::string&)>& progress) {
-    return Regress(invocation, progress).run();
+RegressResult regress(const RegressOptions& invocation, Runner& runner, const std::function<void()>& before_running,
+                      const std::function<void(const std::string&)>& progress) {
+    return Regress(invocation, runner, progress).run(before_running);
 }
 
 }  // namespace cllab::app

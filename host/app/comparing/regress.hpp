@@ -18,8 +18,9 @@ struct RegressResult {
 };
 
 /// invocation.patterns: the baseline's folder, then the cells. Both sides run on the device of the baseline, or on the
-/// one that the invocation names when it is of the same platform and type. `progress` gets a line at a time. Throws
-/// Error.
-RegressResult regress(const RegressOptions& invocation, const std::function<void(const std::string&)>& progress);
+/// one that the invocation names when it is of the same platform and type. `before_running`: called when all that is
+/// read has been read. `progress` gets a line at a time. Throws Error.
+RegressResult regress(const RegressOptions& invocation, Runner& runner, const std::function<void()>& before_running,
+                      const std::function<void(const std::string&)>& progress);
 
 }  // namespace cllab::app

@@ -1,9 +1,12 @@
 #include "app/comparing/regress_cells.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <set>
+#include <tuple>
 
+#include "app/choose/choice.hpp"
 #include "app/choose/request.hpp"
 #include "app/commands/run.hpp"
 #include "app/screen/say.hpp"
@@ -13,6 +16,8 @@
 namespace cllab::app {
 namespace {
 
+namespace fs = std::filesystem;
+using model::CellChange;
 using model::Record;
 using StoredPoint = std::vector<std::pair<std::string, std::string>>;
 
@@ -33,6 +38,8 @@ public:
     RegressCells collect() {
         read_command_lines();
         for (const auto& device : devices()) collect(device);
+        collect_absent();
+        for (auto& item : out_.items) complete(item);
         if (out_.items.empty())
             throw Error(Blame::usage, "no cell of the baseline or of today matches " +
                                           join({invocation_.patterns.begin() + 1, invocation_.patterns.end()}, ", "));
@@ -40,33 +47,42 @@ public:
     }
 
 private:
-    /// The command lines of the baseline's runs, as they would run today with what this invocation changes.
+    /// As it would run today with what this invocation changes.
+    RunOptions again(const std::vector<std::string>& command_line) const {
+        auto out = run_options_of(command_line);
+        if (!invocation_.cl_dir.empty()) out.cl_dir = invocation_.cl_dir;
+        if (!invocation_.build_options.empty()) out.build_options = invocation_.build_options;
+        out.outputs.clear();
+        out.no_dumps = out.no_yardstick = true;
+        out.verify_only = false;
+        out.label = invocation_.label;
+        out.seed = invocation_.seed;
+        out.timeout_seconds = invocation_.timeout_seconds;
+        out.argv = invocation_.argv;
+        out.sampling_seconds = std::min(out.sampling_seconds, 0.1);
+        return out;
+    }
+
+    /// The command lines of the baseline's runs. The records of one that cannot be run have no cell today.
     void read_command_lines() {
         std::set<std::vector<std::string>> seen;
         for (const auto& record : baseline_.records) {
-            if (record.argv.empty() || !seen.insert(record.argv).second) continue;
+            if (!seen.insert(record.argv).second) continue;
             try {
-                auto then = run_options_of(record.argv);
-                if (!invocation_.cl_dir.empty()) then.cl_dir = invocation_.cl_dir;
-                if (!invocation_.build_options.empty()) then.build_options = invocation_.build_options;
-                then.outputs.clear();
-                then.no_dumps = then.no_yardstick = true;
-                then.verify_only = false;
-                then.label = invocation_.label;
-                then.seed = invocation_.seed;
-                then.timeout_seconds = invocation_.timeout_seconds;
-                then.argv = invocation_.argv;
-                then.sampling_seconds = std::min(then.sampling_seconds, 0.1);
+                const auto then = again(record.argv);
                 out_.asked.push_back(
                     std::make_unique<AskedAgain>(AskedAgain{record.argv, request_of(Choice(then), then)}));
             } catch (const Error& e) {
-                say("the baseline's command line '" + join(record.argv, " ") +
-                    "' is not understood today: " + e.what());
+                if (e.blame() == Blame::environment) throw;
+                // A kernel file that does not build is today's fault, a command line that is not understood nobody's.
+                if (e.blame() == Blame::result)
+                    refused_[record.argv] = {CellChange::newly_failing, e.what()};
+                else
+                    refused_[record.argv] = {
+                        CellChange::incomparable,
+                        "the command line that made it is not understood today: " + std::string(e.what())};
             }
         }
-        if (out_.asked.empty())
-            throw Error(Blame::usage,
-                        "none of the baseline's command lines can be run today, so there is nothing to compare");
     }
 
     std::vector<model::Device> devices() {
@@ -100,73 +116,165 @@ private:
                                : ", which is not here; --device D names another device of the same platform"));
     }
 
-    bool wanted(const std::string& id, const std::string& family) const {
+    /// A pattern is a glob over cells, a family, a kernel file, or kernels of one. `source`: where the text is from;
+    /// what failed before there was one has its family's name.
+    bool wanted(const std::string& id, const std::string& family, const std::string& variant,
+                const std::string& source) const {
         const auto& all = invocation_.patterns;
-        return all.size() == 1 ||
-               std::any_of(all.begin() + 1, all.end(), [&](const auto& p) { return p == family || glob_match(p, id); });
+        return all.size() == 1 || std::any_of(all.begin() + 1, all.end(), [&](const auto& pattern) {
+                   if (!names_kernel_file(pattern)) return pattern == family || glob_match(pattern, id);
+                   const auto [file, glob] = file_and_glob(pattern);
+                   const bool of_file = source.empty() ? fs::path(file).stem().string() == family
+                                                       : fs::absolute(file).lexically_normal() ==
+                                                             fs::absolute(source).lexically_normal();
+                   return of_file && (glob.empty() || glob_match(glob, variant));
+               });
+    }
+    bool wanted(const Record& record) const {
+        return wanted(record.id, record.family, record.variant,
+                      names_kernel_file(record.build.source) ? record.build.source : "");
+    }
+    bool wanted(const model::Cell& cell) const {
+        const auto& own = cell.variant->own;
+        return wanted(cell.id, cell.experiment->family, cell.variant->name, own ? own->path : "");
+    }
+
+    RegressItem& item_of(const std::string& id, const StoredPoint& point, const model::DeviceInfo& device) {
+        const auto [found, is_new] =
+            at_.emplace(std::tuple(device.selector + device.name, id, point), out_.items.size());
+        if (is_new) {
+            auto& item = out_.items.emplace_back();
+            item.out.id = id;
+            item.out.point = point;
+            item.out.device = device;
+        }
+        return out_.items[found->second];
+    }
+
+    /// The point as a record of the cell has it; as it was asked for where the cell cannot be.
+    StoredPoint point_of(const model::Cell& cell, const model::Device& device, const run::Settings& settings) const {
+        const auto asked = cell.point.values();
+        // A cell that failed before its axes were read has the point as it was asked for in its record.
+        if (at_.count({device.selector + device.name, cell.id, asked})) return asked;
+        try {
+            return model::resolve(*cell.experiment, {*cell.variant, cell.point, device, settings.seed, settings.files})
+                .values();
+        } catch (const Unsupported&) {
+            return asked;
+        }
     }
 
     /// The cells of both sides on one device, joined by id and point.
     void collect(const model::Device& device) {
         const auto info = info_of(device);
-        std::map<std::pair<std::string, StoredPoint>, std::size_t> at;
-        const auto item_of = [&](const std::string& id, const StoredPoint& point) -> RegressItem& {
-            const auto [found, is_new] = at.emplace(std::pair(id, point), out_.items.size());
-            if (is_new) {
-                auto& item = out_.items.emplace_back();
-                item.out.id = id;
-                item.out.point = point;
-                item.out.device = info;
-            }
-            return out_.items[found->second];
-        };
         const bool own = std::any_of(baseline_.records.begin(), baseline_.records.end(),
                                      [&](const auto& r) { return same_device(r.device, info); });
         for (const auto& record : baseline_.records) {
-            if (!wanted(record.id, record.family)) continue;
+            if (!wanted(record)) continue;
             if (own ? !same_device(record.device, info)
                     : record.device.platform != info.platform || record.device.type != info.type)
                 continue;
-            item_of(record.id, record.point).before.push_back(&record);
+            item_of(record.id, record.point, info).before.push_back(&record);
+            taken_.insert(&record);
         }
         for (const auto& asked : out_.asked) {
-            const auto& settings = asked->request.settings;
             for (const auto& group : asked->request.comparisons) {
                 for (const auto& cell : group) {
-                    if (!wanted(cell.id, cell.experiment->family)) continue;
-                    auto point = cell.point.values();
-                    try {
-                        point = model::resolve(*cell.experiment,
-                                               {*cell.variant, cell.point, device, settings.seed, settings.files})
-                                    .values();
-                    } catch (const Unsupported&) {
-                        // The point as it was asked for, as in the record of an unsupported cell.
-                    }
-                    // A cell that failed before its axes were read has the point as it was asked for in its record.
-                    auto& item =
-                        item_of(cell.id, at.count({cell.id, cell.point.values()}) ? cell.point.values() : point);
+                    if (!wanted(cell)) continue;
+                    auto& item = item_of(cell.id, point_of(cell, device, asked->request.settings), info);
                     if (item.cell) continue;
                     item.cell = cell;
                     item.asked = asked.get();
                 }
             }
         }
-        for (auto& [key, index] : at) {
-            auto& item = out_.items[index];
-            if (item.before.empty()) continue;
-            const auto& last = *item.before.back();
-            item.out.before = last.time ? last.time->median : 0;
-            item.out.before_text = last.build.source_sha256;
+    }
+
+    /// Records of devices that are not here, where none was named, are cells that nobody compares.
+    void collect_absent() {
+        if (!invocation_.devices.empty()) return;
+        for (const auto& record : baseline_.records) {
+            if (!wanted(record) || taken_.count(&record)) continue;
+            auto& item = item_of(record.id, record.point, record.device);
+            item.before.push_back(&record);
+            item.out.change = CellChange::incomparable;
+            item.out.reason = "its device '" + record.device.name + "' of " + record.device.platform + " is not here";
         }
+    }
+
+    /// The baseline's text of a cell, where it has one.
+    void fetch(RegressItem& item) const {
+        const auto& last = *item.before.back();
+        if (last.build.source_sha256.empty()) return;
+        item.stored =
+            std::make_shared<const model::StoredBuild>(model::StoredBuild{baseline_.text_of(last), last.build.options});
+        const auto& own = item.cell->variant->own;
+        if (!own) return;
+        auto variant = *item.cell->variant;
+        variant.own = std::make_shared<const model::Text>(
+            model::Text{"the baseline's text", item.stored->text, own->includes_lab});
+        item.variant = std::make_shared<const model::Variant>(std::move(variant));
+    }
+
+    void complete(RegressItem& item) const {
+        if (item.before.empty()) return;
+        const auto& last = *item.before.back();
+        item.out.before = last.time ? last.time->median : 0;
+        item.out.before_text = last.build.source_sha256;
+        if (item.cell && !invocation_.recorded) return fetch(item);
+        const auto refused = refused_.find(last.argv);
+        if (item.cell || refused == refused_.end()) return;
+        item.out.change = refused->second.first;
+        item.out.reason = refused->second.second;
     }
 
     const RegressOptions& invocation_;
     const Baseline& baseline_;
     Runner& runner_;
     RegressCells out_;
+    std::map<std::tuple<std::string, std::string, StoredPoint>, std::size_t> at_;     ///< items by device, id and point
+    std::map<std::vector<std::string>, std::pair<CellChange, std::string>> refused_;  ///< by command line
+    std::set<const Record*> taken_;
 };
 
 }  // namespace
+
+model::Cell RegressItem::stored_cell() const {
+    auto copy = *cell;
+    copy.stored = stored;
+    if (variant) copy.variant = variant.get();
+    return copy;
+}
+
+void RegressItem::end(CellChange change, const std::string& reason) {
+    out.change = change;
+    out.reason = reason;
+    out.test.reset();
+}
+
+CellChange failure_since(model::Status today) {
+    return today == model::Status::unsupported    ? CellChange::vanished
+           : today == model::Status::wrong_result ? CellChange::newly_wrong
+                                                  : CellChange::newly_failing;
+}
+
+void RegressItem::judge_without_times(bool ended) {
+    if (before.empty()) return end(CellChange::added, "");
+    if (!cell) return end(CellChange::vanished, "today's program does not have it");
+    if (!today) return end(CellChange::undecided, out.reason.empty() && ended ? "not reached" : out.reason);
+    const auto then = before.back()->status, now = today->status;
+    const bool was_ok = then == model::Status::ok;
+    if (now == model::Status::ok) {
+        const auto why = before.back()->time ? "not reached" : "the baseline has no time of it";
+        return was_ok ? end(CellChange::undecided, out.reason.empty() ? why : out.reason)
+                      : end(CellChange::fixed, out.reason);
+    }
+    end(was_ok                               ? failure_since(now)
+        : now != model::Status::unsupported  ? CellChange::still_failing
+        : then == model::Status::unsupported ? CellChange::unsupported
+                                             : CellChange::vanished,
+        std::string(model::name(now)) + ": " + today->reason);
+}
 
 RegressCells regress_cells(const RegressOptions& invocation, const Baseline& baseline, Runner& runner) {
     return Collector(invocation, baseline, runner).collect();

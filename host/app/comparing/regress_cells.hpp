@@ -26,13 +26,23 @@ struct RegressItem {
     std::optional<model::Cell> cell;           ///< today's
     std::vector<const model::Record*> before;  ///< the baseline's records of it, in the order of its runs
     std::shared_ptr<const model::StoredBuild> stored;
+    std::shared_ptr<const model::Variant> variant;  ///< of a kernel file: today's, with the baseline's text
     std::optional<model::Record> today, rebuilt;
+    std::optional<model::Record> again;           ///< --recorded: of the latest of several processes
     std::vector<double> logs_before, logs_today;  ///< --recorded
 
     bool comparable() const {
         return today && today->status == model::Status::ok && today->time && !before.empty() && before.back()->time;
     }
+    /// Today's cell with the baseline's text.
+    model::Cell stored_cell() const;
+    void end(model::CellChange change, const std::string& reason);
+    /// The change of a cell that no times decide. `ended`: the run did, before its time.
+    void judge_without_times(bool ended);
 };
+
+/// What a failure of today's side is, where the baseline's was ok.
+model::CellChange failure_since(model::Status today);
 
 struct RegressCells {
     std::vector<std::unique_ptr<AskedAgain>> asked;
@@ -40,8 +50,9 @@ struct RegressCells {
 };
 
 /// The cells that the patterns of `invocation` name, of the records of `baseline` and of its command lines as they
-/// would run today. The items point into both. Throws Error when nothing can be compared: no command line is
-/// understood, no device is here, or no cell matches.
+/// would run today, each with the baseline's text where that will be built. The items point into both. One that cannot
+/// be compared has its change and says why. Throws Error when no device of the baseline is here, no cell matches, or a
+/// text is not what was built.
 RegressCells regress_cells(const RegressOptions& invocation, const Baseline& baseline, Runner& runner);
 
 }  // namespace cllab::app

@@ -28,15 +28,8 @@ Records run_arrangement(Runner& runner, const run::RunRequest& request, const st
     return out;
 }
 
-/// Why the arrangement says nothing, or nothing.
-std::string trouble_of(const Records& records) {
-    for (const auto& record : records) {
-        if (record.status != model::Status::ok)
-            return record.id + " is " + model::name(record.status) + " in one of the arrangements: " + record.reason;
-    }
-    const bool timed = std::all_of(records.begin(), records.end(), [](const auto& r) { return r.time.has_value(); });
-    return timed ? "" : "an arrangement has no samples";
-}
+/// What a kernel file's cell says when its text was held against another text of the same cell.
+constexpr std::string_view other_results = "other-results: ";
 
 }  // namespace
 
@@ -50,7 +43,7 @@ Versus::Versus(Runner& runner, const run::Settings& settings, const std::string&
     : runner_(runner),
       request_{std::nullopt, {{pair.front(), pair.back()}}, settings},
       selector_(selector),
-      same_code_(!left.code.fingerprint.empty() && left.code.fingerprint == right.code.fingerprint),
+      same_code_(compare::same_code(left, right)),
       seeds_(mix64(settings.seed) ^ 0x636f6d70617265) {
     const auto name = [&](const model::Cell& cell) {
         const auto axis = model::build_options_axis().name;
@@ -76,12 +69,31 @@ Versus::Versus(Runner& runner, const run::Settings& settings, const std::string&
     request_.settings.pictures.clear();
 }
 
+/// Whether the arrangement says something; else why not is in out_.
+bool Versus::is_sound(const std::vector<model::Record>& records) {
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        const auto& record = records[i];
+        const auto changed = std::find_if(record.warnings.begin(), record.warnings.end(),
+                                          [](const auto& w) { return w.starts_with(other_results); });
+        const bool differs = !results_may_change_ && changed != record.warnings.end();
+        if (record.status == model::Status::ok && !differs) continue;
+        const bool failed = record.status != model::Status::ok;
+        failure_ = {record.status, i % 2 == 0, failed ? record.reason : changed->substr(other_results.size())};
+        out_.trouble = record.id +
+                       (failed ? std::string(" is ") + model::name(record.status) : " leaves other results") +
+                       " in one of the arrangements: " + failure_->reason;
+        return false;
+    }
+    const bool timed = std::all_of(records.begin(), records.end(), [](const auto& r) { return r.time.has_value(); });
+    out_.trouble = timed ? "" : "an arrangement has no samples";
+    return timed;
+}
+
 bool Versus::take_one() {
     const auto seed = request_.settings.seed = seeds_() >> 1;  // JSON readers have 63 bits for sure
     const auto records = run_arrangement(runner_, request_, selector_);
     ++taken_;
-    out_.trouble = trouble_of(records);
-    if (!out_.trouble.empty()) return false;
+    if (!is_sound(records)) return false;
     const auto turns = [&](std::initializer_list<std::size_t> cells) {
         std::vector<compare::Turns> out;
         for (const auto i : cells) out.push_back({records[i].samples, records[i].rounds});

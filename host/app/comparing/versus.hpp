@@ -29,14 +29,26 @@ public:
              const std::function<void(const model::Comparison&)>& progress);
     const model::Comparison& comparison() const { return out_; }
 
+    /// What ended it before it could say anything.
+    struct Failure {
+        model::Status status = model::Status::ok;  ///< ok: both sides are right, and leave different results
+        bool is_left = false;                      ///< whose
+        std::string reason;
+    };
+    const std::optional<Failure>& failure() const { return failure_; }
+    /// Two texts of one cell may leave different results; else that is a failure.
+    void let_results_change() { results_may_change_ = true; }
+
 private:
     bool take_one();  ///< false: it says nothing, and why is in out_
+    bool is_sound(const std::vector<model::Record>& records);
 
     Runner& runner_;
     run::RunRequest request_;
     std::string selector_;
     model::Comparison out_;
-    bool same_code_;
+    bool same_code_, results_may_change_ = false;
+    std::optional<Failure> failure_;
     Random seeds_;
     std::vector<double> sampled_;  ///< seconds of a cell's sampling, by arrangement
     unsigned taken_ = 0;

@@ -1,5 +1,6 @@
 #include "app/files/baseline.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -9,6 +10,7 @@
 #include "app/screen/say.hpp"
 #include "core/error.hpp"
 #include "core/hash.hpp"
+#include "core/includes.hpp"
 #include "core/reading.hpp"
 #include "inspect/tools/tool.hpp"
 #include "report/records/joined.hpp"
@@ -50,6 +52,10 @@ void BaselineWriter::take(const model::Record& record, const model::Cell* cell) 
             return;
         }
         inspect::write_file(text_path(folder_, hash), inspect::as_bytes(text));
+        for (const auto& header : record.build.elsewhere)
+            if (said_.insert(header).second)
+                say("the baseline does not hold " + header + ", which " + record.id +
+                    " includes and only the driver finds: a change in it is not seen");
     }
     records_->line(report::to_json_line(record));
 }
@@ -65,6 +71,11 @@ std::string Baseline::text_of(const model::Record& record) const {
     if (sha256_hex(text) != hash)
         throw Error(Blame::usage,
                     "the baseline's text '" + path.string() + "' is not the one that was built: its hash differs");
+    for (const auto& header : includes_of(text))
+        if (std::find(record.build.elsewhere.begin(), record.build.elsewhere.end(), header) ==
+            record.build.elsewhere.end())
+            throw Error(Blame::usage, "the baseline's text '" + path.string() + "' includes " + header +
+                                          ", which the baseline does not hold; make it again");
     return text;
 }
 
@@ -78,9 +89,12 @@ Baseline read_baseline(const fs::path& folder) {
     errno = 0;
     std::ifstream in(path, std::ios::binary);
     report::Joined joined;
-    joined.read(in, path.string());
-    if (!in.eof() || in.bad()) refuse(std::strerror(errno));
-    for (const auto& trouble : joined.troubles()) say(trouble);
+    if (in) joined.read(in, path.string());
+    if (!in.eof() || in.bad())
+        throw Error(Blame::usage, "'" + folder.string() + "' is no baseline: '" + path.string() + "' cannot be read: " +
+                                      std::strerror(errno) + "; `cllab run PATTERN --baseline DIR` makes one");
+    if (joined.trouble_count() > 0)
+        throw Error(Blame::usage, "the baseline '" + folder.string() + "' is damaged: " + joined.troubles().front());
     if (joined.records().empty()) throw Error(Blame::usage, "the baseline '" + folder.string() + "' has no records");
     return {folder, joined.records()};
 }

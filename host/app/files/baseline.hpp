@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,17 +33,19 @@ private:
     std::filesystem::path folder_;
     OutputFile* records_;
     std::filesystem::path cl_dir_;
+    std::set<std::string> said_;  ///< headers that it does not hold
 };
 
 struct Baseline {
     std::filesystem::path folder;
     std::vector<model::Record> records;  ///< in the order written, of all runs
 
-    /// The text that `record` was built from. Throws Error(usage) when it is not there or is not what the record names.
+    /// The text that `record` was built from. Throws Error(usage) when it is not there, is not what the record names,
+    /// or includes what is not.
     std::string text_of(const model::Record& record) const;
 };
 
-/// Damaged lines are named on stderr. Throws Error(usage) for a folder that is no baseline.
+/// Throws Error(usage) for a folder that is no baseline, and for a damaged line: nobody knows which cell it was.
 Baseline read_baseline(const std::filesystem::path& folder);
 
 }  // namespace cllab::app

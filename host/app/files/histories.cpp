@@ -15,9 +15,9 @@ std::vector<model::History> histories(const std::vector<model::Record>& records)
     for (std::size_t i = 0; i < records.size(); ++i) {
         const auto& record = records[i];
         if (record.status != model::Status::ok || !record.time || !(record.time->median > 0)) continue;
-        std::vector<std::string> key{record.id,          record.device.platform,
-                                     record.device.name, record.device.identity,
-                                     record.host.name,   record.time->cache};
+        std::vector<std::string> key{
+            record.id,        record.device.platform, record.device.name, record.device.identity,
+            record.host.name, record.time->cache,     record.launch,      record.build.options};
         for (const auto& [axis, value] : record.point) key.push_back(axis + "=" + value);
         const auto [found, is_new] = at.emplace(join(key, "\n"), out.size());
         if (is_new) out.push_back({record.id, record.point, record.device, {}, {}});

@@ -12,6 +12,7 @@
 #include "app/files/baseline.hpp"
 #include "app/screen/stdout_guard.hpp"
 #include "core/error.hpp"
+#include "core/reading.hpp"
 #include "report/records/csv.hpp"
 
 namespace cllab::app {
@@ -113,7 +114,8 @@ bool OutputFile::has_content() const {
 void OutputFile::begin(bool append) {
     if (!has_content()) return;
     if (!append) {
-        if (ftruncate(fileno(file_), 0) != 0) cannot_write(path_, option_, errno);
+        if (!replace([](std::FILE*) { return true; }) && ftruncate(fileno(file_), 0) != 0)
+            cannot_write(path_, option_, errno);
         return;
     }
     std::ifstream in(path_, std::ios::binary);
@@ -134,13 +136,38 @@ void OutputFile::line(const std::string& text) {
                 called(path_) + " (" + option_ + ") cannot be written any more: " + std::strerror(error));
 }
 
+bool OutputFile::replace(const std::function<bool(std::FILE*)>& fill) {
+    struct stat old {};
+    if (is_stdout() || fstat(fileno(file_), &old) != 0 || !S_ISREG(old.st_mode)) return false;
+    const auto target = link_target(path_);
+    auto name = target.string() + ".XXXXXX";
+    const int fd = mkostemp(name.data(), O_CLOEXEC);
+    if (fd < 0) return false;
+    std::FILE* const file = fdopen(fd, "wb");
+    [[maybe_unused]] const auto mode = fchmod(fd, old.st_mode & 07777);
+    [[maybe_unused]] const auto lock = flock(fd, LOCK_EX | LOCK_NB);
+    errno = 0;
+    if (!fill(file) || std::fflush(file) != 0 || std::rename(name.c_str(), target.c_str()) != 0) {
+        const int error = errno;
+        std::fclose(file);
+        ::unlink(name.c_str());
+        cannot_write(path_, option_, error);
+    }
+    std::fclose(file_);
+    file_ = file;
+    return true;
+}
+
 void OutputFile::whole(const std::string& text) {
+    const auto fill = [&](std::FILE* file) {
+        return std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
+    };
+    if (replace(fill)) return;
     struct stat file {};
     if (!is_stdout() && fstat(fileno(file_), &file) == 0 && S_ISREG(file.st_mode) && ftruncate(fileno(file_), 0) != 0)
         cannot_write(path_, option_, errno);
     errno = 0;
-    if (std::fwrite(text.data(), 1, text.size(), file_) == text.size() && std::fflush(file_) == 0) return;
-    cannot_write(path_, option_, errno);
+    if (!fill(file_)) cannot_write(path_, option_, errno);
 }
 
 Outputs::Outputs(const FileOptions& files) : Outputs(files.force, files.append) {
@@ -157,7 +184,6 @@ void Outputs::writes_pictures(const Pairs& pictures) {
 }
 
 void Outputs::reads_for(const CellOptions& cells) {
-    for (const auto& [name, path] : cells.inputs) reads(path);
     if (cells.cl_dir.empty()) return;
     std::error_code code;
     for (const auto& folder : {fs::path(cells.cl_dir), fs::path(cells.cl_dir) / "include"})
@@ -227,6 +253,7 @@ void Outputs::refuse_existing(const Output& output) const {
 }
 
 void Outputs::open() {
+    for (const auto& path : files_read()) reads(path);
     for (auto& output : outputs_) {
         output.file = std::make_unique<OutputFile>(output.path, output.option);
         // It may have come since.

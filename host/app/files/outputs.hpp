@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +24,7 @@ std::filesystem::path link_target(const std::filesystem::path& path);
 class OutputFile {
 public:
     /// Opens without emptying, and locks. Throws Error(environment) when it cannot be written or another run writes it.
+    /// Content is never emptied, but replaced by that of a new file under the same name: who has read it still has it.
     OutputFile(const std::filesystem::path& path, const std::string& option);
     /// Removes the file when this object made it and nothing was written.
     ~OutputFile();
@@ -31,15 +33,19 @@ public:
 
     /// A regular file with something in it.
     bool has_content() const;
-    /// Empties a regular file, or goes to its end, where a last line that was cut short is ended first.
+    /// Replaces a regular file by an empty one, or goes to its end, where a last line that was cut short is ended
+    /// first.
     void begin(bool append);
     /// Writes and flushes one line; a line that the disk does not take whole is taken back. Throws Error(environment).
     void line(const std::string& text);
-    /// Replaces what is in the file. Throws Error(environment).
+    /// Replaces what is in the file, and only when all of it is written. Throws Error(environment).
     void whole(const std::string& text);
     bool is_stdout() const { return file_ == results_file(); }
 
 private:
+    /// A new file beside this one, which takes its place when `fill` has written it; nothing where none can be made.
+    bool replace(const std::function<bool(std::FILE*)>& fill);
+
     std::filesystem::path path_;
     std::string option_;
     std::FILE* file_ = nullptr;
@@ -54,7 +60,7 @@ public:
 
     /// The pictures of --output.
     void writes_pictures(const Pairs& pictures);
-    /// The files of --input, and the kernel texts below --cl-dir.
+    /// The kernel texts below --cl-dir.
     void reads_for(const CellOptions& cells);
 
     /// A file that is read. Throws Error(usage) when it is an output.
@@ -66,7 +72,8 @@ public:
     void writes(const std::string& path, const std::string& option, Kind kind);
 
     /// Opens and locks every output; none is emptied before all are open. A file of lines is empty then, or at its end;
-    /// one that is written as a whole keeps its content. Throws as `writes`.
+    /// one that is written as a whole keeps its content. All that the command reads has been read by now
+    /// (files_read()), or is named by reads(). Throws as `writes`.
     void open();
 
     /// The open file of an option; nothing when the command line does not give it. After open().

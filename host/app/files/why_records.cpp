@@ -65,7 +65,6 @@ int why_of_records(const WhyOptions& invocation) {
         throw Error(Blame::usage,
                     "records and kernels are not explained together; found '" + *other + "' beside a file of records");
     Outputs outputs(invocation);
-    for (const auto& path : invocation.patterns) outputs.reads(path);
     const auto records = read(invocation.patterns);
     std::map<std::string, model::Limits> limits;  // by the device's key
     for (const auto& record : records) {

@@ -12,6 +12,7 @@
 #include "app/commands/isa_code.hpp"
 #include "app/screen/html_page.hpp"
 #include "core/error.hpp"
+#include "core/reading.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "inspect/code/diff.hpp"
@@ -33,6 +34,7 @@ constexpr std::size_t most_lines = 250, most_source_lines = 150, most_cards = 60
 std::optional<std::string> read_plain(const fs::path& path) {
     std::error_code code;
     if (!fs::is_regular_file(path, code) || fs::file_size(path, code) > most_file_bytes || code) return std::nullopt;
+    if (!reading_fault(path).empty()) return std::nullopt;
     std::ifstream in(path, std::ios::binary);
     std::stringstream out;
     if (!in || !(out << in.rdbuf())) return std::nullopt;

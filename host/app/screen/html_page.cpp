@@ -9,6 +9,7 @@
 #include "app/files/histories.hpp"
 #include "app/screen/results.hpp"
 #include "core/error.hpp"
+#include "core/reading.hpp"
 #include "core/units.hpp"
 #include "core/version.hpp"
 #include "json/read.hpp"
@@ -62,7 +63,7 @@ std::string text_in(const json& j, const char* key) {
 /// Nothing for what is no profile of the record's device.
 std::optional<Portrait> portrait_from(const fs::path& path, const model::Record& record) {
     std::error_code code;
-    if (!fs::is_regular_file(path, code)) return std::nullopt;
+    if (!fs::is_regular_file(path, code) || !reading_fault(path).empty()) return std::nullopt;
     std::stringstream content;
     content << std::ifstream(path, std::ios::binary).rdbuf();
     json profile;

@@ -165,6 +165,8 @@ Json to_json(const model::Record& r) {
                   {"log", r.build.log.substr(0, most_log_bytes)}};
     put(j["build"], "seconds", r.build.seconds);
     j["build"]["cached"] = r.build.cached;
+    if (!r.build.elsewhere.empty()) j["build"]["elsewhere"] = r.build.elsewhere;
+    if (!r.launch.empty()) j["launch"] = r.launch;
     j["code"] = to_json(r.code);
     if (r.native)
         j["native"] = {{"threads", r.native->threads},

@@ -378,7 +378,9 @@ model::Record read_record(const Reader& r, int schema) {
         b.read("log", record.build.log);
         b.read("seconds", record.build.seconds);
         b.read("cached", record.build.cached);
+        b.read("elsewhere", record.build.elsewhere);
     }
+    r.read("launch", record.launch);
     if (const Json* code = r.find("code")) record.code = read_code(Reader(*code, "code"));
     if (const Json* native = r.find("native")) {
         const Reader n(*native, "native");

@@ -356,8 +356,10 @@ model::Record record(od::object object) {
                                      {"source_sha256", &r.build.source_sha256},
                                      {"log", &r.build.log},
                                      {"seconds", &r.build.seconds},
-                                     {"cached", &r.build.cached}});
+                                     {"cached", &r.build.cached},
+                                     {"elsewhere", &r.build.elsewhere}});
            })},
+          {"launch", &r.launch},
           {"code", in([&](od::value v) { code(v, r.code); })},
           {"dump", &r.dump},
           {"host", in([&](od::value v) {

@@ -36,6 +36,7 @@ Tone tone_of(CellChange change) {
     switch (change) {
         case CellChange::newly_wrong:
         case CellChange::newly_failing:
+        case CellChange::other_results:
         case CellChange::slower:
         case CellChange::still_failing:
             return Tone::bad;
@@ -276,9 +277,12 @@ std::string regression_junit(const model::Regression& r) {
                              xml(cell->id + all), cell->seconds);
         const auto text = xml(sentence_of(*cell));
         switch (cell->change) {
+            case CellChange::other_results:
             case CellChange::slower:
+            case CellChange::incomparable:
+            case CellChange::vanished:
                 ++failures;
-                cases += fmt::format("<failure type=\"slower\" message=\"{}\"/>", text);
+                cases += fmt::format("<failure type=\"{}\" message=\"{}\"/>", model::name(cell->change), text);
                 break;
             case CellChange::newly_wrong:
             case CellChange::newly_failing:
@@ -287,8 +291,6 @@ std::string regression_junit(const model::Regression& r) {
                 cases += fmt::format("<error type=\"{}\" message=\"{}\"/>", model::name(cell->change), text);
                 break;
             case CellChange::undecided:
-            case CellChange::incomparable:
-            case CellChange::vanished:
             case CellChange::added:
             case CellChange::unsupported:
                 ++skipped;

@@ -42,6 +42,7 @@ void finish_arrangement(CellState& state, Sampling& sampling) {
     if (state.record.status != Status::ok || !state.subject) return;
     state.guarded([&] {
         if (!state.proved(state.subject->guard_damage())) return;
+        say_proof(state);
         sampling.keep_all();
         sampling.conclude();
         if (!state.record.time) return;

@@ -2,9 +2,11 @@
 #include <utility>
 
 #include "core/hash.hpp"
+#include "core/includes.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "device/cuda_text.hpp"
+#include "model/launch.hpp"
 #include "model/params.hpp"
 #include "run/cell/cell_state.hpp"
 #include "run/cell/needs.hpp"
@@ -59,6 +61,7 @@ void begin_build(CellState& state) {
     build.options = std::move(from.options);
     build.source = std::move(from.origin);
     build.source_sha256 = sha256_hex(state.source);
+    build.elsewhere = includes_of(state.source);
     if (device::asks_for_cuda(build.options)) require_cuda_can(state);
     state.building = state.instruments.programs().build(state.source, build.options);
 }
@@ -110,6 +113,22 @@ Setup set_up(const CellState& state, unsigned verification) {
     return out;
 }
 
+/// Of the data of one seed, whatever the run's: a file's contents are part of it, and no draw is.
+void identify_launch(CellState& state) {
+    constexpr std::uint64_t seed = 1;
+    const auto& settings = state.settings;
+    if (settings.arrangement) return;
+    const bool may_hold_files = state.cell.variant->own || !settings.files.empty();
+    if (!may_hold_files || settings.seed == seed) {
+        state.record.launch = launch_identity(state.setup, may_hold_files ? Contents::taken : Contents::left_out);
+        return;
+    }
+    const InPhase phase(Phase::data);
+    const auto setup = model::set_up(*state.cell.experiment, {*state.cell.variant, state.cell.point,
+                                                              state.session.facts(), seed, settings.files, 0});
+    state.record.launch = launch_identity(setup, Contents::taken);
+}
+
 /// False: it does not fit or build.
 void begin_making(CellState& state) {
     const auto& facts = state.session.facts();
@@ -135,6 +154,7 @@ void begin_making(CellState& state) {
 
 void make(CellState& state, const CellState* beside) {
     make_data(state.setup);
+    identify_launch(state);
     end_build(state);
     if (state.record.status != Status::ok) return;
     state.session.keep_originals(state.device_bytes <= memory_budget(state.session.facts()));
