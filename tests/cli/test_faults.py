@@ -337,7 +337,13 @@ class Drivers(LabTest):
 
     def test_a_device_that_is_lost_between_two_probes_ends_the_profile_and_keeps_its_page(self):
         env = self.preloaded(LOST, LOST_AFTER=str(self.folder / "contexts"))
-        out, err = self.lab("profile", "--device", "cpu", "--budget", "4", "--no-dumps", env=env, status=3)
+        for budget in "4", "12", "36":  # on a busy machine it may be spent before the device is lost
+            (self.folder / "contexts").unlink(missing_ok=True)
+            process = self.start("profile", "--device", "cpu", "--budget", budget, "--no-dumps", env=env)
+            out, err = process.communicate(timeout=300)
+            if process.returncode != 0:
+                break
+        self.assertEqual(process.returncode, 3, out + err)
         self.assert_one_sentence(err, "SIGABRT", "before its first cell; the page shows the ", " cells that were finished")
         self.assertIn("\n  empty kernel", out)
         self.assertNotIn("\n  empty kernel: none; not measured", out)  # its figure is withheld where others disturb it
