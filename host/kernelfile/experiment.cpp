@@ -404,7 +404,7 @@ std::map<std::string, std::string> KernelFiles::alike(bool all) const {
     std::map<std::string, std::string> out;
     // A file's earlier text has the path of the file.
     for (const auto& c : candidates_)
-        out[c.name] = all ? std::string() : files_[builds_[c.build].file].text->path + ":" + c.entry;
+        out[c.name] = all ? std::string() : files_[builds_[c.build].file].read.path + ":" + c.entry;
     for (std::size_t f = 0; f < files_.size(); ++f) {
         std::vector<std::string> known;
         for (const auto& c : candidates_)
