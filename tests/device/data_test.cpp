@@ -83,12 +83,12 @@ BOOST_AUTO_TEST_CASE(the_time_of_what_works_in_place_is_that_of_the_data_that_go
     }
 }
 
-BOOST_AUTO_TEST_CASE(where_the_time_does_not_depend_on_the_data_a_sample_is_a_row_of_operations) {
+BOOST_AUTO_TEST_CASE(where_the_time_does_not_depend_on_the_data_operations_go_on_from_each_others) {
     if (is_simulated()) return;
     bool as_before = false;  // a busy host may hide that two times are the same
     for (int attempt = 0; attempt < 4 && !as_before; ++attempt) {
         auto r = beside_honest(20, 20, "4096");
-        as_before = !on_fresh_data(r["less"]) && r["less"].time->per_sample > 1;
+        as_before = !on_fresh_data(r["less"]);
     }
     BOOST_TEST(as_before);
 }

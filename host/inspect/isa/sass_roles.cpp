@@ -98,8 +98,9 @@ std::optional<string_view> conversion_widths(string_view m) {
 constexpr RoleRule rules[]{
     {"BAR*.RED*", "?"},
     {"NOP BSSY BSYNC YIELD PREEXIT DEPBAR LDGDEPBAR MEMBAR ERRBAR CCTL CCTLL EXIT KILL BPT WARPSYNC NANOSLEEP FENCE "
-     "BREAK BRA JMP BAR STG ST STS STL RED",
+     "BREAK BRA JMP BAR",
      "r"},
+    {"STG ST STS STL RED", "r", "a"},
     {"LDG LD LDS LDL ATOM ATOMG ATOMS", "Pwr", "a"},  // a predicate in front says whether it succeeded
     {"DSETP", "ppr", "2"},
     {"DADD DMUL DFMA DMNMX DSET", "wr", "2"},

@@ -11,7 +11,7 @@
 
 namespace cllab::inspect {
 
-std::uint64_t number_at(string_view text, std::size_t at) {
+std::uint64_t number_at(std::string_view text, std::size_t at) {
     std::uint64_t value = 0;
     if (at < text.size()) std::from_chars(text.data() + at, text.data() + text.size(), value);
     return value;
