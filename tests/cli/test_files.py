@@ -78,6 +78,8 @@ class Outputs(FilesTest):
 arg src = file:in.bin
 arg pixels = image:panel.pgm
 arg dst = out:64
+local 64
+work bytes=192
 */
 __kernel void k(__global const uchar* src, __global const uchar* pixels, __global uchar* dst) { dst[get_global_id(0)] = src[get_global_id(0)] + pixels[0] + ONE; }
 """)
