@@ -241,8 +241,7 @@ Setup setup(const Request& request, Params& params) {
     const auto [m, n, k, tile_k, pad, tiles, packed] = sizes;
     const auto& device = request.device;
     const auto& variant = request.variant.name;
-    static Recent<std::tuple<std::size_t, std::size_t, std::size_t, std::uint64_t>, gemm::Matrices> recent;
-    const auto in = recent.get({m, n, k, request.seed}, [m = m, n = n, k = k, &request] {
+    const auto in = kept(request, "gemm", std::tuple(m, n, k, request.seed), [m = m, n = n, k = k, &request] {
         return gemm::random_matrices(m, n, k, request.seed);
     });
 
