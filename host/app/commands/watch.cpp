@@ -234,29 +234,35 @@ int watch_families(const Invocation& asked) {
     auto prepared = prepared_for(invocation);
     const fs::path folder = asked.cl_dir;
     std::vector<model::Selected> selected = Choice(invocation).selected();
-    std::vector<std::string> families;
-    for (const auto& s : selected)
-        if (std::find(families.begin(), families.end(), s.experiment->family) == families.end())
-            families.push_back(s.experiment->family);
+    const auto text_of = [&](const model::Selected& s) {
+        return folder / (run::text_name(*s.experiment, *s.variant, folder) + ".cl");
+    };
+    const auto header_of = [&](const model::Selected& s) { return folder / "include" / (s.experiment->family + ".h"); };
     std::vector<fs::path> files;
-    for (const auto& family : families) files.push_back(folder / (family + ".cl"));
+    const auto add = [&](const fs::path& file) {
+        if (std::find(files.begin(), files.end(), file) == files.end()) files.push_back(file);
+    };
+    for (const auto& s : selected) add(text_of(s));
     const auto needed = files.size();
     // Each family's own header, which most have not, and last the one of all.
-    for (const auto& family : families) files.push_back(folder / "include" / (family + ".h"));
+    for (const auto& s : selected) add(header_of(s));
     files.push_back(folder / "include" / "lab.h");
 
     Watched watched{prepared};
-    std::map<std::string, std::string> texts;  // of the families, as they are built
+    std::map<std::string, std::string> texts;  // of the cells, as they are built, by their SHA-256
     const auto run = [&](const Invocation& one) {
         texts.clear();
-        for (const auto& family : families) texts[family] = run::kernel_source(family, folder).text;
+        for (const auto& s : selected) {
+            auto text = run::kernel_source(*s.experiment, *s.variant, folder).text;
+            texts[sha256_hex(text)] = std::move(text);
+        }
         watched.built.clear();
         const int status = command_run(one, &watched);
         // A file that was saved meanwhile is the next version.
         for (const auto& [cell, built] : watched.built)
-            if (const auto& text = texts.at(built.family); built.sha256 == sha256_hex(text))
+            if (const auto text = texts.find(built.sha256); text != texts.end())
                 watched.before[cell] =
-                    std::make_shared<const model::StoredBuild>(model::StoredBuild{text, built.options});
+                    std::make_shared<const model::StoredBuild>(model::StoredBuild{text->second, built.options});
         return status;
     };
     auto now = version_of(files);
@@ -280,11 +286,11 @@ int watch_families(const Invocation& asked) {
         auto changed = quick(invocation);
         changed.patterns.clear();
         for (const auto& s : selected) {
-            const auto family = static_cast<std::size_t>(
-                std::find(families.begin(), families.end(), s.experiment->family) - families.begin());
-            const auto differs = [&](std::size_t file) { return (*next)[file] != now[file]; };
-            if (differs(family) || differs(needed + family) || differs(files.size() - 1))
-                changed.patterns.push_back(s.id);
+            const auto differs = [&](const fs::path& file) {
+                const auto i = static_cast<std::size_t>(std::find(files.begin(), files.end(), file) - files.begin());
+                return (*next)[i] != now[i];
+            };
+            if (differs(text_of(s)) || differs(header_of(s)) || differs(files.back())) changed.patterns.push_back(s.id);
         }
         now = *next;
         attempt([&] { return run(changed); });
