@@ -30,7 +30,7 @@
     uint4 v##j = (uint4)(start[8 + j], start[9 + j], start[10 + j], start[11 + j]);
 #define ADD(j) sum += a##j + v##j.x + 3 * v##j.y + 5 * v##j.z + 7 * v##j.w;
 
-// A function of its own: PoCL 5.0 ends the process by an assertion where inline assembly is in a kernel itself (LLVM 16, 2026-11-23).
+// A function of its own: PoCL 5.0 ends the process by an assertion where inline assembly is in a kernel itself (LLVM 16).
 __attribute__((noinline)) uint additions(global const uint* restrict start, int trips) {
     const uint c = start[19];
     const uint4 w = (uint4)(start[20]);

@@ -38,6 +38,9 @@ if(Python3_Interpreter_FOUND)
   cllab_script(cli_new_family LABEL cli SCRIPT cli/test_new_family.py PROGRAMS ${new_family} ARGS ${new_family})
   cllab_script(cli_why LABEL cli SCRIPT cli/test_why.py)
   cllab_script(cli_regress LABEL cli SCRIPT cli/test_regress.py)
+  # tools/test -L speed: times that mean something only while nothing else runs.
+  cllab_script(native_speed LABEL speed SCRIPT peer/native_speed.py)
+  set_tests_properties(native_speed PROPERTIES RUN_SERIAL TRUE)
   # tools/test -L trial: a short one; `tests/trial/verdicts.py --help` says how to run the one that counts.
   cllab_script(trial_verdicts LABEL trial SCRIPT trial/verdicts.py ARGS --comparisons 20 --out ${CMAKE_BINARY_DIR}/trial.jsonl TIMEOUT 3600)
   cllab_script(trial_regress LABEL trial SCRIPT trial/regress.py TIMEOUT 3600)

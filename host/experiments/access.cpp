@@ -3,6 +3,7 @@
 
 #include "experiments/lib/compare.hpp"
 #include "experiments/lib/data.hpp"
+#include "experiments/lib/describe.hpp"
 #include "experiments/lib/findings.hpp"
 #include "experiments/lib/sizes.hpp"
 
@@ -117,51 +118,24 @@ Experiment describe_access() {
     Experiment out;
     out.family = "access";
     out.question = "What do a misaligned start, a stride and too few work-groups cost a plain copy?";
-    out.axes = {{.name = "size",
-                 .unit = "byte",
-                 .meaning = "size of the region; auto is twice the last-level cache",
-                 .values = {"auto"},
-                 .least = 4096,
-                 .most = 1e15,
-                 .may_be_auto = true,
-                 .multiple_of = 4096},
-                {.name = "offset",
-                 .unit = "byte",
-                 .meaning = "distance of the first word from an aligned place",
-                 .values = {"0", "4", "16", "32", "64", "128"},
-                 .least = 0,
-                 .most = 1 << 20,
-                 .only = {"offset"},
-                 .multiple_of = 4},
-                {.name = "stride",
-                 .unit = "word",
-                 .meaning = "distance from one word that is moved to the next",
-                 .values = {"1", "2", "4", "8", "16", "32", "64"},
-                 .least = 1,
-                 .most = 1024,
-                 .only = {"stride"}},
-                {.name = "load",
-                 .unit = "%",
-                 .meaning = "work-groups as a percentage of the compute units the driver reports",
-                 .kind = Axis::Kind::real,
-                 .values = {"25", "50", "100", "200", "400", "800", "1600", "3200"},
-                 .least = 0.01,
-                 .most = 1e6,
-                 .only = {"groups"}},
-                {.name = "local",
-                 .unit = "work-item",
-                 .meaning = "work-items per group; auto is 256, on a CPU 1",
-                 .values = {"auto"},
-                 .least = 1,
-                 .most = 4096,
-                 .may_be_auto = true,
-                 .tune = {"auto", "32:1024:*2"}}};
+    out.axes = {
+        count_axis("size", "byte", "size of the region; auto is twice the last-level cache", 4096, 1e15)
+            .multiple_of(4096),
+        count_axis("offset", "byte", "distance of the first word from an aligned place", 0, 1 << 20)
+            .usually({"0", "4", "16", "32", "64", "128"})
+            .only({"offset"})
+            .multiple_of(4),
+        count_axis("stride", "word", "distance from one word that is moved to the next", 1, 1024)
+            .usually({"1", "2", "4", "8", "16", "32", "64"})
+            .only({"stride"}),
+        real_axis("load", "%", "work-groups as a percentage of the compute units the driver reports", 0.01, 1000000)
+            .usually({"25", "50", "100", "200", "400", "800", "1600", "3200"})
+            .only({"groups"}),
+        local_axis("work-items per group; auto is 256, on a CPU 1").tune({"auto", "32:1024:*2"})};
     out.variants = {
-        {.name = "offset",
-         .meaning = "Words of 32 bits, source and target both behind an aligned place.",
-         .curve_over = "offset"},
-        {.name = "stride", .meaning = "Every stride-th word of 32 bits.", .curve_over = "stride"},
-        {.name = "groups", .meaning = "128-bit words by a given number of work-groups.", .curve_over = "load"}};
+        variant("offset", "Words of 32 bits, source and target both behind an aligned place.").over("offset"),
+        variant("stride", "Every stride-th word of 32 bits.").over("stride"),
+        variant("groups", "128-bit words by a given number of work-groups.").over("load")};
     out.setup = setup;
     out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
     out.curve_over = "offset";

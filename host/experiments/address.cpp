@@ -4,6 +4,7 @@
 
 #include "experiments/lib/compare.hpp"
 #include "experiments/lib/data.hpp"
+#include "experiments/lib/describe.hpp"
 #include "experiments/lib/sizes.hpp"
 
 namespace cllab::model {
@@ -55,10 +56,9 @@ Shape shape_of(const Request& request, Params& params) {
     return s;
 }
 
-SharedBytes random_words(std::size_t count, std::uint64_t seed) {
-    static Recent<std::tuple<std::size_t, std::uint64_t>, SharedBytes> recent;
-    return *recent.get({count, seed}, [&] {
-        return random_values<std::int32_t>(count, seed, [](std::uint32_t w) {
+SharedBytes random_words(const Request& request, std::size_t count) {
+    return *kept(request, "address", std::tuple(count, request.seed), [&] {
+        return random_values<std::int32_t>(count, request.seed, [](std::uint32_t w) {
             return static_cast<std::int32_t>(w >> 2);  // neither one added to it nor two of them overflow
         });
     });
@@ -85,7 +85,7 @@ void strided(Setup& out, const Shape& s, std::uint64_t seed, std::size_t local) 
 }
 
 void picture(Setup& out, const Shape& s, const Request& request) {
-    auto data = random_words(s.step() * s.height / 4, request.seed);
+    auto data = random_words(request, s.step() * s.height / 4);
     out.args = {InOut{"p", data, s.step()}, value("width", static_cast<std::int32_t>(s.width)),
                 value("height", static_cast<std::int32_t>(s.height)),
                 value("step", static_cast<std::int32_t>(s.step()))};
@@ -116,9 +116,9 @@ void picture(Setup& out, const Shape& s, const Request& request) {
     };
 }
 
-void masked(Setup& out, const Shape& s, std::uint64_t seed) {
+void masked(Setup& out, const Shape& s, const Request& request) {
     const std::size_t groups = s.items / 64;
-    const auto data = random_words(groups * s.trips * 32, seed);
+    const auto data = random_words(request, groups * s.trips * 32);
     out.args = {InOut{"p", data}, value("trips", static_cast<std::int32_t>(s.trips))};
     out.global = Extent(s.items);
     out.local = Extent(64);
@@ -132,9 +132,10 @@ void masked(Setup& out, const Shape& s, std::uint64_t seed) {
     };
 }
 
-void sums(Setup& out, const Shape& s, const std::string& variant, std::uint64_t seed) {
+void sums(Setup& out, const Shape& s, const Request& request) {
     const std::size_t groups = s.items / 32, length = s.trips;
-    const auto data = random_words(groups * 64, seed);
+    const auto data = random_words(request, groups * 64);
+    const auto& variant = request.variant.name;
     out.args = {Input{"src", data}, Output{"out", s.items * length * 4}};
     if (variant == "locals_two_given") out.args.insert(out.args.end(), {Local{"a", 128}, Local{"b", 128}});
     if (variant == "locals_one_given") out.args.push_back(Local{"ab", 256});
@@ -161,9 +162,9 @@ Setup setup(const Request& request, Params& params) {
     else if (is_one_of(request.variant, pictures))
         picture(out, s, request);
     else if (variant.rfind("masked", 0) == 0)
-        masked(out, s, request.seed);
+        masked(out, s, request);
     else
-        sums(out, s, variant, request.seed);
+        sums(out, s, request);
     return out;
 }
 
@@ -173,38 +174,22 @@ Experiment describe_address() {
     Experiment out;
     out.family = "address";
     out.question = "How many instructions does each way to write an address cost, and does it show in the time?";
-    const auto axis = [](const char* name, const char* unit, const char* meaning, std::vector<std::string> only) {
-        return Axis{name, unit, meaning, Axis::Kind::integer, {"auto"}, {}, 1, 1 << 30, true, {}, std::move(only)};
-    };
     auto with_items = loops;
     with_items.insert(with_items.end(), locals.begin(), locals.end());
-    out.axes = {axis("trips", "", "iterations of the loop; auto is 16, on a CPU 64", loops),
-                {.name = "length",
-                 .meaning = "elements of the two arrays that are added",
-                 .values = {"32"},
-                 .least = 1,
-                 .most = 32,
-                 .only = locals},
-                axis("items", "work-item", "work-items, rounded up to a multiple of 64; auto is 2^18, on a CPU 2^15",
-                     with_items),
-                axis("width", "pixel",
-                     "columns of the picture, whose rows start at multiples of 64 bytes; auto is 16384, on a CPU 4096",
-                     pictures),
-                axis("height", "pixel", "rows of the picture; auto is 16384, on a CPU 2048", pictures),
-                {.name = "pixels",
-                 .unit = "pixel",
-                 .meaning = "pixels per work-item",
-                 .values = {"8"},
-                 .least = 1,
-                 .most = 4096,
-                 .tune = {"1:64:*2"},
-                 .only = coarse},
-                {.name = "index",
-                 .meaning = "type that places in the picture are computed in",
-                 .kind = Axis::Kind::choice,
-                 .values = {"int"},
-                 .choices = {"int", "uint", "long"},
-                 .only = pictures}};
+    out.axes = {
+        count_axis("trips", "", "iterations of the loop; auto is 16, on a CPU 64", 1, 1 << 30).only(loops),
+        count_axis("length", "", "elements of the two arrays that are added", 1, 32).usually("32").only(locals),
+        count_axis("items", "work-item", "work-items, rounded up to a multiple of 64; auto is 2^18, on a CPU 2^15", 1,
+                   1 << 30)
+            .only(with_items),
+        count_axis("width", "pixel",
+                   "columns of the picture, whose rows start at multiples of 64 bytes; auto is 16384, on a CPU 4096", 1,
+                   1 << 30)
+            .only(pictures),
+        count_axis("height", "pixel", "rows of the picture; auto is 16384, on a CPU 2048", 1, 1 << 30).only(pictures),
+        count_axis("pixels", "pixel", "pixels per work-item", 1, 4096).usually("8").tune({"1:64:*2"}).only(coarse),
+        choice_axis("index", "type that places in the picture are computed in", {"int", "uint", "long"})
+            .only(pictures)};
     out.variants = {
         {"index", "Stores every second integer through p[i * 2]."},
         {"pointer", "Stores every second integer through *p, then p += 2."},
@@ -221,8 +206,7 @@ Experiment describe_address() {
         {"locals_two", "Adds two arrays in local memory by a plain counter."},
         {"locals_one", "The same with both arrays in one local allocation."},
         {"locals_two_given", "Adds two arrays in local memory that the host has allocated."},
-        {"locals_one_given", "The same with both arrays in one of the host's allocations."},
-    };
+        {"locals_one_given", "The same with both arrays in one of the host's allocations."}};
     out.setup = setup;
     out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
     return out;

@@ -4,6 +4,7 @@
 
 #include "core/random.hpp"
 #include "experiments/lib/compare.hpp"
+#include "experiments/lib/describe.hpp"
 #include "experiments/lib/findings.hpp"
 #include "experiments/lib/sizes.hpp"
 
@@ -95,8 +96,8 @@ Setup setup(const Request& request, Params& params) {
     }
     out.declared = {{variant == "local" ? Declared::What::local_atomic : Declared::What::atomic, 1, 32}};
     out.chained = variant == "chain";
-    // A CPU's threads must all be awake for most of the time, or no two additions meet; and launches to 16 cores differ
-    // by more than the 12 us that a GPU's chain would take there (2026-11-24). llvmpipe ends loops after 65535 trips.
+    // A CPU's threads must all be awake for most of the time, or no two additions meet, and launches to many cores
+    // differ by more than a GPU's number of trips takes there. llvmpipe ends loops after 65535 trips.
     if (variant == "chain")
         out.slope = device.is_gpu() ? slope(device, 512, 2560, 1) : slope(device, 12288, 61440, 1);
     else
@@ -151,15 +152,9 @@ Experiment describe_atomic() {
     out.question =
         "How many atomic additions per second does a device do, on shared and on separate addresses, and how long does "
         "one take?";
-    out.axes = {{"counters",
-                 "address",
-                 "words that the additions go to",
-                 Axis::Kind::integer,
-                 {"1", "4", "32", "256", "4096", "65536"},
-                 {},
-                 1,
-                 1 << 24}};
-    out.axes.front().power_of_two = true;
+    out.axes = {count_axis("counters", "address", "words that the additions go to", 1, 1 << 24)
+                    .usually({"1", "4", "32", "256", "4096", "65536"})
+                    .power_of_two()};
     out.variants = {
         {"global", "Every work-item adds to counters in global memory, to the next one in each trip."},
         {"local", "Every work-item adds to counters in local memory, to the next one in each trip."},

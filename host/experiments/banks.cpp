@@ -7,6 +7,7 @@
 
 #include "core/random.hpp"
 #include "experiments/lib/compare.hpp"
+#include "experiments/lib/describe.hpp"
 #include "experiments/lib/findings.hpp"
 #include "experiments/lib/sizes.hpp"
 #include "model/fit.hpp"
@@ -141,15 +142,12 @@ Experiment describe_banks() {
     Experiment out;
     out.family = "banks";
     out.question = "How many banks does local memory have, how wide are they, and what does a conflict cost?";
-    out.axes = {{"stride",
-                 "word",
-                 "distance between the words of neighbouring lanes; 0: all lanes read one word, 33: 32 with padding",
-                 Axis::Kind::integer,
-                 {"0",  "1",  "2",  "3",  "4",  "5",  "6",  "7",  "8",  "10", "12",
-                  "14", "15", "16", "17", "20", "24", "31", "32", "33", "48", "64"},
-                 {},
-                 0,
-                 64}};
+    out.axes = {
+        count_axis("stride", "word",
+                   "distance between the words of neighbouring lanes; 0: all lanes read one word, 33: 32 with padding",
+                   0, 64)
+            .usually({"0",  "1",  "2",  "3",  "4",  "5",  "6",  "7",  "8",  "10", "12",
+                      "14", "15", "16", "17", "20", "24", "31", "32", "33", "48", "64"})};
     out.variants = {{"word", "One wave chases addresses of 4 bytes (8 bytes where a local pointer has 8)."},
                     {"pair", "The same with words of 8 bytes."},
                     {"rate", "Whole groups on all units, four chains in each work-item: bytes in a second."}};

@@ -1,6 +1,7 @@
 // barrier: time of a work-group barrier over the size of the group.
 #include "core/random.hpp"
 #include "experiments/lib/compare.hpp"
+#include "experiments/lib/describe.hpp"
 #include "experiments/lib/findings.hpp"
 #include "experiments/lib/sizes.hpp"
 
@@ -108,14 +109,8 @@ Experiment describe_barrier() {
     Experiment out;
     out.family = "barrier";
     out.question = "What does a work-group barrier cost?";
-    out.axes = {{"group",
-                 "item",
-                 "work-items in the group",
-                 Axis::Kind::integer,
-                 {"32", "64", "128", "256", "512", "1024"},
-                 {},
-                 1,
-                 1 << 16}};
+    out.axes = {count_axis("group", "item", "work-items in the group", 1, 1 << 16)
+                    .usually({"32", "64", "128", "256", "512", "1024"})};
     out.variants = {{"plain", "A multiply-add and a barrier, over and over."},
                     {"exchange", "A value handed to the neighbour through local memory, one barrier per step."},
                     {"none", "The loop of plain without barriers."}};

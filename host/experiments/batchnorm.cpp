@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "experiments/lib/batchnorm_reference.hpp"
+#include "experiments/lib/describe.hpp"
 #include "experiments/lib/sizes.hpp"
 
 namespace cllab::model {
@@ -125,9 +126,8 @@ void channel(Setup& out, const Request& request, const Choice& s, const Data& da
 
 Setup setup(const Request& request, Params& params) {
     const auto s = choice_of(request, params);
-    static Recent<std::tuple<std::size_t, std::size_t, std::size_t, std::uint64_t>, Data> recent;
-    const auto data = recent.get({s.images, s.channels, s.plane, request.seed},
-                                 [&] { return batchnorm::random_data(s, request.seed); });
+    const auto data = kept(request, "batchnorm", std::tuple(s.images, s.channels, s.plane, request.seed),
+                           [&] { return batchnorm::random_data(s, request.seed); });
     Setup out;
     out.args = {Input{"x", data->x}};
     out.defines = {define("IMAGES", s.images), define("CHANNELS", s.channels), define("PLANE", s.plane)};
@@ -151,24 +151,21 @@ Experiment describe_batchnorm() {
     out.question =
         "How many times must batch normalisation read its input, and what do registers, splitting and Welford's update "
         "gain?";
-    const auto axis = [](const char* name, const char* meaning) {
-        return Axis{name, "", meaning, Axis::Kind::integer, {"auto"}, {}, 1, 1 << 24, true};
-    };
-    out.axes = {axis("images", "N, images; auto is 128, on a CPU 32"),
-                axis("channels", "C, channels; auto is 256, on a CPU 64"),
-                axis("height", "H, rows of a plane; auto is 56"), axis("width", "W, columns of a plane; auto is 56"),
-                axis("slices", "work-groups per channel; auto fills the device four times")};
-    out.axes.back().tune = {"auto", "1:16:*2"};
-    out.axes.back().only = {"channel_wide"};
+    out.axes = {count_axis("images", "", "N, images; auto is 128, on a CPU 32", 1, 1 << 24),
+                count_axis("channels", "", "C, channels; auto is 256, on a CPU 64", 1, 1 << 24),
+                count_axis("height", "", "H, rows of a plane; auto is 56", 1, 1 << 24),
+                count_axis("width", "", "W, columns of a plane; auto is 56", 1, 1 << 24),
+                count_axis("slices", "", "work-groups per channel; auto fills the device four times", 1, 1 << 24)
+                    .tune({"auto", "1:16:*2"})
+                    .only({"channel_wide"})};
     out.variants = {
         {"pixel_three", "Statistics per pixel: mean, variance and result in three passes."},
         {"pixel_stepped", "pixel_three with pointers stepped from image to image instead of an index."},
         {"pixel_two", "Statistics per pixel: both sums in one pass, shifted against cancellation."},
         {"pixel_welford", "Statistics per pixel: Welford's update, then the result."},
-        {"pixel_split2",
-         "Statistics per pixel: two work-items hold its values in registers and read them once.",
-         {"PARTS=2"}},
-        {"pixel_split4", "As pixel_split2 with four work-items per pixel.", {"PARTS=4"}},
+        variant("pixel_split2", "Statistics per pixel: two work-items hold its values in registers and read them once.")
+            .defines({"PARTS=2"}),
+        variant("pixel_split4", "As pixel_split2 with four work-items per pixel.").defines({"PARTS=4"}),
         {"channel_three",
          "Statistics per channel: one work-group per channel takes mean and variance in two passes, then the result."},
         {"channel_two", "Statistics per channel: both sums in one pass, then the result."},
@@ -176,8 +173,7 @@ Experiment describe_batchnorm() {
          "Statistics per channel: Welford's update in each work-item, joined in a tree, then the result."},
         {"channel_wide",
          "Statistics per channel: several work-groups per channel, 128-bit loads, second pass in reverse order to hit "
-         "the cache."},
-    };
+         "the cache."}};
     out.setup = setup;
     out.resolve = [](const Request& request, Params& params) { choice_of(request, params); };
     return out;

@@ -4,6 +4,7 @@
 #include "core/units.hpp"
 #include "experiments/lib/cacheline_granules.hpp"
 #include "experiments/lib/data.hpp"
+#include "experiments/lib/describe.hpp"
 #include "experiments/lib/findings.hpp"
 #include "experiments/lib/sizes.hpp"
 
@@ -134,36 +135,23 @@ Experiment describe_cacheline() {
     Experiment out;
     out.family = "cacheline";
     out.question = "How many bytes does one miss bring in: sector, fetch and line?";
-    out.axes = {{"distance",
-                 "byte",
-                 "distance from the first word of a pair to the second; no multiple of 128, where other pairs begin",
-                 Axis::Kind::integer,
-                 {"8", "24", "40", "72", "136", "264"},
-                 {},
-                 8,
-                 4096},
-                {"offset",
-                 "byte",
-                 "offset of the pair in its block of 128 bytes; half a line moves the thresholds by half a line",
-                 Axis::Kind::integer,
-                 {"0"},
-                 {},
-                 0,
-                 120},
-                {"footprint",
-                 "byte",
-                 "size of the memory visited; auto is beyond all caches",
-                 Axis::Kind::integer,
-                 {"auto"},
-                 {},
-                 1024,
-                 1e12,
-                 true}};
+    out.axes = {
+        count_axis("distance", "byte",
+                   "distance from the first word of a pair to the second; no multiple of 128, where other pairs begin",
+                   8, 4096)
+            .usually({"8", "24", "40", "72", "136", "264"})
+            .multiple_of(8),
+        count_axis("offset", "byte",
+                   "offset of the pair in its block of 128 bytes; half a line moves the thresholds by half a line", 0,
+                   120)
+            .usually("0")
+            .multiple_of(8),
+        count_axis("footprint", "byte", "size of the memory visited; auto is beyond all caches", 1024, 1e12)
+            .multiple_of(granule)};
     out.variants = {
         {"pair", "Visits a random block, then the word a fixed distance after it, then the next random block."},
         {"lone", "Visits only the random blocks: the cost of the pair's first load."}};
     out.setup = setup;
-    for (auto& axis : out.axes) axis.multiple_of = axis.name == "footprint" ? granule : 8;
     out.resolve = [](const Request& request, Params& params) { layout_of(request, params); };
     out.curve_over = "distance";
     out.conclude = conclude;

@@ -8,6 +8,7 @@
 #include "core/random.hpp"
 #include "experiments/lib/channels_dips.hpp"
 #include "experiments/lib/compare.hpp"
+#include "experiments/lib/describe.hpp"
 #include "experiments/lib/findings.hpp"
 #include "experiments/lib/sizes.hpp"
 
@@ -155,25 +156,13 @@ Experiment describe_channels() {
     Experiment out;
     out.family = "channels";
     out.question = "At which distances do lines fall on the same memory channels?";
-    out.axes = {{"spacing",
-                 "byte",
-                 "distance from line to line; by default powers of two, and powers of two plus one line",
-                 Axis::Kind::integer,
-                 spacings(),
-                 {},
-                 64,
-                 1 << 24},
-                {"lines",
-                 "line",
-                 "lines of 64 bytes visited; auto is 4096, on a simulator 64",
-                 Axis::Kind::integer,
-                 {"auto"},
-                 {},
-                 4,
-                 1 << 24,
-                 true}};
-    out.axes.front().multiple_of = 16;
-    out.axes.back().power_of_two = true;
+    out.axes = {
+        count_axis("spacing", "byte",
+                   "distance from line to line; by default powers of two, and powers of two plus one line", 64, 1 << 24)
+            .usually(spacings())
+            .multiple_of(16),
+        count_axis("lines", "line", "lines of 64 bytes visited; auto is 4096, on a simulator 64", 4, 1 << 24)
+            .power_of_two()};
     out.variants = {
         {"store", "The whole device stores to the lines, 16 bytes per work-item and pass."},
         {"load", "The whole device loads from the lines past the first level, 16 bytes per work-item and pass."}};

@@ -3,6 +3,7 @@
 // another, and min(groups * B, waves * B / ceil(B / W)) reproduces every published row. So the two rates and W are
 // fitted.
 #include "core/random.hpp"
+#include "experiments/lib/describe.hpp"
 #include "experiments/lib/findings.hpp"
 #include "experiments/lib/sizes.hpp"
 #include "model/fit.hpp"
@@ -181,27 +182,17 @@ Experiment describe_dispatch() {
     Experiment out;
     out.family = "dispatch";
     out.question = "How many work-groups and waves does the device start per second, and how wide is a wave?";
-    out.axes = {{.name = "side",
-                 .unit = "work-item",
-                 .meaning = "work-items along each dimension of a group",
-                 .values = {"1", "8", "32", "48", "64", "96", "128", "192", "256", "512", "768", "1024"},
-                 .least = 1,
-                 .most = 4096,
-                 .only = {"1d", "2d", "3d"}},
-                {.name = "shape",
-                 .unit = "work-item",
-                 .meaning = "a group of unequal sides",
-                 .kind = Axis::Kind::shape,
-                 .values = {"32x16", "16x16x4", "32x16x2", "8x8x16"},
-                 .only = {"box"}}};
+    out.axes = {count_axis("side", "work-item", "work-items along each dimension of a group", 1, 4096)
+                    .usually({"1", "8", "32", "48", "64", "96", "128", "192", "256", "512", "768", "1024"})
+                    .only({"1d", "2d", "3d"}),
+                shape_axis("shape", "a group of unequal sides")
+                    .usually({"32x16", "16x16x4", "32x16x2", "8x8x16"})
+                    .only({"box"})};
     out.variants = {
-        {.name = "1d", .meaning = "Groups of one dimension."},
-        {.name = "2d",
-         .meaning = "Square groups, most of them no multiple of a wave.",
-         .axes = {{"side", "4,8,12,16,20,24,28,32"}}},
-        {.name = "box", .meaning = "Groups of unequal sides.", .curve_over = "shape"},
-        {.name = "3d", .meaning = "Cubic groups.", .axes = {{"side", "2,4,6,7,8,9,10"}}},
-    };
+        {"1d", "Groups of one dimension."},
+        variant("2d", "Square groups, most of them no multiple of a wave.").with("side", "4,8,12,16,20,24,28,32"),
+        variant("box", "Groups of unequal sides.").over("shape"),
+        variant("3d", "Cubic groups.").with("side", "2,4,6,7,8,9,10")};
     out.setup = setup;
     out.curve_over = "side";
     out.conclude = conclude;

@@ -6,6 +6,7 @@
 
 #include "experiments/lib/chain.hpp"
 #include "experiments/lib/compare.hpp"
+#include "experiments/lib/describe.hpp"
 #include "experiments/lib/findings.hpp"
 #include "experiments/lib/sizes.hpp"
 #include "model/fit.hpp"
@@ -220,61 +221,33 @@ Experiment describe_divergence() {
     Experiment out;
     out.family = "divergence";
     out.question = "How many work-items run in lockstep, and what does it cost when they take different paths?";
-    out.axes = {
-        {.name = "grain",
-         .unit = "work-item",
-         .meaning = "neighbours that take the same path",
-         .values = {"1"},
-         .least = 1,
-         .most = 4096,
-         .only = {"width", "paths", "stores"}},
-        {.name = "paths",
-         .meaning = "different paths",
-         .values = {"2"},
-         .least = 1,
-         .most = 64,
-         .only = {"paths"},
-         .power_of_two = true},
-        {.name = "items",
-         .unit = "work-item",
-         .meaning = "work-items per group; auto is 16 on a CPU, else 256, for one group 1024",
-         .values = {"auto"},
-         .least = 1,
-         .most = 4096,
-         .may_be_auto = true},
-        {.name = "fill",
-         .meaning = "one work-group, or all compute units busy",
-         .kind = Axis::Kind::choice,
-         .values = {"full"},
-         .choices = {"one", "full"},
-         .only = {"width", "paths", "plain", "branch", "select"}},
-    };
+    out.axes = {count_axis("grain", "work-item", "neighbours that take the same path", 1, 4096)
+                    .usually("1")
+                    .only({"width", "paths", "stores"}),
+                count_axis("paths", "", "different paths", 1, 64).usually("2").only({"paths"}).power_of_two(),
+                count_axis("items", "work-item",
+                           "work-items per group; auto is 16 on a CPU, else 256, for one group 1024", 1, 4096),
+                choice_axis("fill", "one work-group, or all compute units busy", {"one", "full"})
+                    .usually("full")
+                    .only({"width", "paths", "plain", "branch", "select"})};
     out.variants = {
-        {.name = "width",
-         .meaning = "Two paths that alternate every `grain` work-items.",
-         .axes = {{"grain", "1:512:*2"}, {"fill", "one,full"}},
-         .curve_over = "grain"},
-        {.name = "paths",
-         .meaning = "Neighbours take `paths` different paths.",
-         .axes = {{"paths", "1,2,4,8,16,32,64"}},
-         .curve_over = "paths"},
-        {.name = "plain", .meaning = "One loop without a branch: the baseline of branch and select."},
-        {.name = "branch", .meaning = "Odd work-items run the loop with two values exchanged, in their own branch."},
-        {.name = "select",
-         .meaning = "The same result with the values exchanged first; then all work-items run one loop."},
-        {.name = "stores",
-         .meaning = "Both ways of a branch store, at the same place written in two ways: one store or two?"},
-        {.name = "straight",
-         .meaning = "No loop in the kernel: a CPU's compiler can run several work-items in one vector.",
-         .needs = {"cpu"},
-         .axes = {{"items", "1,16,256"}},
-         .curve_over = "items"},
-        {.name = "looped",
-         .meaning = "The same work in a loop, which prevents that.",
-         .needs = {"cpu"},
-         .axes = {{"items", "1,16,256"}},
-         .curve_over = "items"},
-    };
+        variant("width", "Two paths that alternate every `grain` work-items.")
+            .with("grain", "1:512:*2")
+            .with("fill", "one,full")
+            .over("grain"),
+        variant("paths", "Neighbours take `paths` different paths.").with("paths", "1,2,4,8,16,32,64").over("paths"),
+        {"plain", "One loop without a branch: the baseline of branch and select."},
+        {"branch", "Odd work-items run the loop with two values exchanged, in their own branch."},
+        {"select", "The same result with the values exchanged first; then all work-items run one loop."},
+        {"stores", "Both ways of a branch store, at the same place written in two ways: one store or two?"},
+        variant("straight", "No loop in the kernel: a CPU's compiler can run several work-items in one vector.")
+            .needs({"cpu"})
+            .with("items", "1,16,256")
+            .over("items"),
+        variant("looped", "The same work in a loop, which prevents that.")
+            .needs({"cpu"})
+            .with("items", "1,16,256")
+            .over("items")};
     out.setup = setup;
     out.resolve = [](const Request& request, Params& params) { size_of(request, params); };
     out.curve_over = "grain";

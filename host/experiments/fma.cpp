@@ -2,6 +2,7 @@
 // its latency) and the number of compute units (by a staircase over saturating work-groups).
 #include "experiments/lib/chain.hpp"
 #include "experiments/lib/compare.hpp"
+#include "experiments/lib/describe.hpp"
 #include "experiments/lib/fma_findings.hpp"
 #include "experiments/lib/sizes.hpp"
 
@@ -166,119 +167,69 @@ Experiment describe_fma() {
     out.family = "fma";
     out.question =
         "What does a fused multiply-add cost in latency, throughput and code, and how many units execute it?";
-    const std::vector<std::string> chains{"latency", "ilp",  "loop", "nested", "unrolled",
-                                          "align",   "code", "peak", "units"};
-    const std::vector<std::string> unrolled{"latency", "ilp", "loop", "nested", "unrolled", "align", "peak", "units"};
-    const std::vector<std::string> wide{"ilp", "loop", "nested", "unrolled", "align", "code", "peak", "units"};
+    const Texts chains{"latency", "ilp", "loop", "nested", "unrolled", "align", "code", "peak", "units"};
+    const Texts unrolled{"latency", "ilp", "loop", "nested", "unrolled", "align", "peak", "units"};
+    const Texts wide{"ilp", "loop", "nested", "unrolled", "align", "code", "peak", "units"};
     out.axes = {
-        {.name = "type",
-         .meaning = "element type",
-         .kind = Axis::Kind::choice,
-         .values = {"float"},
-         .choices = {"float", "double", "half", "uint"},
-         .only = chains},
-        {.name = "width",
-         .meaning = "elements per vector",
-         .values = {"1"},
-         .least = 1,
-         .most = 16,
-         .only = chains,
-         .power_of_two = true},
-        {.name = "ilp",
-         .meaning = "independent chains per work-item; auto is 1 for latency, 4 for peak and units, else 2",
-         .values = {"auto"},
-         .least = 1,
-         .most = 16,
-         .may_be_auto = true,
-         .only = chains,
-         .power_of_two = true},
-        {.name = "unroll",
-         .meaning = "steps of a chain between two branches; auto is 16 for peak and align, else 64",
-         .values = {"auto"},
-         .least = 1,
-         .most = 16384,
-         .may_be_auto = true,
-         .only = unrolled},
-        {.name = "ahead",
-         .unit = "FMA",
-         .meaning =
-             "steps of each chain before the loop, which move the loop in the lines that instructions are fetched in",
-         .values = {"0"},
-         .least = 0,
-         .most = 15,
-         .only = {"align"}},
-        {.name = "code",
-         .unit = "FMA",
-         .meaning = "multiply-adds in one straight line",
-         .values = {"auto"},
-         .least = 16,
-         .most = 16384,
-         .may_be_auto = true,
-         .only = {"code"},
-         .power_of_two = true},
-        {.name = "waves",
-         .meaning =
-             "waves per work-group (work-items on a CPU); auto fills the group of units and peak, else 16, on a CPU 1",
-         .values = {"auto"},
-         .least = 1,
-         .most = 1024,
-         .may_be_auto = true,
-         .only = wide},
-        {.name = "load",
-         .unit = "%",
-         .meaning =
-             "work-groups as a percentage of the compute units the driver reports; auto is 800 for peak, on a CPU 400, "
-             "else one group",
-         .kind = Axis::Kind::real,
-         .values = {"auto"},
-         .least = 0.01,
-         .most = 100000,
-         .may_be_auto = true,
-         .only = chains},
-    };
+        choice_axis("type", "element type", {"float", "double", "half", "uint"}).only(chains),
+        count_axis("width", "", "elements per vector", 1, 16).usually("1").only(chains).power_of_two(),
+        count_axis("ilp", "", "independent chains per work-item; auto is 1 for latency, 4 for peak and units, else 2",
+                   1, 16)
+            .only(chains)
+            .power_of_two(),
+        count_axis("unroll", "", "steps of a chain between two branches; auto is 16 for peak and align, else 64", 1,
+                   16384)
+            .only(unrolled),
+        count_axis(
+            "ahead", "FMA",
+            "steps of each chain before the loop, which move the loop in the lines that instructions are fetched in", 0,
+            15)
+            .usually("0")
+            .only({"align"}),
+        count_axis("code", "FMA", "multiply-adds in one straight line", 16, 16384).only({"code"}).power_of_two(),
+        count_axis(
+            "waves", "",
+            "waves per work-group (work-items on a CPU); auto fills the group of units and peak, else 16, on a CPU 1",
+            1, 1024)
+            .only(wide),
+        real_axis("load", "%",
+                  "work-groups as a percentage of the compute units the driver reports; auto is 800 for peak, on a CPU "
+                  "400, else one group",
+                  0.01, 100000)
+            .only(chains)};
     out.variants = {
-        {.name = "latency",
-         .meaning = "One chain in one work-item: each step waits for the one before.",
-         .axes = {{"type", "float,double,uint"}},
-         .curve_over = "load"},
-        {.name = "clock",
-         .meaning = "Waits on the counter that kernels can read; the timer then gives its frequency.",
-         .needs = {"clock"},
-         .curve_over = "load"},
-        {.name = "ilp",
-         .meaning = "One work-group with 1 to 8 chains per work-item and 1 to 16 waves: what fills one unit.",
-         .axes = {{"ilp", "1,2,4,8"}, {"waves", "1,4,16"}},
-         .curve_over = "ilp"},
-        {.name = "loop",
-         .meaning = "The same steps with 1 to 100 of them between two branches.",
-         .axes = {{"unroll", "1,2,4,8,16,32,40,64,100"}},
-         .curve_over = "unroll"},
-        {.name = "nested",
-         .meaning = "64 steps in a rolled inner loop.",
-         .axes = {{"unroll", "64"}},
-         .curve_over = "unroll"},
-        {.name = "unrolled",
-         .meaning =
-             "100 steps in an inner loop that the compiler is asked to unroll, as in the tutorial's double loop.",
-         .axes = {{"unroll", "100"}},
-         .curve_over = "unroll"},
-        {.name = "align",
-         .meaning = "A loop of 16 steps behind 0 to 15 others: where its code begins, and nothing else, changes.",
-         .axes = {{"ahead", "0:15:+1"}},
-         .curve_over = "ahead"},
-        {.name = "code",
-         .meaning = "A straight line of growing length, until it no longer fits the instruction caches.",
-         .axes = {{"code", "256:8192:*2"}},
-         .curve_over = "code"},
-        {.name = "peak",
-         .meaning = "All units at once, with enough chains to hide every latency.",
-         .axes = {{"type", "float,double,half,uint"}, {"width", "1,4,16"}},
-         .curve_over = "width"},
-        {.name = "units",
-         .meaning = "Work-groups that each fill one unit: the time rises by a step with every full round of units.",
-         .axes = {{"load", "50,99,100,101,150,200,201,250,300"}},
-         .curve_over = "load"},
-    };
+        variant("latency", "One chain in one work-item: each step waits for the one before.")
+            .with("type", "float,double,uint")
+            .over("load"),
+        variant("clock", "Waits on the counter that kernels can read; the timer then gives its frequency.")
+            .needs({"clock"})
+            .over("load"),
+        variant("ilp", "One work-group with 1 to 8 chains per work-item and 1 to 16 waves: what fills one unit.")
+            .with("ilp", "1,2,4,8")
+            .with("waves", "1,4,16")
+            .over("ilp"),
+        variant("loop", "The same steps with 1 to 100 of them between two branches.")
+            .with("unroll", "1,2,4,8,16,32,40,64,100")
+            .over("unroll"),
+        variant("nested", "64 steps in a rolled inner loop.").with("unroll", "64").over("unroll"),
+        variant("unrolled",
+                "100 steps in an inner loop that the compiler is asked to unroll, as in the tutorial's double loop.")
+            .with("unroll", "100")
+            .over("unroll"),
+        variant("align", "A loop of 16 steps behind 0 to 15 others: where its code begins, and nothing else, changes.")
+            .with("ahead", "0:15:+1")
+            .over("ahead"),
+        variant("code", "A straight line of growing length, until it no longer fits the instruction caches.")
+            .with("code", "256:8192:*2")
+            .over("code"),
+        variant("peak", "All units at once, with enough chains to hide every latency.")
+            .with("type", "float,double,half,uint")
+            .with("width", "1,4,16")
+            .over("width"),
+        variant("units",
+                "Work-groups that each fill one unit: the time rises by a step with every full round of units.")
+            .with("load", "50,99,100,101,150,200,201,250,300")
+            .over("load")};
     out.setup = setup;
     out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
     out.metrics = {{"flops", "FLOP/s", Better::higher, flops}, {"ops", "op/s", Better::higher, integer_ops}};

@@ -5,9 +5,12 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <tuple>
 
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "experiments/lib/data.hpp"
+#include "experiments/lib/describe.hpp"
 #include "experiments/lib/himeno_plan.hpp"
 #include "experiments/lib/native.hpp"
 #include "experiments/lib/sizes.hpp"
@@ -18,7 +21,7 @@ namespace cllab::model {
 namespace {
 
 using namespace himeno;
-using lib::divide_up, lib::round_up;
+using namespace lib;
 
 constexpr unsigned rehearsal = 3;             // iterations before the measured ones, as the benchmark prescribes
 constexpr double pentium_iii_mflops = 82.84;  // the benchmark's unit of score: a Pentium III of 600 MHz
@@ -127,7 +130,9 @@ Check make_check(const Plan& plan, std::shared_ptr<const Problem> problem) {
 Setup setup(const Request& request, Params& params) {
     const auto plan = plan_of(request, params);
     const bool prescribed = plan.prescribed && request.verification > 0;
-    const auto initial = problem(plan.grid, prescribed ? Data::prescribed : Data::random, request.seed);
+    const auto data = prescribed ? Data::prescribed : Data::random;
+    const auto key = std::tuple(plan.grid.i, plan.grid.j, plan.grid.k, data, prescribed ? 0 : request.seed);
+    const auto initial = kept(request, "himeno", key, [&] { return Problem(plan.grid, data, request.seed); });
 
     Setup out;
     const auto coefficients = add_arguments(out, plan, *initial);
@@ -205,74 +210,10 @@ std::string summary(const std::vector<const Record*>& records) {
     return out;
 }
 
-Axis make_axis(std::string name, std::string unit, std::string meaning, Axis::Kind kind, std::string initial) {
-    Axis axis;
-    axis.name = std::move(name);
-    axis.unit = std::move(unit);
-    axis.meaning = std::move(meaning);
-    axis.kind = kind;
-    axis.values = {std::move(initial)};
-    axis.may_be_auto = axis.values.front() == "auto";
-    return axis;
-}
-
-std::vector<Axis> make_axes() {
-    auto size =
-        make_axis("size", "", "grid, boundary included; auto is S on a CPU, and L on a GPU that has room for it",
-                  Axis::Kind::choice, "auto");
-    for (const auto& [name, grid] : sizes) size.choices.emplace_back(name);
-    auto data = make_axis("data", "",
-                          "what is timed: the benchmark's constant coefficients, or random ones, which the first "
-                          "verification always uses",
-                          Axis::Kind::choice, "prescribed");
-    data.choices = {"prescribed", "random"};
-    auto contract =
-        make_axis("contract", "",
-                  "whether the compiler may fuse multiply and add; the result is then compared within a tolerance",
-                  Axis::Kind::choice, "off");
-    contract.choices = {"off", "on"};
-    auto sweeps = make_axis("sweeps", "", "iterations between the transfers", Axis::Kind::integer, "10");
-    sweeps.least = 1;
-    sweeps.most = 1000;
-    sweeps.only = {"region", "whole"};
-    auto local = make_axis("local", "work-item",
-                           "work-group: work-items along x, y and z, which are k, j and i where no order says "
-                           "otherwise; auto is chosen by the variant",
-                           Axis::Kind::shape, "auto");
-    local.tune = {"auto",  "32x1",  "32x2",  "32x4",  "32x8",  "64x1",  "64x2",   "64x4",   "64x8",
-                  "128x1", "128x2", "128x4", "256x1", "256x2", "512x1", "1024x1", "16x4x4", "32x2x2"};
-    auto pad = make_axis(
-        "pad", "word",
-        "words added to each row; auto is 32 for padded, 1 for the steps before it, as in the static C version, else 0",
-        Axis::Kind::integer, "auto");
-    pad.most = 1024;
-    pad.tune = {"auto", "0", "8", "16", "32", "64"};
-    auto planes = make_axis("planes", "",
-                            "planes that a work-item or a tile passes through; auto fills the device several times, "
-                            "for schedule it is a 16th of the grid",
-                            Axis::Kind::integer, "auto");
-    planes.least = 1;
-    planes.most = 512;
-    planes.tune = {"auto", "1", "4", "8", "16", "32", "64", "128", "254"};
-    planes.only = {"schedule", "local", "registers", "wide"};
-    auto lanes = make_axis("lanes", "",
-                           "points of a row that a work-item computes at once; auto is 4, on a CPU 8, on a simulator 1",
-                           Axis::Kind::choice, "auto");
-    lanes.choices = {"1", "2", "4", "8"};
-    lanes.tune = {"auto", "1", "2", "4", "8"};
-    lanes.only = {"wide"};
-    auto start = make_axis("start", "word", "words in front of each array: its rows then begin at no alignment",
-                           Axis::Kind::integer, "0");
-    start.most = 1024;
-    start.tune = {"0"};  // with or without it the variant is compared with the others
-    start.only = {"swap"};
-    auto order = make_axis(
-        "order", "", "the loops: which of i, j and k lies along x, y and z of the NDRange; rows of memory run along k",
-        Axis::Kind::choice, "kji");
-    order.choices = {"kji", "kij", "jki", "jik", "ikj", "ijk"};
-    order.tune = {"kji", "kij", "jki", "jik", "ikj", "ijk"};
-    order.only = {"swap"};
-    return {size, data, contract, sweeps, local, pad, start, order, planes, lanes};
+std::vector<std::string> size_names() {
+    std::vector<std::string> out;
+    for (const auto& [name, grid] : sizes) out.emplace_back(name);
+    return out;
 }
 
 }  // namespace
@@ -283,7 +224,49 @@ Experiment describe_himeno() {
     out.question =
         "How close does a 19-point Jacobi sweep come to the bandwidth of memory, and what does each step towards it "
         "gain?";
-    out.axes = make_axes();
+    out.axes = {
+        choice_axis("size", "grid, boundary included; auto is S on a CPU, and L on a GPU that has room for it",
+                    size_names())
+            .usually("auto"),
+        choice_axis("data",
+                    "what is timed: the benchmark's constant coefficients, or random ones, which the first "
+                    "verification always uses",
+                    {"prescribed", "random"}),
+        choice_axis("contract",
+                    "whether the compiler may fuse multiply and add; the result is then compared within a tolerance",
+                    {"off", "on"}),
+        count_axis("sweeps", "", "iterations between the transfers", 1, 1000).usually("10").only({"region", "whole"}),
+        shape_axis("local",
+                   "work-group: work-items along x, y and z, which are k, j and i where no order says otherwise; auto "
+                   "is chosen by the variant")
+            .tune({"auto", "32x1", "32x2", "32x4", "32x8", "64x1", "64x2", "64x4", "64x8", "128x1", "128x2", "128x4",
+                   "256x1", "256x2", "512x1", "1024x1", "16x4x4", "32x2x2"}),
+        count_axis("pad", "word",
+                   "words added to each row; auto is 32 for padded, 1 for the steps before it, as in the static C "
+                   "version, else 0",
+                   0, 1024)
+            .tune({"auto", "0", "8", "16", "32", "64"}),
+        count_axis("start", "word", "words in front of each array: its rows then begin at no alignment", 0, 1024)
+            .usually("0")
+            .tune({"0"})
+            .only({"swap"}),
+        choice_axis("order",
+                    "the loops: which of i, j and k lies along x, y and z of the NDRange; rows of memory run along k",
+                    {"kji", "kij", "jki", "jik", "ikj", "ijk"})
+            .tuned()
+            .only({"swap"}),
+        count_axis("planes", "",
+                   "planes that a work-item or a tile passes through; auto fills the device several times, for "
+                   "schedule it is a 16th of the grid",
+                   1, 512)
+            .tune({"auto", "1", "4", "8", "16", "32", "64", "128", "254"})
+            .only({"schedule", "local", "registers", "wide"}),
+        choice_axis("lanes",
+                    "points of a row that a work-item computes at once; auto is 4, on a CPU 8, on a simulator 1",
+                    {"1", "2", "4", "8"})
+            .usually("auto")
+            .tuned()
+            .only({"wide"})};
     out.variants = {
         {"transfers", "Step 1 of the article: in each iteration every array goes to the device and p comes back."},
         {"region",
@@ -304,8 +287,7 @@ Experiment describe_himeno() {
          "258x3x3."},
         {"registers",
          "2.5-D blocking in registers: each work-item keeps five values of each plane as it moves along i."},
-        {"wide", "registers on vectors of `lanes` points; on a CPU each work-item takes whole rows of its planes."},
-    };
+        {"wide", "registers on vectors of `lanes` points; on a CPU each work-item takes whole rows of its planes."}};
     out.native = native::loops("swap", "The loops of the original with two fields that change places",
                                [](const HostMemory& m, const Point& point, unsigned threads) {
                                    const auto grid = grid_of(point.text("size"));

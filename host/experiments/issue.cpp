@@ -3,6 +3,7 @@
 #include "experiments/lib/compare.hpp"
 #include "experiments/lib/cores.hpp"
 #include "experiments/lib/data.hpp"
+#include "experiments/lib/describe.hpp"
 #include "experiments/lib/findings.hpp"
 #include "experiments/lib/sizes.hpp"
 
@@ -34,8 +35,7 @@ Setup setup(const Request& request, Params& params) {
     out.args = {Input{"start", bytes}, Output{"out", 4 * s.groups}, value("trips", std::int32_t{0})};
     out.local = Extent(1);
     out.global = Extent(s.groups);
-    // A tenth of a millisecond and more: with a sixteenth of it, what launches to 16 cores differ by was more than the
-    // work (2026-11-24).
+    // A tenth of a millisecond and more, which is more than launches to 16 cores differ by.
     out.slope = slope(request.device, 4096, 3 * 4096, rounds);
     out.defines = {"CHAINS=" + std::to_string(s.chains)};
     out.work.steps = static_cast<double>(s.instructions() * s.groups);
@@ -77,17 +77,14 @@ Experiment describe_issue() {
     Experiment out;
     out.family = "issue";
     out.question = "How many instructions does a core take, whatever they are?";
-    out.axes = {{.name = "chains",
-                 .meaning = "additions of each kind that do not wait for each other",
-                 .values = {"1", "2", "4", "8"},
-                 .least = 1,
-                 .most = 8,
-                 .power_of_two = true}};
-    out.variants = {{.name = "integer", .meaning = "Additions in general registers.", .needs = {"cpu", "pocl"}},
-                    {.name = "vector", .meaning = "Additions in vector registers.", .needs = {"cpu", "pocl"}},
-                    {.name = "mixed",
-                     .meaning = "Both by turns: what the units for each kind do not limit, decoding and renaming do.",
-                     .needs = {"cpu", "pocl"}}};
+    out.axes = {count_axis("chains", "", "additions of each kind that do not wait for each other", 1, 8)
+                    .usually({"1", "2", "4", "8"})
+                    .power_of_two()};
+    out.variants = {
+        variant("integer", "Additions in general registers.").needs({"cpu", "pocl"}),
+        variant("vector", "Additions in vector registers.").needs({"cpu", "pocl"}),
+        variant("mixed", "Both by turns: what the units for each kind do not limit, decoding and renaming do.")
+            .needs({"cpu", "pocl"})};
     out.setup = setup;
     out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
     out.metrics = {{"instruction_rate", "instr/s", Better::higher,

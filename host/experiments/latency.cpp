@@ -5,6 +5,7 @@
 // cache. Here the order is random, one visit per line, and each launch continues where the last one stopped.
 #include "core/random.hpp"
 #include "experiments/lib/data.hpp"
+#include "experiments/lib/describe.hpp"
 #include "experiments/lib/findings.hpp"
 #include "experiments/lib/levels.hpp"
 #include "experiments/lib/sizes.hpp"
@@ -171,8 +172,7 @@ const Curve* chase(const std::vector<Curve>& curves, const std::string& variant,
 }
 
 /// What loads to other pages take more, on a CPU only where it can be the TLB: not within one page, and not from where
-/// the first level ends, since prefetchers follow the loads that stay there. On an EPYC both orders part at 32 KiB, its
-/// first level, in pages of 2 MiB (2026-11-24).
+/// the first level ends, since prefetchers follow the loads that stay there.
 std::vector<Finding> tlb_of(const Curve& scattered, const Curve& staying, const Device& device, const std::string& id,
                             const std::string& name, double page) {
     const auto found = tlb(scattered, staying, id, name);
@@ -235,44 +235,27 @@ Experiment describe_latency() {
     Experiment out;
     out.family = "latency";
     out.question = "How long does a load take, and where do the cache levels end?";
-    out.axes = {{"footprint",
-                 "byte",
-                 "size of the memory the chase goes through, whole lines of it",
-                 Axis::Kind::integer,
-                 footprints(),
-                 {},
-                 64,
-                 1e12},
-                {"line",
-                 "byte",
-                 "distance between the words visited; auto is the line the device reports, 4096 shows pages and sets",
-                 Axis::Kind::integer,
-                 {"auto"},
-                 {},
-                 8,
-                 1e9,
-                 true}};
-    out.axes.back().only = {"global", "indexed", "bypass", "scalar"};
-    out.axes.back().multiple_of = 8;
-    out.axes.push_back(
-        {.name = "order",
-         .meaning =
-             "random: each load goes to another line anywhere; paged: to another line of one page (4 KiB, on a GPU "
-             "2 MiB) until all were visited, then to another page",
-         .kind = Axis::Kind::choice,
-         .values = {"random"},
-         .choices = {"random", "paged"},
-         .only = {"global", "indexed", "bypass", "scalar"}});
-    out.axes.push_back(pages_axis("huge"));
-    out.axes.back().only = {"global"};
+    out.axes = {
+        count_axis("footprint", "byte", "size of the memory the chase goes through, whole lines of it", 64, 1e12)
+            .usually(footprints()),
+        count_axis("line", "byte",
+                   "distance between the words visited; auto is the line the device reports, 4096 shows pages and sets",
+                   8, 1e9)
+            .only({"global", "indexed", "bypass", "scalar"})
+            .multiple_of(8),
+        choice_axis("order",
+                    "random: each load goes to another line anywhere; paged: to another line of one page (4 KiB, on a "
+                    "GPU 2 MiB) until all were visited, then to another page",
+                    {"random", "paged"})
+            .only({"global", "indexed", "bypass", "scalar"}),
+        pages_axis("huge").only({"global"})};
     out.variants = {
         {"global", "One work-item chases stored addresses through global memory on the vector path."},
         {"indexed", "The same by indices that are added to an address, as in at = x[at]."},
-        {"bypass",
-         "The same past the first level (ld.global.cg), so that the second level shows from the smallest size.",
-         {},
-         {"nvidia"}},
-        {"scalar", "The same through wave-uniform addresses: AMD's scalar cache.", {}, {"amd"}},
+        variant("bypass",
+                "The same past the first level (ld.global.cg), so that the second level shows from the smallest size.")
+            .needs({"nvidia"}),
+        variant("scalar", "The same through wave-uniform addresses: AMD's scalar cache.").needs({"amd"}),
         {"local", "One work-item chases stored addresses through local memory."}};
     out.setup = setup;
     out.resolve = [](const Request& request, Params& params) { region_of(request, params); };

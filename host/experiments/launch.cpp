@@ -3,6 +3,7 @@
 // kernel's own START to END.
 #include "core/random.hpp"
 #include "core/stats.hpp"
+#include "experiments/lib/describe.hpp"
 #include "experiments/lib/findings.hpp"
 #include "model/params.hpp"
 
@@ -117,9 +118,8 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
                 out.push_back({"empty." + curve.variant, "empty kernel" + what, "s", sample.seconds, sample.low,
                                sample.high, "START to END of one launch"});
         }
-        // A straight line through all of them is bent by one that others disturbed, the longest most of all: 2 to 128
-        // launches took 9.5, 36, 148 and 506 us (two busy cores, PoCL 3.1, 2026-11-22), and the interval of their
-        // line's slope was wider than the slope.
+        // The median slope of all pairs: a straight line through all of them is bent by one that others disturbed, the
+        // longest most of all.
         std::vector<double> slopes;
         for (std::size_t i = 0; i < n.size(); ++i)
             for (std::size_t k = i + 1; k < n.size(); ++k)
@@ -148,27 +148,17 @@ Experiment describe_launch() {
     Experiment out;
     out.family = "launch";
     out.question = "What does it cost to launch a kernel that does nothing, alone and in a row?";
-    out.axes = {{.name = "launches",
-                 .meaning = "launches in a row without waiting",
-                 .values = {"1", "2", "8", "32", "128"},
-                 .least = 1,
-                 .most = 1024,
-                 .only = {"item", "device", "arguments"}},
-                {.name = "groups",
-                 .meaning = "work-groups per compute unit",
-                 .values = {"4", "8", "16", "32", "64"},
-                 .least = 1,
-                 .most = 1024,
-                 .only = {"spread"}}};
+    out.axes = {count_axis("launches", "", "launches in a row without waiting", 1, 1024)
+                    .usually({"1", "2", "8", "32", "128"})
+                    .only({"item", "device", "arguments"}),
+                count_axis("groups", "", "work-groups per compute unit", 1, 1024)
+                    .usually({"4", "8", "16", "32", "64"})
+                    .only({"spread"})};
     out.variants = {
-        {.name = "item", .meaning = "One work-item."},
-        {.name = "device", .meaning = "One work-group per compute unit."},
-        {.name = "arguments", .meaning = "One work-item and 24 more arguments."},
-        {.name = "spread",
-         .meaning = "Some work for every unit: when do all of them work?",
-         .needs = {"cpu"},
-         .curve_over = "groups"},
-    };
+        {"item", "One work-item."},
+        {"device", "One work-group per compute unit."},
+        {"arguments", "One work-item and 24 more arguments."},
+        variant("spread", "Some work for every unit: when do all of them work?").needs({"cpu"}).over("groups")};
     out.setup = setup;
     out.curve_over = "launches";
     out.conclude = conclude;

@@ -1,6 +1,7 @@
 // math: latency, throughput and error of the built-in functions, by type, flavour and class of arguments.
 #include "core/random.hpp"
 #include "experiments/lib/compare.hpp"
+#include "experiments/lib/describe.hpp"
 #include "experiments/lib/findings.hpp"
 #include "experiments/lib/math_functions.hpp"
 #include "experiments/lib/sizes.hpp"
@@ -214,39 +215,28 @@ Experiment describe_math() {
     Experiment out;
     out.family = "math";
     out.question = "What does a call of a built-in function cost, and how accurate is it?";
-    out.axes = {
-        {.name = "function",
-         .meaning = "built-in function; identity is the chain without a call",
-         .kind = Axis::Kind::choice,
-         .values = {"identity", "divide", "sqrt", "exp", "log", "pow", "sin"},
-         .choices = function_names()},
-        {.name = "class",
-         .meaning = "arguments: zero, small (below pi/4), medium (1 to 10), large (1e5 to 1e6, less where results "
-                    "would overflow)",
-         .kind = Axis::Kind::choice,
-         .values = {"medium"},
-         .choices = {"zero", "small", "medium", "large"}},
-    };
-    const std::string fast_ones = "identity,divide,sqrt,exp,log,powr,sin";
-    const std::vector<std::pair<std::string, std::string>> native{{"function", fast_ones}};
+    out.axes = {choice_axis("function", "built-in function; identity is the chain without a call", function_names())
+                    .usually({"identity", "divide", "sqrt", "exp", "log", "pow", "sin"}),
+                choice_axis("class",
+                            "arguments: zero, small (below pi/4), medium (1 to 10), large (1e5 to 1e6, less where "
+                            "results would overflow)",
+                            {"zero", "small", "medium", "large"})
+                    .usually("medium")};
+    const char* fast_ones = "identity,divide,sqrt,exp,log,powr,sin";
     out.variants = {
-        {.name = "latency", .meaning = "Float calls one after the other."},
-        {.name = "rate", .meaning = "Float calls on all units, four chains per work-item."},
-        {.name = "latency_native", .meaning = "The native_ functions, one after the other.", .axes = native},
-        {.name = "rate_native", .meaning = "The native_ functions on all units.", .axes = native},
-        {.name = "latency_half",
-         .meaning = "The half_ functions (float arguments, 8192 ulp), one after the other.",
-         .axes = native},
-        {.name = "rate_half", .meaning = "The half_ functions on all units.", .axes = native},
-        {.name = "latency_fast",
-         .meaning = "Float calls under -cl-fast-relaxed-math, one after the other.",
-         .defines = {"-cl-fast-relaxed-math"}},
-        {.name = "rate_fast",
-         .meaning = "Float calls under -cl-fast-relaxed-math, on all units.",
-         .defines = {"-cl-fast-relaxed-math"}},
-        {.name = "latency_double", .meaning = "Double calls one after the other.", .needs = {"fp64"}},
-        {.name = "rate_double", .meaning = "Double calls on all units.", .needs = {"fp64"}},
-    };
+        {"latency", "Float calls one after the other."},
+        {"rate", "Float calls on all units, four chains per work-item."},
+        variant("latency_native", "The native_ functions, one after the other.").with("function", fast_ones),
+        variant("rate_native", "The native_ functions on all units.").with("function", fast_ones),
+        variant("latency_half", "The half_ functions (float arguments, 8192 ulp), one after the other.")
+            .with("function", fast_ones),
+        variant("rate_half", "The half_ functions on all units.").with("function", fast_ones),
+        variant("latency_fast", "Float calls under -cl-fast-relaxed-math, one after the other.")
+            .defines({"-cl-fast-relaxed-math"}),
+        variant("rate_fast", "Float calls under -cl-fast-relaxed-math, on all units.")
+            .defines({"-cl-fast-relaxed-math"}),
+        variant("latency_double", "Double calls one after the other.").needs({"fp64"}),
+        variant("rate_double", "Double calls on all units.").needs({"fp64"})};
     out.setup = setup;
     out.metrics = {{"calls", "call/s", Better::higher, calls}, {"error", "ulp", Better::lower, error}};
     out.conclude = conclude;

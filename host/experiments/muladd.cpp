@@ -5,10 +5,13 @@
 #include <string>
 
 #include "core/random.hpp"
+#include "experiments/lib/describe.hpp"
 #include "experiments/lib/sizes.hpp"
 
 namespace cllab::model {
 namespace {
+
+using namespace lib;
 
 /// Three numbers for which fma(a, b, c) and a * b + c differ, so that a check can tell one from the other: a * b needs
 /// more than 24 bits and c cancels its leading ones.
@@ -38,7 +41,7 @@ struct Shape {
 Shape shape_of(const Request& request, Params& params) {
     Shape s;
     if (request.variant.name == "local") {
-        s.items = lib::group(params, request.device, 256);
+        s.items = group(params, request.device, 256);
         return s;
     }
     s.items = params.count("items");
@@ -85,28 +88,14 @@ Experiment describe_muladd() {
     Experiment out;
     out.family = "muladd";
     out.question = "What does a device make of one multiply-add and one store?";
-    out.axes = {{.name = "items",
-                 .unit = "work-item",
-                 .meaning = "work-items, each of which writes one float",
-                 .values = {"1048576"},
-                 .least = 1,
-                 .most = 1 << 28,
-                 .only = {"fma", "mad"}},
-                {.name = "offset",
-                 .unit = "work-item",
-                 .meaning = "offset of the NDRange: what %envreg3 of PTX holds is no longer zero",
-                 .values = {"0"},
-                 .least = 0,
-                 .most = 1 << 28,
-                 .only = {"fma", "mad"}},
-                {.name = "local",
-                 .unit = "work-item",
-                 .meaning = "work-items of the one group; auto is 256",
-                 .values = {"auto"},
-                 .least = 1,
-                 .most = 4096,
-                 .may_be_auto = true,
-                 .only = {"local"}}};
+    out.axes = {count_axis("items", "work-item", "work-items, each of which writes one float", 1, 1 << 28)
+                    .usually("1048576")
+                    .only({"fma", "mad"}),
+                count_axis("offset", "work-item", "offset of the NDRange: what %envreg3 of PTX holds is no longer zero",
+                           0, 1 << 28)
+                    .usually("0")
+                    .only({"fma", "mad"}),
+                local_axis("work-items of the one group; auto is 256").only({"local"})};
     out.variants = {
         {"fma", "fma(a, b, c): one rounding."},
         {"mad", "a * b + c with contraction off: two roundings."},

@@ -1,5 +1,6 @@
 // nchw: index generation, after section 2.8 of the Vega64 tutorial, with a footprint that no cache holds.
 #include "experiments/lib/compare.hpp"
+#include "experiments/lib/describe.hpp"
 #include "experiments/lib/sizes.hpp"
 
 namespace cllab::model {
@@ -117,24 +118,19 @@ Experiment describe_nchw() {
     Experiment out;
     out.family = "nchw";
     out.question = "What does it cost to split a linear index into image, row, column and channel?";
-    const auto axis = [](const char* name, const char* meaning, const char* standard, bool may_be_auto) {
-        return Axis{name, "", meaning, Axis::Kind::integer, {standard}, {}, 1, 1 << 30, may_be_auto};
-    };
-    out.axes = {axis("images", "N, images; auto is 1024, on a CPU 64", "auto", true),
-                axis("channels", "C, channels", "64", false), axis("height", "H, rows", "56", false),
-                axis("width", "W, columns", "56", false),
-                axis("local", "work-items per group; auto is 256, for rows 64, on a CPU 1", "auto", true)};
-    out.axes.back().most = 4096;
-    out.axes.back().tune = {"auto", "32:512:*2"};
-    out.variants = {
-        {"divide", "One element per work-item, divisors known only at run time."},
-        {"constant", "One element per work-item, divisors known to the compiler."},
-        {"magic", "One element per work-item, multiplication by reciprocals from the host."},
-        {"grid", "One work-group per row of an image: the NDRange gives row and image."},
-        {"rows", "One work-item per row of an image: nested loops without a division."},
-        {"channel", "The indices of one channel, one element per work-item: the NDRange gives the image."},
-        {"vector", "Four elements per work-item: one chain of divisions and one 128-bit store."},
-    };
+    out.axes = {count_axis("images", "", "N, images; auto is 1024, on a CPU 64", 1, 1 << 30),
+                count_axis("channels", "", "C, channels", 1, 1 << 30).usually("64"),
+                count_axis("height", "", "H, rows", 1, 1 << 30).usually("56"),
+                count_axis("width", "", "W, columns", 1, 1 << 30).usually("56"),
+                count_axis("local", "", "work-items per group; auto is 256, for rows 64, on a CPU 1", 1, 4096)
+                    .tune({"auto", "32:512:*2"})};
+    out.variants = {{"divide", "One element per work-item, divisors known only at run time."},
+                    {"constant", "One element per work-item, divisors known to the compiler."},
+                    {"magic", "One element per work-item, multiplication by reciprocals from the host."},
+                    {"grid", "One work-group per row of an image: the NDRange gives row and image."},
+                    {"rows", "One work-item per row of an image: nested loops without a division."},
+                    {"channel", "The indices of one channel, one element per work-item: the NDRange gives the image."},
+                    {"vector", "Four elements per work-item: one chain of divisions and one 128-bit store."}};
     out.setup = setup;
     out.resolve = [](const Request& request, Params& params) { sizes_of(request, params); };
     return out;

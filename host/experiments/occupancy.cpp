@@ -4,6 +4,7 @@
 
 #include "experiments/lib/compare.hpp"
 #include "experiments/lib/data.hpp"
+#include "experiments/lib/describe.hpp"
 #include "experiments/lib/findings.hpp"
 #include "experiments/lib/sizes.hpp"
 
@@ -121,43 +122,23 @@ Experiment describe_occupancy() {
     Experiment out;
     out.family = "occupancy";
     out.question = "How many work-groups must be resident on a unit to fill memory and the arithmetic units?";
-    out.axes = {{.name = "local",
-                 .unit = "work-item",
-                 .meaning = "work-items per group; auto is 64",
-                 .values = {"auto"},
-                 .least = 1,
-                 .most = 4096,
-                 .may_be_auto = true},
-                {.name = "ballast",
-                 .unit = "byte",
-                 .meaning = "local memory of a group that takes room from others",
-                 .values = {"1024", "2048", "4096", "8192", "16384", "32768"},
-                 .least = 0,
-                 .most = 1 << 20,
-                 .only = {"memory_local", "arithmetic_local"},
-                 .multiple_of = 4},
-                {.name = "live",
-                 .meaning = "floats that a work-item holds round the loop",
-                 .values = {"0", "16", "32", "64", "96", "128", "192", "224"},
-                 .least = 0,
-                 .most = 240,
-                 .only = {"memory_registers", "arithmetic_registers"}}};
+    out.axes = {local_axis("work-items per group; auto is 64"),
+                count_axis("ballast", "byte", "local memory of a group that takes room from others", 0, 1 << 20)
+                    .usually({"1024", "2048", "4096", "8192", "16384", "32768"})
+                    .only({"memory_local", "arithmetic_local"})
+                    .multiple_of(4),
+                count_axis("live", "", "floats that a work-item holds round the loop", 0, 240)
+                    .usually({"0", "16", "32", "64", "96", "128", "192", "224"})
+                    .only({"memory_registers", "arithmetic_registers"})};
     out.variants = {
-        {.name = "memory_local",
-         .meaning = "One load in flight per work-item, room taken by local memory.",
-         .needs = {"local"},
-         .curve_over = "ballast"},
-        {.name = "memory_registers",
-         .meaning = "One load in flight per work-item, room taken by registers.",
-         .curve_over = "live"},
-        {.name = "arithmetic_local",
-         .meaning = "One chain per work-item, room taken by local memory.",
-         .needs = {"local"},
-         .curve_over = "ballast"},
-        {.name = "arithmetic_registers",
-         .meaning = "One chain per work-item, room taken by registers.",
-         .curve_over = "live"},
-    };
+        variant("memory_local", "One load in flight per work-item, room taken by local memory.")
+            .needs({"local"})
+            .over("ballast"),
+        variant("memory_registers", "One load in flight per work-item, room taken by registers.").over("live"),
+        variant("arithmetic_local", "One chain per work-item, room taken by local memory.")
+            .needs({"local"})
+            .over("ballast"),
+        variant("arithmetic_registers", "One chain per work-item, room taken by registers.").over("live")};
     out.setup = setup;
     out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
     out.curve_over = "ballast";

@@ -4,6 +4,7 @@
 
 #include "experiments/lib/compare.hpp"
 #include "experiments/lib/data.hpp"
+#include "experiments/lib/describe.hpp"
 #include "experiments/lib/sizes.hpp"
 
 namespace cllab::model {
@@ -37,10 +38,9 @@ Setup setup(const Request& request, Params& params) {
     const auto s = shape_of(request, params);
     const auto& device = request.device;
     const auto& variant = request.variant.name;
-    static Recent<std::tuple<std::size_t, std::uint64_t>, SharedBytes> recent;
-    const SharedBytes in = *recent.get({s.planes() * s.side * s.side, request.seed}, [&] {
-        return random_values<std::uint32_t>(s.planes() * s.side * s.side, request.seed,
-                                            [](std::uint32_t w) { return w; });
+    const std::size_t count = s.planes() * s.side * s.side;
+    const SharedBytes in = *kept(request, "pad", std::tuple(count, request.seed), [&] {
+        return random_values<std::uint32_t>(count, request.seed, [](std::uint32_t w) { return w; });
     });
     const std::size_t words = s.planes() * s.area();
 
@@ -107,26 +107,18 @@ Experiment describe_pad() {
     out.question =
         "How close does padding small planes come to a plain copy, and what does a private array in scratch memory "
         "cost?";
-    const auto axis = [](const char* name, const char* unit, const char* meaning, const char* standard, double least,
-                         double most) {
-        return Axis{
-            name, unit, meaning, Axis::Kind::integer, {standard}, {}, least, most, std::string(standard) == "auto"};
-    };
-    out.axes = {axis("images", "", "images; auto is 1024, on a CPU 128", "auto", 1, 65535),
-                axis("channels", "", "planes per image; auto is 1024, on a CPU 512", "auto", 1, 1 << 20),
-                axis("side", "word", "rows and columns of an input plane", "7", 1, 1024),
-                axis("margin", "word", "zeros added on each side of a plane", "3", 0, 1024),
-                axis("k", "", "planes per work-item", "4", 1, 64),
-                axis("local", "work-item", "work-items per group; auto is 256, for wide on a CPU 1", "auto", 1, 4096)};
-    out.axes[4].tune = {"1:64:*2"};
-    out.axes[4].only = {"runtime", "constant"};
-    out.axes[5].tune = {"auto", "32:512:*2"};
+    out.axes = {
+        count_axis("images", "", "images; auto is 1024, on a CPU 128", 1, 65535),
+        count_axis("channels", "", "planes per image; auto is 1024, on a CPU 512", 1, 1 << 20),
+        count_axis("side", "word", "rows and columns of an input plane", 1, 1024).usually("7"),
+        count_axis("margin", "word", "zeros added on each side of a plane", 0, 1024).usually("3"),
+        count_axis("k", "", "planes per work-item", 1, 64).usually("4").tune({"1:64:*2"}).only({"runtime", "constant"}),
+        local_axis("work-items per group; auto is 256, for wide on a CPU 1").tune({"auto", "32:512:*2"})};
     out.variants = {
         {"runtime", "k planes per work-item through a private array whose length the compiler does not know."},
         {"constant", "k planes per work-item, k known to the compiler."},
         {"flat", "One output word per work-item, two divisions each."},
-        {"wide", "128-bit stores across the edges of planes; each work-item computes its sources once."},
-    };
+        {"wide", "128-bit stores across the edges of planes; each work-item computes its sources once."}};
     out.setup = setup;
     out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
     return out;

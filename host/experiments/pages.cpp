@@ -4,6 +4,7 @@
 
 #include "experiments/lib/compare.hpp"
 #include "experiments/lib/data.hpp"
+#include "experiments/lib/describe.hpp"
 #include "experiments/lib/findings.hpp"
 #include "experiments/lib/levels.hpp"
 #include "experiments/lib/sizes.hpp"
@@ -141,21 +142,14 @@ Experiment describe_pages() {
     out.family = "pages";
     out.question = "How many pages can streams go through before the translation of addresses costs time?";
     out.axes = {
-        {.name = "count",
-         .unit = "page",
-         .meaning = "pages that one line each is read of; together, as many lines",
-         .values = counts(),
-         .least = 4,
-         .most = 1 << 24},
-        {.name = "page",
-         .unit = "byte",
-         .meaning = "from one line to the next when they are apart; auto is 4 KiB, in huge pages and on a GPU 2 MiB",
-         .values = {"auto"},
-         .least = 64,
-         .most = 1 << 30,
-         .may_be_auto = true},
-        pages_axis("small")};
-    out.axes[0].power_of_two = out.axes[1].power_of_two = true;
+        count_axis("count", "page", "pages that one line each is read of; together, as many lines", 4, 1 << 24)
+            .usually(counts())
+            .power_of_two(),
+        count_axis("page", "byte",
+                   "from one line to the next when they are apart; auto is 4 KiB, in huge pages and on a GPU 2 MiB", 64,
+                   1 << 30)
+            .power_of_two(),
+        pages_axis("small").usually("small")};
     out.variants = {{"apart", "Reads one line of each page, at another place in each."},
                     {"together", "Reads as many lines that lie next to each other, in an order that jumps too."}};
     out.setup = setup;

@@ -2,11 +2,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <string>
+#include <tuple>
 
 #include "experiments/lib/data.hpp"
+#include "experiments/lib/describe.hpp"
 #include "experiments/lib/native.hpp"
 #include "experiments/lib/one_of.hpp"
 #include "experiments/lib/pitch_choice.hpp"
@@ -19,33 +20,16 @@ namespace cllab::model {
 namespace {
 
 using namespace pitch;
-using lib::is_one_of, lib::round_up;
+using namespace lib;
 
-/// Image and references of a point and seed. The two seeds of one verification stay, so that all variants share them.
+/// Image and references of a point and seed, or of a file.
 std::shared_ptr<Scene> scene_of(const Request& request, const Choice& choice) {
-    const auto& g = choice.g;
-    const auto pitch = choice.pitch;
-    const auto weights = choice.weights;
-    struct Entry {
-        Geometry g;
-        double pitch;
-        Weights weights;
-        std::uint64_t seed;
-        SharedBytes file;
-        std::shared_ptr<Scene> scene;
-    };
-    static std::deque<Entry> recent;
     const auto file = loaded(request) ? loaded(request)->grey : nullptr;
-    for (const auto& e : recent) {
-        if (e.g == g && e.pitch == pitch && e.weights == weights && e.file == file && (file || e.seed == request.seed))
-            return e.scene;
-    }
-    if (recent.size() == 2) recent.pop_front();  // before the next is made: each may be gigabytes
-    auto image = file;
-    if (!image) image = lib::random_bytes(g.bytes(), request.seed);
-    auto scene = std::make_shared<Scene>(std::move(image), g, pitch, weights);
-    recent.push_back({g, pitch, weights, request.seed, file, scene});
-    return scene;
+    const auto key = std::tuple(choice.g, choice.pitch, choice.weights, file ? 0 : request.seed, file);
+    return kept(request, "pitch", key, [&] {
+        return Scene(file ? file : random_bytes(choice.g.bytes(), request.seed), choice.g, choice.pitch,
+                     choice.weights);
+    });
 }
 
 struct RegionArguments {  // Region of cl/pitch.cl
@@ -231,18 +215,6 @@ Setup setup(const Request& request, Params& params) {
     return out;
 }
 
-Axis pixel_axis(const char* name, const char* meaning, const char* automatic_or_value, double least) {
-    return {name,
-            "pixel",
-            meaning,
-            Axis::Kind::integer,
-            {automatic_or_value},
-            {},
-            least,
-            1 << 20,
-            std::string(automatic_or_value) == "auto"};
-}
-
 }  // namespace
 
 Experiment describe_pitch() {
@@ -250,106 +222,70 @@ Experiment describe_pitch() {
     out.family = "pitch";
     out.question = "How fast can each pixel of a periodic pattern be compared with its neighbours one pitch away?";
     out.axes = {
-        pixel_axis("width", "columns of the image; a file given by --input decides instead", "4096", 5),
-        pixel_axis("height", "rows of the image; a file given by --input decides instead", "4096", 1),
-        pixel_axis("left", "first column of the region of interest; auto is the first with neighbours in the image",
-                   "auto", 0),
-        pixel_axis("top", "first row of the region of interest; auto is the first", "auto", 0),
-        pixel_axis("right", "last column of the region of interest; auto is the last with neighbours in the image",
-                   "auto", 0),
-        pixel_axis("bottom", "last row of the region of interest; auto is the last", "auto", 0),
-        {"pitch",
-         "pixel",
-         "distance from a pixel to its two neighbours, may have a fraction",
-         Axis::Kind::real,
-         {"20.2"},
-         {},
-         1,
-         1 << 20},
-        {"local",
-         "work-item",
-         "work-group; auto is chosen by the variant, on a CPU by the driver",
-         Axis::Kind::shape,
-         {"auto"},
-         {},
-         1,
-         1 << 20,
-         true,
-         {"auto", "32x1", "64x1", "128x1", "256x1", "32x4", "64x4", "128x2", "32x8", "16x16", "8x8"},
-         {"implicit", "float", "roi", "struct", "struct_value", "struct_constant", "published", "local", "image",
-          "swar", "wide"}},
-        {"items",
-         "",
-         "work-items, each of which takes a band of rows or a strip of columns; auto is one per compute unit, for "
-         "wide, "
-         "which has the axis on a CPU only, eight",
-         Axis::Kind::integer,
-         {"auto"},
-         {},
-         1,
-         1 << 20,
-         true,
-         {"auto", "1:16:*2", "64", "256", "1024", "4096", "16384", "65536"},
-         {"loop", "short8", "vload8", "wide"}},
-        {"layout",
-         "",
-         "what a work-item takes: rows, a band of whole rows, or columns, a strip of columns; auto is rows, for vload8 "
-         "columns as published",
-         Axis::Kind::choice,
-         {"auto"},
-         {"rows", "columns"},
-         0,
-         1,
-         true,
-         {"auto", "rows", "columns"},
-         {"loop", "short8", "vload8"}},
-        {"element",
-         "",
-         "what a pixel is computed in",
-         Axis::Kind::choice,
-         {"short"},
-         {"short", "ushort", "int", "uint", "float"},
-         0,
-         1,
-         false,
-         {"short"},
-         {"implicit", "loop"}},
-        {"weights",
-         "",
-         "linear: linear interpolation; published: the arithmetic of 2013, with exchanged weights that sum to 127",
-         Axis::Kind::choice,
-         {"linear"},
-         {"linear", "published"}},
-        {"transfers",
-         "",
-         "how the image gets to the device and back: copied, or mapped where host and device share memory",
-         Axis::Kind::choice,
-         {"copied"},
-         {"copied", "mapped"}},
-    };
+        count_axis("width", "pixel", "columns of the image; a file given by --input decides instead", 5, 1 << 20)
+            .usually("4096"),
+        count_axis("height", "pixel", "rows of the image; a file given by --input decides instead", 1, 1 << 20)
+            .usually("4096"),
+        count_axis("left", "pixel",
+                   "first column of the region of interest; auto is the first with neighbours in the image", 0,
+                   1 << 20),
+        count_axis("top", "pixel", "first row of the region of interest; auto is the first", 0, 1 << 20),
+        count_axis("right", "pixel",
+                   "last column of the region of interest; auto is the last with neighbours in the image", 0, 1 << 20),
+        count_axis("bottom", "pixel", "last row of the region of interest; auto is the last", 0, 1 << 20),
+        real_axis("pitch", "pixel", "distance from a pixel to its two neighbours, may have a fraction", 1, 1 << 20)
+            .usually("20.2"),
+        shape_axis("local", "work-group; auto is chosen by the variant, on a CPU by the driver")
+            .tune({"auto", "32x1", "64x1", "128x1", "256x1", "32x4", "64x4", "128x2", "32x8", "16x16", "8x8"})
+            .only({"implicit", "float", "roi", "struct", "struct_value", "struct_constant", "published", "local",
+                   "image", "swar", "wide"}),
+        count_axis("items", "",
+                   "work-items, each of which takes a band of rows or a strip of columns; auto is one per compute "
+                   "unit, for wide, which has the axis on a CPU only, eight",
+                   1, 1 << 20)
+            .tune({"auto", "1:16:*2", "64", "256", "1024", "4096", "16384", "65536"})
+            .only({"loop", "short8", "vload8", "wide"}),
+        choice_axis("layout",
+                    "what a work-item takes: rows, a band of whole rows, or columns, a strip of columns; auto is rows, "
+                    "for vload8 columns as published",
+                    {"rows", "columns"})
+            .usually("auto")
+            .tuned()
+            .only({"loop", "short8", "vload8"}),
+        choice_axis("element", "what a pixel is computed in", {"short", "ushort", "int", "uint", "float"})
+            .tune({"short"})
+            .only({"implicit", "loop"}),
+        choice_axis(
+            "weights",
+            "linear: linear interpolation; published: the arithmetic of 2013, with exchanged weights that sum to 127",
+            {"linear", "published"}),
+        choice_axis("transfers",
+                    "how the image gets to the device and back: copied, or mapped where host and device share memory",
+                    {"copied", "mapped"})};
     out.variants = {
         {"implicit", "One work-item per pixel in 16-bit integers; vectorising is left to the compiler."},
-        {"float",
-         "One work-item per pixel in float, launched over the region of interest.",
-         {"PITCH_IN_FLOAT", "PITCH_UNHINTED"}},
+        variant("float", "One work-item per pixel in float, launched over the region of interest.")
+            .defines({"PITCH_IN_FLOAT", "PITCH_UNHINTED"}),
         {"loop", "A loop over a band of rows in each work-item; vectorising is left to the compiler."},
         {"short8", "loop in steps of eight pixels, with whole vectors loaded and stored."},
         {"vload8",
          "short8 as published: strips of columns, vload8, vstore8 and abs_diff, which PoCL compiles to byte moves and "
          "shuffles."},
         {"roi", "float launched over the whole image, with the bounds check in the kernel."},
-        {"struct", "roi with its arguments behind pointers to structs in global memory.", {"ARGUMENTS=__global"}},
+        variant("struct", "roi with its arguments behind pointers to structs in global memory.")
+            .defines({"ARGUMENTS=__global"}),
         {"struct_value", "struct with both structs passed by value: the fast form of 2013."},
-        {"struct_constant", "struct with both structs behind pointers to __constant memory.", {"ARGUMENTS=__constant"}},
+        variant("struct_constant", "struct with both structs behind pointers to __constant memory.")
+            .defines({"ARGUMENTS=__constant"}),
         {"published",
-         "The GPU kernel as published: loads first, contraction on, a division, and only the store guarded. "
-         "Its check allows a difference of 1: contraction may truncate to either side of a whole number."},
+         "The GPU kernel as published: loads first, contraction on, a division, and only the store guarded. Its check "
+         "allows a difference of 1: contraction may truncate to either side of a whole number."},
         {"local", "float from a tile in local memory, each byte fetched once per work-group."},
-        {"image", "roi reading from an image2d_t.", {}, {"image"}},
+        variant("image", "roi reading from an image2d_t.").needs({"image"}),
         {"swar", "Sixteen pixels per work-item, two in each 32-bit word, 128-bit loads and stores."},
         {"wide",
-         "The fastest known form: on a CPU whole rows in vectors that take even and odd pixels apart, swar elsewhere."},
-    };
+         "The fastest known form: on a CPU whole rows in vectors that take even and odd pixels apart, swar "
+         "elsewhere."}};
     out.native = native::loops("implicit", "The loop over rows and columns in 16-bit integers",
                                [](const HostMemory& m, const Point&, unsigned threads) {
                                    const auto of = [&](const char* name) { return m.value<std::int32_t>(name); };

@@ -3,6 +3,7 @@
 
 #include "core/random.hpp"
 #include "experiments/lib/compare.hpp"
+#include "experiments/lib/describe.hpp"
 #include "experiments/lib/findings.hpp"
 #include "experiments/lib/sizes.hpp"
 
@@ -93,19 +94,9 @@ Experiment describe_ports() {
     Experiment out;
     out.family = "ports";
     out.question = "What does a multiply-add pay for each register it reads?";
-    out.axes = {{.name = "items",
-                 .unit = "work-item",
-                 .meaning = "work-items per group; auto is 256, on a CPU 1",
-                 .values = {"auto"},
-                 .least = 1,
-                 .most = 4096,
-                 .may_be_auto = true},
-                {.name = "unroll",
-                 .meaning = "steps of each chain between two branches",
-                 .values = {"32"},
-                 .least = 1,
-                 .most = 32,
-                 .power_of_two = true}};
+    out.axes = {
+        count_axis("items", "work-item", "work-items per group; auto is 256, on a CPU 1", 1, 4096),
+        count_axis("unroll", "", "steps of each chain between two branches", 1, 32).usually("32").power_of_two()};
     out.variants = {
         {"one", "x = x x + x: one register is read."},
         {"two", "x = x x + c: two registers are read."},

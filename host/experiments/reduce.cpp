@@ -5,6 +5,7 @@
 
 #include "experiments/lib/compare.hpp"
 #include "experiments/lib/data.hpp"
+#include "experiments/lib/describe.hpp"
 #include "experiments/lib/native.hpp"
 #include "experiments/lib/sizes.hpp"
 
@@ -59,8 +60,7 @@ Setup setup(const Request& request, Params& params) {
     const auto& variant = request.variant.name;
     const auto [bytes, local, loads, groups] = shape_of(request, params);
     const std::uint64_t n = bytes / 4;
-    static Recent<std::pair<std::uint64_t, std::uint64_t>, Data> recent;
-    const auto data = recent.get({n, request.seed}, [&] {
+    const auto data = kept(request, "reduce", std::pair(n, request.seed), [&] {
         Data made{random_values<std::uint32_t>(n, request.seed, [](std::uint32_t w) { return w; }), 0};
         for (const auto v : view<std::uint32_t>(made.src)) made.sum += v;
         return made;
@@ -124,58 +124,28 @@ Experiment describe_reduce() {
     out.question =
         "How close does a sum come to the speed of reading memory, and what do barriers, passes and loads cost?";
     out.axes = {
-        {"size",
-         "byte",
-         "size of the array; auto is four times the last-level cache, on a CPU twice",
-         Axis::Kind::integer,
-         {"auto"},
-         {},
-         4,
-         1e15,
-         true},
-        {"local",
-         "work-item",
-         "work-items per group; auto is 256, for wide, onepass and read on a CPU 1",
-         Axis::Kind::integer,
-         {"auto"},
-         {},
-         1,
-         4096,
-         true,
-         {"auto", "64:1024:*2"}},
-        {"loads",
-         "",
-         "loads in flight per work-item; auto is 1 integer in the trees and subgroup, else 4 words of 128 bits",
-         Axis::Kind::integer,
-         {"auto"},
-         {},
-         1,
-         64,
-         true,
-         {"auto", "1:16:*2"}},
-        {"groups",
-         "",
-         "work-groups per compute unit, as far as there is work for them; auto is 32, on a CPU 4",
-         Axis::Kind::integer,
-         {"auto"},
-         {},
-         1,
-         4096,
-         true,
-         {"auto", "4:64:*2"},
-         {"wide", "onepass", "read"}},
-    };
-    out.axes.front().multiple_of = 4;
+        size_axis("size of the array; auto is four times the last-level cache, on a CPU twice"),
+        local_axis("work-items per group; auto is 256, for wide, onepass and read on a CPU 1")
+            .tune({"auto", "64:1024:*2"}),
+        count_axis(
+            "loads", "",
+            "loads in flight per work-item; auto is 1 integer in the trees and subgroup, else 4 words of 128 bits", 1,
+            64)
+            .tune({"auto", "1:16:*2"}),
+        count_axis("groups", "",
+                   "work-groups per compute unit, as far as there is work for them; auto is 32, on a CPU 4", 1, 4096)
+            .tune({"auto", "4:64:*2"})
+            .only({"wide", "onepass", "read"})};
     out.variants = {
-        {"tree2", "One load per work-item, then a tree in local memory that halves at each barrier.", {"RADIX=2"}},
-        {"tree4", "A tree by four: half the barriers.", {"RADIX=4"}},
-        {"tree8", "A tree by eight: a third of the barriers.", {"RADIX=8"}},
+        variant("tree2", "One load per work-item, then a tree in local memory that halves at each barrier.")
+            .defines({"RADIX=2"}),
+        variant("tree4", "A tree by four: half the barriers.").defines({"RADIX=4"}),
+        variant("tree8", "A tree by eight: a third of the barriers.").defines({"RADIX=8"}),
         {"subgroup", "Sub-groups add their values without local memory; one barrier in all."},
         {"wide",
          "128-bit loads, several in flight, with just enough groups to fill the device; a tree by four at the end."},
         {"onepass", "wide with the groups' sums added by an atomic instead of a second launch."},
-        {"read", "Reads everything and combines nothing across work-items: the upper bound for the others."},
-    };
+        {"read", "Reads everything and combines nothing across work-items: the upper bound for the others."}};
     out.native = native::loops("wide", "The plain loop", [](const HostMemory& m, const Point&, unsigned threads) {
         m.as<std::uint32_t>("dst").front() =
             native::sum(m.as<std::uint32_t>("src").data(), m.value<std::uint64_t>("n"), threads);

@@ -2,6 +2,7 @@
 // encoding, so the limit is found as its users meet it: more and more live values, until they spill.
 #include "experiments/lib/chain.hpp"
 #include "experiments/lib/compare.hpp"
+#include "experiments/lib/describe.hpp"
 #include "experiments/lib/findings.hpp"
 #include "experiments/lib/sizes.hpp"
 #include "model/fit.hpp"
@@ -130,40 +131,21 @@ Experiment describe_registers() {
     Experiment out;
     out.family = "registers";
     out.question = "How many values can a work-item keep in registers, and what happens beyond?";
-    out.axes = {
-        {.name = "live",
-         .unit = "value",
-         .meaning = "32-bit values alive at once",
-         .values = {"64"},
-         .least = 8,
-         .most = most_live,
-         .only = {"live"},
-         .multiple_of = 8},
-        {.name = "items",
-         .unit = "work-item",
-         .meaning = "work-items per group",
-         .values = {"256"},
-         .least = 1,
-         .most = 4096,
-         .only = {"live"}},
-    };
+    out.axes = {count_axis("live", "value", "32-bit values alive at once", 8, most_live)
+                    .usually("64")
+                    .only({"live"})
+                    .multiple_of(8),
+                count_axis("items", "work-item", "work-items per group", 1, 4096).usually("256").only({"live"})};
     out.variants = {
-        {.name = "live",
-         .meaning = "Chains carried round a loop, all needed at its end.",
-         .axes = {{"live", "8,16,32,48,64,96,128,160,192,208,224,232,240,248,256,288,320"}}},
-        {.name = "v255",
-         .meaning = "Encoding test: names vector register 255, which GCN and CDNA have.",
-         .needs = {"amd"}},
-        {.name = "v256",
-         .meaning = "Encoding test: names vector register 256, which must be refused (build_failed is the answer).",
-         .needs = {"amd"}},
-        {.name = "s101",
-         .meaning = "Encoding test: names scalar register 101, the last one of gfx8 and gfx9.",
-         .needs = {"amd"}},
-        {.name = "s102",
-         .meaning = "Encoding test: names scalar register 102, refused on gfx8 and gfx9 (build_failed is the answer).",
-         .needs = {"amd"}},
-    };
+        variant("live", "Chains carried round a loop, all needed at its end.")
+            .with("live", "8,16,32,48,64,96,128,160,192,208,224,232,240,248,256,288,320"),
+        variant("v255", "Encoding test: names vector register 255, which GCN and CDNA have.").needs({"amd"}),
+        variant("v256", "Encoding test: names vector register 256, which must be refused (build_failed is the answer).")
+            .needs({"amd"}),
+        variant("s101", "Encoding test: names scalar register 101, the last one of gfx8 and gfx9.").needs({"amd"}),
+        variant("s102",
+                "Encoding test: names scalar register 102, refused on gfx8 and gfx9 (build_failed is the answer).")
+            .needs({"amd"})};
     out.setup = setup;
     out.metrics = {{"flops", "FLOP/s", Better::higher, flops}};
     out.curve_over = "live";

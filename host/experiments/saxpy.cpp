@@ -5,6 +5,7 @@
 
 #include "experiments/lib/compare.hpp"
 #include "experiments/lib/data.hpp"
+#include "experiments/lib/describe.hpp"
 #include "experiments/lib/native.hpp"
 #include "experiments/lib/sizes.hpp"
 
@@ -63,8 +64,7 @@ Setup setup(const Request& request, Params& params) {
     const auto lanes = lanes_of(request.variant);
     const std::size_t whole = s.offset + s.length;
     const float a = 0.75f + 0.125f * static_cast<float>(request.seed % 8);
-    static Recent<std::pair<std::uint64_t, std::uint64_t>, Data> recent;
-    const auto data = recent.get({whole, request.seed}, [&request, whole] {
+    const auto data = kept(request, "saxpy", std::pair(whole, request.seed), [&request, whole] {
         return Data{random_floats(whole, request.seed, -1, 1), random_floats(whole, ~request.seed, -1, 1)};
     });
 
@@ -148,10 +148,6 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
     return out;
 }
 
-Variant width(int bits, const char* meaning) {
-    return {"w" + std::to_string(bits), meaning, {"LANES=" + std::to_string(bits / 32)}};
-}
-
 }  // namespace
 
 Experiment describe_saxpy() {
@@ -159,67 +155,29 @@ Experiment describe_saxpy() {
     out.family = "saxpy";
     out.question = "From which array size on does y = a x + y gain from accesses wider than 32 bits?";
     out.axes = {
-        {"size",
-         "byte",
-         "size of each of the two arrays; auto is twice the last-level cache",
-         Axis::Kind::integer,
-         {"16384", "1048576", "auto"},
-         {},
-         4,
-         1e15,
-         true},
-        {"local",
-         "work-item",
-         "work-items per group; auto is 256, on a CPU 1",
-         Axis::Kind::integer,
-         {"auto"},
-         {},
-         1,
-         4096,
-         true,
-         {"auto", "32:1024:*2"}},
-        {"per_item",
-         "access",
-         "accesses to each array in flight per work-item of a GPU; auto is 2 for large arrays, else 1",
-         Axis::Kind::integer,
-         {"auto"},
-         {},
-         1,
-         16,
-         true,
-         {"auto", "1:16:*2"}},
-        {"offset",
-         "float",
-         "floats in front of the first one of each array: where its accesses are aligned to",
-         Axis::Kind::integer,
-         {"0"},
-         {},
-         0,
-         4096},
-        {"stride",
-         "access",
-         "from one access to the next; the arrays keep their size, so fewer floats are computed",
-         Axis::Kind::integer,
-         {"1"},
-         {},
-         1,
-         4096},
-        {"groups",
-         "",
-         "work-groups that go through the arrays; auto is one for every 'per_item' accesses of its items, on a CPU "
-         "four per core",
-         Axis::Kind::integer,
-         {"auto"},
-         {},
-         0,
-         1 << 24,
-         true,
-         {"auto"}},
-    };
-    out.axes.front().multiple_of = 4;
-    out.variants = {width(32, "One float per access: the plain kernel."), width(64, "Two floats per access."),
-                    width(128, "Four floats per access, the widest that a GPU makes in one instruction."),
-                    width(256, "Eight floats per access, one AVX register."), width(512, "Sixteen floats per access.")};
+        size_axis("size of each of the two arrays; auto is twice the last-level cache")
+            .usually({"16384", "1048576", "auto"}),
+        local_axis("work-items per group; auto is 256, on a CPU 1").tune({"auto", "32:1024:*2"}),
+        count_axis("per_item", "access",
+                   "accesses to each array in flight per work-item of a GPU; auto is 2 for large arrays, else 1", 1, 16)
+            .tune({"auto", "1:16:*2"}),
+        count_axis("offset", "float",
+                   "floats in front of the first one of each array: where its accesses are aligned to", 0, 4096)
+            .usually("0"),
+        count_axis("stride", "access",
+                   "from one access to the next; the arrays keep their size, so fewer floats are computed", 1, 4096)
+            .usually("1"),
+        count_axis("groups", "",
+                   "work-groups that go through the arrays; auto is one for every 'per_item' accesses of its items, on "
+                   "a CPU four per core",
+                   0, 1 << 24)
+            .tune({"auto"})};
+    out.variants = {
+        variant("w32", "One float per access: the plain kernel.").defines({"LANES=1"}),
+        variant("w64", "Two floats per access.").defines({"LANES=2"}),
+        variant("w128", "Four floats per access, the widest that a GPU makes in one instruction.").defines({"LANES=4"}),
+        variant("w256", "Eight floats per access, one AVX register.").defines({"LANES=8"}),
+        variant("w512", "Sixteen floats per access.").defines({"LANES=16"})};
     out.setup = setup;
     out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
     out.native = native::loops("w32", "The plain loop", [](const HostMemory& m, const Point& point, unsigned threads) {

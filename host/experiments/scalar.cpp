@@ -2,6 +2,7 @@
 #include "core/random.hpp"
 #include "experiments/lib/compare.hpp"
 #include "experiments/lib/data.hpp"
+#include "experiments/lib/describe.hpp"
 #include "experiments/lib/sizes.hpp"
 
 namespace cllab::model {
@@ -65,20 +66,9 @@ Experiment describe_scalar() {
     Experiment out;
     out.family = "scalar";
     out.question = "Which values does the compiler compute once for all work-items of a wave?";
-    out.axes = {{.name = "items",
-                 .unit = "work-item",
-                 .meaning = "work-items, whole groups of them; auto is 2^24, on a CPU 2^20",
-                 .values = {"auto"},
-                 .least = 1,
-                 .most = 1 << 30,
-                 .may_be_auto = true},
-                {.name = "local",
-                 .unit = "work-item",
-                 .meaning = "work-items per group; auto is 64",
-                 .values = {"auto"},
-                 .least = 1,
-                 .most = 4096,
-                 .may_be_auto = true}};
+    out.axes = {
+        count_axis("items", "work-item", "work-items, whole groups of them; auto is 2^24, on a CPU 2^20", 1, 1 << 30),
+        local_axis("work-items per group; auto is 64")};
     out.variants = {
         {"argument", "The value is a kernel argument."},
         {"constant", "The value is known to the compiler."},

@@ -4,6 +4,7 @@
 
 #include "core/random.hpp"
 #include "experiments/lib/compare.hpp"
+#include "experiments/lib/describe.hpp"
 #include "experiments/lib/findings.hpp"
 #include "experiments/lib/sizes.hpp"
 #include "model/fit.hpp"
@@ -147,18 +148,12 @@ Experiment describe_scatter() {
     Experiment out;
     out.family = "scatter";
     out.question = "What does it cost when the lanes of a wave touch many blocks of memory instead of one?";
-    out.axes = {{"spread",
-                 "block",
-                 "blocks that the lanes of one wave touch",
-                 Axis::Kind::integer,
-                 {"1", "2", "4", "8", "16", "32", "64"},
-                 {},
-                 1,
-                 128}};
+    out.axes = {count_axis("spread", "block", "blocks that the lanes of one wave touch", 1, 128)
+                    .usually({"1", "2", "4", "8", "16", "32", "64"})
+                    .power_of_two()};
     out.variants = {{"store", "Each lane stores one word; the wave's words are spread over `spread` blocks."},
                     {"load", "Each lane loads one word; the wave's words are spread over `spread` blocks."}};
     out.setup = setup;
-    out.axes.front().power_of_two = true;
     out.curve_over = "spread";
     out.conclude = conclude;
     return out;

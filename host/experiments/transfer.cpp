@@ -7,6 +7,7 @@
 
 #include "experiments/lib/compare.hpp"
 #include "experiments/lib/data.hpp"
+#include "experiments/lib/describe.hpp"
 #include "experiments/lib/sizes.hpp"
 
 namespace cllab::model {
@@ -176,58 +177,23 @@ Experiment describe_transfer() {
     out.family = "transfer";
     out.question = "By which way do bytes get to the device and back fastest, and what of that can a kernel hide?";
     out.axes = {
-        {"size",
-         "byte",
-         "bytes that go up, and come back, in all; auto is 16 MiB, on a GPU 256 MiB",
-         Axis::Kind::integer,
-         {"auto"},
-         {},
-         4,
-         1e15,
-         true},
-        {"memory",
-         "",
-         "the host's side: pageable, memory of the process; pinned, memory that the driver allocated; mapped, the "
-         "buffer itself, mapped for the "
-         "host to copy into and out of; host_pointer, the same of a buffer that lies in memory of the process",
-         Axis::Kind::choice,
-         {"pageable"},
-         {"pageable", "pinned", "mapped", "host_pointer"}},
-        {"pieces",
-         "",
-         "parts that go up, through the kernel and back one by one",
-         Axis::Kind::integer,
-         {"8"},
-         {},
-         1,
-         64},
-        {"queues",
-         "",
-         "in-order queues that the pieces take in turn",
-         Axis::Kind::integer,
-         {"2"},
-         {},
-         2,
-         16,
-         false,
-         {"2", "3", "4"},
-         {"queues"}},
-        {"rounds",
-         "",
-         "multiply-adds per word in the kernel: how long it takes; auto is 16, on a GPU 2048",
-         Axis::Kind::integer,
-         {"auto"},
-         {},
-         0,
-         1 << 24,
-         true},
-    };
-    out.axes.front().multiple_of = 4;
+        size_axis("bytes that go up, and come back, in all; auto is 16 MiB, on a GPU 256 MiB"),
+        choice_axis("memory",
+                    "the host's side: pageable, memory of the process; pinned, memory that the driver allocated; "
+                    "mapped, the buffer itself, mapped for the host to copy into and out of; host_pointer, the same of "
+                    "a buffer that lies in memory of the process",
+                    {"pageable", "pinned", "mapped", "host_pointer"}),
+        count_axis("pieces", "", "parts that go up, through the kernel and back one by one", 1, 64).usually("8"),
+        count_axis("queues", "", "in-order queues that the pieces take in turn", 2, 16)
+            .usually("2")
+            .tune({"2", "3", "4"})
+            .only({"queues"}),
+        count_axis("rounds", "", "multiply-adds per word in the kernel: how long it takes; auto is 16, on a GPU 2048",
+                   0, 1 << 24)};
     out.variants = {
         {"blocking", "Each transfer is a blocking call, and each kernel is waited for."},
         {"events", "No call waits but for the host's own copying; the queue keeps the order."},
-        {"queues", "The pieces take turns on several queues: one may be copied while another is computed."},
-    };
+        {"queues", "The pieces take turns on several queues: one may be copied while another is computed."}};
     out.setup = setup;
     out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
     out.curve_over = "size";

@@ -20,6 +20,7 @@
 #include "core/error.hpp"
 #include "model/axes.hpp"
 #include "model/device.hpp"
+#include "model/memo.hpp"
 #include "model/shared_bytes.hpp"
 #include "model/tolerance.hpp"
 
@@ -341,6 +342,7 @@ struct Request {
     /// 0: the first verification, 1: the second, whose data is then timed. A family whose timed data is prescribed, and
     /// so hides mistakes, takes random data in the first.
     unsigned verification = 0;
+    Memo* memo = nullptr;  ///< the run's; nothing: no other set-up shares this one's data
 };
 
 enum class Better { lower, higher, neither };

@@ -94,7 +94,8 @@ public:
                    request.device,
                    request.seed,
                    request.files,
-                   request.verification} {
+                   request.verification,
+                   request.memo} {
         for (const auto& axis : axes_of(experiment, request_.variant))
             if (!point_.has(axis.name)) point_.set(axis.name, axis.values.front());
     }

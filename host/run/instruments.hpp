@@ -31,6 +31,7 @@ public:
         return *flush_;
     }
     CodeMemo& code() { return kept_.code; }
+    model::Memo& data() { return kept_.data; }
     Programs& programs() { return *kept_.programs; }
     Yardsticks& yardsticks() { return yardsticks_; }
 

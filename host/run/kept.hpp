@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "model/memo.hpp"
 #include "run/cell/code_memo.hpp"
 #include "run/conditions/reference.hpp"
 #include "run/programs.hpp"
@@ -15,6 +16,7 @@ struct Kept {
     std::optional<Programs> programs;
     bool in_advance = false;  ///< these were built before there was a run, for the runs to come
     CodeMemo code;
+    model::Memo data;
 };
 
 }  // namespace cllab::run

@@ -58,27 +58,37 @@ std::vector<std::string> promised_group(const model::Setup& setup, const model::
 
 }  // namespace
 
-KernelSource kernel_source(const std::string& family, const std::filesystem::path& cl_dir) {
+std::string text_name(const model::Experiment& experiment, const model::Variant& variant,
+                      const std::filesystem::path& cl_dir) {
+    const auto own = experiment.id(variant);
+    std::error_code ignored;
+    const bool exists = model::find_embedded_kernel(own).has_value() ||
+                        (!cl_dir.empty() && std::filesystem::exists(cl_dir / (own + ".cl"), ignored));
+    return exists ? own : experiment.family;
+}
+
+KernelSource kernel_source(const std::string& family, const std::filesystem::path& cl_dir, std::string name) {
+    if (name.empty()) name = family;
     KernelSource out;
     // The common header and the family's own, which most have not.
-    for (const auto& name : {std::string("lab.h"), family + ".h"}) {
-        const auto path = cl_dir / "include" / name;
+    for (const auto& header : {std::string("lab.h"), family + ".h"}) {
+        const auto path = cl_dir / "include" / header;
         std::error_code ignored;
         if (!cl_dir.empty() && std::filesystem::exists(path, ignored))
-            out.text += line_directive(1, name) + "\n" + read_file(path) + "\n";
-        else if (const auto embedded = model::find_embedded_kernel("include/" + name))
-            out.text += line_directive(1, name) + "\n" + std::string(*embedded) + "\n";
+            out.text += line_directive(1, header) + "\n" + read_file(path) + "\n";
+        else if (const auto embedded = model::find_embedded_kernel("include/" + header))
+            out.text += line_directive(1, header) + "\n" + std::string(*embedded) + "\n";
     }
-    const auto path = cl_dir / (family + ".cl");
+    const auto path = cl_dir / (name + ".cl");
     out.origin = cl_dir.empty() ? "embedded" : path.string();
-    out.text += line_directive(1, cl_dir.empty() ? family + ".cl" : out.origin) + "\n" +
-                (cl_dir.empty() ? std::string(model::embedded_kernel(family)) : read_file(path));
+    out.text += line_directive(1, cl_dir.empty() ? name + ".cl" : out.origin) + "\n" +
+                (cl_dir.empty() ? std::string(model::embedded_kernel(name)) : read_file(path));
     return out;
 }
 
 KernelSource kernel_source(const model::Experiment& experiment, const model::Variant& variant,
                            const std::filesystem::path& cl_dir) {
-    if (!variant.own) return kernel_source(experiment.family, cl_dir);
+    if (!variant.own) return kernel_source(experiment.family, cl_dir, text_name(experiment, variant, cl_dir));
     return {line_directive(1, variant.own->path) + "\n" + variant.own->text, variant.own->path};
 }
 

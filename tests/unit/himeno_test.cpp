@@ -78,7 +78,7 @@ struct Result {
     Bytes bytes;
     float gosa = 0;
     Result(const Grid& grid, std::size_t row, unsigned iterations, Data data = Data::random, std::uint64_t seed = 7) {
-        const auto state = problem(grid, data, seed)->after(iterations);
+        const auto state = Problem(grid, data, seed).after(iterations);
         p = padded(share(state->p), grid, row);
         bytes = *p;
         gosa = static_cast<float>(state->gosa);
@@ -96,7 +96,7 @@ struct Result {
 constexpr Grid small{8, 12, 32};
 
 double residual(const char* size, unsigned iterations) {
-    return problem(grid_of(size), Data::prescribed, 1)->after(iterations)->gosa;
+    return Problem(grid_of(size), Data::prescribed, 1).after(iterations)->gosa;
 }
 
 }  // namespace
@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(the_reference_has_the_published_residuals) {
 }
 
 BOOST_AUTO_TEST_CASE(a_point_of_the_reference_is_the_formula_worked_out_by_hand) {
-    const auto scene = problem(small, Data::random, 3);
+    const auto scene = std::make_shared<const Problem>(small, Data::random, 3);
     const auto state = scene->after(1);
     const auto f = [&](const SharedBytes& bytes, std::size_t i, std::size_t j, std::size_t k) {
         float out;
@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(a_point_of_the_reference_is_the_formula_worked_out_by_hand)
 }
 
 BOOST_AUTO_TEST_CASE(the_boundary_stays_and_the_random_problem_is_bounded) {
-    const auto scene = problem(small, Data::random, 3);
+    const auto scene = std::make_shared<const Problem>(small, Data::random, 3);
     const auto state = scene->after(200);
     float most = 0;
     for (std::size_t x = 0; x < small.points(); ++x) {
@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_CASE(the_boundary_stays_and_the_random_problem_is_bounded) {
 
 BOOST_AUTO_TEST_CASE(padding_goes_between_the_rows_and_the_check_finds_a_written_word) {
     const Grid grid{3, 3, 4};
-    const auto state = problem(grid, Data::random, 1)->after(1);
+    const auto state = Problem(grid, Data::random, 1).after(1);
     const auto wide = padded(share(state->p), grid, 6);
     std::vector<float> found(3 * 3 * 6);
     std::memcpy(found.data(), wide->data(), wide->size());
@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE(a_section_has_the_points_inside_the_boundary_and_no_alignme
 
 BOOST_AUTO_TEST_CASE(words_in_front_of_the_grid_move_it_and_may_not_be_written) {
     const Grid grid{3, 3, 4};
-    const auto state = problem(grid, Data::random, 1)->after(1);
+    const auto state = Problem(grid, Data::random, 1).after(1);
     const auto moved = padded(share(state->p), grid, 4, 3);
     std::vector<float> found(3 + grid.points());
     std::memcpy(found.data(), moved->data(), moved->size());
@@ -196,7 +196,7 @@ BOOST_AUTO_TEST_CASE(words_in_front_of_the_grid_move_it_and_may_not_be_written) 
 
 BOOST_AUTO_TEST_CASE(a_tolerance_lets_pass_what_it_names_and_keeps_the_largest_error) {
     const Grid grid{3, 3, 4};
-    const auto state = problem(grid, Data::random, 1)->after(1);
+    const auto state = Problem(grid, Data::random, 1).after(1);
     auto found = state->p;
     found[5] += 0.25f;
     BOOST_TEST(compare_field(found, *state, grid, 4, 0).has_value());

@@ -84,6 +84,15 @@ std::string code_only(const std::string& text) {
     return out;
 }
 
+/// What keeps a value from one call to the next in code_only(), e.g. "static Cache cache". Functions and constants do
+/// not, and neither do the threads of the native loops, which hold no data.
+std::string kept_between_calls(const std::string& code) {
+    static const std::regex object(
+        R"re(\b(static|thread_local)\s+(?!const\b|constexpr\b|Team team;)[^;{}()=]*[\s>&*]\w+\s*[;{=])re");
+    std::smatch match;
+    return std::regex_search(code, match, object) ? match.str() : std::string();
+}
+
 /// Broken rules of one file, each as a sentence. `path` is relative to host/, e.g. "model/axes.cpp".
 std::vector<std::string> violations(const std::string& path, const std::string& text) {
     std::vector<std::string> found;
@@ -128,6 +137,8 @@ std::vector<std::string> violations(const std::string& path, const std::string& 
         found.push_back(path + " uses " + match.str() + ": only app prints");
     if (code.find("std::cout") != std::string::npos && module == "app")
         found.push_back(path + " uses std::cout, which drivers share: results go to app::results()");
+    if (const auto kept = kept_between_calls(code); !kept.empty() && (module == "model" || module == "experiments"))
+        found.push_back(path + " has '" + kept + "': what outlives a call is the run's, in its Memo");
     if (module != "app" && std::regex_search(code, match, ends))
         found.push_back(path + " uses " + match.str() + "): a library never ends the program");
     return found;
@@ -240,6 +251,20 @@ BOOST_AUTO_TEST_CASE(threads_in_the_model_are_found) {
     BOOST_TEST(violations("model/a.cpp", "#include <mutex>\n").size() == 1u);
     BOOST_TEST(violations("model/a.cpp", "#include <thread>\n").size() == 1u);
     BOOST_TEST(violations("experiments/lib/a.cpp", "#include <thread>\n").empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_cache_of_the_model_or_of_a_family_is_found) {
+    for (const char* kept : {"static Recent<std::pair<int, int>, Data> recent;", "static int count = 0;",
+                             "thread_local std::map<int, int> known;", "static std::deque<Entry> recent{};"}) {
+        const std::string text = std::string("void f() {\n    ") + kept + "\n}\n";
+        BOOST_TEST(violations("experiments/a.cpp", text).size() == 1u, kept);
+        BOOST_TEST(violations("model/a.cpp", text).size() == 1u, kept);
+        BOOST_TEST(violations("app/a.cpp", text).empty(), kept);
+    }
+    for (const char* allowed :
+         {"static const std::regex known(\"a\");", "static Extent of(int x);", "static_cast<int>(x);",
+          "static constexpr int most = 3;", "static inline Extent of(int x) { return x; }"})
+        BOOST_TEST(violations("experiments/a.cpp", allowed).empty(), allowed);
 }
 
 BOOST_AUTO_TEST_CASE(opencl_outside_device_is_found) {

@@ -239,35 +239,37 @@ int watch_families(const RunOptions& asked) {
     auto prepared = prepared_for(invocation);
     const fs::path folder = asked.cl_dir;
     std::vector<model::Selected> selected = Choice(invocation).selected();
-    std::vector<std::string> families;
-    for (const auto& s : selected)
-        if (std::find(families.begin(), families.end(), s.experiment->family) == families.end())
-            families.push_back(s.experiment->family);
-    // Of each family its text, and its own header, which most have not; and the one of all.
-    const auto text_of = [&](const std::string& family) { return (folder / (family + ".cl")).string(); };
+    // Of each variant its text, and its family's own header, which most have not; and the one of all.
+    const auto text_of = [&](const model::Selected& s) {
+        return (folder / (run::text_name(*s.experiment, *s.variant, folder) + ".cl")).string();
+    };
     const auto header_of = [&](const std::string& family) { return (folder / "include" / (family + ".h")).string(); };
     const auto header_of_all = header_of("lab");
     std::vector<std::string> needed, names;
     Version now{{header_of_all, ""}};
-    for (const auto& family : families) {
-        needed.push_back(text_of(family));
+    for (const auto& s : selected) {
+        now[header_of(s.experiment->family)] = "";
+        if (!now.emplace(text_of(s), "").second) continue;
+        needed.push_back(text_of(s));
         names.push_back("'" + needed.back() + "'");
-        now[needed.back()] = now[header_of(family)] = "";
     }
     now = look_again(now);
 
     Watched watched{prepared};
-    std::map<std::string, std::string> texts;  // of the families, as they are built
+    std::map<std::string, std::string> texts;  // of the cells, as they are built, by their SHA-256
     const auto run = [&](const RunOptions& one) {
         texts.clear();
-        for (const auto& family : families) texts[family] = run::kernel_source(family, folder).text;
+        for (const auto& s : selected) {
+            auto text = run::kernel_source(*s.experiment, *s.variant, folder).text;
+            texts[sha256_hex(text)] = std::move(text);
+        }
         watched.built.clear();
         const int status = run_cells(one, &watched);
         // A file that was saved meanwhile is the next version.
         for (const auto& [cell, built] : watched.built)
-            if (const auto& text = texts.at(built.family); built.sha256 == sha256_hex(text))
+            if (const auto text = texts.find(built.sha256); text != texts.end())
                 watched.before[cell] =
-                    std::make_shared<const model::StoredBuild>(model::StoredBuild{text, built.options});
+                    std::make_shared<const model::StoredBuild>(model::StoredBuild{text->second, built.options});
         return status;
     };
     watched.superseded = [&] { return look_again(now) != now; };
@@ -288,9 +290,8 @@ int watch_families(const RunOptions& asked) {
         auto changed = quick(invocation);
         changed.patterns.clear();
         for (const auto& s : selected) {
-            const auto& family = s.experiment->family;
             const auto differs = [&](const std::string& file) { return next->at(file) != now.at(file); };
-            if (differs(text_of(family)) || differs(header_of(family)) || differs(header_of_all))
+            if (differs(text_of(s)) || differs(header_of(s.experiment->family)) || differs(header_of_all))
                 changed.patterns.push_back(s.id);
         }
         now = *next;

@@ -3,11 +3,11 @@
 
 #include <cstdint>
 #include <cstring>
-#include <deque>
 #include <memory>
 #include <numeric>
 #include <span>
-#include <utility>
+#include <string>
+#include <type_traits>
 #include <vector>
 
 #include "core/parallel.hpp"
@@ -72,25 +72,11 @@ std::span<const T> view(const SharedBytes& bytes) {
     return {reinterpret_cast<const T*>(bytes->data()), bytes->size() / sizeof(T)};
 }
 
-/// Keeps what was made last: the variants of a point share inputs and references, for each of the two seeds of a
-/// verification. Older entries are dropped before a new one is made, because each may have gigabytes. Not for several
-/// threads.
-template <typename Key, typename Value>
-class Recent {
-public:
-    template <typename Make>
-    std::shared_ptr<const Value> get(const Key& key, Make make) {
-        for (const auto& [k, v] : kept_) {
-            if (k == key) return v;
-        }
-        if (kept_.size() == 2) kept_.pop_front();
-        auto made = std::make_shared<const Value>(make());
-        kept_.emplace_back(key, made);
-        return made;
-    }
-
-private:
-    std::deque<std::pair<Key, std::shared_ptr<const Value>>> kept_;
-};
+/// What make() returns, kept for the other variants of the point where the request has a memo. `name`: the family's.
+template <typename Key, typename Make>
+auto kept(const Request& request, const std::string& name, const Key& key, const Make& make) {
+    using Value = std::invoke_result_t<const Make&>;
+    return request.memo ? request.memo->get(name, key, make) : std::make_shared<Value>(make());
+}
 
 }  // namespace cllab::model::lib

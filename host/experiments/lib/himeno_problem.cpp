@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdio>
 #include <thread>
-#include <tuple>
 
 #include "core/parallel.hpp"
 #include "core/random.hpp"
@@ -167,12 +166,6 @@ std::shared_ptr<const State> Problem::after(unsigned iterations) const {
     }
     kept = std::make_shared<const State>(std::move(state));
     return kept;
-}
-
-std::shared_ptr<const Problem> problem(const Grid& grid, Data data, std::uint64_t seed) {
-    static lib::Recent<std::tuple<std::size_t, std::size_t, std::size_t, Data, std::uint64_t>, Problem> recent;
-    if (data == Data::prescribed) seed = 0;
-    return recent.get({grid.i, grid.j, grid.k, data, seed}, [&] { return Problem(grid, data, seed); });
 }
 
 SharedBytes padded(const SharedBytes& field, const Grid& grid, std::size_t row, std::size_t start) {

@@ -80,9 +80,6 @@ private:
     mutable std::map<unsigned, std::shared_ptr<const State>> states_;
 };
 
-/// The same problem for every variant of a point: the last two are kept.
-std::shared_ptr<const Problem> problem(const Grid& grid, Data data, std::uint64_t seed);
-
 /// One sweep from `from` to `to`, both grid.points() floats with equal boundaries; returns the residual.
 double sweep(const Problem& problem, std::span<const float> from, std::span<float> to);
 

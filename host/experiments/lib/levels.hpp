@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/lib/describe.hpp"
 #include "model/experiment.hpp"
 #include "model/fit.hpp"
 #include "model/params.hpp"
@@ -18,12 +19,10 @@
 namespace cllab::model::lib {
 
 /// The axis `pages` and what a cell's value of it means.
-inline Axis pages_axis(const char* usual) {
-    return {.name = "pages",
-            .meaning = "pages of the host's memory that a CPU's buffer asks for; without meaning on a GPU",
-            .kind = Axis::Kind::choice,
-            .values = {usual},
-            .choices = {"huge", "small"}};
+inline AxisMaker pages_axis(const char* usual) {
+    return choice_axis("pages", "pages of the host's memory that a CPU's buffer asks for; without meaning on a GPU",
+                       {"huge", "small"})
+        .usually(usual);
 }
 inline Pages pages_of(Params& params) { return params.text("pages") == "huge" ? Pages::huge : Pages::small; }
 

@@ -34,47 +34,44 @@ void for_rows(const Geometry& g, const RowWork& row_work) {
     part(0);
 }
 
-/// D of the fixed-point definition for every pixel of the ROI, row by row and without gaps: g.pixels() bytes.
-/// src: g.bytes() grey pixels. 16-bit unsigned arithmetic, so that compilers make narrow vectors; no value exceeds
-/// 128 * 255 = 32640 (the unit test holds it against 64-bit arithmetic).
-inline std::vector<std::uint8_t> reference(std::span<const std::uint8_t> src, const Geometry& g, FixedWeights weights) {
+/// What `pixel(centre, east, west)` gives for every pixel of the ROI, row by row and without gaps: g.pixels() bytes.
+/// east[0] and [1] are the neighbours to interpolate between, west[0] and [-1] those on the other side.
+/// src: g.bytes() grey pixels.
+template <typename Pixel>
+std::vector<std::uint8_t> reference_of(std::span<const std::uint8_t> src, const Geometry& g, const Pixel& pixel) {
     std::vector<std::uint8_t> out(g.pixels());
-    const auto f = static_cast<std::uint16_t>(weights.floor), c = static_cast<std::uint16_t>(weights.ceiling);
     for_rows(g, [&](int y) {
         const std::uint8_t* centre =
             src.data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(g.width) + g.left;
         const std::uint8_t *east = centre + g.n, *west = centre - g.n;
         std::uint8_t* d = out.data() + static_cast<std::size_t>(y - g.top) * g.columns();
         const std::ptrdiff_t count = static_cast<std::ptrdiff_t>(g.columns());
-        for (std::ptrdiff_t i = 0; i < count; ++i) {
-            const auto e = static_cast<std::uint16_t>(f * east[i] + c * east[i + 1]);
-            const auto w = static_cast<std::uint16_t>(f * west[i] + c * west[i - 1]);
-            const auto expected = static_cast<std::uint16_t>(e / 2 + w / 2),
-                       found = static_cast<std::uint16_t>(128 * centre[i]);
-            d[i] = static_cast<std::uint8_t>((std::max(found, expected) - std::min(found, expected)) / 128);
-        }
+        for (std::ptrdiff_t i = 0; i < count; ++i) d[i] = pixel(centre[i], east + i, west + i);
     });
     return out;
 }
 
+/// D of the fixed-point definition. 16-bit unsigned arithmetic, so that compilers make narrow vectors; no value exceeds
+/// 128 * 255 = 32640 (the unit test holds it against 64-bit arithmetic).
+inline std::vector<std::uint8_t> reference(std::span<const std::uint8_t> src, const Geometry& g, FixedWeights weights) {
+    const auto f = static_cast<std::uint16_t>(weights.floor), c = static_cast<std::uint16_t>(weights.ceiling);
+    return reference_of(src, g, [=](std::uint8_t centre, const std::uint8_t* east, const std::uint8_t* west) {
+        const auto e = static_cast<std::uint16_t>(f * east[0] + c * east[1]);
+        const auto w = static_cast<std::uint16_t>(f * west[0] + c * west[-1]);
+        const auto expected = static_cast<std::uint16_t>(e / 2 + w / 2),
+                   found = static_cast<std::uint16_t>(128 * centre);
+        return static_cast<std::uint8_t>((std::max(found, expected) - std::min(found, expected)) / 128);
+    });
+}
+
 /// The same of the float definition; this file is built with contraction off, so every operation rounds by itself.
 inline std::vector<std::uint8_t> reference(std::span<const std::uint8_t> src, const Geometry& g, FloatWeights weights) {
-    std::vector<std::uint8_t> out(g.pixels());
     const float f = weights.floor, c = weights.ceiling;
-    for_rows(g, [&](int y) {
-        const std::uint8_t* centre =
-            src.data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(g.width) + g.left;
-        const std::uint8_t *east = centre + g.n, *west = centre - g.n;
-        std::uint8_t* d = out.data() + static_cast<std::size_t>(y - g.top) * g.columns();
-        const std::ptrdiff_t count = static_cast<std::ptrdiff_t>(g.columns());
-        for (std::ptrdiff_t i = 0; i < count; ++i) {
-            const float sum = f * static_cast<float>(east[i]) + c * static_cast<float>(east[i + 1]) +
-                              f * static_cast<float>(west[i]) + c * static_cast<float>(west[i - 1]);
-            d[i] = static_cast<std::uint8_t>(
-                static_cast<int>(std::fabs(2.0f * static_cast<float>(centre[i]) - sum) / 2.0f));
-        }
+    return reference_of(src, g, [=](std::uint8_t centre, const std::uint8_t* east, const std::uint8_t* west) {
+        const float sum = f * static_cast<float>(east[0]) + c * static_cast<float>(east[1]) +
+                          f * static_cast<float>(west[0]) + c * static_cast<float>(west[-1]);
+        return static_cast<std::uint8_t>(static_cast<int>(std::fabs(2.0f * static_cast<float>(centre) - sum) / 2.0f));
     });
-    return out;
 }
 
 /// Compares `dst` of a run (g.bytes() bytes) with the expected ROI, and every byte outside the ROI with its poison.

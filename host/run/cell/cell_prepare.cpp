@@ -105,8 +105,9 @@ void make_data(const Setup& setup) {
 Setup set_up(const CellState& state, unsigned verification) {
     const InPhase phase(Phase::data);
     const auto& settings = state.settings;
-    auto out = model::set_up(*state.cell.experiment, {*state.cell.variant, state.cell.point, state.session.facts(),
-                                                      settings.seed + verification, settings.files, verification});
+    auto out = model::set_up(*state.cell.experiment,
+                             {*state.cell.variant, state.cell.point, state.session.facts(),
+                              settings.seed + verification, settings.files, verification, &state.instruments.data()});
     if (!out.errors && settings.tolerance) out.errors = std::make_shared<Errors>(*settings.tolerance);
     if (state.setup.errors) out.errors = state.setup.errors;  // the largest of both verifications
     if (settings.small_groups && out.local.dims == 0) out.local.dims = out.global.dims;
@@ -192,8 +193,8 @@ void prove(CellState& state) {
 void build_in_advance(device::Session& session, const Settings& settings, const Cell& cell, Kept& kept) {
     if (!std::exchange(kept.in_advance, true)) kept.programs.emplace(session, false);
     const auto& facts = session.facts();
-    const auto setup =
-        model::set_up(*cell.experiment, {*cell.variant, cell.point, facts, settings.seed, settings.files, 0});
+    const auto setup = model::set_up(*cell.experiment,
+                                     {*cell.variant, cell.point, facts, settings.seed, settings.files, 0, &kept.data});
     const auto build = [&](const BuildText& from) { kept.programs->build(from.text, from.options).get(); };
     build(build_text(cell, setup, facts, settings.cl_dir, settings.build_options));
     if (setup.reference) build(reference_text(cell, setup, facts, settings.cl_dir, settings.build_options));
@@ -210,8 +211,8 @@ void build_for_later(device::Session& session, Instruments& instruments, const C
     const auto& facts = session.facts();
     if (cell.stored || missing_need(*cell.variant, facts)) return;
     try {
-        const auto setup =
-            model::set_up(*cell.experiment, {*cell.variant, cell.point, facts, settings.seed, settings.files});
+        const auto setup = model::set_up(*cell.experiment, {*cell.variant, cell.point, facts, settings.seed,
+                                                            settings.files, 0, &instruments.data()});
         const auto from = build_text(cell, setup, facts, settings.cl_dir, settings.build_options);
         if (!device::asks_for_cuda(from.options)) instruments.programs().build(from.text, from.options);
     } catch (const std::exception&) {
