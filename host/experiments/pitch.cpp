@@ -236,6 +236,7 @@ Experiment describe_pitch() {
         real_axis("pitch", "pixel", "distance from a pixel to its two neighbours, may have a fraction", 1, 1 << 20)
             .usually("20.2"),
         shape_axis("local", "work-group; auto is chosen by the variant, on a CPU by the driver")
+            .from(1, 1 << 20)
             .tune({"auto", "32x1", "64x1", "128x1", "256x1", "32x4", "64x4", "128x2", "32x8", "16x16", "8x8"})
             .only({"implicit", "float", "roi", "struct", "struct_value", "struct_constant", "published", "local",
                    "image", "swar", "wide"}),

@@ -44,7 +44,7 @@ public:
         invocation.patterns = {folder.string()};
         invocation.comparison_seconds = 60;
         const auto cell = model::make_plan(model::select(model::registry(), {"muladd_fma"}), {}).front().front();
-        test::FakeRunner maker({});
+        test::FakeRunner maker(std::vector<double>{});
         maker.here = {device_named("D")};
         record = maker.record_of(cell, "0:0");
         record.run.id = "then";

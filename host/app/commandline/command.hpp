@@ -73,6 +73,7 @@ Command make_command(Manual manual, const Rows<Of>& rows, const std::function<vo
         const auto read = read_words(manual, options, std::move(words));
         if (read.help) return print_help(help_text(manual.name));
         auto of = options_from(rows, read, argv);
+        of.command = manual.name;
         check(of);
         allow_pager_for(of);
         return run(of);

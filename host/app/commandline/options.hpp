@@ -18,6 +18,7 @@ using Pairs = std::vector<std::pair<std::string, std::string>>;
 
 /// What every command has.
 struct Call {
+    std::string command;
     Strings argv;
     Strings patterns;   ///< what stands beside the options: PATTERN, FILE, FAMILY
     Strings passed_on;  ///< behind `--`, for the commands that pass it on

@@ -213,6 +213,7 @@ RunOptions run_options_of(const Strings& argv) {
     if (!words.empty() && (dump || words.front() == "run")) words.erase(words.begin());
     const auto rows = run_rows(!dump);
     auto out = options_from(rows, read_words(dump ? dump_manual : run_manual, rows.rows(), words), argv);
+    out.command = dump ? "dump" : "run";
     dump ? check_dump(out) : check_run(out);
     return out;
 }
