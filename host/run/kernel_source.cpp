@@ -58,17 +58,7 @@ std::vector<std::string> promised_group(const model::Setup& setup, const model::
 
 }  // namespace
 
-std::string text_name(const model::Experiment& experiment, const model::Variant& variant,
-                      const std::filesystem::path& cl_dir) {
-    const auto own = experiment.id(variant);
-    std::error_code ignored;
-    const bool exists = model::find_embedded_kernel(own).has_value() ||
-                        (!cl_dir.empty() && std::filesystem::exists(cl_dir / (own + ".cl"), ignored));
-    return exists ? own : experiment.family;
-}
-
-KernelSource kernel_source(const std::string& family, const std::filesystem::path& cl_dir, std::string name) {
-    if (name.empty()) name = family;
+KernelSource kernel_source(const std::string& family, const std::filesystem::path& cl_dir) {
     KernelSource out;
     // The common header and the family's own, which most have not.
     for (const auto& header : {std::string("lab.h"), family + ".h"}) {
@@ -79,16 +69,16 @@ KernelSource kernel_source(const std::string& family, const std::filesystem::pat
         else if (const auto embedded = model::find_embedded_kernel("include/" + header))
             out.text += line_directive(1, header) + "\n" + std::string(*embedded) + "\n";
     }
-    const auto path = cl_dir / (name + ".cl");
+    const auto path = cl_dir / (family + ".cl");
     out.origin = cl_dir.empty() ? "embedded" : path.string();
-    out.text += line_directive(1, cl_dir.empty() ? name + ".cl" : out.origin) + "\n" +
-                (cl_dir.empty() ? std::string(model::embedded_kernel(name)) : read_file(path));
+    out.text += line_directive(1, cl_dir.empty() ? family + ".cl" : out.origin) + "\n" +
+                (cl_dir.empty() ? std::string(model::embedded_kernel(family)) : read_file(path));
     return out;
 }
 
 KernelSource kernel_source(const model::Experiment& experiment, const model::Variant& variant,
                            const std::filesystem::path& cl_dir) {
-    if (!variant.own) return kernel_source(experiment.family, cl_dir, text_name(experiment, variant, cl_dir));
+    if (!variant.own) return kernel_source(experiment.family, cl_dir);
     return {line_directive(1, variant.own->path) + "\n" + variant.own->text, variant.own->path};
 }
 

@@ -13,12 +13,8 @@ struct KernelSource {
     std::string origin;  ///< "embedded", or the file's path
 };
 
-/// The name of the file, without ".cl", that the variant's text is in: its own, <family>_<variant>, where there is one
-/// in the folder or in the program, else its family's.
-std::string text_name(const model::Experiment& experiment, const model::Variant& variant,
-                      const std::filesystem::path& cl_dir);
-/// Throws Error(usage) when --cl-dir lacks the file. `name`: as text_name() says; empty: the family's.
-KernelSource kernel_source(const std::string& family, const std::filesystem::path& cl_dir, std::string name = {});
+/// Throws Error(usage) when --cl-dir lacks the family's file.
+KernelSource kernel_source(const std::string& family, const std::filesystem::path& cl_dir);
 /// The variant's own text where it has one, as it is behind a #line directive; else its family's.
 KernelSource kernel_source(const model::Experiment& experiment, const model::Variant& variant,
                            const std::filesystem::path& cl_dir);

@@ -30,9 +30,9 @@ struct Settings {
     std::map<std::string, std::string> pictures;  ///< --output: where to, by buffer
     std::vector<std::string> argv;                ///< for the record
     model::RunInfo run;                           ///< for the record; seed and order are filled in
-    /// The request is one arrangement of a comparison (host/README.md, rule 15): order of preparation, turns and placement
-    /// are drawn from `seed`, alike buffers are shared, each cell is proved once and sampled in whole rounds for about
-    /// sampling_seconds.
+    /// The request is one arrangement of a comparison (host/README.md, rule 15): order of preparation, turns and
+    /// placement are drawn from `seed`, alike buffers are shared, each cell is proved once and sampled in whole rounds
+    /// for about sampling_seconds.
     bool arrangement = false;
     /// The run begins where another one on the device ended: what was found of its timer holds, and it is as warm
     /// (host/README.md, rules 3 and 4).

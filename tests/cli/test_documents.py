@@ -92,7 +92,8 @@ class Readme(LabTest):
         out, _ = self.lab(*shlex.split(command)[1:], "--max-time", "0.05", "--columns", "all", "--no-dumps")
         header = next(line for line in out.splitlines() if re.match(r" +kernel ", line))
         for column in self.columns_shown(command):
-            self.assertIn(re.sub(r" \[.*", "", column), header)
+            if column != "vs best":  # rows that lacked cores while they were measured are not ranked
+                self.assertIn(re.sub(r" \[.*", "", column), header)
         for name in re.findall(r"^ +(tr_\w+)", self.shown(command), re.M):
             self.assertRegex(out, rf"{name} +ok +agreement of 2 ")
 

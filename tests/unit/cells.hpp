@@ -20,9 +20,9 @@ inline model::Cell first_cell(const std::string& id, const Axes& axes = {}) {
 
 inline model::Setup set_up_cell(const std::string& id, const Axes& axes, const model::Device& device,
                                 std::uint64_t seed = 7, unsigned verification = 0,
-                                const std::map<std::string, model::Loaded>& files = {}) {
+                                const std::map<std::string, model::Loaded>& files = {}, model::Memo* memo = nullptr) {
     const auto cell = first_cell(id, axes);
-    return model::set_up(*cell.experiment, {*cell.variant, cell.point, device, seed, files, verification});
+    return model::set_up(*cell.experiment, {*cell.variant, cell.point, device, seed, files, verification, memo});
 }
 
 }  // namespace cllab::test

@@ -103,6 +103,7 @@ esac
 
     inspect::write_file(
         fake, inspect::as_bytes(std::string("#!/bin/sh\necho '==ERROR== ERR_NVGPUCTRPERM - no permission'\n")));
+    std::filesystem::permissions(fake, std::filesystem::perms::owner_all);
     const auto refused =
         app::profile_replay(fake, replay, folder.path(), app::Count::executions, std::chrono::seconds(20));
     BOOST_TEST(refused.trouble.find("an administrator") != std::string::npos, refused.trouble);

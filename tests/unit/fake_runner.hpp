@@ -56,7 +56,9 @@ public:
             if (device.selector == selector)
                 out.device = {device.platform,          device.name,     device.vendor,  device.driver,
                               model::name(device.type), device.selector, device.identity};
-        out.time.emplace().median = 1;
+        auto& time = out.time.emplace();
+        time.median = time.low = time.high = time.min = time.q1 = time.q3 = 1;
+        time.n = 7;
         for (unsigned round = 0; round < 7; ++round) {
             out.samples.push_back(round % 3 == 1 ? 2 : 1);
             out.rounds.push_back(round);

@@ -272,8 +272,10 @@ BOOST_AUTO_TEST_CASE(every_variant_is_set_up_with_its_own_check_and_shares_the_i
     device.max_group = device.max_group_promised = 256;
     device.local_bytes = 32768;
     SharedBytes first;
+    Memo memo;
     for (const auto& variant : family->variants) {
-        const auto setup = test::set_up_cell(family->id(variant), {{"width", "100"}, {"height", "4"}}, device, 1);
+        const auto setup =
+            test::set_up_cell(family->id(variant), {{"width", "100"}, {"height", "4"}}, device, 1, 0, {}, &memo);
         BOOST_TEST_CONTEXT(variant.name) {
             BOOST_TEST(setup.work.steps == 4.0 * 58);
             const auto* input = std::get_if<Input>(&setup.args.front());

@@ -48,6 +48,7 @@ public:
         maker.here = {device_named("D")};
         record = maker.record_of(cell, "0:0");
         record.run.id = "then";
+        record.run.seed = 1;
         record.argv = {"cllab", "run", "muladd_fma"};
         record.build.source_sha256 = sha256_hex(before);
         record.build.source = "embedded";

@@ -335,7 +335,7 @@ BOOST_AUTO_TEST_CASE(only_what_took_turns_is_ranked) {
     // Each run has its own ranks, and the table says so.
     const std::vector<Record> two{of_run(wide, "b"), of_run(other, "b"), of_run(loop, "a"), of_run(other, "a")};
     BOOST_TEST(said(two) == (Said{"wide fastest", "short8 slower", "loop fastest", "short8 slower"}));
-    BOOST_TEST(table(two).find("cells of different runs are not") != std::string::npos);
+    BOOST_TEST(table(two).find("different runs") != std::string::npos);
     BOOST_TEST(table({two[0], two[1]}).find("different runs") == std::string::npos);
 }
 
@@ -380,11 +380,13 @@ BOOST_AUTO_TEST_CASE(equal_code_at_a_point_shows_one_loop) {
     auto a = test::cell("pitch", "wide", 1e-3), b = test::cell("pitch", "loop", 1e-3);
     a.code.loop = {{"instructions", 45}};
     b.code.loop = {{"instructions", 47}};
-    BOOST_TEST(table({a, b}).find("47") != std::string::npos);
+    a.code.fingerprint = "one";
+    b.code.fingerprint = "other";
+    BOOST_TEST(table({a, b}).find("47") != std::string::npos, table({a, b}));
     a.code.fingerprint = b.code.fingerprint = "one";
     BOOST_TEST(table({a, b}).find("47") == std::string::npos, table({a, b}));
     b.point = {{"width", "64"}};
-    BOOST_TEST(table({a, b}).find("47") != std::string::npos);
+    BOOST_TEST(table({a, b}).find("47") != std::string::npos, table({a, b}));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -117,6 +117,10 @@ Rows<RegressOptions> regress_rows() {
              })
         .flag("strict", &RegressOptions::strict, "Ends with status 5 when a cell is undecided and none is slower.")
         .flag(
+            "results-may-change", &RegressOptions::results_may_change,
+            "Times a cell whose text of today leaves other results than the baseline's, instead of ending with status "
+            "4 for it. Each side must still be right by its own reference or file.")
+        .flag(
             "recorded", &RegressOptions::recorded,
             "Compares with the stored times instead of building the stored text again, for two machines or two "
             "drivers. A weaker claim: whatever else changed between the runs is part of the difference. Needs several "

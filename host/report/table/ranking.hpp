@@ -29,9 +29,9 @@ struct Rank {
 
 /// By how much more the slower of two must cost for the faster to be named: 0.2 is 20 %. Three things that a table's
 /// one arrangement cannot tell from a difference of the kernels, one upon the other: the placement of the buffers; what
-/// the device was seen to vary by beside these samples (the reference kernel of rule 14 of host/README.md); the cores that either
-/// did not have. Placement is known from identical code under two names, which differed by up to 11 % on CPUs and by
-/// 0.5 % on a GPU; the others are of the records.
+/// the device was seen to vary by beside these samples (the reference kernel of rule 14 of host/README.md); the cores
+/// that either did not have. Placement is known from identical code under two names, which differed by up to 11 % on
+/// CPUs and by 0.5 % on a GPU; the others are of the records.
 double least_difference(const model::Record& a, const model::Record& b);
 
 /// True when a costs less than b beyond both intervals and beyond least_difference, and they took turns. Costs are in

@@ -22,8 +22,8 @@ void observe(CellState& state);
 /// The bright pixels of the picture, as it was last read back and found right.
 void count_above(CellState& state);
 
-/// cell_proof.cpp. rule 1 of host/README.md: once more after timing. First what the timed operations have left, then whether each
-/// does its work.
+/// cell_proof.cpp. rule 1 of host/README.md: once more after timing. First what the timed operations have left, then
+/// whether each does its work.
 bool proved_after(CellState& state);
 /// That the work is there by the time, where no code could be counted.
 void check_line(CellState& state, unsigned operations);
