@@ -385,6 +385,7 @@ BOOST_AUTO_TEST_CASE(equal_code_at_a_point_shows_one_loop) {
     BOOST_TEST(table({a, b}).find("47") != std::string::npos, table({a, b}));
     a.code.fingerprint = b.code.fingerprint = "one";
     BOOST_TEST(table({a, b}).find("47") == std::string::npos, table({a, b}));
+    a.point = {{"width", "32"}};
     b.point = {{"width", "64"}};
     BOOST_TEST(table({a, b}).find("47") != std::string::npos, table({a, b}));
 }
