@@ -64,6 +64,8 @@ private:
     void argument(const Scratch& a) { all("scratch ", a.size_bytes); }
     void argument(const Local& a) { all("local ", a.size_bytes); }
     void argument(const Value& a) {
+        // A family may draw it from the seed; what it takes from an axis is in the point.
+        if (contents_ == Contents::left_out) return all("value ", a.data.size());
         all("value ", std::string(reinterpret_cast<const char*>(a.data.data()), a.data.size()));
     }
     void argument(const Image& a) {

@@ -1,5 +1,6 @@
 #include "app/commandline/groups.hpp"
 
+#include "core/error.hpp"
 #include "core/text.hpp"
 #include "report/table/table.hpp"
 
@@ -57,6 +58,20 @@ Rows<CellOptions> text_rows() {
              "rebuild. The kernels then run in a child process.");
     out.text("build-options", "TEXT", &CellOptions::build_options,
              "Appends TEXT to the build options of every kernel, e.g. -cl-opt-disable.");
+    return out;
+}
+
+Rows<CellOptions> label_rows() {
+    Rows<CellOptions> out;
+    out.add({"label", "TEXT",
+             "Writes TEXT into every record, to tell runs apart later, e.g. 'before the change'. At most 200 bytes."},
+            [](CellOptions& to, const std::string& text) {
+                constexpr std::size_t longest = 200;
+                if (text.size() > longest)
+                    throw Error(Blame::usage, "option '--label' has " + std::to_string(text.size()) +
+                                                  " bytes; at most " + std::to_string(longest) + " are possible");
+                to.label = text;
+            });
     return out;
 }
 

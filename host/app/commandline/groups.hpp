@@ -13,6 +13,8 @@ Rows<CellOptions> choice_rows();
 Rows<CellOptions> kernel_file_rows();
 /// --cl-dir, --build-options: which text, built how.
 Rows<CellOptions> text_rows();
+/// --label, to tell runs apart later.
+Rows<CellOptions> label_rows();
 /// --timeout, --seed.
 Rows<CellOptions> process_rows();
 /// --no-pager, of commands whose output may be longer than the screen.

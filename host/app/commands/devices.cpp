@@ -208,7 +208,7 @@ Command devices_command() {
             "noise", &DevicesOptions::noise,
             "Compares equal code with itself for ten seconds instead. Prints the smallest difference that can be told "
             "on the device now, what disturbs it, and what changes that.")
-        .list("device,d", "D", &DevicesOptions::devices, "With --noise, selects devices as `cllab run` does.")
+        .list("device,d", "D", &DevicesOptions::devices, "Selects devices for --noise, as `cllab run` does.")
         .flag("json", &DevicesOptions::as_json, "Prints JSON instead of text.");
     return make_command<DevicesOptions>(
         {"devices", "", "what is here, and whether its timer can be trusted", "cllab devices [--json | --noise]",

@@ -30,8 +30,7 @@ Rows<RunOptions> shown_rows(bool measures) {
         .whole("count-above", "LEVEL", {0, 255, "grey levels from 0 to 255"}, &RunOptions::count_above,
                "Counts and lists the pixels brighter than LEVEL (0 to 255) in the picture that --output would write: "
                "the defects that pitch finds.")
-        .text("label", "TEXT", &RunOptions::label,
-              "Writes TEXT into every record, to tell runs apart later, e.g. 'before the change'. At most 200 bytes.")
+        .with(label_rows())
         .flag("timings", &RunOptions::timings, "Prints on stderr where the command's time went, by phase and by cell.")
         .with(replace_rows("--json or --csv"));
     return rows;
@@ -138,10 +137,6 @@ void refuse_together(const RunOptions& options) {
         throw Error(Blame::usage,
                     "--rebuild writes the records of its processes to --json only, so --csv, --output and --baseline "
                     "cannot stand beside it");
-    constexpr std::size_t longest_label = 200;
-    if (options.label.size() > longest_label)
-        throw Error(Blame::usage, "option '--label' has " + std::to_string(options.label.size()) + " bytes; at most " +
-                                      std::to_string(longest_label) + " are possible");
 }
 
 void check_run(RunOptions& options) {

@@ -305,7 +305,7 @@ Command tune_command() {
         .text("json", "FILE", &TuneOptions::json, "Writes one JSON record per cell, as soon as the cell is done.")
         .text("csv", "FILE", &TuneOptions::csv, "Writes one CSV line per cell, as soon as the cell is done.")
         .with(process_rows())
-        .text("label", "TEXT", &TuneOptions::label, "Writes TEXT into every record, to tell runs apart later.")
+        .with(label_rows())
         .number("max-time", "SECONDS", any_seconds, &TuneOptions::max_time, "0.4",
                 "Maximum sampling time per point. The comparison of the fastest with the default may take 25 times as "
                 "long.")

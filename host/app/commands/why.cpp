@@ -144,7 +144,7 @@ Rows<WhyOptions> why_rows() {
         .number("max-time", "SECONDS", any_seconds, &WhyOptions::sampling_seconds, "0.4",
                 "Maximum sampling time per cell. Sampling stops early once the median is known to within 1 %.")
         .with(process_rows())
-        .text("label", "TEXT", &WhyOptions::label, "Writes TEXT into every record, to tell runs apart later.")
+        .with(label_rows())
         .with(replace_rows("--json"));
     return rows;
 }

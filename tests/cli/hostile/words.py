@@ -10,11 +10,11 @@ BAD_SHAPE = ["0x0", "64y4", "x", "64x", "x4", "1x-1", "1x1x1x1", "64x4.5", "nan"
 def table():
     out = []
     for command in ("run", "dump", "tune", "isa", "list"):
-        out += cases(2, "^cllab: no kernel matches '", *[[command, p] for p in BAD_PATTERNS + NASTY])
+        out += cases(2, "^cllab: (no kernel matches|there is no file) '", *[[command, p] for p in BAD_PATTERNS + NASTY])
     out += cases(2, "^cllab: there is no family '", *[["describe", p] for p in BAD_PATTERNS + NASTY])
     out += cases(2, "takes one FAMILY; found ", ["describe"], ["describe", "muladd", "pitch"])
     out += cases(2, "^cllab: (no kernel matches|there is no command and no kernel) '", *[[word] for word in ["dance", "RUN", "runs", "devices ", *NASTY]])
-    out += cases(2, "^cllab: there is no command '", *[["help", word] for word in ["dance", "--help", *NASTY]])
+    out += cases(2, "^cllab: there is no command and no topic '", *[["help", word] for word in ["dance", "--help", *NASTY]])
     out += cases(2, "needs a PATTERN", ["run"], ["dump"], ["tune"], ["isa"], ["--verify"], ["run", "--no-dumps"])
     out += cases(2, "needs a FILE", ["merge"], ["report"], ["merge", "--json", "new.jsonl"])
     out += cases(2, "takes no argument; found '", *[["devices", word] for word in ["cpu", *NASTY]])
