@@ -41,7 +41,7 @@ def options_of(program, command):
     page = subprocess.run([program, command, "--help"], capture_output=True, text=True, check=True).stdout
     out = []
     # "  -a [ --axis ] NAME=VALUES Redefines an axis: …" or "  --isolate                 Runs each …", and lines that go on.
-    for head, text in re.findall(r"^  (-\S.*?(?: \[ --\S+ \])?(?: (?:[A-Z][A-Z=,\[\]]*|bytes=N flops=N))?(?: \(=\S+\))?) +((?:[A-Z].*\n?)(?:  {8,}.*\n?)*)", page.split("\nOptions:\n")[1], re.M):
+    for head, text in re.findall(r"^  (-\S.*?(?: \[ --\S+ \])?(?: (?:[A-Z][A-Z=,\[\]]*|bytes=N flops=N))?(?: \(=\S+\))?) +((?:[A-Z].*\n?)(?:  {8,}.*\n?)*)", page.split("\nOptions:\n")[1].split("\n\n")[0], re.M):
         name = re.search(r"--[a-z0-9-]+", head)[0]
         short = re.match(r"(-\w) \[", head)
         value = re.search(r"(?:--[a-z0-9-]+(?: \])?) ([A-Z][A-Z=,\[\]]*|bytes=N flops=N)", head)
