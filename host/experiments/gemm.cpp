@@ -57,7 +57,7 @@ bool has_register_tiles(const Variant& variant) {
 
 /// Tiles that `auto` may choose for `pipelined`, and how fast they are: C's elements a second and compute unit over the
 /// peak's, by the rounds of groups that the units do (1, 2, 3, more). Where edges are tested or copies read, more
-/// rounds than one have that part of it. Fitted to the times of 40 sizes from 256 to 4100 (H200, 2026-11-23; those of
+/// rounds than one have that part of it. Fitted to the times of 40 sizes from 256 to 4100 (H200; those of
 /// copies with some 8 us too many, for an event between two launches); at these the choice takes at most 2.5 % longer
 /// than the best of all tiles, at others it was not tried.
 struct Choice {
@@ -85,11 +85,11 @@ double time_of(const Choice& c, const Sizes& sizes, const Device& device) {
 
 /// The tiles that `auto` may choose for a stream, the faster ones at all sizes but two, and their time: that of their
 /// multiply-adds at a part of the peak, and what a launch and the sums that several groups add to one tile take. Fitted
-/// to 28 sizes from 512 to 5000 (H200, 2026-11-24); at these the choice between whole tiles and a stream takes at
+/// to 28 sizes from 512 to 5000 (H200); at these the choice between whole tiles and a stream takes at
 /// most 2.8 % longer than the better one.
 constexpr const Choice& streamed = choices[1];
 constexpr double stream_rate = 0.697, stream_seconds = 9.3e-6;
-// Of copies, whose sums go to C float by float: fitted to 20 sizes from 705 to 4097 (2026-11-25), at which the choice
+// Of copies, whose sums go to C float by float: fitted to 20 sizes from 705 to 4097, at which the choice
 // takes at most 1.6 % longer than the better one. The fit gave 20.9e-6; 4 us of that are the copies', for which the
 // rates of whole tiles have no term either.
 constexpr double stream_rate_packed = 0.668, stream_seconds_packed = 16.9e-6;
@@ -170,7 +170,7 @@ Sizes sizes_of(const Request& request, Params& params) {
               {},
               false};
     if (request.variant.name == "pipelined") {
-        // Below, the copies and one more launch save nothing (H200, 2026-11-25: 129 cubed 12.8 us with them and 12.6
+        // Below, the copies and one more launch save nothing (H200: 129 cubed 12.8 us with them and 12.6
         // without, 193 cubed 13.1 and 14.9).
         constexpr std::size_t least = 192;
         out.packed = params.text("pack", !out.aligned() && std::min({out.m, out.n, out.k}) >= least ? "1" : "0") == "1";
@@ -289,7 +289,7 @@ Setup setup(const Request& request, Params& params) {
         // Left alone, ptxas takes 129 to 146 registers. At 128 one group more is resident, where there are so many;
         // else the units' groups end in bunches, and a unit that takes a bunch more is the last by far (1500 cubed: 233
         // us, with the limit 195). Of small tiles of copies the groups begin one after the other, and the limit costs 5
-        // % (H200, 2026-11-23).
+        // % (H200).
         const std::size_t elements = tiles.m * tiles.n;
         const bool many =
             divide_up(m, tiles.m) * divide_up(n, tiles.n) > device.compute_units * (65536 / 136 / tiles.group());

@@ -349,7 +349,7 @@ int run_profile(const ProfileOptions& asked) {
     }();
     // Text that is not the lab's own may write anywhere and never end, and a CPU's driver compiles in the process that
     // calls it, where an assertion of its compiler would end a whole profile. A GPU's takes too long to start for a
-    // process a probe: 42 s became 57 (H200, 2026-11-23).
+    // process a probe: 42 s became 57 (H200).
     const bool apart = invocation.isolate || !invocation.cl_dir.empty() ||
                        std::none_of(devices.begin(), devices.end(), [](const auto& device) { return device.is_gpu(); });
     if (!apart) runner = in_this_process(invocation.timeout_seconds);

@@ -3,7 +3,7 @@
 // What an arrangement does before its first sample is no evidence, and on a GPU it is most of it: on an H200 a driver's
 // start takes 1.6 s, and four programs that the driver's cache knows 0.7 s. All of that keeps cores of the host busy
 // and not the device, so it goes on beside what the device measures: eight arrangements there took 25 s one after the
-// other, and 10 to 15 s so, with the same spread of 0.01 % (2026-11-23). Each process does one arrangement and ends:
+// other, and 10 to 15 s so, with the same spread of 0.01 %. Each process does one arrangement and ends:
 // what an arrangement is held to be (host/README.md, rule 15) stays true. The order of builds is drawn.
 #pragma once
 

@@ -11,7 +11,7 @@ namespace cllab::app {
 namespace {
 
 /// Cells that one process takes at a time: enough to share a point's data, few enough that no process has many when the
-/// others are done: with 8 of himeno, the last of four processes worked 5 s of 20 alone (H200, 2026-11-22).
+/// others are done: with 8 of himeno, the last of four processes worked 5 s of 20 alone (H200).
 constexpr std::size_t cells_at_a_time = 4;
 
 run::Room memory_for(const model::Device& device) {

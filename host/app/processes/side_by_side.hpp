@@ -20,7 +20,7 @@ std::vector<model::Device> may_work_at_once(const std::vector<model::Device>& de
 
 /// A cell that took longer beside others by more than this share and these seconds together, beyond both intervals, was
 /// slowed by them. The seconds: what launches of one kernel differ by from process to process (saxpy of 16 KiB on an
-/// H200: 6.1 to 6.8 us, 2026-11-23).
+/// H200: 6.1 to 6.8 us).
 constexpr double slowed_by = 0.02, slowed_by_seconds = 1e-6;
 
 /// Why the cells beside others do not stand for those alone; nothing where they do. `ratios` gets the least and the

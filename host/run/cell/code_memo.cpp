@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t most_kept = 64;  // of the cells that wait for theirs, some have several kernels
 
 /// The log without what differs from build to build of one text: ptxas ends with "Compile time = 1.637 ms", and with it
-/// in the key no point of a sweep would find what the one before had read (H200, 2026-11-21: 0.45 s a point).
+/// in the key no point of a sweep would find what the one before had read (H200: 0.45 s a point).
 std::string lasting(const std::string& log) {
     std::string out;
     for (const auto& line : split(log, '\n'))

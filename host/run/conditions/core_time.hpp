@@ -3,7 +3,7 @@
 //
 // Two cores that others share do not slow a kernel evenly: beside two compilers one of PoCL's two threads did all of
 // the groups in most samples while the other waited, so that arithmetic took twice its time within 0.3 %, which no
-// interval and no drift of a reference kernel shows (2026-11-23). Samples without such a wait were 1 in 100. So nothing
+// interval and no drift of a reference kernel shows. Samples without such a wait were 1 in 100. So nothing
 // is set aside: what was had is counted, by the system's own account of each thread.
 #pragma once
 
