@@ -99,8 +99,8 @@ private:
     Operation& upcoming() { return *sets_[turn_ % sets_.size()]; }
     Wrong check(Operation& set);
     Wrong verify_fenced(unsigned operations, device::Fence fence);
-    /// `wrong`, or that an output is read before it is written, where the first operation on new poison still leaves
-    /// what it did.
+    /// `wrong`, or that an output is read before it is written: where the first operation on new poison is right, and
+    /// one that finds other bytes in that output alone is not.
     Wrong explained(Operation& set, std::string wrong);
     /// Loads `set` as the last verify() did and runs so many operations of it.
     void run_anew(Operation& set, std::optional<std::int32_t> trips, unsigned operations);
