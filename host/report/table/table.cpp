@@ -217,12 +217,11 @@ bool tells_apart(const Rows& rows, const std::string& axis) {
 /// The loop that each row shows. Samples cut the part that ran most, another one each time: rows of equal code at one
 /// point show the first one's.
 std::map<const Record*, const std::map<std::string, std::int64_t>*> loops_of(const Comparison& comparison) {
-    std::map<std::pair<std::size_t, std::string>, const Record*> first;
+    std::map<std::pair<std::string, decltype(Record::point)>, const Record*> first;
     std::map<const Record*, const std::map<std::string, std::int64_t>*> out;
-    for (std::size_t i = 0; i < comparison.rows.size(); ++i) {
-        const auto* row = comparison.rows[i];
+    for (const auto* row : comparison.rows) {
         const auto& code = row->code.fingerprint;
-        const auto known = first.emplace(std::pair(comparison.group[i], code), row).first;
+        const auto known = first.emplace(std::pair(code, row->point), row).first;
         out[row] = &(code.empty() ? row : known->second)->code.loop;
     }
     return out;
