@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import resource
 import shutil
 import signal
 import subprocess
@@ -292,10 +293,17 @@ class Drivers(LabTest):
         env = self.beside_pocl("overflow")  # of the stack: the handler of the signal needs another one
         out, err = self.lab("run", "muladd_fma", "--device", "cpu", "--no-dumps", env=env, status=-signal.SIGSEGV)
         self.assertEqual(out, "")
-        self.assertIn("cllab: the process crashed while the OpenCL drivers were loaded. `cllab devices` says which", err)
+        self.assert_one_sentence(err, "the process ended while the OpenCL drivers were loaded. `cllab devices` says which")
         out, err = self.lab("run", "muladd_fma", "--device", "cpu", "--no-dumps", "--isolate", env=env, status=3)
         self.assertEqual(out, "")
         self.assert_one_sentence(err, "SIGSEGV", "`cllab devices` names the driver")
+
+    def test_a_driver_that_takes_the_handlers_of_signals_and_aborts_is_a_sentence_too(self):
+        # PoCL starts LLVM, and then a thread for each of these.
+        limited = lambda: resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
+        _, err = self.lab("run", "muladd_fma", "--device", "cpu", "--no-dumps", env=self.environment(POCL_MAX_PTHREAD_COUNT="1000"),
+                          status=-signal.SIGABRT, preexec_fn=limited)
+        self.assertIn("cllab: the process ended while the OpenCL drivers were loaded. `cllab devices` says which", err)
 
     def test_what_a_driver_prints_stays_out_of_the_results(self):
         env = self.beside_pocl("chatter")

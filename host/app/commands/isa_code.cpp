@@ -283,7 +283,6 @@ std::vector<CellCode> code_on_devices(const IsaOptions& invocation, const std::v
     const bool isolate = !invocation.cl_dir.empty() || std::any_of(cells.begin(), cells.end(), [](const auto& cell) {
         return cell.variant->own != nullptr;
     });
-    if (!isolate) catch_driver_crashes();
     const auto runner =
         isolate ? in_child_processes(invocation.timeout_seconds) : in_this_process(invocation.timeout_seconds);
     for (const auto& device : runner->devices(invocation.devices)) {

@@ -179,7 +179,6 @@ int run_ncu_command(const NcuOptions& invocation) {
     const auto runner =
         isolated ? in_child_processes(invocation.timeout_seconds) : in_this_process(invocation.timeout_seconds);
     catch_interrupts();
-    catch_driver_crashes();
     const auto devices = runner->devices(invocation.devices);
     for (const auto& device : devices)
         if (device.implementation != model::Implementation::nvidia)

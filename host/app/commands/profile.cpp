@@ -340,7 +340,6 @@ int run_profile(const ProfileOptions& asked) {
     const auto& invocation = asked;
     report::require_known_columns(invocation.columns, report::columns_of_command("profile"));
     catch_interrupts();
-    catch_driver_crashes();
     auto runner = in_child_processes(invocation.timeout_seconds);
     bool failed = false;
     const auto devices = [&] {

@@ -141,7 +141,6 @@ int run_cells(const RunOptions& asked, Watched* watched) {
         require_page(cells);
     }
     catch_interrupts();
-    catch_driver_crashes();
     std::vector<std::string> troubles;
     GiveUp give_up;  // nothing is measured before it has one
     const auto own_runner = watched ? nullptr

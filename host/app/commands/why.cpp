@@ -44,7 +44,6 @@ int run_why(const WhyOptions& asked) {
     const bool isolate = !asked.cl_dir.empty() || choice.own() || asked.test;
     auto request = request_of(choice, invocation);
     catch_interrupts();
-    catch_driver_crashes();
     GiveUp give_up;  // nothing is measured before it has one
     const auto runner = isolate ? in_child_processes(invocation.timeout_seconds)
                                 : in_this_process(invocation.timeout_seconds, [&](model::Record& stuck) {

@@ -1,7 +1,9 @@
 #include "app/processes/crash.hpp"
 
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -11,6 +13,7 @@ namespace {
 
 // Prepared beforehand, because a handler may do almost nothing.
 char crash_message[1024], quit_message[1024];
+std::atomic<int> witness_listens = -1;     // the descriptor that tells the witness to say nothing
 alignas(16) char handler_stack[64 << 10];  // a handler for a stack overflow needs another stack
 
 void on_signal(int signal) {
@@ -39,6 +42,38 @@ void describe_crash(const std::string& where, const std::string& advice) {
                   advice.c_str());
     std::snprintf(quit_message, sizeof quit_message, "\ncllab: ended by SIGQUIT %s. Finished cells are on disk.\n",
                   where.c_str());
+}
+
+EndWitness::EndWitness(const std::string& where, const std::string& advice) {
+    const auto sentence = "cllab: the process ended " + where + ". " + advice + "\n";
+    if (pipe_.read) witness_ = fork();
+    if (witness_ != 0) {
+        pipe_.read.close();
+        if (witness_ > 0) witness_listens = pipe_.write.number();
+        return;
+    }
+    // From here on this is the witness, which may do almost nothing: the other process has threads.
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) std::signal(signal, SIG_IGN);
+    close(STDIN_FILENO);
+    close(STDOUT_FILENO);
+    pipe_.write.close();
+    char lived;
+    if (::read(pipe_.read.number(), &lived, 1) == 0) {
+        [[maybe_unused]] const auto n = ::write(STDERR_FILENO, sentence.data(), sentence.size());
+    }
+    _exit(0);
+}
+
+EndWitness::~EndWitness() {
+    if (witness_ < 0) return;
+    dismiss();
+    waitpid(witness_, nullptr, 0);
+}
+
+void EndWitness::dismiss() {
+    if (const int listens = witness_listens.exchange(-1); listens >= 0) {
+        [[maybe_unused]] const auto n = ::write(listens, "", 1);
+    }
 }
 
 }  // namespace cllab::app

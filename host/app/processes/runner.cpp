@@ -61,9 +61,16 @@ public:
 
     std::vector<model::Device> devices(const std::vector<std::string>& selectors,
                                        std::vector<std::string>* troubles) override {
-        const Watchdog watchdog("while the devices were listed (`cllab devices` names the driver)", timeout_seconds_,
-                                give_up_);
-        return here_.devices(selectors, troubles);
+        std::vector<model::Device> found;
+        {
+            const EndWitness witness("while the OpenCL drivers were loaded", "`cllab devices` says which one it was.");
+            const Watchdog watchdog("while the devices were listed (`cllab devices` names the driver)",
+                                    timeout_seconds_, give_up_);
+            found = here_.devices(selectors, troubles);
+        }
+        describe_crash("in an OpenCL driver or in a kernel",
+                       "`cllab run --isolate` gives each attempt a process of its own.");
+        return found;
     }
     void run(const run::RunRequest& request, const std::string& selector, const Events& events,
              const std::set<run::CellNumber>& already) override {
@@ -104,11 +111,6 @@ void catch_interrupts() {
 
 void note_interrupts() {
     for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { interrupt_seen = true; });
-}
-
-void catch_driver_crashes() {
-    catch_crashes();
-    describe_crash("while the OpenCL drivers were loaded", "`cllab devices` says which one it was.");
 }
 
 std::vector<model::Device> Here::devices(const std::vector<std::string>& selectors,

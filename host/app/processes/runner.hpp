@@ -62,9 +62,6 @@ bool interrupted();
 void catch_interrupts();  ///< the first one: wind down; a second one: end at once
 void note_interrupts();   ///< for child processes: they only wind down, the parent kills
 
-/// A crash while the drivers are loaded says so. Later ones say what describe_crash() was told last.
-void catch_driver_crashes();
-
 /// Writes the record beside its dump, when there is one; where that cannot be, the record gets a warning. For the
 /// process that made the dump, before others may replace it.
 void write_timing(model::Record& record);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "app/processes/child.hpp"
+#include "app/processes/crash.hpp"
 #include "app/screen/say.hpp"
 #include "core/own_folder.hpp"
 #include "core/text.hpp"
@@ -96,6 +97,7 @@ void Watchdog::end_process() {
     } else {
         say(doing_ + " nothing happened for " + format_significant(limit(), 3) + " s");
     }
+    EndWitness::dismiss();
     std::fflush(stderr);
     remove_own_folder();
     _exit(status);
