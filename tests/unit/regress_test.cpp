@@ -136,6 +136,31 @@ BOOST_AUTO_TEST_CASE(with_recorded_times_a_failure_in_any_process_is_the_cells) 
     BOOST_TEST((cell.change == CellChange::newly_wrong), model::name(cell.change));
 }
 
+BOOST_AUTO_TEST_CASE(with_recorded_times_runs_whose_cores_others_had_say_nothing) {
+    Baseline base;
+    base.runs = 6;
+    base.invocation.recorded = true;
+    const auto disturbed = [](Record& record, double share) {
+        record.host.threads = 2;
+        record.time->cores = 2 * share;
+        record.time->waited = 2 - 2 * share;
+    };
+    const auto twice = [&](double share) {
+        return base.run([&, share](Record& record, const model::Cell&, std::size_t) {
+            record.time->median *= 2;
+            disturbed(record, share);
+        });
+    };
+    BOOST_TEST((twice(1).change == CellChange::slower));
+    const auto today = twice(0.5);
+    BOOST_TEST((today.change == CellChange::undecided), model::name(today.change));
+    BOOST_TEST(today.reason == "in every run of today other processes had its cores");
+    disturbed(base.record, 0.5);
+    const auto before = twice(1);
+    BOOST_TEST((before.change == CellChange::undecided), model::name(before.change));
+    BOOST_TEST(before.reason == "in every run of the baseline other processes had its cores");
+}
+
 BOOST_AUTO_TEST_CASE(other_results_are_a_change_of_their_own_unless_they_may_change) {
     Baseline base;
     const auto answer = [](Record& record, const model::Cell& cell, std::size_t) {

@@ -9,6 +9,7 @@
 #include "app/files/baseline.hpp"
 #include "compare/regression.hpp"
 #include "core/clock.hpp"
+#include "model/rankable.hpp"
 #include "report/table/comparison.hpp"
 #include "run/conditions/conditions.hpp"
 
@@ -247,6 +248,11 @@ private:
         result_.regression.shift = compare::common_shift(logs);
     }
 
+    /// A run whose cores others had says how busy the machine was.
+    static void add_time(std::vector<double>& logs, const Record& record) {
+        if (record.time && model::had_its_cores(record)) logs.push_back(std::log(record.time->median));
+    }
+
     /// Runs of today's, as many as it takes to tell them from those of the baseline, twenty at the most. A failure in
     /// any of them is the cell's.
     std::optional<unsigned> run_processes(const std::vector<Item*>& items, double alpha) {
@@ -257,7 +263,7 @@ private:
             if (n > 0) run_cells(items, &Item::again, false, "process " + std::to_string(n + 1) + ",");
             for (auto* item : items) {
                 auto& latest = n > 0 ? item->again : item->today;
-                if (latest && latest->time) item->logs_today.push_back(std::log(latest->time->median));
+                if (latest) add_time(item->logs_today, *latest);
                 if (latest && latest->status != model::Status::ok && item->today->status == model::Status::ok)
                     item->today = latest;
             }
@@ -277,12 +283,18 @@ private:
                 item->out.change = CellChange::same_code;
             else
                 items.push_back(item);
-            for (const auto* record : item->before)
-                if (record->time) item->logs_before.push_back(std::log(record->time->median));
+            for (const auto* record : item->before) add_time(item->logs_before, *record);
         }
         rules_for(items.size());
         const auto needed = run_processes(items, rules_.family_rate / std::max<double>(1, items.size()));
         std::erase_if(items, [](const auto* item) { return item->today->status != model::Status::ok; });
+        std::erase_if(items, [](auto* item) {
+            const bool none_before = item->logs_before.empty();
+            if (!none_before && !item->logs_today.empty()) return false;
+            item->out.reason = std::string("in every run ") + (none_before ? "of the baseline" : "of today") +
+                               " other processes had its cores";
+            return true;
+        });
         std::vector<double> logs;
         for (const auto* item : items)
             logs.push_back(std::log(compare::estimate_between(item->logs_today, item->logs_before, 1).ratio));
