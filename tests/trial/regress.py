@@ -64,13 +64,13 @@ __kernel void mixed(__global const int* src, __global int* dst, int n) {
 }
 __kernel void other(__global const int* from, __global int* to) { to[get_global_id(0)] = from[get_global_id(0)] + 1; }
 """
-HEADER = "#define TRIPS 3000 * n\n#define RACE 0\n"
-# The address of a buffer is drawn anew in each process: of some it has a digit that makes the result wrong, in that process only.
-RACE = "#define TRIPS 3000 * n\n#define RACE (get_global_id(0) == 7 && ((ulong)dst >> 12) % 10 == 3)\n"
+# The address of a buffer is drawn anew in each process (not on every device): of some it has a digit that makes the result wrong, in that
+# process only. Both texts do the same work.
+HEADER = "#define TRIPS 3000 * n\n#define DIGIT 102 + n\n#define RACE (get_global_id(0) == 7 && ((ulong)dst >> 12) % 10 == DIGIT)\n"
 OWN_CASES = {  # files to write, expected exit status, what the cell own_mixed must be called
     "an included file makes it slower": ({"own.h": HEADER.replace("3000", "3200")}, 4, "slower"),
     "a constant of a table is changed": ({"own.cl": OWN.replace("{3, 5}", "{3, 6}")}, 4, "other results"),
-    "a race in one process of ten": ({"own.h": RACE}, 1, "newly wrong"),
+    "a race in one process of ten": ({"own.h": HEADER.replace("102", "2")}, 1, "newly wrong"),  # or, of a pair in that process, other results
 }
 
 
@@ -88,8 +88,10 @@ def own_cases(folder, lab, cells, arguments):
             write(files)
             status = lab(*regress)
             found = cells()
-            right = status == expected and found["own_mixed"] == change and found["own_other"] == "same code"
-            missed = status == 0 and found["own_mixed"] in ("undecided", "same") and found["own_other"] == "same code"
+            alone = found["own_other"] in ("same code", "same")
+            right = alone and ((status, found["own_mixed"]) == (expected, change) or
+                               name.startswith("a race") and (status, found["own_mixed"]) == (4, "other results"))
+            missed = alone and status == 0 and found["own_mixed"] in ("undecided", "same", "same code")
             counts[name]["found" if right else "missed" if missed else "false"] += 1
         write({})
         for name, damage in (("a deleted text", text.unlink), ("a damaged text", lambda: text.write_text(content.replace("7", "8")))):
