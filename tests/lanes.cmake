@@ -61,10 +61,6 @@ else()
   message(STATUS "no Python 3: the command line and device lanes are left out (tools/test installs it)")
 endif()
 
-# A short run of the fuzzer over every parser of binaries and disassembly, which mostly repeats the seeds; longer ones by hand.
-add_test(NAME fuzz COMMAND ${CMAKE_SOURCE_DIR}/tests/fuzz/run 1500 ${CMAKE_BINARY_DIR}/fuzz)
-set_tests_properties(fuzz PROPERTIES LABELS fuzz TIMEOUT 900 SKIP_RETURN_CODE 77)
-
 # AddressSanitizer and UBSan: a second build below this one, made by a test of its own so that plain builds stay quick.
 if(NOT CLLAB_SANITIZE AND Python3_Interpreter_FOUND)
   # clang needs two thirds of GCC's time for it; 15 and older do not know all of C++20 that is used here.
@@ -111,11 +107,14 @@ if(NOT CLLAB_SANITIZE AND Python3_Interpreter_FOUND)
     OCL_ICD_FILENAMES=unset:)
   set_tests_properties(sanitized_unit sanitized_session sanitized_faults sanitized_panel sanitized_device
     PROPERTIES FIXTURES_REQUIRED sanitized)
+  # A short run of the fuzzers over every parser, which mostly repeats the seeds; longer ones by hand.
+  add_test(NAME fuzz COMMAND ${CMAKE_SOURCE_DIR}/tests/fuzz/run 1500 ${sanitized})
+  set_tests_properties(fuzz PROPERTIES LABELS fuzz TIMEOUT 900 SKIP_RETURN_CODE 77 FIXTURES_REQUIRED sanitized)
 endif()
 
 # The longest first, or the last one keeps one core busy while the others have nothing to do: seconds of a core with cold caches of
 # compiled kernels. After a first run CTest goes by what it measured itself.
-set(costs sanitized_build 510 device_rusticl 80 device_pocl 230 sanitized_unit 90 device_opt_disable 110 fuzz 110 isa 130
+set(costs sanitized_build 530 device_rusticl 80 device_pocl 230 sanitized_unit 90 device_opt_disable 110 fuzz 40 isa 130
   cli_kernel_files 130 cli_regress 120 cllab_unit 60 cli_faults 50 sanitized_faults 50 cli_studies 40 sanitized_device 30)
 while(costs)
   list(POP_FRONT costs name cost)
