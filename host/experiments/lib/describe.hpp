@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/experiment.hpp"
+#include "model/params.hpp"
 
 namespace cllab::model::lib {
 
@@ -118,5 +118,26 @@ private:
 };
 
 inline VariantMaker variant(const char* name, const char* meaning) { return {name, meaning}; }
+
+/// An Experiment of cells that `setup` makes.
+inline Experiment family(const char* name, const char* question, Setup (*setup)(const Request&, Params&)) {
+    Experiment out;
+    out.family = name;
+    out.question = question;
+    out.setup = setup;
+    return out;
+}
+/// The same of a family whose axes may be auto, or make no sense together: `shape` reads all of them, `setup` makes a
+/// cell of what they are.
+template <typename Shape>
+Experiment family(const char* name, const char* question, Shape (*shape)(const Request&, Params&),
+                  Setup (*setup)(const Request&, const Shape&)) {
+    auto out = family(name, question, nullptr);
+    out.resolve = [shape](const Request& request, Params& params) { shape(request, params); };
+    out.setup = [shape, setup](const Request& request, Params& params) {
+        return setup(request, shape(request, params));
+    };
+    return out;
+}
 
 }  // namespace cllab::model::lib
