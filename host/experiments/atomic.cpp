@@ -6,6 +6,7 @@
 #include "experiments/lib/compare.hpp"
 #include "experiments/lib/describe.hpp"
 #include "experiments/lib/findings.hpp"
+#include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 
 namespace cllab::model {
@@ -58,7 +59,6 @@ Setup setup(const Request& request, Params& params) {
     const auto items = variant == "chain" ? 1 : group * groups;
     Setup out;
     const auto mask = value("counter_mask", counters - 1);
-    const auto trips = value("trips", std::int32_t{0});
     out.global = Extent(items);
     out.local = Extent(variant == "chain" ? 1 : group);
     if (variant == "local") {
@@ -67,7 +67,7 @@ Setup setup(const Request& request, Params& params) {
         if (counters > group * 4 || counters * 4ull > device.local_bytes)
             throw Unsupported("no counter would be shared: there are " + std::to_string(counters) +
                               " counters for the " + std::to_string(group) + " work-items of a group");
-        out.args = {Output{"out", counters * 4ull * groups}, mask, trips};
+        out.args = {Output{"out", counters * 4ull * groups}, mask, trips()};
         out.defines = {"COUNTERS=" + std::to_string(counters)};
         out.work.local_addresses = counters;
         out.check = [=](const Buffers& buffers) {
@@ -84,7 +84,7 @@ Setup setup(const Request& request, Params& params) {
             out.args.push_back(value("counter_log2", static_cast<std::uint32_t>(std::countr_zero(counters))));
             out.args.push_back(value("key", key));
         }
-        out.args.push_back(trips);
+        out.args.push_back(trips());
         out.accumulates = true;
         out.check = [=](const Buffers& buffers) {
             const auto operations = static_cast<std::uint32_t>(buffers.operations);
@@ -147,19 +147,18 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
 }  // namespace
 
 Experiment describe_atomic() {
-    Experiment out;
-    out.family = "atomic";
-    out.question =
+    auto out = family(
+        "atomic",
         "How many atomic additions per second does a device do, on shared and on separate addresses, and how long does "
-        "one take?";
-    out.axes = {count_axis("counters", "address", "words that the additions go to", 1, 1 << 24)
-                    .usually({"1", "4", "32", "256", "4096", "65536"})
+        "one take?",
+        setup);
+    out.axes = {count_axis("counters", "address", "words that the additions go to", 1, 1 << 24,
+                           {"1", "4", "32", "256", "4096", "65536"})
                     .power_of_two()};
     out.variants = {
         {"global", "Every work-item adds to counters in global memory, to the next one in each trip."},
         {"local", "Every work-item adds to counters in local memory, to the next one in each trip."},
         {"chain", "One work-item adds to the counters in turn; each addition waits for the result of the one before."}};
-    out.setup = setup;
     out.metrics = {{"rate", "op/s", Better::higher, [](const Setup&, double seconds) { return 1 / seconds; }}};
     out.curve_over = "counters";
     out.conclude = conclude;

@@ -1,5 +1,7 @@
 // bandwidth: reads, writes, the copy that every other family is measured against, and the levels in between.
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -9,6 +11,7 @@
 #include "experiments/lib/compare.hpp"
 #include "experiments/lib/data.hpp"
 #include "experiments/lib/describe.hpp"
+#include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 
 namespace cllab::model {
@@ -158,10 +161,9 @@ std::vector<std::uint32_t> reread_sums(const Shape& s, Words src, std::int32_t t
 
 /// A word of an output that nobody may write.
 std::uint32_t untouched_word(const Buffers& buffers, std::uint64_t at) {
-    std::uint32_t out = 0;
-    for (unsigned k = 0; k < 4; ++k)
-        out |= std::to_integer<std::uint32_t>(poison_byte(buffers.poison_seed, 4 * at + k)) << (8 * k);
-    return out;
+    std::array<std::byte, 4> out;
+    for (unsigned k = 0; k < out.size(); ++k) out[k] = poison_byte(buffers.poison_seed, 4 * at + k);
+    return std::bit_cast<std::uint32_t>(out);
 }
 
 /// The first word of `name` that is not expected(element, word of it), and what lies between and in front of them
@@ -221,7 +223,7 @@ void set_up_reread(const Request& request, const Shape& s, Setup& out) {
     const auto src = random_bytes(s.bytes, request.seed);
     out.args = {Input{"src", src}, Output{"sums", s.items * s.width},
                 value("blocks", static_cast<std::uint32_t>(s.blocks())),
-                value("stride", static_cast<std::uint32_t>(s.stride())), value("trips", std::int32_t{0})};
+                value("stride", static_cast<std::uint32_t>(s.stride())), trips()};
     out.defines = {"LANES=" + std::to_string(s.lanes), "DEPTH=" + std::to_string(s.depth)};
     const double bytes_per_trip = static_cast<double>(s.items * s.depth * s.width);
     // All groups together go round the region once at the least: what a launch does not come to stays in a nearer level
@@ -246,8 +248,7 @@ std::vector<Declared> declared(const std::string& variant, const Shape& s) {
     return out;
 }
 
-Setup setup(const Request& request, Params& params) {
-    const auto s = shape_of(request, params);
+Setup setup(const Request& request, const Shape& s) {
     Setup out;
     if (is_reread(request))
         set_up_reread(request, s, out);
@@ -258,22 +259,21 @@ Setup setup(const Request& request, Params& params) {
     out.global = Extent(s.items);
     out.local = Extent(s.lanes);
     out.defines.push_back("ELEMENT=uint" + (s.width == 4 ? std::string() : std::to_string(s.width / 4)));
-    for (const auto& [name, number] : {std::pair{"WORDS", s.words()},
-                                       {"OFFSET", s.offset},
-                                       {"STRIDE", s.spacing},
-                                       {"APART", std::uint64_t{s.apart()}}})
-        out.defines.push_back(name + ("=" + std::to_string(number)));
-    out.defines.push_back(std::string("STREAMED=") +
-                          (out.work.bytes > static_cast<double>(request.device.last_level_bytes) ? "1" : "0"));
+    const bool streamed = out.work.bytes > static_cast<double>(request.device.last_level_bytes);
+    for (auto& define : defines({{"WORDS", s.words()},
+                                 {"OFFSET", s.offset},
+                                 {"STRIDE", s.spacing},
+                                 {"APART", s.apart()},
+                                 {"STREAMED", streamed}}))
+        out.defines.push_back(std::move(define));
     return out;
 }
 
 }  // namespace
 
 Experiment describe_bandwidth() {
-    Experiment out;
-    out.family = "bandwidth";
-    out.question = "How many bytes per second does memory move when a kernel does nothing else?";
+    auto out = family("bandwidth", "How many bytes per second does memory move when a kernel does nothing else?",
+                      shape_of, setup);
     out.axes = {
         count_axis("size", "byte",
                    "size of each buffer; auto is twice the last-level cache, for reread 16 KiB, where a sweep such as "
@@ -284,14 +284,12 @@ Experiment describe_bandwidth() {
             .power_of_two(),
         count_axis("offset", "word",
                    "words of 32 bits in front of the first element of each buffer: where its elements are aligned to",
-                   0, 4096)
-            .usually("0")
+                   0, 4096, {"0"})
             .tune({"0"})
             .only(bandwidth_streams),
         count_axis("stride", "element",
                    "from one element that is moved to the next; the buffers keep their size, so fewer bytes are moved",
-                   1, 1 << 20)
-            .usually("1")
+                   1, 1 << 20, {"1"})
             .tune({"1"})
             .only(bandwidth_streams)};
     out.variants = {
@@ -301,8 +299,6 @@ Experiment describe_bandwidth() {
         {"write", "Writes each element of a buffer once."},
         {"triad", "Reads two buffers and writes a third, like STREAM's triad; all three count."},
         {"reread", "All work-groups read one region again and again: the bandwidth of the level that holds it."}};
-    out.setup = setup;
-    out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
     out.metrics = {{"bandwidth", "B/s", Better::higher,
                     [](const Setup& s, double seconds) { return s.slope ? 1 / seconds : NAN; }}};
     out.curve_over = "size";

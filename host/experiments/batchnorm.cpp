@@ -4,6 +4,7 @@
 
 #include "experiments/lib/batchnorm_reference.hpp"
 #include "experiments/lib/describe.hpp"
+#include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 
 namespace cllab::model {
@@ -94,38 +95,21 @@ void channel(Setup& out, const Request& request, const Choice& s, const Data& da
         const std::size_t local = device.is_cpu() ? 1 : group_of(device, 256), groups = s.channels * s.slices;
         out.defines.insert(out.defines.end(), {"VECTOR=" + std::to_string(vector), define("SLICES", s.slices)});
         out.args.insert(out.args.end(), {Scratch{"partial", groups * 8}, Local{"shared_", local * 8}});
-        out.steps = {Launch{"batchnorm_partial",
-                            Extent(groups * local),
-                            Extent(local),
-                            {"x", "partial", "shared_"},
-                            {},
-                            "partial_sums"},
-                     Launch{"batchnorm_apply",
-                            Extent(groups * local),
-                            Extent(local),
-                            {"x", "y", "partial", "means", "scales", "running", "gamma", "beta"},
-                            {},
-                            "result"}};
+        const Extent all(groups * local), group(local);
+        out.steps = {launch("partial_sums", "batchnorm_partial", all, group, {"x", "partial", "shared_"}),
+                     launch("result", "batchnorm_apply", all, group,
+                            {"x", "y", "partial", "means", "scales", "running", "gamma", "beta"})};
     } else {
         const std::size_t local = group_of(device, device.is_cpu() ? 64 : 512), own = group_of(device, 256);
         out.args.push_back(Local{"shared_", local * 4});
-        out.steps = {Launch{"batchnorm_statistics",
-                            Extent(s.channels * local),
-                            Extent(local),
-                            {"x", "means", "scales", "running", "shared_"},
-                            {},
-                            "statistics"},
-                     Launch{"batchnorm_normalise",
-                            Extent(round_up(s.total(), own)),
-                            Extent(own),
-                            {"x", "y", "means", "scales", "gamma", "beta"},
-                            {},
-                            "result"}};
+        out.steps = {launch("statistics", "batchnorm_statistics", Extent(s.channels * local), Extent(local),
+                            {"x", "means", "scales", "running", "shared_"}),
+                     launch("result", "batchnorm_normalise", Extent(round_up(s.total(), own)), Extent(own),
+                            {"x", "y", "means", "scales", "gamma", "beta"})};
     }
 }
 
-Setup setup(const Request& request, Params& params) {
-    const auto s = choice_of(request, params);
+Setup setup(const Request& request, const Choice& s) {
     const auto data = kept(request, "batchnorm", std::tuple(s.images, s.channels, s.plane, request.seed),
                            [&] { return batchnorm::random_data(s, request.seed); });
     Setup out;
@@ -146,11 +130,11 @@ Setup setup(const Request& request, Params& params) {
 }  // namespace
 
 Experiment describe_batchnorm() {
-    Experiment out;
-    out.family = "batchnorm";
-    out.question =
+    auto out = family(
+        "batchnorm",
         "How many times must batch normalisation read its input, and what do registers, splitting and Welford's update "
-        "gain?";
+        "gain?",
+        choice_of, setup);
     out.axes = {count_axis("images", "", "N, images; auto is 128, on a CPU 32", 1, 1 << 24),
                 count_axis("channels", "", "C, channels; auto is 256, on a CPU 64", 1, 1 << 24),
                 count_axis("height", "", "H, rows of a plane; auto is 56", 1, 1 << 24),
@@ -174,8 +158,6 @@ Experiment describe_batchnorm() {
         {"channel_wide",
          "Statistics per channel: several work-groups per channel, 128-bit loads, second pass in reverse order to hit "
          "the cache."}};
-    out.setup = setup;
-    out.resolve = [](const Request& request, Params& params) { choice_of(request, params); };
     return out;
 }
 

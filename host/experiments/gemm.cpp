@@ -145,8 +145,7 @@ Experiment describe_gemm() {
         count_axis("m", "", "rows of A and C; auto is 4096, on a CPU 512", 1, 1 << 24),
         count_axis("n", "", "columns of B and C; auto is m", 1, 1 << 24),
         count_axis("k", "", "columns of A, rows of B; auto is m", 1, 1 << 23),
-        count_axis("pad", "float", "floats between two rows of each matrix, of naive and local", 0, 4096)
-            .usually("0")
+        count_axis("pad", "float", "floats between two rows of each matrix, of naive and local", 0, 4096, {"0"})
             .tune({"0"})
             .only(with_gaps),
         choice_axis("tile_k", "depth of the tiles", {"8", "16"}).tuned().only(with_tiles),

@@ -43,8 +43,7 @@ std::pair<std::uint32_t, std::uint32_t> reciprocal_of(std::uint32_t d) {
     return {static_cast<std::uint32_t>((1ull << (31 + s)) / d + 1), s};
 }
 
-Setup setup(const Request& request, Params& params) {
-    const auto z = sizes_of(request, params);
+Setup setup(const Request& request, const Sizes& z) {
     const auto& device = request.device;
     const auto& variant = request.variant.name;
     const std::size_t local = z.local;
@@ -115,13 +114,12 @@ Setup setup(const Request& request, Params& params) {
 }  // namespace
 
 Experiment describe_nchw() {
-    Experiment out;
-    out.family = "nchw";
-    out.question = "What does it cost to split a linear index into image, row, column and channel?";
+    auto out = family("nchw", "What does it cost to split a linear index into image, row, column and channel?",
+                      sizes_of, setup);
     out.axes = {count_axis("images", "", "N, images; auto is 1024, on a CPU 64", 1, 1 << 30),
-                count_axis("channels", "", "C, channels", 1, 1 << 30).usually("64"),
-                count_axis("height", "", "H, rows", 1, 1 << 30).usually("56"),
-                count_axis("width", "", "W, columns", 1, 1 << 30).usually("56"),
+                count_axis("channels", "", "C, channels", 1, 1 << 30, {"64"}),
+                count_axis("height", "", "H, rows", 1, 1 << 30, {"56"}),
+                count_axis("width", "", "W, columns", 1, 1 << 30, {"56"}),
                 count_axis("local", "", "work-items per group; auto is 256, for rows 64, on a CPU 1", 1, 4096)
                     .tune({"auto", "32:512:*2"})};
     out.variants = {{"divide", "One element per work-item, divisors known only at run time."},
@@ -131,8 +129,6 @@ Experiment describe_nchw() {
                     {"rows", "One work-item per row of an image: nested loops without a division."},
                     {"channel", "The indices of one channel, one element per work-item: the NDRange gives the image."},
                     {"vector", "Four elements per work-item: one chain of divisions and one 128-bit store."}};
-    out.setup = setup;
-    out.resolve = [](const Request& request, Params& params) { sizes_of(request, params); };
     return out;
 }
 

@@ -6,6 +6,7 @@
 #include "experiments/lib/data.hpp"
 #include "experiments/lib/describe.hpp"
 #include "experiments/lib/findings.hpp"
+#include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 
 namespace cllab::model {
@@ -45,11 +46,10 @@ Shape shape_of(const Request& request, Params& params) {
     return s;
 }
 
-Setup setup(const Request& request, Params& params) {
-    const auto s = shape_of(request, params);
+Setup setup(const Request& request, const Shape& s) {
     const auto& variant = request.variant.name;
     const std::size_t words = of_memory(variant) ? s.items() * static_cast<std::size_t>(s.trips) : 64;
-    const auto in = random_values<std::uint32_t>(words, request.seed, [](std::uint32_t w) { return w; });
+    const auto in = random_bytes(4 * words, request.seed);
 
     Setup out;
     out.args = {Input{"in", in}, Output{"out", 4 * s.items()}};
@@ -60,8 +60,7 @@ Setup setup(const Request& request, Params& params) {
     }
     out.args.push_back(value("untouched", std::int32_t{-1}));
     out.args.push_back(value("trips", s.trips));
-    out.local = Extent(s.local);
-    out.global = Extent(s.items());
+    launch_groups(out, s.groups, s.local);
     if (of_memory(variant))
         out.work.bytes = 4.0 * static_cast<double>(words);
     else
@@ -119,16 +118,16 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
 }  // namespace
 
 Experiment describe_occupancy() {
-    Experiment out;
-    out.family = "occupancy";
-    out.question = "How many work-groups must be resident on a unit to fill memory and the arithmetic units?";
+    auto out =
+        family("occupancy", "How many work-groups must be resident on a unit to fill memory and the arithmetic units?",
+               shape_of, setup);
     out.axes = {local_axis("work-items per group; auto is 64"),
-                count_axis("ballast", "byte", "local memory of a group that takes room from others", 0, 1 << 20)
-                    .usually({"1024", "2048", "4096", "8192", "16384", "32768"})
+                count_axis("ballast", "byte", "local memory of a group that takes room from others", 0, 1 << 20,
+                           {"1024", "2048", "4096", "8192", "16384", "32768"})
                     .only({"memory_local", "arithmetic_local"})
                     .multiple_of(4),
-                count_axis("live", "", "floats that a work-item holds round the loop", 0, 240)
-                    .usually({"0", "16", "32", "64", "96", "128", "192", "224"})
+                count_axis("live", "", "floats that a work-item holds round the loop", 0, 240,
+                           {"0", "16", "32", "64", "96", "128", "192", "224"})
                     .only({"memory_registers", "arithmetic_registers"})};
     out.variants = {
         variant("memory_local", "One load in flight per work-item, room taken by local memory.")
@@ -139,8 +138,6 @@ Experiment describe_occupancy() {
             .needs({"local"})
             .over("ballast"),
         variant("arithmetic_registers", "One chain per work-item, room taken by registers.").over("live")};
-    out.setup = setup;
-    out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
     out.curve_over = "ballast";
     out.conclude = conclude;
     return out;

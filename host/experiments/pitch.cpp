@@ -13,6 +13,7 @@
 #include "experiments/lib/pitch_choice.hpp"
 #include "experiments/lib/pitch_geometry.hpp"
 #include "experiments/lib/pitch_reference.hpp"
+#include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 #include "model/params.hpp"
 
@@ -165,8 +166,7 @@ Bytes difference_map(const Geometry& g, std::span<const std::byte> dst) {
     return grey;
 }
 
-Setup setup(const Request& request, Params& params) {
-    const auto choice = choice_of(request, params);
+Setup setup(const Request& request, const Choice& choice) {
     const auto& variant = request.variant.name;
     const auto is = [&](std::initializer_list<std::string_view> names) { return is_one_of(variant, names); };
     const bool is_float = choice.is_float(variant);
@@ -218,14 +218,14 @@ Setup setup(const Request& request, Params& params) {
 }  // namespace
 
 Experiment describe_pitch() {
-    Experiment out;
-    out.family = "pitch";
-    out.question = "How fast can each pixel of a periodic pattern be compared with its neighbours one pitch away?";
+    auto out =
+        family("pitch", "How fast can each pixel of a periodic pattern be compared with its neighbours one pitch away?",
+               choice_of, setup);
     out.axes = {
-        count_axis("width", "pixel", "columns of the image; a file given by --input decides instead", 5, 1 << 20)
-            .usually("4096"),
-        count_axis("height", "pixel", "rows of the image; a file given by --input decides instead", 1, 1 << 20)
-            .usually("4096"),
+        count_axis("width", "pixel", "columns of the image; a file given by --input decides instead", 5, 1 << 20,
+                   {"4096"}),
+        count_axis("height", "pixel", "rows of the image; a file given by --input decides instead", 1, 1 << 20,
+                   {"4096"}),
         count_axis("left", "pixel",
                    "first column of the region of interest; auto is the first with neighbours in the image", 0,
                    1 << 20),
@@ -233,8 +233,8 @@ Experiment describe_pitch() {
         count_axis("right", "pixel",
                    "last column of the region of interest; auto is the last with neighbours in the image", 0, 1 << 20),
         count_axis("bottom", "pixel", "last row of the region of interest; auto is the last", 0, 1 << 20),
-        real_axis("pitch", "pixel", "distance from a pixel to its two neighbours, may have a fraction", 1, 1 << 20)
-            .usually("20.2"),
+        real_axis("pitch", "pixel", "distance from a pixel to its two neighbours, may have a fraction", 1, 1 << 20,
+                  {"20.2"}),
         shape_axis("local", "work-group; auto is chosen by the variant, on a CPU by the driver")
             .from(1, 1 << 20)
             .tune({"auto", "32x1", "64x1", "128x1", "256x1", "32x4", "64x4", "128x2", "32x8", "16x16", "8x8"})
@@ -295,8 +295,6 @@ Experiment describe_pitch() {
                                                   of("n"), m.value<std::int16_t>("f"), m.value<std::int16_t>("c")},
                                                  threads);
                                });
-    out.setup = setup;
-    out.resolve = [](const Request& request, Params& params) { choice_of(request, params); };
     out.metrics = {{"pixel_rate", "pixel/s", Better::higher,
                     [](const Setup& s, double seconds) { return s.work.steps / seconds; }}};
     out.file_inputs = {"src"};

@@ -71,11 +71,13 @@ private:
 };
 
 /// Whole numbers from `least` to `most`.
-inline AxisMaker count_axis(const char* name, const char* unit, const char* meaning, double least, double most) {
-    return AxisMaker(Axis::Kind::integer, name, unit, meaning).from(least, most);
+inline AxisMaker count_axis(const char* name, const char* unit, const char* meaning, double least, double most,
+                            const Texts& usual = {"auto"}) {
+    return AxisMaker(Axis::Kind::integer, name, unit, meaning).from(least, most).usually(usual);
 }
-inline AxisMaker real_axis(const char* name, const char* unit, const char* meaning, double least, double most) {
-    return AxisMaker(Axis::Kind::real, name, unit, meaning).from(least, most);
+inline AxisMaker real_axis(const char* name, const char* unit, const char* meaning, double least, double most,
+                           const Texts& usual = {"auto"}) {
+    return AxisMaker(Axis::Kind::real, name, unit, meaning).from(least, most).usually(usual);
 }
 /// The first choice is the usual one.
 inline AxisMaker choice_axis(const char* name, const char* meaning, const Texts& choices) {
