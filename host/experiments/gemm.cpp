@@ -186,14 +186,7 @@ Experiment describe_gemm() {
          "ones or work-groups that share that of the last."},
         variant("vector", "6x16 elements of C in vector registers, strips of B packed: the form for a CPU.")
             .needs({"cpu"})};
-    out.native = native::loops("vector", "Three loops, the innermost along the rows of B and C",
-                               [](const HostMemory& m, const Point&, unsigned threads) {
-                                   const auto of = [&](const char* name) {
-                                       return static_cast<std::size_t>(m.value<std::int32_t>(name));
-                                   };
-                                   native::gemm(m.as<float>("a").data(), m.as<float>("b").data(),
-                                                m.as<float>("c").data(), of("m"), of("n"), of("k"), threads);
-                               });
+    out.native = native::loops("vector", "Three loops, the innermost along the rows of B and C", native::gemm);
     out.curve_over = "m";
     out.conclude = conclude;
     return out;

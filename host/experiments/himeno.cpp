@@ -276,17 +276,7 @@ Experiment describe_himeno() {
         {"registers",
          "2.5-D blocking in registers: each work-item keeps five values of each plane as it moves along i."},
         {"wide", "registers on vectors of `lanes` points; on a CPU each work-item takes whole rows of its planes."}};
-    out.native = native::loops("swap", "The loops of the original with two fields that change places",
-                               [](const HostMemory& m, const Point& point, unsigned threads) {
-                                   const auto grid = grid_of(point.text("size"));
-                                   std::array<const float*, arrays> coefficients{};
-                                   for (std::size_t n = 0; n < arrays; ++n)
-                                       coefficients[n] = m.as<float>(array_names[n]).data();
-                                   const auto row = grid.k + static_cast<std::size_t>(point.integer("pad"));
-                                   m.as<float>("gosa").front() = static_cast<float>(
-                                       native::himeno(coefficients, m.as<float>("p").data(), m.as<float>("q").data(),
-                                                      {grid.i, grid.j, grid.k, row}, threads));
-                               });
+    out.native = native::loops("swap", "The loops of the original with two fields that change places", native::himeno);
     out.metrics = {{"score", "", Better::higher, score}};
     out.summary = summary;
     return out;

@@ -142,10 +142,7 @@ Experiment describe_reduce() {
          "128-bit loads, several in flight, with just enough groups to fill the device; a tree by four at the end."},
         {"onepass", "wide with the groups' sums added by an atomic instead of a second launch."},
         {"read", "Reads everything and combines nothing across work-items: the upper bound for the others."}};
-    out.native = native::loops("wide", "The plain loop", [](const HostMemory& m, const Point&, unsigned threads) {
-        m.as<std::uint32_t>("dst").front() =
-            native::sum(m.as<std::uint32_t>("src").data(), m.value<std::uint64_t>("n"), threads);
-    });
+    out.native = native::loops("wide", "The plain loop", native::reduce);
     return out;
 }
 

@@ -176,12 +176,7 @@ Experiment describe_saxpy() {
         variant("w128", "Four floats per access, the widest that a GPU makes in one instruction.").defines({"LANES=4"}),
         variant("w256", "Eight floats per access, one AVX register.").defines({"LANES=8"}),
         variant("w512", "Sixteen floats per access.").defines({"LANES=16"})};
-    out.native = native::loops("w32", "The plain loop", [](const HostMemory& m, const Point& point, unsigned threads) {
-        const auto offset = static_cast<std::size_t>(point.integer("offset")),
-                   stride = static_cast<std::size_t>(point.integer("stride"));
-        native::saxpy(m.as<float>("x").data() + offset, m.as<float>("y").data() + offset, m.value<float>("a"),
-                      m.value<std::uint64_t>("n"), stride, threads);
-    });
+    out.native = native::loops("w32", "The plain loop", native::saxpy);
     out.curve_over = "size";
     out.conclude = conclude;
     return out;
