@@ -20,9 +20,7 @@ struct Shape {
     std::uint64_t moved() const { return (words() + stride - 1) / stride; }
 };
 
-Shape shape_of(const Request& request, Params& params) {
-    const auto& device = request.device;
-    const auto& variant = request.variant.name;
+Shape shape_of(const Device& device, const std::string& variant, Params& params) {
     Shape s;
     s.bytes = params.count(
         "size", is_simulator(device)
@@ -97,14 +95,10 @@ void conclude_saturation(const Curve& curve, std::vector<Finding>& out) {
     }
 }
 
-std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
-    std::vector<Finding> out;
-    for (const auto& curve : curves) {
-        if (curve.variant == "offset") conclude_loss(curve, "cost of a misaligned start", out);
-        if (curve.variant == "stride") conclude_loss(curve, "cost of a stride", out);
-        if (curve.variant == "groups") conclude_saturation(curve, out);
-    }
-    return out;
+void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
+    if (curve.variant == "offset") conclude_loss(curve, "cost of a misaligned start", out);
+    if (curve.variant == "stride") conclude_loss(curve, "cost of a stride", out);
+    if (curve.variant == "groups") conclude_saturation(curve, out);
 }
 
 }  // namespace
@@ -130,7 +124,7 @@ Experiment describe_access() {
         variant("stride", "Every stride-th word of 32 bits.").over("stride"),
         variant("groups", "128-bit words by a given number of work-groups.").over("load")};
     out.curve_over = "offset";
-    out.conclude = conclude;
+    out.conclude = each_curve(conclude);
     return out;
 }
 

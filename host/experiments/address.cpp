@@ -28,25 +28,21 @@ const Texts pictures{"pixel", "column", "strided", "row"}, coarse{"column", "str
     loops{"index", "pointer", "masked_inside", "masked_hoisted", "masked_bytes"},
     locals{"locals_two", "locals_one", "locals_two_given", "locals_one_given"};
 
-Shape shape_of(const Request& request, Params& params) {
-    const auto& device = request.device;
+Shape shape_of(const Device& device, const std::string& variant, Params& params) {
     Shape s;
-    if (is_one_of(request.variant.name, pictures)) {
+    if (is_one_of(variant, pictures)) {
         s.index = params.text("index");
-        if (is_one_of(request.variant.name, coarse)) s.pixels = params.count("pixels");
+        if (is_one_of(variant, coarse)) s.pixels = params.count("pixels");
         s.width = params.count("width", by_scale(device, 20, 4096, 16384));
         s.height = params.count("height", by_scale(device, 5, 2048, 16384));
-        require_room(device, "p",
-                     product("the picture's size in bytes",
-                             {static_cast<std::int64_t>(s.step()), static_cast<std::int64_t>(s.height)}, most_bytes));
+        require_room(device, "p", product("the picture's size in bytes", {s.step(), s.height}, most_bytes));
     } else {
-        s.trips = is_one_of(request.variant.name, locals) ? params.count("length")
-                                                          : params.count("trips", by_scale(device, 4, 64, 16));
+        s.trips =
+            is_one_of(variant, locals) ? params.count("length") : params.count("trips", by_scale(device, 4, 64, 16));
         s.items = round_up(params.count("items", by_scale(device, 64, 1 << 15, 1 << 18)), 64);
         params.record("items", s.items);
         require_room(device, "out",
-                     product("the size of 'out' in bytes, 8 x items x trips,",
-                             {8, static_cast<std::int64_t>(s.items), static_cast<std::int64_t>(s.trips)}, most_bytes));
+                     product("the size of 'out' in bytes, 8 x items x trips,", {8, s.items, s.trips}, most_bytes));
         if (device.max_group < 64)
             throw Unsupported("the kernels have work-groups of 64; the device takes at most " +
                               std::to_string(device.max_group));

@@ -105,43 +105,38 @@ Setup setup(const Request& request, Params& params) {
     return out;
 }
 
-std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
-    std::vector<Finding> out;
-    for (const auto& curve : curves) {
-        if (curve.samples.empty()) continue;
-        const auto &least = curve.samples.front(), &most = curve.samples.back();
-        if (curve.variant == "chain") {
-            // How far away an address is depends on where the buffer lies, so that one of them stands for no other. An
-            // interval that others of the machine made wide does not widen it, as long as most are not.
-            auto found =
-                step_finding("latency", "atomic latency", least,
-                             "dependent global additions of one work-item; from the nearest to the farthest address");
-            std::vector<double> steps, lows, highs;
-            for (const auto& s : curve.samples) {
-                steps.push_back(s.per_step);
-                lows.push_back(per_step(s, s.low));
-                highs.push_back(per_step(s, s.high));
-            }
-            found.value = summarise(steps).median;
-            found.low = std::min(std::ranges::min(steps), summarise(lows).median);
-            found.high = std::max(std::ranges::max(steps), summarise(highs).median);
-            out.push_back(found);
-            continue;
+void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
+    const auto &least = curve.samples.front(), &most = curve.samples.back();
+    if (curve.variant == "chain") {
+        // How far away an address is depends on where the buffer lies, so that one of them stands for no other. An
+        // interval that others of the machine made wide does not widen it, as long as most are not.
+        auto found =
+            step_finding("latency", "atomic latency", least,
+                         "dependent global additions of one work-item; from the nearest to the farthest address");
+        std::vector<double> steps, lows, highs;
+        for (const auto& s : curve.samples) {
+            steps.push_back(s.per_step);
+            lows.push_back(per_step(s, s.low));
+            highs.push_back(per_step(s, s.high));
         }
-        if (least.x == 1)
-            out.push_back(rate_finding(curve.variant + ".one", curve.variant + " atomics, one address", "op/s", least,
-                                       1, "all work-items add to one word"));
-        for (const auto& s : curve.samples)
-            if (s.x > 1 && s.x < most.x)
-                out.push_back(rate_finding(curve.variant + "." + text_of(s.x),
-                                           curve.variant + " atomics, " + text_of(s.x) + " addresses", "op/s", s, 1,
-                                           "work-items spread over so many counters"));
-        if (most.x > 1)
-            out.push_back(rate_finding(curve.variant + ".many",
-                                       curve.variant + " atomics, " + text_of(most.x) + " addresses", "op/s", most, 1,
-                                       "work-items spread over the most counters of the sweep"));
+        found.value = summarise(steps).median;
+        found.low = std::min(std::ranges::min(steps), summarise(lows).median);
+        found.high = std::max(std::ranges::max(steps), summarise(highs).median);
+        out.push_back(found);
+        return;
     }
-    return out;
+    if (least.x == 1)
+        out.push_back(rate_finding(curve.variant + ".one", curve.variant + " atomics, one address", "op/s", least, 1,
+                                   "all work-items add to one word"));
+    for (const auto& s : curve.samples)
+        if (s.x > 1 && s.x < most.x)
+            out.push_back(rate_finding(curve.variant + "." + text_of(s.x),
+                                       curve.variant + " atomics, " + text_of(s.x) + " addresses", "op/s", s, 1,
+                                       "work-items spread over so many counters"));
+    if (most.x > 1)
+        out.push_back(rate_finding(curve.variant + ".many",
+                                   curve.variant + " atomics, " + text_of(most.x) + " addresses", "op/s", most, 1,
+                                   "work-items spread over the most counters of the sweep"));
 }
 
 }  // namespace
@@ -161,7 +156,7 @@ Experiment describe_atomic() {
         {"chain", "One work-item adds to the counters in turn; each addition waits for the result of the one before."}};
     out.metrics = {{"rate", "op/s", Better::higher, [](const Setup&, double seconds) { return 1 / seconds; }}};
     out.curve_over = "counters";
-    out.conclude = conclude;
+    out.conclude = each_curve(conclude);
     return out;
 }
 

@@ -25,8 +25,6 @@ constexpr std::uint32_t factor = 0x9E3779B1u;  // as in bandwidth.cl
 
 Words words_of(const SharedBytes& bytes) { return view<std::uint32_t>(bytes); }
 
-bool is_reread(const Request& request) { return request.variant.name == "reread"; }
-
 /// Sizes of one cell. For a stream: `bytes` of each buffer. For reread: of the region all groups walk round.
 struct Shape {
     std::uint64_t bytes = 0, width = 16, count = 0;  ///< count: elements
@@ -65,44 +63,42 @@ struct Shape {
 
 /// Bytes of one buffer when the axis says auto: source and destination together are four times the last-level cache,
 /// within what the device can allocate.
-std::uint64_t automatic_bytes(const Request& request, std::uint64_t block) {
-    const auto& device = request.device;
-    if (is_reread(request)) return std::max<std::uint64_t>(16 << 10, block);
+std::uint64_t automatic_bytes(const Device& device, const std::string& variant, std::uint64_t block) {
+    if (variant == "reread") return std::max<std::uint64_t>(16 << 10, block);
     if (is_simulator(device)) return 64 << 10;
     return whole_pages(device, std::max<std::uint64_t>(2 * device.last_level_bytes, 16ull << 20));
 }
 
-Shape shape_of(const Request& request, Params& params) {
-    const auto& device = request.device;
-    if (device.is_cpu() && request.variant.name == "batch")
+Shape shape_of(const Device& device, const std::string& variant, Params& params) {
+    if (device.is_cpu() && variant == "batch")
         throw Unsupported(
             "a CPU keeps several lines in flight along the run of each work-item; bandwidth_copy is its copy");
+    const bool reread = variant == "reread";
     Shape s;
     // 16 bytes per work-item everywhere, but a CPU's first level only shows its width to whole vectors.
-    s.width = params.count("width", is_reread(request) && device.is_cpu() ? 64 : 16);
+    s.width = params.count("width", reread && device.is_cpu() ? 64 : 16);
     s.runs = device.is_cpu();
     s.lanes = s.runs ? 1 : std::min<std::size_t>(256, device.max_group);
     // One group of reread fills a unit: of two groups, one would find in the unit's cache what the other fetched.
-    if (is_reread(request) && !s.runs && !is_simulator(device))
-        s.lanes = std::min<std::size_t>(1024, device.max_group_promised);
+    if (reread && !s.runs && !is_simulator(device)) s.lanes = std::min<std::size_t>(1024, device.max_group_promised);
     // A block of reread: 4 KiB per work-item on a CPU, where loops cost more than loads in flight.
     s.depth = s.runs ? 4096 / s.width : 4;
     const auto block = s.block_elements() * s.width;
-    s.bytes = params.count("size", automatic_bytes(request, block));
-    if (is_reread(request) && s.bytes % block != 0)
+    s.bytes = params.count("size", automatic_bytes(device, variant, block));
+    if (reread && s.bytes % block != 0)
         throw Unsupported("axis 'size' is " + std::to_string(s.bytes) + " bytes; the blocks of bandwidth_reread have " +
                           std::to_string(block) + " bytes on this device");
     if (s.bytes % s.width != 0)
         throw Error(Blame::usage, "axis 'size' is " + std::to_string(s.bytes) +
                                       " bytes, which are no whole number of elements of " + std::to_string(s.width) +
                                       " (axis 'width')");
-    if (!is_reread(request)) {
+    if (!reread) {
         s.offset = params.count("offset");
         s.spacing = params.count("stride");
     }
     require_room(device, "src", s.buffer_bytes());
     s.count = (s.bytes / s.width + s.spacing - 1) / s.spacing;
-    if (is_reread(request))
+    if (reread)
         s.items = (is_simulator(device) ? 2 : device.compute_units) * s.lanes;
     else if (s.runs)
         s.items = device.compute_units * 4ull;
@@ -110,7 +106,7 @@ Shape shape_of(const Request& request, Params& params) {
     else
         s.items = round_up(std::max<std::uint64_t>(1, (s.count + 3) / 4), s.lanes);
     // The sums that a read stores are traffic too: 32 groups per unit keep them to a few per cent of a large buffer.
-    if (request.variant.name == "read" && !s.runs)
+    if (variant == "read" && !s.runs)
         s.items = std::min<std::uint64_t>(s.items, device.compute_units * 32ull * s.lanes);
     return s;
 }
@@ -250,7 +246,7 @@ std::vector<Declared> declared(const std::string& variant, const Shape& s) {
 
 Setup setup(const Request& request, const Shape& s) {
     Setup out;
-    if (is_reread(request))
+    if (request.variant.name == "reread")
         set_up_reread(request, s, out);
     else
         set_up_stream(request, s, out);

@@ -121,15 +121,11 @@ void conclude_one(const Curve& curve, const Device& device, std::vector<Finding>
     out.push_back(figure("way." + of, label + "time per way", "s", fit->per_slot, how));
 }
 
-std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& device) {
-    std::vector<Finding> out;
-    for (const auto& curve : curves) {
-        if (curve.variant == "rate")
-            conclude_rate(curve, out);
-        else
-            conclude_one(curve, device, out);
-    }
-    return out;
+void conclude(const Curve& curve, const Device& device, std::vector<Finding>& out) {
+    if (curve.variant == "rate")
+        conclude_rate(curve, out);
+    else
+        conclude_one(curve, device, out);
 }
 
 }  // namespace
@@ -149,7 +145,7 @@ Experiment describe_banks() {
                         return s.global.count() > s.local.count() ? 1 / seconds : NAN;
                     }}};
     out.curve_over = "stride";
-    out.conclude = conclude;
+    out.conclude = each_curve(conclude);
     return out;
 }
 

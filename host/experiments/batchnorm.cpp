@@ -14,7 +14,7 @@ using namespace lib;
 using batchnorm::Data;
 using batchnorm::Shape;
 
-bool by_channel(const Variant& variant) { return variant.name.rfind("channel", 0) == 0; }
+bool by_channel(const std::string& variant) { return variant.rfind("channel", 0) == 0; }
 
 /// What one cell is launched with.
 struct Choice : Shape {
@@ -33,23 +33,21 @@ std::size_t nearest_divisor(std::size_t images, std::size_t wanted, std::size_t 
     return best;
 }
 
-Choice choice_of(const Request& request, Params& params) {
-    const auto& device = request.device;
-    const auto axis = [&](const char* name, int simulated, int cpu, int gpu) {
-        return params.integer(name, by_scale(device, simulated, cpu, gpu));
+Choice choice_of(const Device& device, const std::string& variant, Params& params) {
+    const auto axis = [&](const char* name, std::size_t simulated, std::size_t cpu, std::size_t gpu) {
+        return params.count(name, by_scale(device, simulated, cpu, gpu));
     };
     const auto n = axis("images", 5, 32, 128), c = axis("channels", 3, 64, 256);
     const auto h = axis("height", 4, 56, 56), w = axis("width", 6, 56, 56);
     // Indices within an image and within a channel are 32-bit.
     const auto pixels = product("the number of values per image", {c, h, w}, (1ull << 31) - 1);
     const auto values = product("the number of values per channel", {n, h, w}, (1ull << 31) - 1);
-    if (by_channel(request.variant) && values < 2)
+    if (by_channel(variant) && values < 2)
         throw Unsupported(
             "a channel has only 1 value and no deviation; training needs at least 2 images, rows or columns");
-    require_room(device, "x",
-                 product("the tensor's size in bytes", {n, static_cast<std::int64_t>(pixels), 4}, 1ull << 40));
-    Choice out{{static_cast<std::size_t>(n), static_cast<std::size_t>(c), static_cast<std::size_t>(h * w)}};
-    if (request.variant.name == "channel_wide") {
+    require_room(device, "x", product("the tensor's size in bytes", {n, pixels, 4}, 1ull << 40));
+    Choice out{{n, c, h * w}};
+    if (variant == "channel_wide") {
         // About enough groups to fill the device four times over, so that the last ones leave little of it idle.
         const std::size_t wanted = (device.is_cpu() ? 4ull : 32ull) * device.compute_units;
         out.slices = params.count("slices", nearest_divisor(out.images, wanted, out.channels));
@@ -115,13 +113,13 @@ Setup setup(const Request& request, const Choice& s) {
     Setup out;
     out.args = {Input{"x", data->x}};
     out.defines = {define("IMAGES", s.images), define("CHANNELS", s.channels), define("PLANE", s.plane)};
-    out.accumulates = by_channel(request.variant);  // the running statistics
-    if (by_channel(request.variant))
+    out.accumulates = by_channel(request.variant.name);  // the running statistics
+    if (by_channel(request.variant.name))
         channel(out, request, s, *data);
     else
         pixel(out, request, s);
     out.work = {8.0 * static_cast<double>(s.total()), 0, static_cast<double>(s.total())};
-    out.check = [data, channels = by_channel(request.variant)](const Buffers& buffers) {
+    out.check = [data, channels = by_channel(request.variant.name)](const Buffers& buffers) {
         return batchnorm::check(*data, channels, buffers);
     };
     return out;

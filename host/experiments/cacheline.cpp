@@ -24,8 +24,7 @@ struct Layout {
     }  // the last pair's second word lies beyond the last home
 };
 
-Layout layout_of(const Request& request, Params& params) {
-    const auto& device = request.device;
+Layout layout_of(const Device& device, const std::string&, Params& params) {
     Layout out;
     out.distance = params.count("distance");
     out.offset = params.count("offset");

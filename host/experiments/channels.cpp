@@ -71,8 +71,7 @@ std::vector<std::string> spacings() {
     return out;
 }
 
-Layout layout_of(const Request& request, Params& params) {
-    const auto& device = request.device;
+Layout layout_of(const Device& device, const std::string&, Params& params) {
     if (device.is_cpu())
         throw Unsupported(
             "address hashing and prefetching hide a CPU's channels; `latency_global --axis line=4096` shows its "
@@ -116,31 +115,26 @@ Setup setup(const Request& request, const Layout& layout) {
     return out;
 }
 
-std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
-    std::vector<Finding> out;
-    for (const auto& curve : curves) {
-        if (curve.samples.size() < 3) continue;
-        std::vector<double> bandwidth;
-        for (const auto& s : curve.samples) bandwidth.push_back(1 / s.per_step);
-        const auto& [best, worst] = extremes(curve.samples);
-        out.push_back(rate_finding(
-            curve.variant + ".rate", curve.variant + " bandwidth of the second level", "B/s", best, 1,
-            "best spacing, " + bytes_text(best.x) + ", of " + curve.fixed.text("lines") + " lines of 64 bytes"));
-        out.push_back(ratio_finding(curve.variant + ".worst", curve.variant + " worst spacing", worst, best,
-                                    "time at " + bytes_text(worst.x) + " over that at the best spacing"));
-        if (const auto found = channels::find_interleave(xs(curve), bandwidth)) {
-            const auto bytes = static_cast<double>(found->bytes);
-            out.push_back({curve.variant + ".interleave", curve.variant + " interleave", "byte", bytes, bytes,
-                           2 * bytes,
-                           "largest power-of-two spacing at full bandwidth; worst beyond it " +
-                               format_significant(found->ratio, 3) + " times slower"});
-        } else {
-            out.push_back(withheld(curve.variant + ".interleave", curve.variant + " interleave",
-                                   "no spacing from which on all larger ones are slower, as where addresses are hashed "
-                                   "over the channels"));
-        }
+void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
+    if (curve.samples.size() < 3) return;
+    std::vector<double> bandwidth;
+    for (const auto& s : curve.samples) bandwidth.push_back(1 / s.per_step);
+    const auto& [best, worst] = extremes(curve.samples);
+    out.push_back(rate_finding(
+        curve.variant + ".rate", curve.variant + " bandwidth of the second level", "B/s", best, 1,
+        "best spacing, " + bytes_text(best.x) + ", of " + curve.fixed.text("lines") + " lines of 64 bytes"));
+    out.push_back(ratio_finding(curve.variant + ".worst", curve.variant + " worst spacing", worst, best,
+                                "time at " + bytes_text(worst.x) + " over that at the best spacing"));
+    if (const auto found = channels::find_interleave(xs(curve), bandwidth)) {
+        const auto bytes = static_cast<double>(found->bytes);
+        out.push_back({curve.variant + ".interleave", curve.variant + " interleave", "byte", bytes, bytes, 2 * bytes,
+                       "largest power-of-two spacing at full bandwidth; worst beyond it " +
+                           format_significant(found->ratio, 3) + " times slower"});
+    } else {
+        out.push_back(withheld(curve.variant + ".interleave", curve.variant + " interleave",
+                               "no spacing from which on all larger ones are slower, as where addresses are hashed "
+                               "over the channels"));
     }
-    return out;
 }
 
 }  // namespace
@@ -158,7 +152,7 @@ Experiment describe_channels() {
         {"load", "The whole device loads from the lines past the first level, 16 bytes per work-item and pass."}};
     out.metrics = {{"bandwidth", "B/s", Better::higher, [](const Setup&, double seconds) { return 1 / seconds; }}};
     out.curve_over = "spacing";
-    out.conclude = conclude;
+    out.conclude = each_curve(conclude);
     return out;
 }
 

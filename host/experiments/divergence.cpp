@@ -26,12 +26,10 @@ struct Size {
     std::uint32_t grain = 1;
 };
 
-bool is_for_vectoriser(const Variant& variant) { return variant.name == "straight" || variant.name == "looped"; }
+bool is_for_vectoriser(const std::string& variant) { return variant == "straight" || variant == "looped"; }
 
-Size size_of(const Request& request, Params& params) {
-    const auto& device = request.device;
-    const auto& variant = request.variant.name;
-    const bool full = is_for_vectoriser(request.variant) || variant == "stores" || params.text("fill") == "full";
+Size size_of(const Device& device, const std::string& variant, Params& params) {
+    const bool full = is_for_vectoriser(variant) || variant == "stores" || params.text("fill") == "full";
     Size s;
     s.items = params.count(
         "items", std::min<std::size_t>(device.is_gpu() ? (full ? 256 : 1024) : 16, device.max_group_promised));
@@ -39,7 +37,7 @@ Size size_of(const Request& request, Params& params) {
         s.grain = static_cast<std::uint32_t>(params.count("grain"));
     if (variant == "paths") s.ways = params.count("paths");
     require_group(device, s.items);
-    if (is_for_vectoriser(request.variant))
+    if (is_for_vectoriser(variant))
         s.groups = std::max<std::size_t>(1, (is_simulator(device) ? 64 : 4096ull * device.compute_units) / s.items);
     else if (full && !is_simulator(device))
         s.groups = device.compute_units * (device.is_gpu() ? 8u : 1u);
@@ -127,7 +125,7 @@ Setup setup(const Request& request, const Size& s) {
     if (request.variant.name == "stores") return stores(request, s);
     const auto starts = chain_starts<float>(4, request.seed);
     const auto& variant = request.variant.name;
-    const bool straight = is_for_vectoriser(request.variant);
+    const bool straight = is_for_vectoriser(request.variant.name);
     Setup out;
     out.args = {Input{"start", share(starts)}, Output{"out", s.items * s.groups * sizeof(float)}};
     if (straight)

@@ -19,9 +19,7 @@ struct Shape {
     std::int64_t steps = 0;  ///< links of each chain in the shorter run, about
 };
 
-Shape shape_of(const Request& request, Params& params) {
-    const auto& device = request.device;
-    const auto& variant = request.variant.name;
+Shape shape_of(const Device& device, const std::string& variant, Params& params) {
     const bool gpu = device.is_gpu();
     Shape s;
     if (variant == "clock") return s;

@@ -20,22 +20,20 @@ using namespace lib;
 // Which variants have which axes.
 const Texts with_tiles{"tile8", "buffered", "serpentine", "pipelined"}, with_gaps{"naive", "local"};
 
-gemm::Sizes sizes_of(const Request& request, Params& params) {
-    const auto& device = request.device;
-    const auto m = params.integer("m", by_scale(device, 40, 512, 4096));
-    const auto n = params.integer("n", m), k = params.integer("k", m);
-    const std::size_t tile_k = is_one_of(request.variant.name, with_tiles) ? params.count("tile_k") : 0;
-    const std::int64_t pad = is_one_of(request.variant.name, with_gaps) ? params.integer("pad") : 0;
+gemm::Sizes sizes_of(const Device& device, const std::string& variant, Params& params) {
+    const auto m = params.count("m", by_scale<std::size_t>(device, 40, 512, 4096));
+    const auto n = params.count("n", m), k = params.count("k", m);
+    const std::size_t tile_k = is_one_of(variant, with_tiles) ? params.count("tile_k") : 0;
+    const std::size_t pad = is_one_of(variant, with_gaps) ? params.count("pad") : 0;
     const std::uint64_t most = 1ull << 40;
     require_room(device, "a", 4 * product("the number of elements of A", {m, k + pad}, most));
     require_room(device, "b", 4 * product("the number of elements of B", {k, n + pad}, most));
     require_room(device, "c", 4 * product("the number of elements of C", {m, n + pad}, most));
-    if ((tile_k > 0 || request.variant.name == "local") && device.max_group < 256)
+    if ((tile_k > 0 || variant == "local") && device.max_group < 256)
         throw Unsupported("a tile takes a work-group of 256; the device takes at most " +
                           std::to_string(device.max_group));
-    gemm::Sizes out{static_cast<std::size_t>(m), static_cast<std::size_t>(n), static_cast<std::size_t>(k), tile_k,
-                    static_cast<std::size_t>(pad)};
-    if (request.variant.name == "pipelined") gemm::choose_tiles(out, device, params);
+    gemm::Sizes out{m, n, k, tile_k, pad};
+    if (variant == "pipelined") gemm::choose_tiles(out, device, params);
     return out;
 }
 

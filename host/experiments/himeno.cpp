@@ -208,7 +208,7 @@ std::vector<std::string> size_names() {
 }  // namespace
 
 Experiment describe_himeno() {
-    auto out = family(
+    auto out = family<Plan>(
         "himeno",
         "How close does a 19-point Jacobi sweep come to the bandwidth of memory, and what does each step towards it "
         "gain?",

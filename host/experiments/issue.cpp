@@ -21,11 +21,11 @@ struct Shape {
     [[nodiscard]] std::size_t instructions() const { return chains * kinds; }  ///< of one work-item in one round
 };
 
-Shape shape_of(const Request& request, Params& params) {
+Shape shape_of(const Device& device, const std::string& variant, Params& params) {
 #if !defined(__x86_64__)
     throw Unsupported("its instructions are those of x86");
 #endif
-    return {params.count("chains"), request.variant.name == "mixed" ? 2u : 1u, request.device.compute_units * 4ull};
+    return {params.count("chains"), variant == "mixed" ? 2u : 1u, device.compute_units * 4ull};
 }
 
 Setup setup(const Request& request, const Shape& s) {

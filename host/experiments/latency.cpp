@@ -65,8 +65,7 @@ struct Region {
     Pages pages = Pages::any;
 };
 
-Region local_region(const Request& request, Params& params) {
-    const auto& device = request.device;
+Region local_region(const Device& device, Params& params) {
     const Region out{params.count("footprint"), 8, 0, Pages::any};
     if (!device.local_is_dedicated)
         throw Unsupported(
@@ -77,13 +76,12 @@ Region local_region(const Request& request, Params& params) {
     return out;
 }
 
-Region region_of(const Request& request, Params& params) {
-    if (request.variant.name == "local") return local_region(request, params);
-    const auto& device = request.device;
+Region region_of(const Device& device, const std::string& variant, Params& params) {
+    if (variant == "local") return local_region(device, params);
     const auto asked = params.count("footprint");
     Region out;
     if (params.text("order") == "paged") out.page = device.is_gpu() ? 2 << 20 : 4096;
-    if (request.variant.name == "global") out.pages = pages_of(params);
+    if (variant == "global") out.pages = pages_of(params);
     out.line = params.count("line", std::max<std::size_t>(8, round_up(device.cacheline_bytes, 8)));
     if (out.line > asked)
         throw Unsupported("a footprint of " + format_bytes(asked) + " is smaller than one line of " +

@@ -91,46 +91,41 @@ void conclude_spread(const Curve& curve, std::vector<Finding>& out) {
                                "it is lost in what the times of few and of many work-groups differ by"));
 }
 
-std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& device) {
-    std::vector<Finding> out;
-    for (const auto& curve : curves) {
-        if (curve.variant == "spread") {
-            conclude_spread(curve, out);
-            continue;
-        }
-        const std::string what = curve.variant == "item"     ? ""
-                                 : curve.variant == "device" ? " of a group a unit"
-                                                             : " with 24 arguments more";
-        std::vector<double> n, t;
-        for (const auto& sample : curve.samples) {
-            n.push_back(sample.x);
-            t.push_back(sample.seconds);
-            if (sample.x == 1)
-                out.push_back({"empty." + curve.variant, "empty kernel" + what, "s", sample.seconds, sample.low,
-                               sample.high, "START to END of one launch"});
-        }
-        // The median slope of all pairs: a straight line through all of them is bent by one that others disturbed, the
-        // longest most of all.
-        std::vector<double> slopes;
-        for (std::size_t i = 0; i < n.size(); ++i)
-            for (std::size_t k = i + 1; k < n.size(); ++k)
-                if (n[k] > n[i]) slopes.push_back((t[k] - t[i]) / (n[k] - n[i]));
-        if (slopes.size() < least_for_interval) continue;
-        const auto *one = sample_at(curve, 1), *two = sample_at(curve, 2);
-        if (one && two && two->seconds > one->seconds)
-            out.push_back({"second." + curve.variant, "second launch" + what, "s", two->seconds - one->seconds,
-                           std::max(0.0, two->low - one->high), two->high - one->low,
-                           "of a row of operations of two launches, first START to last END: the time of one, less "
-                           "START to END of a single launch"});
-        const auto slope = summarise(slopes);
-        out.push_back({"next." + curve.variant, "launch to launch" + what, "s", slope.median, slope.q1, slope.q3,
-                       "slope of first START to last END over the number of launches: median and middle half of those "
-                       "between any two numbers"});
-        if (curve.variant == "device" && device.is_gpu())
-            out.push_back(
-                withheld("spread", "launch to all units", "on a GPU the empty kernel of a group a unit says it"));
+void conclude(const Curve& curve, const Device& device, std::vector<Finding>& out) {
+    if (curve.variant == "spread") {
+        conclude_spread(curve, out);
+        return;
     }
-    return out;
+    const std::string what = curve.variant == "item"     ? ""
+                             : curve.variant == "device" ? " of a group a unit"
+                                                         : " with 24 arguments more";
+    std::vector<double> n, t;
+    for (const auto& sample : curve.samples) {
+        n.push_back(sample.x);
+        t.push_back(sample.seconds);
+        if (sample.x == 1)
+            out.push_back({"empty." + curve.variant, "empty kernel" + what, "s", sample.seconds, sample.low,
+                           sample.high, "START to END of one launch"});
+    }
+    // The median slope of all pairs: a straight line through all of them is bent by one that others disturbed, the
+    // longest most of all.
+    std::vector<double> slopes;
+    for (std::size_t i = 0; i < n.size(); ++i)
+        for (std::size_t k = i + 1; k < n.size(); ++k)
+            if (n[k] > n[i]) slopes.push_back((t[k] - t[i]) / (n[k] - n[i]));
+    if (slopes.size() < least_for_interval) return;
+    const auto *one = sample_at(curve, 1), *two = sample_at(curve, 2);
+    if (one && two && two->seconds > one->seconds)
+        out.push_back({"second." + curve.variant, "second launch" + what, "s", two->seconds - one->seconds,
+                       std::max(0.0, two->low - one->high), two->high - one->low,
+                       "of a row of operations of two launches, first START to last END: the time of one, less "
+                       "START to END of a single launch"});
+    const auto slope = summarise(slopes);
+    out.push_back({"next." + curve.variant, "launch to launch" + what, "s", slope.median, slope.q1, slope.q3,
+                   "slope of first START to last END over the number of launches: median and middle half of those "
+                   "between any two numbers"});
+    if (curve.variant == "device" && device.is_gpu())
+        out.push_back(withheld("spread", "launch to all units", "on a GPU the empty kernel of a group a unit says it"));
 }
 
 }  // namespace
@@ -147,7 +142,7 @@ Experiment describe_launch() {
         {"arguments", "One work-item and 24 more arguments."},
         variant("spread", "Some work for every unit: when do all of them work?").needs({"cpu"}).over("groups")};
     out.curve_over = "launches";
-    out.conclude = conclude;
+    out.conclude = each_curve(conclude);
     return out;
 }
 

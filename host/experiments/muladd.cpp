@@ -38,10 +38,10 @@ struct Shape {
     std::size_t items = 0, offset = 0;
 };
 
-Shape shape_of(const Request& request, Params& params) {
+Shape shape_of(const Device& device, const std::string& variant, Params& params) {
     Shape s;
-    if (request.variant.name == "local") {
-        s.items = group(params, request.device, 256);
+    if (variant == "local") {
+        s.items = group(params, device, 256);
         return s;
     }
     s.items = params.count("items");

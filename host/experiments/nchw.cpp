@@ -15,11 +15,9 @@ struct Sizes {
     std::size_t plane() const { return static_cast<std::size_t>(h) * w; }
 };
 
-Sizes sizes_of(const Request& request, Params& params) {
-    const auto& device = request.device;
-    const auto& variant = request.variant.name;
-    const auto n = params.integer("images", by_scale(device, 1, 64, 1024));
-    const auto c = params.integer("channels"), h = params.integer("height"), w = params.integer("width");
+Sizes sizes_of(const Device& device, const std::string& variant, Params& params) {
+    const auto n = params.count("images", by_scale<std::size_t>(device, 1, 64, 1024));
+    const auto c = params.count("channels"), h = params.count("height"), w = params.count("width");
     // Indices are 32-bit, and the division by a reciprocal needs one bit of them.
     const auto total = product("the number of elements", {n, c, h, w}, (1ull << 31) - 1);
     require_room(device, "out", 4 * total);
@@ -29,8 +27,7 @@ Sizes sizes_of(const Request& request, Params& params) {
                                                      : group(params, device, variant == "rows" ? 64 : 256);
     if (variant == "grid") {
         // A group has no more waves than a row of an image has work for.
-        const auto row = static_cast<std::size_t>(w * c);
-        out.local = std::min(out.local, round_up(row, std::min<std::size_t>(32, out.local)));
+        out.local = std::min(out.local, round_up(w * c, std::min<std::size_t>(32, out.local)));
         params.record("local", out.local);
     }
     return out;

@@ -23,9 +23,7 @@ struct Shape {
 bool by_local(const std::string& variant) { return variant.ends_with("_local"); }
 bool of_memory(const std::string& variant) { return variant.starts_with("memory_"); }
 
-Shape shape_of(const Request& request, Params& params) {
-    const auto& device = request.device;
-    const auto& variant = request.variant.name;
+Shape shape_of(const Device& device, const std::string& variant, Params& params) {
     if (device.is_cpu() && !is_simulator(device))
         throw Unsupported(
             "a CPU runs one work-group a core at a time: nothing else is resident that could hide a latency");
@@ -88,31 +86,27 @@ Setup setup(const Request& request, const Shape& s) {
 }
 
 /// The most of the ballast that costs less than 5 %.
-std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
-    std::vector<Finding> out;
-    for (const auto& curve : curves) {
-        if (curve.samples.size() < 3) continue;
-        double best = INFINITY;
-        for (const auto& s : curve.samples) best = std::min(best, s.seconds);
-        double held = curve.samples.front().x, next = held;
-        for (const auto& s : curve.samples) {
-            next = s.x;
-            if (s.seconds > 1.05 * best) break;
-            held = s.x;
-        }
-        const auto& last = curve.samples.back();
-        const std::string of = of_memory(curve.variant) ? "memory" : "arithmetic";
-        const std::string how = "groups of " + curve.fixed.text("local") + " work-items; with " + text_of(last.x) +
-                                " the same work takes " + text_of(std::round(100 * last.seconds / best) / 100) +
-                                " times as long";
-        if (by_local(curve.variant))
-            out.push_back({"local." + curve.variant, "local memory a group before " + of + " slows", "byte", held, held,
-                           next, how});
-        else
-            out.push_back(
-                {"registers." + curve.variant, "registers held before " + of + " slows", "", held, held, next, how});
+void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
+    if (curve.samples.size() < 3) return;
+    double best = INFINITY;
+    for (const auto& s : curve.samples) best = std::min(best, s.seconds);
+    double held = curve.samples.front().x, next = held;
+    for (const auto& s : curve.samples) {
+        next = s.x;
+        if (s.seconds > 1.05 * best) break;
+        held = s.x;
     }
-    return out;
+    const auto& last = curve.samples.back();
+    const std::string of = of_memory(curve.variant) ? "memory" : "arithmetic";
+    const std::string how = "groups of " + curve.fixed.text("local") + " work-items; with " + text_of(last.x) +
+                            " the same work takes " + text_of(std::round(100 * last.seconds / best) / 100) +
+                            " times as long";
+    if (by_local(curve.variant))
+        out.push_back(
+            {"local." + curve.variant, "local memory a group before " + of + " slows", "byte", held, held, next, how});
+    else
+        out.push_back(
+            {"registers." + curve.variant, "registers held before " + of + " slows", "", held, held, next, how});
 }
 
 }  // namespace
@@ -139,7 +133,7 @@ Experiment describe_occupancy() {
             .over("ballast"),
         variant("arithmetic_registers", "One chain per work-item, room taken by registers.").over("live")};
     out.curve_over = "ballast";
-    out.conclude = conclude;
+    out.conclude = each_curve(conclude);
     return out;
 }
 

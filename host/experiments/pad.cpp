@@ -19,16 +19,13 @@ struct Shape {
     std::size_t area() const { return wide() * wide(); }
 };
 
-Shape shape_of(const Request& request, Params& params) {
-    const auto& device = request.device;
-    const auto& variant = request.variant.name;
-    const auto images = params.integer("images", by_scale(device, 2, 128, 1024));
-    const auto channels = params.integer("channels", by_scale(device, 5, 512, 1024));
-    const auto side = params.integer("side"), margin = params.integer("margin");
-    const auto wide = side + 2 * margin;
-    require_room(device, "out", 4 * product("the number of output words", {images, channels, wide, wide}, 1ull << 40));
-    Shape out{static_cast<std::size_t>(images), static_cast<std::size_t>(channels), static_cast<std::size_t>(side),
-              static_cast<std::size_t>(margin)};
+Shape shape_of(const Device& device, const std::string& variant, Params& params) {
+    Shape out{params.count("images", by_scale<std::size_t>(device, 2, 128, 1024)),
+              params.count("channels", by_scale<std::size_t>(device, 5, 512, 1024)), params.count("side"),
+              params.count("margin")};
+    const auto words =
+        product("the number of output words", {out.images, out.channels, out.wide(), out.wide()}, 1ull << 40);
+    require_room(device, "out", 4 * words);
     if (variant == "runtime" || variant == "constant") out.k = params.count("k");
     out.local = group(params, device, variant == "wide" && device.is_cpu() ? 1 : 256);
     return out;

@@ -35,10 +35,9 @@ struct Shape {
     std::uint64_t region_bytes() const { return apart ? count * page : count * line; }
 };
 
-Shape shape_of(const Request& request, Params& params) {
-    const auto& device = request.device;
+Shape shape_of(const Device& device, const std::string& variant, Params& params) {
     Shape s;
-    s.apart = request.variant.name == "apart";
+    s.apart = variant == "apart";
     s.one_by_one = device.is_cpu();
     s.pages = pages_of(params);
     const bool large = device.is_gpu() || s.pages == Pages::huge;

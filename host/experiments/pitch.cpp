@@ -156,9 +156,9 @@ Setup setup(const Request& request, const Choice& choice) {
 }  // namespace
 
 Experiment describe_pitch() {
-    auto out =
-        family("pitch", "How fast can each pixel of a periodic pattern be compared with its neighbours one pitch away?",
-               choice_of, setup);
+    auto out = family<Choice>(
+        "pitch", "How fast can each pixel of a periodic pattern be compared with its neighbours one pitch away?",
+        choice_of, setup);
     out.axes = {
         count_axis("width", "pixel", "columns of the image; a file given by --input decides instead", 5, 1 << 20,
                    {"4096"}),

@@ -19,8 +19,7 @@ struct Shape {
     std::size_t items = 1, groups = 1, unroll = 1;
 };
 
-Shape shape_of(const Request& request, Params& params) {
-    const auto& device = request.device;
+Shape shape_of(const Device& device, const std::string&, Params& params) {
     Shape s;
     s.items = params.count("items", std::min<std::size_t>(device.is_gpu() ? 256 : 1, device.max_group_promised));
     require_group(device, s.items);

@@ -27,9 +27,7 @@ struct Shape {
     std::size_t local = 1, loads = 1, groups = 1;
 };
 
-Shape shape_of(const Request& request, Params& params) {
-    const auto& device = request.device;
-    const auto& variant = request.variant.name;
+Shape shape_of(const Device& device, const std::string& variant, Params& params) {
     if (variant == "subgroup" && device.implementation != Implementation::nvidia && !device.has("cl_khr_subgroups") &&
         !device.has("cl_intel_subgroups"))
         throw Unsupported("the device has no sub-groups");

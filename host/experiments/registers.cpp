@@ -97,17 +97,12 @@ void conclude_items(const Curve& curve, std::vector<Finding>& out) {
                                  text_of(std::round(10 * knee->after / knee->before) / 10) + " times slower beyond"));
 }
 
-std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
-    std::vector<Finding> out;
-    for (const auto& curve : curves) {
-        if (curve.samples.empty()) continue;
-        if (curve.variant == "live")
-            conclude_items(curve, out);
-        else
-            out.push_back(figure("encoding." + curve.variant, "assembler takes " + curve.variant, "",
-                                 std::stod(curve.variant.substr(1)), "encoding test: it says nothing about the chip"));
-    }
-    return out;
+void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
+    if (curve.variant == "live")
+        conclude_items(curve, out);
+    else
+        out.push_back(figure("encoding." + curve.variant, "assembler takes " + curve.variant, "",
+                             std::stod(curve.variant.substr(1)), "encoding test: it says nothing about the chip"));
 }
 
 }  // namespace
@@ -130,7 +125,7 @@ Experiment describe_registers() {
             .needs({"amd"})};
     out.metrics = {{"flops", "FLOP/s", Better::higher, flops}};
     out.curve_over = "live";
-    out.conclude = conclude;
+    out.conclude = each_curve(conclude);
     return out;
 }
 

@@ -20,7 +20,7 @@ struct Data {
     SharedBytes x, y;
 };
 
-std::size_t lanes_of(const Variant& variant) { return std::stoul(variant.name.substr(1)) / 32; }
+std::size_t lanes_of(const std::string& variant) { return std::stoul(variant.substr(1)) / 32; }
 
 struct Shape {
     std::uint64_t n = 0;       ///< floats of each array that are computed
@@ -29,8 +29,7 @@ struct Shape {
     std::size_t offset = 0, stride = 1, groups = 0;  ///< groups: 0: as many as there are accesses
 };
 
-Shape shape_of(const Request& request, Params& params) {
-    const auto& device = request.device;
+Shape shape_of(const Device& device, const std::string& variant, Params& params) {
     // The two arrays together are four times the last-level cache.
     const auto bytes = params.count(
         "size", is_simulator(device)
@@ -41,7 +40,7 @@ Shape shape_of(const Request& request, Params& params) {
     s.length = bytes / 4;
     s.offset = params.count("offset");
     s.stride = params.count("stride");
-    const std::size_t lanes = lanes_of(request.variant);
+    const std::size_t lanes = lanes_of(variant);
     // Of a stride only whole accesses; without one, the rest that fills none too.
     s.n = s.stride == 1 ? s.length : (s.length / lanes + s.stride - 1) / s.stride * lanes;
     if (s.n == 0)
@@ -62,7 +61,7 @@ Shape shape_of(const Request& request, Params& params) {
 
 Setup setup(const Request& request, const Shape& s) {
     const auto& device = request.device;
-    const auto lanes = lanes_of(request.variant);
+    const auto lanes = lanes_of(request.variant.name);
     const std::size_t whole = s.offset + s.length;
     const float a = 0.75f + 0.125f * static_cast<float>(request.seed % 8);
     const auto data = kept(request, "saxpy", std::pair(whole, request.seed), [&request, whole] {

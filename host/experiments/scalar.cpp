@@ -14,8 +14,7 @@ struct Shape {
     std::size_t items = 0, local = 1;
 };
 
-Shape shape_of(const Request& request, Params& params) {
-    const auto& device = request.device;
+Shape shape_of(const Device& device, const std::string&, Params& params) {
     Shape s;
     s.local = group(params, device, 64);
     s.items = round_up(params.count("items", by_scale<std::size_t>(device, 128, 1 << 20, 1 << 24)), s.local);

@@ -127,17 +127,13 @@ Finding block_rate(const Curve& curve) {
                 " blocks, whole device, second level"};
 }
 
-std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
-    std::vector<Finding> out;
-    for (const auto& curve : curves) {
-        if (curve.samples.size() < 2 || curve.samples.front().x != 1) continue;
-        const auto &one = curve.samples.front(), &most = curve.samples.back();
-        const auto label = curve.variant;
-        out.push_back(ratio_finding(label + ".cost", label + " cost of " + text_of(most.x) + " blocks", most, one,
-                                    "time of a wave's access over that of a coalesced one"));
-        out.push_back(block_rate(curve));
-    }
-    return out;
+void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
+    if (curve.samples.size() < 2 || curve.samples.front().x != 1) return;
+    const auto &one = curve.samples.front(), &most = curve.samples.back();
+    const auto label = curve.variant;
+    out.push_back(ratio_finding(label + ".cost", label + " cost of " + text_of(most.x) + " blocks", most, one,
+                                "time of a wave's access over that of a coalesced one"));
+    out.push_back(block_rate(curve));
 }
 
 }  // namespace
@@ -151,7 +147,7 @@ Experiment describe_scatter() {
     out.variants = {{"store", "Each lane stores one word; the wave's words are spread over `spread` blocks."},
                     {"load", "Each lane loads one word; the wave's words are spread over `spread` blocks."}};
     out.curve_over = "spread";
-    out.conclude = conclude;
+    out.conclude = each_curve(conclude);
     return out;
 }
 

@@ -38,8 +38,7 @@ Transfer way_of(const std::string& memory) {
     return ways.at(memory);
 }
 
-Shape shape_of(const Request& request, Params& params) {
-    const auto& device = request.device;
+Shape shape_of(const Device& device, const std::string& variant, Params& params) {
     Shape s;
     s.pieces = params.count("pieces");
     const auto least = std::uint64_t{4} * s.pieces;
@@ -50,7 +49,7 @@ Shape shape_of(const Request& request, Params& params) {
         throw Error(Blame::usage, "axis 'size' is " + std::to_string(bytes) +
                                       " bytes, which are less than a word for each of " + std::to_string(s.pieces) +
                                       " pieces (axis 'pieces')");
-    if (request.variant.name == "queues") s.queues = params.count("queues");
+    if (variant == "queues") s.queues = params.count("queues");
     // About as long as the transfers where the host is reached over PCI Express.
     s.rounds = static_cast<std::int32_t>(params.count("rounds", by_scale<std::size_t>(device, 4, 16, 2048)));
     s.local = group_of(device, 256);

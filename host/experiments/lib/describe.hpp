@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -129,10 +130,10 @@ inline Experiment family(const char* name, const char* question, Setup (*setup)(
     out.setup = setup;
     return out;
 }
-/// The same of a family whose axes may be auto, or make no sense together: `shape` reads all of them, `setup` makes a
-/// cell of what they are.
+/// The same of a family whose axes may be auto, or make no sense together: `shape` reads all of them, by the device and
+/// the variant's name or by the whole request; `setup` makes a cell of what they are.
 template <typename Shape>
-Experiment family(const char* name, const char* question, Shape (*shape)(const Request&, Params&),
+Experiment family(const char* name, const char* question, const std::function<Shape(const Request&, Params&)>& shape,
                   Setup (*setup)(const Request&, const Shape&)) {
     auto out = family(name, question, nullptr);
     out.resolve = [shape](const Request& request, Params& params) { shape(request, params); };
@@ -140,6 +141,15 @@ Experiment family(const char* name, const char* question, Shape (*shape)(const R
         return setup(request, shape(request, params));
     };
     return out;
+}
+template <typename Shape>
+Experiment family(const char* name, const char* question,
+                  Shape (*shape)(const Device&, const std::string& variant, Params&),
+                  Setup (*setup)(const Request&, const Shape&)) {
+    return family<Shape>(
+        name, question,
+        [shape](const Request& request, Params& params) { return shape(request.device, request.variant.name, params); },
+        setup);
 }
 
 }  // namespace cllab::model::lib

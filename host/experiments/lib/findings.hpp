@@ -146,6 +146,16 @@ inline Finding ratio_finding(const std::string& id, const std::string& name, con
             how};
 }
 
+/// Experiment::conclude of a family whose curves each say something by themselves.
+inline auto each_curve(void (*one)(const Curve&, const Device&, std::vector<Finding>&)) {
+    return [one](const std::vector<Curve>& curves, const Device& device) {
+        std::vector<Finding> out;
+        for (const auto& curve : curves)
+            if (!curve.samples.empty()) one(curve, device, out);
+        return out;
+    };
+}
+
 inline void append(std::vector<Finding>& out, std::vector<Finding> more) {
     for (auto& finding : more) out.push_back(std::move(finding));
 }
