@@ -3,19 +3,12 @@
 // 2 m n k operations on 4 (mk + kn + 2mn) bytes: the arithmetic wins once every value fetched is used often enough. The
 // variants climb that ladder: from memory each time (naive), each value fetched once per 16x16 work-group (local), once per
 // 128x128 work-group and each local value used eight times from registers (tile8), the next tile fetched while this one
-// is multiplied (buffered), the order of the multiply-adds changed so that neighbours share an operand (serpentine), and the
-// next values read from local memory while these are multiplied, in tiles that fit the size of C (pipelined).
-// What those with tiles in registers share is in include/gemm.h, which the host puts in front.
+// is multiplied (buffered), and the order of the multiply-adds changed so that neighbours share an operand (serpentine).
+// What those with tiles in registers share is in include/gemm.h, which the host puts in front; the step beyond the
+// ladder, gemm_pipelined, is a text of its own.
 // `vector` is the ladder of a CPU: no local memory, a block of C in vector registers, rows of B in the cache.
-//   TILE_M, TILE_N, TILE_K, ITEM_N, SLICES  of the variants with tiles in registers: see there
-//   PREFETCH     1: pipelined reads values ahead
-//   GEMM_LIMITED 1 when the build options limit the registers
-//   PAD          floats between two rows of naive and local: a leading dimension that is no power of two
-//   GEMM_ALIGNED 1 when k and n are multiples of four, so that rows can be read in 128-bit words
-//   GEMM_WHOLE   1 when m, n and k are multiples of the tile, so that no bound needs a test
-//   GEMM_PACKED  1: pipelined reads copies of A and B whose rows are aligned and which whole tiles fill
-//   GEMM_STREAM  1: pipelined has as many work-groups as are resident, each with an equal share of all tiles' k: see there
-//   GEMM_RED4    1 when the device adds four floats atomically in one instruction
+//   PAD  floats between two rows of naive and local: a leading dimension that is no power of two
+//   The other macros are those of gemm.h.
 
 #ifdef GEMM_NAIVE
 // One element per work-item, both rows and columns straight from memory.
@@ -51,161 +44,59 @@ kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void gemm_local(glob
 }
 #endif
 
-#if defined(GEMM_TILE8) || defined(GEMM_BUFFERED) || defined(GEMM_SERPENTINE) || defined(GEMM_PIPELINED)
-#if GEMM_PACKED
-// Copies of A and of B, as the NDRange's dimension 2 says, in which whole tiles lie: zeros right of the last column and below the
-// last row. A work-item makes PACK rows of a column.
-#define PACK 8
-kernel void gemm_pack(global const float* restrict a, global const float* restrict b, global float* restrict packed_a,
-                      global float* restrict packed_b, int m, int n, int k) {
-    const int x = get_global_id(0), top = get_global_id(1) * PACK;
-    const bool is_a = get_global_id(2) == 0;
-    global const float* from = is_a ? a : b;
-    global float* to = is_a ? packed_a : packed_b;
-    const int rows = is_a ? m : k, columns = is_a ? k : n;
-    const int wide = is_a ? WHOLE(k, DEPTH) : WHOLE(n, TILE_N), high = is_a ? WHOLE(m, TILE_M) : WHOLE(k, DEPTH);
-    if (x >= wide) return;
-    float column[PACK];
-#pragma unroll
-    for (int i = 0; i < PACK; ++i) column[i] = top + i < rows && x < columns ? from[(size_t)(top + i) * columns + x] : 0;
-#pragma unroll
-    for (int i = 0; i < PACK; ++i) {
-        if (top + i < high) to[(size_t)(top + i) * wide + x] = column[i];
-    }
-}
-#endif
-
-// NVIDIA's compiler takes no limit of registers for a kernel that promises the size of its groups.
-#if GEMM_LIMITED
-#define PROMISE
-#else
-#define PROMISE __attribute__((reqd_work_group_size(GROUP, 1, 1)))
-#endif
-// Of the copies: the rows of A and the floats of a row of B; k is theirs too.
-#if GEMM_PACKED
-#define SIZES_OF_COPIES , int rows, int pitch
-#else
-#define SIZES_OF_COPIES
-#endif
-kernel PROMISE void KERNEL(global const float* restrict a, global const float* restrict b, global float* restrict c, int m, int n, int k SIZES_OF_COPIES) {
-    const int team = get_local_id(0) / TEAM, id = get_local_id(0) % TEAM, warp = id / 32, lane = id % 32;
-    const int row = warp / WARPS_N * 32 + lane / 8 * 4;
-    const int column = warp % WARPS_N * 8 * ITEM_N + lane % 8 * 4;
-#if !GEMM_STREAM
+#ifdef GEMM_TILE8
+kernel PROMISE void gemm_tile8(global const float* restrict a, global const float* restrict b, global float* restrict c, int m,
+                               int n, int k) {
+    PLACE_ITEM
     const int top = get_group_id(1) * TILE_M, left = get_group_id(0) * TILE_N;
-#endif
-    // Where the values of the item's team begin in a tile.
-    const int at_a = team * TILE_K * PITCH_A + row, at_b = team * TILE_K * TILE_N + column;
+    PLACE_VALUES
     float acc[8][ITEM_N];
-#if !GEMM_STREAM
 #pragma unroll
     for (int i = 0; i < 8 * ITEM_N; ++i) acc[i / ITEM_N][i % ITEM_N] = 0;
-#endif
     float4 fa[FETCHES_A], fb[FETCHES_B];
     source_t from;
-#if !GEMM_PACKED
-    const int rows = m, pitch = n;
-#endif
-#if !GEMM_STREAM
-    point_sources(&from, a, b, top, left, rows, pitch, k);
-#endif
-#if defined(GEMM_TILE8)
+    point_sources(&from, a, b, top, left, m, n, k);
     local float pool[TILE_SIZE_A + TILE_SIZE_B] __attribute__((aligned(16)));
     local float *ta = pool, *tb = pool + TILE_SIZE_A;
     for (int left_k = k; left_k > 0; left_k -= DEPTH) {
-        if (!FILLED && left_k == k) fetch_first_tiles(fa, fb, &from, pitch, k);
-        else fetch_tiles(fa, fb, &from, pitch);
+        if (!FILLED && left_k == k) fetch_first_tiles(fa, fb, &from, n, k);
+        else fetch_tiles(fa, fb, &from, n);
         store_tiles(ta, tb, fa, fb);
         barrier(CLK_LOCAL_MEM_FENCE);
         multiply_tiles(acc, ta + at_a, tb + at_b);
         barrier(CLK_LOCAL_MEM_FENCE);
     }
-#else
-    // Two tiles each: one is multiplied while the next is on its way from memory, and one barrier a tile is enough.
+    add_to_c(acc, c, top + row, left + column, m, n);
+}
+#endif
+
+#if defined(GEMM_BUFFERED) || defined(GEMM_SERPENTINE)
+// Two tiles each: one is multiplied while the next is on its way from memory, and one barrier a tile is enough.
+kernel PROMISE void KERNEL(global const float* restrict a, global const float* restrict b, global float* restrict c, int m, int n,
+                           int k) {
+    PLACE_ITEM
+    const int top = get_group_id(1) * TILE_M, left = get_group_id(0) * TILE_N;
+    PLACE_VALUES
+    float acc[8][ITEM_N];
+#pragma unroll
+    for (int i = 0; i < 8 * ITEM_N; ++i) acc[i / ITEM_N][i % ITEM_N] = 0;
+    float4 fa[FETCHES_A], fb[FETCHES_B];
+    source_t from;
+    point_sources(&from, a, b, top, left, m, n, k);
     local float pool[2 * (TILE_SIZE_A + TILE_SIZE_B)] __attribute__((aligned(16)));
     local float *ta = pool, *tb = pool + 2 * TILE_SIZE_A;
-#if GEMM_STREAM
-    int now = 0;
-    const int groups = get_num_groups(0), steps = (k + DEPTH - 1) / DEPTH, wide = (n + TILE_N - 1) / TILE_N;
-    const int tiles = (m + TILE_M - 1) / TILE_M * wide, whole = tiles / groups * groups, shared_steps = (tiles - whole) * steps;
-    const int share = max((shared_steps + groups - 1) / groups, LEAST_STEPS);
-    int tile = get_group_id(0), step = min(tile * share, shared_steps);
-    const int end = min(step + share, shared_steps);
-    while (step < end || tile < whole) {
-        // Steps first to last - 1 of the tile. If k fills no last one, step 0 is short.
-        int at = tile, first = 0, last = steps;
-        if (step < end) {
-            at = whole + step / steps;
-            first = step % steps;
-            last = min(steps, first + end - step);
-            step += last - first;
-        } else {
-            tile += groups;
-        }
-        const int top = at / wide * TILE_M, left = at % wide * TILE_N;
-        const int first_k = first == 0 ? 0 : FILLED ? first * DEPTH : (k - 1) % DEPTH + 1 + (first - 1) * DEPTH;
-        int left_k = (last - first - 1) * DEPTH;
-#pragma unroll
-        for (int i = 0; i < 8 * ITEM_N; ++i) acc[i / ITEM_N][i % ITEM_N] = 0;
-        point_sources(&from, a + first_k, b + (size_t)first_k * pitch, top, left, rows, pitch, k);
-        if (FILLED || first > 0) fetch_tiles(fa, fb, &from, pitch);
-        else fetch_first_tiles(fa, fb, &from, pitch, k);
-        now ^= 1;  // others may still read from the tile that the piece before left there
-        store_tiles(ta + now * TILE_SIZE_A, tb + now * TILE_SIZE_B, fa, fb);
-        barrier(CLK_LOCAL_MEM_FENCE);
-#else
-    int left_k = fetch_first_tiles(fa, fb, &from, pitch, k);
+    int left_k = fetch_first_tiles(fa, fb, &from, n, k);
     store_tiles(ta, tb, fa, fb);
     barrier(CLK_LOCAL_MEM_FENCE);
     int now = 0;
-#endif
-#if PREFETCH
-    // The next step's values are on their way from local memory while one step's are multiplied, into the next tile too.
-    // m > 0 always holds, which the compiler does not know. If it saw that both ways into the loop end with the same reads, it
-    // would make them one at the loop's head, and the first multiplications would wait for it.
-    float av[2][8], bv[2][ITEM_N];
-#pragma unroll
-    for (int i = 0; i < 8; ++i) av[0][i] = 0;
-#pragma unroll
-    for (int i = 0; i < ITEM_N; ++i) bv[0][i] = 0;
-    if (m > 0) read_values(av[0], bv[0], ta + now * TILE_SIZE_A + at_a, tb + now * TILE_SIZE_B + at_b);
-#endif
     for (; left_k > -DEPTH; left_k -= DEPTH) {
-        if (left_k > 0) fetch_tiles(fa, fb, &from, pitch);
-#if PREFETCH
-#pragma unroll
-        for (int i = 0; i < TILE_K; ++i) {
-            if (i == TILE_K - 1) {
-                // The last time too, when nobody reads what it stores: a branch here would keep the compiler from overlapping.
-                now ^= 1;
-                store_tiles(ta + now * TILE_SIZE_A, tb + now * TILE_SIZE_B, fa, fb);
-                barrier(CLK_LOCAL_MEM_FENCE);
-            }
-            const int next = (i + 1) % TILE_K;
-            read_values(av[next & 1], bv[next & 1], ta + now * TILE_SIZE_A + at_a + next * PITCH_A,
-                        tb + now * TILE_SIZE_B + at_b + next * TILE_N);
-            multiply(acc, av[i & 1], bv[i & 1]);
-        }
-#else
+        if (left_k > 0) fetch_tiles(fa, fb, &from, n);
         multiply_tiles(acc, ta + now * TILE_SIZE_A + at_a, tb + now * TILE_SIZE_B + at_b);
         now ^= 1;
         if (left_k > 0) store_tiles(ta + now * TILE_SIZE_A, tb + now * TILE_SIZE_B, fa, fb);
         barrier(CLK_LOCAL_MEM_FENCE);
-#endif
     }
-#if SLICES > 1
-    barrier(CLK_LOCAL_MEM_FENCE);
-    add_slices(acc, pool, team, id);
-    if (team > 0) return;
-#endif
-#endif
-#if GEMM_STREAM
-        if (last - first == steps) add_to_c(acc, c, top + row, left + column, m, n);
-        else add_part(acc, pool, c, top, left, row, column, m, n);
-    }
-#else
     add_to_c(acc, c, top + row, left + column, m, n);
-#endif
 }
 #endif
 

@@ -1,5 +1,10 @@
-// gemm.h: what gemm's variants with tiles in registers are made of: how a work-group cuts C, fetches tiles, multiplies them and adds the sums to C. The
-// host puts it in front of gemm.cl, which says what the macros of the build options mean.
+// gemm.h: what gemm's variants with tiles in registers are made of: how a work-group cuts C, fetches tiles, multiplies
+// them and adds the sums to C. The host puts it in front of gemm.cl and of gemm_pipelined.cl.
+//   TILE_M, TILE_N, TILE_K, ITEM_N, SLICES  how C and k are cut: see below
+//   GEMM_LIMITED 1 when the build options limit the registers
+//   GEMM_ALIGNED 1 when k and n are multiples of four, so that rows can be read in 128-bit words
+//   GEMM_WHOLE   1 when m, n and k are multiples of the tile, so that no bound needs a test
+//   GEMM_PACKED  1: pipelined reads copies of A and B whose rows are aligned and which whole tiles fill
 #ifndef GEMM_H
 #define GEMM_H
 
@@ -22,6 +27,21 @@
 #define PITCH_A (TILE_M + 4)
 #define TILE_SIZE_A (DEPTH * PITCH_A)
 #define TILE_SIZE_B (DEPTH * TILE_N)
+
+// NVIDIA's compiler takes no limit of registers for a kernel that promises the size of its groups.
+#if GEMM_LIMITED
+#define PROMISE
+#else
+#define PROMISE __attribute__((reqd_work_group_size(GROUP, 1, 1)))
+#endif
+
+// Declares which team a work-item is in, its number there, and where in a tile of C its first element is.
+#define PLACE_ITEM                                                                                                   \
+    const int team = get_local_id(0) / TEAM, id = get_local_id(0) % TEAM, warp = id / 32, lane = id % 32;            \
+    const int row = warp / WARPS_N * 32 + lane / 8 * 4;                                                              \
+    const int column = warp % WARPS_N * 8 * ITEM_N + lane % 8 * 4;
+// Declares where the values of its team begin in a tile of A and in one of B.
+#define PLACE_VALUES const int at_a = team * TILE_K * PITCH_A + row, at_b = team * TILE_K * TILE_N + column;
 
 // A function that is called and not inlined would have to keep its private arrays in memory.
 #define INLINE static inline __attribute__((always_inline))
@@ -163,7 +183,7 @@ INLINE void multiply_tiles(float (*acc)[ITEM_N], local const float* ta, local co
 }
 
 #if ITEM_N > 8 || (GEMM_ALIGNED && TILE_M * TILE_N >= 128 * 128)
-// Large tiles were slower with more than a word of C at a time, and with one in the form below (4100 cubed: 3.34 ms, 3.07 so; H200, 2026-11-23).
+// Large tiles were slower with more than a word of C at a time, and with one in the form below (4100 cubed: 3.34 ms, 3.07 so; H200).
 INLINE void add_to_c(float (*acc)[ITEM_N], global float* c, int row, int column, int m, int n) {
 #pragma unroll
     for (int y = 0; y < 8; ++y) {
@@ -221,91 +241,6 @@ INLINE void add_to_c(float (*acc)[ITEM_N], global float* c, int row, int column,
             if (r < m && x + 2 < n) p[i][2] = sums[i].z;
             if (r < m && x + 3 < n) p[i][3] = sums[i].w;
 #endif
-        }
-    }
-}
-#endif
-
-#if GEMM_STREAM
-// Stream-K (Osama, Merrill, Cecka, Garland, Owens: "Stream-K: Work-centric Parallel Decomposition for Dense Matrix-Matrix Multiplication
-// on the GPU", PPoPP 2023): only as many work-groups as are resident at once, so that none idles through a last round of few tiles. Each
-// makes the same number of whole tiles, as many as there are for all. The k of the tiles left over, one tile after the other, is cut into
-// equal shares, in steps of DEPTH, whatever tiles a cut divides. A group does its share first: the atomic additions that it takes
-// are still under way while whole tiles are multiplied.
-// The fewest steps of a share, so that sums are not added for next to no work. A guess: no other number was tried.
-#define LEAST_STEPS 4
-
-INLINE void add_atomically(global float* p, float value) {
-#if defined(LAB_NVIDIA)
-    __asm__ volatile("red.global.add.f32 [%0], %1;" : : "l"(p), "f"(value) : "memory");
-#else
-    int was, now = 0;  // the first exchange fails and tells what is there, so that nothing is read beside atomic operations
-    do {
-        was = now;
-        now = atomic_cmpxchg((volatile global int*)p, was, as_int(as_float(was) + value));
-    } while (now != was);
-#endif
-}
-
-// acc to a tile that other groups add to as well; top and left are the tile's, row and column the item's in it.
-INLINE void add_part(float (*acc)[ITEM_N], local float* pool, global float* c, int top, int left, int row, int column, int m, int n) {
-#ifdef GEMM_RED4
-#pragma unroll
-    for (int y = 0; y < 8; ++y) {
-        const int r = top + row + (y & 3) + (y >> 2) * 16;
-#pragma unroll
-        for (int h = 0; h < ITEM_N / 4; ++h) {
-            const int x = left + column + h * 32;
-            global float* p = c + (size_t)r * n + x;
-            const float* v = acc[y] + 4 * h;
-            if (INSIDE(r < m && x < n))
-                __asm__ volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};" : : "l"(p), "f"(v[0]), "f"(v[1]), "f"(v[2]), "f"(v[3]) : "memory");
-        }
-    }
-#else
-    // Through local memory, an eighth of the tile's rows at a time, so that neighbouring items add to neighbouring floats: as they are, the sums of 32
-    // items that one instruction adds lie in 16 sectors, two in each.
-#pragma unroll
-    for (int y = 0; y < 8; ++y) {
-        barrier(CLK_LOCAL_MEM_FENCE);
-#pragma unroll
-        for (int h = 0; h < ITEM_N / 4; ++h)
-            *(local float4*)(pool + (row / 32 * 4 + row % 32 / 4) * TILE_N + column + 32 * h) =
-                (float4)(acc[y][4 * h], acc[y][4 * h + 1], acc[y][4 * h + 2], acc[y][4 * h + 3]);
-        barrier(CLK_LOCAL_MEM_FENCE);
-#pragma unroll 1
-        for (int at = get_local_id(0); at < TILE_M / 8 * TILE_N; at += GROUP) {
-            const int from = at / TILE_N, r = top + from / 4 * 32 + from % 4 * 4 + (y & 3) + (y >> 2) * 16, x = left + at % TILE_N;
-            if (INSIDE(r < m && x < n)) add_atomically(c + (size_t)r * n + x, pool[at]);
-        }
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-#endif
-}
-#endif
-
-#if SLICES > 1
-// The sums of the upper half of the teams are added to those of the lower half, until the first team has all. The tiles, which
-// nobody needs any more, take them, `rows` of the eight at a time.
-INLINE void add_slices(float (*acc)[ITEM_N], local float* pool, int team, int id) {
-    const int need = SLICES / 2 * TILE_M * TILE_N, have = 2 * (TILE_SIZE_A + TILE_SIZE_B);
-    const int rows = need <= have ? 8 : need <= 2 * have ? 4 : 2;
-#pragma unroll
-    for (int teams = SLICES / 2; teams > 0; teams /= 2) {
-#pragma unroll
-        for (int first = 0; first < 8; first += rows) {
-            if (team >= teams && team < 2 * teams) {
-                local float* to = pool + (team - teams) * rows * ITEM_N * TEAM + id;
-#pragma unroll
-                for (int i = 0; i < rows * ITEM_N; ++i) to[i * TEAM] = acc[first + i / ITEM_N][i % ITEM_N];
-            }
-            barrier(CLK_LOCAL_MEM_FENCE);
-            if (team < teams) {
-                local const float* from = pool + team * rows * ITEM_N * TEAM + id;
-#pragma unroll
-                for (int i = 0; i < rows * ITEM_N; ++i) acc[first + i / ITEM_N][i % ITEM_N] += from[i * TEAM];
-            }
-            barrier(CLK_LOCAL_MEM_FENCE);
         }
     }
 }

@@ -5,6 +5,7 @@
 #include "experiments/lib/data.hpp"
 #include "experiments/lib/describe.hpp"
 #include "experiments/lib/findings.hpp"
+#include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 
 namespace cllab::model {
@@ -19,9 +20,7 @@ struct Shape {
     std::uint64_t moved() const { return (words() + stride - 1) / stride; }
 };
 
-Shape shape_of(const Request& request, Params& params) {
-    const auto& device = request.device;
-    const auto& variant = request.variant.name;
+Shape shape_of(const Device& device, const std::string& variant, Params& params) {
     Shape s;
     s.bytes = params.count(
         "size", is_simulator(device)
@@ -37,8 +36,7 @@ Shape shape_of(const Request& request, Params& params) {
     return s;
 }
 
-Setup setup(const Request& request, Params& params) {
-    const auto s = shape_of(request, params);
+Setup setup(const Request& request, const Shape& s) {
     const auto& device = request.device;
     const auto& variant = request.variant.name;
     const auto src = random_bytes(s.bytes + 4 * s.offset, request.seed);
@@ -74,14 +72,9 @@ Setup setup(const Request& request, Params& params) {
 void conclude_loss(const Curve& curve, const std::string& name, std::vector<Finding>& out) {
     if (curve.samples.size() < 2) return;
     const auto& first = curve.samples.front();
-    const Curve::Sample* worst = &first;
-    for (const auto& s : curve.samples)
-        if (s.per_step > worst->per_step) worst = &s;
-    const auto scale = [](const Curve::Sample& s) { return s.per_step / s.seconds; };
-    out.push_back({curve.variant, name, "x", worst->per_step / first.per_step,
-                   worst->low * scale(*worst) / (first.high * scale(first)),
-                   worst->high * scale(*worst) / (first.low * scale(first)),
-                   "time of a word at " + text_of(worst->x) + " over that at " + text_of(first.x)});
+    const auto& worst = extremes(curve.samples).second;
+    out.push_back(ratio_finding(curve.variant, name, worst, first,
+                                "time of a word at " + text_of(worst.x) + " over that at " + text_of(first.x)));
 }
 
 /// The fewest groups that reach 95 % of the best bandwidth.
@@ -102,44 +95,36 @@ void conclude_saturation(const Curve& curve, std::vector<Finding>& out) {
     }
 }
 
-std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
-    std::vector<Finding> out;
-    for (const auto& curve : curves) {
-        if (curve.variant == "offset") conclude_loss(curve, "cost of a misaligned start", out);
-        if (curve.variant == "stride") conclude_loss(curve, "cost of a stride", out);
-        if (curve.variant == "groups") conclude_saturation(curve, out);
-    }
-    return out;
+void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
+    if (curve.variant == "offset") conclude_loss(curve, "cost of a misaligned start", out);
+    if (curve.variant == "stride") conclude_loss(curve, "cost of a stride", out);
+    if (curve.variant == "groups") conclude_saturation(curve, out);
 }
 
 }  // namespace
 
 Experiment describe_access() {
-    Experiment out;
-    out.family = "access";
-    out.question = "What do a misaligned start, a stride and too few work-groups cost a plain copy?";
-    out.axes = {
-        count_axis("size", "byte", "size of the region; auto is twice the last-level cache", 4096, 1e15)
-            .multiple_of(4096),
-        count_axis("offset", "byte", "distance of the first word from an aligned place", 0, 1 << 20)
-            .usually({"0", "4", "16", "32", "64", "128"})
-            .only({"offset"})
-            .multiple_of(4),
-        count_axis("stride", "word", "distance from one word that is moved to the next", 1, 1024)
-            .usually({"1", "2", "4", "8", "16", "32", "64"})
-            .only({"stride"}),
-        real_axis("load", "%", "work-groups as a percentage of the compute units the driver reports", 0.01, 1000000)
-            .usually({"25", "50", "100", "200", "400", "800", "1600", "3200"})
-            .only({"groups"}),
-        local_axis("work-items per group; auto is 256, on a CPU 1").tune({"auto", "32:1024:*2"})};
+    auto out = family("access", "What do a misaligned start, a stride and too few work-groups cost a plain copy?",
+                      shape_of, setup);
+    out.axes = {count_axis("size", "byte", "size of the region; auto is twice the last-level cache", 4096, 1e15)
+                    .multiple_of(4096),
+                count_axis("offset", "byte", "distance of the first word from an aligned place", 0, 1 << 20,
+                           {"0", "4", "16", "32", "64", "128"})
+                    .only({"offset"})
+                    .multiple_of(4),
+                count_axis("stride", "word", "distance from one word that is moved to the next", 1, 1024,
+                           {"1", "2", "4", "8", "16", "32", "64"})
+                    .only({"stride"}),
+                real_axis("load", "%", "work-groups as a percentage of the compute units the driver reports", 0.01,
+                          1000000, {"25", "50", "100", "200", "400", "800", "1600", "3200"})
+                    .only({"groups"}),
+                local_axis("work-items per group; auto is 256, on a CPU 1").tune({"auto", "32:1024:*2"})};
     out.variants = {
         variant("offset", "Words of 32 bits, source and target both behind an aligned place.").over("offset"),
         variant("stride", "Every stride-th word of 32 bits.").over("stride"),
         variant("groups", "128-bit words by a given number of work-groups.").over("load")};
-    out.setup = setup;
-    out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
     out.curve_over = "offset";
-    out.conclude = conclude;
+    out.conclude = each_curve(conclude);
     return out;
 }
 

@@ -5,6 +5,8 @@
 #include "experiments/lib/compare.hpp"
 #include "experiments/lib/data.hpp"
 #include "experiments/lib/describe.hpp"
+#include "experiments/lib/one_of.hpp"
+#include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 
 namespace cllab::model {
@@ -21,34 +23,26 @@ struct Shape {
 // The kernels index with 32-bit integers, as the article's do: bytes of every buffer below 2^31.
 constexpr std::uint64_t most_bytes = (1ull << 31) - 1;
 
-bool is_one_of(const Variant& variant, const std::vector<std::string>& names) {
-    return std::find(names.begin(), names.end(), variant.name) != names.end();
-}
-
 // Which variants have which axes.
-const std::vector<std::string> pictures{"pixel", "column", "strided", "row"}, coarse{"column", "strided"},
+const Texts pictures{"pixel", "column", "strided", "row"}, coarse{"column", "strided"},
     loops{"index", "pointer", "masked_inside", "masked_hoisted", "masked_bytes"},
     locals{"locals_two", "locals_one", "locals_two_given", "locals_one_given"};
 
-Shape shape_of(const Request& request, Params& params) {
-    const auto& device = request.device;
+Shape shape_of(const Device& device, const std::string& variant, Params& params) {
     Shape s;
-    if (is_one_of(request.variant, pictures)) {
+    if (is_one_of(variant, pictures)) {
         s.index = params.text("index");
-        if (is_one_of(request.variant, coarse)) s.pixels = params.count("pixels");
+        if (is_one_of(variant, coarse)) s.pixels = params.count("pixels");
         s.width = params.count("width", by_scale(device, 20, 4096, 16384));
         s.height = params.count("height", by_scale(device, 5, 2048, 16384));
-        require_room(device, "p",
-                     product("the picture's size in bytes",
-                             {static_cast<std::int64_t>(s.step()), static_cast<std::int64_t>(s.height)}, most_bytes));
+        require_room(device, "p", product("the picture's size in bytes", {s.step(), s.height}, most_bytes));
     } else {
-        s.trips = is_one_of(request.variant, locals) ? params.count("length")
-                                                     : params.count("trips", by_scale(device, 4, 64, 16));
+        s.trips =
+            is_one_of(variant, locals) ? params.count("length") : params.count("trips", by_scale(device, 4, 64, 16));
         s.items = round_up(params.count("items", by_scale(device, 64, 1 << 15, 1 << 18)), 64);
         params.record("items", s.items);
         require_room(device, "out",
-                     product("the size of 'out' in bytes, 8 x items x trips,",
-                             {8, static_cast<std::int64_t>(s.items), static_cast<std::int64_t>(s.trips)}, most_bytes));
+                     product("the size of 'out' in bytes, 8 x items x trips,", {8, s.items, s.trips}, most_bytes));
         if (device.max_group < 64)
             throw Unsupported("the kernels have work-groups of 64; the device takes at most " +
                               std::to_string(device.max_group));
@@ -64,12 +58,11 @@ SharedBytes random_words(const Request& request, std::size_t count) {
     });
 }
 
-void strided(Setup& out, const Shape& s, std::uint64_t seed, std::size_t local) {
+void strided(Setup& out, const Shape& s, std::uint64_t seed) {
     const auto v = static_cast<std::int32_t>(mix64(seed) >> 33);
     out.args = {Output{"out", s.items * s.trips * 8}, value("trips", static_cast<std::int32_t>(s.trips)),
                 value("v", v)};
-    out.global = Extent(s.items);
-    out.local = Extent(local);
+    launch_groups(out, s.items / 64, 64);
     out.work = {4.0 * static_cast<double>(s.items * s.trips), 0, static_cast<double>(s.items * s.trips)};
     out.check = [v](const Buffers& buffers) -> std::optional<std::string> {
         const auto found = buffers.as<std::int32_t>("out");
@@ -120,8 +113,7 @@ void masked(Setup& out, const Shape& s, const Request& request) {
     const std::size_t groups = s.items / 64;
     const auto data = random_words(request, groups * s.trips * 32);
     out.args = {InOut{"p", data}, value("trips", static_cast<std::int32_t>(s.trips))};
-    out.global = Extent(s.items);
-    out.local = Extent(64);
+    launch_groups(out, groups, 64);
     const auto updates = static_cast<double>(groups * s.trips * 32);
     out.work = {8 * updates, 0, updates};
     out.accumulates = true;
@@ -140,8 +132,7 @@ void sums(Setup& out, const Shape& s, const Request& request) {
     if (variant == "locals_two_given") out.args.insert(out.args.end(), {Local{"a", 128}, Local{"b", 128}});
     if (variant == "locals_one_given") out.args.push_back(Local{"ab", 256});
     out.args.push_back(value("length", static_cast<std::int32_t>(length)));
-    out.global = Extent(s.items);
-    out.local = Extent(32);
+    launch_groups(out, groups, 32);
     const auto written = static_cast<double>(s.items * length);
     out.work = {4 * written, 0, written};
     out.check = [data, length](const Buffers& buffers) {
@@ -153,13 +144,12 @@ void sums(Setup& out, const Shape& s, const Request& request) {
     };
 }
 
-Setup setup(const Request& request, Params& params) {
-    const auto s = shape_of(request, params);
+Setup setup(const Request& request, const Shape& s) {
     const auto& variant = request.variant.name;
     Setup out;
     if (variant == "index" || variant == "pointer")
-        strided(out, s, request.seed, 64);
-    else if (is_one_of(request.variant, pictures))
+        strided(out, s, request.seed);
+    else if (is_one_of(request.variant.name, pictures))
         picture(out, s, request);
     else if (variant.rfind("masked", 0) == 0)
         masked(out, s, request);
@@ -171,14 +161,14 @@ Setup setup(const Request& request, Params& params) {
 }  // namespace
 
 Experiment describe_address() {
-    Experiment out;
-    out.family = "address";
-    out.question = "How many instructions does each way to write an address cost, and does it show in the time?";
+    auto out =
+        family("address", "How many instructions does each way to write an address cost, and does it show in the time?",
+               shape_of, setup);
     auto with_items = loops;
     with_items.insert(with_items.end(), locals.begin(), locals.end());
     out.axes = {
         count_axis("trips", "", "iterations of the loop; auto is 16, on a CPU 64", 1, 1 << 30).only(loops),
-        count_axis("length", "", "elements of the two arrays that are added", 1, 32).usually("32").only(locals),
+        count_axis("length", "", "elements of the two arrays that are added", 1, 32, {"32"}).only(locals),
         count_axis("items", "work-item", "work-items, rounded up to a multiple of 64; auto is 2^18, on a CPU 2^15", 1,
                    1 << 30)
             .only(with_items),
@@ -187,7 +177,7 @@ Experiment describe_address() {
                    1 << 30)
             .only(pictures),
         count_axis("height", "pixel", "rows of the picture; auto is 16384, on a CPU 2048", 1, 1 << 30).only(pictures),
-        count_axis("pixels", "pixel", "pixels per work-item", 1, 4096).usually("8").tune({"1:64:*2"}).only(coarse),
+        count_axis("pixels", "pixel", "pixels per work-item", 1, 4096, {"8"}).tune({"1:64:*2"}).only(coarse),
         choice_axis("index", "type that places in the picture are computed in", {"int", "uint", "long"})
             .only(pictures)};
     out.variants = {
@@ -207,8 +197,6 @@ Experiment describe_address() {
         {"locals_one", "The same with both arrays in one local allocation."},
         {"locals_two_given", "Adds two arrays in local memory that the host has allocated."},
         {"locals_one_given", "The same with both arrays in one of the host's allocations."}};
-    out.setup = setup;
-    out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
     return out;
 }
 

@@ -6,6 +6,7 @@
 #include "experiments/lib/compare.hpp"
 #include "experiments/lib/describe.hpp"
 #include "experiments/lib/findings.hpp"
+#include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 
 namespace cllab::model {
@@ -58,7 +59,6 @@ Setup setup(const Request& request, Params& params) {
     const auto items = variant == "chain" ? 1 : group * groups;
     Setup out;
     const auto mask = value("counter_mask", counters - 1);
-    const auto trips = value("trips", std::int32_t{0});
     out.global = Extent(items);
     out.local = Extent(variant == "chain" ? 1 : group);
     if (variant == "local") {
@@ -67,7 +67,7 @@ Setup setup(const Request& request, Params& params) {
         if (counters > group * 4 || counters * 4ull > device.local_bytes)
             throw Unsupported("no counter would be shared: there are " + std::to_string(counters) +
                               " counters for the " + std::to_string(group) + " work-items of a group");
-        out.args = {Output{"out", counters * 4ull * groups}, mask, trips};
+        out.args = {Output{"out", counters * 4ull * groups}, mask, trips()};
         out.defines = {"COUNTERS=" + std::to_string(counters)};
         out.work.local_addresses = counters;
         out.check = [=](const Buffers& buffers) {
@@ -84,7 +84,7 @@ Setup setup(const Request& request, Params& params) {
             out.args.push_back(value("counter_log2", static_cast<std::uint32_t>(std::countr_zero(counters))));
             out.args.push_back(value("key", key));
         }
-        out.args.push_back(trips);
+        out.args.push_back(trips());
         out.accumulates = true;
         out.check = [=](const Buffers& buffers) {
             const auto operations = static_cast<std::uint32_t>(buffers.operations);
@@ -105,64 +105,58 @@ Setup setup(const Request& request, Params& params) {
     return out;
 }
 
-std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
-    std::vector<Finding> out;
-    for (const auto& curve : curves) {
-        if (curve.samples.empty()) continue;
-        const auto &least = curve.samples.front(), &most = curve.samples.back();
-        if (curve.variant == "chain") {
-            // How far away an address is depends on where the buffer lies, so that one of them stands for no other. An
-            // interval that others of the machine made wide does not widen it, as long as most are not.
-            auto found =
-                step_finding("latency", "atomic latency", least,
-                             "dependent global additions of one work-item; from the nearest to the farthest address");
-            std::vector<double> steps, lows, highs;
-            for (const auto& s : curve.samples) {
-                steps.push_back(s.per_step);
-                lows.push_back(per_step(s, s.low));
-                highs.push_back(per_step(s, s.high));
-            }
-            found.value = summarise(steps).median;
-            found.low = std::min(std::ranges::min(steps), summarise(lows).median);
-            found.high = std::max(std::ranges::max(steps), summarise(highs).median);
-            out.push_back(found);
-            continue;
+void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
+    const auto &least = curve.samples.front(), &most = curve.samples.back();
+    if (curve.variant == "chain") {
+        // How far away an address is depends on where the buffer lies, so that one of them stands for no other. An
+        // interval that others of the machine made wide does not widen it, as long as most are not.
+        auto found =
+            step_finding("latency", "atomic latency", least,
+                         "dependent global additions of one work-item; from the nearest to the farthest address");
+        std::vector<double> steps, lows, highs;
+        for (const auto& s : curve.samples) {
+            steps.push_back(s.per_step);
+            lows.push_back(per_step(s, s.low));
+            highs.push_back(per_step(s, s.high));
         }
-        if (least.x == 1)
-            out.push_back(rate_finding(curve.variant + ".one", curve.variant + " atomics, one address", "op/s", least,
-                                       1, "all work-items add to one word"));
-        for (const auto& s : curve.samples)
-            if (s.x > 1 && s.x < most.x)
-                out.push_back(rate_finding(curve.variant + "." + text_of(s.x),
-                                           curve.variant + " atomics, " + text_of(s.x) + " addresses", "op/s", s, 1,
-                                           "work-items spread over so many counters"));
-        if (most.x > 1)
-            out.push_back(rate_finding(curve.variant + ".many",
-                                       curve.variant + " atomics, " + text_of(most.x) + " addresses", "op/s", most, 1,
-                                       "work-items spread over the most counters of the sweep"));
+        found.value = summarise(steps).median;
+        found.low = std::min(std::ranges::min(steps), summarise(lows).median);
+        found.high = std::max(std::ranges::max(steps), summarise(highs).median);
+        out.push_back(found);
+        return;
     }
-    return out;
+    if (least.x == 1)
+        out.push_back(rate_finding(curve.variant + ".one", curve.variant + " atomics, one address", "op/s", least, 1,
+                                   "all work-items add to one word"));
+    for (const auto& s : curve.samples)
+        if (s.x > 1 && s.x < most.x)
+            out.push_back(rate_finding(curve.variant + "." + text_of(s.x),
+                                       curve.variant + " atomics, " + text_of(s.x) + " addresses", "op/s", s, 1,
+                                       "work-items spread over so many counters"));
+    if (most.x > 1)
+        out.push_back(rate_finding(curve.variant + ".many",
+                                   curve.variant + " atomics, " + text_of(most.x) + " addresses", "op/s", most, 1,
+                                   "work-items spread over the most counters of the sweep"));
 }
 
 }  // namespace
 
 Experiment describe_atomic() {
-    Experiment out;
-    out.family = "atomic";
-    out.question =
+    auto out = family(
+        "atomic",
         "How many atomic additions per second does a device do, on shared and on separate addresses, and how long does "
-        "one take?";
-    out.axes = {count_axis("counters", "address", "words that the additions go to", 1, 1 << 24)
-                    .usually({"1", "4", "32", "256", "4096", "65536"})
+        "one take?",
+        setup);
+    out.axes = {count_axis("counters", "address", "words that the additions go to", 1, 1 << 24,
+                           {"1", "4", "32", "256", "4096", "65536"})
                     .power_of_two()};
     out.variants = {
         {"global", "Every work-item adds to counters in global memory, to the next one in each trip."},
         {"local", "Every work-item adds to counters in local memory, to the next one in each trip."},
         {"chain", "One work-item adds to the counters in turn; each addition waits for the result of the one before."}};
-    out.setup = setup;
     out.metrics = {{"rate", "op/s", Better::higher, [](const Setup&, double seconds) { return 1 / seconds; }}};
     out.curve_over = "counters";
-    out.conclude = conclude;
+    out.conclude = each_curve(conclude);
     return out;
 }
 

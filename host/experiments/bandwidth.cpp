@@ -1,5 +1,7 @@
 // bandwidth: reads, writes, the copy that every other family is measured against, and the levels in between.
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -9,6 +11,7 @@
 #include "experiments/lib/compare.hpp"
 #include "experiments/lib/data.hpp"
 #include "experiments/lib/describe.hpp"
+#include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 
 namespace cllab::model {
@@ -21,8 +24,6 @@ using Words = std::span<const std::uint32_t>;
 constexpr std::uint32_t factor = 0x9E3779B1u;  // as in bandwidth.cl
 
 Words words_of(const SharedBytes& bytes) { return view<std::uint32_t>(bytes); }
-
-bool is_reread(const Request& request) { return request.variant.name == "reread"; }
 
 /// Sizes of one cell. For a stream: `bytes` of each buffer. For reread: of the region all groups walk round.
 struct Shape {
@@ -62,44 +63,42 @@ struct Shape {
 
 /// Bytes of one buffer when the axis says auto: source and destination together are four times the last-level cache,
 /// within what the device can allocate.
-std::uint64_t automatic_bytes(const Request& request, std::uint64_t block) {
-    const auto& device = request.device;
-    if (is_reread(request)) return std::max<std::uint64_t>(16 << 10, block);
+std::uint64_t automatic_bytes(const Device& device, const std::string& variant, std::uint64_t block) {
+    if (variant == "reread") return std::max<std::uint64_t>(16 << 10, block);
     if (is_simulator(device)) return 64 << 10;
     return whole_pages(device, std::max<std::uint64_t>(2 * device.last_level_bytes, 16ull << 20));
 }
 
-Shape shape_of(const Request& request, Params& params) {
-    const auto& device = request.device;
-    if (device.is_cpu() && request.variant.name == "batch")
+Shape shape_of(const Device& device, const std::string& variant, Params& params) {
+    if (device.is_cpu() && variant == "batch")
         throw Unsupported(
             "a CPU keeps several lines in flight along the run of each work-item; bandwidth_copy is its copy");
+    const bool reread = variant == "reread";
     Shape s;
     // 16 bytes per work-item everywhere, but a CPU's first level only shows its width to whole vectors.
-    s.width = params.count("width", is_reread(request) && device.is_cpu() ? 64 : 16);
+    s.width = params.count("width", reread && device.is_cpu() ? 64 : 16);
     s.runs = device.is_cpu();
     s.lanes = s.runs ? 1 : std::min<std::size_t>(256, device.max_group);
     // One group of reread fills a unit: of two groups, one would find in the unit's cache what the other fetched.
-    if (is_reread(request) && !s.runs && !is_simulator(device))
-        s.lanes = std::min<std::size_t>(1024, device.max_group_promised);
+    if (reread && !s.runs && !is_simulator(device)) s.lanes = std::min<std::size_t>(1024, device.max_group_promised);
     // A block of reread: 4 KiB per work-item on a CPU, where loops cost more than loads in flight.
     s.depth = s.runs ? 4096 / s.width : 4;
     const auto block = s.block_elements() * s.width;
-    s.bytes = params.count("size", automatic_bytes(request, block));
-    if (is_reread(request) && s.bytes % block != 0)
+    s.bytes = params.count("size", automatic_bytes(device, variant, block));
+    if (reread && s.bytes % block != 0)
         throw Unsupported("axis 'size' is " + std::to_string(s.bytes) + " bytes; the blocks of bandwidth_reread have " +
                           std::to_string(block) + " bytes on this device");
     if (s.bytes % s.width != 0)
         throw Error(Blame::usage, "axis 'size' is " + std::to_string(s.bytes) +
                                       " bytes, which are no whole number of elements of " + std::to_string(s.width) +
                                       " (axis 'width')");
-    if (!is_reread(request)) {
+    if (!reread) {
         s.offset = params.count("offset");
         s.spacing = params.count("stride");
     }
     require_room(device, "src", s.buffer_bytes());
     s.count = (s.bytes / s.width + s.spacing - 1) / s.spacing;
-    if (is_reread(request))
+    if (reread)
         s.items = (is_simulator(device) ? 2 : device.compute_units) * s.lanes;
     else if (s.runs)
         s.items = device.compute_units * 4ull;
@@ -107,7 +106,7 @@ Shape shape_of(const Request& request, Params& params) {
     else
         s.items = round_up(std::max<std::uint64_t>(1, (s.count + 3) / 4), s.lanes);
     // The sums that a read stores are traffic too: 32 groups per unit keep them to a few per cent of a large buffer.
-    if (request.variant.name == "read" && !s.runs)
+    if (variant == "read" && !s.runs)
         s.items = std::min<std::uint64_t>(s.items, device.compute_units * 32ull * s.lanes);
     return s;
 }
@@ -158,10 +157,9 @@ std::vector<std::uint32_t> reread_sums(const Shape& s, Words src, std::int32_t t
 
 /// A word of an output that nobody may write.
 std::uint32_t untouched_word(const Buffers& buffers, std::uint64_t at) {
-    std::uint32_t out = 0;
-    for (unsigned k = 0; k < 4; ++k)
-        out |= std::to_integer<std::uint32_t>(poison_byte(buffers.poison_seed, 4 * at + k)) << (8 * k);
-    return out;
+    std::array<std::byte, 4> out;
+    for (unsigned k = 0; k < out.size(); ++k) out[k] = poison_byte(buffers.poison_seed, 4 * at + k);
+    return std::bit_cast<std::uint32_t>(out);
 }
 
 /// The first word of `name` that is not expected(element, word of it), and what lies between and in front of them
@@ -221,7 +219,7 @@ void set_up_reread(const Request& request, const Shape& s, Setup& out) {
     const auto src = random_bytes(s.bytes, request.seed);
     out.args = {Input{"src", src}, Output{"sums", s.items * s.width},
                 value("blocks", static_cast<std::uint32_t>(s.blocks())),
-                value("stride", static_cast<std::uint32_t>(s.stride())), value("trips", std::int32_t{0})};
+                value("stride", static_cast<std::uint32_t>(s.stride())), trips()};
     out.defines = {"LANES=" + std::to_string(s.lanes), "DEPTH=" + std::to_string(s.depth)};
     const double bytes_per_trip = static_cast<double>(s.items * s.depth * s.width);
     // All groups together go round the region once at the least: what a launch does not come to stays in a nearer level
@@ -246,10 +244,9 @@ std::vector<Declared> declared(const std::string& variant, const Shape& s) {
     return out;
 }
 
-Setup setup(const Request& request, Params& params) {
-    const auto s = shape_of(request, params);
+Setup setup(const Request& request, const Shape& s) {
     Setup out;
-    if (is_reread(request))
+    if (request.variant.name == "reread")
         set_up_reread(request, s, out);
     else
         set_up_stream(request, s, out);
@@ -258,22 +255,21 @@ Setup setup(const Request& request, Params& params) {
     out.global = Extent(s.items);
     out.local = Extent(s.lanes);
     out.defines.push_back("ELEMENT=uint" + (s.width == 4 ? std::string() : std::to_string(s.width / 4)));
-    for (const auto& [name, number] : {std::pair{"WORDS", s.words()},
-                                       {"OFFSET", s.offset},
-                                       {"STRIDE", s.spacing},
-                                       {"APART", std::uint64_t{s.apart()}}})
-        out.defines.push_back(name + ("=" + std::to_string(number)));
-    out.defines.push_back(std::string("STREAMED=") +
-                          (out.work.bytes > static_cast<double>(request.device.last_level_bytes) ? "1" : "0"));
+    const bool streamed = out.work.bytes > static_cast<double>(request.device.last_level_bytes);
+    for (auto& define : defines({{"WORDS", s.words()},
+                                 {"OFFSET", s.offset},
+                                 {"STRIDE", s.spacing},
+                                 {"APART", s.apart()},
+                                 {"STREAMED", streamed}}))
+        out.defines.push_back(std::move(define));
     return out;
 }
 
 }  // namespace
 
 Experiment describe_bandwidth() {
-    Experiment out;
-    out.family = "bandwidth";
-    out.question = "How many bytes per second does memory move when a kernel does nothing else?";
+    auto out = family("bandwidth", "How many bytes per second does memory move when a kernel does nothing else?",
+                      shape_of, setup);
     out.axes = {
         count_axis("size", "byte",
                    "size of each buffer; auto is twice the last-level cache, for reread 16 KiB, where a sweep such as "
@@ -284,14 +280,12 @@ Experiment describe_bandwidth() {
             .power_of_two(),
         count_axis("offset", "word",
                    "words of 32 bits in front of the first element of each buffer: where its elements are aligned to",
-                   0, 4096)
-            .usually("0")
+                   0, 4096, {"0"})
             .tune({"0"})
             .only(bandwidth_streams),
         count_axis("stride", "element",
                    "from one element that is moved to the next; the buffers keep their size, so fewer bytes are moved",
-                   1, 1 << 20)
-            .usually("1")
+                   1, 1 << 20, {"1"})
             .tune({"1"})
             .only(bandwidth_streams)};
     out.variants = {
@@ -301,8 +295,6 @@ Experiment describe_bandwidth() {
         {"write", "Writes each element of a buffer once."},
         {"triad", "Reads two buffers and writes a third, like STREAM's triad; all three count."},
         {"reread", "All work-groups read one region again and again: the bandwidth of the level that holds it."}};
-    out.setup = setup;
-    out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
     out.metrics = {{"bandwidth", "B/s", Better::higher,
                     [](const Setup& s, double seconds) { return s.slope ? 1 / seconds : NAN; }}};
     out.curve_over = "size";

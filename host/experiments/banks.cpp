@@ -9,6 +9,7 @@
 #include "experiments/lib/compare.hpp"
 #include "experiments/lib/describe.hpp"
 #include "experiments/lib/findings.hpp"
+#include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 #include "model/fit.hpp"
 
@@ -51,9 +52,8 @@ Setup setup(const Request& request, Params& params) {
     const auto start = starts(lanes, static_cast<std::uint32_t>(params.integer("stride")),
                               static_cast<std::uint32_t>(mix64(request.seed) % 64 * 64));
     Setup out;
-    out.args = {Input{"start", share(start)}, Output{"out", lanes * 4ull * groups}, value("trips", std::int32_t{0})};
-    out.local = Extent(lanes);
-    out.global = Extent(static_cast<std::size_t>(lanes) * groups);
+    out.args = {Input{"start", share(start)}, Output{"out", lanes * 4ull * groups}, trips()};
+    launch_groups(out, groups, lanes);
     out.defines = {"WORDS=" + std::to_string(words), "SHIFT=" + std::to_string(shift),
                    bytes == 4 ? "ADDRESS=uint" : "ADDRESS=ulong"};
     out.slope = slope(device, 256, 1280, loads_per_trip);
@@ -90,12 +90,9 @@ void conclude_rate(const Curve& curve, std::vector<Finding>& out) {
     out.push_back(rate_finding("rate", "local memory bandwidth", "B/s", *free, 1,
                                "four chains of loads in each work-item of whole groups on all units, stride 1"));
     if (curve.samples.size() < 3) return;
-    const auto& worst = *std::max_element(curve.samples.begin(), curve.samples.end(),
-                                          [](const auto& a, const auto& b) { return a.per_step < b.per_step; });
-    out.push_back({"rate.worst", "local memory at the worst stride", "x", worst.per_step / free->per_step,
-                   per_step(worst, worst.low) / per_step(*free, free->high),
-                   per_step(worst, worst.high) / per_step(*free, free->low),
-                   "stride " + text_of(worst.x) + " against 1, the same loads"});
+    const auto& worst = extremes(curve.samples).second;
+    out.push_back(ratio_finding("rate.worst", "local memory at the worst stride", worst, *free,
+                                "stride " + text_of(worst.x) + " against 1, the same loads"));
 }
 
 void conclude_one(const Curve& curve, const Device& device, std::vector<Finding>& out) {
@@ -119,44 +116,36 @@ void conclude_one(const Curve& curve, const Device& device, std::vector<Finding>
     for (const auto& [banks, width] : fit->alternatives)
         also +=
             (also.empty() ? "; as good: " : ", ") + std::to_string(banks) + " of " + std::to_string(width) + " byte";
-    const double banks = fit->banks, width = fit->bank_bytes;
-    out.push_back({"banks." + of, label + "banks", "bank", banks, banks, banks, how + also});
-    out.push_back({"width." + of, label + "bank width", "byte", width, width, width, how});
-    out.push_back({"way." + of, label + "time per way", "s", fit->per_slot, fit->per_slot, fit->per_slot, how});
+    out.push_back(figure("banks." + of, label + "banks", "bank", fit->banks, how + also));
+    out.push_back(figure("width." + of, label + "bank width", "byte", fit->bank_bytes, how));
+    out.push_back(figure("way." + of, label + "time per way", "s", fit->per_slot, how));
 }
 
-std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& device) {
-    std::vector<Finding> out;
-    for (const auto& curve : curves) {
-        if (curve.variant == "rate")
-            conclude_rate(curve, out);
-        else
-            conclude_one(curve, device, out);
-    }
-    return out;
+void conclude(const Curve& curve, const Device& device, std::vector<Finding>& out) {
+    if (curve.variant == "rate")
+        conclude_rate(curve, out);
+    else
+        conclude_one(curve, device, out);
 }
 
 }  // namespace
 
 Experiment describe_banks() {
-    Experiment out;
-    out.family = "banks";
-    out.question = "How many banks does local memory have, how wide are they, and what does a conflict cost?";
+    auto out = family(
+        "banks", "How many banks does local memory have, how wide are they, and what does a conflict cost?", setup);
     out.axes = {
         count_axis("stride", "word",
                    "distance between the words of neighbouring lanes; 0: all lanes read one word, 33: 32 with padding",
-                   0, 64)
-            .usually({"0",  "1",  "2",  "3",  "4",  "5",  "6",  "7",  "8",  "10", "12",
-                      "14", "15", "16", "17", "20", "24", "31", "32", "33", "48", "64"})};
+                   0, 64, {"0",  "1",  "2",  "3",  "4",  "5",  "6",  "7",  "8",  "10", "12",
+                           "14", "15", "16", "17", "20", "24", "31", "32", "33", "48", "64"})};
     out.variants = {{"word", "One wave chases addresses of 4 bytes (8 bytes where a local pointer has 8)."},
                     {"pair", "The same with words of 8 bytes."},
                     {"rate", "Whole groups on all units, four chains in each work-item: bytes in a second."}};
-    out.setup = setup;
     out.metrics = {{"local_bandwidth", "B/s", Better::higher, [](const Setup& s, double seconds) {
                         return s.global.count() > s.local.count() ? 1 / seconds : NAN;
                     }}};
     out.curve_over = "stride";
-    out.conclude = conclude;
+    out.conclude = each_curve(conclude);
     return out;
 }
 

@@ -3,6 +3,7 @@
 #include "experiments/lib/compare.hpp"
 #include "experiments/lib/describe.hpp"
 #include "experiments/lib/findings.hpp"
+#include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 
 namespace cllab::model {
@@ -38,7 +39,7 @@ Setup setup(const Request& request, Params& params) {
     out.args = {Output{"out", lanes * 4ull}};
     if (variant == "exchange") out.args.push_back(Local{"place", lanes * 8ull});
     out.args.push_back(value("c", c));
-    out.args.push_back(value("trips", std::int32_t{0}));
+    out.args.push_back(trips());
     out.global = out.local = Extent(lanes);
     // A CPU walks through the work-items at each barrier, so that the time follows their number.
     const std::int32_t low =
@@ -106,15 +107,12 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
 }  // namespace
 
 Experiment describe_barrier() {
-    Experiment out;
-    out.family = "barrier";
-    out.question = "What does a work-group barrier cost?";
-    out.axes = {count_axis("group", "item", "work-items in the group", 1, 1 << 16)
-                    .usually({"32", "64", "128", "256", "512", "1024"})};
+    auto out = family("barrier", "What does a work-group barrier cost?", setup);
+    out.axes = {
+        count_axis("group", "item", "work-items in the group", 1, 1 << 16, {"32", "64", "128", "256", "512", "1024"})};
     out.variants = {{"plain", "A multiply-add and a barrier, over and over."},
                     {"exchange", "A value handed to the neighbour through local memory, one barrier per step."},
                     {"none", "The loop of plain without barriers."}};
-    out.setup = setup;
     out.curve_over = "group";
     out.conclude = conclude;
     return out;

@@ -4,6 +4,7 @@
 
 #include "experiments/lib/batchnorm_reference.hpp"
 #include "experiments/lib/describe.hpp"
+#include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 
 namespace cllab::model {
@@ -13,7 +14,7 @@ using namespace lib;
 using batchnorm::Data;
 using batchnorm::Shape;
 
-bool by_channel(const Variant& variant) { return variant.name.rfind("channel", 0) == 0; }
+bool by_channel(const std::string& variant) { return variant.rfind("channel", 0) == 0; }
 
 /// What one cell is launched with.
 struct Choice : Shape {
@@ -32,23 +33,21 @@ std::size_t nearest_divisor(std::size_t images, std::size_t wanted, std::size_t 
     return best;
 }
 
-Choice choice_of(const Request& request, Params& params) {
-    const auto& device = request.device;
-    const auto axis = [&](const char* name, int simulated, int cpu, int gpu) {
-        return params.integer(name, by_scale(device, simulated, cpu, gpu));
+Choice choice_of(const Device& device, const std::string& variant, Params& params) {
+    const auto axis = [&](const char* name, std::size_t simulated, std::size_t cpu, std::size_t gpu) {
+        return params.count(name, by_scale(device, simulated, cpu, gpu));
     };
     const auto n = axis("images", 5, 32, 128), c = axis("channels", 3, 64, 256);
     const auto h = axis("height", 4, 56, 56), w = axis("width", 6, 56, 56);
     // Indices within an image and within a channel are 32-bit.
     const auto pixels = product("the number of values per image", {c, h, w}, (1ull << 31) - 1);
     const auto values = product("the number of values per channel", {n, h, w}, (1ull << 31) - 1);
-    if (by_channel(request.variant) && values < 2)
+    if (by_channel(variant) && values < 2)
         throw Unsupported(
             "a channel has only 1 value and no deviation; training needs at least 2 images, rows or columns");
-    require_room(device, "x",
-                 product("the tensor's size in bytes", {n, static_cast<std::int64_t>(pixels), 4}, 1ull << 40));
-    Choice out{{static_cast<std::size_t>(n), static_cast<std::size_t>(c), static_cast<std::size_t>(h * w)}};
-    if (request.variant.name == "channel_wide") {
+    require_room(device, "x", product("the tensor's size in bytes", {n, pixels, 4}, 1ull << 40));
+    Choice out{{n, c, h * w}};
+    if (variant == "channel_wide") {
         // About enough groups to fill the device four times over, so that the last ones leave little of it idle.
         const std::size_t wanted = (device.is_cpu() ? 4ull : 32ull) * device.compute_units;
         out.slices = params.count("slices", nearest_divisor(out.images, wanted, out.channels));
@@ -94,50 +93,33 @@ void channel(Setup& out, const Request& request, const Choice& s, const Data& da
         const std::size_t local = device.is_cpu() ? 1 : group_of(device, 256), groups = s.channels * s.slices;
         out.defines.insert(out.defines.end(), {"VECTOR=" + std::to_string(vector), define("SLICES", s.slices)});
         out.args.insert(out.args.end(), {Scratch{"partial", groups * 8}, Local{"shared_", local * 8}});
-        out.steps = {Launch{"batchnorm_partial",
-                            Extent(groups * local),
-                            Extent(local),
-                            {"x", "partial", "shared_"},
-                            {},
-                            "partial_sums"},
-                     Launch{"batchnorm_apply",
-                            Extent(groups * local),
-                            Extent(local),
-                            {"x", "y", "partial", "means", "scales", "running", "gamma", "beta"},
-                            {},
-                            "result"}};
+        const Extent all(groups * local), group(local);
+        out.steps = {launch("partial_sums", "batchnorm_partial", all, group, {"x", "partial", "shared_"}),
+                     launch("result", "batchnorm_apply", all, group,
+                            {"x", "y", "partial", "means", "scales", "running", "gamma", "beta"})};
     } else {
         const std::size_t local = group_of(device, device.is_cpu() ? 64 : 512), own = group_of(device, 256);
         out.args.push_back(Local{"shared_", local * 4});
-        out.steps = {Launch{"batchnorm_statistics",
-                            Extent(s.channels * local),
-                            Extent(local),
-                            {"x", "means", "scales", "running", "shared_"},
-                            {},
-                            "statistics"},
-                     Launch{"batchnorm_normalise",
-                            Extent(round_up(s.total(), own)),
-                            Extent(own),
-                            {"x", "y", "means", "scales", "gamma", "beta"},
-                            {},
-                            "result"}};
+        out.steps = {launch("statistics", "batchnorm_statistics", Extent(s.channels * local), Extent(local),
+                            {"x", "means", "scales", "running", "shared_"}),
+                     launch("result", "batchnorm_normalise", Extent(round_up(s.total(), own)), Extent(own),
+                            {"x", "y", "means", "scales", "gamma", "beta"})};
     }
 }
 
-Setup setup(const Request& request, Params& params) {
-    const auto s = choice_of(request, params);
+Setup setup(const Request& request, const Choice& s) {
     const auto data = kept(request, "batchnorm", std::tuple(s.images, s.channels, s.plane, request.seed),
                            [&] { return batchnorm::random_data(s, request.seed); });
     Setup out;
     out.args = {Input{"x", data->x}};
     out.defines = {define("IMAGES", s.images), define("CHANNELS", s.channels), define("PLANE", s.plane)};
-    out.accumulates = by_channel(request.variant);  // the running statistics
-    if (by_channel(request.variant))
+    out.accumulates = by_channel(request.variant.name);  // the running statistics
+    if (by_channel(request.variant.name))
         channel(out, request, s, *data);
     else
         pixel(out, request, s);
     out.work = {8.0 * static_cast<double>(s.total()), 0, static_cast<double>(s.total())};
-    out.check = [data, channels = by_channel(request.variant)](const Buffers& buffers) {
+    out.check = [data, channels = by_channel(request.variant.name)](const Buffers& buffers) {
         return batchnorm::check(*data, channels, buffers);
     };
     return out;
@@ -146,11 +128,11 @@ Setup setup(const Request& request, Params& params) {
 }  // namespace
 
 Experiment describe_batchnorm() {
-    Experiment out;
-    out.family = "batchnorm";
-    out.question =
+    auto out = family(
+        "batchnorm",
         "How many times must batch normalisation read its input, and what do registers, splitting and Welford's update "
-        "gain?";
+        "gain?",
+        choice_of, setup);
     out.axes = {count_axis("images", "", "N, images; auto is 128, on a CPU 32", 1, 1 << 24),
                 count_axis("channels", "", "C, channels; auto is 256, on a CPU 64", 1, 1 << 24),
                 count_axis("height", "", "H, rows of a plane; auto is 56", 1, 1 << 24),
@@ -174,8 +156,6 @@ Experiment describe_batchnorm() {
         {"channel_wide",
          "Statistics per channel: several work-groups per channel, 128-bit loads, second pass in reverse order to hit "
          "the cache."}};
-    out.setup = setup;
-    out.resolve = [](const Request& request, Params& params) { choice_of(request, params); };
     return out;
 }
 

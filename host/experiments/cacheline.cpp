@@ -6,6 +6,7 @@
 #include "experiments/lib/data.hpp"
 #include "experiments/lib/describe.hpp"
 #include "experiments/lib/findings.hpp"
+#include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 
 namespace cllab::model {
@@ -23,8 +24,7 @@ struct Layout {
     }  // the last pair's second word lies beyond the last home
 };
 
-Layout layout_of(const Request& request, Params& params) {
-    const auto& device = request.device;
+Layout layout_of(const Device& device, const std::string&, Params& params) {
     Layout out;
     out.distance = params.count("distance");
     out.offset = params.count("offset");
@@ -39,35 +39,14 @@ Layout layout_of(const Request& request, Params& params) {
     return out;
 }
 
-Setup setup(const Request& request, Params& params) {
-    const auto& device = request.device;
-    const auto layout = layout_of(request, params);
-    const auto [footprint, distance, offset] = layout;
-
-    auto slot = random_order(footprint / granule, request.seed);
+Setup setup(const Request& request, const Layout& layout) {
+    const Chase chase{random_order(layout.footprint / granule, request.seed), granule, layout.offset, visits_per_trip,
+                      "visits"};
     Setup out;
-    out.args = {Input{"slot", share(slot)}, Scratch{"chain", layout.bytes()},
-                InOut{"state", share(std::vector<std::uint64_t>{slot[0] * granule + offset, 0})},
-                value("count", static_cast<std::uint32_t>(slot.size())), value("trips", std::int32_t{0})};
-    out.steps = {Launch{"cacheline_link",
-                        Extent(is_simulator(device) ? 64 : 4096),
-                        {},
-                        {"slot", "chain", "state", "count"},
-                        {},
-                        "link"},
-                 Launch{{}, Extent(1), Extent(1), {"chain", "state", "trips"}, {}, "chase"}};
-    out.defines = {"DISTANCE=" + std::to_string(distance), "OFFSET=" + std::to_string(offset)};
-    out.slope = slope(device, 32, 544, visits_per_trip);
+    chase.set_up(out, "cacheline_link", layout.bytes(), request.device);
+    out.defines = defines({{"DISTANCE", layout.distance}, {"OFFSET", layout.offset}});
+    out.slope = slope(request.device, 32, 544, visits_per_trip);
     out.declared = {{Declared::What::load, visits_per_trip * (request.variant.name == "pair" ? 2.0 : 1.0), 64}};
-    out.accumulates = true;  // the chase goes on from where it stands
-    out.check = [slot = std::move(slot), offset = layout.offset](const Buffers& buffers) -> std::optional<std::string> {
-        const auto visits = static_cast<std::uint64_t>(buffers.trips) * visits_per_trip * buffers.operations;
-        const std::uint64_t expected = slot[visits % slot.size()] * granule + offset,
-                            got = buffers.as<std::uint64_t>("state")[0];
-        if (got == expected) return std::nullopt;
-        return "after " + std::to_string(visits) + " visits the chase stands at byte " + std::to_string(got) +
-               ", expected " + std::to_string(expected);
-    };
     return out;
 }
 
@@ -120,10 +99,9 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
         for (std::size_t i = 0; i < found.size(); ++i) {
             const auto& g = found[i];
             const auto name = name_of_granule(i, found.size(), device.is_gpu());
-            const auto bytes = static_cast<double>(g.bytes);
-            out.push_back({name, name, "byte", bytes, bytes, bytes,
-                           "a second load within costs " + format_seconds(std::max(g.before, 0.0)) + ", beyond " +
-                               format_seconds(g.after) + "; time of the pair less the lone miss"});
+            out.push_back(figure(name, name, "byte", static_cast<double>(g.bytes),
+                                 "a second load within costs " + format_seconds(std::max(g.before, 0.0)) + ", beyond " +
+                                     format_seconds(g.after) + "; time of the pair less the lone miss"));
         }
     }
     return out;
@@ -132,27 +110,21 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
 }  // namespace
 
 Experiment describe_cacheline() {
-    Experiment out;
-    out.family = "cacheline";
-    out.question = "How many bytes does one miss bring in: sector, fetch and line?";
+    auto out = family("cacheline", "How many bytes does one miss bring in: sector, fetch and line?", layout_of, setup);
     out.axes = {
         count_axis("distance", "byte",
                    "distance from the first word of a pair to the second; no multiple of 128, where other pairs begin",
-                   8, 4096)
-            .usually({"8", "24", "40", "72", "136", "264"})
+                   8, 4096, {"8", "24", "40", "72", "136", "264"})
             .multiple_of(8),
         count_axis("offset", "byte",
                    "offset of the pair in its block of 128 bytes; half a line moves the thresholds by half a line", 0,
-                   120)
-            .usually("0")
+                   120, {"0"})
             .multiple_of(8),
         count_axis("footprint", "byte", "size of the memory visited; auto is beyond all caches", 1024, 1e12)
             .multiple_of(granule)};
     out.variants = {
         {"pair", "Visits a random block, then the word a fixed distance after it, then the next random block."},
         {"lone", "Visits only the random blocks: the cost of the pair's first load."}};
-    out.setup = setup;
-    out.resolve = [](const Request& request, Params& params) { layout_of(request, params); };
     out.curve_over = "distance";
     out.conclude = conclude;
     return out;

@@ -3,6 +3,7 @@
 // another, and min(groups * B, waves * B / ceil(B / W)) reproduces every published row. So the two rates and W are
 // fitted.
 #include "core/random.hpp"
+#include "experiments/lib/compare.hpp"
 #include "experiments/lib/describe.hpp"
 #include "experiments/lib/findings.hpp"
 #include "experiments/lib/sizes.hpp"
@@ -17,23 +18,12 @@ constexpr std::uint32_t store_every = 4096;
 
 unsigned dimensions(const std::string& variant) { return static_cast<unsigned>(variant.front() - '0'); }
 
-std::size_t items_in_group(std::size_t side, unsigned dims) {
-    std::size_t items = side;
-    for (unsigned d = 1; d < dims; ++d) items *= side;
-    return items;
-}
-
 Extent shape_of(const Request& request, Params& params) {
     if (request.variant.name == "box") return params.shape("shape", Extent(32, 16));
-    const auto side = params.count("side");
-    switch (dimensions(request.variant.name)) {
-        case 1:
-            return Extent(side);
-        case 2:
-            return Extent(side, side);
-        default:
-            return Extent(side, side, side);
-    }
+    Extent out;
+    out.dims = dimensions(request.variant.name);
+    std::fill_n(out.size.begin(), out.dims, params.count("side"));
+    return out;
 }
 
 Setup setup(const Request& request, Params& params) {
@@ -52,14 +42,11 @@ Setup setup(const Request& request, Params& params) {
     groups /= std::max<std::size_t>(1, items / 64);
     if (is_simulator(device)) groups = 16;
     // A square or cube of groups, so that every dimension takes part.
-    std::size_t edge = groups;
-    if (dims == 2) edge = static_cast<std::size_t>(std::lround(std::sqrt(static_cast<double>(groups))));
-    if (dims == 3) edge = static_cast<std::size_t>(std::lround(std::cbrt(static_cast<double>(groups))));
-    edge = std::max<std::size_t>(edge, 2);
+    const auto edge = std::max<long>(2, std::lround(std::pow(groups, 1.0 / dims)));
 
     Setup out;
     out.local = out.global = group;
-    for (unsigned d = 0; d < dims; ++d) out.global.size[d] *= edge;
+    for (unsigned d = 0; d < dims; ++d) out.global.size[d] *= static_cast<std::size_t>(edge);
     const std::size_t total = out.global.count();
     const std::uint32_t every = is_simulator(device) ? 1 : store_every;
     Random random(request.seed);
@@ -67,22 +54,13 @@ Setup setup(const Request& request, Params& params) {
     out.args = {Output{"out", (total + every - 1) / every * sizeof(std::uint32_t)}, value("mask", every - 1),
                 value("token", token)};
     out.work.steps = static_cast<double>(total / items);
-    out.check = [=](const Buffers& buffers) -> std::optional<std::string> {
-        const auto stored = buffers.as<std::uint32_t>("out");
-        for (std::uint32_t i = 0; i < stored.size(); ++i) {
-            const auto id = i * every;
-            if (stored[i] != (id ^ token))
-                return "work-item " + std::to_string(id) + " left " + std::to_string(stored[i]) + ", expected " +
-                       std::to_string(id ^ token);
-        }
-        return std::nullopt;
+    out.check = [=](const Buffers& buffers) {
+        return first_left(buffers, "work-item ", every, [&](std::uint32_t item) { return item ^ token; });
     };
     return out;
 }
 
-double items_of(const std::string& variant, double side) {
-    return static_cast<double>(items_in_group(static_cast<std::size_t>(side), dimensions(variant)));
-}
+double items_of(const std::string& variant, double side) { return std::pow(side, dimensions(variant)); }
 
 /// Where groups stay resident for a time, large groups are limited by how many fit: rate = units * floor(M / B) * B /
 /// life. Looks for the M of least spread of `life` among the points that the two rates leave unexplained.
@@ -110,9 +88,9 @@ void conclude_residency(const std::vector<double>& sizes, const std::vector<doub
         if (spread < best_spread) best_spread = spread, best_items = most, best_life = (*least + *greatest) / 2;
     }
     if (best_items > 0)
-        out.push_back({"resident", "resident work-items a unit", "", best_items, best_items, best_items,
-                       "sawtooth of the rate for large groups; a group lives " + text_of(best_life) + " s, spread " +
-                           text_of(std::round(1000 * best_spread) / 10) + " %"});
+        out.push_back(figure("resident", "resident work-items a unit", "", best_items,
+                             "sawtooth of the rate for large groups; a group lives " + text_of(best_life) +
+                                 " s, spread " + percent(best_spread)));
 }
 
 std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& device) {
@@ -156,13 +134,10 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
     };
     missing("group.time", "time per group", "a GPU begins many groups at a time: their rate says how many");
     if (!fit) return out;
-    const std::string how =
-        "two-rate model over the group size, residual " + text_of(std::round(1000 * fit->residual) / 10) + " %";
-    out.push_back(
-        {"group.rate", "group rate", "group/s", fit->group_rate.value, fit->group_rate.low, fit->group_rate.high, how});
+    const std::string how = "two-rate model over the group size, residual " + percent(fit->residual);
+    out.push_back(figure("group.rate", "group rate", "group/s", fit->group_rate, how));
     if (fit->wave_rate) {
-        out.push_back({"wave.rate", "wave rate", "wave/s", fit->wave_rate->value, fit->wave_rate->low,
-                       fit->wave_rate->high, how});
+        out.push_back(figure("wave.rate", "wave rate", "wave/s", *fit->wave_rate, how));
         const auto [least, most] = std::minmax_element(fit->widths.begin(), fit->widths.end());
         if (!fit->widths.empty())
             out.push_back({"wave.width", "wave width", "", static_cast<double>(fit->width), static_cast<double>(*least),
@@ -179,11 +154,10 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
 }  // namespace
 
 Experiment describe_dispatch() {
-    Experiment out;
-    out.family = "dispatch";
-    out.question = "How many work-groups and waves does the device start per second, and how wide is a wave?";
-    out.axes = {count_axis("side", "work-item", "work-items along each dimension of a group", 1, 4096)
-                    .usually({"1", "8", "32", "48", "64", "96", "128", "192", "256", "512", "768", "1024"})
+    auto out = family(
+        "dispatch", "How many work-groups and waves does the device start per second, and how wide is a wave?", setup);
+    out.axes = {count_axis("side", "work-item", "work-items along each dimension of a group", 1, 4096,
+                           {"1", "8", "32", "48", "64", "96", "128", "192", "256", "512", "768", "1024"})
                     .only({"1d", "2d", "3d"}),
                 shape_axis("shape", "a group of unequal sides")
                     .usually({"32x16", "16x16x4", "32x16x2", "8x8x16"})
@@ -193,7 +167,6 @@ Experiment describe_dispatch() {
         variant("2d", "Square groups, most of them no multiple of a wave.").with("side", "4,8,12,16,20,24,28,32"),
         variant("box", "Groups of unequal sides.").over("shape"),
         variant("3d", "Cubic groups.").with("side", "2,4,6,7,8,9,10")};
-    out.setup = setup;
     out.curve_over = "side";
     out.conclude = conclude;
     return out;

@@ -8,6 +8,7 @@
 #include "experiments/lib/compare.hpp"
 #include "experiments/lib/describe.hpp"
 #include "experiments/lib/findings.hpp"
+#include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 #include "model/fit.hpp"
 
@@ -25,12 +26,10 @@ struct Size {
     std::uint32_t grain = 1;
 };
 
-bool is_for_vectoriser(const Variant& variant) { return variant.name == "straight" || variant.name == "looped"; }
+bool is_for_vectoriser(const std::string& variant) { return variant == "straight" || variant == "looped"; }
 
-Size size_of(const Request& request, Params& params) {
-    const auto& device = request.device;
-    const auto& variant = request.variant.name;
-    const bool full = is_for_vectoriser(request.variant) || variant == "stores" || params.text("fill") == "full";
+Size size_of(const Device& device, const std::string& variant, Params& params) {
+    const bool full = is_for_vectoriser(variant) || variant == "stores" || params.text("fill") == "full";
     Size s;
     s.items = params.count(
         "items", std::min<std::size_t>(device.is_gpu() ? (full ? 256 : 1024) : 16, device.max_group_promised));
@@ -38,7 +37,7 @@ Size size_of(const Request& request, Params& params) {
         s.grain = static_cast<std::uint32_t>(params.count("grain"));
     if (variant == "paths") s.ways = params.count("paths");
     require_group(device, s.items);
-    if (is_for_vectoriser(request.variant))
+    if (is_for_vectoriser(variant))
         s.groups = std::max<std::size_t>(1, (is_simulator(device) ? 64 : 4096ull * device.compute_units) / s.items);
     else if (full && !is_simulator(device))
         s.groups = device.compute_units * (device.is_gpu() ? 8u : 1u);
@@ -61,7 +60,7 @@ void fill_ways(Setup& out, const Request& request, const Size& s, const std::vec
             "on a CPU every work-item takes its own branch in an ordinary loop, so there is no SIMT width; "
             "divergence_straight against divergence_looped shows whether that loop is vectorised");
     out.args.push_back(value("grain", s.grain));
-    out.args.push_back(value("trips", std::int32_t{0}));
+    out.args.push_back(trips());
     out.defines = {"PATHS=" + std::to_string(s.ways)};
     out.declared = {{Declared::What::multiply_add, static_cast<double>(s.ways) * links_per_trip, 32}};
     out.check = check_of([=](std::int32_t trips) -> Expected {
@@ -75,7 +74,7 @@ void fill_ways(Setup& out, const Request& request, const Size& s, const std::vec
 
 void fill_swap(Setup& out, const Request& request, const Size& s, const std::vector<float>& starts) {
     const float t0 = -1.9f, t1 = -1.7f;
-    out.args.insert(out.args.end(), {value("t0", t0), value("t1", t1), value("trips", std::int32_t{0})});
+    out.args.insert(out.args.end(), {value("t0", t0), value("t1", t1), trips()});
     // Of the two loops of `branch` a compiler may make one: that is `select`.
     out.declared = {{Declared::What::multiply_add, links_per_trip, 32}};
     const bool swaps = request.variant.name != "plain";
@@ -108,17 +107,13 @@ void fill_straight(Setup& out, const Request& request, const Size& s, const std:
 
 /// Every way stores the number of its work-item: no chain, no slope.
 Setup stores(const Request& request, const Size& s) {
-    const std::size_t total = std::bit_ceil(s.items * (is_simulator(request.device) ? 4
-                                                       : request.device.is_gpu()    ? 1 << 16
-                                                                                    : 1 << 12));
+    const std::size_t total = std::bit_ceil(s.items * by_scale<std::size_t>(request.device, 4, 1 << 12, 1 << 16));
     Setup out;
-    out.args = {Output{"out", total * 4}, value("grain", s.grain),
+    launch_groups(out, total / s.items, s.items);
+    out.args = {Output{"out", out.global.count() * 4}, value("grain", s.grain),
                 value("mask", static_cast<std::uint32_t>(total - 1))};
-    out.global = Extent(total / s.items * s.items);
-    out.local = Extent(s.items);
-    out.work.bytes = 4.0 * static_cast<double>(out.global.count());
     out.work.steps = static_cast<double>(out.global.count());
-    std::get<Output>(out.args.front()).size_bytes = out.global.count() * 4;
+    out.work.bytes = 4 * out.work.steps;
     out.check = [](const Buffers& buffers) {
         return first_difference<std::uint32_t>(buffers, "out",
                                                [](std::size_t i) { return static_cast<std::uint32_t>(i); });
@@ -126,38 +121,30 @@ Setup stores(const Request& request, const Size& s) {
     return out;
 }
 
-Setup setup(const Request& request, Params& params) {
-    const auto s = size_of(request, params);
+Setup setup(const Request& request, const Size& s) {
     if (request.variant.name == "stores") return stores(request, s);
     const auto starts = chain_starts<float>(4, request.seed);
     const auto& variant = request.variant.name;
-    const bool straight = is_for_vectoriser(request.variant);
+    const bool straight = is_for_vectoriser(request.variant.name);
     Setup out;
-    out.args = {Input{"start", share(starts)}, Output{"out", 0}};
+    out.args = {Input{"start", share(starts)}, Output{"out", s.items * s.groups * sizeof(float)}};
     if (straight)
         fill_straight(out, request, s, starts);
     else if (variant == "width" || variant == "paths")
         fill_ways(out, request, s, starts);
     else
         fill_swap(out, request, s, starts);
-    out.args[1] = Output{"out", s.items * s.groups * sizeof(float)};
-    out.global = Extent(s.items * s.groups);
-    out.local = Extent(s.items);
+    launch_groups(out, s.groups, s.items);
     if (!straight) out.slope = slope(request.device, 64, 3 * 64, links_per_trip);
     return out;
 }
 
 void conclude_width(const Curve& curve, std::vector<Finding>& out) {
-    std::vector<double> grain, time;
-    for (const auto& s : curve.samples) {
-        grain.push_back(s.x);
-        time.push_back(s.per_step);
-    }
     const std::string fill = curve.fixed.text("fill"), where = fill == "full" ? ", all units busy" : ", one group";
-    const auto step = fit_step(grain, time);
+    const auto step = fit_step(xs(curve), steps(curve));
     if (!step || step->before < 1.3 * step->after) {
-        out.push_back({"width." + fill, "SIMT width" + where, "work-item", 1, 1, 1,
-                       "the time does not depend on the grain of the branch: no SIMT width"});
+        out.push_back(figure("width." + fill, "SIMT width" + where, "work-item", 1,
+                             "the time does not depend on the grain of the branch: no SIMT width"));
         return;
     }
     // Up to the knee a wave still holds both ways; the next grain tried is the first that fills it.
@@ -173,8 +160,9 @@ void conclude_paths(const Curve& curve, std::vector<Finding>& out) {
     const std::string fill = curve.fixed.text("fill"), where = fill == "full" ? ", all units busy" : ", one group";
     for (const auto& s : curve.samples) {
         if (s.x == 2 || &s == &curve.samples.back())
-            out.push_back({"ways." + text_of(s.x) + "." + fill, "cost of " + text_of(s.x) + " ways" + where, "x",
-                           s.per_step / one.per_step, s.low / one.high, s.high / one.low, "time over that of one way"});
+            out.push_back(ratio_finding("ways." + text_of(s.x) + "." + fill,
+                                        "cost of " + text_of(s.x) + " ways" + where, s, one,
+                                        "time over that of one way"));
     }
 }
 
@@ -183,19 +171,12 @@ void conclude_ratio(const std::vector<Curve>& curves, const std::string& above, 
                     const std::string& id, const std::string& name, const std::string& how, std::vector<Finding>& out) {
     const auto best = [&](const std::string& variant) {
         const Curve::Sample* found = nullptr;
-        for (const auto& curve : curves) {
-            if (curve.variant != variant) continue;
-            for (const auto& s : curve.samples) {
-                if (!found || s.per_step < found->per_step) found = &s;
-            }
-        }
+        for (const auto& row : rows_of(curves, variant))
+            if (!found || row.sample->per_step < found->per_step) found = row.sample;
         return found;
     };
     const auto *a = best(above), *b = best(below);
-    if (!a || !b || !(b->per_step > 0)) return;
-    const double scale_a = a->per_step / a->seconds, scale_b = b->per_step / b->seconds;
-    out.push_back({id, name, "x", a->per_step / b->per_step, a->low * scale_a / (b->high * scale_b),
-                   a->high * scale_a / (b->low * scale_b), how});
+    if (a && b && b->per_step > 0) out.push_back(ratio_finding(id, name, *a, *b, how));
 }
 
 std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& device) {
@@ -218,13 +199,12 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
 }  // namespace
 
 Experiment describe_divergence() {
-    Experiment out;
-    out.family = "divergence";
-    out.question = "How many work-items run in lockstep, and what does it cost when they take different paths?";
-    out.axes = {count_axis("grain", "work-item", "neighbours that take the same path", 1, 4096)
-                    .usually("1")
+    auto out = family("divergence",
+                      "How many work-items run in lockstep, and what does it cost when they take different paths?",
+                      size_of, setup);
+    out.axes = {count_axis("grain", "work-item", "neighbours that take the same path", 1, 4096, {"1"})
                     .only({"width", "paths", "stores"}),
-                count_axis("paths", "", "different paths", 1, 64).usually("2").only({"paths"}).power_of_two(),
+                count_axis("paths", "", "different paths", 1, 64, {"2"}).only({"paths"}).power_of_two(),
                 count_axis("items", "work-item",
                            "work-items per group; auto is 16 on a CPU, else 256, for one group 1024", 1, 4096),
                 choice_axis("fill", "one work-group, or all compute units busy", {"one", "full"})
@@ -248,8 +228,6 @@ Experiment describe_divergence() {
             .needs({"cpu"})
             .with("items", "1,16,256")
             .over("items")};
-    out.setup = setup;
-    out.resolve = [](const Request& request, Params& params) { size_of(request, params); };
     out.curve_over = "grain";
     out.conclude = conclude;
     return out;

@@ -4,6 +4,7 @@
 #include "experiments/lib/compare.hpp"
 #include "experiments/lib/describe.hpp"
 #include "experiments/lib/fma_findings.hpp"
+#include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 
 namespace cllab::model {
@@ -18,9 +19,7 @@ struct Shape {
     std::int64_t steps = 0;  ///< links of each chain in the shorter run, about
 };
 
-Shape shape_of(const Request& request, Params& params) {
-    const auto& device = request.device;
-    const auto& variant = request.variant.name;
+Shape shape_of(const Device& device, const std::string& variant, Params& params) {
     const bool gpu = device.is_gpu();
     Shape s;
     if (variant == "clock") return s;
@@ -57,32 +56,6 @@ Shape shape_of(const Request& request, Params& params) {
 }
 
 template <typename T>
-std::vector<T> ends_of(const std::vector<T>& starts, T c, std::int64_t steps) {
-    std::vector<T> out;
-    for (const T x : starts) out.push_back(run_chain(x, c, steps));
-    return out;
-}
-
-/// The output of every work-item: element e is the sum, in order, of the chains' element e.
-template <typename T>
-Check check_of(const Shape& s, std::vector<T> starts, T c) {
-    return [=, starts = std::move(starts)](const Buffers& buffers) {
-        const auto ends = ends_of(starts, c,
-                                  static_cast<std::int64_t>(buffers.trips) * static_cast<std::int64_t>(s.unroll) +
-                                      static_cast<std::int64_t>(s.ahead));
-        std::vector<T> sums;  // work-items repeat with period 4
-        for (std::size_t i = 0; i < 4; ++i) {
-            for (std::size_t e = 0; e < s.width; ++e) {
-                T sum{};
-                for (std::size_t j = 0; j < s.ilp; ++j) sum = sum + ends[i + j * s.width + e];
-                sums.push_back(sum);
-            }
-        }
-        return first_difference<T>(buffers, "out", [&](std::size_t at) { return sums[at % sums.size()]; });
-    };
-}
-
-template <typename T>
 void fill(Setup& out, const Shape& s, std::uint64_t seed, T c, std::vector<T> starts) {
     starts.resize(4 + s.ilp * s.width);
     if constexpr (std::is_same_v<T, std::uint32_t>) {
@@ -90,8 +63,12 @@ void fill(Setup& out, const Shape& s, std::uint64_t seed, T c, std::vector<T> st
         for (auto& x : starts) x = static_cast<std::uint32_t>(random());
     }
     out.args = {Input{"start", share(starts)}, Output{"out", s.items * s.groups * s.width * sizeof(T)},
-                value("constant_c", c), value("trips", std::int32_t{0})};
-    out.check = check_of<T>(s, std::move(starts), c);
+                value("constant_c", c), trips()};
+    out.check = [=, starts = std::move(starts)](const Buffers& buffers) {
+        const auto steps = static_cast<std::int64_t>(static_cast<std::size_t>(buffers.trips) * s.unroll + s.ahead);
+        const auto sums = chain_sums(starts, c, steps, s.ilp, s.width);
+        return first_difference<T>(buffers, "out", [&](std::size_t at) { return sums[at % sums.size()]; });
+    };
 }
 
 Setup setup_clock(const Request& request) {
@@ -101,7 +78,7 @@ Setup setup_clock(const Request& request) {
     const auto implementation = request.device.implementation;
     if (implementation != Implementation::nvidia && implementation != Implementation::amd)
         out.defines.push_back("-cl-std=CL3.0");
-    out.args = {Output{"out", 8}, value("most", most), value("trips", std::int32_t{0})};
+    out.args = {Output{"out", 8}, value("most", most), trips()};
     out.global = out.local = Extent(1);
     out.slope = slope(request.device, 64, 3 * 64, 1024);
     out.check = [](const Buffers& buffers) -> std::optional<std::string> {
@@ -114,9 +91,8 @@ Setup setup_clock(const Request& request) {
     return out;
 }
 
-Setup setup(const Request& request, Params& params) {
+Setup setup(const Request& request, const Shape& s) {
     if (request.variant.name == "clock") return setup_clock(request);
-    const auto s = shape_of(request, params);
     const auto& device = request.device;
     if (s.type == "double" && !device.fp64) throw Unsupported("the device has no double precision");
     if (s.type == "half" && !device.fp16) throw Unsupported("the device has no half precision arithmetic");
@@ -131,8 +107,7 @@ Setup setup(const Request& request, Params& params) {
         fill<std::uint32_t>(out, s, request.seed, 0x2545F491u, {});
     else
         fill<float>(out, s, request.seed, static_cast<float>(chain_constant), chain_starts<float>(count, request.seed));
-    out.global = Extent(s.items * s.groups);
-    out.local = Extent(s.items);
+    launch_groups(out, s.groups, s.items);
     const auto trips = std::max<std::int64_t>(1, s.steps / static_cast<std::int64_t>(s.unroll));
     // A step is one link of every chain.
     out.slope = slope(device, trips, 3 * trips, static_cast<double>(s.unroll));
@@ -163,16 +138,15 @@ double integer_ops(const Setup& setup, double seconds) { return is_integer(setup
 }  // namespace
 
 Experiment describe_fma() {
-    Experiment out;
-    out.family = "fma";
-    out.question =
-        "What does a fused multiply-add cost in latency, throughput and code, and how many units execute it?";
+    auto out = family(
+        "fma", "What does a fused multiply-add cost in latency, throughput and code, and how many units execute it?",
+        shape_of, setup);
     const Texts chains{"latency", "ilp", "loop", "nested", "unrolled", "align", "code", "peak", "units"};
     const Texts unrolled{"latency", "ilp", "loop", "nested", "unrolled", "align", "peak", "units"};
     const Texts wide{"ilp", "loop", "nested", "unrolled", "align", "code", "peak", "units"};
     out.axes = {
         choice_axis("type", "element type", {"float", "double", "half", "uint"}).only(chains),
-        count_axis("width", "", "elements per vector", 1, 16).usually("1").only(chains).power_of_two(),
+        count_axis("width", "", "elements per vector", 1, 16, {"1"}).only(chains).power_of_two(),
         count_axis("ilp", "", "independent chains per work-item; auto is 1 for latency, 4 for peak and units, else 2",
                    1, 16)
             .only(chains)
@@ -183,8 +157,7 @@ Experiment describe_fma() {
         count_axis(
             "ahead", "FMA",
             "steps of each chain before the loop, which move the loop in the lines that instructions are fetched in", 0,
-            15)
-            .usually("0")
+            15, {"0"})
             .only({"align"}),
         count_axis("code", "FMA", "multiply-adds in one straight line", 16, 16384).only({"code"}).power_of_two(),
         count_axis(
@@ -230,8 +203,6 @@ Experiment describe_fma() {
                 "Work-groups that each fill one unit: the time rises by a step with every full round of units.")
             .with("load", "50,99,100,101,150,200,201,250,300")
             .over("load")};
-    out.setup = setup;
-    out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
     out.metrics = {{"flops", "FLOP/s", Better::higher, flops}, {"ops", "op/s", Better::higher, integer_ops}};
     out.curve_over = "load";
     out.conclude = fma_findings;

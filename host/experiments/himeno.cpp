@@ -9,10 +9,10 @@
 
 #include "core/text.hpp"
 #include "core/units.hpp"
-#include "experiments/lib/data.hpp"
 #include "experiments/lib/describe.hpp"
 #include "experiments/lib/himeno_plan.hpp"
 #include "experiments/lib/native.hpp"
+#include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 #include "model/params.hpp"
 #include "model/result.hpp"
@@ -29,23 +29,18 @@ constexpr double pentium_iii_mflops = 82.84;  // the benchmark's unit of score: 
 std::vector<std::string> add_arguments(Setup& out, const Plan& plan, const Problem& problem) {
     std::vector<std::string> coefficients;
     std::map<SharedBytes, SharedBytes> laid_out;  // equal arrays share one buffer here too
-    const auto lay_out = [&](const SharedBytes& field) {
-        auto& to = laid_out[field];
-        if (!to) to = padded(field, plan.grid, plan.row, plan.start);
-        return to;
-    };
+    const auto apart = [&](const SharedBytes& field) { return rows_apart(field, plan.grid.k, plan.row, plan.start); };
     const auto coefficient = [&](Array array) {
         const auto& field = problem.coefficient(array);
-        if (!plan.sections) return lay_out(field);
         auto& to = laid_out[field];
-        if (!to) to = section(field, plan.grid);
+        if (!to) to = plan.sections ? section(field, plan.grid) : apart(field);
         return to;
     };
     const auto input = [&](const std::string& name, SharedBytes data) {
         out.args.push_back(Input{name, std::move(data)});
         coefficients.push_back(name);
     };
-    const auto p = lay_out(problem.initial_p());
+    const auto p = apart(problem.initial_p());
     const auto row_bytes = plan.row * sizeof(float);
     out.args.push_back(InOut{"p", p, row_bytes});
     // A swap needs the boundary in both; the copy needs nothing there, so a poisoned q shows a kernel that reads it.
@@ -78,15 +73,11 @@ void add_steps(Setup& out, const Plan& plan, const std::vector<std::string>& coe
         for (const auto& name : coefficients) out.steps.push_back(Upload{name, plan.piece_bytes});
     }
     for (unsigned n = 0; n < plan.sweeps; ++n) {
-        out.steps.push_back(Launch{{}, plan.global, plan.local, sweep_args, {}, "sweep"});
-        out.steps.push_back(Launch{"himeno_gosa",
-                                   Extent(plan.gosa_items),
-                                   Extent(plan.gosa_items),
-                                   {"partial", "count", "gosa"},
-                                   {},
-                                   "residual"});
+        const Extent gosa(plan.gosa_items);
+        out.steps.push_back(launch("sweep", "", plan.global, plan.local, sweep_args));
+        out.steps.push_back(launch("residual", "himeno_gosa", gosa, gosa, {"partial", "count", "gosa"}));
         if (plan.copy)
-            out.steps.push_back(Launch{"himeno_copy", plan.global, plan.local, {"p", "q"}, {}, "copy"});
+            out.steps.push_back(launch("copy", "himeno_copy", plan.global, plan.local, {"p", "q"}));
         else
             out.steps.push_back(Swap{"p", "q"});
     }
@@ -95,23 +86,22 @@ void add_steps(Setup& out, const Plan& plan, const std::vector<std::string>& coe
 }
 
 void add_defines(Setup& out, const Plan& plan) {
-    const auto define = [&](const char* name, std::size_t number) {
-        out.defines.push_back(name + ("=" + std::to_string(number)));
-    };
-    define("GRID_I", plan.grid.i);
-    define("GRID_J", plan.grid.j);
-    define("GRID_K", plan.grid.k);
-    define("ROW", plan.row);
-    define("LX", plan.local.size[0]);
-    define("LY", plan.local.size[1]);
-    define("LZ", plan.local.size[2]);
-    define("LANES", plan.lanes);
-    define("PLANES", plan.planes);
-    define("START", plan.start);
-    for (const auto& [name, axis] : {std::pair{"K_ID", 'k'}, {"J_ID", 'j'}, {"I_ID", 'i'}})
-        define(name, plan.order.find(axis));
-    define("GOSA_ITEMS", plan.gosa_items);
-    define("HIMENO_CONTRACT", plan.contract);
+    const auto& [x, y, z] = plan.local.size;
+    out.defines = defines({{"GRID_I", plan.grid.i},
+                           {"GRID_J", plan.grid.j},
+                           {"GRID_K", plan.grid.k},
+                           {"ROW", plan.row},
+                           {"LX", x},
+                           {"LY", y},
+                           {"LZ", z},
+                           {"LANES", plan.lanes},
+                           {"PLANES", plan.planes},
+                           {"START", plan.start},
+                           {"K_ID", plan.order.find('k')},
+                           {"J_ID", plan.order.find('j')},
+                           {"I_ID", plan.order.find('i')},
+                           {"GOSA_ITEMS", plan.gosa_items},
+                           {"HIMENO_CONTRACT", plan.contract}});
 }
 
 Check make_check(const Plan& plan, std::shared_ptr<const Problem> problem) {
@@ -127,8 +117,7 @@ Check make_check(const Plan& plan, std::shared_ptr<const Problem> problem) {
     };
 }
 
-Setup setup(const Request& request, Params& params) {
-    const auto plan = plan_of(request, params);
+Setup setup(const Request& request, const Plan& plan) {
     const bool prescribed = plan.prescribed && request.verification > 0;
     const auto data = prescribed ? Data::prescribed : Data::random;
     const auto key = std::tuple(plan.grid.i, plan.grid.j, plan.grid.k, data, prescribed ? 0 : request.seed);
@@ -219,11 +208,11 @@ std::vector<std::string> size_names() {
 }  // namespace
 
 Experiment describe_himeno() {
-    Experiment out;
-    out.family = "himeno";
-    out.question =
+    auto out = family<Plan>(
+        "himeno",
         "How close does a 19-point Jacobi sweep come to the bandwidth of memory, and what does each step towards it "
-        "gain?";
+        "gain?",
+        plan_of, setup);
     out.axes = {
         choice_axis("size", "grid, boundary included; auto is S on a CPU, and L on a GPU that has room for it",
                     size_names())
@@ -235,7 +224,7 @@ Experiment describe_himeno() {
         choice_axis("contract",
                     "whether the compiler may fuse multiply and add; the result is then compared within a tolerance",
                     {"off", "on"}),
-        count_axis("sweeps", "", "iterations between the transfers", 1, 1000).usually("10").only({"region", "whole"}),
+        count_axis("sweeps", "", "iterations between the transfers", 1, 1000, {"10"}).only({"region", "whole"}),
         shape_axis("local",
                    "work-group: work-items along x, y and z, which are k, j and i where no order says otherwise; auto "
                    "is chosen by the variant")
@@ -246,8 +235,7 @@ Experiment describe_himeno() {
                    "version, else 0",
                    0, 1024)
             .tune({"auto", "0", "8", "16", "32", "64"}),
-        count_axis("start", "word", "words in front of each array: its rows then begin at no alignment", 0, 1024)
-            .usually("0")
+        count_axis("start", "word", "words in front of each array: its rows then begin at no alignment", 0, 1024, {"0"})
             .tune({"0"})
             .only({"swap"}),
         choice_axis("order",
@@ -288,19 +276,7 @@ Experiment describe_himeno() {
         {"registers",
          "2.5-D blocking in registers: each work-item keeps five values of each plane as it moves along i."},
         {"wide", "registers on vectors of `lanes` points; on a CPU each work-item takes whole rows of its planes."}};
-    out.native = native::loops("swap", "The loops of the original with two fields that change places",
-                               [](const HostMemory& m, const Point& point, unsigned threads) {
-                                   const auto grid = grid_of(point.text("size"));
-                                   std::array<const float*, arrays> coefficients{};
-                                   for (std::size_t n = 0; n < arrays; ++n)
-                                       coefficients[n] = m.as<float>(array_names[n]).data();
-                                   const auto row = grid.k + static_cast<std::size_t>(point.integer("pad"));
-                                   m.as<float>("gosa").front() = static_cast<float>(
-                                       native::himeno(coefficients, m.as<float>("p").data(), m.as<float>("q").data(),
-                                                      {grid.i, grid.j, grid.k, row}, threads));
-                               });
-    out.setup = setup;
-    out.resolve = [](const Request& request, Params& params) { plan_of(request, params); };
+    out.native = native::loops("swap", "The loops of the original with two fields that change places", native::himeno);
     out.metrics = {{"score", "", Better::higher, score}};
     out.summary = summary;
     return out;

@@ -5,6 +5,7 @@
 #include "experiments/lib/data.hpp"
 #include "experiments/lib/describe.hpp"
 #include "experiments/lib/findings.hpp"
+#include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 
 namespace cllab::model {
@@ -20,21 +21,19 @@ struct Shape {
     [[nodiscard]] std::size_t instructions() const { return chains * kinds; }  ///< of one work-item in one round
 };
 
-Shape shape_of(const Request& request, Params& params) {
+Shape shape_of(const Device& device, const std::string& variant, Params& params) {
 #if !defined(__x86_64__)
     throw Unsupported("its instructions are those of x86");
 #endif
-    return {params.count("chains"), request.variant.name == "mixed" ? 2u : 1u, request.device.compute_units * 4ull};
+    return {params.count("chains"), variant == "mixed" ? 2u : 1u, device.compute_units * 4ull};
 }
 
-Setup setup(const Request& request, Params& params) {
-    const auto s = shape_of(request, params);
+Setup setup(const Request& request, const Shape& s) {
     const auto& variant = request.variant.name;
     const auto bytes = random_bytes(4 * 21, request.seed);
     Setup out;
-    out.args = {Input{"start", bytes}, Output{"out", 4 * s.groups}, value("trips", std::int32_t{0})};
-    out.local = Extent(1);
-    out.global = Extent(s.groups);
+    out.args = {Input{"start", bytes}, Output{"out", 4 * s.groups}, trips()};
+    launch_groups(out, s.groups, 1);
     // A tenth of a millisecond and more, which is more than launches to 16 cores differ by.
     out.slope = slope(request.device, 4096, 3 * 4096, rounds);
     out.defines = {"CHAINS=" + std::to_string(s.chains)};
@@ -55,38 +54,33 @@ Setup setup(const Request& request, Params& params) {
 }
 
 std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& device) {
-    const Curve::Sample* best = nullptr;
-    std::string where;
+    Row best{};
     const auto told = [](const Curve::Sample& s) { return metric(s, "instruction_rate").value_or(0); };
     const auto sure = [&](const Curve::Sample& s) { return sure_rate_of_all_cores(told(s), s, device); };
     for (const auto& curve : curves)
         for (const auto& sample : curve.samples)
-            if (!best || sure(sample) > sure(*best)) {
-                best = &sample;
-                where = curve.variant + ", " + format_exact(sample.x);
-            }
-    const double rate = best ? rate_of_all_cores(told(*best), *best, device) : 0;
+            if (!best.sample || sure(sample) > sure(*best.sample)) best = {&curve, &sample};
+    if (!best.sample) return {};
+    const auto& s = *best.sample;
+    const double rate = rate_of_all_cores(told(s), s, device);
     if (rate <= 0) return {};
-    return {rate_finding("rate", "instruction rate", "instr/s", *best, rate * best->per_step,
-                         "best of the kinds of additions and chains, here " + where + "; of all cores")};
+    return {rate_finding("rate", "instruction rate", "instr/s", s, rate * s.per_step,
+                         "best of the kinds of additions and chains, here " + best.curve->variant + ", " +
+                             format_exact(s.x) + "; of all cores")};
 }
 
 }  // namespace
 
 Experiment describe_issue() {
-    Experiment out;
-    out.family = "issue";
-    out.question = "How many instructions does a core take, whatever they are?";
-    out.axes = {count_axis("chains", "", "additions of each kind that do not wait for each other", 1, 8)
-                    .usually({"1", "2", "4", "8"})
-                    .power_of_two()};
+    auto out = family("issue", "How many instructions does a core take, whatever they are?", shape_of, setup);
+    out.axes = {
+        count_axis("chains", "", "additions of each kind that do not wait for each other", 1, 8, {"1", "2", "4", "8"})
+            .power_of_two()};
     out.variants = {
         variant("integer", "Additions in general registers.").needs({"cpu", "pocl"}),
         variant("vector", "Additions in vector registers.").needs({"cpu", "pocl"}),
         variant("mixed", "Both by turns: what the units for each kind do not limit, decoding and renaming do.")
             .needs({"cpu", "pocl"})};
-    out.setup = setup;
-    out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
     out.metrics = {{"instruction_rate", "instr/s", Better::higher,
                     [](const Setup& s, double seconds) { return s.work.steps / seconds; }}};
     out.curve_over = "chains";

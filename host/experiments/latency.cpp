@@ -8,6 +8,7 @@
 #include "experiments/lib/describe.hpp"
 #include "experiments/lib/findings.hpp"
 #include "experiments/lib/levels.hpp"
+#include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 
 namespace cllab::model {
@@ -47,19 +48,7 @@ std::vector<std::uint32_t> visits(std::size_t lines, std::uint32_t words_per_lin
     return slot;
 }
 
-/// The chase must stand on the word that so many loads from the first lead to.
-Check chase_check(std::vector<std::uint32_t> slot, std::uint64_t word_bytes) {
-    return [slot = std::move(slot), word_bytes](const Buffers& buffers) -> std::optional<std::string> {
-        const auto loads = static_cast<std::uint64_t>(buffers.trips) * loads_per_trip * buffers.operations;
-        const std::uint64_t expected = slot[loads % slot.size()] * word_bytes,
-                            got = buffers.as<std::uint64_t>("state")[0];
-        if (got == expected) return std::nullopt;
-        return "after " + std::to_string(loads) + " loads the chase stands at byte " + std::to_string(got) +
-               ", expected " + std::to_string(expected);
-    };
-}
-
-Slope trips(const Device& device, std::uint64_t footprint, std::uint64_t count) {
+Slope slope_of(const Device& device, std::uint64_t footprint, std::uint64_t count) {
     // Small footprints are walked once before the difference begins: a first level may be empty at each launch, and a
     // launch may meet another core. Larger ones stay in levels that outlast a launch.
     const bool small = footprint <= 1 << 20;
@@ -76,8 +65,7 @@ struct Region {
     Pages pages = Pages::any;
 };
 
-Region local_region(const Request& request, Params& params) {
-    const auto& device = request.device;
+Region local_region(const Device& device, Params& params) {
     const Region out{params.count("footprint"), 8, 0, Pages::any};
     if (!device.local_is_dedicated)
         throw Unsupported(
@@ -88,13 +76,12 @@ Region local_region(const Request& request, Params& params) {
     return out;
 }
 
-Region region_of(const Request& request, Params& params) {
-    if (request.variant.name == "local") return local_region(request, params);
-    const auto& device = request.device;
+Region region_of(const Device& device, const std::string& variant, Params& params) {
+    if (variant == "local") return local_region(device, params);
     const auto asked = params.count("footprint");
     Region out;
     if (params.text("order") == "paged") out.page = device.is_gpu() ? 2 << 20 : 4096;
-    if (request.variant.name == "global") out.pages = pages_of(params);
+    if (variant == "global") out.pages = pages_of(params);
     out.line = params.count("line", std::max<std::size_t>(8, round_up(device.cacheline_bytes, 8)));
     if (out.line > asked)
         throw Unsupported("a footprint of " + format_bytes(asked) + " is smaller than one line of " +
@@ -114,45 +101,35 @@ Region region_of(const Request& request, Params& params) {
 Setup setup_local(const Request& request, std::uint64_t footprint) {
     const auto& device = request.device;
     const std::uint64_t word = short_local_address(device) ? 4 : 8, count = footprint / word;
-    auto slot = visits(count, 1, 0, request.seed);
+    const Chase chase{visits(count, 1, 0, request.seed), word, 0, loads_per_trip};
     Setup out;
-    out.args = {Input{"slot", share(slot)}, InOut{"state", share(std::vector<std::uint64_t>{slot[0] * word})},
-                value("count", static_cast<std::uint32_t>(count)), value("trips", std::int32_t{0})};
+    out.args = {Input{"slot", share(chase.slot)},
+                InOut{"state", share(std::vector<std::uint64_t>{chase.slot[0] * word})},
+                value("count", static_cast<std::uint32_t>(count)), trips()};
     out.global = out.local = Extent(std::min<std::size_t>(64, device.max_group));
     out.defines = {"WORDS=" + std::to_string(count), word == 4 ? "ADDRESS=uint" : "ADDRESS=ulong"};
     out.slope = slope(device, 256, 1280, loads_per_trip);
     out.declared = {{Declared::What::local_load, loads_per_trip, static_cast<unsigned>(8 * word)}};
     out.chained = true;
     out.accumulates = true;  // the chase goes on from where it stands
-    out.check = chase_check(std::move(slot), word);
+    out.check = chase.check();
     return out;
 }
 
-Setup setup(const Request& request, Params& params) {
+Setup setup(const Request& request, const Region& region) {
     const auto& device = request.device;
-    const auto region = region_of(request, params);
-    const auto footprint = region.footprint, line = region.line;
-    if (request.variant.name == "local") return setup_local(request, footprint);
+    if (request.variant.name == "local") return setup_local(request, region.footprint);
 
-    const auto lines = footprint / line;
-    auto slot = visits(lines, static_cast<std::uint32_t>(line / 8), region.page / line, request.seed);
+    const auto lines = region.footprint / region.line;
+    const Chase chase{
+        visits(lines, static_cast<std::uint32_t>(region.line / 8), region.page / region.line, request.seed), 8, 0,
+        loads_per_trip};
     Setup out;
-    out.args = {Input{"slot", share(slot)}, Scratch{"chain", footprint},
-                InOut{"state", share(std::vector<std::uint64_t>{slot[0] * 8ull, 0})},
-                value("count", static_cast<std::uint32_t>(lines)), value("trips", std::int32_t{0})};
-    out.steps = {Launch{"latency_link",
-                        Extent(is_simulator(device) ? 64 : 4096),
-                        {},
-                        {"slot", "chain", "state", "count"},
-                        {},
-                        "link"},
-                 Launch{{}, Extent(1), Extent(1), {"chain", "state", "trips"}, {}, "chase"}};
-    out.slope = trips(device, footprint, lines);
+    chase.set_up(out, "latency_link", region.footprint, device);
+    out.slope = slope_of(device, region.footprint, lines);
     out.declared = {{Declared::What::load, loads_per_trip, 64}};
     out.chained = true;
     out.pages = region.pages;
-    out.accumulates = true;
-    out.check = chase_check(std::move(slot), 8);
     return out;
 }
 
@@ -197,16 +174,15 @@ void conclude_chase(const std::vector<Curve>& curves, const Device& device, cons
     const auto* small = chase(curves, variant, "paged", "small");
     const auto* main = paged ? paged : random ? random : small;
     if (!main) return;
-    const auto add = [&](std::vector<Finding> more) { out.insert(out.end(), more.begin(), more.end()); };
-    add(levels({main, main == random ? nullptr : random, device.is_cpu() && main != small ? small : nullptr, path,
-                prefix, first_level},
-               device));
+    append(out, levels({main, main == random ? nullptr : random, device.is_cpu() && main != small ? small : nullptr,
+                        path, prefix, first_level},
+                       device));
     if (paged && random)
-        add(tlb_of(*random, *paged, device, path + "tlb.huge",
-                   prefix + (device.is_cpu() ? "TLB with huge pages" : "TLB"), 2 << 20));
+        append(out, tlb_of(*random, *paged, device, path + "tlb.huge",
+                           prefix + (device.is_cpu() ? "TLB with huge pages" : "TLB"), 2 << 20));
     const auto* scattered = chase(curves, variant, "random", "small");
     if (device.is_cpu() && small && scattered)
-        add(tlb_of(*scattered, *small, device, path + "tlb.small", prefix + "TLB with small pages", 4096));
+        append(out, tlb_of(*scattered, *small, device, path + "tlb.small", prefix + "TLB with small pages", 4096));
 }
 
 std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& device) {
@@ -218,26 +194,21 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
     if (const auto* c = curve_of(curves, "indexed");
         c && !c->samples.empty() && c->samples.front().x <= smallest_first_level)
         out.push_back(step_finding("l1.indexed", "L1 latency by an index", c->samples.front(),
-                                   "random chase through " +
-                                       format_bytes(static_cast<std::uint64_t>(c->samples.front().x)) +
-                                       ", stored indices"));
+                                   "random chase through " + bytes_text(c->samples.front().x) + ", stored indices"));
     if (const auto* c = curve_of(curves, "local"); c && !c->samples.empty())
-        out.push_back(step_finding("local.latency", "local memory latency", c->samples.back(),
-                                   "random chase through " +
-                                       format_bytes(static_cast<std::uint64_t>(c->samples.back().x)) +
-                                       " of local memory, stored addresses"));
+        out.push_back(step_finding(
+            "local.latency", "local memory latency", c->samples.back(),
+            "random chase through " + bytes_text(c->samples.back().x) + " of local memory, stored addresses"));
     return out;
 }
 
 }  // namespace
 
 Experiment describe_latency() {
-    Experiment out;
-    out.family = "latency";
-    out.question = "How long does a load take, and where do the cache levels end?";
+    auto out = family("latency", "How long does a load take, and where do the cache levels end?", region_of, setup);
     out.axes = {
-        count_axis("footprint", "byte", "size of the memory the chase goes through, whole lines of it", 64, 1e12)
-            .usually(footprints()),
+        count_axis("footprint", "byte", "size of the memory the chase goes through, whole lines of it", 64, 1e12,
+                   footprints()),
         count_axis("line", "byte",
                    "distance between the words visited; auto is the line the device reports, 4096 shows pages and sets",
                    8, 1e9)
@@ -257,8 +228,6 @@ Experiment describe_latency() {
             .needs({"nvidia"}),
         variant("scalar", "The same through wave-uniform addresses: AMD's scalar cache.").needs({"amd"}),
         {"local", "One work-item chases stored addresses through local memory."}};
-    out.setup = setup;
-    out.resolve = [](const Request& request, Params& params) { region_of(request, params); };
     out.curve_over = "footprint";
     out.conclude = conclude;
     return out;

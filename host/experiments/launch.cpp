@@ -3,8 +3,10 @@
 // kernel's own START to END.
 #include "core/random.hpp"
 #include "core/stats.hpp"
+#include "experiments/lib/compare.hpp"
 #include "experiments/lib/describe.hpp"
 #include "experiments/lib/findings.hpp"
+#include "experiments/lib/setups.hpp"
 #include "model/params.hpp"
 
 namespace cllab::model {
@@ -22,18 +24,13 @@ Setup set_up_spread(const Request& request, Params& params) {
     Setup out;
     out.args = {Output{"out", groups * sizeof(std::uint32_t)}, value("token", token),
                 value("steps", static_cast<std::int32_t>(steps))};
-    out.local = Extent(1);
-    out.global = Extent(groups);
-    out.check = [=](const Buffers& buffers) -> std::optional<std::string> {
-        const auto found = buffers.as<std::uint32_t>("out");
-        for (std::uint32_t i = 0; i < found.size(); ++i) {
-            std::uint32_t v = token ^ i;
+    launch_groups(out, groups, 1);
+    out.check = [=](const Buffers& buffers) {
+        return first_left(buffers, "work-group ", 1, [&](std::uint32_t group) {
+            std::uint32_t v = token ^ group;
             for (std::uint32_t k = 0; k < steps; ++k) v = v * 1664525u + 1013904223u;
-            if (found[i] != v)
-                return "work-group " + std::to_string(i) + " left " + std::to_string(found[i]) + ", expected " +
-                       std::to_string(v);
-        }
-        return std::nullopt;
+            return v;
+        });
     };
     return out;
 }
@@ -64,17 +61,11 @@ Setup setup(const Request& request, Params& params) {
         out.args.push_back(value(name, slot));
         std::vector<std::string> args{"out", name, "token"};
         args.insert(args.end(), extra.begin(), extra.end());
-        out.steps.push_back(Launch{{}, out.global, out.local, args, {}, "launch"});
+        out.steps.push_back(launch("launch", "", out.global, out.local, args));
     }
     out.work.steps = launches;
-    out.check = [=](const Buffers& buffers) -> std::optional<std::string> {
-        const auto slots = buffers.as<std::uint32_t>("out");
-        for (std::uint32_t i = 0; i < slots.size(); ++i) {
-            if (slots[i] != ((token ^ i) ^ sum))
-                return "launch " + std::to_string(i) + " left " + std::to_string(slots[i]) + ", expected " +
-                       std::to_string((token ^ i) ^ sum);
-        }
-        return std::nullopt;
+    out.check = [=](const Buffers& buffers) {
+        return first_left(buffers, "launch ", 1, [&](std::uint32_t slot) { return token ^ slot ^ sum; });
     };
     return out;
 }
@@ -100,68 +91,58 @@ void conclude_spread(const Curve& curve, std::vector<Finding>& out) {
                                "it is lost in what the times of few and of many work-groups differ by"));
 }
 
-std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& device) {
-    std::vector<Finding> out;
-    for (const auto& curve : curves) {
-        if (curve.variant == "spread") {
-            conclude_spread(curve, out);
-            continue;
-        }
-        const std::string what = curve.variant == "item"     ? ""
-                                 : curve.variant == "device" ? " of a group a unit"
-                                                             : " with 24 arguments more";
-        std::vector<double> n, t;
-        for (const auto& sample : curve.samples) {
-            n.push_back(sample.x);
-            t.push_back(sample.seconds);
-            if (sample.x == 1)
-                out.push_back({"empty." + curve.variant, "empty kernel" + what, "s", sample.seconds, sample.low,
-                               sample.high, "START to END of one launch"});
-        }
-        // The median slope of all pairs: a straight line through all of them is bent by one that others disturbed, the
-        // longest most of all.
-        std::vector<double> slopes;
-        for (std::size_t i = 0; i < n.size(); ++i)
-            for (std::size_t k = i + 1; k < n.size(); ++k)
-                if (n[k] > n[i]) slopes.push_back((t[k] - t[i]) / (n[k] - n[i]));
-        if (slopes.size() < least_for_interval) continue;
-        const auto *one = sample_at(curve, 1), *two = sample_at(curve, 2);
-        if (one && two && two->seconds > one->seconds)
-            out.push_back({"second." + curve.variant, "second launch" + what, "s", two->seconds - one->seconds,
-                           std::max(0.0, two->low - one->high), two->high - one->low,
-                           "of a row of operations of two launches, first START to last END: the time of one, less "
-                           "START to END of a single launch"});
-        const auto slope = summarise(slopes);
-        out.push_back({"next." + curve.variant, "launch to launch" + what, "s", slope.median, slope.q1, slope.q3,
-                       "slope of first START to last END over the number of launches: median and middle half of those "
-                       "between any two numbers"});
-        if (curve.variant == "device" && device.is_gpu())
-            out.push_back(
-                withheld("spread", "launch to all units", "on a GPU the empty kernel of a group a unit says it"));
+void conclude(const Curve& curve, const Device& device, std::vector<Finding>& out) {
+    if (curve.variant == "spread") {
+        conclude_spread(curve, out);
+        return;
     }
-    return out;
+    const std::string what = curve.variant == "item"     ? ""
+                             : curve.variant == "device" ? " of a group a unit"
+                                                         : " with 24 arguments more";
+    std::vector<double> n, t;
+    for (const auto& sample : curve.samples) {
+        n.push_back(sample.x);
+        t.push_back(sample.seconds);
+        if (sample.x == 1)
+            out.push_back({"empty." + curve.variant, "empty kernel" + what, "s", sample.seconds, sample.low,
+                           sample.high, "START to END of one launch"});
+    }
+    // The median slope of all pairs: a straight line through all of them is bent by one that others disturbed, the
+    // longest most of all.
+    std::vector<double> slopes;
+    for (std::size_t i = 0; i < n.size(); ++i)
+        for (std::size_t k = i + 1; k < n.size(); ++k)
+            if (n[k] > n[i]) slopes.push_back((t[k] - t[i]) / (n[k] - n[i]));
+    if (slopes.size() < least_for_interval) return;
+    const auto *one = sample_at(curve, 1), *two = sample_at(curve, 2);
+    if (one && two && two->seconds > one->seconds)
+        out.push_back({"second." + curve.variant, "second launch" + what, "s", two->seconds - one->seconds,
+                       std::max(0.0, two->low - one->high), two->high - one->low,
+                       "of a row of operations of two launches, first START to last END: the time of one, less "
+                       "START to END of a single launch"});
+    const auto slope = summarise(slopes);
+    out.push_back({"next." + curve.variant, "launch to launch" + what, "s", slope.median, slope.q1, slope.q3,
+                   "slope of first START to last END over the number of launches: median and middle half of those "
+                   "between any two numbers"});
+    if (curve.variant == "device" && device.is_gpu())
+        out.push_back(withheld("spread", "launch to all units", "on a GPU the empty kernel of a group a unit says it"));
 }
 
 }  // namespace
 
 Experiment describe_launch() {
-    Experiment out;
-    out.family = "launch";
-    out.question = "What does it cost to launch a kernel that does nothing, alone and in a row?";
-    out.axes = {count_axis("launches", "", "launches in a row without waiting", 1, 1024)
-                    .usually({"1", "2", "8", "32", "128"})
+    auto out = family("launch", "What does it cost to launch a kernel that does nothing, alone and in a row?", setup);
+    out.axes = {count_axis("launches", "", "launches in a row without waiting", 1, 1024, {"1", "2", "8", "32", "128"})
                     .only({"item", "device", "arguments"}),
-                count_axis("groups", "", "work-groups per compute unit", 1, 1024)
-                    .usually({"4", "8", "16", "32", "64"})
+                count_axis("groups", "", "work-groups per compute unit", 1, 1024, {"4", "8", "16", "32", "64"})
                     .only({"spread"})};
     out.variants = {
         {"item", "One work-item."},
         {"device", "One work-group per compute unit."},
         {"arguments", "One work-item and 24 more arguments."},
         variant("spread", "Some work for every unit: when do all of them work?").needs({"cpu"}).over("groups")};
-    out.setup = setup;
     out.curve_over = "launches";
-    out.conclude = conclude;
+    out.conclude = each_curve(conclude);
     return out;
 }
 

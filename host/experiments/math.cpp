@@ -4,6 +4,7 @@
 #include "experiments/lib/describe.hpp"
 #include "experiments/lib/findings.hpp"
 #include "experiments/lib/math_functions.hpp"
+#include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 
 namespace cllab::model {
@@ -113,7 +114,7 @@ void fill(Setup& out, const Request& request, Params& params, const Kind& kind, 
                 Output{"sums", items * sizeof(std::uint32_t)},
                 value("mask", Bits{0}),
                 value("period", static_cast<std::uint32_t>(period)),
-                value("trips", std::int32_t{0})};
+                trips()};
     out.observed = std::make_shared<std::map<std::string, double>>();
     out.check = check_of<T>(kind, f, std::move(args), items, rounds, out.observed);
 }
@@ -136,8 +137,7 @@ Setup setup(const Request& request, Params& params) {
         fill<double>(out, request, params, kind, f, items * groups, rounds);
     else
         fill<float>(out, request, params, kind, f, items * groups, rounds);
-    out.global = Extent(items * groups);
-    out.local = Extent(items);
+    launch_groups(out, groups, items);
     // Latency: one call after the other. Rate: all calls of the device, so that a step is 1 / (calls per second).
     const double calls = 4.0 * rounds * (kind.rate ? static_cast<double>(items * groups) : 1);
     // A CPU's launches differ by more than so few calls take.
@@ -212,9 +212,7 @@ std::vector<std::string> function_names() {
 }  // namespace
 
 Experiment describe_math() {
-    Experiment out;
-    out.family = "math";
-    out.question = "What does a call of a built-in function cost, and how accurate is it?";
+    auto out = family("math", "What does a call of a built-in function cost, and how accurate is it?", setup);
     out.axes = {choice_axis("function", "built-in function; identity is the chain without a call", function_names())
                     .usually({"identity", "divide", "sqrt", "exp", "log", "pow", "sin"}),
                 choice_axis("class",
@@ -237,7 +235,6 @@ Experiment describe_math() {
             .defines({"-cl-fast-relaxed-math"}),
         variant("latency_double", "Double calls one after the other.").needs({"fp64"}),
         variant("rate_double", "Double calls on all units.").needs({"fp64"})};
-    out.setup = setup;
     out.metrics = {{"calls", "call/s", Better::higher, calls}, {"error", "ulp", Better::lower, error}};
     out.conclude = conclude;
     return out;

@@ -38,10 +38,10 @@ struct Shape {
     std::size_t items = 0, offset = 0;
 };
 
-Shape shape_of(const Request& request, Params& params) {
+Shape shape_of(const Device& device, const std::string& variant, Params& params) {
     Shape s;
-    if (request.variant.name == "local") {
-        s.items = group(params, request.device, 256);
+    if (variant == "local") {
+        s.items = group(params, device, 256);
         return s;
     }
     s.items = params.count("items");
@@ -49,8 +49,8 @@ Shape shape_of(const Request& request, Params& params) {
     return s;
 }
 
-Setup setup(const Request& request, Params& params) {
-    const auto [items, offset] = shape_of(request, params);
+Setup setup(const Request& request, const Shape& shape) {
+    const auto [items, offset] = shape;
     const auto [a, b, c] = operands(request.seed);
     const float product = a * b;  // a statement of its own and -ffp-contract=off: rounded here
     const float expected = request.variant.name == "mad" ? product + c : std::fma(a, b, c);
@@ -85,23 +85,17 @@ Setup setup(const Request& request, Params& params) {
 }  // namespace
 
 Experiment describe_muladd() {
-    Experiment out;
-    out.family = "muladd";
-    out.question = "What does a device make of one multiply-add and one store?";
-    out.axes = {count_axis("items", "work-item", "work-items, each of which writes one float", 1, 1 << 28)
-                    .usually("1048576")
+    auto out = family("muladd", "What does a device make of one multiply-add and one store?", shape_of, setup);
+    out.axes = {count_axis("items", "work-item", "work-items, each of which writes one float", 1, 1 << 28, {"1048576"})
                     .only({"fma", "mad"}),
                 count_axis("offset", "work-item", "offset of the NDRange: what %envreg3 of PTX holds is no longer zero",
-                           0, 1 << 28)
-                    .usually("0")
+                           0, 1 << 28, {"0"})
                     .only({"fma", "mad"}),
                 local_axis("work-items of the one group; auto is 256").only({"local"})};
     out.variants = {
         {"fma", "fma(a, b, c): one rounding."},
         {"mad", "a * b + c with contraction off: two roundings."},
         {"local", "fma by one group that writes at its local id: no group size and number, no offset to add."}};
-    out.setup = setup;
-    out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
     return out;
 }
 

@@ -15,11 +15,9 @@ struct Sizes {
     std::size_t plane() const { return static_cast<std::size_t>(h) * w; }
 };
 
-Sizes sizes_of(const Request& request, Params& params) {
-    const auto& device = request.device;
-    const auto& variant = request.variant.name;
-    const auto n = params.integer("images", by_scale(device, 1, 64, 1024));
-    const auto c = params.integer("channels"), h = params.integer("height"), w = params.integer("width");
+Sizes sizes_of(const Device& device, const std::string& variant, Params& params) {
+    const auto n = params.count("images", by_scale<std::size_t>(device, 1, 64, 1024));
+    const auto c = params.count("channels"), h = params.count("height"), w = params.count("width");
     // Indices are 32-bit, and the division by a reciprocal needs one bit of them.
     const auto total = product("the number of elements", {n, c, h, w}, (1ull << 31) - 1);
     require_room(device, "out", 4 * total);
@@ -29,8 +27,7 @@ Sizes sizes_of(const Request& request, Params& params) {
                                                      : group(params, device, variant == "rows" ? 64 : 256);
     if (variant == "grid") {
         // A group has no more waves than a row of an image has work for.
-        const auto row = static_cast<std::size_t>(w * c);
-        out.local = std::min(out.local, round_up(row, std::min<std::size_t>(32, out.local)));
+        out.local = std::min(out.local, round_up(w * c, std::min<std::size_t>(32, out.local)));
         params.record("local", out.local);
     }
     return out;
@@ -43,8 +40,7 @@ std::pair<std::uint32_t, std::uint32_t> reciprocal_of(std::uint32_t d) {
     return {static_cast<std::uint32_t>((1ull << (31 + s)) / d + 1), s};
 }
 
-Setup setup(const Request& request, Params& params) {
-    const auto z = sizes_of(request, params);
+Setup setup(const Request& request, const Sizes& z) {
     const auto& device = request.device;
     const auto& variant = request.variant.name;
     const std::size_t local = z.local;
@@ -115,13 +111,12 @@ Setup setup(const Request& request, Params& params) {
 }  // namespace
 
 Experiment describe_nchw() {
-    Experiment out;
-    out.family = "nchw";
-    out.question = "What does it cost to split a linear index into image, row, column and channel?";
+    auto out = family("nchw", "What does it cost to split a linear index into image, row, column and channel?",
+                      sizes_of, setup);
     out.axes = {count_axis("images", "", "N, images; auto is 1024, on a CPU 64", 1, 1 << 30),
-                count_axis("channels", "", "C, channels", 1, 1 << 30).usually("64"),
-                count_axis("height", "", "H, rows", 1, 1 << 30).usually("56"),
-                count_axis("width", "", "W, columns", 1, 1 << 30).usually("56"),
+                count_axis("channels", "", "C, channels", 1, 1 << 30, {"64"}),
+                count_axis("height", "", "H, rows", 1, 1 << 30, {"56"}),
+                count_axis("width", "", "W, columns", 1, 1 << 30, {"56"}),
                 count_axis("local", "", "work-items per group; auto is 256, for rows 64, on a CPU 1", 1, 4096)
                     .tune({"auto", "32:512:*2"})};
     out.variants = {{"divide", "One element per work-item, divisors known only at run time."},
@@ -131,8 +126,6 @@ Experiment describe_nchw() {
                     {"rows", "One work-item per row of an image: nested loops without a division."},
                     {"channel", "The indices of one channel, one element per work-item: the NDRange gives the image."},
                     {"vector", "Four elements per work-item: one chain of divisions and one 128-bit store."}};
-    out.setup = setup;
-    out.resolve = [](const Request& request, Params& params) { sizes_of(request, params); };
     return out;
 }
 

@@ -6,6 +6,7 @@
 #include "experiments/lib/data.hpp"
 #include "experiments/lib/describe.hpp"
 #include "experiments/lib/findings.hpp"
+#include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 
 namespace cllab::model {
@@ -22,9 +23,7 @@ struct Shape {
 bool by_local(const std::string& variant) { return variant.ends_with("_local"); }
 bool of_memory(const std::string& variant) { return variant.starts_with("memory_"); }
 
-Shape shape_of(const Request& request, Params& params) {
-    const auto& device = request.device;
-    const auto& variant = request.variant.name;
+Shape shape_of(const Device& device, const std::string& variant, Params& params) {
     if (device.is_cpu() && !is_simulator(device))
         throw Unsupported(
             "a CPU runs one work-group a core at a time: nothing else is resident that could hide a latency");
@@ -45,11 +44,10 @@ Shape shape_of(const Request& request, Params& params) {
     return s;
 }
 
-Setup setup(const Request& request, Params& params) {
-    const auto s = shape_of(request, params);
+Setup setup(const Request& request, const Shape& s) {
     const auto& variant = request.variant.name;
     const std::size_t words = of_memory(variant) ? s.items() * static_cast<std::size_t>(s.trips) : 64;
-    const auto in = random_values<std::uint32_t>(words, request.seed, [](std::uint32_t w) { return w; });
+    const auto in = random_bytes(4 * words, request.seed);
 
     Setup out;
     out.args = {Input{"in", in}, Output{"out", 4 * s.items()}};
@@ -60,8 +58,7 @@ Setup setup(const Request& request, Params& params) {
     }
     out.args.push_back(value("untouched", std::int32_t{-1}));
     out.args.push_back(value("trips", s.trips));
-    out.local = Extent(s.local);
-    out.global = Extent(s.items());
+    launch_groups(out, s.groups, s.local);
     if (of_memory(variant))
         out.work.bytes = 4.0 * static_cast<double>(words);
     else
@@ -89,46 +86,42 @@ Setup setup(const Request& request, Params& params) {
 }
 
 /// The most of the ballast that costs less than 5 %.
-std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
-    std::vector<Finding> out;
-    for (const auto& curve : curves) {
-        if (curve.samples.size() < 3) continue;
-        double best = INFINITY;
-        for (const auto& s : curve.samples) best = std::min(best, s.seconds);
-        double held = curve.samples.front().x, next = held;
-        for (const auto& s : curve.samples) {
-            next = s.x;
-            if (s.seconds > 1.05 * best) break;
-            held = s.x;
-        }
-        const auto& last = curve.samples.back();
-        const std::string of = of_memory(curve.variant) ? "memory" : "arithmetic";
-        const std::string how = "groups of " + curve.fixed.text("local") + " work-items; with " + text_of(last.x) +
-                                " the same work takes " + text_of(std::round(100 * last.seconds / best) / 100) +
-                                " times as long";
-        if (by_local(curve.variant))
-            out.push_back({"local." + curve.variant, "local memory a group before " + of + " slows", "byte", held, held,
-                           next, how});
-        else
-            out.push_back(
-                {"registers." + curve.variant, "registers held before " + of + " slows", "", held, held, next, how});
+void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
+    if (curve.samples.size() < 3) return;
+    double best = INFINITY;
+    for (const auto& s : curve.samples) best = std::min(best, s.seconds);
+    double held = curve.samples.front().x, next = held;
+    for (const auto& s : curve.samples) {
+        next = s.x;
+        if (s.seconds > 1.05 * best) break;
+        held = s.x;
     }
-    return out;
+    const auto& last = curve.samples.back();
+    const std::string of = of_memory(curve.variant) ? "memory" : "arithmetic";
+    const std::string how = "groups of " + curve.fixed.text("local") + " work-items; with " + text_of(last.x) +
+                            " the same work takes " + text_of(std::round(100 * last.seconds / best) / 100) +
+                            " times as long";
+    if (by_local(curve.variant))
+        out.push_back(
+            {"local." + curve.variant, "local memory a group before " + of + " slows", "byte", held, held, next, how});
+    else
+        out.push_back(
+            {"registers." + curve.variant, "registers held before " + of + " slows", "", held, held, next, how});
 }
 
 }  // namespace
 
 Experiment describe_occupancy() {
-    Experiment out;
-    out.family = "occupancy";
-    out.question = "How many work-groups must be resident on a unit to fill memory and the arithmetic units?";
+    auto out =
+        family("occupancy", "How many work-groups must be resident on a unit to fill memory and the arithmetic units?",
+               shape_of, setup);
     out.axes = {local_axis("work-items per group; auto is 64"),
-                count_axis("ballast", "byte", "local memory of a group that takes room from others", 0, 1 << 20)
-                    .usually({"1024", "2048", "4096", "8192", "16384", "32768"})
+                count_axis("ballast", "byte", "local memory of a group that takes room from others", 0, 1 << 20,
+                           {"1024", "2048", "4096", "8192", "16384", "32768"})
                     .only({"memory_local", "arithmetic_local"})
                     .multiple_of(4),
-                count_axis("live", "", "floats that a work-item holds round the loop", 0, 240)
-                    .usually({"0", "16", "32", "64", "96", "128", "192", "224"})
+                count_axis("live", "", "floats that a work-item holds round the loop", 0, 240,
+                           {"0", "16", "32", "64", "96", "128", "192", "224"})
                     .only({"memory_registers", "arithmetic_registers"})};
     out.variants = {
         variant("memory_local", "One load in flight per work-item, room taken by local memory.")
@@ -139,10 +132,8 @@ Experiment describe_occupancy() {
             .needs({"local"})
             .over("ballast"),
         variant("arithmetic_registers", "One chain per work-item, room taken by registers.").over("live")};
-    out.setup = setup;
-    out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
     out.curve_over = "ballast";
-    out.conclude = conclude;
+    out.conclude = each_curve(conclude);
     return out;
 }
 

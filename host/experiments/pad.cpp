@@ -19,29 +19,24 @@ struct Shape {
     std::size_t area() const { return wide() * wide(); }
 };
 
-Shape shape_of(const Request& request, Params& params) {
-    const auto& device = request.device;
-    const auto& variant = request.variant.name;
-    const auto images = params.integer("images", by_scale(device, 2, 128, 1024));
-    const auto channels = params.integer("channels", by_scale(device, 5, 512, 1024));
-    const auto side = params.integer("side"), margin = params.integer("margin");
-    const auto wide = side + 2 * margin;
-    require_room(device, "out", 4 * product("the number of output words", {images, channels, wide, wide}, 1ull << 40));
-    Shape out{static_cast<std::size_t>(images), static_cast<std::size_t>(channels), static_cast<std::size_t>(side),
-              static_cast<std::size_t>(margin)};
+Shape shape_of(const Device& device, const std::string& variant, Params& params) {
+    Shape out{params.count("images", by_scale<std::size_t>(device, 2, 128, 1024)),
+              params.count("channels", by_scale<std::size_t>(device, 5, 512, 1024)), params.count("side"),
+              params.count("margin")};
+    const auto words =
+        product("the number of output words", {out.images, out.channels, out.wide(), out.wide()}, 1ull << 40);
+    require_room(device, "out", 4 * words);
     if (variant == "runtime" || variant == "constant") out.k = params.count("k");
     out.local = group(params, device, variant == "wide" && device.is_cpu() ? 1 : 256);
     return out;
 }
 
-Setup setup(const Request& request, Params& params) {
-    const auto s = shape_of(request, params);
+Setup setup(const Request& request, const Shape& s) {
     const auto& device = request.device;
     const auto& variant = request.variant.name;
     const std::size_t count = s.planes() * s.side * s.side;
-    const SharedBytes in = *kept(request, "pad", std::tuple(count, request.seed), [&] {
-        return random_values<std::uint32_t>(count, request.seed, [](std::uint32_t w) { return w; });
-    });
+    const SharedBytes in =
+        *kept(request, "pad", std::tuple(count, request.seed), [&] { return random_bytes(4 * count, request.seed); });
     const std::size_t words = s.planes() * s.area();
 
     Setup out;
@@ -102,25 +97,23 @@ Setup setup(const Request& request, Params& params) {
 }  // namespace
 
 Experiment describe_pad() {
-    Experiment out;
-    out.family = "pad";
-    out.question =
+    auto out = family(
+        "pad",
         "How close does padding small planes come to a plain copy, and what does a private array in scratch memory "
-        "cost?";
+        "cost?",
+        shape_of, setup);
     out.axes = {
         count_axis("images", "", "images; auto is 1024, on a CPU 128", 1, 65535),
         count_axis("channels", "", "planes per image; auto is 1024, on a CPU 512", 1, 1 << 20),
-        count_axis("side", "word", "rows and columns of an input plane", 1, 1024).usually("7"),
-        count_axis("margin", "word", "zeros added on each side of a plane", 0, 1024).usually("3"),
-        count_axis("k", "", "planes per work-item", 1, 64).usually("4").tune({"1:64:*2"}).only({"runtime", "constant"}),
+        count_axis("side", "word", "rows and columns of an input plane", 1, 1024, {"7"}),
+        count_axis("margin", "word", "zeros added on each side of a plane", 0, 1024, {"3"}),
+        count_axis("k", "", "planes per work-item", 1, 64, {"4"}).tune({"1:64:*2"}).only({"runtime", "constant"}),
         local_axis("work-items per group; auto is 256, for wide on a CPU 1").tune({"auto", "32:512:*2"})};
     out.variants = {
         {"runtime", "k planes per work-item through a private array whose length the compiler does not know."},
         {"constant", "k planes per work-item, k known to the compiler."},
         {"flat", "One output word per work-item, two divisions each."},
         {"wide", "128-bit stores across the edges of planes; each work-item computes its sources once."}};
-    out.setup = setup;
-    out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
     return out;
 }
 

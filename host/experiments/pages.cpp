@@ -7,6 +7,7 @@
 #include "experiments/lib/describe.hpp"
 #include "experiments/lib/findings.hpp"
 #include "experiments/lib/levels.hpp"
+#include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 
 namespace cllab::model {
@@ -34,10 +35,9 @@ struct Shape {
     std::uint64_t region_bytes() const { return apart ? count * page : count * line; }
 };
 
-Shape shape_of(const Request& request, Params& params) {
-    const auto& device = request.device;
+Shape shape_of(const Device& device, const std::string& variant, Params& params) {
     Shape s;
-    s.apart = request.variant.name == "apart";
+    s.apart = variant == "apart";
     s.one_by_one = device.is_cpu();
     s.pages = pages_of(params);
     const bool large = device.is_gpu() || s.pages == Pages::huge;
@@ -75,28 +75,23 @@ std::vector<std::uint32_t> sums_of(const Shape& s, std::span<const std::uint32_t
     return out;
 }
 
-Setup setup(const Request& request, Params& params) {
+Setup setup(const Request& request, const Shape& s) {
     const auto& device = request.device;
-    const auto s = shape_of(request, params);
     const auto words = random_bytes(4 * s.count * s.wave, request.seed);
     Setup out;
     out.args = {Input{"words", words}, Scratch{"region", s.region_bytes()}, Output{"sums", 4ull * s.streams * s.wave},
-                value("mask", static_cast<std::uint32_t>(s.count - 1)), value("trips", std::int32_t{0})};
-    out.steps = {Launch{"pages_fill", Extent(s.count * s.wave), {}, {"words", "region", "mask"}, {}, "fill"},
-                 Launch{{},
-                        Extent(static_cast<std::size_t>(s.streams) * s.wave),
-                        Extent(s.local),
-                        {"region", "sums", "mask", "trips"},
-                        {},
-                        "walk"}};
+                value("mask", static_cast<std::uint32_t>(s.count - 1)), trips()};
+    out.steps = {launch("fill", "pages_fill", Extent(s.count * s.wave), {}, {"words", "region", "mask"}),
+                 launch("walk", "", Extent(static_cast<std::size_t>(s.streams) * s.wave), Extent(s.local),
+                        {"region", "sums", "mask", "trips"})};
     // Near the golden section of their number, so that neighbors in the order are far apart; odd.
     const auto odd = static_cast<std::uint64_t>(0.618 * static_cast<double>(s.count)) | 1;
-    for (const auto& [name, number] : {std::pair{"LINE_WORDS", s.line / 4},
-                                       {"PAGE_WORDS", s.page / 4},
-                                       {"LINES", s.page / s.line},
-                                       {"WAVE", std::uint64_t{s.wave}},
-                                       {"ODD", odd}})
-        out.defines.push_back(name + ("=" + std::to_string(number)) + "u");
+    out.defines = defines({{"LINE_WORDS", s.line / 4},
+                           {"PAGE_WORDS", s.page / 4},
+                           {"LINES", s.page / s.line},
+                           {"WAVE", s.wave},
+                           {"ODD", odd}},
+                          "u");
     // On a CPU each launch goes through all lines at the least, or a large region would never be seen whole.
     const auto low = s.one_by_one ? std::max<std::uint64_t>(4096, divide_up(s.count, reads_per_trip)) : 64;
     out.slope = slope(device, static_cast<std::int64_t>(low), static_cast<std::int64_t>(5 * low),
@@ -124,12 +119,10 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
                 return curve;
             };
             const auto kind = device.is_cpu() ? apart.fixed.text("pages") + "." : std::string();
-            for (auto& f :
-                 tlb(in_bytes(apart), in_bytes(together), kind + "streams." + apart.fixed.text("page"),
-                     "TLB of streams" + (device.is_cpu() ? " in " + apart.fixed.text("pages") + " pages" : ""),
-                     "reads of one line of each " + format_bytes(static_cast<std::uint64_t>(page)) +
-                         ", all units together, against as many lines next to each other"))
-                out.push_back(std::move(f));
+            append(out, tlb(in_bytes(apart), in_bytes(together), kind + "streams." + apart.fixed.text("page"),
+                            "TLB of streams" + (device.is_cpu() ? " in " + apart.fixed.text("pages") + " pages" : ""),
+                            "reads of one line of each " + bytes_text(page) +
+                                ", all units together, against as many lines next to each other"));
         }
     }
     return out;
@@ -138,12 +131,11 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
 }  // namespace
 
 Experiment describe_pages() {
-    Experiment out;
-    out.family = "pages";
-    out.question = "How many pages can streams go through before the translation of addresses costs time?";
+    auto out = family("pages", "How many pages can streams go through before the translation of addresses costs time?",
+                      shape_of, setup);
     out.axes = {
-        count_axis("count", "page", "pages that one line each is read of; together, as many lines", 4, 1 << 24)
-            .usually(counts())
+        count_axis("count", "page", "pages that one line each is read of; together, as many lines", 4, 1 << 24,
+                   counts())
             .power_of_two(),
         count_axis("page", "byte",
                    "from one line to the next when they are apart; auto is 4 KiB, in huge pages and on a GPU 2 MiB", 64,
@@ -152,8 +144,6 @@ Experiment describe_pages() {
         pages_axis("small").usually("small")};
     out.variants = {{"apart", "Reads one line of each page, at another place in each."},
                     {"together", "Reads as many lines that lie next to each other, in an order that jumps too."}};
-    out.setup = setup;
-    out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
     out.curve_over = "count";
     out.conclude = conclude;
     return out;

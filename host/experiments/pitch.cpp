@@ -13,6 +13,7 @@
 #include "experiments/lib/pitch_choice.hpp"
 #include "experiments/lib/pitch_geometry.hpp"
 #include "experiments/lib/pitch_reference.hpp"
+#include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 #include "model/params.hpp"
 
@@ -45,114 +46,67 @@ Input struct_input(const char* name, const T& v) {
     return {name, share(std::vector<T>{v})};
 }
 
-/// One cell while its arguments and launch are put together.
-struct Assembly {
-    const Request& request;
-    const Choice& choice;
-    const Geometry& g;
-    FixedWeights fixed;
-    FloatWeights floating;
-    SharedBytes src;
-    bool is_float;
-    Setup out{};
+/// What the kernels take behind src and dst.
+void add_arguments(Setup& out, const std::string& variant, const Choice& choice) {
+    const auto& g = choice.g;
+    const auto fixed = fixed_weights(choice.pitch, choice.weights);
+    const auto floating = float_weights(choice.pitch, choice.weights);
+    const RegionArguments region{g.width, g.left, g.top, g.right, g.bottom};
+    const InterpolationArguments weights{g.n, floating.floor, floating.ceiling};
+    const auto add = [&](const std::vector<Argument>& more) {
+        out.args.insert(out.args.end(), more.begin(), more.end());
+    };
+    if (variant == "struct_value") return add({value("region", region), value("weights", weights)});
+    if (is_one_of(variant, {"struct", "struct_constant"}))
+        return add({struct_input("region", region), struct_input("weights", weights)});
+    if (variant == "local") add({Local{"tile", tile_bytes(g, choice.local)}});
+    add({value("width", g.width), value("left", g.left), value("top", g.top), value("right", g.right),
+         value("bottom", g.bottom)});
+    if (is_one_of(variant, {"swar", "wide"})) {
+        // Pitch and weights are constants of the build.
+        out.defines = defines({{"PITCH_N", g.n}, {"PITCH_F", fixed.floor}, {"PITCH_C", fixed.ceiling}});
+        if (choice.items == 0) add({value("height", g.height)});
+    } else if (choice.is_float(variant)) {
+        add({value("n", g.n), value("f", floating.floor), value("c", floating.ceiling)});
+    } else {
+        add({value("n", g.n), value("f", static_cast<std::int16_t>(fixed.floor)),
+             value("c", static_cast<std::int16_t>(fixed.ceiling))});
+    }
+}
 
-    void add(std::vector<Argument> more) {
-        for (auto& a : more) out.args.push_back(std::move(a));
-    }
-    void add_region() {
-        add({value("width", g.width), value("left", g.left), value("top", g.top), value("right", g.right),
-             value("bottom", g.bottom)});
-    }
-    void add_interpolation() {
-        if (is_float)
-            add({value("n", g.n), value("f", floating.floor), value("c", floating.ceiling)});
-        else
-            add({value("n", g.n), value("f", static_cast<std::int16_t>(fixed.floor)),
-                 value("c", static_cast<std::int16_t>(fixed.ceiling))});
-    }
-    void launch(std::size_t columns, std::size_t rows) {
-        const auto& local = out.local = choice.local;
-        out.global = local.dims == 0 ? Extent(columns, rows)
-                                     : Extent(round_up(columns, local.size[0]), round_up(rows, local.size[1]));
-    }
-    void launch_items() {
-        out.local = Extent(1);  // else an implementation may put all items into one work-group, that is on one core
-        out.global = Extent(choice.items);
-    }
-};
-
-/// implicit, float: one work-item per pixel of the ROI.
-void set_up_pixels(Assembly& cell) {
-    cell.add_region();
-    cell.add_interpolation();
-    cell.launch(cell.g.columns(), cell.g.rows());
-    if (cell.out.global.count() != cell.g.pixels()) cell.out.defines.push_back("PITCH_PARTIAL");
+/// A work-item for each band or strip, each pixel of the image or of its region, or each block of 16 pixels.
+void launch_over(Setup& out, const std::string& variant, const Choice& choice) {
+    // In groups of one: else an implementation may put all items into one work-group, that is on one core.
+    if (choice.items > 0) return launch_groups(out, choice.items, 1);
+    const auto& g = choice.g;
+    const bool image = is_one_of(variant, {"roi", "struct", "struct_value", "struct_constant", "published", "image"});
+    const bool blocks = is_one_of(variant, {"swar", "wide"});
+    const std::size_t columns = image    ? static_cast<std::size_t>(g.width)
+                                : blocks ? blocks_of(g)
+                                         : g.columns(),
+                      rows = image ? static_cast<std::size_t>(g.height) : g.rows();
+    const auto& local = out.local = choice.local;
+    out.global = local.dims == 0 ? Extent(columns, rows)
+                                 : Extent(round_up(columns, local.size[0]), round_up(rows, local.size[1]));
+    if (is_one_of(variant, {"implicit", "float"}) && out.global.count() != g.pixels())
+        out.defines.push_back("PITCH_PARTIAL");
 }
 
 /// The published kernel reads its neighbors before it knows that it needs them, up to a row and a pitch outside the
 /// image: the buffer holds the image between two margins, so that this harms nobody.
-void set_up_published(Assembly& cell) {
-    const auto& g = cell.g;
+void add_margins(Setup& out, const SharedBytes& src, const Geometry& g) {
     const std::size_t before = round_up(static_cast<std::size_t>(g.n) + 1, std::size_t{64});
-    const auto& global = cell.out.global;
+    const auto [columns, rows, planes] = out.global.size;
     const std::size_t last =
-        (global.size[1] - 1) * static_cast<std::size_t>(g.width) + global.size[0] + static_cast<std::size_t>(g.n) + 1;
+        (rows - 1) * static_cast<std::size_t>(g.width) + columns + static_cast<std::size_t>(g.n) + 1;
     const std::size_t size = before + std::max(last, g.bytes());
-    cell.out.args.front() =
-        Input{"src", {size, [src = cell.src, size, before] {
+    out.args.front() =
+        Input{"src", {size, [src, size, before] {
                           Bytes wide(size);
                           std::copy(src->begin(), src->end(), wide.begin() + static_cast<std::ptrdiff_t>(before));
                           return wide;
                       }}};
-    cell.out.defines.push_back("PITCH_MARGIN=" + std::to_string(before));
-}
-
-/// roi, struct, struct_value, struct_constant, image, published: one work-item per pixel of the image.
-void set_up_whole_image(Assembly& cell) {
-    const auto& g = cell.g;
-    const auto width = static_cast<std::size_t>(g.width), height = static_cast<std::size_t>(g.height);
-    if (cell.request.variant.name == "image")
-        cell.out.args.front() = Image{"src", width, height, Image::Format::r8_unsigned, cell.src};
-    if (cell.request.variant.name == "struct_value") {
-        cell.add({value("region", RegionArguments{g.width, g.left, g.top, g.right, g.bottom}),
-                  value("weights", InterpolationArguments{g.n, cell.floating.floor, cell.floating.ceiling})});
-    } else if (is_one_of(cell.request.variant.name, {"struct", "struct_constant"})) {
-        cell.add({struct_input("region", RegionArguments{g.width, g.left, g.top, g.right, g.bottom}),
-                  struct_input("weights", InterpolationArguments{g.n, cell.floating.floor, cell.floating.ceiling})});
-    } else {
-        cell.add_region();
-        cell.add_interpolation();
-    }
-    cell.launch(width, height);
-    if (cell.request.variant.name == "published") set_up_published(cell);
-}
-
-/// local: as set_up_pixels, with a tile.
-void set_up_tile(Assembly& cell) {
-    cell.add({Local{"tile", tile_bytes(cell.g, cell.choice.local)}});
-    cell.add_region();
-    cell.add_interpolation();
-    cell.launch(cell.g.columns(), cell.g.rows());
-}
-
-/// loop, short8, vload8: one work-item per band of rows or strip of columns.
-void set_up_parts(Assembly& cell) {
-    cell.add_region();
-    cell.add_interpolation();
-    cell.launch_items();
-}
-
-/// swar, wide: pitch and weights are constants of the build.
-void set_up_specialised(Assembly& cell) {
-    cell.add_region();
-    cell.out.defines = {"PITCH_N=" + std::to_string(cell.g.n), "PITCH_F=" + std::to_string(cell.fixed.floor),
-                        "PITCH_C=" + std::to_string(cell.fixed.ceiling)};
-    if (cell.choice.items > 0) {
-        cell.launch_items();
-        return;
-    }
-    cell.add({value("height", cell.g.height)});
-    cell.launch(blocks_of(cell.g), cell.g.rows());
+    out.defines.push_back("PITCH_MARGIN=" + std::to_string(before));
 }
 
 /// dst as a picture: zero outside the ROI, where the buffer holds poison.
@@ -165,34 +119,19 @@ Bytes difference_map(const Geometry& g, std::span<const std::byte> dst) {
     return grey;
 }
 
-Setup setup(const Request& request, Params& params) {
-    const auto choice = choice_of(request, params);
+Setup setup(const Request& request, const Choice& choice) {
     const auto& variant = request.variant.name;
-    const auto is = [&](std::initializer_list<std::string_view> names) { return is_one_of(variant, names); };
     const bool is_float = choice.is_float(variant);
     const auto& g = choice.g;
+    const auto width = static_cast<std::size_t>(g.width), height = static_cast<std::size_t>(g.height);
     const auto scene = scene_of(request, choice);
 
-    Assembly cell{request,
-                  choice,
-                  g,
-                  fixed_weights(choice.pitch, choice.weights),
-                  float_weights(choice.pitch, choice.weights),
-                  scene->src,
-                  is_float};
-    cell.add({Input{"src", scene->src}, Output{"dst", g.bytes(), static_cast<std::size_t>(g.width)}});
-    if (is({"implicit", "float"}))
-        set_up_pixels(cell);
-    else if (is({"roi", "struct", "struct_value", "struct_constant", "published", "image"}))
-        set_up_whole_image(cell);
-    else if (is({"local"}))
-        set_up_tile(cell);
-    else if (is({"loop", "short8", "vload8"}))
-        set_up_parts(cell);
-    else
-        set_up_specialised(cell);
-
-    auto out = std::move(cell.out);
+    Setup out;
+    out.args = {Input{"src", scene->src}, Output{"dst", g.bytes(), width}};
+    if (variant == "image") out.args.front() = Image{"src", width, height, Image::Format::r8_unsigned, scene->src};
+    add_arguments(out, variant, choice);
+    launch_over(out, variant, choice);
+    if (variant == "published") add_margins(out, scene->src, g);
     const auto pixels = static_cast<double>(g.pixels());
     // Every pixel of the ROI and of its margins is read once, every pixel of the ROI is written once.
     out.work.bytes = pixels * 2 + static_cast<double>(g.rows()) * 2 * (g.n + 1);
@@ -208,8 +147,7 @@ Setup setup(const Request& request, Params& params) {
     else if (choice.element != "short")
         out.defines.push_back("PITCH_ELEMENT=" + choice.element);
     if (choice.element.front() == 'u') out.defines.push_back("PITCH_UNSIGNED");
-    out.pictures["dst"] = {static_cast<std::size_t>(g.width), static_cast<std::size_t>(g.height),
-                           [g](std::span<const std::byte> dst) { return difference_map(g, dst); }};
+    out.pictures["dst"] = {width, height, [g](std::span<const std::byte> dst) { return difference_map(g, dst); }};
     out.transfer = choice.transfer;
     out.time_transfers = true;
     return out;
@@ -218,14 +156,14 @@ Setup setup(const Request& request, Params& params) {
 }  // namespace
 
 Experiment describe_pitch() {
-    Experiment out;
-    out.family = "pitch";
-    out.question = "How fast can each pixel of a periodic pattern be compared with its neighbours one pitch away?";
+    auto out = family<Choice>(
+        "pitch", "How fast can each pixel of a periodic pattern be compared with its neighbours one pitch away?",
+        choice_of, setup);
     out.axes = {
-        count_axis("width", "pixel", "columns of the image; a file given by --input decides instead", 5, 1 << 20)
-            .usually("4096"),
-        count_axis("height", "pixel", "rows of the image; a file given by --input decides instead", 1, 1 << 20)
-            .usually("4096"),
+        count_axis("width", "pixel", "columns of the image; a file given by --input decides instead", 5, 1 << 20,
+                   {"4096"}),
+        count_axis("height", "pixel", "rows of the image; a file given by --input decides instead", 1, 1 << 20,
+                   {"4096"}),
         count_axis("left", "pixel",
                    "first column of the region of interest; auto is the first with neighbours in the image", 0,
                    1 << 20),
@@ -233,8 +171,8 @@ Experiment describe_pitch() {
         count_axis("right", "pixel",
                    "last column of the region of interest; auto is the last with neighbours in the image", 0, 1 << 20),
         count_axis("bottom", "pixel", "last row of the region of interest; auto is the last", 0, 1 << 20),
-        real_axis("pitch", "pixel", "distance from a pixel to its two neighbours, may have a fraction", 1, 1 << 20)
-            .usually("20.2"),
+        real_axis("pitch", "pixel", "distance from a pixel to its two neighbours, may have a fraction", 1, 1 << 20,
+                  {"20.2"}),
         shape_axis("local", "work-group; auto is chosen by the variant, on a CPU by the driver")
             .from(1, 1 << 20)
             .tune({"auto", "32x1", "64x1", "128x1", "256x1", "32x4", "64x4", "128x2", "32x8", "16x16", "8x8"})
@@ -287,16 +225,7 @@ Experiment describe_pitch() {
         {"wide",
          "The fastest known form: on a CPU whole rows in vectors that take even and odd pixels apart, swar "
          "elsewhere."}};
-    out.native = native::loops("implicit", "The loop over rows and columns in 16-bit integers",
-                               [](const HostMemory& m, const Point&, unsigned threads) {
-                                   const auto of = [&](const char* name) { return m.value<std::int32_t>(name); };
-                                   native::pitch(m.as<std::uint8_t>("src").data(), m.as<std::uint8_t>("dst").data(),
-                                                 {of("width"), of("left"), of("top"), of("right"), of("bottom"),
-                                                  of("n"), m.value<std::int16_t>("f"), m.value<std::int16_t>("c")},
-                                                 threads);
-                               });
-    out.setup = setup;
-    out.resolve = [](const Request& request, Params& params) { choice_of(request, params); };
+    out.native = native::loops("implicit", "The loop over rows and columns in 16-bit integers", native::pitch);
     out.metrics = {{"pixel_rate", "pixel/s", Better::higher,
                     [](const Setup& s, double seconds) { return s.work.steps / seconds; }}};
     out.file_inputs = {"src"};

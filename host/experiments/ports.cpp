@@ -5,6 +5,7 @@
 #include "experiments/lib/compare.hpp"
 #include "experiments/lib/describe.hpp"
 #include "experiments/lib/findings.hpp"
+#include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 
 namespace cllab::model {
@@ -18,8 +19,7 @@ struct Shape {
     std::size_t items = 1, groups = 1, unroll = 1;
 };
 
-Shape shape_of(const Request& request, Params& params) {
-    const auto& device = request.device;
+Shape shape_of(const Device& device, const std::string&, Params& params) {
     Shape s;
     s.items = params.count("items", std::min<std::size_t>(device.is_gpu() ? 256 : 1, device.max_group_promised));
     require_group(device, s.items);
@@ -34,8 +34,7 @@ float step(const std::string& variant, float x, float y, float c) {
     return std::fma(x, y, c);
 }
 
-Setup setup(const Request& request, Params& params) {
-    const auto s = shape_of(request, params);
+Setup setup(const Request& request, const Shape& s) {
     const auto& variant = request.variant.name;
     // x in [-0.5, -0.25): x x + x goes to 0 as slowly as 1 / n, x x + c and x y + c to a fixed point.
     Random random(request.seed);
@@ -46,9 +45,8 @@ Setup setup(const Request& request, Params& params) {
         start[2 * period + i] = random.real(-0.5f, -0.25f);
     }
     Setup out;
-    out.args = {Input{"start", share(start)}, Output{"out", 4 * s.items * s.groups}, value("trips", std::int32_t{0})};
-    out.local = Extent(s.items);
-    out.global = Extent(s.items * s.groups);
+    out.args = {Input{"start", share(start)}, Output{"out", 4 * s.items * s.groups}, trips()};
+    launch_groups(out, s.groups, s.items);
     out.slope = slope(request.device, 16, 3 * 16, static_cast<double>(s.unroll));
     out.defines = {"UNROLL=" + std::to_string(s.unroll)};
     out.work.flops = 2.0 * chains * static_cast<double>(s.items * s.groups);
@@ -72,38 +70,23 @@ Setup setup(const Request& request, Params& params) {
 }
 
 std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
-    std::vector<Finding> out;
-    const Curve::Sample *two = nullptr, *three = nullptr;
-    for (const auto& curve : curves) {
-        if (curve.samples.empty()) continue;
-        if (curve.variant == "two") two = &curve.samples.front();
-        if (curve.variant == "three") three = &curve.samples.front();
-    }
-    if (!two || !three) return out;
-    const auto scale = [](const Curve::Sample& s) { return s.per_step / s.seconds; };
-    out.push_back({"third_source", "cost of a third source", "x", three->per_step / two->per_step,
-                   three->low * scale(*three) / (two->high * scale(*two)),
-                   three->high * scale(*three) / (two->low * scale(*two)),
-                   "multiply-adds that read three registers over those that read two"});
-    return out;
+    const auto two = rows_of(curves, "two"), three = rows_of(curves, "three");
+    if (two.empty() || three.empty()) return {};
+    return {ratio_finding("third_source", "cost of a third source", *three.front().sample, *two.front().sample,
+                          "multiply-adds that read three registers over those that read two")};
 }
 
 }  // namespace
 
 Experiment describe_ports() {
-    Experiment out;
-    out.family = "ports";
-    out.question = "What does a multiply-add pay for each register it reads?";
-    out.axes = {
-        count_axis("items", "work-item", "work-items per group; auto is 256, on a CPU 1", 1, 4096),
-        count_axis("unroll", "", "steps of each chain between two branches", 1, 32).usually("32").power_of_two()};
+    auto out = family("ports", "What does a multiply-add pay for each register it reads?", shape_of, setup);
+    out.axes = {count_axis("items", "work-item", "work-items per group; auto is 256, on a CPU 1", 1, 4096),
+                count_axis("unroll", "", "steps of each chain between two branches", 1, 32, {"32"}).power_of_two()};
     out.variants = {
         {"one", "x = x x + x: one register is read."},
         {"two", "x = x x + c: two registers are read."},
         {"three", "x = x y + c: three registers are read, all of the chain's own."},
         {"shared", "x = x y + c with y and c of the work-item: two of the three are the neighbour's as well."}};
-    out.setup = setup;
-    out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
     out.metrics = {
         {"flops", "FLOP/s", Better::higher, [](const Setup& s, double seconds) { return s.work.flops / seconds; }}};
     out.curve_over = "items";

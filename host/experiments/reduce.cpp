@@ -7,6 +7,7 @@
 #include "experiments/lib/data.hpp"
 #include "experiments/lib/describe.hpp"
 #include "experiments/lib/native.hpp"
+#include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 
 namespace cllab::model {
@@ -26,9 +27,7 @@ struct Shape {
     std::size_t local = 1, loads = 1, groups = 1;
 };
 
-Shape shape_of(const Request& request, Params& params) {
-    const auto& device = request.device;
-    const auto& variant = request.variant.name;
+Shape shape_of(const Device& device, const std::string& variant, Params& params) {
     if (variant == "subgroup" && device.implementation != Implementation::nvidia && !device.has("cl_khr_subgroups") &&
         !device.has("cl_intel_subgroups"))
         throw Unsupported("the device has no sub-groups");
@@ -55,20 +54,19 @@ Shape shape_of(const Request& request, Params& params) {
     return s;
 }
 
-Setup setup(const Request& request, Params& params) {
+Setup setup(const Request& request, const Shape& shape) {
     const auto& device = request.device;
     const auto& variant = request.variant.name;
-    const auto [bytes, local, loads, groups] = shape_of(request, params);
+    const auto [bytes, local, loads, groups] = shape;
     const std::uint64_t n = bytes / 4;
     const auto data = kept(request, "reduce", std::pair(n, request.seed), [&] {
-        Data made{random_values<std::uint32_t>(n, request.seed, [](std::uint32_t w) { return w; }), 0};
+        Data made{random_bytes(bytes, request.seed), 0};
         for (const auto v : view<std::uint32_t>(made.src)) made.sum += v;
         return made;
     });
 
     Setup out;
-    out.local = Extent(local);
-    out.global = Extent(groups * local);
+    launch_groups(out, groups, local);
     // Sub-groups came with OpenCL C 2.0, which a 3.0 device may leave out (PoCL 5 does: 1.2 and 3.0 only).
     if (variant == "subgroup" && device.implementation != Implementation::nvidia)
         out.defines.push_back(device.device_version.starts_with("OpenCL 3") ? "-cl-std=CL3.0" : "-cl-std=CL2.0");
@@ -102,13 +100,9 @@ Setup setup(const Request& request, Params& params) {
                     Output{"dst", 4},
                     value("count", static_cast<std::uint32_t>(groups)),
                     Local{"second_shared", second * 4}};
-        out.steps = {Launch{{}, out.global, out.local, {"src", "partial", "n", "shared_"}, {}, "first_pass"},
-                     Launch{"reduce_second",
-                            Extent(second),
-                            Extent(second),
-                            {"partial", "dst", "count", "second_shared"},
-                            {},
-                            "second_pass"}};
+        out.steps = {launch("first_pass", "", out.global, out.local, {"src", "partial", "n", "shared_"}),
+                     launch("second_pass", "reduce_second", Extent(second), Extent(second),
+                            {"partial", "dst", "count", "second_shared"})};
         out.check = [data](const Buffers& buffers) {
             return first_difference<std::uint32_t>(buffers, "dst", [&](std::size_t) { return data->sum; });
         };
@@ -119,10 +113,10 @@ Setup setup(const Request& request, Params& params) {
 }  // namespace
 
 Experiment describe_reduce() {
-    Experiment out;
-    out.family = "reduce";
-    out.question =
-        "How close does a sum come to the speed of reading memory, and what do barriers, passes and loads cost?";
+    auto out =
+        family("reduce",
+               "How close does a sum come to the speed of reading memory, and what do barriers, passes and loads cost?",
+               shape_of, setup);
     out.axes = {
         size_axis("size of the array; auto is four times the last-level cache, on a CPU twice"),
         local_axis("work-items per group; auto is 256, for wide, onepass and read on a CPU 1")
@@ -146,12 +140,7 @@ Experiment describe_reduce() {
          "128-bit loads, several in flight, with just enough groups to fill the device; a tree by four at the end."},
         {"onepass", "wide with the groups' sums added by an atomic instead of a second launch."},
         {"read", "Reads everything and combines nothing across work-items: the upper bound for the others."}};
-    out.native = native::loops("wide", "The plain loop", [](const HostMemory& m, const Point&, unsigned threads) {
-        m.as<std::uint32_t>("dst").front() =
-            native::sum(m.as<std::uint32_t>("src").data(), m.value<std::uint64_t>("n"), threads);
-    });
-    out.setup = setup;
-    out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
+    out.native = native::loops("wide", "The plain loop", native::reduce);
     return out;
 }
 

@@ -4,6 +4,7 @@
 #include "experiments/lib/compare.hpp"
 #include "experiments/lib/describe.hpp"
 #include "experiments/lib/findings.hpp"
+#include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 #include "model/fit.hpp"
 
@@ -20,10 +21,8 @@ Setup setup_encoding(const std::string& variant) {
     Setup out;
     out.args = {Output{"out", 4}};
     out.global = out.local = Extent(1);
-    out.check = [number](const Buffers& buffers) -> std::optional<std::string> {
-        const auto got = buffers.as<std::uint32_t>("out")[0];
-        if (got == number) return std::nullopt;
-        return "out[0] is " + std::to_string(got) + ", expected " + std::to_string(number);
+    out.check = [number](const Buffers& buffers) {
+        return first_difference<std::uint32_t>(buffers, "out", [&](std::size_t) { return number; });
     };
     return out;
 }
@@ -47,9 +46,8 @@ Setup setup(const Request& request, Params& params) {
     const auto c = static_cast<float>(chain_constant);
     Setup out;
     out.args = {Input{"start", share(starts)}, Output{"out", items * groups * 8 * sizeof(float)},
-                value("constant_c", c), value("trips", std::int32_t{0})};
-    out.global = Extent(items * groups);
-    out.local = Extent(items);
+                value("constant_c", c), trips()};
+    launch_groups(out, groups, items);
     // A step is one multiply-add of every work-item, so that the curve over `live` is flat until values spill.
     const auto trips = static_cast<std::int64_t>(std::max<std::size_t>(4, 32768 / live / repeat));
     out.slope = slope(device, trips, 3 * trips, static_cast<double>(live * repeat));
@@ -57,18 +55,8 @@ Setup setup(const Request& request, Params& params) {
     out.work.flops = 2.0 * static_cast<double>(items * groups);
     out.defines = {"COUNT=" + std::to_string(live / 8), "REPEAT=" + std::to_string(repeat)};
     out.check = [=, starts = std::move(starts)](const Buffers& buffers) {
-        std::vector<float> ends;
-        for (const float x : starts)
-            ends.push_back(
-                run_chain(x, c, static_cast<std::int64_t>(buffers.trips) * static_cast<std::int64_t>(repeat)));
-        std::vector<float> sums;  // work-items repeat with period 4
-        for (std::size_t i = 0; i < 4; ++i) {
-            for (std::size_t e = 0; e < 8; ++e) {
-                float sum = 0;
-                for (std::size_t k = 0; k < live / 8; ++k) sum += ends[i + 8 * k + e];
-                sums.push_back(sum);
-            }
-        }
+        const auto steps = static_cast<std::int64_t>(static_cast<std::size_t>(buffers.trips) * repeat);
+        const auto sums = chain_sums(starts, c, steps, live / 8, 8);
         return first_difference<float>(buffers, "out", [&](std::size_t at) { return sums[at % sums.size()]; });
     };
     return out;
@@ -92,50 +80,39 @@ void conclude_items(const Curve& curve, std::vector<Finding>& out) {
                 first_with_spills = s.x;
         }
     }
-    if (most_registers > 0)
-        out.push_back({"item." + of, "registers a work-item" + with, "", most_registers, most_registers, most_registers,
-                       "most that the compiler reports over " + text_of(live.front()) + " to " + text_of(live.back()) +
-                           " live values"});
-    if (most_registers > 0)
-        out.push_back({"group." + of, "registers a group" + with, "", most_registers * items, most_registers * items,
-                       most_registers * items,
-                       "a group of that size was launched with them: the register file holds at least as many"});
+    if (most_registers > 0) {
+        out.push_back(figure("item." + of, "registers a work-item" + with, "", most_registers,
+                             "most that the compiler reports over " + text_of(live.front()) + " to " +
+                                 text_of(live.back()) + " live values"));
+        out.push_back(figure("group." + of, "registers a group" + with, "", most_registers * items,
+                             "a group of that size was launched with them: the register file holds at least as many"));
+    }
     if (first_with_spills > 0)
         out.push_back({"live.spills." + of, "live values without spills" + with, "", last_without_spills,
                        last_without_spills, first_with_spills,
                        "compiler-reported spills; high is the next number tried"});
     if (const auto knee = fit_step(live, time); knee && knee->after > knee->before)
-        out.push_back({"live.speed." + of, "live values at full speed" + with, "", knee->position.value,
-                       knee->position.low, knee->position.high,
-                       "knee of the time of a multiply-add, " +
-                           text_of(std::round(10 * knee->after / knee->before) / 10) + " times slower beyond"});
+        out.push_back(figure("live.speed." + of, "live values at full speed" + with, "", knee->position,
+                             "knee of the time of a multiply-add, " +
+                                 text_of(std::round(10 * knee->after / knee->before) / 10) + " times slower beyond"));
 }
 
-std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
-    std::vector<Finding> out;
-    for (const auto& curve : curves) {
-        if (curve.variant == "live" && !curve.samples.empty()) {
-            conclude_items(curve, out);
-        } else if (!curve.samples.empty()) {
-            const double number = std::stod(curve.variant.substr(1));
-            out.push_back({"encoding." + curve.variant, "assembler takes " + curve.variant, "", number, number, number,
-                           "encoding test: it says nothing about the chip"});
-        }
-    }
-    return out;
+void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
+    if (curve.variant == "live")
+        conclude_items(curve, out);
+    else
+        out.push_back(figure("encoding." + curve.variant, "assembler takes " + curve.variant, "",
+                             std::stod(curve.variant.substr(1)), "encoding test: it says nothing about the chip"));
 }
 
 }  // namespace
 
 Experiment describe_registers() {
-    Experiment out;
-    out.family = "registers";
-    out.question = "How many values can a work-item keep in registers, and what happens beyond?";
-    out.axes = {count_axis("live", "value", "32-bit values alive at once", 8, most_live)
-                    .usually("64")
-                    .only({"live"})
-                    .multiple_of(8),
-                count_axis("items", "work-item", "work-items per group", 1, 4096).usually("256").only({"live"})};
+    auto out =
+        family("registers", "How many values can a work-item keep in registers, and what happens beyond?", setup);
+    out.axes = {
+        count_axis("live", "value", "32-bit values alive at once", 8, most_live, {"64"}).only({"live"}).multiple_of(8),
+        count_axis("items", "work-item", "work-items per group", 1, 4096, {"256"}).only({"live"})};
     out.variants = {
         variant("live", "Chains carried round a loop, all needed at its end.")
             .with("live", "8,16,32,48,64,96,128,160,192,208,224,232,240,248,256,288,320"),
@@ -146,10 +123,9 @@ Experiment describe_registers() {
         variant("s102",
                 "Encoding test: names scalar register 102, refused on gfx8 and gfx9 (build_failed is the answer).")
             .needs({"amd"})};
-    out.setup = setup;
     out.metrics = {{"flops", "FLOP/s", Better::higher, flops}};
     out.curve_over = "live";
-    out.conclude = conclude;
+    out.conclude = each_curve(conclude);
     return out;
 }
 

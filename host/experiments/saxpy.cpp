@@ -6,7 +6,9 @@
 #include "experiments/lib/compare.hpp"
 #include "experiments/lib/data.hpp"
 #include "experiments/lib/describe.hpp"
+#include "experiments/lib/findings.hpp"
 #include "experiments/lib/native.hpp"
+#include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 
 namespace cllab::model {
@@ -18,7 +20,7 @@ struct Data {
     SharedBytes x, y;
 };
 
-std::size_t lanes_of(const Variant& variant) { return std::stoul(variant.name.substr(1)) / 32; }
+std::size_t lanes_of(const std::string& variant) { return std::stoul(variant.substr(1)) / 32; }
 
 struct Shape {
     std::uint64_t n = 0;       ///< floats of each array that are computed
@@ -27,8 +29,7 @@ struct Shape {
     std::size_t offset = 0, stride = 1, groups = 0;  ///< groups: 0: as many as there are accesses
 };
 
-Shape shape_of(const Request& request, Params& params) {
-    const auto& device = request.device;
+Shape shape_of(const Device& device, const std::string& variant, Params& params) {
     // The two arrays together are four times the last-level cache.
     const auto bytes = params.count(
         "size", is_simulator(device)
@@ -39,7 +40,7 @@ Shape shape_of(const Request& request, Params& params) {
     s.length = bytes / 4;
     s.offset = params.count("offset");
     s.stride = params.count("stride");
-    const std::size_t lanes = lanes_of(request.variant);
+    const std::size_t lanes = lanes_of(variant);
     // Of a stride only whole accesses; without one, the rest that fills none too.
     s.n = s.stride == 1 ? s.length : (s.length / lanes + s.stride - 1) / s.stride * lanes;
     if (s.n == 0)
@@ -58,10 +59,9 @@ Shape shape_of(const Request& request, Params& params) {
     return s;
 }
 
-Setup setup(const Request& request, Params& params) {
+Setup setup(const Request& request, const Shape& s) {
     const auto& device = request.device;
-    const auto s = shape_of(request, params);
-    const auto lanes = lanes_of(request.variant);
+    const auto lanes = lanes_of(request.variant.name);
     const std::size_t whole = s.offset + s.length;
     const float a = 0.75f + 0.125f * static_cast<float>(request.seed % 8);
     const auto data = kept(request, "saxpy", std::pair(whole, request.seed), [&request, whole] {
@@ -75,8 +75,8 @@ Setup setup(const Request& request, Params& params) {
                                                 : divide_up(s.vectors, s.per_item);
     out.local = Extent(s.local);
     out.global = Extent(round_up(std::max(items, lanes), s.local));
-    out.defines = {"PER_ITEM=" + std::to_string(s.per_item), "OFFSET=" + std::to_string(s.offset),
-                   "STRIDE=" + std::to_string(s.stride), "FEW=" + std::to_string(s.groups > 0)};
+    out.defines =
+        defines({{"PER_ITEM", s.per_item}, {"OFFSET", s.offset}, {"STRIDE", s.stride}, {"FEW", s.groups > 0}});
     out.work = {12.0 * static_cast<double>(s.n), 2.0 * static_cast<double>(s.n), 0};
     out.accumulates = true;
     out.check = [data, a, s, lanes](const Buffers& buffers) {
@@ -111,10 +111,9 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
     std::map<double, Curve::Sample> narrow, wide;
     for (const auto& curve : curves) {
         if (curve.variant != "w32" && curve.variant != "w128") continue;
-        const auto differs = [&](const char* axis, const char* usual) {
-            return curve.fixed.has(axis) && curve.fixed.text(axis) != usual;
-        };
-        if (differs("offset", "0") || differs("stride", "1") || differs("groups", "0")) continue;  // another question
+        if (is_fixed_elsewhere(curve, "offset", "0") || is_fixed_elsewhere(curve, "stride", "1") ||
+            is_fixed_elsewhere(curve, "groups", "0"))
+            continue;  // another question
         for (const auto& sample : curve.samples) (curve.variant == "w32" ? narrow : wide)[sample.x] = sample;
     }
     Finding best{"gain_128", "gain_128", "", 0, 0, 0, ""};
@@ -140,10 +139,10 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
     if (best.value == 0) return {};
     std::vector<Finding> out{best};
     if (from > 0) {
-        out.push_back({"pays_from", "pays_from", "byte", from, from, from,
-                       "smallest measured array where 128-bit accesses gain 10 % or more"});
-        out.push_back({"pays_to", "pays_to", "byte", to, to, to,
-                       "largest measured array where 128-bit accesses gain 10 % or more"});
+        out.push_back(figure("pays_from", "pays_from", "byte", from,
+                             "smallest measured array where 128-bit accesses gain 10 % or more"));
+        out.push_back(figure("pays_to", "pays_to", "byte", to,
+                             "largest measured array where 128-bit accesses gain 10 % or more"));
     }
     return out;
 }
@@ -151,9 +150,8 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
 }  // namespace
 
 Experiment describe_saxpy() {
-    Experiment out;
-    out.family = "saxpy";
-    out.question = "From which array size on does y = a x + y gain from accesses wider than 32 bits?";
+    auto out = family("saxpy", "From which array size on does y = a x + y gain from accesses wider than 32 bits?",
+                      shape_of, setup);
     out.axes = {
         size_axis("size of each of the two arrays; auto is twice the last-level cache")
             .usually({"16384", "1048576", "auto"}),
@@ -162,11 +160,10 @@ Experiment describe_saxpy() {
                    "accesses to each array in flight per work-item of a GPU; auto is 2 for large arrays, else 1", 1, 16)
             .tune({"auto", "1:16:*2"}),
         count_axis("offset", "float",
-                   "floats in front of the first one of each array: where its accesses are aligned to", 0, 4096)
-            .usually("0"),
+                   "floats in front of the first one of each array: where its accesses are aligned to", 0, 4096, {"0"}),
         count_axis("stride", "access",
-                   "from one access to the next; the arrays keep their size, so fewer floats are computed", 1, 4096)
-            .usually("1"),
+                   "from one access to the next; the arrays keep their size, so fewer floats are computed", 1, 4096,
+                   {"1"}),
         count_axis("groups", "",
                    "work-groups that go through the arrays; auto is one for every 'per_item' accesses of its items, on "
                    "a CPU four per core",
@@ -178,14 +175,7 @@ Experiment describe_saxpy() {
         variant("w128", "Four floats per access, the widest that a GPU makes in one instruction.").defines({"LANES=4"}),
         variant("w256", "Eight floats per access, one AVX register.").defines({"LANES=8"}),
         variant("w512", "Sixteen floats per access.").defines({"LANES=16"})};
-    out.setup = setup;
-    out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
-    out.native = native::loops("w32", "The plain loop", [](const HostMemory& m, const Point& point, unsigned threads) {
-        const auto offset = static_cast<std::size_t>(point.integer("offset")),
-                   stride = static_cast<std::size_t>(point.integer("stride"));
-        native::saxpy(m.as<float>("x").data() + offset, m.as<float>("y").data() + offset, m.value<float>("a"),
-                      m.value<std::uint64_t>("n"), stride, threads);
-    });
+    out.native = native::loops("w32", "The plain loop", native::saxpy);
     out.curve_over = "size";
     out.conclude = conclude;
     return out;

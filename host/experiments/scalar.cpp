@@ -14,8 +14,7 @@ struct Shape {
     std::size_t items = 0, local = 1;
 };
 
-Shape shape_of(const Request& request, Params& params) {
-    const auto& device = request.device;
+Shape shape_of(const Device& device, const std::string&, Params& params) {
     Shape s;
     s.local = group(params, device, 64);
     s.items = round_up(params.count("items", by_scale<std::size_t>(device, 128, 1 << 20, 1 << 24)), s.local);
@@ -27,12 +26,11 @@ Shape shape_of(const Request& request, Params& params) {
 constexpr std::size_t table_words = 64;
 constexpr int steps = 8;
 
-Setup setup(const Request& request, Params& params) {
-    const auto s = shape_of(request, params);
+Setup setup(const Request& request, const Shape& s) {
     const auto& variant = request.variant.name;
     Random random(request.seed);
     const auto a = static_cast<std::uint32_t>(random()), m = static_cast<std::uint32_t>(random());
-    const auto table = random_values<std::uint32_t>(table_words, request.seed, [](std::uint32_t w) { return w; });
+    const auto table = random_bytes(4 * table_words, request.seed);
     const auto seed = 12345u;
 
     Setup out;
@@ -63,9 +61,8 @@ Setup setup(const Request& request, Params& params) {
 }  // namespace
 
 Experiment describe_scalar() {
-    Experiment out;
-    out.family = "scalar";
-    out.question = "Which values does the compiler compute once for all work-items of a wave?";
+    auto out =
+        family("scalar", "Which values does the compiler compute once for all work-items of a wave?", shape_of, setup);
     out.axes = {
         count_axis("items", "work-item", "work-items, whole groups of them; auto is 2^24, on a CPU 2^20", 1, 1 << 30),
         local_axis("work-items per group; auto is 64")};
@@ -76,8 +73,6 @@ Experiment describe_scalar() {
         {"result", "The value is computed from an argument and the group's number."},
         {"item", "The value depends on the work-item: the control, which no unit can share."},
         {"branch", "The value is one of two arguments, by a branch that work-items of one wave take apart."}};
-    out.setup = setup;
-    out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
     return out;
 }
 

@@ -4,8 +4,10 @@
 
 #include "core/random.hpp"
 #include "experiments/lib/compare.hpp"
+#include "experiments/lib/data.hpp"
 #include "experiments/lib/describe.hpp"
 #include "experiments/lib/findings.hpp"
+#include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 #include "model/fit.hpp"
 
@@ -38,10 +40,7 @@ struct Layout {
 };
 
 std::optional<std::string> check_store(const Layout& layout, std::uint32_t key, const Buffers& buffers) {
-    Bytes raw(buffers.as<std::byte>("out").size());
-    poison(raw, buffers.poison_seed);
-    std::vector<std::uint32_t> expected(raw.size() / 4);
-    std::memcpy(expected.data(), raw.data(), raw.size());
+    auto expected = poisoned_words(buffers, "out");
     // A word that several waves come to gets the same from each.
     layout.each(buffers.trips, [&](std::uint32_t, std::uint32_t, std::uint32_t at) {
         std::atomic_ref(expected[at]).store(at * factor ^ key, std::memory_order_relaxed);
@@ -80,17 +79,17 @@ Setup setup(const Request& request, Params& params) {
 
     Setup out;
     const auto mask = value("block_mask", layout.blocks - 1);
-    const auto trips = value("trips", std::int32_t{0});
     if (request.variant.name == "store") {
         const auto key = static_cast<std::uint32_t>(mix64(request.seed));
-        out.args = {Output{"out", words * 4}, mask, value("key", key), trips};
+        out.args = {Output{"out", words * 4}, mask, value("key", key), trips()};
         out.check = [layout, key](const Buffers& buffers) { return check_store(layout, key, buffers); };
     } else {
-        std::vector<std::uint32_t> in(words);
-        fill_random(std::as_writable_bytes(std::span(in)), request.seed);
-        out.args = {Input{"in", share(in)}, Output{"out", static_cast<std::size_t>(layout.waves) * layout.wave * 4},
-                    mask, trips};
-        out.check = [layout, in = std::move(in)](const Buffers& buffers) { return check_load(layout, in, buffers); };
+        const auto in = random_bytes(4 * words, request.seed);
+        out.args = {Input{"in", in}, Output{"out", static_cast<std::size_t>(layout.waves) * layout.wave * 4}, mask,
+                    trips()};
+        out.check = [layout, in](const Buffers& buffers) {
+            return check_load(layout, view<std::uint32_t>(in), buffers);
+        };
     }
     out.declared = {{request.variant.name == "store" ? Declared::What::store : Declared::What::load, 1, 32}};
     out.global = Extent(static_cast<std::size_t>(layout.waves) * layout.wave);
@@ -128,34 +127,27 @@ Finding block_rate(const Curve& curve) {
                 " blocks, whole device, second level"};
 }
 
-std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
-    std::vector<Finding> out;
-    for (const auto& curve : curves) {
-        if (curve.samples.size() < 2 || curve.samples.front().x != 1) continue;
-        const auto &one = curve.samples.front(), &most = curve.samples.back();
-        const auto label = curve.variant;
-        out.push_back({label + ".cost", label + " cost of " + text_of(most.x) + " blocks", "x",
-                       most.per_step / one.per_step, most.low / one.high, most.high / one.low,
-                       "time of a wave's access over that of a coalesced one"});
-        out.push_back(block_rate(curve));
-    }
-    return out;
+void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
+    if (curve.samples.size() < 2 || curve.samples.front().x != 1) return;
+    const auto &one = curve.samples.front(), &most = curve.samples.back();
+    const auto label = curve.variant;
+    out.push_back(ratio_finding(label + ".cost", label + " cost of " + text_of(most.x) + " blocks", most, one,
+                                "time of a wave's access over that of a coalesced one"));
+    out.push_back(block_rate(curve));
 }
 
 }  // namespace
 
 Experiment describe_scatter() {
-    Experiment out;
-    out.family = "scatter";
-    out.question = "What does it cost when the lanes of a wave touch many blocks of memory instead of one?";
-    out.axes = {count_axis("spread", "block", "blocks that the lanes of one wave touch", 1, 128)
-                    .usually({"1", "2", "4", "8", "16", "32", "64"})
+    auto out = family("scatter",
+                      "What does it cost when the lanes of a wave touch many blocks of memory instead of one?", setup);
+    out.axes = {count_axis("spread", "block", "blocks that the lanes of one wave touch", 1, 128,
+                           {"1", "2", "4", "8", "16", "32", "64"})
                     .power_of_two()};
     out.variants = {{"store", "Each lane stores one word; the wave's words are spread over `spread` blocks."},
                     {"load", "Each lane loads one word; the wave's words are spread over `spread` blocks."}};
-    out.setup = setup;
     out.curve_over = "spread";
-    out.conclude = conclude;
+    out.conclude = each_curve(conclude);
     return out;
 }
 

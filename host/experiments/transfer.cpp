@@ -8,6 +8,8 @@
 #include "experiments/lib/compare.hpp"
 #include "experiments/lib/data.hpp"
 #include "experiments/lib/describe.hpp"
+#include "experiments/lib/findings.hpp"
+#include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 
 namespace cllab::model {
@@ -36,8 +38,7 @@ Transfer way_of(const std::string& memory) {
     return ways.at(memory);
 }
 
-Shape shape_of(const Request& request, Params& params) {
-    const auto& device = request.device;
+Shape shape_of(const Device& device, const std::string& variant, Params& params) {
     Shape s;
     s.pieces = params.count("pieces");
     const auto least = std::uint64_t{4} * s.pieces;
@@ -48,7 +49,7 @@ Shape shape_of(const Request& request, Params& params) {
         throw Error(Blame::usage, "axis 'size' is " + std::to_string(bytes) +
                                       " bytes, which are less than a word for each of " + std::to_string(s.pieces) +
                                       " pieces (axis 'pieces')");
-    if (request.variant.name == "queues") s.queues = params.count("queues");
+    if (variant == "queues") s.queues = params.count("queues");
     // About as long as the transfers where the host is reached over PCI Express.
     s.rounds = static_cast<std::int32_t>(params.count("rounds", by_scale<std::size_t>(device, 4, 16, 2048)));
     s.local = group_of(device, 256);
@@ -59,8 +60,7 @@ Shape shape_of(const Request& request, Params& params) {
 
 std::string numbered(const char* name, std::size_t n) { return name + std::to_string(n); }
 
-Setup setup(const Request& request, Params& params) {
-    const auto s = shape_of(request, params);
+Setup setup(const Request& request, const Shape& s) {
     const auto data = random_bytes(4 * s.words, request.seed);
     Setup out;
     std::map<std::size_t, SharedBytes> pieces;
@@ -81,13 +81,8 @@ Setup setup(const Request& request, Params& params) {
     // A piece comes back when as many others are under way as there are other queues.
     for (std::size_t n = 0; n < s.pieces; ++n) {
         out.steps.push_back(Upload{numbered("src", n), 0, queue(n)});
-        out.steps.push_back(Launch{{},
-                                   Extent(round_up(s.count(n), s.local)),
-                                   Extent(s.local),
-                                   {numbered("src", n), numbered("dst", n), numbered("count", n), "rounds"},
-                                   {},
-                                   "kernel",
-                                   queue(n)});
+        out.steps.push_back(launch("kernel", "", Extent(round_up(s.count(n), s.local)), Extent(s.local),
+                                   {numbered("src", n), numbered("dst", n), numbered("count", n), "rounds"}, queue(n)));
         if (n + 1 >= s.queues) down(n + 1 - s.queues);
     }
     for (std::size_t n = s.pieces - std::min(s.pieces, s.queues - 1); n < s.pieces; ++n) down(n);
@@ -100,7 +95,7 @@ Setup setup(const Request& request, Params& params) {
     out.work.bytes = 8.0 * static_cast<double>(s.words);
     std::uint32_t factor = 1, term = 0;
     for (std::int32_t r = 0; r < s.rounds; ++r) factor *= multiplier, term = term * multiplier + increment;
-    out.check = [s, pieces, factor, term](const Buffers& buffers) -> std::optional<std::string> {
+    out.check = [pieces, factor, term](const Buffers& buffers) -> std::optional<std::string> {
         for (const auto& [n, bytes] : pieces) {
             const auto from = view<std::uint32_t>(bytes);
             if (auto wrong = first_difference<std::uint32_t>(buffers, numbered("src", n),
@@ -119,30 +114,29 @@ Setup setup(const Request& request, Params& params) {
 const Curve::Sample* largest(const Curve& curve) { return curve.samples.empty() ? nullptr : &curve.samples.back(); }
 
 /// The rate of one direction at the largest size, and the least size at which it is half of that or more.
-void conclude_direction(const Curve& curve, const std::string& memory, const char* direction, const char* metric,
+void conclude_direction(const Curve& curve, const std::string& memory, const char* direction, const char* which,
                         std::vector<Finding>& out) {
     const auto rate = [&](const Curve::Sample& s) {
-        const auto found = s.metrics.find(metric);
-        return found == s.metrics.end() || !(found->second > 0) ? 0 : s.x / found->second;
+        const double seconds = metric(s, which).value_or(0);
+        return seconds > 0 ? s.x / seconds : 0;
     };
     const auto* last = largest(curve);
     if (!last || rate(*last) <= 0) return;
     const double best = rate(*last);
-    const auto size = [](double x) { return format_bytes(static_cast<std::uint64_t>(x)); };
     const std::string without_filling =
         is_in_place(way_of(memory)) ? "; to map and unmap, without what the host takes to fill or read it in place"
                                     : "";
-    out.push_back({std::string(direction) + "." + memory, std::string(direction) + " rate, " + memory, "B/s", best,
-                   best, best,
-                   size(last->x) + " in " + curve.fixed.text("pieces") +
-                       " pieces one after the other, by the host clock" + without_filling});
+    out.push_back(figure(std::string(direction) + "." + memory, std::string(direction) + " rate, " + memory, "B/s",
+                         best,
+                         bytes_text(last->x) + " in " + curve.fixed.text("pieces") +
+                             " pieces one after the other, by the host clock" + without_filling));
     if (curve.samples.size() < 3) return;
     const auto half =
         std::find_if(curve.samples.begin(), curve.samples.end(), [&](const auto& s) { return rate(s) >= best / 2; });
     if (half != curve.samples.begin())
-        out.push_back({std::string(direction) + "_half." + memory,
-                       std::string(direction) + " at half that rate, " + memory, "byte", half->x, half->x, half->x,
-                       "smallest measured size with half the rate of the largest or more"});
+        out.push_back(figure(std::string(direction) + "_half." + memory,
+                             std::string(direction) + " at half that rate, " + memory, "byte", half->x,
+                             "smallest measured size with half the rate of the largest or more"));
 }
 
 std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
@@ -161,8 +155,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
             if (!before || !after || before->x != after->x || !(after->low > 0) || !(before->low > 0)) return;
             out.push_back({std::string(id) + "." + memory, name + (", " + memory), "", before->seconds / after->seconds,
                            before->low / after->high, before->high / after->low,
-                           std::string("time of ") + slow + " over that of " + fast + " at " +
-                               format_bytes(static_cast<std::uint64_t>(before->x))});
+                           std::string("time of ") + slow + " over that of " + fast + " at " + bytes_text(before->x)});
         };
         gain("events", "blocking", "events", "gain of not waiting");
         gain("overlap", "events", "queues", "gain of several queues");
@@ -173,9 +166,9 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
 }  // namespace
 
 Experiment describe_transfer() {
-    Experiment out;
-    out.family = "transfer";
-    out.question = "By which way do bytes get to the device and back fastest, and what of that can a kernel hide?";
+    auto out = family("transfer",
+                      "By which way do bytes get to the device and back fastest, and what of that can a kernel hide?",
+                      shape_of, setup);
     out.axes = {
         size_axis("bytes that go up, and come back, in all; auto is 16 MiB, on a GPU 256 MiB"),
         choice_axis("memory",
@@ -183,9 +176,8 @@ Experiment describe_transfer() {
                     "mapped, the buffer itself, mapped for the host to copy into and out of; host_pointer, the same of "
                     "a buffer that lies in memory of the process",
                     {"pageable", "pinned", "mapped", "host_pointer"}),
-        count_axis("pieces", "", "parts that go up, through the kernel and back one by one", 1, 64).usually("8"),
-        count_axis("queues", "", "in-order queues that the pieces take in turn", 2, 16)
-            .usually("2")
+        count_axis("pieces", "", "parts that go up, through the kernel and back one by one", 1, 64, {"8"}),
+        count_axis("queues", "", "in-order queues that the pieces take in turn", 2, 16, {"2"})
             .tune({"2", "3", "4"})
             .only({"queues"}),
         count_axis("rounds", "", "multiply-adds per word in the kernel: how long it takes; auto is 16, on a GPU 2048",
@@ -194,8 +186,6 @@ Experiment describe_transfer() {
         {"blocking", "Each transfer is a blocking call, and each kernel is waited for."},
         {"events", "No call waits but for the host's own copying; the queue keeps the order."},
         {"queues", "The pieces take turns on several queues: one may be copied while another is computed."}};
-    out.setup = setup;
-    out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
     out.curve_over = "size";
     out.conclude = conclude;
     return out;

@@ -56,9 +56,8 @@ std::vector<std::string> promised_group(const model::Setup& setup, const model::
             "LAB_GROUP_Z=" + std::to_string(local.size[2])};
 }
 
-}  // namespace
-
-KernelSource kernel_source(const std::string& family, const std::filesystem::path& cl_dir) {
+/// The text in <name>.cl behind the headers of its family.
+KernelSource source_of(const std::string& family, const std::string& name, const std::filesystem::path& cl_dir) {
     KernelSource out;
     // The common header and the family's own, which most have not.
     for (const auto& header : {std::string("lab.h"), family + ".h"}) {
@@ -69,16 +68,27 @@ KernelSource kernel_source(const std::string& family, const std::filesystem::pat
         else if (const auto embedded = model::find_embedded_kernel("include/" + header))
             out.text += line_directive(1, header) + "\n" + std::string(*embedded) + "\n";
     }
-    const auto path = cl_dir / (family + ".cl");
+    const auto path = cl_dir / (name + ".cl");
     out.origin = cl_dir.empty() ? "embedded" : path.string();
-    out.text += line_directive(1, cl_dir.empty() ? family + ".cl" : out.origin) + "\n" +
-                (cl_dir.empty() ? std::string(model::embedded_kernel(family)) : read_file(path));
+    out.text += line_directive(1, cl_dir.empty() ? name + ".cl" : out.origin) + "\n" +
+                (cl_dir.empty() ? std::string(model::embedded_kernel(name)) : read_file(path));
     return out;
+}
+
+}  // namespace
+
+std::string text_name(const model::Experiment& experiment, const model::Variant& variant) {
+    const auto own = experiment.id(variant);
+    return model::find_embedded_kernel(own) ? own : experiment.family;
+}
+
+KernelSource kernel_source(const std::string& family, const std::filesystem::path& cl_dir) {
+    return source_of(family, family, cl_dir);
 }
 
 KernelSource kernel_source(const model::Experiment& experiment, const model::Variant& variant,
                            const std::filesystem::path& cl_dir) {
-    if (!variant.own) return kernel_source(experiment.family, cl_dir);
+    if (!variant.own) return source_of(experiment.family, text_name(experiment, variant), cl_dir);
     return {line_directive(1, variant.own->path) + "\n" + variant.own->text, variant.own->path};
 }
 

@@ -13,9 +13,12 @@ struct KernelSource {
     std::string origin;  ///< "embedded", or the file's path
 };
 
-/// Throws Error(usage) when --cl-dir lacks the family's file.
+/// The name of the file, without ".cl", that the variant's text is in: <family>_<variant> where the program has one of
+/// that name, else its family's.
+std::string text_name(const model::Experiment& experiment, const model::Variant& variant);
+/// Throws Error(usage) when --cl-dir lacks the file.
 KernelSource kernel_source(const std::string& family, const std::filesystem::path& cl_dir);
-/// The variant's own text where it has one, as it is behind a #line directive; else its family's.
+/// A user's own text as it is behind a #line directive; else that of text_name().
 KernelSource kernel_source(const model::Experiment& experiment, const model::Variant& variant,
                            const std::filesystem::path& cl_dir);
 

@@ -11,6 +11,7 @@
 
 #include "core/error.hpp"
 #include "experiments/lib/himeno_problem.hpp"
+#include "experiments/lib/setups.hpp"
 #include "model/result.hpp"
 #include "unit/cells.hpp"
 
@@ -79,7 +80,7 @@ struct Result {
     float gosa = 0;
     Result(const Grid& grid, std::size_t row, unsigned iterations, Data data = Data::random, std::uint64_t seed = 7) {
         const auto state = Problem(grid, data, seed).after(iterations);
-        p = padded(share(state->p), grid, row);
+        p = lib::rows_apart(share(state->p), grid.k, row);
         bytes = *p;
         gosa = static_cast<float>(state->gosa);
     }
@@ -160,10 +161,10 @@ BOOST_AUTO_TEST_CASE(the_boundary_stays_and_the_random_problem_is_bounded) {
 BOOST_AUTO_TEST_CASE(padding_goes_between_the_rows_and_the_check_finds_a_written_word) {
     const Grid grid{3, 3, 4};
     const auto state = Problem(grid, Data::random, 1).after(1);
-    const auto wide = padded(share(state->p), grid, 6);
+    const auto wide = lib::rows_apart(share(state->p), grid.k, 6);
     std::vector<float> found(3 * 3 * 6);
     std::memcpy(found.data(), wide->data(), wide->size());
-    BOOST_TEST((std::bit_cast<std::uint32_t>(found[4]) == padding_word));
+    BOOST_TEST((std::bit_cast<std::uint32_t>(found[4]) == lib::gap_word));
     BOOST_TEST(found[6] == state->p[4]);
     BOOST_TEST(!compare_field(found, *state, grid, 6, 0).has_value());
     found[6 + 5] = 0;
@@ -184,7 +185,7 @@ BOOST_AUTO_TEST_CASE(a_section_has_the_points_inside_the_boundary_and_no_alignme
 BOOST_AUTO_TEST_CASE(words_in_front_of_the_grid_move_it_and_may_not_be_written) {
     const Grid grid{3, 3, 4};
     const auto state = Problem(grid, Data::random, 1).after(1);
-    const auto moved = padded(share(state->p), grid, 4, 3);
+    const auto moved = lib::rows_apart(share(state->p), grid.k, 4, 3);
     std::vector<float> found(3 + grid.points());
     std::memcpy(found.data(), moved->data(), moved->size());
     BOOST_TEST(found[3] == state->p[0]);

@@ -239,8 +239,10 @@ int watch_families(const RunOptions& asked) {
     auto prepared = prepared_for(invocation);
     const fs::path folder = asked.cl_dir;
     std::vector<model::Selected> selected = Choice(invocation).selected();
-    // Of each family its text, and its own header, which most have not; and the one of all.
-    const auto text_of = [&](const model::Selected& s) { return (folder / (s.experiment->family + ".cl")).string(); };
+    // Of each variant its text, and its family's own header, which most have not; and the one of all.
+    const auto text_of = [&](const model::Selected& s) {
+        return (folder / (run::text_name(*s.experiment, *s.variant) + ".cl")).string();
+    };
     const auto header_of = [&](const std::string& family) { return (folder / "include" / (family + ".h")).string(); };
     const auto header_of_all = header_of("lab");
     std::vector<std::string> needed, names;

@@ -17,38 +17,32 @@ void conclude_levels(const Curve& curve, const Device& device, std::vector<Findi
     const std::string how = "all work-groups read one region, elements of " + curve.fixed.text("width") + " bytes";
     if (curve.samples.size() < 3) {
         const auto& s = curve.samples.front();
-        out.push_back(rate_finding("reread", "read bandwidth at " + format_bytes(static_cast<std::uint64_t>(s.x)),
-                                   "B/s", s, 1, how));
+        out.push_back(rate_finding("reread", "read bandwidth at " + bytes_text(s.x), "B/s", s, 1, how));
         return;
     }
-    if (device.is_cpu() && !device.host_cache_levels.empty()) {
-        for (auto& f : rates(curve, device, how)) out.push_back(std::move(f));
-        return;
-    }
+    if (device.is_cpu() && !device.host_cache_levels.empty()) return append(out, rates(curve, device, how));
     PlateauOptions options;
     options.tolerance = tolerance(curve, 0.1);
     const auto found = find_plateaus(xs(curve), steps(curve), options);
     for (std::size_t i = 0; i < found.levels.size(); ++i) {
         const auto& time = found.levels[i].value;
-        const auto rate = [&](double seconds) { return 1 / (seconds > 0 ? seconds : time.value); };
-        out.push_back({"l" + std::to_string(i + 1) + ".rate", "level " + std::to_string(i + 1) + " read bandwidth",
-                       "B/s", rate(time.value), rate(time.high), rate(time.low),
-                       how + "; holds to " + format_bytes(static_cast<std::uint64_t>(found.levels[i].capacity.value))});
         const auto& capacity = found.levels[i].capacity;
+        const auto number = std::to_string(i + 1), id = "l" + number, name = "level " + number;
+        const auto rate = [&](double seconds) { return 1 / (seconds > 0 ? seconds : time.value); };
+        out.push_back({id + ".rate", name + " read bandwidth", "B/s", rate(time.value), rate(time.high), rate(time.low),
+                       how + "; holds to " + bytes_text(capacity.value)});
         // The last level before memory is one for all units; the first is one for each, and is left by all at once.
         const bool gradual = i + 2 == found.levels.size() && i > 0 && capacity.high > 1.5 * capacity.low;
         if (const auto whole = gradual ? capacity_of_random_replacement(xs(curve), steps(curve), time.value,
                                                                         found.levels[i + 1].value.value)
                                        : std::nullopt)
-            out.push_back(
-                {"l" + std::to_string(i + 1) + ".size", "level " + std::to_string(i + 1) + " capacity", "byte",
-                 whole->value, whole->low, whole->high,
-                 how + "; all of " + format_bytes(static_cast<std::uint64_t>(capacity.value)) +
-                     " fit, and a level of that size which replaces lines at random explains the larger regions"});
+            out.push_back(figure(
+                id + ".size", name + " capacity", "byte", *whole,
+                how + "; all of " + bytes_text(capacity.value) +
+                    " fit, and a level of that size which replaces lines at random explains the larger regions"));
         else if (!found.levels[i].open)
-            out.push_back({"l" + std::to_string(i + 1) + ".size", "level " + std::to_string(i + 1) + " capacity",
-                           "byte", capacity.value, capacity.low, capacity.high,
-                           "largest region at that bandwidth; high is the next one tried"});
+            out.push_back(figure(id + ".size", name + " capacity", "byte", capacity,
+                                 "largest region at that bandwidth; high is the next one tried"));
     }
 }
 
@@ -94,7 +88,7 @@ struct Streamed {
 /// the same for both.
 Streamed streamed(const Curve& curve, const Device& device) {
     const auto& large = curve.samples.back();
-    const auto size = [](const Curve::Sample& s) { return format_bytes(static_cast<std::uint64_t>(s.x)); };
+    const auto size = [](const Curve::Sample& s) { return bytes_text(s.x); };
     const auto elements = " per buffer, elements of " + curve.fixed.text("width") + " bytes";
     Streamed out{
         large.work.bytes,
@@ -116,10 +110,7 @@ Streamed streamed(const Curve& curve, const Device& device) {
 }
 
 bool is_apart(const Curve& curve) {
-    const auto differs = [&](const char* axis, const char* usual) {
-        return curve.fixed.has(axis) && curve.fixed.text(axis) != usual;
-    };
-    return differs("offset", "0") || differs("stride", "1");
+    return is_fixed_elsewhere(curve, "offset", "0") || is_fixed_elsewhere(curve, "stride", "1");
 }
 
 }  // namespace
@@ -145,15 +136,14 @@ std::vector<Finding> bandwidth_findings(const std::vector<Curve>& all, const Dev
         out.push_back(std::move(best->found));
     }
     if (most > 0)
-        out.push_back({"streamed", "streamed", "byte", most, most, most,
-                       "all buffers of the largest of these streams: what moves as much is no faster"});
+        out.push_back(figure("streamed", "streamed", "byte", most,
+                             "all buffers of the largest of these streams: what moves as much is no faster"));
     for (const auto& curve : curves) {
         if (curve.variant == "reread" && !curve.samples.empty()) conclude_levels(curve, device, out);
         if (curve.variant == "copy" && device.is_cpu() && curve.samples.size() > 1)
-            for (auto& f : copy_rates(curve, device, "elements of " + curve.fixed.text("width") + " bytes"))
-                out.push_back(std::move(f));
+            append(out, copy_rates(curve, device, "elements of " + curve.fixed.text("width") + " bytes"));
     }
-    for (auto& f : of_places) out.push_back(std::move(f));
+    append(out, std::move(of_places));
     return out;
 }
 

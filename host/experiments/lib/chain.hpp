@@ -71,4 +71,21 @@ T run_chain(T x, T c, std::int64_t steps) {
     return x;
 }
 
+/// What the kernels leave of chains of `steps` links: element e of a work-item is the sum, in order, of element e of
+/// its `chains` chains of `width` elements. Work-items repeat with period 4.
+template <typename T>
+std::vector<T> chain_sums(const std::vector<T>& starts, T c, std::int64_t steps, std::size_t chains,
+                          std::size_t width) {
+    std::vector<T> ends, out;
+    for (const T x : starts) ends.push_back(run_chain(x, c, steps));
+    for (std::size_t i = 0; i < 4; ++i) {
+        for (std::size_t e = 0; e < width; ++e) {
+            T sum{};
+            for (std::size_t j = 0; j < chains; ++j) sum = sum + ends[i + j * width + e];
+            out.push_back(sum);
+        }
+    }
+    return out;
+}
+
 }  // namespace cllab::model::lib

@@ -24,30 +24,33 @@ inline SharedBytes random_bytes(std::uint64_t size, std::uint64_t seed) {
             }};
 }
 
+/// `count` values of T, which `fill` writes when they are wanted.
+template <typename T, typename Fill>
+SharedBytes filled(std::size_t count, Fill fill) {
+    return {count * sizeof(T), [count, fill] {
+                Bytes out(count * sizeof(T));
+                fill(std::span(reinterpret_cast<T*>(out.data()), count));
+                return out;
+            }};
+}
+
 /// `count` values of the four-byte type T; `make` turns a random 32-bit word into one, and is called from several
 /// threads.
 template <typename T, typename Make>
 SharedBytes random_values(std::size_t count, std::uint64_t seed, Make make) {
     static_assert(sizeof(T) == 4);
-    return {count * sizeof(T), [count, seed, make] {
-                Bytes out(count * sizeof(T));
-                in_parallel(count, parallel_piece, [&](std::size_t begin, std::size_t end) {
-                    Random random(seed);
-                    random.skip(begin / 2);
-                    const auto put = [&](std::size_t i, std::uint64_t word) {
-                        const T v = make(static_cast<std::uint32_t>(word));
-                        std::memcpy(out.data() + i * sizeof(T), &v, sizeof v);
-                    };
-                    // The data of fill_random: two values to a word, the low half first. A piece begins with the low
-                    // half.
-                    for (std::size_t i = begin; i < end; i += 2) {
-                        const auto words = random();
-                        put(i, words);
-                        if (i + 1 < end) put(i + 1, words >> 32);
-                    }
-                });
-                return out;
-            }};
+    return filled<T>(count, [seed, make](std::span<T> out) {
+        in_parallel(out.size(), parallel_piece, [&](std::size_t begin, std::size_t end) {
+            Random random(seed);
+            random.skip(begin / 2);
+            // The data of fill_random: two values to a word, the low half first. A piece begins with the low half.
+            for (std::size_t i = begin; i < end; i += 2) {
+                const auto words = random();
+                out[i] = make(static_cast<std::uint32_t>(words));
+                if (i + 1 < end) out[i + 1] = make(static_cast<std::uint32_t>(words >> 32));
+            }
+        });
+    });
 }
 
 /// Uniform floats in [low, high) with full mantissas.

@@ -2,11 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "model/experiment.hpp"
+#include "model/params.hpp"
 
 namespace cllab::model::lib {
 
@@ -71,11 +72,13 @@ private:
 };
 
 /// Whole numbers from `least` to `most`.
-inline AxisMaker count_axis(const char* name, const char* unit, const char* meaning, double least, double most) {
-    return AxisMaker(Axis::Kind::integer, name, unit, meaning).from(least, most);
+inline AxisMaker count_axis(const char* name, const char* unit, const char* meaning, double least, double most,
+                            const Texts& usual = {"auto"}) {
+    return AxisMaker(Axis::Kind::integer, name, unit, meaning).from(least, most).usually(usual);
 }
-inline AxisMaker real_axis(const char* name, const char* unit, const char* meaning, double least, double most) {
-    return AxisMaker(Axis::Kind::real, name, unit, meaning).from(least, most);
+inline AxisMaker real_axis(const char* name, const char* unit, const char* meaning, double least, double most,
+                           const Texts& usual = {"auto"}) {
+    return AxisMaker(Axis::Kind::real, name, unit, meaning).from(least, most).usually(usual);
 }
 /// The first choice is the usual one.
 inline AxisMaker choice_axis(const char* name, const char* meaning, const Texts& choices) {
@@ -118,5 +121,35 @@ private:
 };
 
 inline VariantMaker variant(const char* name, const char* meaning) { return {name, meaning}; }
+
+/// An Experiment of cells that `setup` makes.
+inline Experiment family(const char* name, const char* question, Setup (*setup)(const Request&, Params&)) {
+    Experiment out;
+    out.family = name;
+    out.question = question;
+    out.setup = setup;
+    return out;
+}
+/// The same of a family whose axes may be auto, or make no sense together: `shape` reads all of them, by the device and
+/// the variant's name or by the whole request; `setup` makes a cell of what they are.
+template <typename Shape>
+Experiment family(const char* name, const char* question, const std::function<Shape(const Request&, Params&)>& shape,
+                  Setup (*setup)(const Request&, const Shape&)) {
+    auto out = family(name, question, nullptr);
+    out.resolve = [shape](const Request& request, Params& params) { shape(request, params); };
+    out.setup = [shape, setup](const Request& request, Params& params) {
+        return setup(request, shape(request, params));
+    };
+    return out;
+}
+template <typename Shape>
+Experiment family(const char* name, const char* question,
+                  Shape (*shape)(const Device&, const std::string& variant, Params&),
+                  Setup (*setup)(const Request&, const Shape&)) {
+    return family<Shape>(
+        name, question,
+        [shape](const Request& request, Params& params) { return shape(request.device, request.variant.name, params); },
+        setup);
+}
 
 }  // namespace cllab::model::lib

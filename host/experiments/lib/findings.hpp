@@ -6,10 +6,13 @@
 #include <cstdio>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/stats.hpp"
-#include "model/experiment.hpp"
+#include "core/units.hpp"
+#include "model/fit.hpp"
+#include "model/params.hpp"
 
 namespace cllab::model::lib {
 
@@ -20,6 +23,11 @@ inline std::string text_of(double value) {
     std::snprintf(out, sizeof out, "%g", value);
     return out;
 }
+
+/// A percentage of one decimal.
+inline std::string percent(double part) { return text_of(std::round(1000 * part) / 10) + " %"; }
+
+inline std::string bytes_text(double bytes) { return format_bytes(static_cast<std::uint64_t>(bytes)); }
 
 inline const Curve* curve_of(const std::vector<Curve>& curves, const std::string& variant) {
     const auto found = std::find_if(curves.begin(), curves.end(), [&](const auto& c) { return c.variant == variant; });
@@ -43,6 +51,34 @@ inline const Curve::Sample* sample_at(const Curve& curve, double x) {
     const auto found =
         std::find_if(curve.samples.begin(), curve.samples.end(), [&](const auto& s) { return s.x == x; });
     return found == curve.samples.end() ? nullptr : &*found;
+}
+
+/// Whether an axis that the curve has is fixed at another value.
+inline bool is_fixed_elsewhere(const Curve& curve, const char* axis, const char* usual) {
+    return curve.fixed.has(axis) && curve.fixed.text(axis) != usual;
+}
+
+/// A sample with the whole point it was taken at.
+struct Row {
+    const Curve* curve;
+    const Curve::Sample* sample;
+};
+
+/// Every sample of a variant.
+inline std::vector<Row> rows_of(const std::vector<Curve>& curves, const std::string& variant) {
+    std::vector<Row> out;
+    for (const auto& curve : curves) {
+        if (curve.variant != variant) continue;
+        for (const auto& sample : curve.samples) out.push_back({&curve, &sample});
+    }
+    return out;
+}
+
+/// The samples with the least and the most seconds per step of at least one.
+inline std::pair<const Curve::Sample&, const Curve::Sample&> extremes(const std::vector<Curve::Sample>& samples) {
+    const auto [fastest, slowest] = std::minmax_element(
+        samples.begin(), samples.end(), [](const auto& a, const auto& b) { return a.per_step < b.per_step; });
+    return {*fastest, *slowest};
 }
 
 /// The metric of a sample, or nothing.
@@ -84,6 +120,44 @@ inline Finding rate_finding(const std::string& id, const std::string& name, cons
                         "the interval of its time begins at nothing: what it does is lost in what launches differ by");
     const auto rate = [&](double seconds) { return amount / seconds; };
     return {id, name, unit, rate(s.per_step), rate(per_step(s, s.high)), rate(per_step(s, s.low)), how};
+}
+
+/// A figure without an interval.
+inline Finding figure(const std::string& id, const std::string& name, const std::string& unit, double value,
+                      const std::string& how) {
+    return {id, name, unit, value, value, value, how};
+}
+
+/// What a fit found, with its interval.
+inline Finding figure(const std::string& id, const std::string& name, const std::string& unit, const Estimate& found,
+                      const std::string& how) {
+    return {id, name, unit, found.value, found.low, found.high, how};
+}
+
+/// How many times as long a step of one sample takes as one of the other.
+inline Finding ratio_finding(const std::string& id, const std::string& name, const Curve::Sample& above,
+                             const Curve::Sample& below, const std::string& how) {
+    return {id,
+            name,
+            "x",
+            above.per_step / below.per_step,
+            per_step(above, above.low) / per_step(below, below.high),
+            per_step(above, above.high) / per_step(below, below.low),
+            how};
+}
+
+/// Experiment::conclude of a family whose curves each say something by themselves.
+inline auto each_curve(void (*one)(const Curve&, const Device&, std::vector<Finding>&)) {
+    return [one](const std::vector<Curve>& curves, const Device& device) {
+        std::vector<Finding> out;
+        for (const auto& curve : curves)
+            if (!curve.samples.empty()) one(curve, device, out);
+        return out;
+    };
+}
+
+inline void append(std::vector<Finding>& out, std::vector<Finding> more) {
+    for (auto& finding : more) out.push_back(std::move(finding));
 }
 
 }  // namespace cllab::model::lib

@@ -24,21 +24,6 @@ bool is_faster(const Curve::Sample& s, const Curve::Sample& than, const Device& 
            sure_rate_of_all_cores(rate_of_sample(than), than, device);
 }
 
-/// Every sample of a variant with the whole point it was taken at.
-struct Row {
-    const Curve* curve;
-    const Curve::Sample* sample;
-};
-
-std::vector<Row> rows_of(const std::vector<Curve>& curves, const std::string& variant) {
-    std::vector<Row> out;
-    for (const auto& curve : curves) {
-        if (curve.variant != variant) continue;
-        for (const auto& sample : curve.samples) out.push_back({&curve, &sample});
-    }
-    return out;
-}
-
 /// A GPU's driver knows the highest clock: one above it says that ticks and time were not taken together. The two
 /// clocks need not agree better than the 2 % within which a GPU's times do.
 std::optional<std::string> too_fast(const Finding& clock, const Device& device) {
@@ -122,10 +107,10 @@ void conclude_rates(const std::vector<Curve>& curves, const Device& device, std:
         least_parallel = parallel;
         where = text_of(row.sample->x) + " chains x " + row.curve->fixed.text("waves") + " waves";
     }
-    out.push_back({"group.rate", "rate of one group", "FLOP/s", most, most, most,
-                   "best of the grid of chains and waves, one work-group"});
-    out.push_back({"parallelism", "parallelism for full rate", "chain", least_parallel, least_parallel, least_parallel,
-                   "least chains times waves within 5 % of that rate: " + where});
+    out.push_back(figure("group.rate", "rate of one group", "FLOP/s", most,
+                         "best of the grid of chains and waves, one work-group"));
+    out.push_back(figure("parallelism", "parallelism for full rate", "chain", least_parallel,
+                         "least chains times waves within 5 % of that rate: " + where));
 }
 
 void conclude_code(const std::vector<Curve>& curves, std::vector<Finding>& out) {
@@ -137,8 +122,8 @@ void conclude_code(const std::vector<Curve>& curves, std::vector<Finding>& out) 
         if (row.sample->x == 64) at_64 = row.sample->per_step;
     }
     if (const auto line = fit_line(unroll, trip)) {
-        out.push_back({"loop.cost", "loop cost", "s", line->intercept.value, line->intercept.low, line->intercept.high,
-                       "intercept of the time of a trip over the steps in it"});
+        out.push_back(figure("loop.cost", "loop cost", "s", line->intercept,
+                             "intercept of the time of a trip over the steps in it"));
     }
     const auto nested = rows_of(curves, "nested");
     if (at_64 > 0 && !nested.empty())
@@ -151,9 +136,9 @@ void conclude_code(const std::vector<Curve>& curves, std::vector<Finding>& out) 
         time.push_back(row.sample->per_step);
     }
     if (const auto step = fit_step(size, time); step && step->after > step->before)
-        out.push_back({"code.knee", "code knee", "FMA", step->position.value, step->position.low, step->position.high,
-                       "longest straight line at full speed; beyond it a step takes " +
-                           text_of(step->after / step->before) + " times as long"});
+        out.push_back(figure("code.knee", "code knee", "FMA", step->position,
+                             "longest straight line at full speed; beyond it a step takes " +
+                                 text_of(step->after / step->before) + " times as long"));
     else if (size.size() >= 3)
         out.push_back(withheld("code.knee", "code knee",
                                "a straight line of " + text_of(size.back()) +
@@ -175,7 +160,6 @@ void conclude_units(const std::vector<Curve>& curves, const Device& device, std:
     const auto refuse = [&](const std::string& why) { out.push_back(withheld("units", "compute units", why)); };
     const auto stairs = fit_staircase(groups, seconds);
     if (!stairs) return refuse("the time over the number of work-groups shows no steps");
-    const auto percent = [](double part) { return text_of(std::round(1000 * part) / 10) + " %"; };
     // Other work on some of the units makes steps of its own, which fit worse, or samples that do not agree.
     if (stairs->residual > 0.04)
         return refuse("the steps of the time over the number of work-groups are uneven (residual " +
@@ -190,9 +174,9 @@ void conclude_units(const std::vector<Curve>& curves, const Device& device, std:
         return refuse("the steps show " + text_of(stairs->period.value) + ", and the driver reports " +
                       std::to_string(device.compute_units) +
                       ": the others had other work, or this process may not use them");
-    out.push_back({"units", "compute units", "", stairs->period.value, stairs->period.low, stairs->period.high,
-                   "period of the staircase over saturating work-groups, residual " + percent(stairs->residual) +
-                       ", at least " + percent(agreement) + " of the samples agree"});
+    out.push_back(figure("units", "compute units", "", stairs->period,
+                         "period of the staircase over saturating work-groups, residual " + percent(stairs->residual) +
+                             ", at least " + percent(agreement) + " of the samples agree"));
 }
 
 /// Every sample of `align` differs in nothing but the place of its loop.
@@ -201,21 +185,19 @@ void conclude_alignment(const std::vector<Curve>& curves, std::vector<Finding>& 
     if (rows.size() < 4) return;
     const auto slower = [](const Row& a, const Row& b) { return a.sample->per_step < b.sample->per_step; };
     const auto [best, worst] = std::minmax_element(rows.begin(), rows.end(), slower);
-    const auto scale = [](const Row& r) { return r.sample->per_step / r.sample->seconds; };
-    const double low = worst->sample->low * scale(*worst) / (best->sample->high * scale(*best));
-    const double high = worst->sample->high * scale(*worst) / (best->sample->low * scale(*best));
+    auto found = ratio_finding(
+        "loop.place", "worst place of a loop", *worst->sample, *best->sample,
+        "slowest over fastest of one loop behind " + std::to_string(rows.size()) + " lengths of straight line");
     // The shortest period that every pair of samples keeps to within 2 %.
     std::size_t period = 0;
-    for (std::size_t p = 2; p <= rows.size() / 2 && period == 0 && low > 1.02; ++p) {
+    for (std::size_t p = 2; p <= rows.size() / 2 && period == 0 && found.low > 1.02; ++p) {
         bool kept = true;
         for (std::size_t i = 0; i + p < rows.size(); ++i)
             kept = kept && std::abs(rows[i + p].sample->per_step / rows[i].sample->per_step - 1) <= 0.02;
         if (kept) period = p;
     }
-    out.push_back(
-        {"loop.place", "worst place of a loop", "x", worst->sample->per_step / best->sample->per_step, low, high,
-         "slowest over fastest of one loop behind " + std::to_string(rows.size()) + " lengths of straight line" +
-             (period > 0 ? ", repeating every " + std::to_string(period) : std::string())});
+    if (period > 0) found.how += ", repeating every " + std::to_string(period);
+    out.push_back(found);
 }
 
 }  // namespace

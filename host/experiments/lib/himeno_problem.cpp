@@ -3,32 +3,21 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstdio>
-#include <thread>
 
 #include "core/parallel.hpp"
 #include "core/random.hpp"
-#include "experiments/lib/data.hpp"
+#include "experiments/lib/compare.hpp"
+#include "experiments/lib/setups.hpp"
 
 namespace cllab::model::himeno {
 namespace {
 
 std::span<const float> floats(const SharedBytes& bytes) { return lib::view<float>(bytes); }
 
-/// `count` floats, which `fill` writes when they are wanted.
-template <typename Fill>
-SharedBytes make_floats(std::size_t count, Fill fill) {
-    return {count * sizeof(float), [count, fill] {
-                Bytes bytes(count * sizeof(float));
-                fill(std::span(reinterpret_cast<float*>(bytes.data()), count));
-                return bytes;
-            }};
-}
-
 /// Of `count` floats the one at `index` is `value(index)`.
 template <typename F>
 SharedBytes make_field(std::size_t count, F value) {
-    return make_floats(count, [value](std::span<float> out) {
+    return lib::filled<float>(count, [value](std::span<float> out) {
         in_parallel(out.size(), parallel_piece, [&](std::size_t begin, std::size_t end) {
             for (auto x = begin; x < end; ++x) out[x] = value(x);
         });
@@ -36,7 +25,7 @@ SharedBytes make_field(std::size_t count, F value) {
 }
 
 SharedBytes random_field(std::size_t count, std::uint64_t seed, float low, float high) {
-    return make_floats(count, [seed, low, high](std::span<float> out) {
+    return lib::filled<float>(count, [seed, low, high](std::span<float> out) {
         in_parallel(out.size(), parallel_piece, [&](std::size_t begin, std::size_t end) {
             Random random(seed);
             random.skip(begin);
@@ -85,12 +74,6 @@ std::string at_text(std::size_t i, std::size_t j, std::size_t k) {
     return "[" + std::to_string(i) + "][" + std::to_string(j) + "][" + std::to_string(k) + "]";
 }
 
-std::string float_text(double value) {
-    char out[32];
-    std::snprintf(out, sizeof out, "%.9g", value);
-    return out;
-}
-
 }  // namespace
 
 Grid grid_of(std::string_view size) {
@@ -129,16 +112,10 @@ Problem::Problem(const Grid& grid, Data data, std::uint64_t seed) : grid_(grid) 
 double sweep(const Problem& problem, std::span<const float> from, std::span<float> to) {
     const auto& grid = problem.grid();
     std::vector<double> sums(grid.i, 0.0);
-    const std::size_t planes = grid.i - 2;
-    const std::size_t most = grid.points() < (1u << 16) ? 1 : std::max(1u, std::thread::hardware_concurrency());
-    const std::size_t threads = std::min(planes, most);
-    std::vector<std::jthread> team;
-    for (std::size_t t = 0; t < threads; ++t) {
-        const std::size_t first = 1 + planes * t / threads, last = 1 + planes * (t + 1) / threads;
-        team.emplace_back(
-            [&, first, last] { sweep_planes(problem, from.data(), to.data(), first, last, sums.data()); });
-    }
-    team.clear();
+    in_parallel(grid.i - 2, std::max<std::size_t>(1, (1 << 16) / (grid.j * grid.k)),
+                [&](std::size_t begin, std::size_t end) {
+                    sweep_planes(problem, from.data(), to.data(), 1 + begin, 1 + end, sums.data());
+                });
     double gosa = 0;  // in the order of the planes, so that the number of threads changes nothing
     for (const double sum : sums) gosa += sum;
     return gosa;
@@ -168,23 +145,8 @@ std::shared_ptr<const State> Problem::after(unsigned iterations) const {
     return kept;
 }
 
-SharedBytes padded(const SharedBytes& field, const Grid& grid, std::size_t row, std::size_t start) {
-    if (row == grid.k && start == 0) return field;
-    return make_floats(start + grid.i * grid.j * row, [field, grid, row, start](std::span<float> out) {
-        const auto from = floats(field);
-        std::fill_n(out.begin(), start, std::bit_cast<float>(padding_word));
-        in_parallel(grid.i * grid.j, 256, [&](std::size_t begin, std::size_t end) {
-            for (auto r = begin; r < end; ++r) {
-                const auto to = out.begin() + static_cast<std::ptrdiff_t>(start + r * row);
-                std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(r * grid.k), grid.k, to);
-                std::fill_n(to + static_cast<std::ptrdiff_t>(grid.k), row - grid.k, std::bit_cast<float>(padding_word));
-            }
-        });
-    });
-}
-
 SharedBytes section(const SharedBytes& field, const Grid& grid) {
-    return make_floats(grid.interior(), [field, grid](std::span<float> out) {
+    return lib::filled<float>(grid.interior(), [field, grid](std::span<float> out) {
         const auto from = floats(field);
         auto to = out.begin();
         for (std::size_t i = 1; i + 1 < grid.i; ++i) {
@@ -198,7 +160,7 @@ SharedBytes section(const SharedBytes& field, const Grid& grid) {
 
 SharedBytes interleaved(std::span<const SharedBytes> fields) {
     const std::vector kept(fields.begin(), fields.end());
-    return make_floats(kept.size() * kept.front().size() / sizeof(float), [kept](std::span<float> out) {
+    return lib::filled<float>(kept.size() * kept.front().size() / sizeof(float), [kept](std::span<float> out) {
         std::vector<std::span<const float>> from;
         for (const auto& field : kept) from.push_back(floats(field));
         in_parallel(out.size(), parallel_piece, [&](std::size_t begin, std::size_t end) {
@@ -213,8 +175,8 @@ std::optional<std::string> compare_field(std::span<const float> found, const Sta
     if (found.size() != start + rows * row)
         return "p has " + std::to_string(found.size()) + " words, expected " + std::to_string(start + rows * row);
     for (std::size_t word = 0; word < start; ++word)
-        if (std::bit_cast<std::uint32_t>(found[word]) != padding_word)
-            return "word " + std::to_string(word) + " of p is " + float_text(found[word]) +
+        if (std::bit_cast<std::uint32_t>(found[word]) != lib::gap_word)
+            return "word " + std::to_string(word) + " of p is " + lib::shown(found[word]) +
                    ", written though it lies in front of the grid";
     for (std::size_t r = 0; r < rows; ++r) {
         const float* f = found.data() + start + r * row;
@@ -224,13 +186,13 @@ std::optional<std::string> compare_field(std::span<const float> found, const Sta
             const auto bits = std::bit_cast<std::uint32_t>(f[k]);
             const auto name = [&] { return "p" + at_text(r / grid.j, r % grid.j, k); };
             if (k >= grid.k) {
-                if (bits != padding_word)
-                    return name() + " is " + float_text(f[k]) + ", written though it lies between two rows";
+                if (bits != lib::gap_word)
+                    return name() + " is " + lib::shown(f[k]) + ", written though it lies between two rows";
                 continue;
             }
             if (bits == std::bit_cast<std::uint32_t>(e[k]) || (errors && errors->takes(f[k], e[k]))) continue;
             if (tolerance == 0 || !(std::abs(static_cast<double>(f[k]) - static_cast<double>(e[k])) <= tolerance)) {
-                return name() + " is " + float_text(f[k]) + ", expected " + float_text(e[k]);
+                return name() + " is " + lib::shown(f[k]) + ", expected " + lib::shown(e[k]);
             }
         }
     }
@@ -240,8 +202,8 @@ std::optional<std::string> compare_field(std::span<const float> found, const Sta
 std::optional<std::string> compare_gosa(float found, double expected, double relative, Errors* errors) {
     if (errors && errors->takes(found, static_cast<float>(expected))) return std::nullopt;
     if (std::abs(static_cast<double>(found) - expected) <= relative * std::abs(expected)) return std::nullopt;
-    return "gosa is " + float_text(found) + ", expected " + float_text(expected) + " within " + float_text(relative) +
-           " of it";
+    return "gosa is " + lib::shown(found) + ", expected " + lib::shown(static_cast<float>(expected)) + " within " +
+           lib::shown(static_cast<float>(relative)) + " of it";
 }
 
 }  // namespace cllab::model::himeno

@@ -83,19 +83,13 @@ private:
 /// One sweep from `from` to `to`, both grid.points() floats with equal boundaries; returns the residual.
 double sweep(const Problem& problem, std::span<const float> from, std::span<float> to);
 
-/// What lies in the words between the rows: a quiet NaN that shows in the result of a kernel that uses it.
-inline constexpr std::uint32_t padding_word = 0x7FC0DEAD;
-
-/// `field` (grid.points() floats) with rows of `row` >= grid.k words behind `start` words; the field itself when that
-/// is what it is.
-SharedBytes padded(const SharedBytes& field, const Grid& grid, std::size_t row, std::size_t start = 0);
 /// The points of `field` inside its boundary.
 SharedBytes section(const SharedBytes& field, const Grid& grid);
 /// Arrays of one vector component each made into one array of `components` floats per point.
 SharedBytes interleaved(std::span<const SharedBytes> fields);
 
 /// How a kernel's field with rows of `row` words is compared: every point bit for bit, or within `tolerance` when the
-/// compiler may contract; words between the rows and the `start` in front must hold padding_word. What `errors` takes
+/// compiler may contract; words between the rows and the `start` in front must hold lib::gap_word. What `errors` takes
 /// is near enough too. Returns the first difference in words.
 std::optional<std::string> compare_field(std::span<const float> found, const State& expected, const Grid& grid,
                                          std::size_t row, double tolerance, Errors* errors = nullptr,

@@ -15,8 +15,6 @@ namespace {
 
 constexpr double near = 1.34;  ///< sizes that differ by less may be the same
 
-std::string bytes_text(double bytes) { return format_bytes(static_cast<std::uint64_t>(bytes)); }
-
 /// Where a curve leaves one plateau for the next.
 struct Knee {
     Estimate at;  ///< low: last footprint on the plateau; high: first one on the next
@@ -109,23 +107,24 @@ private:
                : share < 5 ? ", in small pages: the system gave no huge ones"
                            : ", " + text_of(std::round(share)) + " % in huge pages";
     }
+    void add(const std::string& id, const std::string& name, const std::string& unit, const Estimate& found,
+             const std::string& how) {
+        out_.push_back(figure(chases_.path + id, chases_.prefix + name, unit, found, how));
+    }
     void hold(const std::string& id, const std::string& name, const std::string& why) {
         out_.push_back(withheld(chases_.path + id, chases_.prefix + name, why));
     }
     void size(const std::string& id, const std::string& name, const Knee& knee) {
-        out_.push_back(
-            {chases_.path + id + ".size", chases_.prefix + name + " capacity", "byte", knee.at.value, knee.at.low,
-             knee.at.high,
-             how_ + pages_text() + "; low is the last footprint that fits, high the first one on the next level" +
-                 (id == "l1" && device_.is_gpu()
-                      ? "; what the driver takes for local memory, of which this kernel has none, is not in it"
-                      : "")});
+        add(id + ".size", name + " capacity", "byte", knee.at,
+            how_ + pages_text() + "; low is the last footprint that fits, high the first one on the next level" +
+                (id == "l1" && device_.is_gpu()
+                     ? "; what the driver takes for local memory, of which this kernel has none, is not in it"
+                     : ""));
     }
     void latency(const std::string& id, const std::string& name, const Plateau& p) {
-        out_.push_back({chases_.path + id + ".latency", chases_.prefix + name + " latency", "s", p.value.value,
-                        p.value.low, p.value.high,
-                        how_ + pages_text() + "; plateau of " + std::to_string(p.points) + " sizes, residual " +
-                            format_significant(100 * reading_.residual, 2) + " %"});
+        add(id + ".latency", name + " latency", "s", p.value,
+            how_ + pages_text() + "; plateau of " + std::to_string(p.points) + " sizes, residual " +
+                format_significant(100 * reading_.residual, 2) + " %");
     }
     std::vector<std::pair<const Curve*, const char*>> others() const {
         return {{chases_.other_pages, "in the other kind of pages"}, {chases_.other_order, "in the other order"}};
@@ -181,12 +180,11 @@ private:
             const auto other = capacity_in(*chases_.other_order);
             if (!other || other->low > found->high || other->high < found->low) return false;
         }
-        out_.push_back({chases_.path + id + ".size", chases_.prefix + name + " capacity for one work-item", "byte",
-                        found->value, found->low, found->high,
-                        how_ + pages_text() + "; all fit to " + bytes_text(reading_.knees[i].at.low) +
-                            ", and a level of that size which replaces lines at random explains the times of those "
-                            "that do not; of a level in "
-                            "parts one work-item may see only the part near to it"});
+        add(id + ".size", name + " capacity for one work-item", "byte", *found,
+            how_ + pages_text() + "; all fit to " + bytes_text(reading_.knees[i].at.low) +
+                ", and a level of that size which replaces lines at random explains the times of those "
+                "that do not; of a level in "
+                "parts one work-item may see only the part near to it");
         return true;
     }
 
@@ -221,11 +219,9 @@ private:
         if (*most > 1.25 * *least)
             return refuse("beyond the last level the time of a load is " + format_seconds(*least) + " or " +
                           format_seconds(*most) + ": others use the memory");
-        out_.push_back(
-            {chases_.path + "memory.latency", chases_.prefix + "memory latency", "s", summarise(times).median, *least,
-             *most,
-             "chase of stored addresses, every line in random order, one load of 64 bits at a time in one work-item; " +
-                 pages + "what the TLB misses is in it"});
+        add("memory.latency", "memory latency", "s", {summarise(times).median, *least, *most},
+            "chase of stored addresses, every line in random order, one load of 64 bits at a time in one work-item; " +
+                pages + "what the TLB misses is in it");
     }
 
     void level_latency(const std::string& id, const std::string& name, double below, double size_here) {

@@ -13,8 +13,6 @@
 namespace cllab::model::lib {
 namespace {
 
-std::string bytes_text(double bytes) { return format_bytes(static_cast<std::uint64_t>(bytes)); }
-
 /// What regions of one level move in a second; withheld where they do not agree.
 Finding rate_of_level(const std::string& id, const std::string& title, std::vector<double> rate,
                       const std::string& how) {

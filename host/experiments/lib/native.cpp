@@ -1,17 +1,29 @@
 #include "experiments/lib/native.hpp"
 
-#include <algorithm>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <thread>
 #include <utility>
 
+#include "experiments/lib/himeno_problem.hpp"
+
 namespace cllab::model::native {
 namespace {
 
-// --- One text, several instruction sets
-// --------------------------------------------------------------------------------
+// --- One text, several instruction sets. Arrays are row by row and do not overlap. -----------------------------------
+
+/// The region of interest [left, right] x [top, bottom], inclusive; n: the whole part of the pitch. The two weights sum
+/// to 128 or less.
+struct Pitch {
+    std::int32_t width, left, top, right, bottom, n;
+    std::int16_t floor_weight, ceiling_weight;
+};
+
+/// Points of a grid, boundary included, and words from one row to the next.
+struct Grid {
+    std::size_t i, j, k, row;
+};
 
 struct Loops {
     void (*saxpy)(const float*, float*, float, std::size_t first, std::size_t last, std::size_t stride);
@@ -47,7 +59,7 @@ namespace avx2 {
 #ifdef __clang__
 #pragma clang attribute pop
 #pragma clang attribute push(__attribute__((target("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl"))), \
-                             apply_to = function)
+                                 apply_to = function)
 #else
 #pragma GCC target("avx2,fma,avx512f,avx512bw,avx512dq,avx512vl")
 #endif
@@ -95,8 +107,7 @@ std::string compiler() {
 #endif
 }
 
-// --- Threads that stay
-// -------------------------------------------------------------------------------------------------
+// --- Threads that stay -----------------------------------------------------------------------------------------------
 
 /// Threads that sleep between two pieces of work: making them anew each time would cost more than a small loop. Made
 /// when first asked for, so that a child process that was forked before has its own.
@@ -177,8 +188,7 @@ T total(const std::vector<Apart<T>>& parts) {
 
 }  // namespace
 
-std::vector<Variant> loops(const std::string& like, const std::string& meaning,
-                           const std::function<void(const HostMemory&, const Point&, unsigned threads)>& loop) {
+std::vector<Variant> loops(const std::string& like, const std::string& meaning, Loop loop) {
     const auto one = [&](const char* name, const char* threads, bool every_core) {
         Variant out{name, meaning + threads, {}, {"cpu"}};
         out.native = std::make_shared<const Native>(Native{like, every_core, loop, compiler(), best().instruction_set});
@@ -188,39 +198,60 @@ std::vector<Variant> loops(const std::string& like, const std::string& meaning,
             one("native_all", ", on a thread for each core of the device.", true)};
 }
 
-void saxpy(const float* x, float* y, float a, std::size_t n, std::size_t stride, unsigned threads) {
-    share(n, threads,
-          [=](std::size_t first, std::size_t last, unsigned) { best().loops->saxpy(x, y, a, first, last, stride); });
-}
-
-std::uint32_t sum(const std::uint32_t* src, std::size_t n, unsigned threads) {
-    std::vector<Apart<std::uint32_t>> sums(threads);
-    share(n, threads, [&](std::size_t first, std::size_t last, unsigned t) {
-        sums[t].value = best().loops->sum(src, first, last);
+void saxpy(const HostMemory& m, const Point& point, unsigned threads) {
+    const auto offset = static_cast<std::size_t>(point.integer("offset")),
+               stride = static_cast<std::size_t>(point.integer("stride"));
+    share(m.value<std::uint64_t>("n"), threads, [&](std::size_t first, std::size_t last, unsigned) {
+        best().loops->saxpy(&m.as<float>("x")[offset], &m.as<float>("y")[offset], m.value<float>("a"), first, last,
+                            stride);
     });
-    return total(sums);
 }
 
-void gemm(const float* a, const float* b, float* c, std::size_t m, std::size_t n, std::size_t k, unsigned threads) {
-    share(m, threads,
-          [=](std::size_t first, std::size_t last, unsigned) { best().loops->gemm(a, b, c, first, last, n, k); });
+void reduce(const HostMemory& m, const Point&, unsigned threads) {
+    std::vector<Apart<std::uint32_t>> sums(threads);
+    share(m.value<std::uint64_t>("n"), threads, [&](std::size_t first, std::size_t last, unsigned t) {
+        sums[t].value = best().loops->sum(m.as<std::uint32_t>("src").data(), first, last);
+    });
+    m.as<std::uint32_t>("dst").front() = total(sums);
 }
 
-void pitch(const std::uint8_t* src, std::uint8_t* dst, const Pitch& what, unsigned threads) {
+void gemm(const HostMemory& m, const Point&, unsigned threads) {
+    const auto size = [&](const char* name) { return static_cast<std::size_t>(m.value<std::int32_t>(name)); };
+    share(size("m"), threads, [&](std::size_t first, std::size_t last, unsigned) {
+        best().loops->gemm(m.as<float>("a").data(), m.as<float>("b").data(), m.as<float>("c").data(), first, last,
+                           size("n"), size("k"));
+    });
+}
+
+void pitch(const HostMemory& m, const Point&, unsigned threads) {
+    const auto of = [&](const char* name) { return m.value<std::int32_t>(name); };
+    const Pitch what{of("width"),
+                     of("left"),
+                     of("top"),
+                     of("right"),
+                     of("bottom"),
+                     of("n"),
+                     m.value<std::int16_t>("f"),
+                     m.value<std::int16_t>("c")};
     share(static_cast<std::size_t>(what.bottom - what.top + 1), threads,
           [&](std::size_t first, std::size_t last, unsigned) {
-              best().loops->pitch(src, dst, what, what.top + static_cast<std::int32_t>(first),
+              best().loops->pitch(m.as<std::uint8_t>("src").data(), m.as<std::uint8_t>("dst").data(), what,
+                                  what.top + static_cast<std::int32_t>(first),
                                   what.top + static_cast<std::int32_t>(last));
           });
 }
 
-double himeno(const std::array<const float*, 12>& coefficients, const float* p, float* q, const Grid& grid,
-              unsigned threads) {
+void himeno(const HostMemory& m, const Point& point, unsigned threads) {
+    const auto [i, j, k] = himeno::grid_of(point.text("size"));
+    const Grid grid{i, j, k, k + static_cast<std::size_t>(point.integer("pad"))};
+    std::array<const float*, himeno::arrays> coefficients{};
+    for (std::size_t n = 0; n < coefficients.size(); ++n) coefficients[n] = m.as<float>(himeno::array_names[n]).data();
     std::vector<Apart<double>> gosa(threads);
     share(grid.i - 2, threads, [&](std::size_t first, std::size_t last, unsigned t) {
-        gosa[t].value = best().loops->himeno(coefficients.data(), p, q, 1 + first, 1 + last, grid);
+        gosa[t].value = best().loops->himeno(coefficients.data(), m.as<float>("p").data(), m.as<float>("q").data(),
+                                             1 + first, 1 + last, grid);
     });
-    return total(gosa);
+    m.as<float>("gosa").front() = static_cast<float>(total(gosa));
 }
 
 }  // namespace cllab::model::native

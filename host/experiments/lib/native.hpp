@@ -4,10 +4,6 @@
 // which. Not references: the results are held against the same ones as those of the kernels.
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,34 +11,18 @@
 
 namespace cllab::model::native {
 
+/// One operation of a family's kernels at the point, by `threads` >= 1, of which the caller's is one.
+using Loop = void (*)(const HostMemory& memory, const Point& point, unsigned threads);
+
 /// Experiment::native of a family: the loop on one thread, `native`, and on a thread for each core, `native_all`.
 /// like: the variant whose arguments, work and check it has. meaning: one sentence without a full stop.
-std::vector<Variant> loops(const std::string& like, const std::string& meaning,
-                           const std::function<void(const HostMemory&, const Point&, unsigned threads)>& loop);
+std::vector<Variant> loops(const std::string& like, const std::string& meaning, Loop loop);
 
-// Arrays are row by row and do not overlap. threads >= 1; the caller's is one of them.
-
-/// y = a x + y for n floats that are `stride` apart.
-void saxpy(const float* x, float* y, float a, std::size_t n, std::size_t stride, unsigned threads);
-std::uint32_t sum(const std::uint32_t* src, std::size_t n, unsigned threads);
-/// c (m x n) += a (m x k) b (k x n)
-void gemm(const float* a, const float* b, float* c, std::size_t m, std::size_t n, std::size_t k, unsigned threads);
-
-/// The region of interest [left, right] x [top, bottom], inclusive; n: the whole part of the pitch. The two weights sum
-/// to 128 or less.
-struct Pitch {
-    std::int32_t width, left, top, right, bottom, n;
-    std::int16_t floor_weight, ceiling_weight;
-};
-/// The fixed-point pitch comparison. Writes the region of dst and nothing else.
-void pitch(const std::uint8_t* src, std::uint8_t* dst, const Pitch& what, unsigned threads);
-
-/// Points of a grid, boundary included, and words from one row to the next.
-struct Grid {
-    std::size_t i, j, k, row;
-};
-/// One sweep from p to q, the interior only. coefficients: a0 a1 a2 a3 b0 b1 b2 c0 c1 c2 bnd wrk1. Returns gosa.
-double himeno(const std::array<const float*, 12>& coefficients, const float* p, float* q, const Grid& grid,
-              unsigned threads);
+void saxpy(const HostMemory& memory, const Point& point, unsigned threads);
+void reduce(const HostMemory& memory, const Point& point, unsigned threads);
+void gemm(const HostMemory& memory, const Point& point, unsigned threads);
+/// The fixed-point comparison. Writes the region of dst and nothing else.
+void pitch(const HostMemory& memory, const Point& point, unsigned threads);
+void himeno(const HostMemory& memory, const Point& point, unsigned threads);
 
 }  // namespace cllab::model::native

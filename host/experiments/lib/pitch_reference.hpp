@@ -11,28 +11,13 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <thread>
 #include <vector>
 
+#include "core/parallel.hpp"
 #include "experiments/lib/pitch_geometry.hpp"
 #include "model/experiment.hpp"
 
 namespace cllab::model::pitch {
-
-/// Runs row_work(y) for every row of the ROI, on several threads when the ROI is large. row_work must not throw.
-template <typename RowWork>
-void for_rows(const Geometry& g, const RowWork& row_work) {
-    constexpr std::size_t worth_a_thread = 1 << 21;  // pixels, about a millisecond of work
-    const std::size_t cores = std::max(1u, std::thread::hardware_concurrency());
-    const std::size_t parts = std::clamp<std::size_t>(g.pixels() / worth_a_thread, 1, std::min<std::size_t>(cores, 32));
-    const auto part = [&](std::size_t i) {
-        const int end = g.top + static_cast<int>(g.rows() * (i + 1) / parts);
-        for (int y = g.top + static_cast<int>(g.rows() * i / parts); y < end; ++y) row_work(y);
-    };
-    std::vector<std::jthread> others;
-    for (std::size_t i = 1; i < parts; ++i) others.emplace_back(part, i);
-    part(0);
-}
 
 /// What `pixel(centre, east, west)` gives for every pixel of the ROI, row by row and without gaps: g.pixels() bytes.
 /// east[0] and [1] are the neighbours to interpolate between, west[0] and [-1] those on the other side.
@@ -40,13 +25,14 @@ void for_rows(const Geometry& g, const RowWork& row_work) {
 template <typename Pixel>
 std::vector<std::uint8_t> reference_of(std::span<const std::uint8_t> src, const Geometry& g, const Pixel& pixel) {
     std::vector<std::uint8_t> out(g.pixels());
-    for_rows(g, [&](int y) {
-        const std::uint8_t* centre =
-            src.data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(g.width) + g.left;
-        const std::uint8_t *east = centre + g.n, *west = centre - g.n;
-        std::uint8_t* d = out.data() + static_cast<std::size_t>(y - g.top) * g.columns();
-        const std::ptrdiff_t count = static_cast<std::ptrdiff_t>(g.columns());
-        for (std::ptrdiff_t i = 0; i < count; ++i) d[i] = pixel(centre[i], east + i, west + i);
+    const std::size_t width = static_cast<std::size_t>(g.width), columns = g.columns();
+    in_parallel(g.rows(), parallel_piece / columns + 1, [&](std::size_t begin, std::size_t end) {
+        for (auto row = begin; row < end; ++row) {
+            const std::uint8_t* centre = src.data() + (static_cast<std::size_t>(g.top) + row) * width + g.left;
+            const std::uint8_t *east = centre + g.n, *west = centre - g.n;
+            std::uint8_t* d = out.data() + row * columns;
+            for (std::size_t i = 0; i < columns; ++i) d[i] = pixel(centre[i], east + i, west + i);
+        }
     });
     return out;
 }

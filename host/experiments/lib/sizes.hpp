@@ -69,11 +69,12 @@ inline std::uint64_t whole_pages(const Device& device, std::uint64_t wanted) {
 }
 
 /// a * b * …; throws Unsupported naming `what` when it passes `most`, the limit of the kernels' indices.
-inline std::uint64_t product(const std::string& what, std::initializer_list<std::int64_t> factors, std::uint64_t most) {
+inline std::uint64_t product(const std::string& what, std::initializer_list<std::uint64_t> factors,
+                             std::uint64_t most) {
     unsigned __int128 out = 1;
     std::string shown;
     for (const auto factor : factors) {
-        out *= static_cast<std::uint64_t>(factor);
+        out *= factor;
         shown += (shown.empty() ? "" : " x ") + std::to_string(factor);
         if (out > most)
             throw Unsupported(what + " is " + shown + " or more; the kernels take at most " + std::to_string(most));
