@@ -5,8 +5,8 @@
 #include <set>
 
 #include "core/stats.hpp"
-#include "model/fit.hpp"
-#include "model/fit_internal.hpp"
+#include "experiments/lib/fit.hpp"
+#include "experiments/lib/fit_internal.hpp"
 
 namespace cllab::model {
 namespace fit {

@@ -1,12 +1,12 @@
 // Lines, plateaus and steps. The models with whole parameters are in fit_models.cpp.
-#include "model/fit.hpp"
+#include "experiments/lib/fit.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "core/stats.hpp"
-#include "model/fit_internal.hpp"
+#include "experiments/lib/fit_internal.hpp"
 
 namespace cllab::model {
 namespace {
