@@ -5,11 +5,12 @@
 
 #include "core/units.hpp"
 #include "explain/cores.hpp"
-#include "explain/counters.hpp"
+#include "inspect/cuda/counters.hpp"
 
 namespace cllab::explain {
 namespace {
 
+using inspect::counter;
 using model::Bound;
 using model::Explanation;
 using model::Figure;

@@ -16,7 +16,7 @@
 #include "model/plan.hpp"
 #include "model/result.hpp"
 
-namespace cllab::app {
+namespace cllab::inspect {
 
 struct Replay {
     model::Setup setup;
@@ -27,21 +27,21 @@ struct Replay {
 /// CUDA driver cannot launch it.
 Replay replay_of(const model::Cell& cell, const model::Device& device, const model::Record& record, std::uint64_t seed);
 
-/// The command line of the child that launches what lies in `folder`.
-std::vector<std::string> replay_command(const std::filesystem::path& folder, unsigned timed);
+/// The launch in `folder`, and `timed` more, by a child process of its own.
+ToolResult run_launch(const std::filesystem::path& folder, unsigned timed, std::chrono::milliseconds limit);
 
 /// `options` of ncu for that launch, and the launch.
-inspect::ToolResult run_ncu(const std::filesystem::path& ncu, const Replay& replay, const std::filesystem::path& folder,
-                            std::vector<std::string> options, std::chrono::milliseconds limit);
+ToolResult run_ncu(const std::filesystem::path& ncu, const Replay& replay, const std::filesystem::path& folder,
+                   std::vector<std::string> options, std::chrono::milliseconds limit);
 
 /// What was counted in one profile of the launch in `folder`.
 struct Profiled {
-    std::vector<model::Counter> counters;           ///< nothing where only executions were asked for
-    std::optional<inspect::ExecutedCode> executed;  ///< how often each instruction ran; nothing where ncu does not say
-    std::string trouble;                            ///< why nothing was counted; empty otherwise
+    std::vector<model::Counter> counters;  ///< nothing where only executions were asked for
+    std::optional<ExecutedCode> executed;  ///< how often each instruction ran; nothing where ncu does not say
+    std::string trouble;                   ///< why nothing was counted; empty otherwise
 };
 enum class Count { executions, everything };
 Profiled profile_replay(const std::filesystem::path& ncu, const Replay& replay, const std::filesystem::path& folder,
                         Count what, std::chrono::milliseconds limit);
 
-}  // namespace cllab::app
+}  // namespace cllab::inspect

@@ -9,7 +9,7 @@
 #include "inspect/code/hot.hpp"
 #include "model/counters.hpp"
 
-namespace cllab::explain {
+namespace cllab::inspect {
 
 /// Of `ncu --csv --page raw`: the counters of the first launch. Columns whose value is no number are left out. Empty
 /// where the text has no such table.
@@ -17,7 +17,7 @@ std::vector<model::Counter> parse_ncu(std::string_view text);
 
 /// Of `ncu --csv --page source --print-source sass` with the metric inst_executed: the first kernel's machine code as
 /// it ran, at addresses from 0 on. Nothing where the text has no such table.
-std::optional<inspect::ExecutedCode> parse_ncu_source(std::string_view text);
+std::optional<ExecutedCode> parse_ncu_source(std::string_view text);
 
 /// The counter in its base unit: bytes, seconds, instructions; nothing where it was not counted.
 std::optional<double> counter(const std::vector<model::Counter>& counters, std::string_view name);
@@ -30,4 +30,4 @@ struct Reading {
 /// instructions by pipe, occupancy, and the reasons for which warps waited, most frequent first.
 std::vector<Reading> read_counters(const std::vector<model::Counter>& counters);
 
-}  // namespace cllab::explain
+}  // namespace cllab::inspect

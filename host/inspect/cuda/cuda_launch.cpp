@@ -1,17 +1,16 @@
 // Launches one kernel in PTX through the CUDA driver, with the arguments that lie beside it: NVIDIA's profilers see
-// this and see no OpenCL. `cllab ncu` runs it in a child process, and `cllab ncu --export` writes this file out as a
-// program of its own:
+// this and see no OpenCL. `cllab ncu` runs it in a child process, and `cllab ncu --export` writes this file out, with a
+// main() behind it, as a program of its own:
 //     g++ -O2 -std=c++17 -DCUDA_LAUNCH_MAIN launch.cpp -o launch -ldl && ./launch .
 // No CUDA is needed to build it: libcuda.so.1 is opened when it runs.
 //
 // FOLDER/launch.txt, a line each:   ptx FILE · entry NAME · gpu UUID · grid X Y Z · block X Y Z · operations N · and in
-// the kernel's order   buffer FILE BYTES [out] · value HEX.   Prints {"seconds":[…]} and writes each out buffer, as it
+// the kernel's order   buffer FILE BYTES [out] · value HEX.   Gives {"seconds":[…]} and writes each out buffer, as it
 // is after N launches, to FILE.out.
 #include <dlfcn.h>
 
 #include <array>
 #include <cstdint>
-#include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -134,7 +133,7 @@ int device_of(Driver& cuda, const std::string& uuid) {
     throw std::runtime_error("none of the CUDA driver's " + std::to_string(count) + " devices has the UUID " + uuid);
 }
 
-void launch(Plan& plan, unsigned timed) {
+std::string launch(Plan& plan, unsigned timed) {
     Driver cuda;
     cuda.call("cuInit", 0u);
     const int device = device_of(cuda, plan.gpu);
@@ -173,7 +172,9 @@ void launch(Plan& plan, unsigned timed) {
     }
     cuda.call("cuEventCreate", &before, 0u);
     cuda.call("cuEventCreate", &after, 0u);
-    std::printf("{\"seconds\":[");
+    std::ostringstream printed;
+    printed.precision(9);
+    printed << "{\"seconds\":[";
     for (unsigned i = 0; i < timed; ++i) {
         float milliseconds = 0;
         cuda.call("cuEventRecord", before, static_cast<void*>(nullptr));
@@ -181,29 +182,16 @@ void launch(Plan& plan, unsigned timed) {
         cuda.call("cuEventRecord", after, static_cast<void*>(nullptr));
         cuda.call("cuEventSynchronize", after);
         cuda.call("cuEventElapsedTime", &milliseconds, before, after);
-        std::printf("%s%.9g", i ? "," : "", static_cast<double>(milliseconds) / 1e3);
+        printed << (i ? "," : "") << static_cast<double>(milliseconds) / 1e3;
     }
-    std::printf("]}\n");
+    printed << "]}\n";
+    return printed.str();
 }
 
 }  // namespace
 
-/// The exit status: 0, or 3 with one sentence on stderr. `timed`: launches after those of the plan, each by two events.
-int cuda_launch(const std::string& folder, unsigned timed) {
-    try {
-        auto plan = plan_in(folder);
-        launch(plan, timed);
-        return 0;
-    } catch (const std::exception& e) {
-        std::fprintf(stderr, "cuda-launch: %s\n", e.what());
-        return 3;
-    }
+/// The times in JSON. `timed`: launches after those of the plan, each by two events.
+std::string cuda_launch(const std::string& folder, unsigned timed) {
+    auto plan = plan_in(folder);
+    return launch(plan, timed);
 }
-
-#ifdef CUDA_LAUNCH_MAIN
-int main(int argc, char** argv) {
-    if (argc == 2) return cuda_launch(argv[1], 25);
-    std::fprintf(stderr, "usage: launch FOLDER   (the one with launch.txt)\n");
-    return 2;
-}
-#endif

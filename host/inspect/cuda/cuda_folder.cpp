@@ -4,12 +4,12 @@
 #include <map>
 #include <regex>
 
-#include "app/cuda/cuda_launch.hpp"
 #include "core/error.hpp"
+#include "inspect/cuda/cuda_launch.hpp"
 #include "inspect/tools/tool.hpp"
 #include "model/work.hpp"
 
-namespace cllab::app {
+namespace cllab::inspect {
 
 extern const unsigned char cuda_launch_bytes[];
 extern const unsigned long cuda_launch_size;
@@ -98,7 +98,27 @@ std::vector<Left> outputs_of(const Setup& setup) {
 
 }  // namespace
 
-std::string cuda_launch_source() { return {reinterpret_cast<const char*>(cuda_launch_bytes), cuda_launch_size}; }
+std::string cuda_launch_source() {
+    return std::string(reinterpret_cast<const char*>(cuda_launch_bytes), cuda_launch_size) + R"(
+#ifdef CUDA_LAUNCH_MAIN
+#include <cstdio>
+
+int main(int argc, char** argv) {
+    if (argc != 2) {
+        std::fprintf(stderr, "usage: launch FOLDER   (the one with launch.txt)\n");
+        return 2;
+    }
+    try {
+        std::fputs(cuda_launch(argv[1], 25).c_str(), stdout);
+        return 0;
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "cuda-launch: %s\n", e.what());
+        return 3;
+    }
+}
+#endif
+)";
+}
 
 std::optional<std::string> not_for_cuda(const Setup& setup) {
     if (!setup.steps.empty() && !only_launch(setup)) return "an operation of it is not one launch";
@@ -123,12 +143,12 @@ std::optional<std::string> entry_of(const Setup& setup) {
 void write_cuda_launch(const std::filesystem::path& folder, const Setup& setup, const std::string& entry,
                        const std::string& ptx, const std::string& gpu, std::uint64_t seed) {
     const auto put = [&](const std::string& name, std::span<const std::byte> bytes) {
-        inspect::write_file(folder / name, bytes);
+        write_file(folder / name, bytes);
     };
     const auto global = global_of(setup), local = local_of(setup);
     const Extent groups(global.size[0] / local.size[0], global.size[1] / local.size[1], global.size[2] / local.size[2]);
-    put("kernel.ptx", inspect::as_bytes(with_environment(ptx.substr(0, ptx.find('\0')), groups, offset_of(setup))));
-    put("launch.cpp", inspect::as_bytes(cuda_launch_source()));
+    put("kernel.ptx", as_bytes(with_environment(ptx.substr(0, ptx.find('\0')), groups, offset_of(setup))));
+    put("launch.cpp", as_bytes(cuda_launch_source()));
     std::string text = "ptx kernel.ptx\nentry " + entry + "\n";
     if (const auto uuid = uuid_of(gpu); !uuid.empty()) text += "gpu " + uuid + "\n";
     text += fmt::format("grid {} {} {}\nblock {} {} {}\noperations {}\n", groups.size[0], groups.size[1],
@@ -152,7 +172,7 @@ void write_cuda_launch(const std::filesystem::path& folder, const Setup& setup, 
             text += "value " + hex_of(trips ? value("", setup.slope->high).data : scalar->data) + "\n";
         }
     }
-    put("launch.txt", inspect::as_bytes(text));
+    put("launch.txt", as_bytes(text));
 }
 
 std::optional<std::string> check_cuda_launch(const std::filesystem::path& folder, const Setup& setup,
@@ -163,7 +183,7 @@ std::optional<std::string> check_cuda_launch(const std::filesystem::path& folder
     buffers.operations = setup.verify_operations;
     if (setup.slope) buffers.trips = setup.slope->high;
     for (const auto& [name, bytes] : outputs_of(setup)) {
-        auto content = inspect::read_file(folder / (name + ".bin.out"));
+        auto content = read_file(folder / (name + ".bin.out"));
         if (!content || content->size() != bytes) return "the launch left no " + name;
         const auto& there = kept[name] = std::move(*content);
         buffers.data[name] = std::as_bytes(std::span(there.data(), there.size()));
@@ -171,4 +191,4 @@ std::optional<std::string> check_cuda_launch(const std::filesystem::path& folder
     return setup.check(buffers);
 }
 
-}  // namespace cllab::app
+}  // namespace cllab::inspect

@@ -1,17 +1,16 @@
-#include "app/cuda/replay.hpp"
+#include "inspect/cuda/replay.hpp"
 
 #include <array>
 #include <map>
 
-#include "app/cuda/cuda_launch.hpp"
-#include "app/processes/child.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
-#include "explain/counters.hpp"
 #include "inspect/binary/binary.hpp"
+#include "inspect/cuda/counters.hpp"
+#include "inspect/cuda/cuda_launch.hpp"
 #include "model/params.hpp"
 
-namespace cllab::app {
+namespace cllab::inspect {
 namespace {
 
 namespace fs = std::filesystem;
@@ -30,14 +29,19 @@ std::optional<std::string> ptx_of(const fs::path& dump) {
     std::error_code ignored;
     for (const auto& entry : fs::directory_iterator(dump, ignored)) {
         if (!entry.is_regular_file(ignored)) continue;
-        auto content = inspect::read_file(entry.path());
-        if (content && inspect::recognise(inspect::as_bytes(*content)) == inspect::Kind::ptx) return content;
+        auto content = read_file(entry.path());
+        if (content && recognise(as_bytes(*content)) == Kind::ptx) return content;
     }
     return std::nullopt;
 }
 
+/// This program as the child that launches what lies in `folder` (app/main.cpp).
+std::vector<std::string> launch_command(const fs::path& folder, unsigned timed) {
+    return {fs::read_symlink("/proc/self/exe").string(), "cuda-launch", folder.string(), std::to_string(timed)};
+}
+
 /// Why ncu counted nothing, in one sentence; empty where it says nothing of the kind.
-std::string trouble_in(const inspect::ToolResult& result) {
+std::string trouble_in(const ToolResult& result) {
     const auto said = result.out + result.err;
     if (said.find("ERR_NVGPUCTRPERM") != std::string::npos)
         return "this user may not read the counters (ERR_NVGPUCTRPERM): an administrator allows it with the driver's "
@@ -62,16 +66,16 @@ Replay replay_of(const model::Cell& cell, const model::Device& device, const mod
     return out;
 }
 
-std::vector<std::string> replay_command(const fs::path& folder, unsigned timed) {
-    return {"cuda-launch", folder.string(), std::to_string(timed)};
+ToolResult run_launch(const fs::path& folder, unsigned timed, std::chrono::milliseconds limit) {
+    const auto command = launch_command(folder, timed);
+    return run_tool(command.front(), {command.begin() + 1, command.end()}, limit);
 }
 
-inspect::ToolResult run_ncu(const fs::path& ncu, const Replay& replay, const fs::path& folder,
-                            std::vector<std::string> options, std::chrono::milliseconds limit) {
+ToolResult run_ncu(const fs::path& ncu, const Replay& replay, const fs::path& folder, std::vector<std::string> options,
+                   std::chrono::milliseconds limit) {
     options.insert(options.begin(), {"--clock-control", "none", "--launch-count", "1", "--kernel-name", replay.entry});
-    options.push_back(this_program().string());
-    for (auto& word : replay_command(folder, 0)) options.push_back(std::move(word));
-    auto result = inspect::run_tool(ncu, options, limit);
+    for (auto& word : launch_command(folder, 0)) options.push_back(std::move(word));
+    auto result = run_tool(ncu, options, limit);
     if (const auto trouble = trouble_in(result); !trouble.empty() && result.ok()) result.status = 1;
     return result;
 }
@@ -91,15 +95,15 @@ Profiled profile_replay(const fs::path& ncu, const Replay& replay, const fs::pat
     if (!out.trouble.empty()) return out;
     const auto page = [&](std::vector<std::string> how) {
         how.insert(how.begin(), {"--import", report.string(), "--csv", "--page"});
-        return inspect::run_tool(ncu, how, limit);
+        return run_tool(ncu, how, limit);
     };
     if (what == Count::everything) {
         const auto raw = page({"raw", "--print-units", "base"});
-        out.counters = explain::parse_ncu(raw.out);
+        out.counters = parse_ncu(raw.out);
         if (out.counters.empty()) out.trouble = "ncu counted nothing: " + raw.failure();
     }
-    out.executed = explain::parse_ncu_source(page({"source", "--print-source", "sass"}).out);
+    out.executed = parse_ncu_source(page({"source", "--print-source", "sass"}).out);
     return out;
 }
 
-}  // namespace cllab::app
+}  // namespace cllab::inspect

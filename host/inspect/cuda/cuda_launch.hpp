@@ -9,10 +9,10 @@
 #include "model/experiment.hpp"
 
 /// Carries out the launch in `folder` (cuda_launch.cpp says what lies there), then `timed` more, each timed by two
-/// events. Prints their times as JSON. The exit status: 0, or 3 with one sentence on stderr.
-int cuda_launch(const std::string& folder, unsigned timed);
+/// events. Their times as JSON; throws std::runtime_error with one sentence.
+std::string cuda_launch(const std::string& folder, unsigned timed);
 
-namespace cllab::app {
+namespace cllab::inspect {
 
 /// The text of cuda_launch.cpp, for those who want the program alone.
 std::string cuda_launch_source();
@@ -33,4 +33,4 @@ void write_cuda_launch(const std::filesystem::path& folder, const model::Setup& 
 std::optional<std::string> check_cuda_launch(const std::filesystem::path& folder, const model::Setup& setup,
                                              std::uint64_t seed);
 
-}  // namespace cllab::app
+}  // namespace cllab::inspect

@@ -1,4 +1,4 @@
-#include "explain/counters.hpp"
+#include "inspect/cuda/counters.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "inspect/code/code.hpp"
 #include "inspect/isa/list.hpp"
 
-namespace cllab::explain {
+namespace cllab::inspect {
 namespace {
 
 using model::Counter;
@@ -64,7 +64,7 @@ std::string hex_of(std::uint64_t number, int digits = 1) { return fmt::format("{
 }  // namespace
 
 std::vector<Counter> parse_ncu(std::string_view text) {
-    const auto lines = inspect::lines_of(text);
+    const auto lines = lines_of(text);
     for (std::size_t i = 0; i + 2 < lines.size(); ++i) {
         if (!lines[i].starts_with("\"ID\",")) continue;
         const auto names = fields_of(lines[i]), units = fields_of(lines[i + 1]), values = fields_of(lines[i + 2]);
@@ -82,15 +82,15 @@ std::vector<Counter> parse_ncu(std::string_view text) {
     return {};
 }
 
-std::optional<inspect::ExecutedCode> parse_ncu_source(std::string_view text) {
-    inspect::ExecutedCode out{"SASS as it ran, by ncu", "ncu, inst_executed", &inspect::isa::sass, {}, {}};
+std::optional<ExecutedCode> parse_ncu_source(std::string_view text) {
+    ExecutedCode out{"SASS as it ran, by ncu", "ncu, inst_executed", &isa::sass, {}, {}};
     std::size_t address = 0, source = 0, executed = 0, by_items = 0;  // columns
     struct Row {
         std::uint64_t address = 0;
         std::string text;
     };
     std::vector<Row> rows;
-    for (const auto line : inspect::lines_of(text)) {
+    for (const auto line : lines_of(text)) {
         if (!line.starts_with('"')) continue;
         const auto fields = fields_of(line);
         const auto column = [&](std::string_view name) {
@@ -105,7 +105,7 @@ std::optional<inspect::ExecutedCode> parse_ncu_source(std::string_view text) {
             executed = std::min(column("inst_executed"), column("Instructions Executed"));
             by_items = std::min(column("thread_inst_executed"), column("Thread Instructions Executed"));
         } else if (executed > 0 && std::max({address, source, executed}) < fields.size()) {
-            const auto at = inspect::leading_hex(fields[address]);
+            const auto at = leading_hex(fields[address]);
             const auto times = number_of(fields[executed]);
             if (!at || !times) continue;
             rows.push_back({*at, fields[source]});
@@ -120,8 +120,8 @@ std::optional<inspect::ExecutedCode> parse_ncu_source(std::string_view text) {
     for (auto& row : rows) {
         for (auto at = row.text.find("0x"); at != std::string::npos; at = row.text.find("0x", at + 2)) {
             const auto digits = row.text.find_first_not_of("0123456789abcdef", at + 2) - (at + 2);
-            const auto target = inspect::leading_hex(
-                std::string_view(row.text).substr(at, digits == std::string::npos ? digits : digits + 2));
+            const auto target =
+                leading_hex(std::string_view(row.text).substr(at, digits == std::string::npos ? digits : digits + 2));
             if (target && *target >= base && *target <= end)
                 row.text.replace(at + 2, std::min(digits, row.text.size() - at - 2), hex_of(*target - base));
         }
@@ -196,4 +196,4 @@ std::vector<Reading> read_counters(const std::vector<Counter>& counters) {
     return out;
 }
 
-}  // namespace cllab::explain
+}  // namespace cllab::inspect
