@@ -9,49 +9,43 @@
 // as before, so that both were slowed alike, and for that cell only.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "app/processes/runner.hpp"
+#include "explain/measure.hpp"
 #include "model/explanation.hpp"
-#include "model/limits.hpp"
-#include "model/plan.hpp"
 
-namespace cllab::app {
+namespace cllab::explain {
 
 class Peaks {
 public:
-    /// `settings` are those of the cells, with the limits of `device`. All outlive this.
-    Peaks(Runner& runner, const run::Settings& settings, const model::Device& device);
+    /// `limits` are those of the device. What measures must live as long.
+    Peaks(Measure& measure, const model::Limits& limits) : measure_(measure), limits_(limits), used_(limits) {}
 
-    /// What limits the cell of this record. Throws run::Interrupted, DeviceLost.
-    model::Explanation explain(const model::Cell& cell, const model::Record& record,
-                               const std::function<void(const std::string&)>& progress);
+    /// What limits the cell of this record.
+    model::Explanation explain(const model::Cell& cell, const model::Record& record);
     /// The cell measured a second time, where its first time names no limiter and the second one stands instead
-    /// (explain::second_stands). Which code ran is known of the first time. Throws like explain.
+    /// (second_stands). Which code ran is known of the first time.
     std::optional<model::Record> second_time(const model::Cell& cell, const model::Record& record, model::Limit limit);
     /// Those that the last explanation rests on.
     const model::Limits& limits() const { return used_; }
 
 private:
-    std::vector<model::Figure> measured(const std::string& id, const std::function<void(const std::string&)>& progress);
-    /// The figure first, then others that the same cells say; empty where they do not say it.
-    std::vector<model::Figure> measured_within(const std::string& id, double seconds,
-                                               const std::function<void(const std::string&)>& progress);
+    std::vector<model::Figure> measured(const std::string& id);
     /// Measures what the profile has not and the explanation misses, twice at the most. Empty where there was nothing
     /// to measure, or it came to nothing.
-    std::vector<model::PeakAgain> measure_missing(const model::Explanation& explanation,
-                                                  const std::function<void(const std::string&)>& progress);
+    std::vector<model::PeakAgain> measure_missing(const model::Explanation& explanation);
+    /// Measures the peak of a doubtful bound; nothing where nothing can be said of it. `limit`: what was said of the
+    /// cell.
+    model::PeakAgain measure_again(const model::Cell& cell, const model::Record& record, model::Limit limit,
+                                   const model::Figure& before);
     std::optional<model::Record> once_more(const model::Cell& cell);
 
-    Runner& runner_;
-    const run::Settings& settings_;
-    const model::Device& device_;
+    Measure& measure_;
     model::Limits limits_, used_;
     std::map<std::string, unsigned> tried_;  ///< how often, of those that the profile has not
 };
 
-}  // namespace cllab::app
+}  // namespace cllab::explain
