@@ -4,6 +4,7 @@
 
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "explain/limiter.hpp"
 #include "model/warning.hpp"
 
 namespace cllab::explain {
@@ -85,15 +86,14 @@ std::optional<std::string> beyond_peak(const model::Record& record, const model:
                               figure + ", but the profile of " + limits.utc + " measured " + limit +
                                   "; some of the work is not done, the clock is wrong, or the profile was disturbed");
     };
-    constexpr double tolerance = 1.05;
     const auto type = type_of(record);
     const double peak = type == "double" ? limits.double_peak : type == "float" ? limits.float_peak : 0;
     const double flops = metric(record, "flops", "FLOP/s");
-    if (peak > 0 && flops > tolerance * peak)
+    if (peak > 0 && flops > alike * peak)
         return sentence("it computes " + format_rate(flops, "FLOP/s"),
                         "a " + type + " peak of " + format_rate(peak, "FLOP/s"));
     const double bandwidth = metric(record, "bandwidth", "B/s");
-    if (limits.bandwidth > 0 && bandwidth > tolerance * limits.bandwidth)
+    if (limits.bandwidth > 0 && bandwidth > alike * limits.bandwidth)
         return sentence("it moves " + format_rate(bandwidth, "B/s"),
                         format_rate(limits.bandwidth, "B/s") + " at most (" + limits.bandwidth_name + ")");
     // Empty launches spread more than rates do: half of one is what cannot be.
