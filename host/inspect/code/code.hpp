@@ -56,6 +56,10 @@ Instruction instruction_of(std::string text);
 std::vector<Function> functions_of(std::string_view text,
                                    const std::function<std::string_view(std::string_view line)>& name_of,
                                    const std::function<std::optional<Instruction>(std::string_view line)>& read);
+/// The decimal number at a place of a text; 0 where there is none.
+std::uint64_t number_at(std::string_view text, std::size_t at);
+/// Decimal digits and nothing else.
+std::optional<unsigned> whole_number(std::string_view text);
 /// Hexadecimal digits and nothing else.
 bool is_hex(std::string_view text);
 /// Hexadecimal with or without 0x at the start of `text`.

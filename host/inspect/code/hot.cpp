@@ -18,6 +18,13 @@ using model::Hot;
 
 constexpr double least_share = 0.005;  // of a block that is named
 
+/// The last of a sorted list that begins at `place` or before; nothing where all begin behind it.
+template <typename T, typename Place>
+const T* last_from(const std::vector<T>& sorted, const Place& place, Place T::*begin) {
+    const auto behind = std::ranges::upper_bound(sorted, place, {}, begin);
+    return behind == sorted.begin() ? nullptr : &*std::prev(behind);
+}
+
 // --- The kernel's machine code in memory -----------------------------------------------------------------------------
 
 /// The section that holds the kernel's function, and the function's place in it.
@@ -94,11 +101,8 @@ std::vector<std::uint64_t> places_of(const Code& code, ByteSpan memory) {
 }
 
 const CodeRegion* region_of(const std::vector<CodeRegion>& regions, std::uint64_t address) {
-    const auto behind =
-        std::upper_bound(regions.begin(), regions.end(), address, [](auto a, const auto& r) { return a < r.address; });
-    if (behind == regions.begin()) return nullptr;
-    const auto& region = *(behind - 1);
-    return address - region.address < region.bytes.size() ? &region : nullptr;
+    const auto* region = last_from(regions, address, &CodeRegion::address);
+    return region && address - region->address < region->bytes.size() ? region : nullptr;
 }
 
 std::string place_name(const CodeRegion* region) {
@@ -117,73 +121,44 @@ public:
 
     /// False: the address is none of the function's.
     bool add(std::uint64_t address, std::uint64_t times = 1) {
-        const auto& code = function_.instructions;
-        const auto behind =
-            std::upper_bound(code.begin(), code.end(), address, [](auto a, const auto& i) { return a < i.address; });
-        if (behind == code.begin()) return false;
-        if (address >= end_of(static_cast<std::size_t>(behind - code.begin()) - 1)) return false;
-        const auto index = static_cast<std::size_t>(behind - code.begin()) - 1;
-        const auto block = std::upper_bound(graph_.blocks.begin(), graph_.blocks.end(), index,
-                                            [](auto i, const auto& b) { return i < b.first; });
-        hits_[static_cast<std::size_t>(block - graph_.blocks.begin()) - 1] += times;
+        const auto* instruction = last_from(function_.instructions, address, &Instruction::address);
+        if (!instruction || address >= end_of(*instruction)) return false;
+        const auto index = static_cast<std::size_t>(instruction - function_.instructions.data());
+        const auto* block = last_from(graph_.blocks, index, &Block::first);
+        hits_[static_cast<std::size_t>(block - graph_.blocks.data())] += times;
         return true;
     }
 
     /// `all`: hits of all functions.
     void report(std::uint64_t all, Hot& out) const {
-        const auto& code = function_.instructions;
-        std::vector<std::vector<std::size_t>> around(graph_.blocks.size());  // loops of each block, outermost first
-        for (std::size_t k = 0; k < graph_.loops.size(); ++k)
-            for (const auto b : graph_.loops[k].blocks) around[b].push_back(k);
-        for (auto& loops : around)
-            std::sort(loops.begin(), loops.end(),
-                      [&](auto a, auto b) { return graph_.loops[a].depth < graph_.loops[b].depth; });
-        const auto header = [&](std::size_t loop) {
-            return code[graph_.blocks[graph_.loops[loop].header].first].address;
-        };
-
         std::vector<model::HotLoop> loops(graph_.loops.size());
         std::set<std::size_t> named;
         for (std::size_t b = 0; b < graph_.blocks.size(); ++b) {
-            const auto& block = graph_.blocks[b];
-            const double share = static_cast<double>(hits_[b]) / static_cast<double>(all);
-            Counts counts;
-            for (auto i = block.first; i < block.end; ++i) counts.add(isa_, code[i]);
-            for (const auto k : around[b]) loops[k].share += share;
-            if (!around[b].empty()) {
-                loops[around[b].back()].own += share;
-                loops[around[b].back()].instructions += counts.instructions;
+            const auto& around = graph_.blocks[b].loops;
+            auto hot = counted_block(isa_, function_, graph_, graph_.blocks[b]);
+            hot.share = static_cast<double>(hits_[b]) / static_cast<double>(all);
+            for (const auto k : around) loops[k].share += hot.share;
+            if (!around.empty()) {
+                loops[around.back()].own += hot.share;
+                loops[around.back()].instructions += hot.instructions;
             }
-            if (share < least_share) continue;
-            const auto begin = code[block.first].address, end = end_of(block.end - 1);
-            model::HotBlock hot{function_.name,      begin,          end,           0, share,
-                                counts.instructions, counts.classes, counts.memory, {}};
+            if (hot.share < least_share) continue;
             if (out.evidence == Hot::counted)
                 hot.executed = hits_[b];
             else
                 hot.samples = static_cast<unsigned>(hits_[b]);
-            for (const auto k : around[b]) {
-                hot.loops.push_back(header(k));
-                named.insert(k);
-            }
+            named.insert(around.begin(), around.end());
             out.blocks.push_back(std::move(hot));
         }
         for (const auto k : named) {
             loops[k].function = function_.name;
-            loops[k].header = header(k);
+            loops[k].header = function_.instructions[graph_.blocks[graph_.loops[k].header].first].address;
             loops[k].depth = graph_.loops[k].depth;
             out.loops.push_back(loops[k]);
         }
     }
 
 private:
-    /// Where the text does not say how long an instruction is, only its first byte is its own: samples stand at first
-    /// bytes.
-    std::uint64_t end_of(std::size_t i) const {
-        const auto& instruction = function_.instructions[i];
-        return instruction.address + (instruction.bytes ? instruction.bytes : 1);
-    }
-
     const InstructionSet& isa_;
     Function function_;
     FlowGraph graph_;
@@ -269,9 +244,8 @@ Hot hot_code(const Analysis& analysis, const AddressSamples& samples) {
             ++out.in_kernel;
             continue;
         }
-        const auto behind = std::upper_bound(code.symbols.begin(), code.symbols.end(), at,
-                                             [](auto a, const auto& s) { return a < s.first; });
-        ++out.elsewhere[behind == code.symbols.begin() ? "the kernel's file" : (behind - 1)->second];
+        const auto* symbol = last_from(code.symbols, at, &std::pair<std::uint64_t, std::string>::first);
+        ++out.elsewhere[symbol ? symbol->second : "the kernel's file"];
     }
     if (bases.empty())
         return unknown(out, "none of the " + std::to_string(out.samples) +

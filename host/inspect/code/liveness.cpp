@@ -1,7 +1,5 @@
 #include "inspect/code/liveness.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <map>
@@ -9,6 +7,7 @@
 
 #include "core/text.hpp"
 #include "inspect/code/cfg.hpp"
+#include "inspect/code/stats.hpp"
 #include "inspect/isa/isa.hpp"
 
 namespace cllab::inspect {
@@ -253,8 +252,7 @@ std::string live_summary(const InstructionSet& isa, const Function& function, co
     if (!live.unknown.empty()) return "live registers: unknown: " + live.unknown;
     std::vector<std::string> parts;
     for (const auto& kind : live.kinds) {
-        const auto address = function.instructions[kind.at].address;
-        const auto place = isa.virtual_machine ? "statement " + std::to_string(address) : fmt::format("{:#x}", address);
+        const auto place = address_text(isa, function.instructions[kind.at].address);
         parts.push_back(kind.label + " " + std::to_string(kind.most) + (kind.most > 0 ? " at " + place : ""));
     }
     return "live registers at most: " + (parts.empty() ? "none" : join(parts, ", ")) +

@@ -1,5 +1,7 @@
 #include "inspect/code/stats.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -11,13 +13,6 @@ namespace cllab::inspect {
 namespace {
 
 using nlohmann::json;
-
-std::string address_text(const InstructionSet& isa, std::uint64_t address) {
-    if (isa.virtual_machine) return "statement " + std::to_string(address);
-    char text[24];
-    std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address));
-    return text;
-}
 
 json to_json(const InstructionSet& isa, const Counts& counts) {
     json out = {{"instructions", counts.instructions}, {"classes", counts.classes}, {"memory", counts.memory}};
@@ -59,6 +54,28 @@ void Counts::add(const InstructionSet& isa, const Instruction& instruction) {
     for (const auto* mark : c.marks) ++marks[mark];
 }
 
+std::string address_text(const InstructionSet& isa, std::uint64_t address) {
+    return isa.virtual_machine ? "statement " + std::to_string(address) : fmt::format("{:#x}", address);
+}
+
+std::uint64_t end_of(const Instruction& instruction) { return instruction.address + std::max(1u, instruction.bytes); }
+
+model::HotBlock counted_block(const InstructionSet& isa, const Function& function, const FlowGraph& graph,
+                              const Block& block) {
+    const auto& code = function.instructions;
+    Counts counts;
+    for (auto i = block.first; i < block.end; ++i) counts.add(isa, code[i]);
+    model::HotBlock out;
+    out.function = function.name;
+    out.begin = code[block.first].address;
+    out.end = end_of(code[block.end - 1]);
+    out.instructions = counts.instructions;
+    out.classes = std::move(counts.classes);
+    out.memory = std::move(counts.memory);
+    for (const auto k : block.loops) out.loops.push_back(code[graph.blocks[graph.loops[k].header].first].address);
+    return out;
+}
+
 FunctionStats count_function(const InstructionSet* isa, std::string_view text, const std::string& entry) {
     FunctionStats stats;
     if (!isa || !isa->parse) return stats;
@@ -73,12 +90,6 @@ FunctionStats count_function(const InstructionSet* isa, std::string_view text, c
 
     const FlowGraph graph = analyse_flow(stats.code);
     stats.irreducible_edges = graph.irreducible_edges;
-    // Loops are nested or apart, so the smallest one around a block is the one whose iteration it belongs to.
-    std::vector<int> innermost(graph.blocks.size(), -1);
-    const auto size_of = [&](int loop) { return graph.loops[static_cast<std::size_t>(loop)].blocks.size(); };
-    for (int k = 0; k < static_cast<int>(graph.loops.size()); ++k)
-        for (const auto b : graph.loops[static_cast<std::size_t>(k)].blocks)
-            if (innermost[b] < 0 || size_of(k) < size_of(innermost[b])) innermost[b] = k;
     for (const auto& loop : graph.loops) {
         LoopStats out;
         out.header = address_text(*isa, code[graph.blocks[loop.header].first].address);
@@ -88,10 +99,10 @@ FunctionStats count_function(const InstructionSet* isa, std::string_view text, c
     }
     for (const auto& loop : graph.loops)
         if (loop.parent >= 0) stats.loops[static_cast<std::size_t>(loop.parent)].innermost = false;
-    for (std::size_t b = 0; b < graph.blocks.size(); ++b) {
-        if (innermost[b] < 0) continue;
-        LoopStats& loop = stats.loops[static_cast<std::size_t>(innermost[b])];
-        for (std::size_t i = graph.blocks[b].first; i < graph.blocks[b].end; ++i) {
+    for (const auto& block : graph.blocks) {
+        if (block.loops.empty()) continue;
+        LoopStats& loop = stats.loops[block.loops.back()];  // whose iteration it belongs to
+        for (std::size_t i = block.first; i < block.end; ++i) {
             loop.own.add(*isa, code[i]);
             loop.body.push_back(i);
         }

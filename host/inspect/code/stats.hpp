@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "inspect/code/code.hpp"
+#include "model/hot.hpp"
 
 namespace cllab::inspect {
 
@@ -23,6 +24,17 @@ struct Counts {
     void add(const InstructionSet& isa, const Instruction& instruction);
 };
 
+struct Block;
+struct FlowGraph;
+/// A block with the counts of its instructions and the loops around it; how hot it is, is not said.
+model::HotBlock counted_block(const InstructionSet& isa, const Function& function, const FlowGraph& graph,
+                              const Block& block);
+/// Address behind instruction `i`. Where the text does not say how long it is, only its first byte is its own: samples
+/// stand at first bytes.
+std::uint64_t end_of(const Instruction& instruction);
+
+/// "0x1a68" (PTX: "statement 17").
+std::string address_text(const InstructionSet& isa, std::uint64_t address);
 /// "vector_load 3, branch 1".
 std::string listed(const std::map<std::string, unsigned>& counts);
 

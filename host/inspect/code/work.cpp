@@ -1,7 +1,6 @@
 #include "inspect/code/work.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <set>
 
@@ -44,10 +43,7 @@ std::optional<unsigned> matching_bits(const InstructionSet& isa, std::string_vie
         access.remove_prefix(space.size() + 1);
     }
     if (!access.starts_with(wanted.access)) return std::nullopt;
-    const auto digits = access.substr(access.rfind('_') + 1);
-    unsigned bits = 0;
-    std::from_chars(digits.data(), digits.data() + digits.size(), bits);
-    return bits;
+    return static_cast<unsigned>(number_at(access, access.rfind('_') + 1));
 }
 
 double accesses(const InstructionSet& isa, const Instruction& i, const Declared& d, const Wanted& kind) {

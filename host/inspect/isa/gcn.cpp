@@ -2,7 +2,6 @@
 // " <f+0x68>".
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "core/text.hpp"
@@ -30,11 +29,9 @@ using What = Declared::What;
 /// Branches hold a signed count of dwords from the next instruction: "65522" is -14. Newer tools print a label instead;
 /// then "<f+0x68>" behind the encoding tells.
 std::optional<std::uint64_t> branch_target(const Instruction& i, string_view comment, std::uint64_t function_start) {
-    unsigned value = 0;
-    const auto parsed = std::from_chars(i.operands.data(), i.operands.data() + i.operands.size(), value);
-    if (parsed.ec == std::errc{} && parsed.ptr == i.operands.data() + i.operands.size() && value <= 0xffff)
+    if (const auto value = whole_number(i.operands); value && *value <= 0xffff)
         return i.address + 4 +
-               static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int16_t>(value)) * 4);
+               static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int16_t>(*value)) * 4);
     const auto open = comment.find('<'), plus = comment.find('+', open), close = comment.find('>', open);
     if (open == string_view::npos || close == string_view::npos) return std::nullopt;
     if (plus == string_view::npos || plus > close) return function_start;
@@ -96,9 +93,7 @@ unsigned access_bits(string_view m) {
             !std::isdigit(static_cast<unsigned char>(part[1])))
             continue;
         if (part.starts_with("d16")) continue;  // half of a register, not a width
-        unsigned bits = 0;
-        std::from_chars(part.data() + 1, part.data() + part.size(), bits);
-        return bits;
+        return static_cast<unsigned>(number_at(part, 1));
     }
     return 0;
 }

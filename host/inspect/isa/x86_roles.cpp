@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <span>
 
 #include "core/text.hpp"
@@ -31,11 +30,6 @@ struct Named {
 };
 
 std::optional<Named> register_named(string_view word) {
-    const auto number = [](string_view text) {
-        unsigned out = 0;
-        const auto end = text.data() + text.size();
-        return !text.empty() && std::from_chars(text.data(), end, out).ptr == end ? std::optional(out) : std::nullopt;
-    };
     for (unsigned n = 0; n < 8; ++n) {
         const string_view full = general_names[n], two = full.substr(1);
         if (word == full) return Named{general_kind, n, 0, 3};
@@ -49,12 +43,12 @@ std::optional<Named> register_named(string_view word) {
     if (word.size() >= 2 && word[0] == 'r' && std::isdigit(static_cast<unsigned char>(word[1]))) {
         const auto last = word.back();
         const bool sized = last == 'd' || last == 'w' || last == 'b' || last == 'l';
-        const auto n = number(word.substr(1, word.size() - 1 - sized));
+        const auto n = whole_number(word.substr(1, word.size() - 1 - sized));
         if (!n || *n < 8 || *n > 15) return std::nullopt;
         return Named{general_kind, *n, 0, last == 'd' ? 2u : last == 'w' ? 1u : sized ? 0u : 3u, last == 'd'};
     }
     if (word.size() >= 4 && word.substr(1, 2) == "mm" && string_view("xyz").find(word[0]) != string_view::npos) {
-        const auto n = number(word.substr(3));
+        const auto n = whole_number(word.substr(3));
         if (!n || *n > 31) return std::nullopt;
         return Named{vector_kind, *n, 0, word[0] == 'x' ? 0u : 1u};
     }

@@ -1,7 +1,6 @@
 // What the facts of an Intel GPU's kernel are read from: ocloc's patch tokens, its log, and the listing.
 #include <bit>
 #include <cctype>
-#include <charconv>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -10,12 +9,6 @@
 #include "inspect/isa/intel.hpp"
 
 namespace cllab::inspect {
-
-std::uint64_t number_at(std::string_view text, std::size_t at) {
-    std::uint64_t value = 0;
-    if (at < text.size()) std::from_chars(text.data() + at, text.data() + text.size(), value);
-    return value;
-}
 
 namespace {
 
