@@ -26,42 +26,46 @@ double noise(std::span<const double> logs) {
 class Spread {
 public:
     void add(double x) {
-        if (low_.empty() || x <= low_.top()) {
+        if (low_.values.empty() || x <= low_.values.top())
             low_.push(x);
-            low_sum_ += x;
-        } else {
+        else
             high_.push(x);
-            high_sum_ += x;
-        }
-        if (low_.size() > high_.size() + 1) {
-            high_.push(low_.top());
-            high_sum_ += low_.top();
-            low_sum_ -= low_.top();
-            low_.pop();
-        } else if (high_.size() > low_.size()) {
-            low_.push(high_.top());
-            low_sum_ += high_.top();
-            high_sum_ -= high_.top();
-            high_.pop();
-        }
+        if (low_.values.size() > high_.values.size() + 1)
+            high_.push(low_.pop());
+        else if (high_.values.size() > low_.values.size())
+            low_.push(high_.pop());
     }
     double sum() const {
-        const double middle = low_.top();
-        return middle * static_cast<double>(low_.size()) - low_sum_ + high_sum_ -
-               middle * static_cast<double>(high_.size());
+        const double middle = low_.values.top();
+        return middle * static_cast<double>(low_.values.size()) - low_.sum + high_.sum -
+               middle * static_cast<double>(high_.values.size());
     }
 
 private:
-    std::priority_queue<double> low_;
-    std::priority_queue<double, std::vector<double>, std::greater<>> high_;
-    double low_sum_ = 0, high_sum_ = 0;
+    /// The values on one side of the median, the nearest to it on top.
+    template <typename Nearer>
+    struct Side {
+        std::priority_queue<double, std::vector<double>, Nearer> values;
+        double sum = 0;
+
+        void push(double x) {
+            values.push(x);
+            sum += x;
+        }
+        double pop() {
+            const double x = values.top();
+            values.pop();
+            sum -= x;
+            return x;
+        }
+    };
+    Side<std::less<>> low_;
+    Side<std::greater<>> high_;
 };
 
 model::Level level_of(std::span<const double> logs, std::size_t first, std::size_t end) {
-    model::Level out{first, end - first, 0, false};
-    out.centre =
-        median_of({logs.begin() + static_cast<std::ptrdiff_t>(first), logs.begin() + static_cast<std::ptrdiff_t>(end)});
-    return out;
+    const auto own = logs.subspan(first, end - first);
+    return {first, own.size(), median_of({own.begin(), own.end()}), false};
 }
 
 }  // namespace
@@ -83,10 +87,7 @@ std::vector<model::Level> levels(std::span<const double> logs, double least) {
             spread.add(logs[end - 1]);
             if (end - begin < least_points) continue;
             const double cost = best[begin] + penalty + spread.sum() / unit;
-            if (cost < best[end]) {
-                best[end] = cost;
-                from[end] = begin;
-            }
+            if (cost < best[end]) best[end] = cost, from[end] = begin;
         }
     }
     std::vector<std::size_t> starts;
@@ -102,10 +103,7 @@ std::vector<model::Level> levels(std::span<const double> logs, double least) {
         double distance = least;
         for (std::size_t i = 1; i < out.size(); ++i) {
             const double apart = std::abs(out[i].centre - out[i - 1].centre);
-            if (apart <= distance) {
-                distance = apart;
-                closest = i;
-            }
+            if (apart <= distance) distance = apart, closest = i;
         }
         if (closest == 0) break;
         starts.erase(starts.begin() + static_cast<std::ptrdiff_t>(closest));

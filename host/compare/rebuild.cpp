@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "core/stats.hpp"
 
@@ -13,14 +14,12 @@ namespace {
 std::map<std::string, std::vector<double>> logs_by_code(std::span<const BuiltRun> runs) {
     std::map<std::string, std::vector<double>> out;
     for (const auto& run : runs)
-        if (!run.samples.empty()) out[run.code].push_back(std::log(summarise(run.samples).median));
+        if (!run.samples.empty()) out[run.code].push_back(std::log(median_of(run.samples)));
     return out;
 }
 
 double mean_of(std::span<const double> values) {
-    double sum = 0;
-    for (const double v : values) sum += v;
-    return sum / static_cast<double>(values.size());
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
 }  // namespace
@@ -32,7 +31,7 @@ std::vector<CodeTimes> codes_of(std::span<const BuiltRun> runs) {
     std::vector<CodeTimes> out;
     for (const auto& [code, count] : counts) {
         auto& own = logs[code];
-        out.push_back({code, count, own.empty() ? 0 : std::exp(summarise(own).median)});
+        out.push_back({code, count, own.empty() ? 0 : std::exp(median_of(own))});
     }
     std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.runs > b.runs; });
     return out;
@@ -48,7 +47,7 @@ SpreadSplit split(std::span<const BuiltRun> runs) {
             if (s > 0) logs.push_back(std::log(s));
         if (logs.size() >= 3) within.push_back(1.4826 * summarise(logs).mad);
     }
-    if (!within.empty()) out.within = summarise(within).median;
+    if (!within.empty()) out.within = median_of(within);
     // One-way analysis of variance with unequal groups (Searle, Casella, McCulloch: Variance Components, 1992, 3.6):
     // what the codes add is what their means differ by beyond what processes of one code differ by.
     const auto logs = logs_by_code(runs);

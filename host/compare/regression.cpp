@@ -65,10 +65,6 @@ Evidence negated(Evidence evidence) {
     return evidence;
 }
 
-double floor_of(const FamilyRules& rules, const RatioEstimate& control) {
-    return std::max(std::log1p(rules.threshold), control.n > 0 ? std::abs(std::log(control.ratio)) : 0.0);
-}
-
 }  // namespace
 
 Rules FamilyRules::of_cell() const {
@@ -92,14 +88,7 @@ RatioEstimate estimate_between(std::span<const double> today, std::span<const do
     if (out.n == 0) return out;
     const auto all = differences(today, before);
     out.ratio = std::exp(quantile(all, 0.5));
-    const auto density = rank_sum_density(today.size(), before.size());
-    std::size_t k = 0;
-    double below = density[0];
-    if (1 - 2 * below < coverage) return out;
-    while (k + 1 < all.size() / 2 && 1 - 2 * (below + density[k + 1]) >= coverage) below += density[++k];
-    out.coverage = 1 - 2 * below;
-    out.low = std::exp(all[k]);
-    out.high = std::exp(all[all.size() - 1 - k]);
+    invert(rank_sum_density(today.size(), before.size()), all, coverage, 0, out);
     return out;
 }
 
@@ -121,7 +110,7 @@ model::CellTest test_cell(const Evidence& evidence, const Evidence& control, con
     const double coverage = rules.of_cell().coverage;
     out.ratio = estimate(evidence, coverage);
     out.control = estimate(control, coverage);
-    const double floor = floor_of(rules, out.control);
+    const double floor = floor_of(rules.threshold, out.control);
     out.floor = std::expm1(floor);
     out.adjusted = out.p = std::min(1.0, signed_rank_p(evidence, floor) / rules.share);
     return out;

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <map>
 #include <utility>
 
 #include "core/text.hpp"
@@ -41,22 +41,13 @@ std::optional<double> number_of(std::string text) {
     return parse_real(text);
 }
 
-/// "Mbyte" and "byte/second" are ncu's; the factor to the base unit.
+/// "Mbyte", "byte/second" and "usecond" are ncu's; the factor to the base unit.
 double factor_of(std::string_view unit) {
-    static constexpr std::array<std::pair<std::string_view, double>, 5> prefixes{
-        {{"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"T", 1e12}, {"P", 1e15}}};
-    static constexpr std::array<std::pair<std::string_view, double>, 7> times{{{"nsecond", 1e-9},
-                                                                               {"usecond", 1e-6},
-                                                                               {"msecond", 1e-3},
-                                                                               {"second", 1},
-                                                                               {"ns", 1e-9},
-                                                                               {"us", 1e-6},
-                                                                               {"ms", 1e-3}}};
-    for (const auto& [name, factor] : times)
-        if (unit == name) return factor;
-    for (const auto& [name, factor] : prefixes)
-        if (unit.starts_with(name) && unit.substr(1).starts_with("byte")) return factor;
-    return 1;
+    static const std::map<std::string_view, double> factors{
+        {"nsecond", 1e-9}, {"ns", 1e-9},   {"usecond", 1e-6}, {"us", 1e-6},    {"msecond", 1e-3}, {"ms", 1e-3},
+        {"Kbyte", 1e3},    {"Mbyte", 1e6}, {"Gbyte", 1e9},    {"Tbyte", 1e12}, {"Pbyte", 1e15}};
+    const auto found = factors.find(unit.find("byte") == 1 ? unit.substr(0, 5) : unit);
+    return found == factors.end() ? 1 : found->second;
 }
 
 std::string hex_of(std::uint64_t number, int digits = 1) { return fmt::format("{:0{}x}", number, digits); }
@@ -85,11 +76,7 @@ std::vector<Counter> parse_ncu(std::string_view text) {
 std::optional<ExecutedCode> parse_ncu_source(std::string_view text) {
     ExecutedCode out{"SASS as it ran, by ncu", "ncu, inst_executed", &isa::sass, {}, {}};
     std::size_t address = 0, source = 0, executed = 0, by_items = 0;  // columns
-    struct Row {
-        std::uint64_t address = 0;
-        std::string text;
-    };
-    std::vector<Row> rows;
+    std::vector<std::string> texts;
     for (const auto line : lines_of(text)) {
         if (!line.starts_with('"')) continue;
         const auto fields = fields_of(line);
@@ -108,24 +95,26 @@ std::optional<ExecutedCode> parse_ncu_source(std::string_view text) {
             const auto at = leading_hex(fields[address]);
             const auto times = number_of(fields[executed]);
             if (!at || !times) continue;
-            rows.push_back({*at, fields[source]});
+            texts.push_back(fields[source]);
             out.instructions.emplace_back(*at, static_cast<std::uint64_t>(*times));
             if (by_items < fields.size()) out.by_items += number_of(fields[by_items]).value_or(0);
         }
     }
-    if (rows.empty()) return std::nullopt;
+    if (texts.empty()) return std::nullopt;
     // Where the kernel lies in the device's memory this time says nothing.
-    const auto base = rows.front().address, end = rows.back().address;
-    for (auto& [at, times] : out.instructions) at -= base;
-    for (auto& row : rows) {
-        for (auto at = row.text.find("0x"); at != std::string::npos; at = row.text.find("0x", at + 2)) {
-            const auto digits = row.text.find_first_not_of("0123456789abcdef", at + 2) - (at + 2);
+    const auto base = out.instructions.front().first, end = out.instructions.back().first;
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        auto& text = texts[i];
+        auto& place = out.instructions[i].first;
+        place -= base;
+        for (auto at = text.find("0x"); at != std::string::npos; at = text.find("0x", at + 2)) {
+            const auto digits = text.find_first_not_of("0123456789abcdef", at + 2) - (at + 2);
             const auto target =
-                leading_hex(std::string_view(row.text).substr(at, digits == std::string::npos ? digits : digits + 2));
+                leading_hex(std::string_view(text).substr(at, digits == std::string::npos ? digits : digits + 2));
             if (target && *target >= base && *target <= end)
-                row.text.replace(at + 2, std::min(digits, row.text.size() - at - 2), hex_of(*target - base));
+                text.replace(at + 2, std::min(digits, text.size() - at - 2), hex_of(*target - base));
         }
-        out.listing += "        /*" + hex_of(row.address - base, 4) + "*/  " + trim(row.text) + " ;\n";
+        out.listing += "        /*" + hex_of(place, 4) + "*/  " + trim(text) + " ;\n";
     }
     return out;
 }

@@ -199,32 +199,25 @@ std::optional<AmdLimits> amd_limits(const std::string& processor, bool wave64) {
     return std::nullopt;
 }
 
-std::string number(std::int64_t n) { return std::to_string(n); }
-
 std::optional<Occupancy> occupancy(const std::string& processor, const KernelNeeds& needs) {
     const std::int64_t lanes = needs.wavefront;
     const auto limits = amd_limits(processor, lanes == 64);
     if (!limits || lanes <= 0) return std::nullopt;
     OccupancyLimits found;
-    found.add(limits->waves, "hardware", number(limits->waves));
-    if (needs.registers > 0) {
-        const auto each = round_up(needs.registers, limits->granule);
-        found.add(limits->vgprs / each, "registers",
-                  "floor(" + number(limits->vgprs) + " VGPRs / roundup(" + number(needs.registers) + ", " +
-                      number(limits->granule) + ")) = " + number(limits->vgprs / each));
-    }
-    if (needs.scalar_registers > 0 && limits->sgprs > 0) {
-        const auto each = round_up(needs.scalar_registers, limits->sgpr_granule);
-        found.add(limits->sgprs / each, "scalar registers",
-                  "floor(" + number(limits->sgprs) + " SGPRs / roundup(" + number(needs.scalar_registers) + ", " +
-                      number(limits->sgpr_granule) + ")) = " + number(limits->sgprs / each));
-    }
+    found.add(limits->waves, "hardware", "{}", limits->waves);
+    const auto of_file = [&](const char* what, const char* unit, std::int64_t all, std::int64_t asked,
+                             std::int64_t granule) {
+        if (asked <= 0 || all <= 0) return;
+        const auto waves = all / round_up(asked, granule);
+        found.add(waves, what, "floor({} {} / roundup({}, {})) = {}", all, unit, asked, granule, waves);
+    };
+    of_file("registers", "VGPRs", limits->vgprs, needs.registers, limits->granule);
+    of_file("scalar registers", "SGPRs", limits->sgprs, needs.scalar_registers, limits->sgpr_granule);
     if (needs.local_bytes > 0 && needs.group_items > 0) {
         const auto per_group = round_up(static_cast<std::int64_t>(needs.group_items), lanes) / lanes;
-        const auto groups = 4 * limits->lds_per_simd / needs.local_bytes;
-        found.add(groups * per_group / 4, "local memory",
-                  "floor(" + number(4 * limits->lds_per_simd) + " byte LDS / " + number(needs.local_bytes) + ") * " +
-                      number(per_group) + " / 4 = " + number(groups * per_group / 4));
+        const auto local = 4 * limits->lds_per_simd, waves = local / needs.local_bytes * per_group / 4;
+        found.add(waves, "local memory", "floor({} byte LDS / {}) * {} / 4 = {}", local, needs.local_bytes, per_group,
+                  waves);
     }
     return found.result(static_cast<unsigned>(limits->waves), "wavefronts per SIMD");
 }

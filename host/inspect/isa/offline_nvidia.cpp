@@ -106,11 +106,7 @@ std::vector<OfflineTarget> targets() {
 }
 
 void describe(model::Device& device, const std::string& target, const std::vector<std::string>&) {
-    device.vendor = "NVIDIA";
-    device.driver = "clang NVPTX";
-    device.implementation = model::Implementation::nvidia;
     device.compute_capability = static_cast<unsigned>(sm_of(target));
-    device.local_bytes = 48 << 10;
     device.preferred_multiple = 32;
 }
 
@@ -126,6 +122,7 @@ OfflineCode compile(const std::string& target, const std::string& source, const 
 
 }  // namespace
 
-const OfflineCompiler nvidia_compiler{targets, describe, compile};
+const OfflineCompiler nvidia_compiler{"NVIDIA", "clang NVPTX", model::Implementation::nvidia, 48 << 10, targets,
+                                      describe, compile};
 
 }  // namespace cllab::inspect
