@@ -15,7 +15,7 @@ namespace cllab::inspect {
 /// Registers are per work-item (VGPR) and per wavefront (SGPR); bytes per work-item (private) and work-group (local).
 struct AmdKernelFacts {
     std::optional<std::int64_t> vgprs, agprs, sgprs, vgpr_spills, sgpr_spills, private_bytes, local_bytes, wavefront,
-        max_group, kernarg_bytes;
+        max_group;
 };
 
 /// The whole metadata document, or nothing when the file has no readable one.
