@@ -73,6 +73,12 @@ std::optional<std::uint64_t> leading_hex(std::string_view text) {
     return value;
 }
 
+std::optional<std::uint64_t> listed_address(std::string_view line) {
+    const auto first = line.find_first_not_of(' '), colon = line.find(':');
+    if (first == std::string_view::npos || colon == std::string_view::npos || colon <= first) return std::nullopt;
+    return leading_hex(line.substr(first, colon - first));
+}
+
 std::string_view function_header(std::string_view line) {
     while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
     const auto open = line.find(" <");

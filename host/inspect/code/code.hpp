@@ -64,6 +64,8 @@ std::optional<unsigned> whole_number(std::string_view text);
 bool is_hex(std::string_view text);
 /// Hexadecimal with or without 0x at the start of `text`.
 std::optional<std::uint64_t> leading_hex(std::string_view text);
+/// The address in front of an instruction of objdump's, "    1160:"; nothing for any other line.
+std::optional<std::uint64_t> listed_address(std::string_view line);
 /// The function named in the last brackets, "foo" of "call 0x1000 <foo>" and of "jmp 0x1020 <foo+0x20>"; empty when
 /// none is.
 std::string_view named_target(std::string_view text);

@@ -28,12 +28,9 @@ std::map<std::uint64_t, std::string> source_places(std::string_view listing) {
     std::string place;
     for (const auto line : lines_of(listing)) {
         if (const auto found = place_in(line); !found.empty()) place = found;
-        const auto first = line.find_first_not_of(' ');
-        const auto colon = line.find(':');
         if (!function_header(line).empty()) place.clear();
-        if (first == 0 || first == std::string_view::npos || colon == std::string_view::npos || place.empty()) continue;
-        const auto address = leading_hex(line.substr(first, colon - first));
-        if (address) out.emplace(*address, place);
+        if (!line.starts_with(' ') || place.empty()) continue;
+        if (const auto address = listed_address(line)) out.emplace(*address, place);
     }
     return out;
 }

@@ -68,10 +68,8 @@ double accesses(const InstructionSet& isa, const Instruction& i, const Declared&
 
 /// The part of "1160 <f>" in brackets when it names another function than `own`; "<f+0x20>" is a place, not a function.
 std::string other_function(const Instruction& i, const std::string& own) {
-    const auto open = i.operands.rfind('<'), close = i.operands.rfind('>');
-    if (open == std::string::npos || close == std::string::npos || close < open) return {};
-    const std::string name = i.operands.substr(open + 1, close - open - 1);
-    return name == own || name.find("+0x") != std::string::npos ? std::string{} : name;
+    const auto name = std::string(named_target(i.operands));
+    return name == own || i.operands.find("+0x", i.operands.rfind('<')) != std::string::npos ? std::string{} : name;
 }
 
 bool leaves(const InstructionSet& isa, const Instruction& i, const std::string& own) {

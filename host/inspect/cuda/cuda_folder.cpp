@@ -18,20 +18,26 @@ namespace {
 
 using namespace model;
 
-const Launch* only_launch(const Setup& setup) {
-    return setup.steps.size() == 1 ? std::get_if<Launch>(&setup.steps.front()) : nullptr;
-}
-
-Extent global_of(const Setup& setup) { return setup.steps.empty() ? setup.global : only_launch(setup)->global; }
-/// Where the driver chooses the groups, CUDA must be told: the largest power of two up to 256 that makes whole groups.
-Extent local_of(const Setup& setup) {
-    const auto local = setup.steps.empty() ? setup.local : only_launch(setup)->local;
-    if (local.dims > 0) return local;
+/// The one launch that an operation is; nothing where it is several.
+std::optional<Launch> only_launch(const Setup& setup) {
+    Launch out;
+    if (setup.steps.empty()) {
+        out.global = setup.global;
+        out.local = setup.local;
+        out.offset = setup.offset;
+    } else {
+        const auto* step = setup.steps.size() == 1 ? std::get_if<Launch>(&setup.steps.front()) : nullptr;
+        if (!step) return std::nullopt;
+        out = *step;
+    }
+    // Where the driver chooses the groups, CUDA must be told: the largest power of two up to 256 that makes whole
+    // groups.
+    if (out.local.dims > 0) return out;
     std::size_t items = 256;
-    while (global_of(setup).size[0] % items != 0) items /= 2;
-    return Extent(items);
+    while (out.global.size[0] % items != 0) items /= 2;
+    out.local = Extent(items);
+    return out;
 }
-Extent offset_of(const Setup& setup) { return setup.steps.empty() ? setup.offset : only_launch(setup)->offset; }
 
 /// NVIDIA's OpenCL reads of the environment registers what CUDA's driver does not set: 0 to 2 the first group, 3 to 5
 /// the NDRange's offset, 6 to 8 the number of groups (driver 580.159.04). They become constants.
@@ -54,12 +60,11 @@ std::string with_environment(const std::string& ptx, const Extent& groups, const
 /// The arguments that the launch takes, in the kernel's order.
 std::vector<const Argument*> arguments_of(const Setup& setup) {
     std::vector<const Argument*> out;
-    const auto* launch = setup.steps.empty() ? nullptr : only_launch(setup);
-    if (!launch || launch->args.empty()) {
+    const auto launch = only_launch(setup);
+    const auto names = launch ? launch->args : std::vector<std::string>{};
+    if (names.empty())
         for (const auto& argument : setup.args) out.push_back(&argument);
-        return out;
-    }
-    for (const auto& name : launch->args)
+    for (const auto& name : names)
         for (const auto& argument : setup.args)
             if (name_of(argument) == name) out.push_back(&argument);
     return out;
@@ -79,21 +84,6 @@ std::string uuid_of(const std::string& identity) {
         if (std::isxdigit(static_cast<unsigned char>(c)))
             out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     return out.size() == 32 ? out : std::string();
-}
-
-/// Of an output buffer: its name and size.
-struct Left {
-    std::string name;
-    std::size_t bytes;
-};
-
-std::vector<Left> outputs_of(const Setup& setup) {
-    std::vector<Left> out;
-    for (const auto* argument : arguments_of(setup)) {
-        if (const auto* output = std::get_if<Output>(argument)) out.push_back({output->name, output->size_bytes});
-        if (const auto* both = std::get_if<InOut>(argument)) out.push_back({both->name, both->data.size()});
-    }
-    return out;
 }
 
 }  // namespace
@@ -121,7 +111,8 @@ int main(int argc, char** argv) {
 }
 
 std::optional<std::string> not_for_cuda(const Setup& setup) {
-    if (!setup.steps.empty() && !only_launch(setup)) return "an operation of it is not one launch";
+    const auto launch = only_launch(setup);
+    if (!launch) return "an operation of it is not one launch";
     if (setup.reference) return "its results are held against another kernel's, which would have to be launched too";
     for (const auto* argument : arguments_of(setup)) {
         if (std::holds_alternative<Image>(*argument) || std::holds_alternative<Sampler>(*argument))
@@ -129,15 +120,15 @@ std::optional<std::string> not_for_cuda(const Setup& setup) {
         if (std::holds_alternative<Local>(*argument))
             return "it takes __local memory as an argument, whose address only the driver knows";
     }
-    const auto global = global_of(setup), local = local_of(setup);
     for (std::size_t d = 0; d < 3; ++d)
-        if (global.size[d] % local.size[d] != 0) return "its last work-group is smaller than the others";
+        if (launch->global.size[d] % launch->local.size[d] != 0)
+            return "its last work-group is smaller than the others";
     return std::nullopt;
 }
 
 std::optional<std::string> entry_of(const Setup& setup) {
-    if (setup.steps.empty() || only_launch(setup)->entry.empty()) return std::nullopt;
-    return only_launch(setup)->entry;
+    const auto entry = only_launch(setup).value().entry;
+    return entry.empty() ? std::nullopt : std::optional(entry);
 }
 
 void write_cuda_launch(const std::filesystem::path& folder, const Setup& setup, const std::string& entry,
@@ -145,9 +136,10 @@ void write_cuda_launch(const std::filesystem::path& folder, const Setup& setup, 
     const auto put = [&](const std::string& name, std::span<const std::byte> bytes) {
         write_file(folder / name, bytes);
     };
-    const auto global = global_of(setup), local = local_of(setup);
+    const auto launch = only_launch(setup).value();
+    const auto &global = launch.global, &local = launch.local;
     const Extent groups(global.size[0] / local.size[0], global.size[1] / local.size[1], global.size[2] / local.size[2]);
-    put("kernel.ptx", as_bytes(with_environment(ptx.substr(0, ptx.find('\0')), groups, offset_of(setup))));
+    put("kernel.ptx", as_bytes(with_environment(ptx.substr(0, ptx.find('\0')), groups, launch.offset)));
     put("launch.cpp", as_bytes(cuda_launch_source()));
     std::string text = "ptx kernel.ptx\nentry " + entry + "\n";
     if (const auto uuid = uuid_of(gpu); !uuid.empty()) text += "gpu " + uuid + "\n";
@@ -182,9 +174,14 @@ std::optional<std::string> check_cuda_launch(const std::filesystem::path& folder
     buffers.poison_seed = seed;
     buffers.operations = setup.verify_operations;
     if (setup.slope) buffers.trips = setup.slope->high;
-    for (const auto& [name, bytes] : outputs_of(setup)) {
+    for (const auto* argument : arguments_of(setup)) {
+        const auto* output = std::get_if<Output>(argument);
+        const auto* both = std::get_if<InOut>(argument);
+        if (!output && !both) continue;
+        const auto& name = name_of(*argument);
         auto content = read_file(folder / (name + ".bin.out"));
-        if (!content || content->size() != bytes) return "the launch left no " + name;
+        if (!content || content->size() != (output ? output->size_bytes : both->data.size()))
+            return "the launch left no " + name;
         const auto& there = kept[name] = std::move(*content);
         buffers.data[name] = std::as_bytes(std::span(there.data(), there.size()));
     }
