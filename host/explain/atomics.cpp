@@ -97,7 +97,8 @@ void bound_atomics(const Record& record, const Limits& limits, Explanation& out)
     // Of a chain of them the latency is the bound: one after the other they are no rate.
     if (record.work.atomics <= 0 || record.work.chain == "atomic") return;
     // There is room for no more addresses than the footprint has words; how the additions are shared out among them is
-    // not known.
+    // not known. Four times as many may be spread over the parts of a cache as these are: each rate that was tried is
+    // of four or eight times the addresses of the one before.
     const auto rate = rate_of_atomics(limits, "global", std::max(1.0, record.work.footprint / 4), 4, is_gpu(record));
     if (!rate) {
         out.unbounded.emplace_back("atomics", "the profile has no rate of them");

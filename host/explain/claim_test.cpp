@@ -142,12 +142,13 @@ PlannedOrWhyNot fewer_items(const Tested& of) {
 
 /// The cell with multiply-adds that nothing needs; else why there is none.
 PlannedOrWhyNot more_arithmetic(const Tested& of) {
-    constexpr double part = 0.4;             // of the time that they are to take
+    constexpr double part = 0.4;             // of the time that they are to take: seen by any limiter, and idle in some
     constexpr unsigned few = 4, most = 512;  // of a work-item
     const auto& record = of.record();
     const double items = static_cast<double>(of.cell.setup.global.count()), time = record.time->median,
                  units = std::max(1u, of.cell.device.compute_units);
-    // What stands in front of a work-item's own work runs beside that of others, of which there must be many at a time.
+    // What stands in front of a work-item's own work runs beside that of others, of which there must be many at a time:
+    // four times the 2048 that a unit holds, and on a core as many as fit into what it looks ahead, twenty ns.
     if (of.on_gpu() && items < 8192 * units)
         return "so few work-items are there that nothing runs beside what stands in front of them";
     if (!of.on_gpu() && time * units / items > 20e-9)
