@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "core/units.hpp"
-#include "inspect/cuda/counters.hpp"
+#include "inspect/cuda/ncu_counters.hpp"
 
 namespace cllab::explain {
 namespace {

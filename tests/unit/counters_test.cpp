@@ -2,7 +2,7 @@
 #ifndef BOOST_TEST_DYN_LINK
 #define BOOST_TEST_DYN_LINK
 #endif
-#include "inspect/cuda/counters.hpp"
+#include "report/table/counters.hpp"
 
 #include <dlfcn.h>
 
@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include "inspect/cuda/cuda_launch.hpp"
+#include "inspect/cuda/ncu_counters.hpp"
 #include "inspect/tools/tool.hpp"
-#include "report/table/counters.hpp"
 #include "unit/probe_setup.hpp"
 
 BOOST_AUTO_TEST_SUITE(counters)

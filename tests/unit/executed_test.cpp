@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "core/text.hpp"
-#include "inspect/cuda/counters.hpp"
+#include "inspect/cuda/ncu_counters.hpp"
 #include "inspect/cuda/replay.hpp"
 #include "model/hot_region.hpp"
 

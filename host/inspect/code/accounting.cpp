@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "inspect/code/cfg.hpp"
-#include "inspect/code/work.hpp"
+#include "inspect/code/declared_work.hpp"
 #include "inspect/isa/isa.hpp"
 
 namespace cllab::inspect {

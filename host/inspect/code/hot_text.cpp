@@ -3,8 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "inspect/code/hot.hpp"
-#include "inspect/code/stats.hpp"
+#include "inspect/code/counts.hpp"
+#include "inspect/code/hot_code.hpp"
 #include "json/hot.hpp"
 #include "json/read.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "core/text.hpp"
 #include "inspect/code/cfg.hpp"
-#include "inspect/code/stats.hpp"
+#include "inspect/code/counts.hpp"
 #include "inspect/isa/isa.hpp"
 
 namespace cllab::inspect {

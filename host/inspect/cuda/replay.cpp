@@ -6,8 +6,8 @@
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "inspect/binary/binary.hpp"
-#include "inspect/cuda/counters.hpp"
 #include "inspect/cuda/cuda_launch.hpp"
+#include "inspect/cuda/ncu_counters.hpp"
 #include "model/params.hpp"
 
 namespace cllab::inspect {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "inspect/code/hot.hpp"
+#include "inspect/code/hot_code.hpp"
 #include "inspect/tools/tool.hpp"
 #include "model/counters.hpp"
 #include "model/device.hpp"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "inspect/binary/binary.hpp"
-#include "inspect/binary/bytes.hpp"
+#include "inspect/binary/bounded_bytes.hpp"
 #include "inspect/code/code.hpp"
 #include "inspect/code/occupancy.hpp"
 #include "inspect/code/roles.hpp"

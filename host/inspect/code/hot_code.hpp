@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "inspect/binary/bytes.hpp"
+#include "inspect/binary/bounded_bytes.hpp"
 #include "inspect/code/analysis.hpp"
 #include "model/hot.hpp"
 

@@ -1,4 +1,4 @@
-#include "inspect/code/stats.hpp"
+#include "inspect/code/counts.hpp"
 
 #include <fmt/format.h>
 

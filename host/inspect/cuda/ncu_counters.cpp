@@ -1,4 +1,4 @@
-#include "inspect/cuda/counters.hpp"
+#include "inspect/cuda/ncu_counters.hpp"
 
 #include <fmt/format.h>
 

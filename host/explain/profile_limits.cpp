@@ -1,4 +1,4 @@
-#include "explain/limits.hpp"
+#include "explain/profile_limits.hpp"
 
 #include <algorithm>
 

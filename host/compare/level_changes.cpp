@@ -1,4 +1,4 @@
-#include "compare/history.hpp"
+#include "compare/level_changes.hpp"
 
 #include <algorithm>
 #include <cmath>

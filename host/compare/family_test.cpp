@@ -1,4 +1,4 @@
-#include "compare/regression.hpp"
+#include "compare/family_test.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "compare/rebuild.hpp"
+#include "compare/build_spread.hpp"
 
 #include <algorithm>
 #include <cmath>

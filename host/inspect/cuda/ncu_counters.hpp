@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "inspect/code/hot.hpp"
+#include "inspect/code/hot_code.hpp"
 #include "model/counters.hpp"
 
 namespace cllab::inspect {

@@ -1,4 +1,4 @@
-#include "inspect/code/work.hpp"
+#include "inspect/code/declared_work.hpp"
 
 #include <algorithm>
 #include <map>

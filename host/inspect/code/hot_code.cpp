@@ -1,4 +1,4 @@
-#include "inspect/code/hot.hpp"
+#include "inspect/code/hot_code.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -8,7 +8,7 @@
 #include "inspect/binary/elf.hpp"
 #include "inspect/binary/pocl_code.hpp"
 #include "inspect/code/cfg.hpp"
-#include "inspect/code/stats.hpp"
+#include "inspect/code/counts.hpp"
 #include "inspect/isa/isa.hpp"
 
 namespace cllab::inspect {
