@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -159,25 +160,19 @@ std::vector<Reading> read_counters(const std::vector<Counter>& counters) {
         out.push_back({"warp instructions", format_significant(*all, 4), "smsp__inst_executed.sum"});
 
     /// Of the counters `begin…end`, the middle of the name with the value, largest first.
-    const auto listed = [&](std::string_view begin, std::string_view end) {
-        std::vector<std::pair<std::string, double>> found;
+    const auto line = [&](const std::string& what, std::string_view begin, std::string_view end, std::size_t most) {
+        std::vector<std::pair<double, std::string>> found;
         for (const auto& c : counters) {
-            if (!c.name.starts_with(begin) || !c.name.ends_with(end) || c.name.size() <= begin.size() + end.size() ||
-                !(c.value > 0))
+            if (!c.name.starts_with(begin) || !c.name.ends_with(end) || c.name.size() <= begin.size() + end.size())
                 continue;
             const auto middle = c.name.substr(begin.size(), c.name.size() - begin.size() - end.size());
-            if (middle.find_first_of(".") == std::string::npos) found.emplace_back(middle, c.value);
+            if (c.value > 0 && middle.find('.') == std::string::npos) found.emplace_back(c.value, middle);
         }
-        std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
-        return found;
-    };
-    const auto line = [&](const std::string& what, std::string_view begin, std::string_view end, std::size_t most) {
-        std::string text;
-        auto found = listed(begin, end);
+        std::ranges::stable_sort(found, std::greater(), &std::pair<double, std::string>::first);
         if (found.size() > most) found.resize(most);
-        for (const auto& [name, value] : found)
-            text += (text.empty() ? "" : ", ") + name + " " + format_significant(value, 3);
-        if (!text.empty()) out.push_back({what, text, std::string(begin) + "*" + std::string(end)});
+        std::vector<std::string> parts;
+        for (const auto& [value, name] : found) parts.push_back(name + " " + format_significant(value, 3));
+        if (!parts.empty()) out.push_back({what, join(parts, ", "), std::string(begin) + "*" + std::string(end)});
     };
     line("instructions by pipe", "sm__inst_executed_pipe_", ".sum", 6);
     line("pipes' peak reached [%]", "sm__inst_executed_pipe_", ".avg.pct_of_peak_sustained_active", 4);
