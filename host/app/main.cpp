@@ -9,18 +9,32 @@
 #endif
 
 #include "app/commandline/command.hpp"
-#include "app/cuda/cuda_launch.hpp"
 #include "app/errors.hpp"
 #include "app/screen/say.hpp"
 #include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
 #include "device/driver_settings.hpp"
+#include "inspect/cuda/cuda_launch.hpp"
 #include "run/executor.hpp"
+
+namespace {
+
+/// The exit status: 0, or 3 with one sentence on stderr.
+int launch_through_cuda(const char* folder, const char* timed) {
+    try {
+        std::fputs(cuda_launch(folder, static_cast<unsigned>(std::atoi(timed))).c_str(), stdout);
+        return 0;
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "cuda-launch: %s\n", e.what());
+        return 3;
+    }
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
     // What `cllab ncu` starts, by itself and under the profiler: no OpenCL, and a standard output of its own.
-    if (argc == 4 && std::strcmp(argv[1], "cuda-launch") == 0)
-        return cuda_launch(argv[2], static_cast<unsigned>(std::atoi(argv[3])));
+    if (argc == 4 && std::strcmp(argv[1], "cuda-launch") == 0) return launch_through_cuda(argv[2], argv[3]);
     try {
 #ifdef __GLIBC__
         // Images and references come and go with each verification: kept by the heap, their pages are not taken from

@@ -5,6 +5,8 @@
 #include <limits>
 #include <numeric>
 
+#include "core/stats.hpp"
+
 namespace cllab::compare {
 namespace {
 
@@ -46,26 +48,28 @@ RatioEstimate estimate(const Evidence& evidence, double coverage) {
     out.n = static_cast<unsigned>(evidence.size());
     if (out.n == 0) return out;
     const auto averages = walsh_averages(evidence);
-    const auto middle = averages.size() / 2;
-    out.ratio = std::exp(averages.size() % 2 ? averages[middle] : (averages[middle - 1] + averages[middle]) / 2);
-    // [average(k), average(last - k)] misses when the statistic is at most k, on either side.
-    const auto density = signed_rank_density(out.n);
+    out.ratio = std::exp(quantile(averages, 0.5));
+    invert(signed_rank_density(out.n), averages, coverage, evidence.tilt, out);
+    return out;
+}
+
+void invert(const std::vector<double>& density, const std::vector<double>& sorted, double coverage, double tilt,
+            RatioEstimate& out) {
+    // [sorted(k), sorted(last - k)] misses when the statistic is at most k, on either side.
     std::size_t k = 0;
     double below = density[0];
-    if (1 - 2 * below < coverage) return out;
-    while (k + 1 < middle && 1 - 2 * (below + density[k + 1]) >= coverage) below += density[++k];
+    if (1 - 2 * below < coverage) return;
+    while (k + 1 < sorted.size() / 2 && 1 - 2 * (below + density[k + 1]) >= coverage) below += density[++k];
     out.coverage = 1 - 2 * below;
-    out.low = std::exp(averages[k] + std::min(0.0, evidence.tilt));
-    out.high = std::exp(averages[averages.size() - 1 - k] + std::max(0.0, evidence.tilt));
-    return out;
+    out.low = std::exp(sorted[k] + std::min(0.0, tilt));
+    out.high = std::exp(sorted[sorted.size() - 1 - k] + std::max(0.0, tilt));
 }
 
 Judgement judge(const Evidence& evidence, const Evidence& control, bool same_code, const Rules& rules) {
     Judgement out;
     out.ratio = estimate(evidence, rules.coverage);
     out.control = estimate(control, rules.coverage);
-    const double floor =
-        std::max(std::log1p(rules.margin), out.control.n > 0 ? std::abs(std::log(out.control.ratio)) : 0.0);
+    const double floor = floor_of(rules.margin, out.control);
     out.floor = std::expm1(floor);
     if (same_code) {
         out.verdict = Verdict::same_code;
@@ -81,6 +85,10 @@ Judgement judge(const Evidence& evidence, const Evidence& control, bool same_cod
     else if (out.within <= rules.same)
         out.verdict = Verdict::same;
     return out;
+}
+
+double floor_of(double margin, const RatioEstimate& control) {
+    return std::max(std::log1p(margin), control.n > 0 ? std::abs(std::log(control.ratio)) : 0.0);
 }
 
 bool enough(const Evidence& evidence, const Rules& rules) {

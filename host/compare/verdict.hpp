@@ -29,6 +29,11 @@ using model::Verdict;
 /// Nothing given: n = 0. The interval holds what the ratio may be without Evidence::tilt too.
 RatioEstimate estimate(const Evidence& evidence, double coverage = 0.99);
 
+/// Fills the interval of `out` and what it covers: between the values of `sorted` that a rank statistic of this density
+/// leaves out on either side, as few as cover `coverage`; nothing where all of them do not.
+void invert(const std::vector<double>& density, const std::vector<double>& sorted, double coverage, double tilt,
+            RatioEstimate& out);
+
 /// P(W <= w) of Wilcoxon's signed-rank statistic for n values without ties; exact.
 double signed_rank_below(unsigned n, unsigned w);
 
@@ -42,6 +47,9 @@ struct Rules {
     double precise = 0.005;  ///< half-width of the interval at which sampling ends
     unsigned least = 8;      ///< arrangements before the first look
 };
+
+/// The log ratio beyond which a difference counts: the margin, or what the control of a side with itself came to.
+double floor_of(double margin, const RatioEstimate& control);
 
 /// `control`: the log ratio of one side with itself in the same arrangements; may be empty, and then the margin alone
 /// is the floor. Verdict: faster or slower when the whole interval lies beyond the floor; same when all of it lies

@@ -9,9 +9,9 @@
 #include "experiments/lib/compare.hpp"
 #include "experiments/lib/describe.hpp"
 #include "experiments/lib/findings.hpp"
+#include "experiments/lib/fit.hpp"
 #include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
-#include "model/fit.hpp"
 
 namespace cllab::model {
 namespace {

@@ -4,12 +4,12 @@
 #include <string_view>
 
 #include "core/units.hpp"
-#include "explain/cores.hpp"
-#include "explain/counters.hpp"
+#include "inspect/cuda/ncu_counters.hpp"
 
 namespace cllab::explain {
 namespace {
 
+using inspect::counter;
 using model::Bound;
 using model::Explanation;
 using model::Figure;
@@ -18,6 +18,10 @@ using model::Record;
 
 constexpr const char* counted = ", counted by ncu";
 constexpr double sector_bytes = 32;  ///< of NVIDIA's second level, in which its counters count
+
+std::pair<double, double> interval_of(const Figure& figure) {
+    return {figure.low > 0 ? figure.low : figure.value, std::max(figure.high, figure.value)};
+}
 
 /// The busiest pipe of the units: the profiler knows the most that it takes in a cycle, and says what part of that it
 /// took.
@@ -54,33 +58,33 @@ void bound_issue(const Record& record, const Limits& limits, Explanation& out) {
 }
 
 /// Instructions of a CPU that were counted in the block that nearly all samples lie in.
-void bound_sampled_issue(const Record& record, const Limits& limits, const Figure& rate, Explanation& out) {
+void bound_sampled_issue(const Record& record, const Figure& rate, Explanation& out) {
     auto bound = at_rate("issue", "instruction issue", "issue", record.work.instructions, "instr", rate);
     bound.how += ", executed by sampled addresses and the declared bytes";
-    // A compare and the branch behind it are one to a processor, and some moves none.
+    // A compare and the branch behind it are one to a processor, and some moves none: of a loop of five instructions,
+    // the shortest that computes, at least one.
     constexpr double fused = 0.8;
     bound.low *= fused;
-    out.bounds.push_back(on_available_cores(std::move(bound), record, parallel_of(record, limits)));
+    out.bounds.push_back(std::move(bound));
 }
 
 }  // namespace
 
 Bound at_rate(std::string id, std::string name, std::string brief, double count, const std::string& unit,
               const Figure& figure) {
-    const double low = figure.low > 0 ? figure.low : figure.value, high = std::max(figure.high, figure.value);
-    std::string amount = format_rate(count, unit);
+    const auto [low, high] = interval_of(figure);
     return {std::move(id),
             std::move(name),
             std::move(brief),
             count / figure.value,
             count / high,
             count / low,
-            amount + " at " + format_rate(figure.value, figure.unit) + " (" + figure.title() + ")",
+            format_rate(count, unit) + " at " + format_rate(figure.value, figure.unit) + " (" + figure.title() + ")",
             figure.id};
 }
 
 Bound at_time(std::string id, std::string name, std::string brief, double count, const Figure& figure) {
-    const double low = figure.low > 0 ? figure.low : figure.value, high = std::max(figure.high, figure.value);
+    const auto [low, high] = interval_of(figure);
     return {std::move(id),
             std::move(name),
             std::move(brief),
@@ -90,6 +94,13 @@ Bound at_time(std::string id, std::string name, std::string brief, double count,
             (count == 1 ? "" : format_significant(count, 3) + " times ") + format_seconds(figure.value) + " (" +
                 figure.title() + ")",
             figure.id};
+}
+
+void add(Bound& bound, const Bound& more) {
+    bound.seconds += more.seconds;
+    bound.low += more.low;
+    bound.high += more.high;
+    bound.how += " and " + more.how;
 }
 
 bool are_counted(const Record& record) { return !record.counters.empty() && record.work.launches == 1; }
@@ -110,7 +121,7 @@ void bound_counted(const Record& record, const Limits& limits, Explanation& out)
     if (!are_counted(record)) {
         std::string why = "executed instructions are not counted";
         if (record.work.instructions > 0 && record.counters.empty()) {
-            if (const auto* rate = limits.find("issue.rate")) return bound_sampled_issue(record, limits, *rate, out);
+            if (const auto* rate = limits.find("issue.rate")) return bound_sampled_issue(record, *rate, out);
             why = format_significant(record.work.instructions, 3) +
                   " are executed, by sampled addresses and the declared bytes; the profile has no peak of them";
         }
@@ -119,29 +130,29 @@ void bound_counted(const Record& record, const Limits& limits, Explanation& out)
         out.unbounded.emplace_back("instruction issue", why);
         return;
     }
+    // The amount that was counted at the rate of a figure, where the profile has that.
+    const auto add_rate = [&](const char* id, const char* name, const char* brief, double bytes, const Figure& rate,
+                              const std::string& counts) {
+        auto bound = at_rate(id, name, brief, bytes, "B", rate);
+        bound.how = counts.empty() ? bound.how + counted : counts + counted + ", " + bound.how;
+        out.bounds.push_back(std::move(bound));
+    };
     if (const auto sectors = counter(record.counters, "lts__t_sectors_op_read.sum")) {
-        const auto* rate = limits.find("bandwidth.l2.rate");
-        if (rate) {
-            auto bound = at_rate("l2", "L2 bandwidth", "L2", sector_bytes * *sectors, "B", *rate);
-            bound.how += counted;
-            out.bounds.push_back(std::move(bound));
-        } else {
+        if (const auto* rate = limits.find("bandwidth.l2.rate"))
+            add_rate("l2", "L2 bandwidth", "L2", sector_bytes * *sectors, *rate, "");
+        else
             out.unbounded.emplace_back("L2 traffic", "the profile has no bandwidth of L2");
-        }
     }
     // A wavefront is a pass through the banks: lanes that meet in one take more of them.
     if (const auto passes = counter(record.counters, "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum");
         passes && *passes > 0) {
         const auto *rate = limits.find("banks.rate"), *banks = limits.find("banks.banks.4"),
                    *width = limits.find("banks.width.4");
-        if (rate && banks && width) {
-            auto bound =
-                at_rate("local", "local memory bandwidth", "local", banks->value * width->value * *passes, "B", *rate);
-            bound.how = format_significant(*passes, 4) + " passes through the banks" + counted + ", " + bound.how;
-            out.bounds.push_back(std::move(bound));
-        } else {
+        if (rate && banks && width)
+            add_rate("local", "local memory bandwidth", "local", banks->value * width->value * *passes, *rate,
+                     format_significant(*passes, 4) + " passes through the banks");
+        else
             out.unbounded.emplace_back("local memory", "the profile has no bandwidth or no banks of it");
-        }
     }
     bound_pipe(record, out);
     bound_issue(record, limits, out);

@@ -13,6 +13,9 @@ namespace cllab::explain {
 model::Bound at_rate(std::string id, std::string name, std::string brief, double count, const std::string& unit,
                      const model::Figure& figure);
 
+/// Both, one after the other.
+void add(model::Bound& bound, const model::Bound& more);
+
 /// `count` times the time of `figure`.
 model::Bound at_time(std::string id, std::string name, std::string brief, double count, const model::Figure& figure);
 

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <map>
 
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "explain/amounts.hpp"
-#include "explain/cores.hpp"
 #include "explain/place.hpp"
 
 namespace cllab::explain {
@@ -20,60 +21,43 @@ namespace {
 
 /// The fastest rate that was seen with as few addresses as may be at least `addresses`, or fewer. Its high end is the
 /// fastest that was seen with `spread` times as many: how many parts of a cache share the work is a matter of where the
-/// addresses lie. 256 of them took 40 Gop/s in one buffer and 20 in another (`cllab run atomic`). `in_place`: the
-/// memory adds, and a number of addresses between two that were tried has a rate between theirs: 1.15 Top/s of 4 words
-/// of local memory, 2.6 of 8, 5.8 of 32 (`cllab run atomic`). Where cores add, one address alone goes from core to
-/// core, and no number of them stands for another.
+/// addresses lie. `in_place`: the memory adds, and a number of addresses between two that were tried has a rate between
+/// theirs, by a power of their number. Where cores add, one address alone goes from core to core, and no number of them
+/// stands for another.
 std::optional<Figure> rate_of_atomics(const Limits& limits, const std::string& space, double addresses, double spread,
                                       bool in_place) {
     const auto head = "atomic." + space + ".";
-    std::vector<std::pair<double, const Figure*>> tried;
+    std::map<double, const Figure*> tried;
     for (const auto& f : limits.figures) {
         if (!f.id.starts_with(head) || !(f.value > 0)) continue;
         const auto name = f.id.substr(head.size());
-        const auto number = name == "one"    ? std::optional(1.0)
-                            : name == "many" ? std::optional(static_cast<double>(INFINITY))
-                                             : parse_real(name);
-        if (number) tried.emplace_back(*number, &f);
+        if (name == "one") tried[1] = &f;
+        if (name == "many") tried[INFINITY] = &f;
+        if (const auto number = parse_real(name)) tried[*number] = &f;
     }
-    std::sort(tried.begin(), tried.end());
-    const auto fastest_of = [&](double least) {
-        const Figure* out = nullptr;
-        for (const auto& [number, figure] : tried) {
-            if (!out || figure->value > out->value) out = figure;
-            if (number >= least) return out;
-        }
-        return static_cast<const Figure*>(nullptr);  // as many addresses were not tried
+    const auto above = tried.lower_bound(addresses);
+    if (above == tried.end()) return std::nullopt;  // as many addresses were not tried
+    const auto fastest_until = [&](auto last) {
+        return std::max_element(tried.begin(), std::next(last),
+                                [](const auto& a, const auto& b) { return a.second->value < b.second->value; })
+            ->second;
     };
-    const auto* fastest = fastest_of(addresses);
-    std::optional<Figure> out;
-    if (fastest) out = *fastest;
-    if (const auto* spread_out = addresses > 1 ? fastest_of(spread * addresses) : nullptr; out && spread_out)
-        out->high = std::max({out->high, spread_out->value, spread_out->high});
-    const auto above = std::find_if(tried.begin(), tried.end(), [&](const auto& t) { return t.first >= addresses; });
-    const bool was_tried = above != tried.end() && above->first == addresses;
-    // One core that is alone with few addresses is faster than all of them are, but it is not what is usual.
-    if (!in_place && was_tried && out) {
-        const double fastest_seen = std::max(out->value, out->high);
-        out = *above->second;
-        out->high = std::max(out->high, fastest_seen);
+    Figure out = *fastest_until(above);
+    double high = std::max(out.value, out.high);
+    if (const auto more = tried.lower_bound(spread * addresses); addresses > 1 && more != tried.end())
+        high = std::max({high, fastest_until(more)->value, fastest_until(more)->high});
+    if (above->first == addresses) {
+        // One core that is alone with few addresses is faster than all of them are, but it is not what is usual.
+        if (!in_place) out = *above->second;
+    } else if (in_place && above != tried.begin() && !std::isinf(above->first)) {
+        const auto& [fewer, slower] = *std::prev(above);
+        const double most = std::max(out.value, slower->value);
+        out.value = slower->value *
+                    std::pow(most / slower->value, std::log(addresses / fewer) / std::log(above->first / fewer));
+        out.low = std::min({out.value, slower->value, slower->low > 0 ? slower->low : slower->value});
+        out.name = "between " + slower->name + " and " + format_significant(above->first, 4);
     }
-    if (!in_place || was_tried || above == tried.begin() || std::isinf(addresses)) return out;
-    const auto& [fewer, slower] = *(above - 1);
-    if (out && !std::isinf(above->first)) {
-        const double most = std::max(out->value, slower->value);
-        out->value = slower->value *
-                     std::pow(most / slower->value, std::log(addresses / fewer) / std::log(above->first / fewer));
-        out->low = std::min({out->value, slower->value, slower->low > 0 ? slower->low : slower->value});
-        out->name = "between " + slower->name + " and " + format_significant(above->first, 4);
-    } else if (const double each = slower->value / fewer * addresses; !out || each < out->value) {
-        // More than all that were tried but the most: each takes no more than one of those did.
-        const double high = out ? std::max(out->value, out->high) : INFINITY;
-        out = *slower;
-        for (double* rate : {&out->value, &out->low, &out->high}) *rate *= addresses / fewer;
-        out->high = std::isinf(high) ? out->high : high;
-        out->name = format_significant(addresses / fewer, 4) + " times " + slower->name;
-    }
+    out.high = std::max(out.high, high);
     return out;
 }
 
@@ -85,9 +69,8 @@ void bound_barriers(const Record& record, const Limits& limits, Explanation& out
         // A CPU's thread walks through the work-items of a group, and the groups share the threads.
         const double rounds = std::ceil(std::max(1.0, work.groups) / std::max(1u, limits.units));
         if (work.group > 0)
-            out.bounds.push_back(on_available_cores(
-                at_time("barriers", "barriers", "barriers", work.barriers * work.group * rounds, *item), record,
-                parallel_of(record, limits), rounds * limits.units / std::max<double>(work.groups, limits.units)));
+            out.bounds.push_back(
+                at_time("barriers", "barriers", "barriers", work.barriers * work.group * rounds, *item));
         else
             out.unbounded.emplace_back("barriers", "the size of its groups is the driver's choice");
         return;
@@ -114,19 +97,14 @@ void bound_atomics(const Record& record, const Limits& limits, Explanation& out)
     // Of a chain of them the latency is the bound: one after the other they are no rate.
     if (record.work.atomics <= 0 || record.work.chain == "atomic") return;
     // There is room for no more addresses than the footprint has words; how the additions are shared out among them is
-    // not known.
+    // not known. Four times as many may be spread over the parts of a cache as these are: each rate that was tried is
+    // of four or eight times the addresses of the one before.
     const auto rate = rate_of_atomics(limits, "global", std::max(1.0, record.work.footprint / 4), 4, is_gpu(record));
     if (!rate) {
         out.unbounded.emplace_back("atomics", "the profile has no rate of them");
         return;
     }
-    auto bound = at_rate("atomics", "atomics", "atomics", record.work.atomics, "op", *rate);
-    // Cores hand an address to each other, which one that is alone need not wait for: it is as fast as they are with an
-    // address each at the most.
-    if (const auto fastest = rate_of_atomics(limits, "global", INFINITY, 1, false);
-        fastest && available_share(record, parallel_of(record, limits)) < 1)
-        bound.low = std::min(bound.low, record.work.atomics / std::max(fastest->value, fastest->high));
-    out.bounds.push_back(std::move(bound));
+    out.bounds.push_back(at_rate("atomics", "atomics", "atomics", record.work.atomics, "op", *rate));
 }
 
 void bound_local(const Record& record, const Limits& limits, Explanation& out) {

@@ -6,7 +6,6 @@
 #include "core/units.hpp"
 #include "explain/amounts.hpp"
 #include "explain/atomics.hpp"
-#include "explain/cores.hpp"
 #include "explain/limiter.hpp"
 #include "explain/place.hpp"
 
@@ -18,6 +17,10 @@ using model::Explanation;
 using model::Figure;
 using model::Limits;
 using model::Record;
+
+/// Parts of the bytes that differ by less are the same: an edge, or a table beside the arrays, makes the difference.
+/// Those of the streams, 1/2 and 2/3, are five times as far apart.
+constexpr double same_proportion = 0.03;
 
 /// What the level before may serve takes no time at all in the low end of this bound. `relative_time`: of the time that
 /// it takes behind that level, where what serves one after the other is known; 0: no time.
@@ -36,26 +39,21 @@ Bound without_nearer(Bound bound, double nearer, double relative_time = 0) {
 
 /// The fastest of the streams that read and write in the proportion of the cell; of all of them where none does.
 const Figure* stream_like(const Record& record, const Limits& limits) {
-    const auto fastest = [&](std::initializer_list<const char*> ids) {
+    using Names = std::initializer_list<const char*>;
+    const auto fastest = [&](Names ids) {
         const Figure* out = nullptr;
         for (const auto* id : ids)
             if (const auto* f = limits.find(std::string("bandwidth.") + id); f && (!out || f->value > out->value))
                 out = f;
         return out;
     };
-    const Figure* like = nullptr;
-    if (record.work.read && record.work.bytes > 0) {
-        const double read = *record.work.read / record.work.bytes;
-        if (read > 0.98)
-            like = fastest({"read", "memory.rate"});
-        else if (read < 0.02)
-            like = fastest({"write"});
-        else if (std::abs(read - 0.5) < 0.03)
-            like = fastest({"copy", "batch"});
-        else if (std::abs(read - 2.0 / 3) < 0.03)
-            like = fastest({"triad"});
-    }
-    return like ? like : fastest({"copy", "batch", "read", "write", "triad", "memory.rate"});
+    const std::pair<double, Names> streams[]{
+        {1, {"read", "memory.rate"}}, {0, {"write"}}, {1.0 / 2, {"copy", "batch"}}, {2.0 / 3, {"triad"}}};
+    if (record.work.read && record.work.bytes > 0)
+        for (const auto& [read, ids] : streams)
+            if (std::abs(*record.work.read / record.work.bytes - read) < same_proportion)
+                if (const auto* like = fastest(ids)) return like;
+    return fastest({"copy", "batch", "read", "write", "triad", "memory.rate"});
 }
 
 void bound_memory(const Record& record, const Limits& limits, Capacity capacity, Explanation& out) {
@@ -69,6 +67,7 @@ void bound_memory(const Record& record, const Limits& limits, Capacity capacity,
     };
     const auto sizes = sizes_of(limits, "bandwidth", capacity);
     auto place = place_of(record, limits, sizes, limits.units, capacity);
+    // The streams' own buffers are whole elements.
     if (const auto* streamed = limits.find("bandwidth.streamed"); streamed && work.footprint >= 0.99 * streamed->value)
         place = Place{sizes.size(), true, 0};
     if (!place) return leave_out("the profile does not say where the caches end");
@@ -96,13 +95,10 @@ void bound_memory(const Record& record, const Limits& limits, Capacity capacity,
     auto bound = at_rate(level_id(place->level), name + " bandwidth", name, *work.read, "B", *rate);
     // Where as much is written as read, the copy in that level is the same stream.
     const auto* copy = limits.find("bandwidth." + level_id(place->level) + ".copy");
-    if (copy && std::abs(*work.read / work.bytes - 0.5) < 0.03)
+    if (copy && std::abs(*work.read / work.bytes - 0.5) < same_proportion)
         if (auto both = at_rate(bound.id, name + " bandwidth", name, work.bytes, "B", *copy);
             both.seconds > bound.seconds)
             bound = std::move(both);
-    // The last level is one for all, and how much of it a core alone can use is not known.
-    if (place->level + 1 < sizes.size())
-        bound = on_available_cores(std::move(bound), record, parallel_of(record, limits));
     // A core that goes through more than a level holds again and again may hit it never, and what does hit it takes its
     // time all the same.
     const auto* nearer = place->level > 0 && record.work.shared && !is_gpu(record)
@@ -114,7 +110,7 @@ void bound_memory(const Record& record, const Limits& limits, Capacity capacity,
 /// Bits of the widest vectors in the code that was seen running; 0: not known, or some of it is elsewhere.
 /// `scalar_bits` where it has none, and scalar floating-point instructions.
 unsigned widest_vector(const Record& record, unsigned scalar_bits) {
-    constexpr double nearly_all = 0.98;
+    constexpr double nearly_all = 0.98;  // blocks of less than half a per cent have no name, and there may be four
     if (!record.hot || record.hot->evidence != model::Hot::sampled) return 0;
     double share = 0;
     unsigned out = 0;
@@ -164,7 +160,7 @@ void bound_arithmetic(const Record& record, const Limits& limits, Explanation& o
     const double rounds = units && work.groups > 0 ? std::ceil(work.groups / std::round(units->value)) *
                                                          std::round(units->value) / work.groups
                                                    : 1;
-    if (rounds > 1.05) {
+    if (rounds > alike) {
         const auto busy =
             format_significant(work.groups, 3) + " groups on " + format_significant(units->value, 3) + " units";
         bound = {"units",
@@ -176,24 +172,18 @@ void bound_arithmetic(const Record& record, const Limits& limits, Explanation& o
                  bound.how + ", " + format_significant(rounds, 3) + " times as long by " + busy,
                  peak->id};
     }
-    const double parallel = parallel_of(record, limits);
-    out.bounds.push_back(
-        on_available_cores(std::move(bound), record, parallel, std::max(1.0, rounds * parallel / limits.units)));
+    out.bounds.push_back(std::move(bound));
 }
 
 /// The last group begins when all others have, and waits for what it loads. A GPU's first level holds nothing of the
-/// launch before: 2048 loads of which each needs the one before, through 64 KiB again and again, took 108 us, as 512 of
-/// the second level and 1536 of the first do (`cllab run latency` on a GPU). So what is moved once comes from the
-/// second level at the nearest.
+/// launch before (`cllab run latency`: the first round through a footprint takes what the second level takes), so what
+/// is moved once comes from the second level at the nearest.
 Bound with_last_load(Bound bound, const Record& record, const Limits& limits) {
     const auto& work = record.work;
     const auto* load = limits.find("latency.l2.latency");
     if (!is_gpu(record) || !load || work.read.value_or(0) <= 0 || work.bytes > 1.01 * work.footprint) return bound;
-    const auto last = at_time("", "", "", 1, *load);
-    bound.seconds += last.seconds;
-    bound.low += last.low;
-    bound.high += last.high;
-    bound.how += " and " + last.how + " of the last one's load";
+    add(bound, at_time("", "", "", 1, *load));
+    bound.how += " of the last one's load";
     return bound;
 }
 
@@ -212,19 +202,13 @@ void bound_launch(const Record& record, const Limits& limits, Explanation& out) 
     auto bound = at_time("launch", "launch", "launch", 1, *empty);
     // A CPU's thread may have gone to sleep before the second one comes, and be awake when the others do.
     const auto* second = is_gpu(record) ? nullptr : limits.find("launch.second.item");
-    const auto add = [&](double launches, const Figure& figure) {
-        const auto more = at_time("", "", "", launches, figure);
-        bound.seconds += more.seconds;
-        bound.low += more.low;
-        bound.high += more.high;
-        bound.how += " and " + more.how;
-    };
-    if (work.launches > 1 && next && second) add(1, *second);
-    if (const double more = static_cast<double>(work.launches) - (second ? 2 : 1); more > 0 && next) add(more, *next);
-    // What a launch takes changes with what else the host does: on two busy cores small kernels took 2.4 times less
-    // than the empty one of a profile made while the host had more to do. An empty one of one process took 0.31 us and
-    // of another 1.4 (`cllab run launch`, in several processes).
-    bound.low = std::min(bound.low, bound.seconds / (is_gpu(record) ? 4 : 8));
+    if (work.launches > 1 && next && second) add(bound, at_time("", "", "", 1, *second));
+    if (const double more = static_cast<double>(work.launches) - (second ? 2 : 1); more > 0 && next)
+        add(bound, at_time("", "", "", more, *next));
+    // What a launch takes changes with what else the host does: an empty one of one process took 0.31 us and of another
+    // 1.4 (`cllab run launch`, in several processes).
+    constexpr double changes_by = 5;
+    bound.low = std::min(bound.low, bound.seconds / changes_by);
     out.bounds.push_back(std::move(bound));
     if (work.groups <= 1) return;
     if (const auto* time = limits.find("dispatch.group.time"))
@@ -247,67 +231,57 @@ void bound_latency(const Record& record, const Limits& limits, Capacity capacity
     const auto& work = record.work;
     const auto leave_out = [&](const std::string& why) { out.unbounded.emplace_back("latency", why); };
     if (work.chain.empty()) return leave_out("what waits for what is not known");
-    std::string figure, name;
-    double nearer = 0;
-    std::optional<Place> place;
-    if (work.chain == "load") {
-        place = place_of(record, limits, sizes_of(limits, "latency", capacity), 1, capacity);
-        if (!place) return leave_out("the profile does not say where the caches end");
-        name = place->memory ? "memory" : level_name(place->level);
-        figure = place->memory ? "memory" : level_id(place->level);
-        nearer = place->nearer;
-    } else if (work.chain == "multiply_add") {
-        name = figure = work.type;
-    } else {
-        name = work.chain == "atomic" ? "atomic" : "local memory";
-    }
-    const auto* latency = limits.find(work.chain == "multiply_add" ? "fma.latency." + figure
-                                      : work.chain == "atomic"     ? "atomic.latency"
-                                      : work.chain == "load"       ? "latency." + figure + ".latency"
-                                                                   : "latency.local.latency");
-    const auto* by_index =
-        work.chain == "load" && chases_by_index(record) ? limits.find("latency.l1.indexed") : nullptr;
-    if (!latency && figure == "l1") latency = by_index;
+    const bool loads = work.chain == "load", adds = work.chain == "multiply_add", atomic = work.chain == "atomic";
+    const auto sizes = sizes_of(limits, "latency", capacity);
+    const auto place = loads ? place_of(record, limits, sizes, 1, capacity) : std::nullopt;
+    if (loads && !place) return leave_out("the profile does not say where the caches end");
+    const bool memory = place && place->memory;
+    const std::string name = loads    ? memory ? "memory" : level_name(place->level)
+                                : adds ? work.type
+                             : atomic ? "atomic"
+                                      : "local memory";
+    const std::string id = loads    ? "latency." + (memory ? name : level_id(place->level)) + ".latency"
+                           : adds   ? "fma.latency." + name
+                           : atomic ? "atomic.latency"
+                                    : "latency.local.latency";
+    const auto* latency = limits.find(id);
+    const auto* by_index = loads && chases_by_index(record) ? limits.find("latency.l1.indexed") : nullptr;
+    if (!latency && loads && place->level == 0 && !memory) latency = by_index;
     // No level is nearer than those before it, so that one of them will do, if not as well.
     std::string instead;
-    if (!latency && work.chain == "load") out.missing.push_back("latency." + figure + ".latency");
-    if (work.chain == "load")
-        for (auto level = place->memory ? sizes_of(limits, "latency", capacity).size() : place->level;
-             !latency && level-- > 0;) {
-            latency = limits.find("latency." + level_id(level) + ".latency");
-            instead = ", since the profile has no " + name + " latency";
-        }
+    if (!latency && loads) out.missing.push_back(id);
+    for (auto level = !loads ? 0 : memory ? sizes.size() : place->level; !latency && level-- > 0;) {
+        latency = limits.find("latency." + level_id(level) + ".latency");
+        instead = ", since the profile has no " + name + " latency";
+    }
     if (!latency) return leave_out("the profile has no " + name + " latency");
-    auto bound = without_nearer(
-        at_time("latency", name + " latency", name + " latency", std::max(1.0, work.links), *latency), nearer);
+    const double links = std::max(1.0, work.links);
+    auto bound = without_nearer(at_time("latency", name + " latency", name + " latency", links, *latency),
+                                place ? place->nearer : 0);
     bound.how += instead;
     // A load of another page waits for the TLB as well, which no chain says of itself: in random order it takes what
     // such a chase took.
-    if (const double scattered = work.chain == "load" && !place->memory
-                                     ? std::max(1.0, work.links) * limits.scattered_load(work.footprint)
-                                     : 0;
-        scattered > bound.seconds) {
-        bound.how +=
-            ", and " + format_seconds(scattered / std::max(1.0, work.links)) + " where each goes to another page";
-        bound.seconds = scattered;
-        bound.high = std::max(bound.high, scattered);
+    if (const double each = loads && !memory ? limits.scattered_load(work.footprint) : 0;
+        links * each > bound.seconds) {
+        bound.how += ", and " + format_seconds(each) + " where each goes to another page";
+        bound.seconds = links * each;
+        bound.high = std::max(bound.high, bound.seconds);
     }
     // An index costs a load a clock or more, and where the code has such loads, they are its chain most likely.
     const auto* by_address = limits.find("latency.l1.latency");
     if (by_index && by_address && by_index->value > by_address->value && latency != by_index) {
-        const double more = std::max(1.0, work.links) * (by_index->value - by_address->value);
-        bound.how += ", " + format_seconds(more / std::max(1.0, work.links)) + " more of each by an index";
-        bound.seconds += more;
-        bound.high += more;
+        const double more = by_index->value - by_address->value;
+        bound.how += ", " + format_seconds(more) + " more of each by an index";
+        bound.seconds += links * more;
+        bound.high += links * more;
     }
-    bound = on_available_cores(std::move(bound), record, 1);
-    // How far away an address is makes an atomic twice as slow as another (150 to 268 ns by the buffer), and a
-    // profile meets only a few. None is nearer than the level behind the first, which its loads came to. A CPU's core
-    // adds in its own first level.
-    if (work.chain == "atomic" && is_gpu(record)) {
+    // How far away an address is makes an atomic twice as slow as another (`cllab run atomic`, in several processes),
+    // and a profile meets only a few. None is nearer than the level behind the first, which its loads came to. A CPU's
+    // core adds in its own first level.
+    if (atomic && is_gpu(record)) {
         const auto* level = limits.find("latency.l2.latency");
         if (!level) return leave_out("how near an atomic can be is not known without the latency of L2");
-        bound.low = std::min(bound.low, std::max(1.0, work.links) * level->low);
+        bound.low = std::min(bound.low, links * level->low);
     }
     out.bounds.push_back(std::move(bound));
 }
@@ -324,7 +298,6 @@ Explanation bounds_of(const Record& record, const Limits& limits, Capacity capac
     bound_latency(record, limits, capacity, out);
     bound_local(record, limits, out);
     bound_counted(record, limits, out);
-    add_wake_up(record, limits, out);
     std::stable_sort(out.bounds.begin(), out.bounds.end(),
                      [](const Bound& a, const Bound& b) { return a.seconds > b.seconds; });
     return out;

@@ -11,11 +11,14 @@ namespace {
 using model::Bound;
 using model::WorkInfo;
 
-constexpr double most_alike = 1.5;     ///< work of which as much more or less is no more of the same
-constexpr double least_apart = 1.1;    ///< predictions that differ by less are no test
-constexpr double still_faster = 0.95;  ///< by the byte than in the slower level
-constexpr double tolerance =
-    0.1;  ///< of peaks that are no more than bounds, and of work that is not quite proportional
+/// Of peaks that are no more than bounds, and of work that is not quite proportional: twice explain::alike.
+constexpr double tolerance = 0.1;
+constexpr double least_apart = 1 + tolerance;       ///< predictions that differ by less are no test
+constexpr double still_faster = 1 - tolerance / 2;  ///< by the byte than in the slower level, beyond what is alike
+/// Work of which as much more or less is no more of the same: half of what the least change of an axis makes, twice.
+constexpr double most_alike = 1.5;
+/// Of the time that arithmetic may take and still be done meanwhile: a half, and what is alike on either side of it.
+constexpr double idle = 0.6;
 
 /// How many times the work there is, at the most of what is declared.
 double growth(const WorkInfo& before, const WorkInfo& after) {
@@ -102,7 +105,9 @@ std::optional<Prediction> predict(const model::Record& record, const model::Expl
     }
     if (!is_rate_of_memory(*limiter) || !is_rate_of_memory(largest) || record.work.bytes <= 0) return std::nullopt;
     const double bytes = changed.bytes / record.work.bytes;
-    if (largest.seconds / bytes > 0.8 * limiter->seconds) return std::nullopt;
+    // A level that is hardly faster says nothing: the limiter alone may be most of the time
+    // (explain::most_of_the_time).
+    if (largest.seconds / bytes > most_of_the_time * limiter->seconds) return std::nullopt;
     const bool surely = std::any_of(farther.begin(), farther.end(), [&](const auto& b) { return b.id == largest.id; });
     if (!surely) return std::nullopt;
     out.apart = 1 / still_faster;
@@ -120,7 +125,7 @@ std::optional<Prediction> predict_fewer(const model::Record& record, const model
     const double time = record.time->median, rest = std::max(0.0, time - claim.seconds()), longer = 1 / residency;
     Prediction out{(1 - tolerance) * claim.seconds() / time, (1 + tolerance) * (claim.seconds() + rest * longer) / time,
                    limiter->name + " is as busy with fewer waves"};
-    if (out.high > 0.9 * longer) return std::nullopt;
+    if (out.high > longer / least_apart) return std::nullopt;
     return out;
 }
 
@@ -148,13 +153,12 @@ std::optional<Prediction> predict_more_arithmetic(const model::Record& record, c
         return out.apart < least_apart ? std::nullopt : std::optional(out);
     }
     if (!is_rate_of_memory(*limiter) && limiter->id != "groups" && limiter->id != "atomics") return std::nullopt;
-    constexpr double idle = 0.6;  // of the time that arithmetic may take and still leave room
     double own = 0;
     for (const auto& bound : claim.bounds)
         if (bound.id == "arithmetic" || bound.id == "units") own = bound.seconds;
     if (own + seconds > idle * time) return std::nullopt;
     out.low = 1 - tolerance;
-    out.high = 1 + 1.5 * tolerance;
+    out.high = 1 + 1.5 * tolerance;  // what they take beside it: a half more than what is never in proportion
     out.because = limiter->name + " leaves room for " + format_seconds(seconds) + " of multiply-adds more";
     out.apart = (1 + seconds / time) / out.high;
     return out.apart < least_apart ? std::nullopt : std::optional(out);

@@ -10,7 +10,7 @@ using model::Figure;
 using model::Limit;
 
 const model::Bound* doubted(const model::Explanation& e, const model::Timing& time) {
-    constexpr double much = 0.4;
+    constexpr double much = most_of_the_time / 2;  // a peak that was half as fast as it is still explains the time
     if (e.bounds.empty()) return nullptr;
     if (e.limit == Limit::impossible)
         return &*std::max_element(e.bounds.begin(), e.bounds.end(),
@@ -38,7 +38,7 @@ std::vector<Figure> slower_of(const std::vector<Figure>& first, const std::vecto
 }
 
 bool is_faster(const Figure& before, const Figure& now) {
-    constexpr double widest = 0.5;
+    constexpr double widest = 0.5;  // what is known no better may be the slower one after all
     return gain(before, now) > alike && now.high - now.low <= widest * now.value;
 }
 
@@ -50,7 +50,7 @@ bool is_slower(const Figure& before, const Figure& now) {
 }
 
 bool is_alike(double seconds, double other) {
-    constexpr double tolerance = 1.1;
+    constexpr double tolerance = alike * alike;  // of two times, each as far off
     return other > 0 && seconds <= tolerance * other && other <= tolerance * seconds;
 }
 

@@ -13,8 +13,6 @@ namespace cllab::explain {
 /// Nothing else is in doubt.
 const model::Bound* doubted(const model::Explanation& explanation, const model::Timing& time);
 
-constexpr double alike = 1.05;  ///< times or rates of a machine at rest that differ by less are the same
-
 /// How many times as fast the same peak is now: a rate over the one before, or a time under it.
 double gain(const model::Figure& before, const model::Figure& now);
 /// Each figure that both measurements have, as the slower one has it. A difference of two times that others disturb

@@ -9,11 +9,9 @@ namespace cllab::explain {
 using model::Limit;
 
 Limit limit_of(const std::vector<model::Bound>& bounds, const model::Timing& time) {
-    // What one interval of 95 % leaves out, and the drift of a clock between the profile and today.
-    constexpr double tolerance = 1.05;
     if (bounds.empty()) return Limit::unexplained;
     for (const auto& bound : bounds)
-        if (bound.low > tolerance * time.high) return Limit::impossible;
+        if (bound.low > alike * time.high) return Limit::impossible;
     const auto& first = bounds.front();
     if (first.seconds < most_of_the_time * time.median) return Limit::unexplained;
     const bool clear = std::all_of(bounds.begin() + 1, bounds.end(), [&](const auto& next) {
@@ -23,10 +21,10 @@ Limit limit_of(const std::vector<model::Bound>& bounds, const model::Timing& tim
 }
 
 std::size_t after_launch(const std::vector<model::Bound>& bounds, const model::Timing& time) {
-    // Each is no trifle, and together they are nearly all of the time and not more: two have more chances to come near
-    // to it than one has. The same launch takes more or less: an empty kernel took 5.0 to 6.1 us in four profiles of
-    // one GPU (`cllab run launch`).
-    constexpr double part = 0.1, least = 0.85, most = 1.1, shorter = 0.1;
+    // Each is no trifle, and together they are the time within twice what is alike, for there are two of them; more of
+    // it than one alone must be, as two have more chances to come near to it than one has. A launch may be a tenth
+    // shorter than that of the profile: an empty kernel took 5.0 to 6.1 us in four profiles (`cllab run launch`).
+    constexpr double part = 0.1, least = 0.85, most = alike * alike, shorter = 0.1;
     const auto is_launch = [](const model::Bound& b) { return b.id == "launch"; };
     const auto launch = std::find_if(bounds.begin(), bounds.end(), is_launch);
     const auto other = std::find_if_not(bounds.begin(), bounds.end(), is_launch);
@@ -37,8 +35,6 @@ std::size_t after_launch(const std::vector<model::Bound>& bounds, const model::T
     const auto next = std::find_if_not(other + 1, bounds.end(), is_launch);
     if (next != bounds.end() && (next->seconds > clear_of_the_next * other->seconds || next->high >= other->low))
         return 0;
-    // Which of the two is the larger must be known: of what one core may have done alone it is not.
-    if (other->seconds > launch->seconds && other->low < launch->seconds) return 0;
     return static_cast<std::size_t>(std::max(launch, other) - bounds.begin());
 }
 

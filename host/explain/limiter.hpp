@@ -12,6 +12,9 @@
 
 namespace cllab::explain {
 
+/// Times or rates of a machine at rest that differ by less are the same: what an interval of 95 % leaves out, and the
+/// drift of a clock between the profile and today.
+constexpr double alike = 1.05;
 constexpr double most_of_the_time = 0.8;    ///< a bound names the limiter from here on
 constexpr double clear_of_the_next = 0.75;  ///< and only when the next bound is at most this part of it
 /// And only of a time that spreads no further: the median may else be that of another state of the machine than the one

@@ -12,6 +12,10 @@ std::string level_name(std::size_t level) { return "L" + std::to_string(level + 
 
 bool is_gpu(const Record& record) { return record.device.type == model::name(model::DeviceType::gpu); }
 
+double parallel_of(const Record& record, const Limits& limits) {
+    return record.work.groups > 0 ? std::min<double>(limits.units, record.work.groups) : limits.units;
+}
+
 std::vector<double> sizes_of(const Limits& limits, const std::string& family, Capacity capacity) {
     std::vector<double> out;
     if (limits.caches.empty()) {

@@ -38,4 +38,7 @@ std::optional<Place> place_of(const model::Record& record, const model::Limits& 
 
 bool is_gpu(const model::Record& record);
 
+/// Units that so many groups have use for; where their number is not known, all.
+double parallel_of(const model::Record& record, const model::Limits& limits);
+
 }  // namespace cllab::explain

@@ -24,35 +24,30 @@ bool is_long_enough(const Curve& curve) {
 }
 
 const Axis* swept_axis(const Experiment& experiment, const std::string& variant) {
-    for (const auto* variants : {&experiment.variants, &experiment.native}) {
-        for (const auto& v : *variants) {
-            if (v.name != variant) continue;
+    for (const auto* variants : {&experiment.variants, &experiment.native})
+        for (const auto& v : *variants)
             for (const auto& axis : experiment.axes)
-                if (axis.name == experiment.swept_axis(v)) return &axis;
-        }
-    }
+                if (v.name == variant && axis.name == experiment.swept_axis(v)) return &axis;
     return nullptr;
 }
 
 namespace {
 
-double metric(const Record& record, const std::string& wanted) {
-    for (const auto& [name, value] : record.metrics) {
-        if (name == wanted) return value.value;
-    }
-    return 0;
+/// Of a list of names and values; nothing where the name is none of them.
+template <typename Value>
+const Value* value_of(const std::vector<std::pair<std::string, Value>>& list, const std::string& wanted) {
+    const auto found = std::ranges::find(list, wanted, &std::pair<std::string, Value>::first);
+    return found == list.end() ? nullptr : &found->second;
 }
 
-const std::string* coordinate(const Record& record, const std::string& axis) {
-    for (const auto& [name, value] : record.point) {
-        if (name == axis) return &value;
-    }
-    return nullptr;
+double metric(const Record& record, const std::string& wanted) {
+    const auto* found = value_of(record.metrics, wanted);
+    return found ? found->value : 0;
 }
 
 /// x of a curve: a number, the work-items of a shape, the place of a choice among the axis' choices; 0 without an axis.
 double position(const Axis* axis, const Record& record) {
-    const auto* text = axis ? coordinate(record, axis->name) : nullptr;
+    const auto* text = axis ? value_of(record.point, axis->name) : nullptr;
     if (!text) return 0;
     if (axis->kind == Axis::Kind::choice)
         return static_cast<double>(std::find(axis->choices.begin(), axis->choices.end(), *text) -

@@ -24,12 +24,10 @@ std::vector<Part> parts_of_variant(const std::string& id, const Device& device) 
 
 /// `points` footprints within (from, to), none at an end.
 std::string between(double from, double to, int points) {
-    std::string out;
-    for (int i = 1; i <= points; ++i) {
-        const double bytes = from * std::pow(to / from, static_cast<double>(i) / (points + 1));
-        out += (out.empty() ? "" : ",") + std::to_string(static_cast<std::uint64_t>(bytes / 4096) * 4096);
-    }
-    return out;
+    std::vector<std::string> out;
+    for (int i = 1; i <= points; ++i)
+        out.push_back(whole_pages(from * std::pow(to / from, static_cast<double>(i) / (points + 1))));
+    return join(out, ",");
 }
 
 /// "l2.rate" is of level 2: where it begins and ends by the operating system.
@@ -87,18 +85,21 @@ std::vector<Part> parts_of_figure(const std::string& id, const Device& device) {
         return {{"latency_global", {{"order", "paged"}, {"pages", "huge"}, {"footprint", footprints}}},
                 {"latency_global", {{"order", "paged"}, {"pages", "small"}, {"footprint", footprints}}}};
     }
-    if (is("latency.l1.indexed")) return {{"latency_indexed", {{"footprint", "8Ki"}}}};
-    if (is("latency.local.latency")) return {{"latency_local"}};
-    if (is("issue.rate")) return {{"issue_mixed", {{"chains", "8"}}}, {"issue_vector", {{"chains", "8"}}}};
-    if (is("launch.*.item")) return {{"launch_item"}};
-    if (is("launch.*.device")) return {{"launch_device"}};
-    if (is("launch.spread")) return {{"launch_spread"}};
     if (is("dispatch.group.time") && device.is_cpu()) return parts_of_variant("dispatch_1d", device);
-    if (is("atomic.latency")) return {{"atomic_chain"}};
+    if (is("banks.rate")) return parts_of_variant("banks_rate", device);
     if (is("atomic.*.one")) return {{"atomic_" + figure.substr(0, figure.find('.')), {{"counters", "1"}}}};
     if (is("atomic.*.*")) return {{"atomic_" + figure.substr(0, figure.find('.'))}};
-    if (is("banks.rate")) return parts_of_variant("banks_rate", device);
-    if (is("barrier.*")) return {{"barrier_plain"}, {"barrier_none"}};
+    const std::pair<const char*, std::vector<Part>> others[]{
+        {"latency.l1.indexed", {{"latency_indexed", {{"footprint", "8Ki"}}}}},
+        {"latency.local.latency", {{"latency_local"}}},
+        {"issue.rate", {{"issue_mixed", {{"chains", "8"}}}, {"issue_vector", {{"chains", "8"}}}}},
+        {"launch.*.item", {{"launch_item"}}},
+        {"launch.*.device", {{"launch_device"}}},
+        {"launch.spread", {{"launch_spread"}}},
+        {"atomic.latency", {{"atomic_chain"}}},
+        {"barrier.*", {{"barrier_plain"}, {"barrier_none"}}}};
+    for (const auto& [pattern, parts] : others)
+        if (is(pattern)) return parts;
     return {};
 }
 

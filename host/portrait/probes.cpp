@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "core/text.hpp"
 #include "model/copied_level.hpp"
 
 namespace cllab::portrait {
@@ -14,16 +15,16 @@ using model::Device;
 /// Work-groups around one, two and three full rounds of the units the driver reports, as fma's axis `load` wants them.
 std::string loads_around_units(const Device& device) {
     const double n = device.compute_units;
-    std::string out;
+    std::vector<std::string> out;
     double last = 0;
     for (const double groups :
          {1.0, n / 2, n - 1, n, n + 1, 1.5 * n, 2 * n - 1, 2 * n, 2 * n + 1, 2.5 * n, 3 * n, 3 * n + 1}) {
         const double whole = std::max(1.0, std::floor(groups));
         if (whole <= last) continue;
         last = whole;
-        out += (out.empty() ? "" : ",") + std::to_string(100 * whole / n);
+        out.push_back(std::to_string(100 * whole / n));
     }
-    return out;
+    return join(out, ",");
 }
 
 /// Every load to another line anywhere, to the largest footprint; the rest confirms and tells the TLB apart. 192 MiB:
@@ -66,19 +67,16 @@ std::vector<Part> chases_of_cpu(const Device& device) {
 std::vector<std::string> regions_of_cpu(const Device& device) {
     std::vector<std::string> out;
     double below = 8 << 10;
-    const auto add = [&](double bytes) {
-        out.push_back(std::to_string(static_cast<std::uint64_t>(bytes / 4096) * 4096));
-    };
     for (const auto level : device.host_cache_levels) {
         const double from = 2 * below, to = std::min(0.75 * static_cast<double>(level), 64.0 * (1 << 20));
         if (from * 1.2 < to) {
-            add(std::cbrt(from * from * to));
-            add(std::cbrt(from * to * to));
+            out.push_back(whole_pages(std::cbrt(from * from * to)));
+            out.push_back(whole_pages(std::cbrt(from * to * to)));
         }
         below = static_cast<double>(level);
     }
     if (device.host_cache_levels.empty()) return {"16Ki:256Mi:*2"};
-    if (3 * below <= 256 << 20) add(3 * below);
+    if (3 * below <= 256 << 20) out.push_back(whole_pages(3 * below));
     return out;
 }
 
@@ -89,13 +87,7 @@ std::vector<std::string> copies_of_cpu(const Device& device) {
     const double to = level ? std::min(level->second, 32.0 * (1 << 20)) : 0;
     if (!level || level->first * 1.2 >= to) return out;
     for (const double bytes : {std::cbrt(level->first * level->first * to), std::cbrt(level->first * to * to)})
-        out.push_back(std::to_string(static_cast<std::uint64_t>(bytes / 2 / 4096) * 4096));
-    return out;
-}
-
-std::string joined(const std::vector<std::string>& values) {
-    std::string out;
-    for (const auto& value : values) out += (out.empty() ? "" : ",") + value;
+        out.push_back(whole_pages(bytes / 2));
     return out;
 }
 
@@ -140,24 +132,25 @@ std::vector<Part> streams_of(const Device& device) {
     for (const auto& [stream, buffers] :
          {std::pair{"bandwidth_copy", 2}, {"bandwidth_read", 1}, {"bandwidth_write", 1}, {"bandwidth_triad", 3}})
         out.push_back({stream, {{"size", std::to_string(stream_bytes(device, buffers))}, {"width", "64"}}});
-    out.push_back({"bandwidth_reread", {{"size", joined(regions_of_cpu(device))}, {"width", "64"}}});
+    out.push_back({"bandwidth_reread", {{"size", join(regions_of_cpu(device), ",")}, {"width", "64"}}});
     if (const auto copies = copies_of_cpu(device); !copies.empty())
-        out.push_back({"bandwidth_copy", {{"size", joined(copies)}, {"width", "64"}}});
+        out.push_back({"bandwidth_copy", {{"size", join(copies, ",")}, {"width", "64"}}});
     return out;
 }
 
 }  // namespace
+
+std::string whole_pages(double bytes) { return std::to_string(static_cast<std::uint64_t>(bytes / 4096) * 4096); }
 
 std::vector<Probe> probes_for(const Device& device) {
     const bool gpu = device.is_gpu();
     const auto either = [&](std::vector<Part> of_gpu, std::vector<Part> of_cpu) {
         return gpu ? std::move(of_gpu) : std::move(of_cpu);
     };
-    const auto functions =
-        std::vector<std::pair<std::string, std::string>>{{"function", "identity,divide,sqrt,exp,log,sin"}};
+    const model::Settings functions{{"function", "identity,divide,sqrt,exp,log,sin"}};
     // The chain without a call is taken off a latency; a rate is told as it is, and the chain's own is too small to be
     // measured.
-    const auto calls = std::vector<std::pair<std::string, std::string>>{{"function", "divide,sqrt,exp,log,sin"}};
+    const model::Settings calls{{"function", "divide,sqrt,exp,log,sin"}};
     // What most of the other figures and `why` rest on comes first: on a slow driver the budget may not reach the last.
     std::vector<Probe> out;
     out.push_back({"fma",

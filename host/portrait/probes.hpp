@@ -8,6 +8,7 @@
 
 #include "model/device.hpp"
 #include "model/experiment.hpp"
+#include "model/plan.hpp"
 #include "portrait/conclusion.hpp"
 
 namespace cllab::portrait {
@@ -15,9 +16,12 @@ namespace cllab::portrait {
 /// One sweep: a pattern with axis values that suit the device.
 struct Part {
     std::string pattern;
-    std::vector<std::pair<std::string, std::string>> axes{};
+    model::Settings axes{};
     bool operator==(const Part&) const = default;
 };
+
+/// A size of whole pages, as an axis has it.
+std::string whole_pages(double bytes);
 
 /// Points that are added between two neighbours of a sweep that differ.
 struct Refinement {

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "inspect/code/hot.hpp"
+#include "inspect/code/hot_code.hpp"
 
 namespace cllab::run {
 

@@ -4,7 +4,7 @@
 #endif
 #include <boost/test/unit_test.hpp>
 
-#include "model/fit.hpp"
+#include "experiments/lib/fit.hpp"
 #include "model/work.hpp"
 #include "unit/memory_probe_run.hpp"
 

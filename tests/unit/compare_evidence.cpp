@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "compare/regression.hpp"
+#include "compare/family_test.hpp"
 #include "compare/verdict.hpp"
 #include "core/random.hpp"
 

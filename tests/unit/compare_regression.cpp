@@ -7,9 +7,9 @@
 #include <random>
 #include <vector>
 
-#include "compare/history.hpp"
-#include "compare/rebuild.hpp"
-#include "compare/regression.hpp"
+#include "compare/build_spread.hpp"
+#include "compare/family_test.hpp"
+#include "compare/level_changes.hpp"
 #include "core/random.hpp"
 #include "unit/noise.hpp"
 

@@ -2,16 +2,16 @@
 #ifndef BOOST_TEST_DYN_LINK
 #define BOOST_TEST_DYN_LINK
 #endif
-#include "explain/counters.hpp"
+#include "report/table/counters.hpp"
 
 #include <dlfcn.h>
 
 #include <boost/test/unit_test.hpp>
 #include <nlohmann/json.hpp>
 
-#include "app/cuda/cuda_launch.hpp"
+#include "inspect/cuda/cuda_launch.hpp"
+#include "inspect/cuda/ncu_counters.hpp"
 #include "inspect/tools/tool.hpp"
-#include "report/table/counters.hpp"
 #include "unit/probe_setup.hpp"
 
 BOOST_AUTO_TEST_SUITE(counters)
@@ -30,7 +30,7 @@ const std::string printed = R"(==PROF== Connected to process 4242 (/usr/bin/clla
 "0","4242","k, ""quoted""","1.07","1,073.75","544.06","100","1,700","262,144","9.5","1.25","NVIDIA H200"
 )";
 
-std::string value_of(const std::vector<explain::Reading>& readings, const std::string& what) {
+std::string value_of(const std::vector<inspect::Reading>& readings, const std::string& what) {
     for (const auto& line : readings)
         if (line.what == what) return line.value;
     return "";
@@ -49,30 +49,30 @@ struct FakeCuda {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(a_table_of_ncu_is_read_with_its_units_and_thousands) {
-    const auto found = explain::parse_ncu(printed);
-    BOOST_TEST(explain::counter(found, "dram__bytes_read.sum").value() == 1.07e9, boost::test_tools::tolerance(1e-12));
-    BOOST_TEST(explain::counter(found, "dram__bytes_write.sum").value() == 1073.75e6,
+    const auto found = inspect::parse_ncu(printed);
+    BOOST_TEST(inspect::counter(found, "dram__bytes_read.sum").value() == 1.07e9, boost::test_tools::tolerance(1e-12));
+    BOOST_TEST(inspect::counter(found, "dram__bytes_write.sum").value() == 1073.75e6,
                boost::test_tools::tolerance(1e-12));
-    BOOST_TEST(explain::counter(found, "gpu__time_duration.sum").value() == 544.06e-6,
+    BOOST_TEST(inspect::counter(found, "gpu__time_duration.sum").value() == 544.06e-6,
                boost::test_tools::tolerance(1e-12));
-    BOOST_TEST(explain::counter(found, "launch__grid_size").value() == 262144);
-    BOOST_TEST(!explain::counter(found, "device__attribute_display_name").has_value());
-    BOOST_TEST(!explain::counter(found, "lts__t_bytes.sum").has_value());
+    BOOST_TEST(inspect::counter(found, "launch__grid_size").value() == 262144);
+    BOOST_TEST(!inspect::counter(found, "device__attribute_display_name").has_value());
+    BOOST_TEST(!inspect::counter(found, "lts__t_bytes.sum").has_value());
 }
 
 BOOST_AUTO_TEST_CASE(what_was_not_counted_is_not_read_out) {
-    const auto readings = explain::read_counters(explain::parse_ncu(printed));
+    const auto readings = inspect::read_counters(inspect::parse_ncu(printed));
     BOOST_TEST(value_of(readings, "memory") == "2.14 GB, 3.94 TB/s");
     BOOST_TEST(value_of(readings, "L2") == "");
     BOOST_TEST(value_of(readings, "instructions by pipe") == "fma 1700, alu 100");
     BOOST_TEST(value_of(readings, "warps waiting per issue") == "long_scoreboard 9.50, wait 1.25");
-    BOOST_TEST(explain::read_counters({}).empty());
+    BOOST_TEST(inspect::read_counters({}).empty());
 }
 
 BOOST_AUTO_TEST_CASE(text_without_a_table_has_no_counters) {
-    BOOST_TEST(explain::parse_ncu("==ERROR== ERR_NVGPUCTRPERM - no permission\n").empty());
-    BOOST_TEST(explain::parse_ncu("").empty());
-    BOOST_TEST(explain::parse_ncu("\"ID\",\"a__b\"\n\"\",\"byte\"\n").empty());
+    BOOST_TEST(inspect::parse_ncu("==ERROR== ERR_NVGPUCTRPERM - no permission\n").empty());
+    BOOST_TEST(inspect::parse_ncu("").empty());
+    BOOST_TEST(inspect::parse_ncu("\"ID\",\"a__b\"\n\"\",\"byte\"\n").empty());
 }
 
 BOOST_AUTO_TEST_CASE(a_line_of_counters_has_the_point_of_the_cell) {
@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(a_line_of_counters_has_the_point_of_the_cell) {
 
 BOOST_AUTO_TEST_CASE(what_the_cuda_driver_cannot_launch_is_said) {
     const auto reason = [](const std::string& id, const test::Axes& axes = {}) {
-        return app::not_for_cuda(test::probe_setup(id, axes, test::probe_gpu())).value_or("");
+        return inspect::not_for_cuda(test::probe_setup(id, axes, test::probe_gpu())).value_or("");
     };
     BOOST_TEST(reason("bandwidth_copy") == "");
     BOOST_TEST(reason("pitch_image").find("image") != std::string::npos);
@@ -101,33 +101,33 @@ BOOST_AUTO_TEST_CASE(a_launch_is_written_carried_out_and_checked) {
     const inspect::TempFolder folder;
     auto device = test::probe_gpu();
     const auto setup = test::probe_setup("bandwidth_copy", {{"size", "64Ki"}, {"width", "4"}}, device);
-    app::write_cuda_launch(folder.path(), setup, "fake_copy", std::string("// PTX\n\0\0", 9),
-                           "UUID 00112233-4455-6677-8899-aabbccddeeff", 3);
-    BOOST_TEST(app::check_cuda_launch(folder.path(), setup, 3).value_or("").find("left no") != std::string::npos);
+    inspect::write_cuda_launch(folder.path(), setup, "fake_copy", std::string("// PTX\n\0\0", 9),
+                               "UUID 00112233-4455-6677-8899-aabbccddeeff", 3);
+    BOOST_TEST(inspect::check_cuda_launch(folder.path(), setup, 3).value_or("").find("left no") != std::string::npos);
     BOOST_TEST(inspect::read_file(folder.path() / "kernel.ptx").value() == "// PTX\n");
-    BOOST_TEST(cuda_launch(folder.path().string(), 3) == 0);
-    BOOST_TEST(app::check_cuda_launch(folder.path(), setup, 3).value_or("") == "");
+    BOOST_TEST(cuda_launch(folder.path().string(), 3).starts_with("{\"seconds\":["));
+    BOOST_TEST(inspect::check_cuda_launch(folder.path(), setup, 3).value_or("") == "");
 
     // What OpenCL's driver keeps in registers of its own become constants: here the number of groups; what is not known
     // is refused.
-    app::write_cuda_launch(folder.path(), setup, "fake_copy", "mov.b32 %r1, %envreg3; mov.b32 %r2, %envreg6; // PTX",
-                           "", 3);
+    inspect::write_cuda_launch(folder.path(), setup, "fake_copy",
+                               "mov.b32 %r1, %envreg3; mov.b32 %r2, %envreg6; // PTX", "", 3);
     const auto ptx = inspect::read_file(folder.path() / "kernel.ptx").value();
     BOOST_TEST(ptx.starts_with("mov.b32 %r1, 0; mov.b32 %r2, "));
     BOOST_TEST(ptx.find("%envreg") == std::string::npos);
-    BOOST_CHECK_THROW(app::write_cuda_launch(folder.path(), setup, "fake_copy", "mov.b32 %r1, %envreg12;", "", 3),
+    BOOST_CHECK_THROW(inspect::write_cuda_launch(folder.path(), setup, "fake_copy", "mov.b32 %r1, %envreg12;", "", 3),
                       Unsupported);
 
-    app::write_cuda_launch(folder.path(), setup, "fake_half", "// PTX\n", "UUID 00112233-4455-6677-8899-aabbccddeeff",
-                           3);
-    BOOST_TEST(cuda_launch(folder.path().string(), 1) == 0);
-    BOOST_TEST(app::check_cuda_launch(folder.path(), setup, 3).value_or("").find("dst[") == 0u);
+    inspect::write_cuda_launch(folder.path(), setup, "fake_half", "// PTX\n",
+                               "UUID 00112233-4455-6677-8899-aabbccddeeff", 3);
+    cuda_launch(folder.path().string(), 1);
+    BOOST_TEST(inspect::check_cuda_launch(folder.path(), setup, 3).value_or("").find("dst[") == 0u);
 
-    app::write_cuda_launch(folder.path(), setup, "fake_copy", "// PTX\n", "UUID ffffffff-4455-6677-8899-aabbccddeeff",
-                           3);
-    BOOST_TEST(cuda_launch(folder.path().string(), 1) == 3);  // another card
-    app::write_cuda_launch(folder.path(), setup, "no_such_kernel", "// PTX\n", "", 3);
-    BOOST_TEST(cuda_launch(folder.path().string(), 1) == 3);
+    inspect::write_cuda_launch(folder.path(), setup, "fake_copy", "// PTX\n",
+                               "UUID ffffffff-4455-6677-8899-aabbccddeeff", 3);
+    BOOST_CHECK_THROW(cuda_launch(folder.path().string(), 1), std::runtime_error);  // another card
+    inspect::write_cuda_launch(folder.path(), setup, "no_such_kernel", "// PTX\n", "", 3);
+    BOOST_CHECK_THROW(cuda_launch(folder.path().string(), 1), std::runtime_error);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -5,9 +5,9 @@
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 
-#include "app/cuda/replay.hpp"
 #include "core/text.hpp"
-#include "explain/counters.hpp"
+#include "inspect/cuda/ncu_counters.hpp"
+#include "inspect/cuda/replay.hpp"
 #include "model/hot_region.hpp"
 
 BOOST_AUTO_TEST_SUITE(executed)
@@ -36,18 +36,18 @@ const std::string printed = R"(==PROF== Connected to process 4242 (/usr/bin/clla
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(a_listing_of_executed_instructions_begins_at_0_wherever_the_kernel_lay) {
-    const auto code = explain::parse_ncu_source(printed).value();
+    const auto code = inspect::parse_ncu_source(printed).value();
     BOOST_TEST(code.instructions.size() == 10u);
     BOOST_TEST(code.instructions[3].first == 0x30u);
     BOOST_TEST(code.instructions[3].second == 1000u);
     BOOST_TEST(code.by_items == 4 * 320 + 3 * 32000 + 16000);
     BOOST_TEST(code.listing.find("/*0060*/  @!P2  BRA 0x30 ;") != std::string::npos, code.listing);
     BOOST_TEST(code.listing.find("c[0x0][0x28]") != std::string::npos, "a constant's place is no address of the code");
-    BOOST_TEST(!explain::parse_ncu_source("==ERROR== no kernel was profiled\n").has_value());
+    BOOST_TEST(!inspect::parse_ncu_source("==ERROR== no kernel was profiled\n").has_value());
 }
 
 BOOST_AUTO_TEST_CASE(the_block_with_the_most_executed_instructions_is_the_hot_one) {
-    const auto hot = inspect::hot_code(explain::parse_ncu_source(printed).value());
+    const auto hot = inspect::hot_code(inspect::parse_ncu_source(printed).value());
     BOOST_REQUIRE(hot.evidence == model::Hot::counted);
     BOOST_TEST(hot.executed == 4040u);
     BOOST_TEST(model::statement(hot) == "counted, 4040 instructions of warps");
@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(the_block_with_the_most_executed_instructions_is_the_hot_on
 }
 
 BOOST_AUTO_TEST_CASE(code_that_never_ran_is_unknown) {
-    auto code = explain::parse_ncu_source(printed).value();
+    auto code = inspect::parse_ncu_source(printed).value();
     for (auto& [address, times] : code.instructions) times = 0;
     BOOST_TEST(!inspect::hot_code(code).known());
     code.instructions.clear();
@@ -87,13 +87,14 @@ esac
 )";
     inspect::write_file(fake, inspect::as_bytes(script));
     std::filesystem::permissions(fake, std::filesystem::perms::owner_all);
-    const app::Replay replay{{}, "k", "// PTX"};
-    const auto all = app::profile_replay(fake, replay, folder.path(), app::Count::everything, std::chrono::seconds(20));
+    const inspect::Replay replay{{}, "k", "// PTX"};
+    const auto all =
+        inspect::profile_replay(fake, replay, folder.path(), inspect::Count::everything, std::chrono::seconds(20));
     BOOST_TEST(all.trouble == "");
-    BOOST_TEST(explain::counter(all.counters, "dram__bytes_read.sum").value() == 4096);
+    BOOST_TEST(inspect::counter(all.counters, "dram__bytes_read.sum").value() == 4096);
     BOOST_TEST(all.executed.value().instructions.size() == 10u);
     const auto only =
-        app::profile_replay(fake, replay, folder.path(), app::Count::executions, std::chrono::seconds(20));
+        inspect::profile_replay(fake, replay, folder.path(), inspect::Count::executions, std::chrono::seconds(20));
     BOOST_TEST(only.counters.empty());
     BOOST_TEST(only.executed.has_value());
     const auto asked = split(inspect::read_file(folder.path() / "asked").value(), '\n');
@@ -105,7 +106,7 @@ esac
         fake, inspect::as_bytes(std::string("#!/bin/sh\necho '==ERROR== ERR_NVGPUCTRPERM - no permission'\n")));
     std::filesystem::permissions(fake, std::filesystem::perms::owner_all);
     const auto refused =
-        app::profile_replay(fake, replay, folder.path(), app::Count::executions, std::chrono::seconds(20));
+        inspect::profile_replay(fake, replay, folder.path(), inspect::Count::executions, std::chrono::seconds(20));
     BOOST_TEST(refused.trouble.find("an administrator") != std::string::npos, refused.trouble);
 }
 

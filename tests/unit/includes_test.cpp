@@ -242,7 +242,7 @@ BOOST_AUTO_TEST_CASE(a_forbidden_include_is_found) {
         BOOST_TEST(violations("portrait/a.cpp", "#include \"" + std::string(other) + "\"\n").size() == 1u, other);
     for (const auto* other : {"device/session.hpp", "run/executor.hpp", "report/table/table.hpp", "portrait/page.hpp"})
         BOOST_TEST(violations("explain/a.cpp", "#include \"" + std::string(other) + "\"\n").size() == 1u, other);
-    BOOST_TEST(violations("run/a.cpp", "#include \"explain/limits.hpp\"\n").size() == 1u);
+    BOOST_TEST(violations("run/a.cpp", "#include \"explain/profile_limits.hpp\"\n").size() == 1u);
     BOOST_TEST(violations("portrait/a.cpp", "#include <fmt/format.h>\n").size() == 1u);
     BOOST_TEST(violations("gadgets/a.cpp", "").size() == 1u);
 }

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "inspect/binary/bytes.hpp"
+#include "inspect/binary/bounded_bytes.hpp"
 
 namespace build {
 

@@ -6,7 +6,7 @@
 #include <boost/test/unit_test.hpp>
 #include <nlohmann/json.hpp>
 
-#include "inspect/code/stats.hpp"
+#include "inspect/code/counts.hpp"
 #include "inspect/isa/list.hpp"
 #include "inspect/isa/rules.hpp"
 

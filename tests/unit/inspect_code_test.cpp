@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "inspect/code/cfg.hpp"
-#include "inspect/code/stats.hpp"
+#include "inspect/code/counts.hpp"
 #include "inspect/isa/list.hpp"
 
 BOOST_AUTO_TEST_SUITE(inspect_code)

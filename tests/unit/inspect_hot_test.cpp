@@ -10,7 +10,7 @@
 
 #include "inspect/binary/pocl_code.hpp"
 #include "inspect/code/accounting.hpp"
-#include "inspect/code/hot.hpp"
+#include "inspect/code/hot_code.hpp"
 #include "inspect/code/source_lines.hpp"
 #include "inspect/isa/list.hpp"
 #include "model/hot_region.hpp"

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "core/text.hpp"
+#include "inspect/code/counts.hpp"
 #include "inspect/code/liveness.hpp"
-#include "inspect/code/stats.hpp"
 #include "inspect/isa/list.hpp"
 
 BOOST_AUTO_TEST_SUITE(inspect_live)

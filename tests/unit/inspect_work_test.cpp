@@ -4,7 +4,7 @@
 #endif
 #include <boost/test/unit_test.hpp>
 
-#include "inspect/code/work.hpp"
+#include "inspect/code/declared_work.hpp"
 #include "inspect/isa/list.hpp"
 #include "probe_setup.hpp"
 

@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "model/fit.hpp"
+#include "experiments/lib/fit.hpp"
 #include "unit/noise.hpp"
 
 BOOST_AUTO_TEST_SUITE(model_fit_units)

@@ -5,7 +5,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
-#include "explain/limits.hpp"
+#include "explain/profile_limits.hpp"
 #include "run/cache_state.hpp"
 #include "run/cell/operation.hpp"
 #include "run/conditions/yardstick.hpp"

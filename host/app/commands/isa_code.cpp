@@ -5,8 +5,6 @@
 #include <span>
 
 #include "app/choose/request.hpp"
-#include "app/cuda/cuda_launch.hpp"
-#include "app/cuda/replay.hpp"
 #include "app/processes/runner.hpp"
 #include "core/parallel.hpp"
 #include "core/reading.hpp"
@@ -14,10 +12,12 @@
 #include "device/quirks.hpp"
 #include "inspect/binary/binary.hpp"
 #include "inspect/code/accounting.hpp"
+#include "inspect/code/declared_work.hpp"
 #include "inspect/code/entries.hpp"
-#include "inspect/code/hot.hpp"
+#include "inspect/code/hot_code.hpp"
 #include "inspect/code/source_lines.hpp"
-#include "inspect/code/work.hpp"
+#include "inspect/cuda/cuda_launch.hpp"
+#include "inspect/cuda/replay.hpp"
 #include "inspect/isa/list.hpp"
 #include "inspect/tools/dump.hpp"
 #include "inspect/tools/offline.hpp"
@@ -233,15 +233,16 @@ void count_executions(const model::Device& device, const std::vector<model::Cell
         }
         const inspect::TempFolder folder;
         try {
-            const auto replay = replay_of(cells[i], device, records[i], invocation.seed);
-            write_cuda_launch(folder.path(), replay.setup, replay.entry, replay.ptx, device.identity, invocation.seed);
+            const auto replay = inspect::replay_of(cells[i], device, records[i], invocation.seed);
+            inspect::write_cuda_launch(folder.path(), replay.setup, replay.entry, replay.ptx, device.identity,
+                                       invocation.seed);
             const auto limit = std::chrono::milliseconds(static_cast<long>(4000 * invocation.timeout_seconds));
-            const auto found = profile_replay(*ncu, replay, folder.path(), Count::executions, limit);
+            const auto found = inspect::profile_replay(*ncu, replay, folder.path(), inspect::Count::executions, limit);
             if (!found.executed) {
                 not_counted(found.trouble.empty() ? "ncu prints no instructions" : found.trouble);
                 continue;
             }
-            if (const auto wrong = check_cuda_launch(folder.path(), replay.setup, invocation.seed)) {
+            if (const auto wrong = inspect::check_cuda_launch(folder.path(), replay.setup, invocation.seed)) {
                 not_counted("wrong through the CUDA driver: " + *wrong);
                 continue;
             }

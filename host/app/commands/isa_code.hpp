@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/commandline/options.hpp"
-#include "inspect/code/stats.hpp"
+#include "inspect/code/counts.hpp"
 #include "model/hot_region.hpp"
 #include "model/plan.hpp"
 #include "model/result.hpp"

@@ -11,10 +11,7 @@
 #include "app/choose/request.hpp"
 #include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
-#include "app/cuda/cuda_launch.hpp"
-#include "app/cuda/replay.hpp"
 #include "app/files/outputs.hpp"
-#include "app/processes/child.hpp"
 #include "app/processes/runner.hpp"
 #include "app/screen/say.hpp"
 #include "app/screen/stdout_guard.hpp"
@@ -23,8 +20,10 @@
 #include "core/stats.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
-#include "explain/counters.hpp"
-#include "inspect/code/hot.hpp"
+#include "inspect/code/hot_code.hpp"
+#include "inspect/cuda/cuda_launch.hpp"
+#include "inspect/cuda/ncu_counters.hpp"
+#include "inspect/cuda/replay.hpp"
 #include "inspect/tools/tool.hpp"
 #include "report/records/json.hpp"
 #include "report/table/counters.hpp"
@@ -55,9 +54,9 @@ public:
         const auto record = measured(cell, device, temporary.path() / "dumps");
         if (record.status != model::Status::ok || !record.time)
             return std::string(model::name(record.status)) + ": " + record.reason;
-        Replay replay;
+        inspect::Replay replay;
         try {
-            replay = replay_of(cell, device, record, invocation_.seed);
+            replay = inspect::replay_of(cell, device, record, invocation_.seed);
         } catch (const Unsupported& e) {
             return "it cannot be launched through the CUDA driver, because " + std::string(e.what());
         }
@@ -75,7 +74,8 @@ public:
             throw Error(Blame::environment,
                         "folder '" + folder.string() + "' (--export) cannot be made: " + failed.message());
         try {
-            write_cuda_launch(folder, replay.setup, replay.entry, replay.ptx, device.identity, invocation_.seed);
+            inspect::write_cuda_launch(folder, replay.setup, replay.entry, replay.ptx, device.identity,
+                                       invocation_.seed);
         } catch (const Unsupported& e) {
             return "it cannot be launched through the CUDA driver, because " + std::string(e.what());
         }
@@ -98,12 +98,12 @@ private:
         return out;
     }
 
-    std::optional<std::string> launched(const model::Cell& cell, const model::Record& record, const Replay& replay,
-                                        const fs::path& folder) {
+    std::optional<std::string> launched(const model::Cell& cell, const model::Record& record,
+                                        const inspect::Replay& replay, const fs::path& folder) {
         const auto milliseconds = std::chrono::milliseconds(static_cast<long>(1000 * invocation_.timeout_seconds));
-        const auto plain = inspect::run_tool(this_program(), replay_command(folder, timed_launches), milliseconds);
+        const auto plain = inspect::run_launch(folder, timed_launches, milliseconds);
         if (!plain.ok()) return trim(plain.err).empty() ? "the launch " + plain.failure() : trim(plain.err);
-        if (const auto wrong = check_cuda_launch(folder, replay.setup, invocation_.seed))
+        if (const auto wrong = inspect::check_cuda_launch(folder, replay.setup, invocation_.seed))
             return "wrong through the CUDA driver: " + *wrong;
         auto times = seconds_of(plain.out);
         if (times.empty()) return "the launch printed no time";
@@ -135,18 +135,18 @@ private:
         return trouble;
     }
 
-    std::optional<std::string> profiled(const fs::path& ncu, const model::Cell& cell, const Replay& replay,
+    std::optional<std::string> profiled(const fs::path& ncu, const model::Cell& cell, const inspect::Replay& replay,
                                         const fs::path& folder, model::Counted& counted, model::Record& record) {
         const auto limit = std::chrono::milliseconds(static_cast<long>(4000 * invocation_.timeout_seconds));
         if (!invocation_.passed_on.empty()) {
-            const auto result = run_ncu(ncu, replay, folder, invocation_.passed_on, limit);
+            const auto result = inspect::run_ncu(ncu, replay, folder, invocation_.passed_on, limit);
             results() << printable(result.out, "\n\t");
             return result.ok() ? std::nullopt : std::optional("ncu " + result.failure());
         }
-        auto found = profile_replay(ncu, replay, folder, Count::everything, limit);
+        auto found = inspect::profile_replay(ncu, replay, folder, inspect::Count::everything, limit);
         if (!found.trouble.empty()) return found.trouble;
         counted.counters = std::move(found.counters);
-        for (const auto& line : explain::read_counters(counted.counters))
+        for (const auto& line : inspect::read_counters(counted.counters))
             results() << fmt::format("  {:<24} {:<60} {}\n", line.what, line.value, line.how);
         if (!found.executed) return std::nullopt;
         record.hot = inspect::hot_code(*found.executed);
@@ -156,7 +156,7 @@ private:
     }
 
     /// Kernels whose work-items do different amounts of work can be compared so.
-    void print_per_unit(const model::Cell& cell, const Replay& replay, double by_items) {
+    void print_per_unit(const model::Cell& cell, const inspect::Replay& replay, double by_items) {
         const auto units = model::units_of(*cell.experiment, replay.setup);
         if (!units || replay.setup.slope) return;
         results() << fmt::format("  {:<24} {:<60} {}\n", "instructions",

@@ -6,10 +6,9 @@
 
 #include "app/choose/choice.hpp"
 #include "app/choose/request.hpp"
-#include "app/claims/claim_test.hpp"
-#include "app/claims/peaks.hpp"
 #include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
+#include "app/comparing/measure.hpp"
 #include "app/files/outputs.hpp"
 #include "app/files/profile_file.hpp"
 #include "app/files/sink.hpp"
@@ -19,7 +18,9 @@
 #include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
 #include "core/text.hpp"
+#include "explain/claim_test.hpp"
 #include "explain/doubt.hpp"
+#include "explain/peaks.hpp"
 #include "report/table/explanation.hpp"
 
 namespace cllab::app {
@@ -94,20 +95,20 @@ int run_why(const WhyOptions& asked) {
                              sink.take(record);
                          }});
             const auto& limits = request.settings.limits.at(device.selector);
-            Peaks peaks(*runner, request.settings, device);
+            RunnerMeasure measure(*runner, request.settings, device, show);
+            explain::Peaks peaks(measure, limits);
             for (const auto& [cell, record] : done) {
-                auto explanation = peaks.explain(*cell, record, show);
+                auto explanation = peaks.explain(*cell, record);
                 const auto second = peaks.second_time(*cell, record, explanation.limit);
                 const auto& explained = second ? *second : record;
                 if (second) {
                     sink.take(*second);
                     auto again = explain::still_used(std::move(explanation.again), peaks.limits());
-                    explanation = peaks.explain(*cell, *second, show);
+                    explanation = peaks.explain(*cell, *second);
                     explanation.again.insert(explanation.again.begin(), again.begin(), again.end());
                     explanation.first_seconds = record.time->median;
                 }
-                if (invocation.test)
-                    test_claim(*runner, request.settings, device, *cell, explained, peaks.limits(), explanation, show);
+                if (invocation.test) explain::test_claim(measure, *cell, explained, peaks.limits(), explanation);
                 clear();
                 sink.line(report::explanation_json(explained, explanation));
                 failed = failed || model::is_failure(record.status);

@@ -7,7 +7,7 @@
 #include "app/comparing/regress_cells.hpp"
 #include "app/comparing/versus.hpp"
 #include "app/files/baseline.hpp"
-#include "compare/regression.hpp"
+#include "compare/family_test.hpp"
 #include "core/clock.hpp"
 #include "model/rankable.hpp"
 #include "report/table/comparison.hpp"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "compare/history.hpp"
+#include "compare/level_changes.hpp"
 #include "core/text.hpp"
 
 namespace cllab::app {

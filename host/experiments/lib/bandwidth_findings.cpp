@@ -6,8 +6,8 @@
 
 #include "core/units.hpp"
 #include "experiments/lib/findings.hpp"
+#include "experiments/lib/fit.hpp"
 #include "experiments/lib/levels.hpp"
-#include "model/fit.hpp"
 
 namespace cllab::model::lib {
 namespace {

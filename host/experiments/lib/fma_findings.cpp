@@ -8,7 +8,7 @@
 
 #include "core/units.hpp"
 #include "experiments/lib/cores.hpp"
-#include "model/fit.hpp"
+#include "experiments/lib/fit.hpp"
 
 namespace cllab::model::lib {
 namespace {

@@ -7,8 +7,8 @@
 #include "core/stats.hpp"
 #include "core/units.hpp"
 #include "experiments/lib/findings.hpp"
+#include "experiments/lib/fit.hpp"
 #include "experiments/lib/sizes.hpp"
-#include "model/fit.hpp"
 
 namespace cllab::model::lib {
 namespace {

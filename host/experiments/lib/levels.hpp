@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "experiments/lib/describe.hpp"
+#include "experiments/lib/fit.hpp"
 #include "model/experiment.hpp"
-#include "model/fit.hpp"
 #include "model/params.hpp"
 
 namespace cllab::model::lib {

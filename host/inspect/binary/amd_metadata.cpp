@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-std::optional<std::int64_t> number_at(const json& object, const char* key) {
+std::optional<std::int64_t> integer_at(const json& object, const char* key) {
     const auto found = object.find(key);
     if (found == object.end() || !found->is_number_integer()) return std::nullopt;
     return found->get<std::int64_t>();
@@ -63,16 +63,15 @@ std::optional<AmdKernelFacts> amd_kernel_facts(const json& metadata, std::string
     for (const auto& kernel : *kernels) {
         if (!kernel.is_object() || string_at(kernel, ".name") != entry) continue;
         AmdKernelFacts facts;
-        facts.vgprs = number_at(kernel, ".vgpr_count");
-        facts.agprs = number_at(kernel, ".agpr_count");
-        facts.sgprs = number_at(kernel, ".sgpr_count");
-        facts.vgpr_spills = number_at(kernel, ".vgpr_spill_count");
-        facts.sgpr_spills = number_at(kernel, ".sgpr_spill_count");
-        facts.private_bytes = number_at(kernel, ".private_segment_fixed_size");
-        facts.local_bytes = number_at(kernel, ".group_segment_fixed_size");
-        facts.wavefront = number_at(kernel, ".wavefront_size");
-        facts.max_group = number_at(kernel, ".max_flat_workgroup_size");
-        facts.kernarg_bytes = number_at(kernel, ".kernarg_segment_size");
+        facts.vgprs = integer_at(kernel, ".vgpr_count");
+        facts.agprs = integer_at(kernel, ".agpr_count");
+        facts.sgprs = integer_at(kernel, ".sgpr_count");
+        facts.vgpr_spills = integer_at(kernel, ".vgpr_spill_count");
+        facts.sgpr_spills = integer_at(kernel, ".sgpr_spill_count");
+        facts.private_bytes = integer_at(kernel, ".private_segment_fixed_size");
+        facts.local_bytes = integer_at(kernel, ".group_segment_fixed_size");
+        facts.wavefront = integer_at(kernel, ".wavefront_size");
+        facts.max_group = integer_at(kernel, ".max_flat_workgroup_size");
         return facts;
     }
     return std::nullopt;

@@ -8,14 +8,14 @@
 #include <string>
 #include <string_view>
 
-#include "inspect/binary/bytes.hpp"
+#include "inspect/binary/bounded_bytes.hpp"
 
 namespace cllab::inspect {
 
 /// Registers are per work-item (VGPR) and per wavefront (SGPR); bytes per work-item (private) and work-group (local).
 struct AmdKernelFacts {
     std::optional<std::int64_t> vgprs, agprs, sgprs, vgpr_spills, sgpr_spills, private_bytes, local_bytes, wavefront,
-        max_group, kernarg_bytes;
+        max_group;
 };
 
 /// The whole metadata document, or nothing when the file has no readable one.

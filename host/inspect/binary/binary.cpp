@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "inspect/binary/bytes.hpp"
+#include "inspect/binary/bounded_bytes.hpp"
 #include "inspect/binary/elf.hpp"
 
 namespace cllab::inspect {

@@ -1,7 +1,6 @@
 #include "inspect/binary/intel_cpu_code.hpp"
 
-#include <cctype>
-#include <charconv>
+#include "inspect/code/code.hpp"
 
 namespace cllab::inspect {
 namespace {
@@ -13,9 +12,7 @@ unsigned lanes_of(std::string_view symbol, const std::string& kernel) {
     symbol.remove_suffix(kernel.size() + 1);
     const auto mask = symbol.find('N', 4);
     if (mask == std::string_view::npos || symbol.find('_', 1) != std::string_view::npos) return 0;
-    unsigned lanes = 0;
-    std::from_chars(symbol.data() + mask + 1, symbol.data() + symbol.size(), lanes);
-    return lanes;
+    return static_cast<unsigned>(number_at(symbol, mask + 1));
 }
 
 }  // namespace

@@ -1,9 +1,8 @@
 #include "inspect/binary/nvidia.hpp"
 
-#include <charconv>
-
 #include "core/text.hpp"
 #include "inspect/binary/elf.hpp"
+#include "inspect/code/code.hpp"
 
 namespace cllab::inspect {
 namespace {
@@ -15,10 +14,7 @@ std::optional<std::int64_t> number_before(std::string_view line, std::string_vie
     while (end > 0 && line[end - 1] == ' ') --end;
     auto begin = end;
     while (begin > 0 && line[begin - 1] >= '0' && line[begin - 1] <= '9') --begin;
-    std::int64_t value = 0;
-    const auto parsed = std::from_chars(line.data() + begin, line.data() + end, value);
-    if (begin == end || parsed.ec != std::errc{}) return std::nullopt;
-    return value;
+    return begin == end ? std::nullopt : std::optional(static_cast<std::int64_t>(number_at(line, begin)));
 }
 
 void keep(std::optional<std::int64_t>& field, std::optional<std::int64_t> found) {
@@ -78,10 +74,7 @@ PtxasFacts read_cubin(ByteSpan cubin, std::string_view entry) {
 
 int ptx_target(std::string_view ptx) {
     const auto at = ptx.find(".target sm_");
-    if (at == std::string_view::npos) return 0;
-    int number = 0;
-    std::from_chars(ptx.data() + at + 11, ptx.data() + ptx.size(), number);
-    return number;
+    return at == std::string_view::npos ? 0 : static_cast<int>(number_at(ptx, at + 11));
 }
 
 }  // namespace cllab::inspect

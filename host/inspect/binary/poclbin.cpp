@@ -4,7 +4,7 @@
 #include <set>
 
 #include "inspect/binary/binary.hpp"
-#include "inspect/binary/bytes.hpp"
+#include "inspect/binary/bounded_bytes.hpp"
 
 namespace cllab::inspect {
 namespace {

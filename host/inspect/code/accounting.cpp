@@ -1,12 +1,11 @@
 #include "inspect/code/accounting.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <vector>
 
 #include "inspect/code/cfg.hpp"
-#include "inspect/code/work.hpp"
+#include "inspect/code/declared_work.hpp"
 #include "inspect/isa/isa.hpp"
 
 namespace cllab::inspect {
@@ -75,10 +74,8 @@ std::optional<double> bytes_of(const std::map<std::string, unsigned>& memory, st
     double sum = 0;
     for (const auto& [name, count] : memory) {
         if (!name.starts_with(kind) || name.size() <= kind.size() || name[kind.size()] != '_') continue;
-        unsigned bits = 0;
-        const char* from = name.data() + kind.size() + 1;
-        const char* end = name.data() + name.size();
-        if (std::from_chars(from, end, bits).ptr != end || bits == 0) return std::nullopt;
+        const auto bits = whole_number(std::string_view(name).substr(kind.size() + 1)).value_or(0);
+        if (bits == 0) return std::nullopt;
         sum += count * (bits / 8.0);
     }
     return sum;
@@ -101,15 +98,10 @@ model::Hot account(const Analysis& analysis, const DeclaredPerItem& declared) {
 
     std::vector<Candidate> candidates(graph.loops.size() + 1);  // the last one: what is in no loop
     for (std::size_t b = 0; b < graph.blocks.size(); ++b) {
-        std::size_t innermost = graph.loops.size();
-        for (std::size_t k = 0; k < graph.loops.size(); ++k) {
-            const auto& blocks = graph.loops[k].blocks;
-            if (std::binary_search(blocks.begin(), blocks.end(), b) &&
-                (innermost == graph.loops.size() || graph.loops[k].depth > graph.loops[innermost].depth))
-                innermost = k;
-        }
-        candidates[innermost].blocks.push_back(b);
-        for (auto i = graph.blocks[b].first; i < graph.blocks[b].end; ++i) candidates[innermost].add(isa, code[i]);
+        const auto& block = graph.blocks[b];
+        auto& candidate = block.loops.empty() ? candidates.back() : candidates[block.loops.back()];
+        candidate.blocks.push_back(b);
+        for (auto i = block.first; i < block.end; ++i) candidate.add(isa, code[i]);
     }
     // Work elsewhere may be another way to the same end, as a scalar loop for the edge is.
     const auto does_all = [&](std::size_t k) {
@@ -144,23 +136,8 @@ model::Hot account(const Analysis& analysis, const DeclaredPerItem& declared) {
             "the loop that does the declared work has fewer instructions in all its passes than the code in no loop");
     out.evidence = model::Hot::accounted;
     for (const auto b : candidates[found].blocks) {
-        const auto& block = graph.blocks[b];
-        Counts counts;
-        for (auto i = block.first; i < block.end; ++i) counts.add(isa, code[i]);
-        if (counts.instructions == 0) continue;
-        auto& hot = out.blocks.emplace_back(
-            model::HotBlock{stats->code.name,
-                            code[block.first].address,
-                            code[block.end - 1].address + std::max(1u, code[block.end - 1].bytes),
-                            0,
-                            0,
-                            counts.instructions,
-                            counts.classes,
-                            counts.memory,
-                            {}});
-        for (std::size_t k = 0; k < graph.loops.size(); ++k)
-            if (std::binary_search(graph.loops[k].blocks.begin(), graph.loops[k].blocks.end(), b))
-                hot.loops.push_back(code[graph.blocks[graph.loops[k].header].first].address);
+        auto block = counted_block(isa, stats->code, graph, graph.blocks[b]);
+        if (block.instructions > 0) out.blocks.push_back(std::move(block));
     }
     return out;
 }

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "inspect/binary/binary.hpp"
-#include "inspect/code/stats.hpp"
+#include "inspect/code/counts.hpp"
 #include "inspect/tools/disassemble.hpp"
 #include "model/result.hpp"
 

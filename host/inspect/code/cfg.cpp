@@ -160,6 +160,8 @@ FlowGraph analyse_flow(const Function& function) {
                                                     : a.blocks.size() > b.blocks.size();
     });
     nest(graph.loops);
+    for (std::size_t k = 0; k < graph.loops.size(); ++k)
+        for (const auto b : graph.loops[k].blocks) graph.blocks[b].loops.push_back(k);
     return graph;
 }
 

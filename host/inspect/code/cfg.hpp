@@ -12,6 +12,7 @@ namespace cllab::inspect {
 struct Block {
     std::size_t first = 0, end = 0;  ///< instructions [first, end)
     std::vector<std::size_t> successors;
+    std::vector<std::size_t> loops{};  ///< around it, outermost first
 };
 
 struct Loop {

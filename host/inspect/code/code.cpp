@@ -48,6 +48,19 @@ std::vector<Function> functions_of(std::string_view text,
     return functions;
 }
 
+std::uint64_t number_at(std::string_view text, std::size_t at) {
+    std::uint64_t value = 0;
+    if (at < text.size()) std::from_chars(text.data() + at, text.data() + text.size(), value);
+    return value;
+}
+
+std::optional<unsigned> whole_number(std::string_view text) {
+    unsigned out = 0;
+    const auto end = text.data() + text.size();
+    const auto parsed = std::from_chars(text.data(), end, out);
+    return !text.empty() && parsed.ec == std::errc{} && parsed.ptr == end ? std::optional(out) : std::nullopt;
+}
+
 bool is_hex(std::string_view text) {
     return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isxdigit(c); });
 }
@@ -58,6 +71,12 @@ std::optional<std::uint64_t> leading_hex(std::string_view text) {
     const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value, 16);
     if (parsed.ec != std::errc{}) return std::nullopt;
     return value;
+}
+
+std::optional<std::uint64_t> listed_address(std::string_view line) {
+    const auto first = line.find_first_not_of(' '), colon = line.find(':');
+    if (first == std::string_view::npos || colon == std::string_view::npos || colon <= first) return std::nullopt;
+    return leading_hex(line.substr(first, colon - first));
 }
 
 std::string_view function_header(std::string_view line) {

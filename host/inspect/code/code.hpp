@@ -56,10 +56,16 @@ Instruction instruction_of(std::string text);
 std::vector<Function> functions_of(std::string_view text,
                                    const std::function<std::string_view(std::string_view line)>& name_of,
                                    const std::function<std::optional<Instruction>(std::string_view line)>& read);
+/// The decimal number at a place of a text; 0 where there is none.
+std::uint64_t number_at(std::string_view text, std::size_t at);
+/// Decimal digits and nothing else.
+std::optional<unsigned> whole_number(std::string_view text);
 /// Hexadecimal digits and nothing else.
 bool is_hex(std::string_view text);
 /// Hexadecimal with or without 0x at the start of `text`.
 std::optional<std::uint64_t> leading_hex(std::string_view text);
+/// The address in front of an instruction of objdump's, "    1160:"; nothing for any other line.
+std::optional<std::uint64_t> listed_address(std::string_view line);
 /// The function named in the last brackets, "foo" of "call 0x1000 <foo>" and of "jmp 0x1020 <foo+0x20>"; empty when
 /// none is.
 std::string_view named_target(std::string_view text);

@@ -22,22 +22,17 @@ std::vector<std::string> of_ptx(std::string_view text) {
     return out;
 }
 
-std::vector<std::string> of_sections(ByteSpan binary, std::string_view prefix) {
+/// Of the sections or symbols of an ELF file: the names with this in front and that behind, without both.
+template <typename Named>
+std::vector<std::string> of_elf(ByteSpan binary, std::vector<Named> Elf::*list, std::string_view front,
+                                std::string_view behind) {
     std::vector<std::string> out;
-    if (const auto elf = read_elf(binary))
-        for (const auto& section : elf->sections)
-            if (section.name.size() > prefix.size() && section.name.starts_with(prefix))
-                out.emplace_back(section.name.substr(prefix.size()));
-    return out;
-}
-
-/// A code object has a descriptor NAME.kd for each kernel.
-std::vector<std::string> of_descriptors(ByteSpan binary) {
-    std::vector<std::string> out;
-    if (const auto elf = read_elf(binary))
-        for (const auto& symbol : elf->symbols)
-            if (symbol.name.size() > 3 && symbol.name.ends_with(".kd"))
-                out.emplace_back(symbol.name.substr(0, symbol.name.size() - 3));
+    const auto elf = read_elf(binary);
+    const auto more = front.size() + behind.size();
+    if (!elf) return out;
+    for (const auto& named : (*elf).*list)
+        if (named.name.size() > more && named.name.starts_with(front) && named.name.ends_with(behind))
+            out.emplace_back(named.name.substr(front.size(), named.name.size() - more));
     return out;
 }
 
@@ -55,55 +50,44 @@ std::vector<std::string> of_poclbin(ByteSpan binary) {
 /// OpEntryPoint of the kernel model: word count and opcode 15, model 6, an id, then the name.
 std::vector<std::string> of_spirv(ByteSpan binary) {
     std::vector<std::string> out;
-    const auto word = [&](std::size_t i) {
-        std::uint32_t value = 0;
-        for (std::size_t b = 0; b < 4; ++b) value |= std::to_integer<std::uint32_t>(binary[4 * i + b]) << (8 * b);
-        return value;
-    };
+    const auto word = [&](std::size_t i) { return *load<std::uint32_t>(binary, 4 * i); };
     const auto words = binary.size() / 4;
     for (std::size_t at = 5; at < words;) {
         const auto count = word(at) >> 16;
         if (count == 0 || at + count > words) break;
         if ((word(at) & 0xffff) == 15 && count > 3 && word(at + 1) == 6) {
-            std::string name;
-            for (auto b = 4 * (at + 3); b < 4 * (at + count) && binary[b] != std::byte{0}; ++b)
-                name += std::to_integer<char>(binary[b]);
-            out.push_back(name);
+            const auto name = as_text(binary.subspan(4 * (at + 3), 4 * (count - 3)));
+            out.emplace_back(name.substr(0, name.find('\0')));
         }
         at += count;
     }
     return out;
 }
 
+std::vector<std::string> all_names(ByteSpan binary) {
+    switch (recognise(binary)) {
+        case Kind::ptx:
+            return of_ptx(ptx_text(binary));
+        case Kind::cubin:
+        case Kind::intel_gpu_zebin:
+            return of_elf(binary, &Elf::sections, ".text.", "");
+        case Kind::amdgpu_code_object:  // has a descriptor NAME.kd for each kernel
+            return of_elf(binary, &Elf::symbols, "", ".kd");
+        case Kind::poclbin:
+            return of_poclbin(binary);
+        case Kind::spirv:
+            return of_spirv(binary);
+        default:
+            return {};
+    }
+}
+
 }  // namespace
 
 std::vector<std::string> kernel_names(ByteSpan binary) {
-    std::vector<std::string> found;
-    switch (recognise(binary)) {
-        case Kind::ptx:
-            found = of_ptx(ptx_text(binary));
-            break;
-        case Kind::cubin:
-            found = of_sections(binary, ".text.");
-            break;
-        case Kind::intel_gpu_zebin:
-            found = of_sections(binary, ".text.");
-            break;
-        case Kind::amdgpu_code_object:
-            found = of_descriptors(binary);
-            break;
-        case Kind::poclbin:
-            found = of_poclbin(binary);
-            break;
-        case Kind::spirv:
-            found = of_spirv(binary);
-            break;
-        default:
-            break;
-    }
     std::vector<std::string> out;
-    for (const auto& name : found)
-        if (std::find(out.begin(), out.end(), name) == out.end()) out.push_back(name);
+    for (auto& name : all_names(binary))
+        if (std::find(out.begin(), out.end(), name) == out.end()) out.push_back(std::move(name));
     return out;
 }
 

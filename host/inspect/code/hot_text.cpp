@@ -3,8 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "inspect/code/hot.hpp"
-#include "inspect/code/stats.hpp"
+#include "inspect/code/counts.hpp"
+#include "inspect/code/hot_code.hpp"
 #include "json/hot.hpp"
 #include "json/read.hpp"
 
@@ -50,15 +50,10 @@ std::string marked_isa_text(const Analysis& analysis, const Hot& hot) {
             head = false;
         }
         if (const auto name = function_header(line); !name.empty()) function = name;
-        const auto first = line.find_first_not_of(' ');
-        const auto colon = line.find(':');
-        if (first != std::string_view::npos && colon != std::string_view::npos && colon > first &&
-            !line.starts_with("//")) {
-            const auto address = leading_hex(line.substr(first, colon - first));
-            for (const auto& block : hot.blocks)
-                if (address == block.begin && block.function == function)
-                    out += "// hot: " + share_of(hot, block) + place(block) + "\n";
-        }
+        const auto address = line.starts_with("//") ? std::nullopt : listed_address(line);
+        for (const auto& block : hot.blocks)
+            if (address == block.begin && block.function == function)
+                out += "// hot: " + share_of(hot, block) + place(block) + "\n";
         out.append(line).append("\n");
     }
     return out;

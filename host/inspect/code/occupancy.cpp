@@ -4,7 +4,7 @@
 
 namespace cllab::inspect {
 
-void OccupancyLimits::add(std::int64_t value, const std::string& name, const std::string& arithmetic) {
+void OccupancyLimits::add_term(std::int64_t value, const std::string& name, const std::string& arithmetic) {
     terms_ += (terms_.empty() ? "" : ", ") + arithmetic;
     if (least_ < 0 || value < least_) least_ = value, name_ = name;
 }

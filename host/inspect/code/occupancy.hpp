@@ -1,6 +1,8 @@
 // How many waves a kernel's registers and local memory leave room for, with the arithmetic written out.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <string>
 
@@ -25,10 +27,17 @@ struct KernelNeeds {
 /// The smallest of several limits, remembering which and how each came about.
 class OccupancyLimits {
 public:
-    void add(std::int64_t value, const std::string& name, const std::string& arithmetic);
+    /// `arithmetic` and the numbers in it, as fmt::format takes them.
+    template <typename... Numbers>
+    void add(std::int64_t value, const std::string& name, fmt::format_string<const Numbers&...> arithmetic,
+             const Numbers&... numbers) {
+        add_term(value, name, fmt::format(arithmetic, numbers...));
+    }
     Occupancy result(unsigned most, const std::string& unit) const;
 
 private:
+    void add_term(std::int64_t value, const std::string& name, const std::string& arithmetic);
+
     std::int64_t least_ = -1;
     std::string name_, terms_;
 };

@@ -1,7 +1,5 @@
 #include "inspect/code/source_lines.hpp"
 
-#include <charconv>
-
 #include "core/text.hpp"
 #include "inspect/code/code.hpp"
 #include "inspect/isa/isa.hpp"
@@ -19,10 +17,8 @@ std::string place_in(std::string_view line) {
     if (const auto more = line.find(" (discriminator"); more != std::string_view::npos) line = line.substr(0, more);
     const auto colon = line.rfind(':');
     if (line.empty() || line.front() == ' ' || colon == std::string_view::npos || colon + 1 == line.size()) return {};
-    unsigned number = 0;
-    const char* end = line.data() + line.size();
-    if (std::from_chars(line.data() + colon + 1, end, number).ptr != end || number == 0) return {};
-    return std::string(without_folder(line.substr(0, colon))) + ":" + std::to_string(number);
+    const auto number = whole_number(line.substr(colon + 1)).value_or(0);
+    return number == 0 ? "" : std::string(without_folder(line.substr(0, colon))) + ":" + std::to_string(number);
 }
 
 }  // namespace
@@ -32,12 +28,9 @@ std::map<std::uint64_t, std::string> source_places(std::string_view listing) {
     std::string place;
     for (const auto line : lines_of(listing)) {
         if (const auto found = place_in(line); !found.empty()) place = found;
-        const auto first = line.find_first_not_of(' ');
-        const auto colon = line.find(':');
         if (!function_header(line).empty()) place.clear();
-        if (first == 0 || first == std::string_view::npos || colon == std::string_view::npos || place.empty()) continue;
-        const auto address = leading_hex(line.substr(first, colon - first));
-        if (address) out.emplace(*address, place);
+        if (!line.starts_with(' ') || place.empty()) continue;
+        if (const auto address = listed_address(line)) out.emplace(*address, place);
     }
     return out;
 }
@@ -52,14 +45,12 @@ std::map<std::uint64_t, std::string> source_places_of(ByteSpan host_elf) {
 std::map<std::string, std::string> lines_by_place(const std::string& source) {
     std::map<std::string, std::string> out;
     std::string file = "<kernel>";
-    unsigned number = 0;
+    std::uint64_t number = 0;
     for (const auto& line : split(source, '\n')) {
         ++number;
         if (line.starts_with("#line ")) {
             const auto open = line.find('"'), close = line.rfind('"');
-            unsigned next = 0;
-            std::from_chars(line.data() + 6, line.data() + line.size(), next);
-            if (next > 0) number = next - 1;
+            if (const auto next = number_at(line, 6); next > 0) number = next - 1;
             if (open < close) file = without_folder(std::string_view(line).substr(open + 1, close - open - 1));
             continue;
         }

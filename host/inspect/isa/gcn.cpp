@@ -2,7 +2,6 @@
 // " <f+0x68>".
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "core/text.hpp"
@@ -30,11 +29,9 @@ using What = Declared::What;
 /// Branches hold a signed count of dwords from the next instruction: "65522" is -14. Newer tools print a label instead;
 /// then "<f+0x68>" behind the encoding tells.
 std::optional<std::uint64_t> branch_target(const Instruction& i, string_view comment, std::uint64_t function_start) {
-    unsigned value = 0;
-    const auto parsed = std::from_chars(i.operands.data(), i.operands.data() + i.operands.size(), value);
-    if (parsed.ec == std::errc{} && parsed.ptr == i.operands.data() + i.operands.size() && value <= 0xffff)
+    if (const auto value = whole_number(i.operands); value && *value <= 0xffff)
         return i.address + 4 +
-               static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int16_t>(value)) * 4);
+               static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int16_t>(*value)) * 4);
     const auto open = comment.find('<'), plus = comment.find('+', open), close = comment.find('>', open);
     if (open == string_view::npos || close == string_view::npos) return std::nullopt;
     if (plus == string_view::npos || plus > close) return function_start;
@@ -96,9 +93,7 @@ unsigned access_bits(string_view m) {
             !std::isdigit(static_cast<unsigned char>(part[1])))
             continue;
         if (part.starts_with("d16")) continue;  // half of a register, not a width
-        unsigned bits = 0;
-        std::from_chars(part.data() + 1, part.data() + part.size(), bits);
-        return bits;
+        return static_cast<unsigned>(number_at(part, 1));
     }
     return 0;
 }
@@ -204,32 +199,25 @@ std::optional<AmdLimits> amd_limits(const std::string& processor, bool wave64) {
     return std::nullopt;
 }
 
-std::string number(std::int64_t n) { return std::to_string(n); }
-
 std::optional<Occupancy> occupancy(const std::string& processor, const KernelNeeds& needs) {
     const std::int64_t lanes = needs.wavefront;
     const auto limits = amd_limits(processor, lanes == 64);
     if (!limits || lanes <= 0) return std::nullopt;
     OccupancyLimits found;
-    found.add(limits->waves, "hardware", number(limits->waves));
-    if (needs.registers > 0) {
-        const auto each = round_up(needs.registers, limits->granule);
-        found.add(limits->vgprs / each, "registers",
-                  "floor(" + number(limits->vgprs) + " VGPRs / roundup(" + number(needs.registers) + ", " +
-                      number(limits->granule) + ")) = " + number(limits->vgprs / each));
-    }
-    if (needs.scalar_registers > 0 && limits->sgprs > 0) {
-        const auto each = round_up(needs.scalar_registers, limits->sgpr_granule);
-        found.add(limits->sgprs / each, "scalar registers",
-                  "floor(" + number(limits->sgprs) + " SGPRs / roundup(" + number(needs.scalar_registers) + ", " +
-                      number(limits->sgpr_granule) + ")) = " + number(limits->sgprs / each));
-    }
+    found.add(limits->waves, "hardware", "{}", limits->waves);
+    const auto of_file = [&](const char* what, const char* unit, std::int64_t all, std::int64_t asked,
+                             std::int64_t granule) {
+        if (asked <= 0 || all <= 0) return;
+        const auto waves = all / round_up(asked, granule);
+        found.add(waves, what, "floor({} {} / roundup({}, {})) = {}", all, unit, asked, granule, waves);
+    };
+    of_file("registers", "VGPRs", limits->vgprs, needs.registers, limits->granule);
+    of_file("scalar registers", "SGPRs", limits->sgprs, needs.scalar_registers, limits->sgpr_granule);
     if (needs.local_bytes > 0 && needs.group_items > 0) {
         const auto per_group = round_up(static_cast<std::int64_t>(needs.group_items), lanes) / lanes;
-        const auto groups = 4 * limits->lds_per_simd / needs.local_bytes;
-        found.add(groups * per_group / 4, "local memory",
-                  "floor(" + number(4 * limits->lds_per_simd) + " byte LDS / " + number(needs.local_bytes) + ") * " +
-                      number(per_group) + " / 4 = " + number(groups * per_group / 4));
+        const auto local = 4 * limits->lds_per_simd, waves = local / needs.local_bytes * per_group / 4;
+        found.add(waves, "local memory", "floor({} byte LDS / {}) * {} / 4 = {}", local, needs.local_bytes, per_group,
+                  waves);
     }
     return found.result(static_cast<unsigned>(limits->waves), "wavefronts per SIMD");
 }

@@ -1,7 +1,6 @@
 // What GCN and RDNA instructions do with registers (LLVM's AMDGPU operand syntax; AMD's instruction set manuals).
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 
 #include "core/text.hpp"
 #include "inspect/isa/isa.hpp"
@@ -16,12 +15,6 @@ using Operands = std::vector<std::string>;
 
 constexpr unsigned vector_kind = 0, accumulator_kind = 1, scalar_kind = 2, vcc_kind = 3;
 constexpr RegisterKind kinds[]{{"v", "v", true}, {"a", "a", true}, {"s", "s"}, {nullptr, "vcc"}};
-
-std::optional<unsigned> number_in(string_view text) {
-    unsigned out = 0;
-    const auto end = text.data() + text.size();
-    return !text.empty() && std::from_chars(text.data(), end, out).ptr == end ? std::optional(out) : std::nullopt;
-}
 
 /// "v3", "s[4:7]", "vcc_lo", "-|v1|", "off offset:16", "1.0": the registers; nothing for a word that is not known.
 std::optional<std::vector<Unit>> registers_of(string_view operand) {
@@ -45,11 +38,11 @@ std::optional<std::vector<Unit>> registers_of(string_view operand) {
                                        : ~0u;
     if (kind == ~0u) return std::nullopt;
     string_view rest = string_view(word).substr(1);
-    std::optional<unsigned> first = number_in(rest), last = first;
+    std::optional<unsigned> first = whole_number(rest), last = first;
     if (rest.starts_with('[') && rest.ends_with(']')) {
         const auto colon = rest.find(':');
-        first = number_in(rest.substr(1, std::min(colon, rest.size() - 1) - 1));
-        last = colon == string_view::npos ? first : number_in(rest.substr(colon + 1, rest.size() - colon - 2));
+        first = whole_number(rest.substr(1, std::min(colon, rest.size() - 1) - 1));
+        last = colon == string_view::npos ? first : whole_number(rest.substr(colon + 1, rest.size() - colon - 2));
     }
     if (!first || !last || *last < *first || *last - *first > 32) return std::nullopt;
     std::vector<Unit> out;

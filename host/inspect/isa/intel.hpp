@@ -18,9 +18,6 @@ std::optional<std::filesystem::path> ocloc();
 /// Both streams in one text, `err`. `folder`: for what ocloc must find.
 ToolResult run_ocloc(const TempFolder& folder, const std::filesystem::path& tool, std::vector<std::string> arguments);
 
-/// The decimal number at a place of a text; 0 where there is none.
-std::uint64_t number_at(std::string_view text, std::size_t at);
-
 void read_xe_facts(Analysis& analysis, nlohmann::json& facts, const FactsRequest& request);
 std::optional<Occupancy> xe_occupancy(const std::string& processor, const KernelNeeds& needs);
 

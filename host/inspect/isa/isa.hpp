@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "inspect/binary/binary.hpp"
-#include "inspect/binary/bytes.hpp"
+#include "inspect/binary/bounded_bytes.hpp"
 #include "inspect/code/code.hpp"
 #include "inspect/code/occupancy.hpp"
 #include "inspect/code/roles.hpp"
@@ -71,6 +71,9 @@ struct OfflineCode {
 
 /// Makes code for processors that are not here.
 struct OfflineCompiler {
+    const char *vendor, *driver;  ///< as a device has them
+    model::Implementation implementation;
+    std::uint64_t local_bytes;
     /// Every processor the lab knows, each with what this machine can make of it.
     std::vector<OfflineTarget> (*targets)();
     /// What Experiment::setup and the LAB_* defines need to know of one; the rest of `device` is filled in already.

@@ -32,8 +32,6 @@ constexpr std::array<NvidiaLimits, 14> nvidia_table{{
     {120, 48, 24, 100 << 10, 1024},
 }};
 
-std::string number(std::int64_t n) { return std::to_string(n); }
-
 void add_facts(Analysis& a, nlohmann::json& facts, const PtxasFacts& from, const FactsRequest& request,
                const std::string& origin) {
     set_fact(a.info, "registers", &model::CodeInfo::registers, from.registers, origin + ", per work-item");
@@ -76,30 +74,27 @@ std::optional<Occupancy> nvidia_occupancy(const std::string& processor, const Ke
     // Registers: four partitions of 16384, given out to a warp in lots of 256.
     const auto each = round_up(std::max<std::int64_t>(needs.registers, 1) * 32, 256);
     const auto by_registers = 16384 / each * 4;
-    const std::string registers_text =
-        "4 * floor(16384 registers / roundup(32 * " + number(needs.registers) + ", 256)) = " + number(by_registers);
+    const auto registers_text =
+        fmt::format("4 * floor(16384 registers / roundup(32 * {}, 256)) = {}", needs.registers, by_registers);
     OccupancyLimits found;
     const auto most = static_cast<unsigned>(limits->warps);
     if (needs.group_items == 0) {
-        found.add(limits->warps, "hardware", number(limits->warps));
-        found.add(by_registers, "registers", registers_text);
+        found.add(limits->warps, "hardware", "{}", limits->warps);
+        found.add(by_registers, "registers", "{}", registers_text);
         return found.result(most, "warps per SM");
     }
     const auto warps = round_up(static_cast<std::int64_t>(needs.group_items), 32) / 32;
     const auto whole_groups = [&](std::int64_t limit) { return limit / warps * warps; };
-    found.add(
-        whole_groups(limits->warps), "hardware",
-        number(limits->warps) + " in whole groups of " + number(warps) + " = " + number(whole_groups(limits->warps)));
-    found.add(limits->groups * warps, "work-group size",
-              number(limits->groups) + " groups * " + number(warps) + " = " + number(limits->groups * warps));
-    found.add(whole_groups(by_registers), "registers",
-              registers_text + ", in whole groups " + number(whole_groups(by_registers)));
+    found.add(whole_groups(limits->warps), "hardware", "{} in whole groups of {} = {}", limits->warps, warps,
+              whole_groups(limits->warps));
+    found.add(limits->groups * warps, "work-group size", "{} groups * {} = {}", limits->groups, warps,
+              limits->groups * warps);
+    found.add(whole_groups(by_registers), "registers", "{}, in whole groups {}", registers_text,
+              whole_groups(by_registers));
     if (needs.local_bytes > 0) {
         const auto groups = limits->shared_bytes / (round_up(needs.local_bytes, 128) + limits->reserved);
-        found.add(groups * warps, "local memory",
-                  "floor(" + number(limits->shared_bytes) + " byte / (roundup(" + number(needs.local_bytes) +
-                      ", 128) + " + number(limits->reserved) + ")) * " + number(warps) + " = " +
-                      number(groups * warps));
+        found.add(groups * warps, "local memory", "floor({} byte / (roundup({}, 128) + {})) * {} = {}",
+                  limits->shared_bytes, needs.local_bytes, limits->reserved, warps, groups * warps);
     }
     return found.result(most, "warps per SM");
 }

@@ -43,10 +43,6 @@ unsigned wave(const std::string& target, const std::vector<std::string>& options
 }
 
 void describe(model::Device& device, const std::string& target, const std::vector<std::string>& options) {
-    device.vendor = "AMD";
-    device.driver = "amd_comgr";
-    device.implementation = model::Implementation::amd;
-    device.local_bytes = 64 << 10;
     device.preferred_multiple = comgr_missing().empty() ? wave(target, options) : 0;
     device.fp16 = true;
     device.extensions.insert("cl_khr_subgroups");
@@ -62,6 +58,7 @@ OfflineCode compile(const std::string& target, const std::string& source, const 
 }  // namespace
 
 extern const OfflineCompiler amd_compiler;
-const OfflineCompiler amd_compiler{targets, describe, compile};
+const OfflineCompiler amd_compiler{"AMD",    "amd_comgr", model::Implementation::amd, 64 << 10, targets,
+                                   describe, compile};
 
 }  // namespace cllab::inspect

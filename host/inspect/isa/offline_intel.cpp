@@ -41,10 +41,6 @@ std::vector<OfflineTarget> targets() {
 }
 
 void describe(model::Device& device, const std::string& target, const std::vector<std::string>&) {
-    device.vendor = "Intel";
-    device.driver = "ocloc";
-    device.implementation = model::Implementation::intel_gpu;
-    device.local_bytes = 64 << 10;
     device.preferred_multiple = 16;
     device.fp16 = true;
     // Gen11, Gen12 and Xe-HPG have no double arithmetic.
@@ -68,6 +64,7 @@ OfflineCode compile(const std::string& target, const std::string& source, const 
 
 }  // namespace
 
-const OfflineCompiler intel_compiler{targets, describe, compile};
+const OfflineCompiler intel_compiler{"Intel",  "ocloc", model::Implementation::intel_gpu, 64 << 10, targets,
+                                     describe, compile};
 
 }  // namespace cllab::inspect

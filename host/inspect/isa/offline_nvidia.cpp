@@ -3,7 +3,6 @@
 // PTX is for reading and for counting registers, not for launching.
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "core/text.hpp"
 #include "device/cuda_text.hpp"
@@ -26,9 +25,7 @@ std::optional<std::filesystem::path> clang() { return find_tool(llvm_names("clan
 int version_of(const std::filesystem::path& compiler) {
     const std::string name = compiler.filename().string();
     const auto dash = name.rfind('-');
-    int version = 0;
-    if (dash != std::string::npos) std::from_chars(name.data() + dash + 1, name.data() + name.size(), version);
-    return version;
+    return dash == std::string::npos ? 0 : static_cast<int>(number_at(name, dash + 1));
 }
 
 /// The newest processor of the family that this clang knows: 14 and 15 end at sm_86, 16 at sm_90 (LLVM release notes).
@@ -38,10 +35,7 @@ int nearest_processor(int version, int sm) {
 
 /// The number of "sm_90"; 0 for anything else.
 int sm_of(const std::string& target) {
-    int sm = 0;
-    if (!target.starts_with("sm_")) return 0;
-    const auto parsed = std::from_chars(target.data() + 3, target.data() + target.size(), sm);
-    return parsed.ptr == target.data() + target.size() ? sm : 0;
+    return target.starts_with("sm_") ? static_cast<int>(whole_number(target.substr(3)).value_or(0)) : 0;
 }
 
 /// Empty when clang and libclc are here, else the sentence that says what is missing.
@@ -112,11 +106,7 @@ std::vector<OfflineTarget> targets() {
 }
 
 void describe(model::Device& device, const std::string& target, const std::vector<std::string>&) {
-    device.vendor = "NVIDIA";
-    device.driver = "clang NVPTX";
-    device.implementation = model::Implementation::nvidia;
     device.compute_capability = static_cast<unsigned>(sm_of(target));
-    device.local_bytes = 48 << 10;
     device.preferred_multiple = 32;
 }
 
@@ -132,6 +122,7 @@ OfflineCode compile(const std::string& target, const std::string& source, const 
 
 }  // namespace
 
-const OfflineCompiler nvidia_compiler{targets, describe, compile};
+const OfflineCompiler nvidia_compiler{"NVIDIA", "clang NVPTX", model::Implementation::nvidia, 48 << 10, targets,
+                                      describe, compile};
 
 }  // namespace cllab::inspect

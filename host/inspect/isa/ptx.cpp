@@ -1,7 +1,6 @@
 // PTX statements of every .entry and .func body. A statement ends in ';' and may span lines (calls do).
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <map>
 
 #include "core/text.hpp"
@@ -154,9 +153,7 @@ std::vector<Function> parse(string_view raw) {
 unsigned type_bits(string_view part) {
     const auto digit = part.find_first_of("0123456789");
     if (digit == string_view::npos || digit == 0 || !is_named(part.substr(0, digit), "f u s b bf tf")) return 0;
-    unsigned bits = 0;
-    std::from_chars(part.data() + digit, part.data() + part.size(), bits);
-    return bits;
+    return static_cast<unsigned>(number_at(part, digit));
 }
 
 struct Opcode {

@@ -1,7 +1,6 @@
 // What PTX statements do with their virtual registers.
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 
 #include "inspect/isa/isa.hpp"
 #include "inspect/isa/register_roles.hpp"
@@ -48,9 +47,8 @@ std::optional<std::vector<Unit>> registers_of(string_view operand) {
         const auto kind =
             std::find_if(std::begin(kinds), std::end(kinds), [&](const auto& k) { return prefix == k.prefix; });
         if (kind != std::end(kinds) && end > letters) {
-            unsigned number = 0;
-            std::from_chars(operand.data() + letters, operand.data() + end, number);
-            out.push_back({static_cast<unsigned>(kind - std::begin(kinds)), number});
+            out.push_back(
+                {static_cast<unsigned>(kind - std::begin(kinds)), static_cast<unsigned>(number_at(operand, letters))});
         } else if (!is_named(prefix, special)) {
             return std::nullopt;
         }

@@ -1,7 +1,7 @@
 // nvdisasm ("        /*0110*/              @P0 BRA `(.L_x_0) ;" between labels) and cuobjdump -sass (addresses instead
 // of labels, the encoding in a comment behind each line).
 #include <algorithm>
-#include <charconv>
+#include <cctype>
 #include <iterator>
 #include <map>
 #include <set>
@@ -184,15 +184,13 @@ bool bank_conflict(const Instruction& i) {
     if (!is_named(string_view(i.mnemonic).substr(0, i.mnemonic.find('.')), "FFMA IMAD")) return false;
     const auto operands = split(i.operands, ',');
     if (operands.size() != 4) return false;
-    std::set<unsigned> numbers;
+    std::set<std::uint64_t> numbers;
     for (std::size_t k = 1; k < 4; ++k) {
         const std::string operand = trim(operands[k]);
         const auto at = operand.find_first_not_of("-|");
-        unsigned number = 0;
         if (at == std::string::npos || operand[at] != 'R' || operand.find(".reuse") != std::string::npos) return false;
-        const char* digits = operand.data() + at + 1;
-        if (std::from_chars(digits, operand.data() + operand.size(), number).ptr == digits) return false;  // RZ
-        numbers.insert(number);
+        if (!std::isdigit(static_cast<unsigned char>(operand[at + 1]))) return false;  // RZ
+        numbers.insert(number_at(operand, at + 1));
     }
     return numbers.size() == 3 && *numbers.begin() % 2 == *std::next(numbers.begin()) % 2 &&
            *numbers.begin() % 2 == *numbers.rbegin() % 2;

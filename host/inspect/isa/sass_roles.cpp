@@ -2,7 +2,6 @@
 // shows by itself (sm_70 to sm_90): results stand first, wide operands are told by the suffix of the mnemonic, and what
 // is not listed here is not known.
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <map>
 #include <set>
@@ -31,11 +30,8 @@ std::optional<Unit> register_in(string_view word, bool& known) {
     for (const auto& [prefix, kind] : {std::pair("UR", uniform_kind), std::pair("UP", uniform_predicate_kind),
                                        std::pair("R", register_kind), std::pair("P", predicate_kind)}) {
         const string_view p = prefix;
-        unsigned number = 0;
         if (!word.starts_with(p)) continue;
-        const auto end = word.data() + word.size();
-        if (word.size() > p.size() && std::from_chars(word.data() + p.size(), end, number).ptr == end)
-            return Unit{kind, number};
+        if (const auto number = whole_number(word.substr(p.size()))) return Unit{kind, *number};
     }
     known = false;
     return std::nullopt;

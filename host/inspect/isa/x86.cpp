@@ -2,7 +2,6 @@
 // ptr [rdi]".
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
 
 #include "core/text.hpp"
 #include "inspect/isa/list.hpp"
@@ -176,9 +175,7 @@ unsigned vector_bits(string_view registers) {
 unsigned tested_bits(string_view operands) {
     const unsigned bits = memory_bits(operands);
     const auto to = operands.find("{1to");
-    return to == string_view::npos
-               ? bits
-               : bits * static_cast<unsigned>(std::strtoul(std::string(operands.substr(to + 4)).c_str(), nullptr, 10));
+    return to == string_view::npos ? bits : bits * static_cast<unsigned>(number_at(operands, to + 4));
 }
 
 enum class Access { load, store, both };
@@ -278,9 +275,7 @@ Class classify(const Instruction& i) {
 
 /// Elements of `bits` in the widest register an x86 instruction names.
 double lanes(const Instruction& i, unsigned bits) {
-    const std::string operands = lower(i.operands);
-    const unsigned width = is_named(operands, "*zmm*") ? 512 : is_named(operands, "*ymm*") ? 256 : 128;
-    return static_cast<double>(width) / bits;
+    return static_cast<double>(std::max(128u, vector_bits(lower(i.operands)))) / bits;
 }
 
 /// Elements of a floating-point instruction by its suffix: ss and sd have one; 0 for what has no such suffix or is

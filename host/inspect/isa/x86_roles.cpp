@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
+#include <map>
 #include <span>
 
 #include "core/text.hpp"
@@ -30,37 +30,29 @@ struct Named {
     bool clears_rest = false;                            ///< written, the parts behind it are zero
 };
 
+std::map<std::string, Named, std::less<>> all_registers() {
+    std::map<std::string, Named, std::less<>> out;
+    for (unsigned n = 0; n < 16; ++n) {
+        const std::string full = general_names[n], two = full.substr(1), letter = two.substr(0, 1);
+        const bool numbered = n >= 8;
+        out[full] = {general_kind, n, 0, 3};
+        out[numbered ? full + "d" : "e" + two] = {general_kind, n, 0, 2, true};
+        out[numbered ? full + "w" : two] = {general_kind, n, 0, 1};
+        out[numbered ? full + "b" : n < 4 ? letter + "l" : two + "l"] = {general_kind, n, 0, 0};
+        if (numbered) out[full + "l"] = {general_kind, n, 0, 0};
+        if (n < 4) out[letter + "h"] = {general_kind, n, 1, 1};
+    }
+    for (unsigned n = 0; n < 32; ++n)
+        for (const char* width : {"x", "y", "z"})
+            out[width + ("mm" + std::to_string(n))] = {vector_kind, n, 0, *width == 'x' ? 0u : 1u};
+    for (unsigned n = 0; n < 8; ++n) out["k" + std::to_string(n)] = {mask_kind, n, 0, 0};
+    return out;
+}
+
 std::optional<Named> register_named(string_view word) {
-    const auto number = [](string_view text) {
-        unsigned out = 0;
-        const auto end = text.data() + text.size();
-        return !text.empty() && std::from_chars(text.data(), end, out).ptr == end ? std::optional(out) : std::nullopt;
-    };
-    for (unsigned n = 0; n < 8; ++n) {
-        const string_view full = general_names[n], two = full.substr(1);
-        if (word == full) return Named{general_kind, n, 0, 3};
-        if (word.size() == 3 && word[0] == 'e' && word.substr(1) == two) return Named{general_kind, n, 0, 2, true};
-        if (word == two) return Named{general_kind, n, 0, 1};
-        if (n < 4 && word.size() == 2 && word[0] == two[0] && (word[1] == 'l' || word[1] == 'h'))
-            return Named{general_kind, n, word[1] == 'h', word[1] == 'h'};
-        if (n >= 4 && word.size() == 3 && word.substr(0, 2) == two && word[2] == 'l')
-            return Named{general_kind, n, 0, 0};
-    }
-    if (word.size() >= 2 && word[0] == 'r' && std::isdigit(static_cast<unsigned char>(word[1]))) {
-        const auto last = word.back();
-        const bool sized = last == 'd' || last == 'w' || last == 'b' || last == 'l';
-        const auto n = number(word.substr(1, word.size() - 1 - sized));
-        if (!n || *n < 8 || *n > 15) return std::nullopt;
-        return Named{general_kind, *n, 0, last == 'd' ? 2u : last == 'w' ? 1u : sized ? 0u : 3u, last == 'd'};
-    }
-    if (word.size() >= 4 && word.substr(1, 2) == "mm" && string_view("xyz").find(word[0]) != string_view::npos) {
-        const auto n = number(word.substr(3));
-        if (!n || *n > 31) return std::nullopt;
-        return Named{vector_kind, *n, 0, word[0] == 'x' ? 0u : 1u};
-    }
-    if (word.size() == 2 && word[0] == 'k' && word[1] >= '0' && word[1] <= '7')
-        return Named{mask_kind, static_cast<unsigned>(word[1] - '0'), 0, 0};
-    return std::nullopt;
+    static const auto all = all_registers();
+    const auto found = all.find(word);
+    return found == all.end() ? std::nullopt : std::optional(found->second);
 }
 
 void add(std::vector<Unit>& out, const Named& r, unsigned last) {

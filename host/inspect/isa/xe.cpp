@@ -3,7 +3,6 @@
 // surface read with xyzw".
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 
 #include "core/text.hpp"
 #include "inspect/code/analysis.hpp"
@@ -23,9 +22,7 @@ using What = Declared::What;
 /// "L288:" gives 288.
 std::optional<std::uint64_t> label(string_view line) {
     if (line.size() < 3 || line.front() != 'L' || line.back() != ':') return std::nullopt;
-    std::uint64_t value = 0;
-    const auto parsed = std::from_chars(line.data() + 1, line.data() + line.size() - 1, value);
-    return parsed.ptr == line.data() + line.size() - 1 ? std::optional(value) : std::nullopt;
+    return whole_number(line.substr(1, line.size() - 2));
 }
 
 /// "(16|M8)": sixteen work-items from the eighth on.

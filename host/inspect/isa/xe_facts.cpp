@@ -1,7 +1,6 @@
 // What the facts of an Intel GPU's kernel are read from: ocloc's patch tokens, its log, and the listing.
 #include <bit>
 #include <cctype>
-#include <charconv>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -10,12 +9,6 @@
 #include "inspect/isa/intel.hpp"
 
 namespace cllab::inspect {
-
-std::uint64_t number_at(std::string_view text, std::size_t at) {
-    std::uint64_t value = 0;
-    if (at < text.size()) std::from_chars(text.data() + at, text.data() + text.size(), value);
-    return value;
-}
 
 namespace {
 
@@ -74,17 +67,15 @@ std::optional<Subslice> subslice(const std::string& processor) {
 std::optional<Occupancy> xe_occupancy(const std::string& processor, const KernelNeeds& needs) {
     if (needs.registers <= 0 || needs.wavefront <= 0) return std::nullopt;
     OccupancyLimits found;
-    found.add(needs.wavefront, "hardware",
-              std::to_string(needs.wavefront) + " threads with " + std::to_string(needs.registers) + " registers each");
+    found.add(needs.wavefront, "hardware", "{} threads with {} registers each", needs.wavefront, needs.registers);
     const auto shares = subslice(processor);
     if (shares && needs.local_bytes > 0 && needs.group_items > 0 && needs.simd > 0) {
         const auto given = static_cast<std::int64_t>(
             std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(needs.local_bytes, 1024))));
         const auto threads = (static_cast<std::int64_t>(needs.group_items) + needs.simd - 1) / needs.simd;
         const auto groups = shares->local_bytes / given, each = groups * threads / shares->units;
-        found.add(each, "local memory",
-                  "floor(" + std::to_string(shares->local_bytes) + " byte / " + std::to_string(given) + ") * " +
-                      std::to_string(threads) + " / " + std::to_string(shares->units) + " = " + std::to_string(each));
+        found.add(each, "local memory", "floor({} byte / {}) * {} / {} = {}", shares->local_bytes, given, threads,
+                  shares->units, each);
     }
     return found.result(static_cast<unsigned>(needs.wavefront), "threads per execution unit");
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/error.hpp"
+#include "inspect/code/code.hpp"
 #include "inspect/tools/tool.hpp"
 
 #ifdef CLLAB_COMGR_HEADER
@@ -32,14 +33,17 @@ ComgrOutput comgr_disassemble(ByteSpan, const std::string&) { return {false, {},
 namespace {
 
 // Every function used, once: the list makes the table of pointers and the code that fills it.
-#define CLLAB_COMGR_FUNCTIONS(X)                                                                               \
-    X(get_version)                                                                                             \
-    X(status_string)                                                                                           \
-    X(get_isa_count)                                                                                           \
-    X(get_isa_name) X(create_data) X(release_data) X(set_data) X(set_data_name) X(get_data) X(create_data_set) \
-        X(destroy_data_set) X(data_set_add) X(action_data_count) X(action_data_get_data) X(create_action_info) \
-            X(destroy_action_info) X(action_info_set_isa_name) X(action_info_set_language)                     \
-                X(action_info_set_option_list) X(action_info_set_logging) X(do_action)
+#define CLLAB_COMGR_FUNCTIONS(X)                                                                             \
+    X(get_version)                                                                                           \
+    X(status_string)                                                                                         \
+    X(get_isa_count)                                                                                         \
+    X(get_isa_name)                                                                                          \
+    X(create_data)                                                                                           \
+    X(release_data)                                                                                          \
+    X(set_data)                                                                                              \
+    X(set_data_name) X(get_data) X(create_data_set) X(destroy_data_set) X(data_set_add) X(action_data_count) \
+        X(action_data_get_data) X(create_action_info) X(destroy_action_info) X(action_info_set_isa_name)     \
+            X(action_info_set_language) X(action_info_set_option_list) X(action_info_set_logging) X(do_action)
 
 struct Library {
 #define CLLAB_MEMBER(name) decltype(&::amd_comgr_##name) name = nullptr;
@@ -83,90 +87,71 @@ void check(amd_comgr_status_t status, const char* what) {
     throw Failure{std::string("amd_comgr: ") + what + " gives " + (text ? text : "an unknown status")};
 }
 
-class Data {
-public:
-    Data() = default;
-    explicit Data(amd_comgr_data_kind_t kind) { check(library().create_data(kind, &handle_), "create_data"); }
-    Data(const Data&) = delete;
-    Data& operator=(const Data&) = delete;
-    ~Data() {
-        if (handle_.handle) library().release_data(handle_);
+/// A handle of the library's, released with its owner.
+template <typename Raw, auto release>
+struct Handle {
+    Raw raw{};
+    Handle() = default;
+    Handle(const Handle&) = delete;
+    Handle& operator=(const Handle&) = delete;
+    ~Handle() {
+        if (raw.handle) (library().*release)(raw);
     }
-    amd_comgr_data_t& get() { return handle_; }
-
-private:
-    amd_comgr_data_t handle_{};
 };
+using Data = Handle<amd_comgr_data_t, &Library::release_data>;
 
-class DataSet {
-public:
-    DataSet() { check(library().create_data_set(&handle_), "create_data_set"); }
-    DataSet(const DataSet&) = delete;
-    DataSet& operator=(const DataSet&) = delete;
-    ~DataSet() { library().destroy_data_set(handle_); }
-    amd_comgr_data_set_t get() const { return handle_; }
+struct DataSet : Handle<amd_comgr_data_set_t, &Library::destroy_data_set> {
+    DataSet() { check(library().create_data_set(&raw), "create_data_set"); }
 
     void add(amd_comgr_data_kind_t kind, ByteSpan bytes, const char* name) {
-        Data data(kind);
-        check(library().set_data(data.get(), bytes.size(), reinterpret_cast<const char*>(bytes.data())), "set_data");
-        check(library().set_data_name(data.get(), name), "set_data_name");
-        check(library().data_set_add(handle_, data.get()), "data_set_add");
+        Data data;
+        check(library().create_data(kind, &data.raw), "create_data");
+        check(library().set_data(data.raw, bytes.size(), reinterpret_cast<const char*>(bytes.data())), "set_data");
+        check(library().set_data_name(data.raw, name), "set_data_name");
+        check(library().data_set_add(raw, data.raw), "data_set_add");
     }
     /// All data of a kind, one after the other.
     std::string content(amd_comgr_data_kind_t kind) const {
         std::string all;
         std::size_t count = 0;
-        check(library().action_data_count(handle_, kind, &count), "action_data_count");
+        check(library().action_data_count(raw, kind, &count), "action_data_count");
         for (std::size_t i = 0; i < count; ++i) {
             Data data;
-            check(library().action_data_get_data(handle_, kind, i, &data.get()), "action_data_get_data");
+            check(library().action_data_get_data(raw, kind, i, &data.raw), "action_data_get_data");
             std::size_t size = 0;
-            check(library().get_data(data.get(), &size, nullptr), "get_data");
+            check(library().get_data(data.raw, &size, nullptr), "get_data");
             std::string part(size, '\0');
-            check(library().get_data(data.get(), &size, part.data()), "get_data");
+            check(library().get_data(data.raw, &size, part.data()), "get_data");
             all += part;
         }
         return all;
     }
-
-private:
-    amd_comgr_data_set_t handle_{};
 };
 
-class Action {
-public:
+struct Action : Handle<amd_comgr_action_info_t, &Library::destroy_action_info> {
     explicit Action(const std::string& processor) {
-        check(library().create_action_info(&handle_), "create_action_info");
-        const auto status = library().action_info_set_isa_name(handle_, ("amdgcn-amd-amdhsa--" + processor).c_str());
-        if (status != AMD_COMGR_STATUS_SUCCESS) {
-            library().destroy_action_info(handle_);
+        check(library().create_action_info(&raw), "create_action_info");
+        const auto name = "amdgcn-amd-amdhsa--" + processor;
+        if (library().action_info_set_isa_name(raw, name.c_str()) != AMD_COMGR_STATUS_SUCCESS)
             throw Failure{"amd_comgr knows no processor '" + processor + "'"};
-        }
     }
-    Action(const Action&) = delete;
-    Action& operator=(const Action&) = delete;
-    ~Action() { library().destroy_action_info(handle_); }
-
     void language(bool version2) {
         check(library().action_info_set_language(
-                  handle_, version2 ? AMD_COMGR_LANGUAGE_OPENCL_2_0 : AMD_COMGR_LANGUAGE_OPENCL_1_2),
+                  raw, version2 ? AMD_COMGR_LANGUAGE_OPENCL_2_0 : AMD_COMGR_LANGUAGE_OPENCL_1_2),
               "set_language");
     }
     void options(const std::vector<std::string>& list) {
         std::vector<const char*> pointers;
         for (const auto& option : list) pointers.push_back(option.c_str());
-        check(library().action_info_set_option_list(handle_, pointers.data(), pointers.size()), "set_option_list");
-        check(library().action_info_set_logging(handle_, true), "set_logging");
+        check(library().action_info_set_option_list(raw, pointers.data(), pointers.size()), "set_option_list");
+        check(library().action_info_set_logging(raw, true), "set_logging");
     }
     /// The log comes back through `log` also when the action fails.
     void run(amd_comgr_action_kind_t kind, const DataSet& in, DataSet& out, std::string& log, const char* what) {
-        const auto status = library().do_action(kind, handle_, in.get(), out.get());
+        const auto status = library().do_action(kind, raw, in.raw, out.raw);
         log += out.content(AMD_COMGR_DATA_KIND_LOG);
         check(status, what);
     }
-
-private:
-    amd_comgr_action_info_t handle_{};
 };
 
 /// The compiler names its own temporary copy, "/tmp/comgr-b5d900/input/kernel.cl:1:21"; only "kernel.cl:1:21" is the
@@ -185,16 +170,11 @@ std::string without_temporary_folder(std::string log) {
 
 /// Function labels as llvm-objdump writes them, "0000000000001c00 <vadd>:", so that one parser reads both.
 std::string as_objdump(const std::string& text) {
-    std::string out;
-    std::size_t first = 0;
-    std::string label;
-    while (first < text.size()) {
-        const auto end = std::min(text.find('\n', first), text.size());
-        const std::string line = text.substr(first, end - first);
-        first = end + 1;
+    std::string out, label;
+    for (const auto line : lines_of(text)) {
         const auto comment = line.find("// ");
         if (!label.empty() && comment != std::string::npos) {
-            std::string address = line.substr(comment + 3, line.find(':', comment) - comment - 3);
+            std::string address(line.substr(comment + 3, line.find(':', comment) - comment - 3));
             address.insert(0, 16 - std::min<std::size_t>(16, address.size()), '0');
             out += address + " <" + label + ">:\n";
             label.clear();
@@ -203,16 +183,27 @@ std::string as_objdump(const std::string& text) {
         if (is_label)
             label = line.substr(0, line.size() - 1);
         else
-            out += line + "\n";
+            out.append(line).append("\n");
     }
     return out;
 }
 
-ComgrOutput failed(ComgrOutput output, const Failure& failure) {
-    output.ok = false;
-    output.log = without_temporary_folder(std::move(output.log));
-    output.log += (output.log.empty() || output.log.ends_with('\n') ? "" : "\n") + failure.sentence + "\n";
-    return output;
+/// What `work` makes of an output with an action for the processor, one at a time.
+template <typename Work>
+ComgrOutput with_action(const std::string& processor, Work work) {
+    if (const auto missing = comgr_missing(); !missing.empty()) return {false, {}, missing};
+    const std::lock_guard held(one_at_a_time);
+    ComgrOutput out;
+    try {
+        Action action(processor);
+        work(action, out);
+        out.ok = !out.bytes.empty();
+        out.log = without_temporary_folder(std::move(out.log));
+    } catch (const Failure& failure) {
+        out.log = without_temporary_folder(std::move(out.log));
+        out.log += (out.log.empty() || out.log.ends_with('\n') ? "" : "\n") + failure.sentence + "\n";
+    }
+    return out;
 }
 
 }  // namespace
@@ -235,59 +226,41 @@ std::vector<std::string> comgr_processors() {
 
 ComgrOutput comgr_compile(const std::string& source, const std::vector<std::string>& options,
                           const std::string& processor) {
-    ComgrOutput output;
-    if (const auto missing = comgr_missing(); !missing.empty()) return {false, {}, missing};
     // The library needs files between its steps, and says no more than ERROR when it cannot have them.
-    if (const auto fault = temporary_folder_fault(); !fault.empty()) throw Error(Blame::environment, fault);
-    const std::lock_guard held(one_at_a_time);
-    try {
-        const bool version2 = std::any_of(options.begin(), options.end(), [](const std::string& o) {
-            return o.starts_with("-cl-std=CL2") || o.starts_with("-cl-std=CL3");
-        });
+    if (const auto fault = comgr_missing().empty() ? temporary_folder_fault() : ""; !fault.empty())
+        throw Error(Blame::environment, fault);
+    return with_action(processor, [&](Action& action, ComgrOutput& out) {
         // The language says the version; a second -cl-std would contradict the precompiled header.
+        bool version2 = false, optimised = true;
         std::vector<std::string> rest;
-        std::copy_if(options.begin(), options.end(), std::back_inserter(rest),
-                     [](const std::string& o) { return !o.starts_with("-cl-std="); });
+        for (const auto& option : options) {
+            version2 = version2 || option.starts_with("-cl-std=CL2") || option.starts_with("-cl-std=CL3");
+            optimised = optimised && option != "-cl-opt-disable";
+            if (!option.starts_with("-cl-std=")) rest.push_back(option);
+        }
         // AMD's runtime optimises unless it is told not to; the library alone does not.
-        if (std::find(options.begin(), options.end(), "-cl-opt-disable") == options.end())
-            rest.insert(rest.begin(), "-O3");
-        Action action(processor);
+        if (optimised) rest.insert(rest.begin(), "-O3");
         action.language(version2);
         action.options(rest);
         DataSet text, with_headers, bitcode, relocatable, executable;
         text.add(AMD_COMGR_DATA_KIND_SOURCE, as_bytes(source), "kernel.cl");
-        action.run(AMD_COMGR_ACTION_ADD_PRECOMPILED_HEADERS, text, with_headers, output.log,
-                   "adding the OpenCL header");
-        action.run(AMD_COMGR_ACTION_COMPILE_SOURCE_WITH_DEVICE_LIBS_TO_BC, with_headers, bitcode, output.log,
-                   "compiling");
-        action.run(AMD_COMGR_ACTION_CODEGEN_BC_TO_RELOCATABLE, bitcode, relocatable, output.log, "generating code");
+        action.run(AMD_COMGR_ACTION_ADD_PRECOMPILED_HEADERS, text, with_headers, out.log, "adding the OpenCL header");
+        action.run(AMD_COMGR_ACTION_COMPILE_SOURCE_WITH_DEVICE_LIBS_TO_BC, with_headers, bitcode, out.log, "compiling");
+        action.run(AMD_COMGR_ACTION_CODEGEN_BC_TO_RELOCATABLE, bitcode, relocatable, out.log, "generating code");
         action.options({});  // the linker takes none of the compiler's
-        action.run(AMD_COMGR_ACTION_LINK_RELOCATABLE_TO_EXECUTABLE, relocatable, executable, output.log, "linking");
-        output.bytes = executable.content(AMD_COMGR_DATA_KIND_EXECUTABLE);
-        output.ok = !output.bytes.empty();
-        output.log = without_temporary_folder(std::move(output.log));
-        return output;
-    } catch (const Failure& failure) {
-        return failed(std::move(output), failure);
-    }
+        action.run(AMD_COMGR_ACTION_LINK_RELOCATABLE_TO_EXECUTABLE, relocatable, executable, out.log, "linking");
+        out.bytes = executable.content(AMD_COMGR_DATA_KIND_EXECUTABLE);
+    });
 }
 
 ComgrOutput comgr_disassemble(ByteSpan code_object, const std::string& processor) {
-    ComgrOutput output;
-    if (const auto missing = comgr_missing(); !missing.empty()) return {false, {}, missing};
-    const std::lock_guard held(one_at_a_time);
-    try {
-        Action action(processor);
+    return with_action(processor, [&](Action& action, ComgrOutput& out) {
         action.options({});
-        DataSet in, out;
+        DataSet in, text;
         in.add(AMD_COMGR_DATA_KIND_EXECUTABLE, code_object, "program.co");
-        action.run(AMD_COMGR_ACTION_DISASSEMBLE_EXECUTABLE_TO_SOURCE, in, out, output.log, "disassembling");
-        output.bytes = as_objdump(out.content(AMD_COMGR_DATA_KIND_SOURCE));
-        output.ok = !output.bytes.empty();
-        return output;
-    } catch (const Failure& failure) {
-        return failed(std::move(output), failure);
-    }
+        action.run(AMD_COMGR_ACTION_DISASSEMBLE_EXECUTABLE_TO_SOURCE, in, text, out.log, "disassembling");
+        out.bytes = as_objdump(text.content(AMD_COMGR_DATA_KIND_SOURCE));
+    });
 }
 
 #endif

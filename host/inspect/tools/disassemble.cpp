@@ -13,11 +13,21 @@
 namespace cllab::inspect {
 namespace {
 
-Disassembly only(Listing listing) {
+/// One listing, and the part of the binary that it is of.
+Disassembly only(Listing listing, const char* file = nullptr, ByteSpan part = {}) {
     Disassembly out;
     out.listings.push_back(std::move(listing));
+    if (file) out.parts.push_back({file, std::string(as_text(part))});
     return out;
 }
+
+Listing note(Kind kind, const std::string& why) {
+    Listing out{describe(kind)};
+    out.note = "no disassembly: " + why;
+    return out;
+}
+
+constexpr std::string_view elf_magic("\177ELF");
 
 /// The function that has the kernel's own code: of a kernel that asks for no id PoCL's work-group function is a call of
 /// it and no more.
@@ -38,22 +48,18 @@ Disassembly disassemble_pocl(ByteSpan binary, const std::string& entry, const La
     const auto loaded = loaded_objects();
     const PoclContainer container = with_loaded(read_poclbin(binary), loaded);
     const PoclCode code = choose_pocl_code(container, entry, launch, loaded, ran);
-    if (code.path.empty()) {
-        Listing none{describe(Kind::poclbin)};
-        none.note = "no disassembly: PoCL's container (format version " + std::to_string(container.version) + ", " +
-                    std::to_string(container.entries.size()) + " files" +
-                    (container.complete ? "" : ", damaged or truncated") + ") holds no machine code of kernel '" +
-                    entry + "'";
-        return only(std::move(none));
-    }
+    if (code.path.empty())
+        return only(note(Kind::poclbin, "PoCL's container (format version " + std::to_string(container.version) + ", " +
+                                            std::to_string(container.entries.size()) + " files" +
+                                            (container.complete ? "" : ", damaged or truncated") +
+                                            ") holds no machine code of kernel '" + entry + "'"));
     Listing listing = disassemble_host_elf(code.content, code.symbol);
     listing.function = own_function(listing, entry);
     listing.title = code.label;
     if (listing.function != code.symbol) listing.title += ", which calls " + listing.function;
     if (!code.others.empty()) listing.title += "; also in the container: " + join(code.others, ", ");
     if (!container.complete) listing.title += "; the container is damaged or truncated";
-    Disassembly out = only(std::move(listing));
-    out.parts.push_back({"program.so", std::string(as_text(code.content))});
+    Disassembly out = only(std::move(listing), "program.so", code.content);
     out.code_bytes = symbol_size(code.content, out.listings.front().function);
     return out;
 }
@@ -70,48 +76,46 @@ Listing disassemble_bitcode(ByteSpan bitcode) {
 }
 
 Disassembly disassemble_intel_cpu(ByteSpan binary, const std::string& entry, const LaunchSize& launch) {
-    Listing listing{describe(Kind::intel_cpu)};
     auto elf = read_elf(binary);
     // One tool has seen this ELF behind 0x30 other bytes.
-    if (const auto at = as_text(binary).find("\x7f"
-                                             "ELF");
-        !elf && at != std::string_view::npos)
+    if (const auto at = as_text(binary).find(elf_magic); !elf && at != std::string_view::npos)
         elf = read_elf(binary.subspan(at));
     const ElfSection* object = elf ? elf->section(".ocl.obj") : nullptr;
-    if (!object || object->data.empty()) {
-        listing.note = "no disassembly: the section .ocl.obj, which holds the machine code, cannot be read";
-        return only(std::move(listing));
-    }
+    if (!object || object->data.empty())
+        return only(note(Kind::intel_cpu, "the section .ocl.obj, which holds the machine code, cannot be read"));
     const auto inner = read_elf(object->data);
     const IntelCpuCode code = inner ? choose_intel_cpu_code(*inner, entry, launch) : IntelCpuCode{entry, {}};
-    const std::string title = listing.title + (code.label.empty() ? "" : ", " + code.label);
-    listing = disassemble_host_elf(object->data, code.symbol);
-    listing.title = title;
-    Disassembly out = only(std::move(listing));
-    out.parts.push_back({"program.o", std::string(as_text(object->data))});
+    Listing listing = disassemble_host_elf(object->data, code.symbol);
+    listing.title = describe(Kind::intel_cpu) + (code.label.empty() ? "" : ", " + code.label);
+    Disassembly out = only(std::move(listing), "program.o", object->data);
     out.code_bytes = symbol_size(object->data, code.symbol);
     return out;
 }
 
 Disassembly disassemble_clover(ByteSpan binary, const std::string& entry) {
-    const auto at = as_text(binary).find(
-        "\x7f"
-        "ELF");
+    const auto at = as_text(binary).find(elf_magic);
     const ByteSpan inner = at == std::string_view::npos ? ByteSpan{} : binary.subspan(at);
-    if (recognise(inner) == Kind::amdgpu_code_object) {
-        Disassembly out = only(disassemble_code_object(inner, entry));
-        out.parts.push_back({"program.co", std::string(as_text(inner))});
-        return out;
-    }
-    Listing listing{describe(Kind::clover)};
-    listing.note = "no disassembly: the ELF file inside clover's module is not AMDGPU code";
-    return only(std::move(listing));
+    if (recognise(inner) == Kind::amdgpu_code_object)
+        return only(disassemble_code_object(inner, entry), "program.co", inner);
+    return only(note(Kind::clover, "the ELF file inside clover's module is not AMDGPU code"));
 }
 
-Disassembly note_only(Kind kind, const std::string& note) {
-    Listing listing{describe(kind)};
-    listing.note = "no disassembly: " + note;
-    return only(std::move(listing));
+/// Why there is no text of what holds nothing that a tool takes apart.
+std::string note_of(Kind kind) {
+    switch (kind) {
+        case Kind::empty:
+            return "the driver returned no binary for this device";
+        case Kind::catalyst_amdil:
+        case Kind::catalyst_hsail:
+            return "AMD Catalyst binaries need clrxdisasm (CLRX-mirror; in no Debian package)";
+        case Kind::ocloc_fat:
+            return "Intel GPU code needs `ocloc disasm -file " + std::string(file_name(kind)) +
+                   "` (Debian package intel-ocloc) or iga64";
+        case Kind::apple_plist:
+            return "Apple does not document its program binaries";
+        default:
+            return "the binary is of no kind this lab knows, or it is damaged";
+    }
 }
 
 }  // namespace
@@ -134,43 +138,28 @@ Disassembly disassemble(Kind kind, ByteSpan binary, const std::string& entry, co
                         const DisassembleOptions& options) {
     if (const auto* set = isa::of(kind)) return set->disassemble(binary, entry, options);
     switch (kind) {
-        case Kind::empty:
-            return note_only(kind, "the driver returned no binary for this device");
-        case Kind::unknown:
-            return note_only(kind, "the binary is of no kind this lab knows, or it is damaged");
-        case Kind::catalyst_amdil:
-        case Kind::catalyst_hsail:
-            return note_only(kind, "AMD Catalyst binaries need clrxdisasm (CLRX-mirror; in no Debian package)");
         case Kind::intel_cpu:
             return disassemble_intel_cpu(binary, entry, launch);
-        case Kind::ocloc_fat:
-            return note_only(kind, "Intel GPU code needs `ocloc disasm -file " + std::string(file_name(kind)) +
-                                       "` (Debian package intel-ocloc) or iga64");
         case Kind::poclbin:
             return disassemble_pocl(binary, entry, launch, options.ran);
-        case Kind::rusticl: {
-            const ByteSpan spirv = slice(binary, 12, binary.size() - 12).value_or(ByteSpan{});
-            Disassembly out = only(disassemble_spirv(spirv));
-            out.parts.push_back({"program.spv", std::string(as_text(spirv))});
-            return out;
-        }
         case Kind::clover:
             return disassemble_clover(binary, entry);
         case Kind::spirv:
             return only(disassemble_spirv(binary));
         case Kind::llvm_bitcode:
             return only(disassemble_bitcode(binary));
-        case Kind::apple_plist:
-            return note_only(kind, "Apple does not document its program binaries");
+        case Kind::rusticl: {
+            const ByteSpan spirv = slice(binary, 12, binary.size() - 12).value_or(ByteSpan{});
+            return only(disassemble_spirv(spirv), "program.spv", spirv);
+        }
         case Kind::host_elf: {
             Disassembly out = only(disassemble_host_elf(binary, entry));
             out.code_bytes = symbol_size(binary, entry);
             return out;
         }
         default:
-            break;
+            return only(note(kind, note_of(kind)));
     }
-    return note_only(Kind::unknown, "the binary is of no kind this lab knows");
 }
 
 }  // namespace cllab::inspect

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "inspect/binary/binary.hpp"
-#include "inspect/binary/bytes.hpp"
+#include "inspect/binary/bounded_bytes.hpp"
 #include "inspect/code/launch_size.hpp"
 
 namespace cllab::inspect {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "inspect/binary/pocl_code.hpp"
-#include "inspect/code/hot.hpp"
+#include "inspect/code/hot_code.hpp"
 #include "inspect/isa/list.hpp"
 #include "inspect/tools/tool.hpp"
 #include "json/read.hpp"

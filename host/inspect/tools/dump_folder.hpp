@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "inspect/binary/bytes.hpp"
+#include "inspect/binary/bounded_bytes.hpp"
 #include "model/device.hpp"
 
 namespace cllab::inspect {

@@ -65,7 +65,12 @@ model::Device offline_device(const std::string& target, const std::string& optio
     device.image2d_max_width = device.image2d_max_height = 16384;
     device.extensions = {"cl_khr_fp64", "cl_khr_byte_addressable_store", "cl_khr_global_int32_base_atomics",
                          "cl_khr_local_int32_base_atomics"};
-    found.set.offline->describe(device, target, words(options));
+    const auto& compiler = *found.set.offline;
+    device.vendor = compiler.vendor;
+    device.driver = compiler.driver;
+    device.implementation = compiler.implementation;
+    device.local_bytes = compiler.local_bytes;
+    compiler.describe(device, target, words(options));
     return device;
 }
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "inspect/binary/bytes.hpp"
+#include "inspect/binary/bounded_bytes.hpp"
 
 namespace cllab::inspect {
 

@@ -5,7 +5,7 @@
 #include "core/phases.hpp"
 #include "core/text.hpp"
 #include "inspect/binary/pocl_code.hpp"
-#include "inspect/code/work.hpp"
+#include "inspect/code/declared_work.hpp"
 #include "inspect/tools/core_models.hpp"
 #include "inspect/tools/dump.hpp"
 #include "model/hot_region.hpp"

@@ -4,7 +4,7 @@
 #include "core/phases.hpp"
 #include "core/stats.hpp"
 #include "core/units.hpp"
-#include "inspect/code/work.hpp"
+#include "inspect/code/declared_work.hpp"
 #include "model/work.hpp"
 #include "run/cell/cell_finish.hpp"
 #include "run/executor.hpp"

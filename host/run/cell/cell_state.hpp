@@ -11,7 +11,7 @@
 
 #include "core/phases.hpp"
 #include "device/program.hpp"
-#include "inspect/code/hot.hpp"
+#include "inspect/code/hot_code.hpp"
 #include "inspect/tools/dump_folder.hpp"
 #include "model/warning.hpp"
 #include "run/cell/subject.hpp"

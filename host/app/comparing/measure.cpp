@@ -1,0 +1,86 @@
+#include "app/comparing/measure.hpp"
+
+#include <algorithm>
+
+#include "app/comparing/versus.hpp"
+#include "model/params.hpp"
+#include "portrait/conclusion.hpp"
+#include "portrait/page.hpp"
+#include "portrait/probes.hpp"
+#include "report/table/comparison.hpp"
+#include "run/kernel_source.hpp"
+
+namespace cllab::app {
+
+model::Setup RunnerMeasure::set_up(const model::Cell& cell) const {
+    return model::set_up(*cell.experiment, {*cell.variant, cell.point, device_, settings_.seed, settings_.files, 1});
+}
+
+model::StoredBuild RunnerMeasure::built_from(const model::Cell& cell, const model::Setup& setup) const {
+    auto built = run::build_text(cell, setup, device_, settings_.cl_dir, settings_.build_options);
+    return {std::move(built.text), std::move(built.options)};
+}
+
+model::Record RunnerMeasure::run(const model::Cell& cell, double seconds, bool code) {
+    run::RunRequest request{std::nullopt, {{cell}}, settings_};
+    request.settings.sampling_seconds = std::min(seconds, settings_.sampling_seconds);
+    request.settings.dumps.reset();
+    request.settings.pictures.clear();
+    if (!code) request.settings.hot_seconds = 0;
+    model::Record found;
+    runner_.run(request, device_.selector,
+                {[](std::size_t, std::size_t, const model::Record&, const char*) {},
+                 [&](std::size_t, std::size_t, const model::Record& record) { found = record; }});
+    return found;
+}
+
+std::vector<model::Figure> RunnerMeasure::peak(const std::string& id, double seconds) {
+    // As the profile measures it, whatever the cells asked for.
+    run::RunRequest request;
+    request.settings.seed = settings_.seed;
+    request.settings.warm_seconds = 0.02;
+    request.settings.argv = settings_.argv;
+    request.settings.run = settings_.run;
+    request.settings.builds_ahead = settings_.builds_ahead;
+    request.settings.sampling_seconds = seconds;
+    const auto parts = portrait::parts_of_figure(id, device_);
+    for (const auto& part : parts)
+        for (auto& group : model::make_plan(model::select(model::registry(), {part.pattern}), part.axes))
+            request.comparisons.push_back(std::move(group));
+    if (request.comparisons.empty()) return {};
+    std::vector<model::Record> records;
+    runner_.run(request, device_.selector,
+                {[&](std::size_t, std::size_t, const model::Record& record, const char*) {
+                     progress_("peak " + id + " again: " + record.id);
+                 },
+                 [&](std::size_t, std::size_t, const model::Record& record) { records.push_back(record); }});
+    std::vector<model::Figure> out;
+    for (const auto& conclusion : portrait::conclude(records, device_))
+        for (const auto& f : conclusion.findings) {
+            const auto found = portrait::id_of(conclusion, f);
+            // Others rest on the same cells or on more.
+            if (f.withheld.empty() && f.value > 0 && portrait::parts_of_figure(found, device_) == parts)
+                out.push_back({found, f.name, f.unit, f.value, f.low, f.high});
+        }
+    const auto wanted = std::ranges::find(out, id, &model::Figure::id);
+    if (wanted == out.end()) return {};
+    std::iter_swap(out.begin(), wanted);
+    return out;
+}
+
+model::Comparison RunnerMeasure::compare(const model::Cell& changed, const model::Cell& cell,
+                                         const model::Record& record, const std::string& what,
+                                         const explain::Enough& enough) {
+    compare::Rules rules;
+    rules.coverage = enough.coverage;
+    rules.least = enough.least;
+    rules.precise = enough.precise;
+    auto other = record;
+    other.code.fingerprint.clear();  // its code is another's
+    return compare_cells(
+        runner_, settings_, device_.selector, {changed, cell}, other, record, enough.seconds,
+        [&](const model::Comparison& so_far) { progress_(what + ": " + report::comparison_progress(so_far)); }, rules,
+        model::Control::right);
+}
+
+}  // namespace cllab::app

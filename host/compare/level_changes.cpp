@@ -1,0 +1,115 @@
+#include "compare/level_changes.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <queue>
+
+#include "core/stats.hpp"
+
+namespace cllab::compare {
+namespace {
+
+constexpr std::size_t least_points = 3;
+
+/// The mean absolute distance from a level, by the differences of neighbours: their median is 1.678 times it for normal
+/// noise.
+double noise(std::span<const double> logs) {
+    std::vector<double> steps;
+    for (std::size_t i = 1; i < logs.size(); ++i) steps.push_back(std::abs(logs[i] - logs[i - 1]));
+    // 0.9539 is the median of |x - y| for two normal values of deviation 1, 0.7979 the mean distance of one from its
+    // centre.
+    return std::max(median_of(steps) / 0.9539 * 0.7979, 1e-4);
+}
+
+/// Sum of absolute distances from the median while values come one after the other.
+class Spread {
+public:
+    void add(double x) {
+        if (low_.values.empty() || x <= low_.values.top())
+            low_.push(x);
+        else
+            high_.push(x);
+        if (low_.values.size() > high_.values.size() + 1)
+            high_.push(low_.pop());
+        else if (high_.values.size() > low_.values.size())
+            low_.push(high_.pop());
+    }
+    double sum() const {
+        const double middle = low_.values.top();
+        return middle * static_cast<double>(low_.values.size()) - low_.sum + high_.sum -
+               middle * static_cast<double>(high_.values.size());
+    }
+
+private:
+    /// The values on one side of the median, the nearest to it on top.
+    template <typename Nearer>
+    struct Side {
+        std::priority_queue<double, std::vector<double>, Nearer> values;
+        double sum = 0;
+
+        void push(double x) {
+            values.push(x);
+            sum += x;
+        }
+        double pop() {
+            const double x = values.top();
+            values.pop();
+            sum -= x;
+            return x;
+        }
+    };
+    Side<std::less<>> low_;
+    Side<std::greater<>> high_;
+};
+
+model::Level level_of(std::span<const double> logs, std::size_t first, std::size_t end) {
+    const auto own = logs.subspan(first, end - first);
+    return {first, own.size(), median_of({own.begin(), own.end()}), false};
+}
+
+}  // namespace
+
+std::vector<model::Level> levels(std::span<const double> logs, double least) {
+    const std::size_t n = logs.size();
+    if (n == 0) return {};
+    if (n < 2 * least_points) return {level_of(logs, 0, n)};
+    const double unit = noise(logs);
+    const double penalty = 3 * std::log(static_cast<double>(n));
+    // best[e]: the least cost of logs[0, e); from[e]: where its last level begins.
+    std::vector<double> best(n + 1, std::numeric_limits<double>::infinity());
+    std::vector<std::size_t> from(n + 1, 0);
+    best[0] = -penalty;
+    for (std::size_t begin = 0; begin + least_points <= n; ++begin) {
+        if (!std::isfinite(best[begin])) continue;
+        Spread spread;
+        for (std::size_t end = begin + 1; end <= n; ++end) {
+            spread.add(logs[end - 1]);
+            if (end - begin < least_points) continue;
+            const double cost = best[begin] + penalty + spread.sum() / unit;
+            if (cost < best[end]) best[end] = cost, from[end] = begin;
+        }
+    }
+    std::vector<std::size_t> starts;
+    for (std::size_t end = n; end > 0; end = from[end]) starts.push_back(from[end]);
+    std::reverse(starts.begin(), starts.end());
+    // Neighbours that differ by less than what is worth naming become one level, the closest first.
+    std::vector<model::Level> out;
+    for (;;) {
+        out.clear();
+        for (std::size_t i = 0; i < starts.size(); ++i)
+            out.push_back(level_of(logs, starts[i], i + 1 < starts.size() ? starts[i + 1] : n));
+        std::size_t closest = 0;
+        double distance = least;
+        for (std::size_t i = 1; i < out.size(); ++i) {
+            const double apart = std::abs(out[i].centre - out[i - 1].centre);
+            if (apart <= distance) distance = apart, closest = i;
+        }
+        if (closest == 0) break;
+        starts.erase(starts.begin() + static_cast<std::ptrdiff_t>(closest));
+    }
+    for (auto& level : out) level.provisional = level.first > 0 && level.first + least_points >= n;
+    return out;
+}
+
+}  // namespace cllab::compare

@@ -1,0 +1,44 @@
+// Who can run cells, for what holds an explanation against more measurements.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/comparison.hpp"
+#include "model/device.hpp"
+#include "model/experiment.hpp"
+#include "model/limits.hpp"
+#include "model/plan.hpp"
+#include "model/result.hpp"
+
+namespace cllab::explain {
+
+/// When a comparison has said enough.
+struct Enough {
+    double seconds = 0;   ///< it takes about as long at the most
+    double coverage = 0;  ///< of its interval
+    unsigned least = 0;   ///< arrangements
+    double precise = 0;   ///< half-width of the interval
+};
+
+/// Of one device. What measures throws when it is interrupted, and where the device is lost.
+class Measure {
+public:
+    virtual ~Measure() = default;
+    virtual const model::Device& device() const = 0;
+    /// Throws Unsupported and Error where there is no such cell here.
+    virtual model::Setup set_up(const model::Cell& cell) const = 0;
+    /// The text and the options that a cell of this set-up is built from.
+    virtual model::StoredBuild built_from(const model::Cell& cell, const model::Setup& setup) const = 0;
+
+    /// The cell alone, sampled for `seconds` at the most. `code`: also which of its code runs.
+    virtual model::Record run(const model::Cell& cell, double seconds, bool code) = 0;
+    /// A figure of a profile from the few cells that say it, each sampled for `seconds`, and behind it others that the
+    /// same cells say; empty where they do not say it.
+    virtual std::vector<model::Figure> peak(const std::string& id, double seconds) = 0;
+    /// `changed` over `cell`, whose records are known, over arrangements. `what` is changed, for who waits.
+    virtual model::Comparison compare(const model::Cell& changed, const model::Cell& cell, const model::Record& record,
+                                      const std::string& what, const Enough& enough) = 0;
+};
+
+}  // namespace cllab::explain

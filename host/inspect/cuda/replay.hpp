@@ -1,0 +1,47 @@
+// A kernel launched once more through the CUDA driver, because NVIDIA's profiler sees no OpenCL: the PTX of the program
+// binary with the cell's own arguments, in a child process under Nsight Compute.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "inspect/code/hot_code.hpp"
+#include "inspect/tools/tool.hpp"
+#include "model/counters.hpp"
+#include "model/device.hpp"
+#include "model/experiment.hpp"
+#include "model/plan.hpp"
+#include "model/result.hpp"
+
+namespace cllab::inspect {
+
+struct Replay {
+    model::Setup setup;
+    std::string entry, ptx;
+};
+
+/// Of a cell that ran, and whose dump is still there. Throws Unsupported, in words that follow "because", where the
+/// CUDA driver cannot launch it.
+Replay replay_of(const model::Cell& cell, const model::Device& device, const model::Record& record, std::uint64_t seed);
+
+/// The launch in `folder`, and `timed` more, by a child process of its own.
+ToolResult run_launch(const std::filesystem::path& folder, unsigned timed, std::chrono::milliseconds limit);
+
+/// `options` of ncu for that launch, and the launch.
+ToolResult run_ncu(const std::filesystem::path& ncu, const Replay& replay, const std::filesystem::path& folder,
+                   std::vector<std::string> options, std::chrono::milliseconds limit);
+
+/// What was counted in one profile of the launch in `folder`.
+struct Profiled {
+    std::vector<model::Counter> counters;  ///< nothing where only executions were asked for
+    std::optional<ExecutedCode> executed;  ///< how often each instruction ran; nothing where ncu does not say
+    std::string trouble;                   ///< why nothing was counted; empty otherwise
+};
+enum class Count { executions, everything };
+Profiled profile_replay(const std::filesystem::path& ncu, const Replay& replay, const std::filesystem::path& folder,
+                        Count what, std::chrono::milliseconds limit);
+
+}  // namespace cllab::inspect
