@@ -35,23 +35,24 @@ std::variant<Residency, std::string> plan_ballast(const model::Record& record, c
                                                   std::size_t arguments) {
     if (!device.is_gpu()) return "a CPU runs one group a core at a time";
     if (device.compute_capability == 0 || !record.code.registers)
-        return "how many groups a unit holds is known on NVIDIA only, where the compiler tells registers";
+        return "the number of resident groups per unit is known on NVIDIA only, where the compiler reports registers";
     const auto group = static_cast<std::size_t>(record.work.group);
     if (group == 0 || record.work.launches > 1)
-        return "an operation is several launches, or its groups are the driver's choice";
+        return "an operation has several launches, or the driver chooses its groups";
     const auto local = record.code.local_bytes.value_or(0) + static_cast<std::int64_t>(arguments);
     const auto waves = [&](std::size_t bytes) { return waves_of(record, device, arguments, bytes); };
     const auto before = waves(0);
-    if (before == 0) return "how many groups a unit of this processor holds is not known";
+    if (before == 0) return "the number of groups that a unit of this processor holds is not known";
     const double wave_of_group = std::max(1.0, std::ceil(record.work.group / 32));
     if (record.work.groups * wave_of_group < 2.0 * before * device.compute_units)
-        return "so few groups are there that all are resident at once, or nearly so";
+        return "all groups, or nearly all, are resident at once";
     constexpr std::size_t step = 1024;
     for (std::size_t bytes = step; bytes + static_cast<std::size_t>(local) <= device.local_bytes; bytes += step) {
         const auto after = waves(bytes);
         if (after > 0 && 4 * after <= 3 * before) return Residency{before, after, bytes};
     }
-    return "no local memory that a group may ask for leaves a unit fewer than " + std::to_string(before) + " waves";
+    return "with the most local memory that a group may ask for, a unit still holds at least " +
+           std::to_string(before) + " waves";
 }
 
 std::optional<ChangedCell> with_ballast(const model::Cell& cell, const model::Setup& setup,

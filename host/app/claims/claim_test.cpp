@@ -155,7 +155,7 @@ std::variant<Change, std::string> fewer_waves(Runner& runner, const run::Setting
     const auto before = std::to_string(residency.before), after = std::to_string(residency.after);
     if (!prediction) return "with " + after + " waves a unit instead of " + before + " any limiter may take as long";
     const auto ballasted = with_ballast(cell, setup, settings, device, residency.bytes);
-    if (!ballasted) return "the kernel is not found in its text, or an operation is several launches";
+    if (!ballasted) return "cllab does not find the kernel in its text, or an operation has several launches";
     if (const auto trouble = trouble_of(runner, settings, device, ballasted->cell, record); !trouble.empty())
         return trouble;
     Change out{ballasted->cell, {"waves a unit", before, after}, Change::Kind::residency, 1, ballasted->experiment};
@@ -175,7 +175,7 @@ std::variant<Change, std::string> fewer_items(const run::Settings& settings, con
     if (const auto* why = std::get_if<std::string>(&halved)) return *why;
     const auto& half = std::get<HalfItems>(halved);
     const auto prediction = explain::predict(record, claim, half.work, limits);
-    if (!prediction) return "any limiter may take as long for half of them";
+    if (!prediction) return "half of the work-items may take equally long whatever the limiter is";
     const auto number = [](double items) { return std::to_string(static_cast<std::uint64_t>(items)); };
     Change out{half.cell,
                {"work-items", number(half.before), number(half.after)},
@@ -198,10 +198,9 @@ std::variant<Change, std::string> more_arithmetic(Runner& runner, const run::Set
     const auto items = static_cast<double>(setup.global.count());
     const auto units = static_cast<double>(std::max(1u, device.compute_units));
     // What stands in front of a work-item's own work runs beside that of others, of which there must be many at a time.
-    if (device.is_gpu() && items < 8192 * units)
-        return "so few work-items are there that nothing runs beside what stands in front of them";
+    if (device.is_gpu() && items < 8192 * units) return "there are too few work-items to hide their prologue";
     if (!device.is_gpu() && record.time->median * units / items > 20e-9)
-        return "each work-item works so long that nothing runs beside what stands in front of it";
+        return "each work-item runs too long to hide its prologue";
     const auto is_sampled = [](const model::Record& r) { return r.hot && r.hot->evidence == model::Hot::sampled; };
     if (!device.is_gpu() && !is_sampled(record)) return "which vectors its code has is not known";
     const auto least = explain::arithmetic_of(record, few * items, limits);
@@ -212,21 +211,21 @@ std::variant<Change, std::string> more_arithmetic(Runner& runner, const run::Set
     const auto operations = few * static_cast<unsigned>(times);
     const double seconds = least->seconds * times;
     const auto prediction = explain::predict_more_arithmetic(record, claim, seconds);
-    if (!prediction) return "what they do under this limiter is not known";
+    if (!prediction) return "their effect under this limiter is not known";
     const auto changed = with_arithmetic(cell, setup, settings, device, operations);
     if (!changed)
-        return "the kernel is not found in its text, an operation is several launches, or the time is of one step of a "
-               "loop";
+        return "cllab does not find the kernel in its text, an operation has several launches, or the time is per step "
+               "of a loop";
     const auto found = run_alone(runner, settings, device, changed->cell);
     if (found.status != model::Status::ok)
         return std::string("the kernel with them is ") + model::name(found.status) + ": " + found.reason;
     if (found.code.spills.value_or(0) != record.code.spills.value_or(0)) return "the kernel with them spills registers";
     if (device.is_gpu() &&
         waves_of(found, device, local_arguments(setup)) != waves_of(record, device, local_arguments(setup)))
-        return "with them its registers leave a unit another number of waves";
+        return "with them, its registers change the number of waves per unit";
     const auto after = explain::arithmetic_of(found, few * items, limits);
     if (!device.is_gpu() && (!is_sampled(found) || !after || after->seconds != least->seconds))
-        return "the kernel with them has other vectors, or they are not known";
+        return "with them, the compiler uses other vectors, or the vectors are not known";
     Change out{changed->cell,
                {"multiply-adds", "none", std::to_string(operations) + " more"},
                Change::Kind::arithmetic,
@@ -286,7 +285,7 @@ void test_claim(Runner& runner, const run::Settings& settings, const model::Devi
     }
     if (planned.empty())
         without.insert(without.begin(),
-                       "no axis of the cell changes its work so that this limiter predicts what no other one does");
+                       "no axis of the cell separates this limiter's prediction from those of the others");
     claim.untested = join(without, "; ");
     explain::conclude(claim);
 }

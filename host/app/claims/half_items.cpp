@@ -22,7 +22,7 @@ std::variant<HalfItems, std::string> half_of_items(const model::Cell& cell, cons
                                                    const model::Record& record, const run::Settings& settings,
                                                    const model::Device& device) {
     if (!setup.steps.empty() || setup.slope)
-        return "an operation is several launches, or the time is of one step of a loop";
+        return "an operation has several launches, or the time is per step of a loop";
     if (setup.local.dims == 0) return "the groups are the driver's choice";
     const auto built = run::build_text(cell, setup, device, settings.cl_dir, settings.build_options);
     if (asks_for(built.text, built.options, {"get_global_size", "get_num_groups"}))
@@ -40,7 +40,7 @@ std::variant<HalfItems, std::string> half_of_items(const model::Cell& cell, cons
     const auto units = std::max(1u, device.compute_units);
     const double groups = static_cast<double>(after) / static_cast<double>(setup.local.count());
     if (device.is_gpu() ? static_cast<double>(after) < 8192.0 * units : groups < 4.0 * units)
-        return "so few groups are there that half of them leave units idle";
+        return "half of the groups would leave units idle";
     const auto changed = std::make_shared<model::Experiment>(*cell.experiment);
     changed->setup = [base = cell.experiment->setup, global](const model::Request& request, model::Params& params) {
         auto out = base(request, params);

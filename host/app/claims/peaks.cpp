@@ -129,7 +129,7 @@ model::Explanation Peaks::explain(const model::Cell& cell, const model::Record& 
             now = std::move(both);
         }
         if (now.empty()) {
-            peak.note = "a few cells cannot measure it, or others disturb them";
+            peak.note = "too few cells measure it, or other work disturbs them";
             again.push_back(peak);
             break;
         }
@@ -137,19 +137,19 @@ model::Explanation Peaks::explain(const model::Cell& cell, const model::Record& 
         const double gain = explain::gain(*before, now.front());
         if (out.limit == model::Limit::impossible ? gain > 1 : explain::is_faster(*before, now.front())) {
             peak.used = true;
-            peak.note = "it was disturbed when the profile was made, so that what was measured beside this cell stands";
+            peak.note = "the profile was disturbed, so the value measured beside this cell stands";
             for (auto* limits : {&limits_, &used_}) {
                 explain::replace(*limits, now.front());
                 for (const auto& other : now) replace_if(*limits, other, explain::is_faster);
             }
         } else if (out.limit == model::Limit::impossible) {
-            peak.note = "it is no faster now, so that this cell stays beyond it";
+            peak.note = "it is no faster now, so this cell still exceeds it";
         } else if (out.limit == model::Limit::unexplained && explain::is_slower(*before, now.front())) {
             const auto after = once_more(cell);
             peak.used = after && explain::is_alike(record.time->median, after->time->median);
-            peak.note = peak.used ? "something slows it now, and this cell with it, so that what was measured beside "
-                                    "it stands for this cell"
-                                  : "something slowed it, but not this cell alike, so that the earlier one stands";
+            peak.note = peak.used
+                            ? "something slows both it and this cell now, so the value measured beside this cell stands"
+                            : "something slowed it but not this cell, so the profile's value stands";
             // What the same cells say of other figures was slowed as they were.
             if (peak.used)
                 for (const auto& figure : now) replace_if(used_, figure, explain::is_slower);

@@ -102,7 +102,7 @@ std::string cuda_launch_source() { return {reinterpret_cast<const char*>(cuda_la
 
 std::optional<std::string> not_for_cuda(const Setup& setup) {
     if (!setup.steps.empty() && !only_launch(setup)) return "an operation of it is not one launch";
-    if (setup.reference) return "its results are held against another kernel's, which would have to be launched too";
+    if (setup.reference) return "its results are checked against another kernel's, which would have to be launched too";
     for (const auto* argument : arguments_of(setup)) {
         if (std::holds_alternative<Image>(*argument) || std::holds_alternative<Sampler>(*argument))
             return "it takes an image";
