@@ -56,7 +56,7 @@ void bound_issue(const Record& record, const Limits& limits, Explanation& out) {
 /// Instructions of a CPU that were counted in the block that nearly all samples lie in.
 void bound_sampled_issue(const Record& record, const Limits& limits, const Figure& rate, Explanation& out) {
     auto bound = at_rate("issue", "instruction issue", "issue", record.work.instructions, "instr", rate);
-    bound.how += ", executed by sampled addresses and the declared bytes";
+    bound.how += ", from sampled addresses and declared bytes";
     // A compare and the branch behind it are one to a processor, and some moves none.
     constexpr double fused = 0.8;
     bound.low *= fused;
@@ -112,10 +112,10 @@ void bound_counted(const Record& record, const Limits& limits, Explanation& out)
         if (record.work.instructions > 0 && record.counters.empty()) {
             if (const auto* rate = limits.find("issue.rate")) return bound_sampled_issue(record, limits, *rate, out);
             why = format_significant(record.work.instructions, 3) +
-                  " are executed, by sampled addresses and the declared bytes; the profile has no peak of them";
+                  " are executed (from sampled addresses and declared bytes); the profile has no peak for them";
         }
         if (!record.counters.empty())
-            why = "the counters are of a whole launch, and the time is of one step or of several launches";
+            why = "the counters cover one launch, and the time covers one step or several launches";
         out.unbounded.emplace_back("instruction issue", why);
         return;
     }
@@ -140,7 +140,7 @@ void bound_counted(const Record& record, const Limits& limits, Explanation& out)
             bound.how = format_significant(*passes, 4) + " passes through the banks" + counted + ", " + bound.how;
             out.bounds.push_back(std::move(bound));
         } else {
-            out.unbounded.emplace_back("local memory", "the profile has no bandwidth or no banks of it");
+            out.unbounded.emplace_back("local memory", "the profile lacks its bandwidth or its banks");
         }
     }
     bound_pipe(record, out);

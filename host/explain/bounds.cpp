@@ -79,8 +79,8 @@ void bound_memory(const Record& record, const Limits& limits, Capacity capacity,
             without_nearer(at_rate("memory", "memory bandwidth", "memory", work.bytes, "B", *stream), place->nearer));
     }
     // What is known of a cache is the rate at which it is read.
-    if (!work.read) return leave_out("its buffers may lie in a cache, and how many of the bytes are read is not known");
-    if (*work.read <= 0) return leave_out("its buffers may lie in a cache, and nothing is read");
+    if (!work.read) return leave_out("its buffers may fit a cache, and the number of bytes read is not known");
+    if (*work.read <= 0) return leave_out("its buffers may fit a cache, and it reads nothing");
     const auto name = level_name(place->level);
     const auto* rate = limits.find("bandwidth." + level_id(place->level) + ".rate");
     if (!rate) {
@@ -246,7 +246,7 @@ bool chases_by_index(const Record& record) {
 void bound_latency(const Record& record, const Limits& limits, Capacity capacity, Explanation& out) {
     const auto& work = record.work;
     const auto leave_out = [&](const std::string& why) { out.unbounded.emplace_back("latency", why); };
-    if (work.chain.empty()) return leave_out("what waits for what is not known");
+    if (work.chain.empty()) return leave_out("the dependencies are not known");
     std::string figure, name;
     double nearer = 0;
     std::optional<Place> place;
@@ -306,7 +306,7 @@ void bound_latency(const Record& record, const Limits& limits, Capacity capacity
     // adds in its own first level.
     if (work.chain == "atomic" && is_gpu(record)) {
         const auto* level = limits.find("latency.l2.latency");
-        if (!level) return leave_out("how near an atomic can be is not known without the latency of L2");
+        if (!level) return leave_out("without the latency of L2 the shortest time of an atomic is not known");
         bound.low = std::min(bound.low, std::max(1.0, work.links) * level->low);
     }
     out.bounds.push_back(std::move(bound));

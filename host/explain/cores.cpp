@@ -85,7 +85,7 @@ void add_wake_up(const Record& record, const Limits& limits, Explanation& out) {
             continue;
         bound.seconds = by_one;
         bound.high *= n;
-        bound.how += ", on one core: the others come to a launch when it is over";
+        bound.how += ", on one core: the other threads wake up after the launch is over";
     }
     if (launch == out.bounds.end() || launch->seconds >= spread->value) return;
     if ((n - 1) * most > spread->value) {

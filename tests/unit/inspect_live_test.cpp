@@ -293,7 +293,7 @@ BOOST_AUTO_TEST_CASE(sass_pairs_predicates_and_guards) {
             .unknown;
     };
     BOOST_TEST(meets("20") == "");
-    BOOST_TEST(meets("30") == "work-items meet again elsewhere than behind the instruction that waits for them");
+    BOOST_TEST(meets("30") == "work-items reconverge at another place than the instruction that waits for them");
 }
 
 BOOST_AUTO_TEST_CASE(ptx_statements) {

@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(of_a_cache_only_the_reads_are_bounded) {
     BOOST_TEST(bound(explain::explain(record(1, work), profile()), "l2").seconds == 68 * KiB / 50e9, is_close);
     work.read.reset();
     BOOST_TEST(why_not(explain::explain(record(1, work), profile()), "memory traffic")
-                   .find("how many of the bytes are read is not known") != std::string::npos);
+                   .find("the number of bytes read is not known") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(arithmetic_is_bounded_by_the_peak_of_its_type_and_without_one_is_not_bounded) {
@@ -189,7 +189,7 @@ BOOST_AUTO_TEST_CASE(what_is_short_is_done_by_one_core_and_of_what_is_longer_cor
                "limited by float arithmetic and, not at the same time, launch: 74 % and 30 % of the time");
     work.groups = 1;
     BOOST_TEST(at(400e3, "arithmetic").seconds == 4e-6, is_close);
-    measured.figures.push_back(figure("launch.empty.device", "empty kernel of a group a unit", "s", 3e-6));
+    measured.figures.push_back(figure("launch.empty.device", "empty kernel with one group per unit", "s", 3e-6));
     BOOST_TEST(at(400e3, "launch").seconds == 1e-6, is_close);
     work.groups = 8;
     BOOST_TEST(at(400e3, "launch").seconds == 3e-6, is_close);
@@ -200,7 +200,7 @@ BOOST_AUTO_TEST_CASE(what_is_short_is_done_by_one_core_and_of_what_is_longer_cor
 BOOST_AUTO_TEST_CASE(a_launch_of_next_to_nothing_is_between_one_that_one_core_does_and_one_that_all_come_to) {
     auto measured = profile();
     measured.figures.push_back(figure("launch.spread", "launch to all units", "s", 8e-6));
-    measured.figures.push_back(figure("launch.empty.device", "empty kernel of a group a unit", "s", 5e-6));
+    measured.figures.push_back(figure("launch.empty.device", "empty kernel with one group per unit", "s", 5e-6));
     model::WorkInfo work{.flops = 40e3, .type = "float", .groups = 8};
     work.launches = 1;
     const auto launch = [&](double seconds) {
@@ -220,7 +220,7 @@ BOOST_AUTO_TEST_CASE(a_launch_of_next_to_nothing_is_between_one_that_one_core_do
 BOOST_AUTO_TEST_CASE(what_one_core_may_have_done_alone_is_not_called_the_larger_of_two) {
     auto measured = profile();
     measured.figures.push_back(figure("launch.spread", "launch to all units", "s", 8e-6));
-    measured.figures.push_back(figure("launch.empty.device", "empty kernel of a group a unit", "s", 5e-6));
+    measured.figures.push_back(figure("launch.empty.device", "empty kernel with one group per unit", "s", 5e-6));
     model::WorkInfo work{.flops = 400e3, .type = "float", .groups = 8};
     work.launches = 1;
     BOOST_TEST(said(record(13e-6, work), measured).rfind("not explained", 0) == 0u);  // 8 us on one core, 4 on both
@@ -276,7 +276,7 @@ BOOST_AUTO_TEST_CASE(executed_instructions_are_held_against_the_most_that_cores_
     auto measured = profile();
     auto r = record(1.05e-3, {.groups = 4});
     r.work.instructions = 20e6;
-    BOOST_TEST(why_not(explain::explain(r, measured), "instruction issue").find("the profile has no peak of them") !=
+    BOOST_TEST(why_not(explain::explain(r, measured), "instruction issue").find("the profile has no peak for them") !=
                std::string::npos);
     measured.figures.push_back(figure("issue.rate", "instruction rate", "instr/s", 20e9));
     const auto issue = bound(explain::explain(r, measured), "issue");

@@ -137,7 +137,7 @@ Disassembly disassemble(Kind kind, ByteSpan binary, const std::string& entry, co
         case Kind::empty:
             return note_only(kind, "the driver returned no binary for this device");
         case Kind::unknown:
-            return note_only(kind, "the binary is of no kind this lab knows, or it is damaged");
+            return note_only(kind, "cllab does not know this kind of binary, or the binary is damaged");
         case Kind::catalyst_amdil:
         case Kind::catalyst_hsail:
             return note_only(kind, "AMD Catalyst binaries need clrxdisasm (CLRX-mirror; in no Debian package)");
