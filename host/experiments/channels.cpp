@@ -142,9 +142,9 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
                            "largest power-of-two spacing at full bandwidth; worst beyond it " +
                                format_significant(found->ratio, 3) + " times slower"});
         } else {
-            out.push_back(withheld(curve.variant + ".interleave", curve.variant + " interleave",
-                                   "no spacing from which on all larger ones are slower, as where addresses are hashed "
-                                   "over the channels"));
+            out.push_back(
+                withheld(curve.variant + ".interleave", curve.variant + " interleave",
+                         "no spacing beyond which all are slower, as with addresses hashed over the channels"));
         }
     }
     return out;

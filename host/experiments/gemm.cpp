@@ -241,9 +241,8 @@ Setup setup(const Request& request, Params& params) {
     const auto [m, n, k, tile_k, pad, tiles, packed] = sizes;
     const auto& device = request.device;
     const auto& variant = request.variant.name;
-    const auto in = kept(request, "gemm", std::tuple(m, n, k, request.seed), [m = m, n = n, k = k, &request] {
-        return gemm::random_matrices(m, n, k, request.seed);
-    });
+    const auto in = kept(request, "gemm", std::tuple(m, n, k, request.seed),
+                         [m = m, n = n, k = k, &request] { return gemm::random_matrices(m, n, k, request.seed); });
 
     Setup out;
     out.args = {Input{"a", with_gaps(in->a, k, pad)},
@@ -391,22 +390,21 @@ Experiment describe_gemm() {
     by_size("tile", "rows and columns of C that a work-group makes; auto by the size and the compute units",
             {"64x64", "64x128", "128x64", "128x128", "128x256", "256x128"});
     by_size("pack",
-            "1 copies A and B into rows that are aligned and whole tiles first, within the operation; auto where rows "
-            "are not aligned, from 192 on",
+            "1: first copies A and B into aligned rows and whole tiles, within the operation. auto: where rows are not "
+            "aligned, from 192 on",
             {"0", "1"});
     by_size("slices", "teams of a work-group that share the k of its tile; auto by the size and the compute units",
             {"1", "2", "4"});
     by_size("schedule",
-            "tiles gives each tile a work-group; stream gives the groups that are resident whole tiles and equal "
-            "shares of the k of the rest; "
-            "auto by the size and the compute units, tiles elsewhere than on NVIDIA",
+            "tiles: one work-group per tile. stream: resident groups take whole tiles and equal shares of the k of the "
+            "rest. auto: by size and compute units; tiles except on NVIDIA",
             {"tiles", "stream"});
     out.variants = {
         {"naive", "One element of C per work-item, operands straight from memory."},
         {"local", "A 16x16 work-group shares tiles of A and B in local memory."},
         {"tile8", "8x8 elements of C in the registers of each work-item, 128x128 per work-group, 128-bit loads."},
         {"buffered", "tile8 with two tiles: one is multiplied while the next is fetched."},
-        {"serpentine", "buffered with every second row of multiply-adds in reverse order, so that operands repeat."},
+        {"serpentine", "buffered with every second row of multiply-adds in reverse order, so operands repeat."},
         {"pipelined",
          "serpentine with values read ahead from local memory, tiles by the size, and teams that share the k of small "
          "ones or work-groups that "

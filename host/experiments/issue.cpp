@@ -76,15 +76,14 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
 Experiment describe_issue() {
     Experiment out;
     out.family = "issue";
-    out.question = "How many instructions does a core take, whatever they are?";
+    out.question = "How many instructions of any kind does a core take per second?";
     out.axes = {count_axis("chains", "", "additions of each kind that do not wait for each other", 1, 8)
                     .usually({"1", "2", "4", "8"})
                     .power_of_two()};
-    out.variants = {
-        variant("integer", "Additions in general registers.").needs({"cpu", "pocl"}),
-        variant("vector", "Additions in vector registers.").needs({"cpu", "pocl"}),
-        variant("mixed", "Both by turns: what the units for each kind do not limit, decoding and renaming do.")
-            .needs({"cpu", "pocl"})};
+    out.variants = {variant("integer", "Additions in general registers.").needs({"cpu", "pocl"}),
+                    variant("vector", "Additions in vector registers.").needs({"cpu", "pocl"}),
+                    variant("mixed", "Both in turns: decoding and renaming are the limit, not the units of one kind.")
+                        .needs({"cpu", "pocl"})};
     out.setup = setup;
     out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
     out.metrics = {{"instruction_rate", "instr/s", Better::higher,

@@ -88,14 +88,14 @@ Experiment describe_muladd() {
     Experiment out;
     out.family = "muladd";
     out.question = "What does a device make of one multiply-add and one store?";
-    out.axes = {count_axis("items", "work-item", "work-items, each of which writes one float", 1, 1 << 28)
-                    .usually("1048576")
-                    .only({"fma", "mad"}),
-                count_axis("offset", "work-item", "offset of the NDRange: what %envreg3 of PTX holds is no longer zero",
-                           0, 1 << 28)
-                    .usually("0")
-                    .only({"fma", "mad"}),
-                local_axis("work-items of the one group; auto is 256").only({"local"})};
+    out.axes = {
+        count_axis("items", "work-item", "work-items, each of which writes one float", 1, 1 << 28)
+            .usually("1048576")
+            .only({"fma", "mad"}),
+        count_axis("offset", "work-item", "offset of the NDRange, which makes %envreg3 of PTX nonzero", 0, 1 << 28)
+            .usually("0")
+            .only({"fma", "mad"}),
+        local_axis("work-items of the one group; auto is 256").only({"local"})};
     out.variants = {
         {"fma", "fma(a, b, c): one rounding."},
         {"mad", "a * b + c with contraction off: two roundings."},

@@ -128,7 +128,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
                  tlb(in_bytes(apart), in_bytes(together), kind + "streams." + apart.fixed.text("page"),
                      "TLB of streams" + (device.is_cpu() ? " in " + apart.fixed.text("pages") + " pages" : ""),
                      "reads of one line of each " + format_bytes(static_cast<std::uint64_t>(page)) +
-                         ", all units together, against as many lines next to each other"))
+                         ", all units together, compared with as many adjacent lines"))
                 out.push_back(std::move(f));
         }
     }
@@ -142,7 +142,8 @@ Experiment describe_pages() {
     out.family = "pages";
     out.question = "How many pages can streams go through before the translation of addresses costs time?";
     out.axes = {
-        count_axis("count", "page", "pages that one line each is read of; together, as many lines", 4, 1 << 24)
+        count_axis("count", "page", "pages, with one line read from each; for together, as many adjacent lines", 4,
+                   1 << 24)
             .usually(counts())
             .power_of_two(),
         count_axis("page", "byte",
@@ -151,7 +152,7 @@ Experiment describe_pages() {
             .power_of_two(),
         pages_axis("small").usually("small")};
     out.variants = {{"apart", "Reads one line of each page, at another place in each."},
-                    {"together", "Reads as many lines that lie next to each other, in an order that jumps too."}};
+                    {"together", "Reads as many adjacent lines, also in a jumping order."}};
     out.setup = setup;
     out.resolve = [](const Request& request, Params& params) { shape_of(request, params); };
     out.curve_over = "count";
