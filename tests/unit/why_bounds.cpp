@@ -269,7 +269,7 @@ BOOST_AUTO_TEST_CASE(latency_is_bounded_only_where_a_chain_is_declared) {
                      "latency")
                        .seconds == 1000 * 99e-9,
                boost::test_tools::tolerance(0.001));
-    BOOST_TEST(why_not(explain::explain(record(1, {}), profile()), "latency") == "what waits for what is not known");
+    BOOST_TEST(why_not(explain::explain(record(1, {}), profile()), "latency") == "the dependencies are not known");
 }
 
 BOOST_AUTO_TEST_CASE(executed_instructions_are_held_against_the_most_that_cores_take) {

@@ -316,7 +316,7 @@ BOOST_AUTO_TEST_CASE(the_bar_makes_all_of_the_time) {
     BOOST_TEST(text.substr(from, to - from + 1) ==
                    "[" + std::string(15, '=') + std::string(16, '#') + std::string(29, '.') + "]",
                text);
-    BOOST_TEST(text.find("not bounded: latency (what waits for what is not known)") != std::string::npos, text);
+    BOOST_TEST(text.find("not bounded: latency (the dependencies are not known)") != std::string::npos, text);
     const auto json = nlohmann::json::parse(report::explanation_json(r, e));
     BOOST_TEST(json["record"] == "why");
     BOOST_TEST(json["limit"] == "not explained");

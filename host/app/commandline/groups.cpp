@@ -110,8 +110,8 @@ std::string about_columns() {
     return "Shows these columns, separated by commas, e.g. time,regs,dump; all shows every one. Name and status are "
            "always shown. The columns: " +
            join(report::column_names(), ", ") +
-           ", and the axes and metrics that `cllab describe` names. Default: those that fit the terminal, or 80 "
-           "columns without one. A line names the others.";
+           ". Axes and metrics are columns too (`cllab describe`). Default: those that fit the terminal, or 80 columns "
+           "without one. A line names the others.";
 }
 
 }  // namespace cllab::app

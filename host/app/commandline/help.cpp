@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <sstream>
 
@@ -38,9 +40,8 @@ std::string overview() {
            "Topics (`cllab help TOPIC`)\n";
     for (const auto& topic : topics())
         out << "  " << topic.name << std::string(14 - std::string(topic.name).size(), ' ') << topic.about << '\n';
-    Strings statuses;
-    for (const auto& [status, meaning] : exit_statuses) statuses.push_back(std::to_string(status) + " " + meaning);
-    out << '\n' << wrapped("Exit status: " + join(statuses, "; ") + ".");
+    out << "\nExit status\n";
+    for (const auto& [status, meaning] : exit_statuses) out << fmt::format("  {:<5}{}\n", status, meaning);
     return out.str();
 }
 
