@@ -198,16 +198,17 @@ std::variant<Change, std::string> more_arithmetic(Runner& runner, const run::Set
     const auto items = static_cast<double>(setup.global.count());
     const auto units = static_cast<double>(std::max(1u, device.compute_units));
     // What stands in front of a work-item's own work runs beside that of others, of which there must be many at a time.
-    if (device.is_gpu() && items < 8192 * units) return "there are too few work-items to hide their prologue";
+    if (device.is_gpu() && items < 8192 * units)
+        return "there are too few work-items to overlap the added work with the kernel's own";
     if (!device.is_gpu() && record.time->median * units / items > 20e-9)
-        return "each work-item runs too long to hide its prologue";
+        return "each work-item runs too long to overlap the added work with the kernel's own";
     const auto is_sampled = [](const model::Record& r) { return r.hot && r.hot->evidence == model::Hot::sampled; };
-    if (!device.is_gpu() && !is_sampled(record)) return "which vectors its code has is not known";
+    if (!device.is_gpu() && !is_sampled(record)) return "the vector width of its code is not known";
     const auto least = explain::arithmetic_of(record, few * items, limits);
     if (!least) return "the profile has no float peak";
     const double times = std::ceil(part * record.time->median / least->seconds);
     if (least->seconds > 0.6 * record.time->median || few * times > most)
-        return "no number of them is a fair part of its time";
+        return "no number of them takes a useful part of its time";
     const auto operations = few * static_cast<unsigned>(times);
     const double seconds = least->seconds * times;
     const auto prediction = explain::predict_more_arithmetic(record, claim, seconds);
