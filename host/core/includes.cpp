@@ -215,7 +215,7 @@ private:
         constexpr std::size_t most = 16u << 20;
         out.text += more;
         if (out.text.size() > most)
-            throw Error(Blame::usage, "with what it includes the text is larger than 16 MiB, so it is no kernel's");
+            throw Error(Blame::usage, "the text with its includes is larger than 16 MiB, the limit for kernel text");
     }
 
     const FindIncluded& find_;

@@ -38,7 +38,7 @@ std::string fault_of(const std::filesystem::path& path) {
         struct statfs system {};
         if (::fstatfs(file.number(), &system) == 0 && system.f_type == PIPEFS_MAGIC) return {};
 #endif
-        return "it is a named pipe; give what comes out of it as a file";
+        return "it is a named pipe; write its contents to a file first";
     }
     if (S_ISREG(found.st_mode) || ::isatty(file.number())) return {};
     return "it is a device, not a file";

@@ -211,7 +211,7 @@ std::unique_ptr<ClockReader> cpu_reader(const fs::path& sysfs, std::string& why)
     for (const auto& cpu : folders(sysfs / "devices/system/cpu", "cpu"))
         if (const auto file = cpu / "cpufreq/scaling_cur_freq"; first_line(file)) files.push_back(file);
     if (files.empty()) {
-        why = "none: this system shows no cpufreq, as most virtual machines do not";
+        why = "none: this system has no cpufreq, like most virtual machines";
         return nullptr;
     }
     return std::make_unique<Cpufreq>(std::move(files));

@@ -36,20 +36,20 @@ const std::vector<Quirk>& quirks() {
          "Mesa 22.3.6 on llvmpipe, Debian 12", "cllab devices: the timer line says 'events trusted'",
          [](const Device& d) { return is(d, Implementation::rusticl) && mesa_version(d) < 2400; }},
         {"rusticl-binary-abort", Implementation::rusticl, "Mesa 22.3",
-         "asking CL_PROGRAM_BINARY_SIZES before a build aborts the process; so does a damaged binary at creation",
+         "a query of CL_PROGRAM_BINARY_SIZES before a build aborts the process; so does a damaged binary at creation",
          Dealt::everywhere,
          "binaries are asked only after a successful build (device/program.cpp), and never created from a file",
          "Mesa 22.3.6, Debian 12",
          "tests/device: binary_is_asked_only_after_a_build, on a newer Mesa without the guard",
          [](const Device& d) { return is(d, Implementation::rusticl); }},
         {"rusticl-group-32", Implementation::rusticl, "Mesa 22.3",
-         "a kernel is said to take 32 work-items a group (CL_KERNEL_WORK_GROUP_SIZE), also one that promises 256; the "
-         "device's 1024 run",
+         "CL_KERNEL_WORK_GROUP_SIZE is 32, even for a kernel with reqd_work_group_size 256; groups of the device's "
+         "1024 run",
          Dealt::where_asked, "the kernel is not asked; the launch itself decides (run/cell/operation.cpp)",
          "Mesa 22.3.6 on llvmpipe, Debian 12, 2026-11-21", "CL_KERNEL_WORK_GROUP_SIZE of a plain kernel is above 32",
          [](const Device& d) { return is(d, Implementation::rusticl) && mesa_version(d) < 2300; }},
         {"rusticl-queues", Implementation::rusticl, "Mesa 22.3",
-         "two queues that work at the same time, on buffers of their own, at times leave wrong results or damage the "
+         "two queues that work at the same time, on separate buffers, sometimes give wrong results or damage the "
          "process's memory",
          Dealt::where_asked, "an operation of several queues is unsupported (run/cell/operation.cpp)",
          "Mesa 22.3.6 on llvmpipe, Debian 12, 2026-11-22: transfer_queues was wrong_result in 6 of 12 runs and crashed "
@@ -58,7 +58,7 @@ const std::vector<Quirk>& quirks() {
          "ok twenty times",
          [](const Device& d) { return is(d, Implementation::rusticl) && mesa_version(d) < 2300; }},
         {"llvmpipe-loop-65535", Implementation::rusticl, "Mesa 22.3 on llvmpipe",
-         "a loop ends after 65535 iterations, whatever its condition says, and nothing reports it", Dealt::nowhere,
+         "a loop silently ends after 65535 iterations, whatever its condition", Dealt::nowhere,
          "nothing: a kernel with a longer loop is wrong_result, as it should be",
          "Mesa 22.3.6 on llvmpipe, Debian 12, 2026-11-21: atomic_global misses the additions of the last of 65536 "
          "trips",
@@ -99,14 +99,14 @@ const std::vector<Quirk>& quirks() {
          "Oclgrind 21.10, Debian 12, 2026-11-22: the backtrace of a hanging tests/kernels/soften.cl",
          "clCreateSamplerWithProperties returns on Oclgrind",
          [](const Device& d) { return is(d, Implementation::oclgrind); }},
-        {"nvidia-trailing-nuls", Implementation::nvidia, "580.159.04; a 2023 driver likewise",
+        {"nvidia-trailing-nuls", Implementation::nvidia, "580.159.04; a 2023 driver too",
          "the PTX of CL_PROGRAM_BINARIES ends in two NULs, which ptxas refuses", Dealt::everywhere,
          "the dump cuts them: ptx_text (inspect/binary/binary.cpp)", "H200, driver 580.159.04",
          "tail -c 2 of a raw binary is not 00 00", [](const Device& d) { return is(d, Implementation::nvidia); }},
         {"nvidia-log-lines", Implementation::nvidia, "580.159.04",
-         "the build log says <kernel> and the line of the whole text, whatever #line directives stand in it",
-         Dealt::everywhere, "its places are looked up in the text: name_lines (run/kernel_source.cpp)",
-         "H200, driver 580.159.04", "the log of a broken kernel names its .cl file",
+         "the build log ignores #line directives: it says <kernel> and the line of the whole text", Dealt::everywhere,
+         "its places are looked up in the text: name_lines (run/kernel_source.cpp)", "H200, driver 580.159.04",
+         "the log of a broken kernel names its .cl file",
          [](const Device& d) { return is(d, Implementation::nvidia); }},
         {"nvidia-offset-32", Implementation::nvidia, "580.159.04",
          "a global offset reaches the kernel in %envreg3 and %envreg4, which PTX has in 32 bits; a launch whose last "
@@ -121,8 +121,7 @@ const std::vector<Quirk>& quirks() {
          "H200, driver 580.159.04", "cllab devices: reported resolution equals the step",
          [](const Device& d) { return is(d, Implementation::nvidia); }},
         {"nvidia-group-256", Implementation::nvidia, "580.159.04",
-         "a kernel may have 256 work-items a group (CL_KERNEL_WORK_GROUP_SIZE) although the device says 1024, unless "
-         "it promises its size",
+         "CL_KERNEL_WORK_GROUP_SIZE is 256 although the device allows 1024, unless the kernel has reqd_work_group_size",
          Dealt::everywhere,
          "larger groups are promised by reqd_work_group_size (lab.h, LAB_GROUP_X), when all launches of a cell share "
          "one (run/kernel_source.cpp)",
@@ -143,15 +142,14 @@ const std::vector<Quirk>& quirks() {
          "CL_PROGRAM_KERNEL_NAMES of `kernel void step(global float* max) { *max = 1; }` is step",
          [](const Device& d) { return is(d, Implementation::pocl); }},
         {"pocl-no-lines", Implementation::pocl, "3.1",
-         "a build with -g has no source lines of the code that runs: PoCL makes that function itself, and the debug "
-         "information names only the "
-         "kernel in it",
+         "a build with -g has no source lines for the code that runs: PoCL generates that function, and the debug "
+         "information names only the kernel in it",
          Dealt::here, "line_trouble adds the reason to the sentence that says so",
          "PoCL 3.1, 2026-11-22 (llvm-dis-15 of parallel.bc, readelf --debug-dump=decodedline)",
          "cllab isa saxpy_w32 --device cpu --source has lines",
          [](const Device& d) { return is(d, Implementation::pocl); }},
         {"pocl-compile-cache", Implementation::pocl, "all seen, 3.1 to 7.1",
-         "equal text and options are answered from the folder POCL_CACHE_DIR, across processes, so that a second build "
+         "equal text and options are answered from the folder POCL_CACHE_DIR, across processes, so a second build "
          "compiles nothing",
          Dealt::everywhere,
          "compile_cache_settings (device/driver_settings.cpp) gives each build of --rebuild an empty folder; --rebuild "
@@ -160,8 +158,8 @@ const std::vector<Quirk>& quirks() {
          "PoCL 3.1 and 5.0", "a build leaves the folder POCL_CACHE_DIR empty",
          [](const Device& d) { return is(d, Implementation::pocl); }},
         {"pocl-threads-move", Implementation::pocl, "3.1 and 5.0",
-         "its threads are not tied to cores, and Linux runs two of them on one core while another is idle: times that "
-         "double for a launch or for a second",
+         "its threads are not pinned, and Linux runs two of them on one core while another is idle: times double for a "
+         "launch or for a second",
          Dealt::everywhere,
          "pin_threads (device/driver_settings.cpp) sets POCL_AFFINITY, unless the user has, others run, or the process "
          "may not use all "
@@ -170,12 +168,11 @@ const std::vector<Quirk>& quirks() {
          "with POCL_AFFINITY=0 the times of `cllab run muladd_fma --device cpu` are those with 1",
          [](const Device& d) { return is(d, Implementation::pocl); }},
         {"pocl-inline-assembly", Implementation::pocl, "5.0 (LLVM 16); not 3.1",
-         "inline assembly in a kernel itself ends the process by an assertion of PoCL's compiler, at the first launch "
-         "or where the binary is asked for; in "
-         "a function that is not inlined it works",
+         "inline assembly in a kernel trips an assertion of PoCL's compiler, at the first launch or query of the "
+         "binary. In a function that is not inlined it works",
          Dealt::everywhere,
-         "the assembly of issue is in such a function (cl/issue.cl), and a profile of CPUs runs in child processes "
-         "(app/commands/profile.cpp); another kernel that has it is launch_failed",
+         "the assembly of issue is in such a function (cl/issue.cl). A profile of CPUs runs in child processes "
+         "(app/commands/profile.cpp). Other kernels with assembly are launch_failed",
          "PoCL 5.0+debian on a Xeon of 16 cores, 2026-11-23",
          "a kernel of which all is `__asm__ volatile(\"nop\");` runs",
          [](const Device& d) { return is(d, Implementation::pocl) && d.driver.starts_with("5."); }},

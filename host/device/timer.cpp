@@ -39,7 +39,7 @@ double row_seconds(std::span<const Stamps> commands, bool one_queue) {
         sound = sound && s.start > 0 && s.end >= s.start;
         begun = std::min(begun, s.start), ended = std::max(ended, s.end);
     }
-    if (!sound) throw Error(Blame::result, "the driver gave events that end before they start");
+    if (!sound) throw Error(Blame::result, "the driver returned events that end before they start");
     return static_cast<double>(ended - begun) * 1e-9;
 }
 

@@ -90,8 +90,8 @@ Shape shape_of(const Device& device, const std::string& variant, Params& params)
                           std::to_string(block) + " bytes on this device");
     if (s.bytes % s.width != 0)
         throw Error(Blame::usage, "axis 'size' is " + std::to_string(s.bytes) +
-                                      " bytes, which are no whole number of elements of " + std::to_string(s.width) +
-                                      " (axis 'width')");
+                                      " bytes, which is not a multiple of the element size, " +
+                                      std::to_string(s.width) + " (axis 'width')");
     if (!reread) {
         s.offset = params.count("offset");
         s.spacing = params.count("stride");

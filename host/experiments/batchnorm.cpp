@@ -147,7 +147,7 @@ Experiment describe_batchnorm() {
         {"pixel_welford", "Statistics per pixel: Welford's update, then the result."},
         variant("pixel_split2", "Statistics per pixel: two work-items hold its values in registers and read them once.")
             .defines({"PARTS=2"}),
-        variant("pixel_split4", "As pixel_split2 with four work-items per pixel.").defines({"PARTS=4"}),
+        variant("pixel_split4", "Like pixel_split2, with four work-items per pixel.").defines({"PARTS=4"}),
         {"channel_three",
          "Statistics per channel: one work-group per channel takes mean and variance in two passes, then the result."},
         {"channel_two", "Statistics per channel: both sums in one pass, then the result."},

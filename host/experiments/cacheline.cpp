@@ -93,7 +93,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
             out.push_back(withheld("line", "line",
                                    "a second load costs more from " + format_bytes(first) +
                                        " on, and the driver says " + format_bytes(said) +
-                                       ": prefetchers bring what lies between, or others use the memory"));
+                                       ": prefetchers load the lines between, or others use the memory"));
             continue;
         }
         for (std::size_t i = 0; i < found.size(); ++i) {

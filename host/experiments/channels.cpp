@@ -132,8 +132,7 @@ void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
                            format_significant(found->ratio, 3) + " times slower"});
     } else {
         out.push_back(withheld(curve.variant + ".interleave", curve.variant + " interleave",
-                               "no spacing from which on all larger ones are slower, as where addresses are hashed "
-                               "over the channels"));
+                               "no spacing beyond which all are slower, as with addresses hashed over the channels"));
     }
 }
 

@@ -144,7 +144,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
                            static_cast<double>(*most), how});
     }
     if (!fit->wave_rate || fit->widths.empty())
-        missing("wave.width", "wave width", "groups of all sizes begin at one rate, whatever waves they make");
+        missing("wave.width", "wave width", "groups of all sizes begin at one rate, whatever their number of waves");
     conclude_residency(sizes, rates, *fit, device, out);
     if (std::none_of(out.begin(), out.end(), [](const Finding& f) { return f.id == "resident"; }))
         missing("resident", "resident work-items", "no number of them explains the rates of large groups");

@@ -189,7 +189,7 @@ Experiment describe_fma() {
                 "100 steps in an inner loop that the compiler is asked to unroll, as in the tutorial's double loop.")
             .with("unroll", "100")
             .over("unroll"),
-        variant("align", "A loop of 16 steps behind 0 to 15 others: where its code begins, and nothing else, changes.")
+        variant("align", "A loop of 16 steps behind 0 to 15 others: only the place of its code changes.")
             .with("ahead", "0:15:+1")
             .over("ahead"),
         variant("code", "A straight line of growing length, until it no longer fits the instruction caches.")

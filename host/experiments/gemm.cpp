@@ -153,8 +153,8 @@ Experiment describe_gemm() {
             .tuned()
             .only({"pipelined"}),
         choice_axis("pack",
-                    "1 copies A and B into rows that are aligned and whole tiles first, within the operation; auto "
-                    "where rows are not aligned, from 192 on",
+                    "1: first copies A and B into aligned rows and whole tiles, within the operation. auto: where rows "
+                    "are not aligned, from 192 on",
                     {"0", "1"})
             .usually("auto")
             .tuned()
@@ -165,11 +165,10 @@ Experiment describe_gemm() {
             .usually("auto")
             .tuned()
             .only({"pipelined"}),
-        choice_axis(
-            "schedule",
-            "tiles gives each tile a work-group; stream gives the groups that are resident whole tiles and equal "
-            "shares of the k of the rest; auto by the size and the compute units, tiles elsewhere than on NVIDIA",
-            {"tiles", "stream"})
+        choice_axis("schedule",
+                    "tiles: one work-group per tile. stream: resident groups take whole tiles and equal shares of the "
+                    "k of the rest. auto: by size and compute units; tiles except on NVIDIA",
+                    {"tiles", "stream"})
             .usually("auto")
             .tuned()
             .only({"pipelined"})};
@@ -178,7 +177,7 @@ Experiment describe_gemm() {
         {"local", "A 16x16 work-group shares tiles of A and B in local memory."},
         {"tile8", "8x8 elements of C in the registers of each work-item, 128x128 per work-group, 128-bit loads."},
         {"buffered", "tile8 with two tiles: one is multiplied while the next is fetched."},
-        {"serpentine", "buffered with every second row of multiply-adds in reverse order, so that operands repeat."},
+        {"serpentine", "buffered with every second row of multiply-adds in reverse order, so operands repeat."},
         {"pipelined",
          "serpentine with values read ahead from local memory, tiles by the size, and teams that share the k of small "
          "ones or work-groups that share that of the last."},

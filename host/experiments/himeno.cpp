@@ -218,8 +218,8 @@ Experiment describe_himeno() {
                     size_names())
             .usually("auto"),
         choice_axis("data",
-                    "what is timed: the benchmark's constant coefficients, or random ones, which the first "
-                    "verification always uses",
+                    "coefficients while timing: the benchmark's constants, or random ones. The first verification "
+                    "always uses random ones",
                     {"prescribed", "random"}),
         choice_axis("contract",
                     "whether the compiler may fuse multiply and add; the result is then compared within a tolerance",

@@ -72,15 +72,14 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
 }  // namespace
 
 Experiment describe_issue() {
-    auto out = family("issue", "How many instructions does a core take, whatever they are?", shape_of, setup);
+    auto out = family("issue", "How many instructions of any kind does a core take per second?", shape_of, setup);
     out.axes = {
         count_axis("chains", "", "additions of each kind that do not wait for each other", 1, 8, {"1", "2", "4", "8"})
             .power_of_two()};
-    out.variants = {
-        variant("integer", "Additions in general registers.").needs({"cpu", "pocl"}),
-        variant("vector", "Additions in vector registers.").needs({"cpu", "pocl"}),
-        variant("mixed", "Both by turns: what the units for each kind do not limit, decoding and renaming do.")
-            .needs({"cpu", "pocl"})};
+    out.variants = {variant("integer", "Additions in general registers.").needs({"cpu", "pocl"}),
+                    variant("vector", "Additions in vector registers.").needs({"cpu", "pocl"}),
+                    variant("mixed", "Both in turns: decoding and renaming are the limit, not the units of one kind.")
+                        .needs({"cpu", "pocl"})};
     out.metrics = {{"instruction_rate", "instr/s", Better::higher,
                     [](const Setup& s, double seconds) { return s.work.steps / seconds; }}};
     out.curve_over = "chains";

@@ -161,8 +161,7 @@ std::vector<Finding> tlb_of(const Curve& scattered, const Curve& staying, const 
                                     "loads to other pages take longer from " + format_bytes(from) + " on, " + why)};
     };
     if (from <= page) return refuse("within one page of " + format_bytes(page) + ", so it is not the TLB");
-    if (from <= 2 * level)
-        return refuse("where the first level ends, so it may be prefetchers, which follow loads that stay");
+    if (from <= 2 * level) return refuse("where the first level ends, so prefetchers may cause it");
     return found;
 }
 
@@ -215,8 +214,8 @@ Experiment describe_latency() {
             .only({"global", "indexed", "bypass", "scalar"})
             .multiple_of(8),
         choice_axis("order",
-                    "random: each load goes to another line anywhere; paged: to another line of one page (4 KiB, on a "
-                    "GPU 2 MiB) until all were visited, then to another page",
+                    "random: each load goes to another line anywhere. paged: each load stays in one page (4 KiB, on a "
+                    "GPU 2 MiB) until all its lines are visited",
                     {"random", "paged"})
             .only({"global", "indexed", "bypass", "scalar"}),
         pages_axis("huge").only({"global"})};
@@ -224,7 +223,7 @@ Experiment describe_latency() {
         {"global", "One work-item chases stored addresses through global memory on the vector path."},
         {"indexed", "The same by indices that are added to an address, as in at = x[at]."},
         variant("bypass",
-                "The same past the first level (ld.global.cg), so that the second level shows from the smallest size.")
+                "The same past the first level (ld.global.cg), so the second level shows from the smallest size.")
             .needs({"nvidia"}),
         variant("scalar", "The same through wave-uniform addresses: AMD's scalar cache.").needs({"amd"}),
         {"local", "One work-item chases stored addresses through local memory."}};

@@ -83,12 +83,11 @@ void conclude_spread(const Curve& curve, std::vector<Finding>& out) {
     const auto found = summarise(lost);
     if (found.q1 > 0)
         out.push_back({"spread", "launch to all units", "s", found.median, found.q1, found.q3,
-                       "START to END over the number of work-groups, 2000 dependent steps each, less the time of the "
-                       "groups: until all units work, as the "
-                       "time that is lost; median and middle half"});
+                       "START to END minus the time of the groups, over the number of work-groups of 2000 dependent "
+                       "steps each: the time lost until all units work. Median and middle half"});
     else
-        out.push_back(withheld("spread", "launch to all units",
-                               "it is lost in what the times of few and of many work-groups differ by"));
+        out.push_back(
+            withheld("spread", "launch to all units", "it is lost in the difference between few and many work-groups"));
 }
 
 void conclude(const Curve& curve, const Device& device, std::vector<Finding>& out) {
@@ -118,14 +117,15 @@ void conclude(const Curve& curve, const Device& device, std::vector<Finding>& ou
     if (one && two && two->seconds > one->seconds)
         out.push_back({"second." + curve.variant, "second launch" + what, "s", two->seconds - one->seconds,
                        std::max(0.0, two->low - one->high), two->high - one->low,
-                       "of a row of operations of two launches, first START to last END: the time of one, less "
-                       "START to END of a single launch"});
+                       "first START to last END over a row of operations of two launches: the time of one operation "
+                       "minus START to END of a single launch"});
     const auto slope = summarise(slopes);
-    out.push_back({"next." + curve.variant, "launch to launch" + what, "s", slope.median, slope.q1, slope.q3,
-                   "slope of first START to last END over the number of launches: median and middle half of those "
-                   "between any two numbers"});
+    out.push_back(
+        {"next." + curve.variant, "launch to launch" + what, "s", slope.median, slope.q1, slope.q3,
+         "slope of first START to last END over the number of launches: median and middle half over all pairs"});
     if (curve.variant == "device" && device.is_gpu())
-        out.push_back(withheld("spread", "launch to all units", "on a GPU the empty kernel of a group a unit says it"));
+        out.push_back(
+            withheld("spread", "launch to all units", "on a GPU the empty kernel with one group per unit tells it"));
 }
 
 }  // namespace
@@ -136,11 +136,10 @@ Experiment describe_launch() {
                     .only({"item", "device", "arguments"}),
                 count_axis("groups", "", "work-groups per compute unit", 1, 1024, {"4", "8", "16", "32", "64"})
                     .only({"spread"})};
-    out.variants = {
-        {"item", "One work-item."},
-        {"device", "One work-group per compute unit."},
-        {"arguments", "One work-item and 24 more arguments."},
-        variant("spread", "Some work for every unit: when do all of them work?").needs({"cpu"}).over("groups")};
+    out.variants = {{"item", "One work-item."},
+                    {"device", "One work-group per compute unit."},
+                    {"arguments", "One work-item and 24 more arguments."},
+                    variant("spread", "Work for every unit: when do all of them work?").needs({"cpu"}).over("groups")};
     out.curve_over = "launches";
     out.conclude = each_curve(conclude);
     return out;

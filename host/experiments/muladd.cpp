@@ -88,8 +88,8 @@ Experiment describe_muladd() {
     auto out = family("muladd", "What does a device make of one multiply-add and one store?", shape_of, setup);
     out.axes = {count_axis("items", "work-item", "work-items, each of which writes one float", 1, 1 << 28, {"1048576"})
                     .only({"fma", "mad"}),
-                count_axis("offset", "work-item", "offset of the NDRange: what %envreg3 of PTX holds is no longer zero",
-                           0, 1 << 28, {"0"})
+                count_axis("offset", "work-item", "offset of the NDRange, which makes %envreg3 of PTX nonzero", 0,
+                           1 << 28, {"0"})
                     .only({"fma", "mad"}),
                 local_axis("work-items of the one group; auto is 256").only({"local"})};
     out.variants = {

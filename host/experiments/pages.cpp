@@ -122,7 +122,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
             append(out, tlb(in_bytes(apart), in_bytes(together), kind + "streams." + apart.fixed.text("page"),
                             "TLB of streams" + (device.is_cpu() ? " in " + apart.fixed.text("pages") + " pages" : ""),
                             "reads of one line of each " + bytes_text(page) +
-                                ", all units together, against as many lines next to each other"));
+                                ", all units together, compared with as many adjacent lines"));
         }
     }
     return out;
@@ -134,8 +134,8 @@ Experiment describe_pages() {
     auto out = family("pages", "How many pages can streams go through before the translation of addresses costs time?",
                       shape_of, setup);
     out.axes = {
-        count_axis("count", "page", "pages that one line each is read of; together, as many lines", 4, 1 << 24,
-                   counts())
+        count_axis("count", "page", "pages, with one line read from each; for together, as many adjacent lines", 4,
+                   1 << 24, counts())
             .power_of_two(),
         count_axis("page", "byte",
                    "from one line to the next when they are apart; auto is 4 KiB, in huge pages and on a GPU 2 MiB", 64,
@@ -143,7 +143,7 @@ Experiment describe_pages() {
             .power_of_two(),
         pages_axis("small").usually("small")};
     out.variants = {{"apart", "Reads one line of each page, at another place in each."},
-                    {"together", "Reads as many lines that lie next to each other, in an order that jumps too."}};
+                    {"together", "Reads as many adjacent lines, also in a jumping order."}};
     out.curve_over = "count";
     out.conclude = conclude;
     return out;

@@ -179,14 +179,14 @@ Experiment describe_pitch() {
             .only({"implicit", "float", "roi", "struct", "struct_value", "struct_constant", "published", "local",
                    "image", "swar", "wide"}),
         count_axis("items", "",
-                   "work-items, each of which takes a band of rows or a strip of columns; auto is one per compute "
-                   "unit, for wide, which has the axis on a CPU only, eight",
+                   "work-items, each with a band of rows or a strip of columns. auto: one per compute unit; for wide, "
+                   "eight (wide has this axis on a CPU only)",
                    1, 1 << 20)
             .tune({"auto", "1:16:*2", "64", "256", "1024", "4096", "16384", "65536"})
             .only({"loop", "short8", "vload8", "wide"}),
         choice_axis("layout",
-                    "what a work-item takes: rows, a band of whole rows, or columns, a strip of columns; auto is rows, "
-                    "for vload8 columns as published",
+                    "part of the image per work-item. rows: a band of rows. columns: a strip of columns. auto: rows; "
+                    "for vload8 columns, as published",
                     {"rows", "columns"})
             .usually("auto")
             .tuned()

@@ -126,8 +126,8 @@ Experiment describe_reduce() {
             "loads in flight per work-item; auto is 1 integer in the trees and subgroup, else 4 words of 128 bits", 1,
             64)
             .tune({"auto", "1:16:*2"}),
-        count_axis("groups", "",
-                   "work-groups per compute unit, as far as there is work for them; auto is 32, on a CPU 4", 1, 4096)
+        count_axis("groups", "", "work-groups per compute unit, if there is work for them; auto is 32, on a CPU 4", 1,
+                   4096)
             .tune({"auto", "4:64:*2"})
             .only({"wide", "onepass", "read"})};
     out.variants = {

@@ -171,11 +171,11 @@ Experiment describe_transfer() {
                       shape_of, setup);
     out.axes = {
         size_axis("bytes that go up, and come back, in all; auto is 16 MiB, on a GPU 256 MiB"),
-        choice_axis("memory",
-                    "the host's side: pageable, memory of the process; pinned, memory that the driver allocated; "
-                    "mapped, the buffer itself, mapped for the host to copy into and out of; host_pointer, the same of "
-                    "a buffer that lies in memory of the process",
-                    {"pageable", "pinned", "mapped", "host_pointer"}),
+        choice_axis(
+            "memory",
+            "memory on the host's side. pageable: memory of the process. pinned: memory that the driver allocated. "
+            "mapped: the buffer itself, mapped for the host. host_pointer: a mapped buffer in memory of the process",
+            {"pageable", "pinned", "mapped", "host_pointer"}),
         count_axis("pieces", "", "parts that go up, through the kernel and back one by one", 1, 64, {"8"}),
         count_axis("queues", "", "in-order queues that the pieces take in turn", 2, 16, {"2"})
             .tune({"2", "3", "4"})

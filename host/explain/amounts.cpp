@@ -60,7 +60,7 @@ void bound_issue(const Record& record, const Limits& limits, Explanation& out) {
 /// Instructions of a CPU that were counted in the block that nearly all samples lie in.
 void bound_sampled_issue(const Record& record, const Figure& rate, Explanation& out) {
     auto bound = at_rate("issue", "instruction issue", "issue", record.work.instructions, "instr", rate);
-    bound.how += ", executed by sampled addresses and the declared bytes";
+    bound.how += ", from sampled addresses and declared bytes";
     // A compare and the branch behind it are one to a processor, and some moves none: of a loop of five instructions,
     // the shortest that computes, at least one.
     constexpr double fused = 0.8;
@@ -123,10 +123,10 @@ void bound_counted(const Record& record, const Limits& limits, Explanation& out)
         if (record.work.instructions > 0 && record.counters.empty()) {
             if (const auto* rate = limits.find("issue.rate")) return bound_sampled_issue(record, *rate, out);
             why = format_significant(record.work.instructions, 3) +
-                  " are executed, by sampled addresses and the declared bytes; the profile has no peak of them";
+                  " are executed (from sampled addresses and declared bytes); the profile has no peak for them";
         }
         if (!record.counters.empty())
-            why = "the counters are of a whole launch, and the time is of one step or of several launches";
+            why = "the counters cover one launch, and the time covers one step or several launches";
         out.unbounded.emplace_back("instruction issue", why);
         return;
     }
@@ -152,7 +152,7 @@ void bound_counted(const Record& record, const Limits& limits, Explanation& out)
             add_rate("local", "local memory bandwidth", "local", banks->value * width->value * *passes, *rate,
                      format_significant(*passes, 4) + " passes through the banks");
         else
-            out.unbounded.emplace_back("local memory", "the profile has no bandwidth or no banks of it");
+            out.unbounded.emplace_back("local memory", "the profile lacks its bandwidth or its banks");
     }
     bound_pipe(record, out);
     bound_issue(record, limits, out);

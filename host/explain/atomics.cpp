@@ -86,7 +86,7 @@ void bound_barriers(const Record& record, const Limits& limits, Explanation& out
         largest = *size;
     }
     if (!found)
-        out.unbounded.emplace_back("barriers", "the profile has no time of a barrier of so few work-items");
+        out.unbounded.emplace_back("barriers", "the profile has no barrier time for so few work-items");
     else
         out.bounds.push_back(at_time("barriers", "barriers", "barriers", work.barriers, *found));
 }

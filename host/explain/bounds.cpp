@@ -78,8 +78,8 @@ void bound_memory(const Record& record, const Limits& limits, Capacity capacity,
             without_nearer(at_rate("memory", "memory bandwidth", "memory", work.bytes, "B", *stream), place->nearer));
     }
     // What is known of a cache is the rate at which it is read.
-    if (!work.read) return leave_out("its buffers may lie in a cache, and how many of the bytes are read is not known");
-    if (*work.read <= 0) return leave_out("its buffers may lie in a cache, and nothing is read");
+    if (!work.read) return leave_out("its buffers may fit a cache, and the number of bytes read is not known");
+    if (*work.read <= 0) return leave_out("its buffers may fit a cache, and it reads nothing");
     const auto name = level_name(place->level);
     const auto* rate = limits.find("bandwidth." + level_id(place->level) + ".rate");
     if (!rate) {
@@ -230,7 +230,7 @@ bool chases_by_index(const Record& record) {
 void bound_latency(const Record& record, const Limits& limits, Capacity capacity, Explanation& out) {
     const auto& work = record.work;
     const auto leave_out = [&](const std::string& why) { out.unbounded.emplace_back("latency", why); };
-    if (work.chain.empty()) return leave_out("what waits for what is not known");
+    if (work.chain.empty()) return leave_out("the dependencies are not known");
     const bool loads = work.chain == "load", adds = work.chain == "multiply_add", atomic = work.chain == "atomic";
     const auto sizes = sizes_of(limits, "latency", capacity);
     const auto place = loads ? place_of(record, limits, sizes, 1, capacity) : std::nullopt;
@@ -280,7 +280,7 @@ void bound_latency(const Record& record, const Limits& limits, Capacity capacity
     // core adds in its own first level.
     if (atomic && is_gpu(record)) {
         const auto* level = limits.find("latency.l2.latency");
-        if (!level) return leave_out("how near an atomic can be is not known without the latency of L2");
+        if (!level) return leave_out("without the latency of L2 the shortest time of an atomic is not known");
         bound.low = std::min(bound.low, links * level->low);
     }
     out.bounds.push_back(std::move(bound));

@@ -65,20 +65,21 @@ std::variant<Residency, std::string> plan_ballast(const Unchanged& of) {
     const auto& device = of.device;
     if (!device.is_gpu()) return "a CPU runs one group a core at a time";
     if (device.compute_capability == 0 || !record.code.registers)
-        return "how many groups a unit holds is known on NVIDIA only, where the compiler tells registers";
+        return "the number of resident groups per unit is known on NVIDIA only, where the compiler reports registers";
     if (record.work.group < 1 || record.work.launches > 1)
-        return "an operation is several launches, or its groups are the driver's choice";
+        return "an operation has several launches, or the driver chooses its groups";
     const auto before = of.waves(record);
-    if (before == 0) return "how many groups a unit of this processor holds is not known";
+    if (before == 0) return "the number of groups that a unit of this processor holds is not known";
     if (record.work.groups * std::ceil(record.work.group / 32) < 2.0 * before * device.compute_units)
-        return "so few groups are there that all are resident at once, or nearly so";
+        return "all groups, or nearly all, are resident at once";
     const auto own = record.code.local_bytes.value_or(0) + static_cast<std::int64_t>(model::local_bytes_of(of.setup));
     constexpr std::size_t step = 1024;
     for (std::size_t bytes = step; bytes + static_cast<std::size_t>(own) <= device.local_bytes; bytes += step) {
         const auto after = of.waves(record, bytes);
         if (after > 0 && 4 * after <= 3 * before) return Residency{before, after, bytes};
     }
-    return "no local memory that a group may ask for leaves a unit fewer than " + std::to_string(before) + " waves";
+    return "with the most local memory that a group may ask for, a unit still holds at least " +
+           std::to_string(before) + " waves";
 }
 
 std::optional<ChangedCell> with_ballast(const Unchanged& of, std::size_t bytes) {
@@ -91,7 +92,7 @@ std::optional<ChangedCell> with_ballast(const Unchanged& of, std::size_t bytes) 
 
 std::variant<HalfItems, std::string> half_of_items(const Unchanged& of) {
     if (!of.setup.steps.empty() || of.setup.slope)
-        return "an operation is several launches, or the time is of one step of a loop";
+        return "an operation has several launches, or the time is per step of a loop";
     if (of.setup.local.dims == 0) return "the groups are the driver's choice";
     if (asks_for(of.built.text, of.built.options, {"get_global_size", "get_num_groups"}))
         return "its text asks how many work-items there are";
@@ -108,7 +109,7 @@ std::variant<HalfItems, std::string> half_of_items(const Unchanged& of) {
     const double units = std::max(1u, of.device.compute_units);
     if (of.device.is_gpu() ? after < items_of_unit * units
                            : after / static_cast<double>(of.setup.local.count()) < groups_of_core * units)
-        return "so few groups are there that half of them leave units idle";
+        return "half of the groups would leave units idle";
     auto changed = with_setup(of, [global](model::Setup& out) {
         out.global = global;
         // Half of the results are not there. That the kernel is right was shown of the cell as it is.

@@ -116,7 +116,7 @@ PlannedOrWhyNot fewer_waves(const Tested& of) {
     const auto before = std::to_string(residency.before), after = std::to_string(residency.after);
     if (!prediction) return "with " + after + " waves a unit instead of " + before + " any limiter may take as long";
     const auto changed = with_ballast(of.cell, residency.bytes);
-    if (!changed) return "the kernel is not found in its text, or an operation is several launches";
+    if (!changed) return "cllab does not find the kernel in its text, or an operation has several launches";
     const auto found = of.alone(*changed);
     const std::string with = "with local memory that it does not use the kernel ";
     if (found.status != model::Status::ok) return with + "is " + model::name(found.status) + ": " + found.reason;
@@ -135,7 +135,7 @@ PlannedOrWhyNot fewer_items(const Tested& of) {
     if (const auto* why = std::get_if<std::string>(&halved)) return *why;
     const auto& half = std::get<HalfItems>(halved);
     const auto prediction = predict(of.record(), of.claim, half.work, of.limits);
-    if (!prediction) return "any limiter may take as long for half of them";
+    if (!prediction) return "half of the work-items may take equally long whatever the limiter is";
     const auto number = [](double items) { return std::to_string(static_cast<std::uint64_t>(items)); };
     return Planned{half.changed, {"work-items", number(half.before), number(half.after)}, *prediction};
 }
@@ -150,31 +150,31 @@ PlannedOrWhyNot more_arithmetic(const Tested& of) {
     // What stands in front of a work-item's own work runs beside that of others, of which there must be many at a time:
     // four times the 2048 that a unit holds, and on a core as many as fit into what it looks ahead, twenty ns.
     if (of.on_gpu() && items < 8192 * units)
-        return "so few work-items are there that nothing runs beside what stands in front of them";
+        return "there are too few work-items to overlap the added work with the kernel's own";
     if (!of.on_gpu() && time * units / items > 20e-9)
-        return "each work-item works so long that nothing runs beside what stands in front of it";
+        return "each work-item runs too long to overlap the added work with the kernel's own";
     const auto is_sampled = [](const model::Record& r) { return r.hot && r.hot->evidence == model::Hot::sampled; };
-    if (!of.on_gpu() && !is_sampled(record)) return "which vectors its code has is not known";
+    if (!of.on_gpu() && !is_sampled(record)) return "the vector width of its code is not known";
     const auto least = arithmetic_of(record, few * items, of.limits);
     if (!least) return "the profile has no float peak";
     const double times = std::ceil(part * time / least->seconds);
-    if (least->seconds > 0.6 * time || few * times > most) return "no number of them is a fair part of its time";
+    if (least->seconds > 0.6 * time || few * times > most) return "no number of them takes a useful part of its time";
     const auto operations = few * static_cast<unsigned>(times);
     const auto prediction = predict_more_arithmetic(record, of.claim, least->seconds * times);
-    if (!prediction) return "what they do under this limiter is not known";
+    if (!prediction) return "their effect under this limiter is not known";
     const auto changed = with_arithmetic(of.cell, operations);
     if (!changed)
-        return "the kernel is not found in its text, an operation is several launches, or the time is of one step of a "
-               "loop";
+        return "cllab does not find the kernel in its text, an operation has several launches, or the time is per step "
+               "of a loop";
     const auto found = of.alone(*changed);
     if (found.status != model::Status::ok)
         return std::string("the kernel with them is ") + model::name(found.status) + ": " + found.reason;
     if (found.code.spills.value_or(0) != record.code.spills.value_or(0)) return "the kernel with them spills registers";
     if (of.on_gpu() && of.cell.waves(found) != of.cell.waves(record))
-        return "with them its registers leave a unit another number of waves";
+        return "with them, its registers change the number of waves per unit";
     const auto after = arithmetic_of(found, few * items, of.limits);
     if (!of.on_gpu() && (!is_sampled(found) || !after || after->seconds != least->seconds))
-        return "the kernel with them has other vectors, or they are not known";
+        return "with them, the compiler uses other vectors, or the vectors are not known";
     return Planned{*changed, {"multiply-adds", "none", std::to_string(operations) + " more"}, *prediction};
 }
 
@@ -225,7 +225,7 @@ void test_claim(Measure& measure, const model::Cell& cell, const model::Record& 
     }
     if (planned.empty())
         without.insert(without.begin(),
-                       "no axis of the cell changes its work so that this limiter predicts what no other one does");
+                       "no axis of the cell separates this limiter's prediction from those of the others");
     claim.untested = join(without, "; ");
     conclude(claim);
 }

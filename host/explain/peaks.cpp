@@ -55,25 +55,24 @@ model::PeakAgain Peaks::measure_again(const model::Cell& cell, const model::Reco
         if (!now.empty() && now.front().id != before.id) now.clear();
     }
     if (now.empty()) {
-        out.note = "a few cells cannot measure it, or others disturb them";
+        out.note = "too few cells measure it, or other work disturbs them";
         return out;
     }
     out.now = now.front().value;
     if (limit == Limit::impossible ? gain(before, now.front()) > 1 : is_faster(before, now.front())) {
         out.used = true;
-        out.note = "it was disturbed when the profile was made, so that what was measured beside this cell stands";
+        out.note = "the profile was disturbed, so the value measured beside this cell stands";
         for (auto* limits : {&limits_, &used_}) {
             replace(*limits, now.front());
             for (const auto& other : now) replace_if(*limits, other, is_faster);
         }
     } else if (limit == Limit::impossible) {
-        out.note = "it is no faster now, so that this cell stays beyond it";
+        out.note = "it is no faster now, so this cell still exceeds it";
     } else if (limit == Limit::unexplained && is_slower(before, now.front())) {
         const auto after = once_more(cell);
         out.used = after && is_alike(record.time->median, after->time->median);
-        out.note = out.used ? "something slows it now, and this cell with it, so that what was measured beside "
-                              "it stands for this cell"
-                            : "something slowed it, but not this cell alike, so that the earlier one stands";
+        out.note = out.used ? "something slows both it and this cell now, so the value measured beside this cell stands"
+                            : "something slowed it but not this cell, so the profile's value stands";
         // What the same cells say of other figures was slowed as they were.
         if (out.used)
             for (const auto& figure : now) replace_if(used_, figure, is_slower);

@@ -84,7 +84,7 @@ std::optional<std::string> beyond_peak(const model::Record& record, const model:
     const auto sentence = [&](const std::string& figure, const std::string& limit) {
         return model::warning(model::Warning::beyond_peak,
                               figure + ", but the profile of " + limits.utc + " measured " + limit +
-                                  "; some of the work is not done, the clock is wrong, or the profile was disturbed");
+                                  "; the kernel skips work, the clock is wrong, or the profile was disturbed");
     };
     const auto type = type_of(record);
     const double peak = type == "double" ? limits.double_peak : type == "float" ? limits.float_peak : 0;

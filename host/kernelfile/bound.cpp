@@ -235,7 +235,7 @@ void Bound::bind_pointer(Argument& a, const LoadPicture& load) {
     const auto named = "argument '" + a.parameter.name + "' of kernel '" + signature_.name + "'";
     if (a.spec.kind == Kind::output && a.parameter.is_const)
         refuse(place, named + " is " + kind_words(a.parameter) +
-                          ", which the kernel promises not to write; give it data, e.g. rand:1024");
+                          ", but the kernel declares it const; give it data, e.g. rand:1024");
     if (!a.spec.type.empty()) {
         const auto type = model::builtin_type(a.spec.type);
         if (!type)
@@ -255,7 +255,7 @@ void Bound::bind_pointer(Argument& a, const LoadPicture& load) {
     if (a.spec.kind == Kind::random && a.spec.numbers.size() == 2 && a.element.kind == ElementType::Kind::opaque)
         refuse(place, named + " has elements of type " + a.element.name + ", which have no bounds");
     if (a.spec.kind == Kind::constant && a.element.kind == ElementType::Kind::opaque)
-        refuse(place, named + " has elements of type " + a.element.name + ", which are no numbers; write zero:1024");
+        refuse(place, named + " has elements of type " + a.element.name + ", which are not numbers; write zero:1024");
     if (a.spec.kind == Kind::file) {
         const auto path = resolved(a.spec.path, place);
         auto bytes = read_bytes(path, place);
@@ -290,7 +290,7 @@ void Bound::bind_image(Argument& a, const LoadPicture& load) {
     if (!a.spec.type.empty()) {
         if (model::builtin_type(a.spec.type))
             refuse(place, cllab::quoted(a.spec.type) +
-                              " is no format of images; possible are r8, r8ui, r32f, rgba8, rgba8ui and rgba32f");
+                              " is not an image format; possible are r8, r8ui, r32f, rgba8, rgba8ui and rgba32f");
         a.format = format_from(a.spec.type);
     }
     a.element = pixel_type(a.format);
@@ -345,9 +345,8 @@ void Bound::bind_value(Argument& a) {
     if (type.bytes > 0 && bytes != type.bytes)
         refuse(place, named + " is of type " + type.name + " with " + std::to_string(type.bytes) +
                           " bytes on the device; " + cllab::quoted(a.spec.text) + " makes " + std::to_string(bytes) +
-                          (type.bytes > bytes ? "; a vector of 3 lanes has the room of 4, a field begins at a multiple "
-                                                "of its size, and room that no field has "
-                                                "is a field too, as int:0 is 4 bytes"
+                          (type.bytes > bytes ? "; a vector of 3 lanes takes the room of 4; a field begins at a "
+                                                "multiple of its size; padding is a field too (int:0 is 4 bytes)"
                                               : ""));
 }
 
@@ -368,7 +367,7 @@ void Bound::expect(const std::string& name, const Place& place, const std::strin
     for (const auto& a : arguments_)
         if (a.spec.kind == Kind::random)
             refuse(place, "argument '" + a.parameter.name +
-                              "' is random, so no file can say what comes out; give it a file, iota or const");
+                              "' is random, so no file can hold the expected result; give it a file, iota or const");
     const auto file = resolved(path, place);
     const auto extension = lower(file.extension().string());
     const auto& type = found->element;

@@ -73,9 +73,9 @@ Shape Bound::shape(const model::Point& point, const model::Device& device) const
         for (unsigned d = 0; d < out.local.dims; ++d) {
             if (out.global.size[d] % out.local.size[d] != 0) {
                 const auto l = std::to_string(out.local.size[d]);
-                refuse(local_->first, "global " + out.global.text() + " is no multiple of local " + out.local.text() +
-                                          "; write global e.g. as ceil(" + global_->second[d].text() + " / " + l +
-                                          ") * " + l);
+                refuse(local_->first, "global " + out.global.text() + " is not a multiple of local " +
+                                          out.local.text() + "; write global e.g. as ceil(" +
+                                          global_->second[d].text() + " / " + l + ") * " + l);
             }
             const auto promised = signature_.required_group[d];
             if (signature_.required_group[0] > 0 && out.local.size[d] != promised)

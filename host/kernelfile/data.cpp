@@ -211,7 +211,9 @@ std::string shape_text(const std::vector<std::size_t>& shape) {
 }
 
 Array read_npy(const model::Bytes& file, const std::string& name, const Place& place) {
-    const auto damaged = [&](const std::string& why) { refuse(place, "'" + name + "' is no sound .npy file: " + why); };
+    const auto damaged = [&](const std::string& why) {
+        refuse(place, "'" + name + "' is not a valid .npy file: " + why);
+    };
     const auto byte = [&](std::size_t i) { return i < file.size() ? std::to_integer<std::size_t>(file[i]) : 0; };
     if (file.size() < 10 || std::memcmp(file.data(), "\x93NUMPY", 6) != 0) damaged("it does not begin like one");
     const auto version = byte(6);

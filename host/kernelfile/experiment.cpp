@@ -156,7 +156,7 @@ std::string KernelFiles::at_values(const std::string& options, const Place& plac
                 for (const auto& axis : axes_)
                     if (axis.name == name)
                         if (const auto value = parse_integer(axis.values.front())) return *value;
-                refuse(at, "'" + name + "' is no axis with whole numbers; options may use axes only");
+                refuse(at, "'" + name + "' is not an axis of whole numbers; options may use axes only");
             }));
     });
 }
@@ -170,7 +170,7 @@ void KernelFiles::make_builds() {
             read_whole(build);
             for (const auto& [place, text] : described_[f].options)
                 if (!text.starts_with("-"))
-                    refuse(place, "build options begin with '-', as in -DTILE=16; found " + cllab::quoted(text));
+                    refuse(place, "a build option begins with '-', as in -DTILE=16; found " + cllab::quoted(text));
             if (line && !line->options.starts_with("-"))
                 refuse(line->place, "the options of variant '" + line->name +
                                         "' begin with '-', as in -DTILE=32; found " + cllab::quoted(line->options));
@@ -269,7 +269,7 @@ void KernelFiles::check_names() const {
                    "no kernel of '" + files_[f].path + "' has an argument '" + name + "'; " +
                        did_you_mean(name, {arguments[f].begin(), arguments[f].end()},
                                     "there are " + list(arguments[f]) +
-                                        "; a size of your own is an axis, as in 'axis " + name + " = 1024'"));
+                                        "; to name a size of your own, add an axis, as in 'axis " + name + " = 1024'"));
         }
         for (const auto& [name, kernel] : described_[f].kernels) {
             if (!kernels[f].count(name))

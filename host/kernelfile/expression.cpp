@@ -114,8 +114,7 @@ private:
         while (at_ < text_.size() && in_name(text_[at_])) ++at_;
         const std::string word(text_.substr(at, at_ - at));
         if (take('(')) return call(word, at);
-        if (lower(word) == "nan" || lower(word) == "inf")
-            refuse(place_.at(at), cllab::quoted(word) + " is no finite number");
+        if (lower(word) == "nan" || lower(word) == "inf") refuse(place_.at(at), cllab::quoted(word) + " is not finite");
         return std::make_shared<const Node>(Node{NodeKind::name, 0, {}, word, place_.at(at)});
     }
     Made literal(std::size_t at) {
@@ -132,7 +131,7 @@ private:
             return std::make_shared<const Node>(Node{NodeKind::number, *value, {}, {}, place_.at(at)});
         if (word.ends_with('f') && word.find('.') != std::string::npos) word.remove_suffix(1);  // 0.5f
         const auto real = parse_real(word);
-        if (!real) refuse(place_.at(at), cllab::quoted(word) + " is no number, written as 4096, 4Ki, 1M or 0.5");
+        if (!real) refuse(place_.at(at), cllab::quoted(word) + " is not a number; write 4096, 4Ki, 1M or 0.5");
         whole_ = false;
         return std::make_shared<const Node>(Node{NodeKind::number, 0, real, std::string(word), place_.at(at)});
     }
@@ -205,7 +204,7 @@ double combined(const Node& node, const std::vector<double>& v) {
                        : node.kind == NodeKind::subtract ? v[0] - v[1]
                        : node.kind == NodeKind::multiply ? v[0] * v[1]
                                                          : quotient(v[0], v[1], node.kind, node.place);
-    if (!std::isfinite(out)) refuse(node.place, "the value is no finite number");
+    if (!std::isfinite(out)) refuse(node.place, "the value is not finite");
     return out;
 }
 
@@ -214,7 +213,7 @@ T number_of(const Node& node) {
     if constexpr (std::is_floating_point_v<T>)
         return node.fraction.value_or(static_cast<T>(node.number));
     else if (node.fraction)
-        refuse(node.place, cllab::quoted(node.name) + " is no whole number");
+        refuse(node.place, cllab::quoted(node.name) + " is not a whole number");
     return static_cast<T>(node.number);
 }
 

@@ -121,8 +121,8 @@ void read_fields(std::string text, Place place, ArgumentSpec& out) {
         const auto known = model::builtin_type(type);
         if (colon == std::string::npos && !out.fields.empty() &&
             model::builtin_type(out.fields.back().first)->lanes > 1)
-            refuse(where, "the lanes of a field stand behind colons, as in {float3:1:2:3, float:2}; found " +
-                              cllab::quoted(field));
+            refuse(where,
+                   "the lanes of a field follow colons, as in {float3:1:2:3, float:2}; found " + cllab::quoted(field));
         if (colon == std::string::npos || !known)
             refuse(where, "a field is TYPE:VALUE with a type of OpenCL C, as in {int:w, float:0.5}; found " +
                               cllab::quoted(field));
@@ -203,7 +203,7 @@ ArgumentSpec parse_argument(const Piece& value) {
                 static const std::vector<std::string> words{"nearest", "linear", "edge",       "zero", "repeat",
                                                             "mirror",  "none",   "normalized", "pixel"};
                 if (std::find(words.begin(), words.end(), word) == words.end())
-                    refuse(place, cllab::quoted(word) + " is no word of a sampler; possible are " + join(words, ", "));
+                    refuse(place, cllab::quoted(word) + " is not a sampler option; possible are " + join(words, ", "));
                 out.words.push_back(word);
             }
             break;

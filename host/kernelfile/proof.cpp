@@ -104,8 +104,7 @@ std::optional<std::string> Ledger::check(const Question& q, const model::Buffers
             recent_.pop_front();
         }
     }
-    if (q.results.empty())
-        return "it has no buffer and no image that it may write, so nothing shows what it does; give it one";
+    if (q.results.empty()) return "it writes no buffer and no image, so no result can be checked; give it one";
     auto& seen = seen_[q.comparison][q.variant + "\n" + q.point];
     model::Errors unreported(q.tolerance);
     auto& errors = buffers.errors ? *buffers.errors : unreported;
@@ -153,7 +152,7 @@ std::optional<std::string> Ledger::hold_against_others(const Question& q, const 
         model::Errors found(q.tolerance);  // what is another's is no error of this one
         for (const auto& result : unproved) {
             const auto other = answer.contents.find(result.name);
-            if (other == answer.contents.end()) return "'" + result.name + "' is held against something else";
+            if (other == answer.contents.end()) return "'" + result.name + "' is compared with something else";
             if (auto wrong = first_difference(result.name, buffers.data.at(result.name), other->second, result.type,
                                               found, whose))
                 return wrong;
@@ -184,7 +183,7 @@ std::optional<std::string> Ledger::hold_against_others(const Question& q, const 
         if (!earlier_text) {
             for (const auto& member : theirs->by)
                 if (alike(member)) seen_[q.comparison][member.variant + "\n" + member.point].disputed_by = q.variant;
-            return *wrong + "; nothing says which of the two is right: a line 'reference NAME' names one";
+            return *wrong + "; a line 'reference NAME' says which one is right";
         }
         // Each text is right for itself.
         seen_[q.comparison][q.variant + "\n" + q.point].other_results = "of " + q.text + " " + *wrong;
@@ -268,25 +267,26 @@ model::Proof Ledger::proof(const Question& q) const {
         if (q.random_inputs && seen.seeds.size() < 2) out.checked_by += ", one input";
     } else {
         out.checked_by = "only itself";
-        std::string why = "unproved: nothing says what is right, only that every launch leaves the same";
+        std::string why = "unproved: every launch gives the same result, but nothing says that it is right";
         if (code_of.size() > 1) why += ", as do variants that have the same code";
         out.warnings.push_back(why + "; 'expect NAME = FILE' or 'reference KERNEL' does");
         if (!other.empty())
-            out.warnings.push_back("unlike: '" + other +
-                                   "' takes the same arguments and leaves other results; if both are to leave the "
-                                   "same, say so by a line 'same " +
-                                   q.variant + ", " + other + "'");
+            out.warnings.push_back(
+                "unlike: '" + other +
+                "' takes the same arguments and gives other results; if both should give the same, add a line 'same " +
+                q.variant + ", " + other + "'");
     }
     if (!seen.other_results.empty()) out.warnings.push_back("other-results: " + seen.other_results);
     for (const auto& name : seen.untouched)
-        out.warnings.push_back("unwritten: '" + name + "' holds what was there before the kernel ran");
+        out.warnings.push_back("unwritten: '" + name + "' still holds its contents from before the kernel ran");
     for (const auto& name : seen.partly)
-        out.warnings.push_back("partly-written: some of '" + name + "' holds what was there before the kernel ran");
+        out.warnings.push_back("partly-written: some of '" + name +
+                               "' still holds its contents from before the kernel ran");
     if (q.random_inputs && seen.hashes.size() > 1 &&
         std::all_of(seen.hashes.begin(), seen.hashes.end(),
                     [&](const auto& h) { return h.second == seen.hashes.begin()->second; }))
         out.warnings.push_back(
-            "input-ignored: the results are the same for two random inputs, so they do not depend on them");
+            "input-ignored: two random inputs give the same results, so the results do not depend on the input");
     return out;
 }
 

@@ -17,14 +17,14 @@ namespace fs = std::filesystem;
 std::string read_text(const fs::path& path, const Place& place) {
     const auto bytes = read_bytes(path, place);
     constexpr std::size_t most = 16u << 20;
-    if (bytes.size() > most) refuse(place, "'" + path.string() + "' is larger than 16 MiB, so it is no kernel's text");
+    if (bytes.size() > most) refuse(place, "'" + path.string() + "' is larger than 16 MiB, the limit for kernel text");
     std::string text{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
     // Programs that write a C string with its end leave a zero byte, as the OpenCL Intercept Layer does; no driver sees
     // what is put behind one, such as the kernels that ask for the sizes of types.
     text.resize(text.find_last_not_of('\0') + 1);
     if (const auto at = text.find('\0'); at != std::string::npos)
         refuse(place,
-               "'" + path.string() + "' has a zero byte at " + std::to_string(at) + ", so it is no kernel's text");
+               "'" + path.string() + "' has a zero byte at " + std::to_string(at) + ", the limit for kernel text");
     return text;
 }
 
@@ -48,7 +48,7 @@ SourceFile read_source(Snapshot snapshot) {
         const auto at = line.find("enqueue_kernel(");
         if (at != std::string::npos && line.find("//") > at)
             refuse({path, number, at + 1},
-                   "device-side enqueue is not supported: what a kernel starts is not timed or checked");
+                   "device-side enqueue is not supported: cllab neither times nor checks kernels that a kernel starts");
     }
     parse_blocks(text, path, out.description);
     const auto beside = fs::path(path).replace_extension(".cllab").string();

@@ -63,22 +63,22 @@ std::size_t sets_for(Cache cache, const model::Device& device, const model::Setu
         throw Unsupported("a simulator has no caches; --cache hot");
     if (setup.slope)
         throw Unsupported(std::string("'") + name(cache) +
-                          "' has no meaning for a difference of two trip counts, where what "
-                          "the first pass costs cancels; --cache hot");
+                          "' has no meaning for a difference of two trip counts, which cancels the cost of the first "
+                          "pass; use --cache hot");
     if (cache == Cache::cold) return 1;
     if (setup.observe)
-        throw Unsupported(
-            "'rotate' would spread over several buffers what its operations build up in one; --cache hot or cold");
+        throw Unsupported("'rotate' would spread one accumulating buffer over several; use --cache hot or cold");
     std::set<std::string> launched;
     for (const auto& step : setup.steps) {
         const auto* launch = std::get_if<model::Launch>(&step);
         if (launch && !launched.insert(launch->entry).second)
             throw Unsupported(
-                "'rotate' would hold for the first of several launches of one kernel only, because the operation "
-                "comes back to its own data; --cache hot or cold");
+                "'rotate' would apply only to the first of several launches, because the operation returns to its own "
+                "data; use --cache hot or cold");
     }
     const double bytes = data_bytes(setup);
-    if (bytes <= 0) throw Unsupported("'rotate' needs global memory, and this kernel has none; --cache hot or cold");
+    if (bytes <= 0)
+        throw Unsupported("'rotate' needs global memory, and this kernel has none; use --cache hot or cold");
     const double wanted = static_cast<double>(displacing(last_level_bytes));
     const double sets = std::max(1.0, std::ceil(wanted / bytes));
     const auto sized = [](double n) { return format_bytes(static_cast<std::uint64_t>(n)); };

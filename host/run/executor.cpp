@@ -193,9 +193,10 @@ private:
         }
         if (settings_.measure && !cells.empty()) {
             const auto number = static_cast<unsigned>(cells.front().index) + 1;
-            const std::string apart = first > 0 || i < group_.size() ? "the device has no room for all of them at once"
-                                      : skipped                      ? "the process of an earlier one ended"
-                                                                     : "";
+            const std::string apart = first > 0 || i < group_.size()
+                                          ? "the device does not have room for all of them at once"
+                                      : skipped ? "the process of an earlier one ended"
+                                                : "";
             for (auto& cell : cells) {
                 cell.sampling = std::make_unique<Sampling>(*cell.state);
                 cell.sampling->set_batch(number, apart);
@@ -290,7 +291,7 @@ private:
         const auto one = std::find_if(cells.begin(), cells.end(), [](const auto& c) { return c.state->fresh_data; });
         if (one == cells.end()) return;
         for (auto& cell : cells)
-            cell.sampling->begin_with_fresh_data("what goes in is put back before each timed operation, as for '" +
+            cell.sampling->begin_with_fresh_data("cllab restores the inputs before each timed operation, as for '" +
                                                  one->state->cell.id + "', whose time depends on it");
     }
 

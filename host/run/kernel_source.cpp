@@ -29,7 +29,7 @@ std::string read_file(const std::filesystem::path& path) {
     std::array<char, 1 << 16> chunk;
     while (in.read(chunk.data(), chunk.size()) || in.gcount() > 0) {
         text.append(chunk.data(), static_cast<std::size_t>(in.gcount()));
-        if (text.size() > most) refuse("is larger than 16 MiB, so it is no kernel's text");
+        if (text.size() > most) refuse("is larger than 16 MiB, the limit for kernel text");
     }
     if (!in.eof()) refuse(std::string("cannot be read: ") + std::strerror(errno));
     return text;

@@ -117,7 +117,7 @@ std::optional<std::string> not_linear(std::span<const double> low, std::span<con
     // One disturbed round must not hide the growth of the others.
     if (grows.q1 <= 0) {
         if (may_be_free) return std::nullopt;
-        return "the time does not grow with the trips by more than the noise";
+        return "the time does not grow with the trip count beyond the noise";
     }
     // The whole interval must lie beyond what is allowed.
     const double allowed = 0.05 * grows.median;

@@ -93,6 +93,7 @@ class LabTest(unittest.TestCase):
             self.assertTrue(POCL_ICD.exists(), f"{POCL_ICD} is not there; apt-get install pocl-opencl-icd")
         env = dict(os.environ)
         env.pop("OCL_ICD_FILENAMES", None)
+        env.pop("COLUMNS", None)
         return env | {"OCL_ICD_VENDORS": str(POCL_ICD), "LC_ALL": "C.UTF-8"} | changes
 
     def start(self, *args, program=CLLAB, env=None, **more):

@@ -11,7 +11,7 @@ import unittest
 
 from lab import CLLAB, LabTest, SOURCE, against_noise, words
 
-COMMANDS = ["run", "devices", "list", "describe", "dump", "isa", "why", "tune", "regress", "profile", "merge", "report"]
+COMMANDS = ["run", "devices", "list", "describe", "dump", "isa", "why", "tune", "regress", "profile", "ncu", "merge", "report"]
 
 # (arguments, what the one sentence on stderr must hold)
 MISTAKES = [
@@ -64,6 +64,15 @@ class CommandLine(LabTest):
             out, err = self.lab(command, "--help")
             self.assertEqual(err, "")
             self.assert_golden(f"help_{command}.txt", out)
+            if f"cllab {command} --help all" in out:
+                self.assert_golden(f"help_{command}_all.txt", self.lab(command, "--help", "all")[0])
+
+    def test_everything_is_asked_for_by_a_word_behind_help(self):
+        for command in COMMANDS:
+            everything = self.lab(command, "--help", "all")[0]
+            self.assertEqual(self.lab("help", command, "all")[0], everything)
+            self.assertGreaterEqual(len(everything), len(self.lab(command, "-h")[0]) - 100)
+            self.assertIn(everything, self.lab("--help", "all")[0])
 
     def test_no_arguments_print_the_overview(self):
         self.assertEqual(self.lab(), self.lab("--help"))
@@ -135,7 +144,7 @@ class CommandLine(LabTest):
         out, comparison = self.compared("0.01")
         self.assertEqual(comparison["verdict"], "undecided")
         self.assertNotIn("low", comparison["ratio"])
-        self.assertIn("arrangements are too few for an interval, --max-time gives more\n", out)
+        self.assertIn("arrangements are too few for an interval; a larger --max-time gives more\n", out)
 
     def test_one_text_under_two_names_is_the_same_code_and_has_no_winner(self):
         text = (SOURCE / "cl" / "pitch.cl").read_text()

@@ -129,7 +129,71 @@ class Readme(LabTest):
                 self.assertIn(column, columns)
 
 
+# Words of a sentence that is longer than 30, each with its reason.
+LONG_SENTENCES = {
+    "mimax": "the known benchmark prints this page as it is",
+}
+
+
+def literals(text):
+    """The string literals of C++ text, adjacent ones joined, with what stands between quotes only."""
+    tokens = re.compile(r'R"(\w*)\((.*?)\)\1"|//[^\n]*|"((?:\\.|[^"\\\n])*)"|\'(?:\\.|[^\'\\\n])+\'|(\s+)|[\w.]+|.', re.S)
+    joined = None
+    for token in tokens.finditer(text):
+        if token[3] is not None:
+            joined = (joined or "") + token[3].replace("\\n", "\n").replace('\\"', '"')
+        elif token[4] is None and not token[0].startswith("//"):
+            if joined is not None:
+                yield joined
+            joined = None
+
+
+def sentences(text):
+    """Of prose: lines that are indented or set as a table are none."""
+    for paragraph in re.split(r"\n\n|\n(?=\s)|^\s.*$", text, flags=re.M):
+        yield from re.split(r"(?<=[.?!:])(?<!e\.g\.)\s+", " ".join(paragraph.split()))
+
+
+def too_long(text):
+    return [s for s in sentences(text) if len(re.findall(r"[A-Za-z][\w'-]*", s)) > 30 and not any(word in s for word in LONG_SENTENCES)]
+
+
+def is_prose(text):
+    """Not kernel text, nor lists of instructions, nor markup."""
+    return re.search(r"\b(the|a|an|is|are|of|to|for|with|no)\b", text) and not re.search(r"kernel void|[;{}]\n|\* \w+\*|class=", text)
+
+
 class Help(LabTest):
+    def test_a_commands_help_fits_a_screen_and_everything_fits_its_width(self):
+        for name in ["", *self.lab("complete", "--", "help", "")[0].split()]:
+            page = self.lab(*filter(None, [name]), "--help")[0] if name not in TOPICS else ""
+            everything = self.lab("help", *filter(None, [name]), "all")[0]
+            with self.subTest(name):
+                self.assertLessEqual(len(page.splitlines()), 50)
+                self.assertEqual([line for line in (page + everything).splitlines() if len(line) > 100 or line != line.rstrip()], [])
+
+    def test_a_page_heeds_the_columns_that_a_pipe_is_told(self):
+        page = self.lab("why", "--help", "all", env=self.environment(COLUMNS="60"))[0]
+        self.assertEqual([line for line in page.splitlines() if len(line) > 60 and "  " not in line.strip()], [])
+        self.assertEqual(page.split(), self.lab("why", "--help", "all")[0].split())
+
+    def test_no_sentence_of_the_help_is_longer_than_30_words(self):
+        # An option's text stands beside its name: as prose again.
+        page = re.sub(r"(?m)^ {2}-.*?(?:  +|$)", "\n\n", self.lab("--help", "all")[0])
+        page = re.sub(r"(?m)^ {26}", "", page)
+        self.assertEqual(too_long(page), [])
+
+    def test_no_sentence_of_a_message_is_longer_than_30_words(self):
+        for path in sorted((SOURCE / "host").rglob("*.?pp")):
+            for text in literals(path.read_text()):
+                if is_prose(text):
+                    self.assertEqual(too_long(text), [], path)
+
+    def test_a_sentence_of_31_words_is_seen(self):
+        self.assertEqual(too_long("word " * 30 + "end."), ["word " * 30 + "end."])
+        self.assertEqual(too_long("word " * 20 + "end. " + "word " * 20), [])
+        self.assertEqual(list(literals('f("one " // two\n  "three", x, "four")')), ["one three", "four"])
+
     def test_each_topic_fits_a_screen(self):
         for name in sorted(TOPICS):
             with self.subTest(name):

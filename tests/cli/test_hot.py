@@ -91,7 +91,7 @@ class Hot(LabTest):
     def test_isa_shows_live_registers_beside_the_instructions_and_where_most_are_live(self):
         out, _ = self.lab("isa", "pitch_loop", *self.SMALL, "--live")
         lines = out.splitlines()
-        if lines[1].startswith("live registers: unknown: there is no rule of what '"):
+        if lines[1].startswith("live registers: unknown: no rule says which registers '"):
             self.skipTest("this processor's code has an instruction without a rule: " + lines[1])
         most, at = map(lambda text: int(text, 0), re.match(r"live registers at most: general (\d+) at (0x[0-9a-f]+)", lines[1]).groups())
         self.assertRegex(lines[2], r"^  general ( +\w+)* +live, while the instruction executes$")

@@ -252,7 +252,7 @@ __kernel void second(__global const float* x, __global float* y) {{ y[get_global
         record, = self.check(text.format(""), status=1)
         self.assertEqual(record["reason"], "it writes nothing: 'y' holds what was there before")
         record, = self.check("/*cllab\narg n = 1\nglobal 64\n*/\n__kernel void k(int n) { }\n", status=1)
-        self.assertEqual(record["reason"], "it has no buffer and no image that it may write, so nothing shows what it does; give it one")
+        self.assertEqual(record["reason"], "it writes no buffer and no image, so no result can be checked; give it one")
 
     def test_an_output_that_is_read_first_is_told_apart_from_a_race(self):
         block = "/*cllab\narg x = rand:4096\narg y = out:4096\nglobal 4096\n*/\n"
@@ -276,7 +276,7 @@ __kernel void k(__global float* y) {{
 """
         record, = self.check(text.format(""), status=1)
         self.assertEqual(record["status"], "launch_failed")
-        self.assertIn("the private memory of a whole work-group", record["reason"])
+        self.assertIn("a work-group whose private memory exceeds a thread", record["reason"])
         self.assertIn("'local 16'", record["reason"])
         self.assertEqual(self.check(text.format("local 16\n"))[0]["status"], "ok")
 
@@ -388,7 +388,7 @@ __kernel __attribute__((reqd_work_group_size(8, 1, 1))) void other(__global numb
             self.assertGreater(int(row[2]), 0)
         # What --help and the completions offer is what the table has.
         out, _ = self.lab("isa", "t.cl:scale", "--target", "gfx900", "--target", "gfx1030", "--columns", "all")
-        offered = re.search(r"however wide: ([^.]*)\.", " ".join(self.lab("isa", "--help")[0].split()))[1].split(", ")
+        offered = re.search(r"however wide: ([^.]*)\.", " ".join(self.lab("isa", "--help", "all")[0].split()))[1].split(", ")
         self.assertEqual([title.replace(" ", "_") for title in re.split("  +", out.splitlines()[0].strip())], offered)
 
     LOCAL = ("__kernel void k(__global float* x, __local float* t) {\n    const int l = get_local_id(0);\n    t[l] = x[get_global_id(0)];\n"

@@ -32,7 +32,7 @@ class Points(LabTest):
 
     def test_processes_are_for_what_is_not_measured(self):
         _, err = self.lab("run", "muladd_fma", "--device", "cpu", "--processes", "2", status=2)
-        self.assert_one_sentence(err, "--processes is for work that takes no measurements")
+        self.assert_one_sentence(err, "--processes needs a command that measures no time")
 
     def test_auto_follows_the_axis_that_it_names(self):
         (record,) = self.verified("gemm_naive", "--axis", "m=24")

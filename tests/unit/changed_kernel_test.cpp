@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(where_half_of_the_work_items_do_not_do_half_of_the_work_the
     BOOST_TEST(why(halved(cell_of("muladd_fma", {{"items", "65536"}}), gpu)) == "the groups are the driver's choice");
     BOOST_TEST(why(halved(cell_of("access_groups", {}), gpu)).find("asks how many work-items there are") !=
                std::string::npos);
-    BOOST_TEST(why(halved(cell_of("fma_peak", {{"type", "float"}, {"width", "4"}}), gpu)).find("of one step") !=
+    BOOST_TEST(why(halved(cell_of("fma_peak", {{"type", "float"}, {"width", "4"}}), gpu)).find("per step") !=
                std::string::npos);
 }
 

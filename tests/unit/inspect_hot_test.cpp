@@ -177,7 +177,7 @@ BOOST_AUTO_TEST_CASE(without_samples_or_disassembly_it_is_unknown_with_the_reaso
                "unknown: perf_event_open is refused: Permission denied");
     Memory memory{{{0x1000, machine_code}}};
     memory.with(0x1000, 200);
-    BOOST_TEST(hot_code({}, memory.done()).reason == "there is no disassembly to lay the sampled addresses on");
+    BOOST_TEST(hot_code({}, memory.done()).reason == "there is no disassembly to match the sampled addresses with");
 }
 
 BOOST_AUTO_TEST_CASE(of_pocls_functions_the_one_with_the_samples_ran) {
@@ -305,7 +305,7 @@ BOOST_AUTO_TEST_CASE(straight_code_that_stores_what_is_declared_is_accounted_for
     BOOST_TEST_REQUIRE(hot.blocks.size() == 1u);
     BOOST_TEST(hot.blocks[0].instructions == 4u);
     BOOST_TEST(hot.blocks[0].samples == 0u);
-    BOOST_TEST(account(a, {8, 4, 0}).reason == "no loop and no straight path accounts for the declared work alone");
+    BOOST_TEST(account(a, {8, 4, 0}).reason == "no single loop or path accounts for the declared work");
     // It would read less than it must.
     BOOST_TEST(!account(a, {4, 16, 0}).known());
 }
@@ -325,7 +325,7 @@ BOOST_AUTO_TEST_CASE(a_loop_beside_other_code_that_stores_is_unknown) {
     const auto edge = account(gcn(load_and_store("101", "dwordx4") + load_and_store("102", "dwordx4") +
                                   load_and_store("103", "byte") + back_to("1040", "30")),
                               {16, 16, 0});
-    BOOST_TEST(model::statement(edge) == "unknown: no loop and no straight path accounts for the declared work alone");
+    BOOST_TEST(model::statement(edge) == "unknown: no single loop or path accounts for the declared work");
     const auto hot = account(gcn(load_and_store("101", "dwordx4") + back_to("1020", "10") +
                                  load_and_store("103", "byte") + back_to("1040", "30")),
                              {64, 64, 0});
@@ -373,8 +373,8 @@ BOOST_AUTO_TEST_CASE(declared_arithmetic_is_looked_for_in_loops_that_store_nothi
 
 BOOST_AUTO_TEST_CASE(without_a_memory_of_its_own_for_groups_nothing_is_accounted_for) {
     BOOST_TEST(account(analysis(), {4, 4, 0}).reason ==
-               "its memory is one, so that accesses to local memory cannot be told from others");
-    BOOST_TEST(account({}, {4, 4, 0}).reason == "there is no disassembly whose instructions are counted");
+               "the device has one memory, so local accesses look like any other");
+    BOOST_TEST(account({}, {4, 4, 0}).reason == "there is no disassembly to count");
 }
 
 BOOST_AUTO_TEST_CASE(source_lines_are_read_from_both_objdumps) {

@@ -160,19 +160,19 @@ BOOST_AUTO_TEST_CASE(implied_operands_of_x86_are_read_and_written) {
 BOOST_AUTO_TEST_CASE(one_instruction_without_a_rule_makes_all_unknown) {
     const auto why = [](const InstructionSet& set, const Function& f) { return live_registers(set, f).unknown; };
     BOOST_TEST(why(isa::x86, x86_function({"vfoo zmm0,zmm1", "ret"})) ==
-               "there is no rule of what 'vfoo zmm0,zmm1' reads and writes");
+               "no rule says which registers 'vfoo zmm0,zmm1' reads and writes");
     BOOST_TEST(why(isa::x86, x86_function({"call <2>", "ret", "ret"})).find("it calls another function ('call") == 0);
     BOOST_TEST(why(isa::x86, x86_function({"jmp rax"})) == "it jumps to where a register says ('jmp rax')");
     BOOST_TEST(why(isa::x86, x86_function({"jne <9>", "ret"})).find("it jumps out of its listing") == 0);
     BOOST_TEST(why(isa::gcn, gcn_function({"v_unheard_of_b32 q0, v1", "s_endpgm"}))
-                   .find("there is no rule of what 'v_unheard_of_b32 q0, v1'") == 0);
+                   .find("no rule says which registers 'v_unheard_of_b32 q0, v1'") == 0);
     BOOST_TEST(
         why(isa::gcn, gcn_function({"s_swappc_b64 s[30:31], s[4:5]", "s_endpgm"})).find("it calls another function") ==
         0);
     BOOST_TEST(
         why(isa::sass, sass_function("        /*0000*/ HMMA.16816.F32 R4, R8, R12, R4 ;\n        /*0010*/ EXIT ;\n"))
-            .find("there is no rule") == 0);
-    BOOST_TEST(why(isa::ptx, ptx_function(" vector.frobnicate %r1, %r2;\n ret;\n")).find("there is no rule") == 0);
+            .find("no rule says which registers") == 0);
+    BOOST_TEST(why(isa::ptx, ptx_function(" vector.frobnicate %r1, %r2;\n ret;\n")).find("no rule says which registers") == 0);
     // What is never reached is not asked about.
     BOOST_TEST(why(isa::x86, x86_function({"ret", "vfoo zmm0,zmm1"})) == "");
     BOOST_TEST(why(isa::xe, Function{"k", {Instruction{}}}) ==
@@ -293,7 +293,7 @@ BOOST_AUTO_TEST_CASE(sass_pairs_predicates_and_guards) {
             .unknown;
     };
     BOOST_TEST(meets("20") == "");
-    BOOST_TEST(meets("30") == "work-items meet again elsewhere than behind the instruction that waits for them");
+    BOOST_TEST(meets("30") == "work-items reconverge at another place than the instruction that waits for them");
 }
 
 BOOST_AUTO_TEST_CASE(ptx_statements) {

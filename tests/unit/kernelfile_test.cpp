@@ -210,7 +210,7 @@ BOOST_AUTO_TEST_CASE(what_is_right_as_it_was_given_need_not_be_written) {
     BOOST_TEST(!left(ledger, asked, data));
     asked.results.clear();
     BOOST_TEST(left(ledger, asked, data).value() ==
-               "it has no buffer and no image that it may write, so nothing shows what it does; give it one");
+               "it writes no buffer and no image, so no result can be checked; give it one");
 }
 
 BOOST_AUTO_TEST_CASE(a_kernel_that_writes_nothing_is_wrong) {

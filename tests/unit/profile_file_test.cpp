@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(a_damaged_file_says_where) {
     const auto whole = written().dump();
     BOOST_TEST(refusal(whole.substr(0, 100)).rfind("is damaged at byte 1", 0) == 0u, refusal(whole.substr(0, 100)));
     BOOST_TEST(refusal("[1e999]").rfind("is damaged", 0) == 0u);
-    BOOST_TEST(refusal("[]") == "is damaged: it is no JSON object");
+    BOOST_TEST(refusal("[]") == "is damaged: it is not a JSON object");
     BOOST_TEST(refusal("{}") == "has schema none; this build reads schema 2; `cllab profile` makes it anew");
     BOOST_TEST(refusal_after([](json& j) { j["schema"] = 1; }) ==
                "has schema 1; this build reads schema 2; `cllab profile` makes it anew");

@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(how_it_was_obtained_and_the_control_stand_beside_the_verdic
     BOOST_TEST(report::comparison_json(four).find("\"control_of\":\"both\"") != std::string::npos);
     auto apart = of(Verdict::slower, 1.031, 1.025, 1.038);
     apart.arrangements.back().same_memory = false;
-    BOOST_TEST(report::comparison_text(apart).find("each on memory of its own") != std::string::npos);
+    BOOST_TEST(report::comparison_text(apart).find("each on its own memory") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(a_comparison_is_one_json_line_that_says_what_it_is) {

@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_rotate_says_why) {
     BOOST_TEST(holds(refusal(Cache::rotate, slope, 1 << 20), "trip counts"));
     BOOST_TEST(holds(refusal(Cache::cold, slope, 1 << 20), "'cold'"));
     BOOST_TEST(refusal(Cache::hot, slope, 1 << 20) == "");
-    BOOST_TEST(holds(refusal(Cache::rotate, observed, 1 << 20), "build up"));
+    BOOST_TEST(holds(refusal(Cache::rotate, observed, 1 << 20), "accumulating"));
     BOOST_TEST(refusal(Cache::cold, observed, 1 << 20) == "");
     BOOST_TEST(holds(refusal(Cache::rotate, repeated, 1 << 20), "several launches"));
     BOOST_TEST(holds(refusal(Cache::rotate, plain, 0), "has none"));

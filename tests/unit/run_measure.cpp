@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(what_noise_explains_is_not_held_against_a_line) {
 BOOST_AUTO_TEST_CASE(a_time_that_does_not_grow_is_no_work_unless_it_may_be_free) {
     const std::vector<double> flat{1, 1.01, 0.99}, also{1.01, 0.99, 1};
     BOOST_TEST(not_linear(flat, flat, also, false).value_or("") ==
-               "the time does not grow with the trips by more than the noise");
+               "the time does not grow with the trip count beyond the noise");
     BOOST_TEST(!not_linear(flat, flat, also, true).has_value());
 }
 

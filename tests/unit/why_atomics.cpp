@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(an_atomic_may_be_as_near_as_the_level_behind_the_first) {
     };
     const auto chain = taking(150e-9, "gpu");
     BOOST_TEST(why_not(explain::explain(chain, measured), "latency") ==
-               "how near an atomic can be is not known without the latency of L2");
+               "without the latency of L2 the shortest time of an atomic is not known");
     // A core adds in its own cache.
     BOOST_TEST(bound(explain::explain(taking(150e-9, "cpu"), measured), "latency").low > 150e-9);
     measured.figures.push_back(figure("latency.l2.latency", "L2 latency", "s", 140e-9));
@@ -136,7 +136,7 @@ BOOST_AUTO_TEST_CASE(barriers_are_bounded_by_the_largest_group_that_was_timed_an
     BOOST_TEST(bound(of(64), "barriers").seconds == 10e-6, is_close);
     BOOST_TEST(bound(of(1000), "barriers").seconds == 10e-6, is_close);
     BOOST_TEST(bound(of(1024), "barriers").seconds == 40e-6, is_close);
-    BOOST_TEST(why_not(of(32), "barriers") == "the profile has no time of a barrier of so few work-items");
+    BOOST_TEST(why_not(of(32), "barriers") == "the profile has no barrier time for so few work-items");
     auto cpu = profile();
     cpu.figures.push_back(figure("barrier.item", "barrier a work-item", "s", 1e-9));
     const model::WorkInfo work{.groups = 3, .group = 64, .barriers = 1000};  // two units go through three groups

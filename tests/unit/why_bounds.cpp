@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(of_a_cache_only_the_reads_are_bounded) {
     BOOST_TEST(bound(explain::explain(record(1, work), profile()), "l2").seconds == 68 * KiB / 50e9, is_close);
     work.read.reset();
     BOOST_TEST(why_not(explain::explain(record(1, work), profile()), "memory traffic")
-                   .find("how many of the bytes are read is not known") != std::string::npos);
+                   .find("the number of bytes read is not known") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(arithmetic_is_bounded_by_the_peak_of_its_type_and_without_one_is_not_bounded) {
@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(groups_that_leave_units_idle_take_longer_where_the_units_we
 
 BOOST_AUTO_TEST_CASE(a_launch_of_several_groups_on_a_cpu_ends_when_all_cores_have_come) {
     auto measured = profile();
-    measured.figures.push_back(figure("launch.empty.device", "empty kernel of a group a unit", "s", 3e-6));
+    measured.figures.push_back(figure("launch.empty.device", "empty kernel with one group per unit", "s", 3e-6));
     const auto launch = [&](double groups) {
         return bound(explain::explain(record(1, {.launches = 1, .groups = groups}), measured), "launch").seconds;
     };
@@ -206,14 +206,14 @@ BOOST_AUTO_TEST_CASE(latency_is_bounded_only_where_a_chain_is_declared) {
                      "latency")
                        .seconds == 1000 * 99e-9,
                boost::test_tools::tolerance(0.001));
-    BOOST_TEST(why_not(explain::explain(record(1, {}), profile()), "latency") == "what waits for what is not known");
+    BOOST_TEST(why_not(explain::explain(record(1, {}), profile()), "latency") == "the dependencies are not known");
 }
 
 BOOST_AUTO_TEST_CASE(executed_instructions_are_held_against_the_most_that_cores_take) {
     auto measured = profile();
     auto r = record(1.05e-3, {.groups = 4});
     r.work.instructions = 20e6;
-    BOOST_TEST(why_not(explain::explain(r, measured), "instruction issue").find("the profile has no peak of them") !=
+    BOOST_TEST(why_not(explain::explain(r, measured), "instruction issue").find("the profile has no peak for them") !=
                std::string::npos);
     measured.figures.push_back(figure("issue.rate", "instruction rate", "instr/s", 20e9));
     const auto issue = bound(explain::explain(r, measured), "issue");

@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(what_a_profiler_counted_takes_the_place_of_what_is_declared
     BOOST_TEST(bound(e, "issue").how.find("329383936 warp instructions, counted by ncu") == 0u, bound(e, "issue").how);
     // Of a step of a slope a whole launch's counters say nothing.
     r.work.launches = 0;
-    BOOST_TEST(why_not(explain::explain(r, peaks), "instruction issue").find("the counters are of a whole launch") ==
+    BOOST_TEST(why_not(explain::explain(r, peaks), "instruction issue").find("the counters cover one launch") ==
                0u);
     BOOST_TEST(bound(explain::explain(r, peaks), "memory").how.find("ncu") == std::string::npos);
 }
@@ -316,7 +316,7 @@ BOOST_AUTO_TEST_CASE(the_bar_makes_all_of_the_time) {
     BOOST_TEST(text.substr(from, to - from + 1) ==
                    "[" + std::string(15, '=') + std::string(16, '#') + std::string(29, '.') + "]",
                text);
-    BOOST_TEST(text.find("not bounded: latency (what waits for what is not known)") != std::string::npos, text);
+    BOOST_TEST(text.find("not bounded: latency (the dependencies are not known)") != std::string::npos, text);
     const auto json = nlohmann::json::parse(report::explanation_json(r, e));
     BOOST_TEST(json["record"] == "why");
     BOOST_TEST(json["limit"] == "not explained");

@@ -19,7 +19,7 @@ using model::Parameter;
 
 std::string need_file(const fs::path& path, const fs::path& folder) {
     const auto refuse = [&](const std::string& why) {
-        throw Error(Blame::usage, "'" + folder.string() + "' is no capture of the OpenCL Intercept Layer: " + why);
+        throw Error(Blame::usage, "'" + folder.string() + "' is not a capture of the OpenCL Intercept Layer: " + why);
     };
     std::error_code trouble;
     if (!fs::exists(path, trouble)) refuse("it has no " + path.filename().string());
@@ -89,7 +89,8 @@ kernelfile::Description described(const Capture& capture, const model::KernelSig
         if (parameter.kind == Parameter::Kind::global || parameter.kind == Parameter::Kind::constant) {
             const auto offset = inspect::read_file(capture.folder / ("SVM_Arg_Offset_" + std::to_string(i) + ".txt"));
             if (offset && trim(*offset) != "0")
-                kernelfile::refuse(place, named + " is shared virtual memory at an offset, which is not supported");
+                kernelfile::refuse(place,
+                                   named + " is shared virtual memory at an offset; cllab supports offset 0 only");
             const auto before = buffer_of(capture.folder / "Pre", i, "Buffer"),
                        after = buffer_of(capture.folder / "Post", i, "Buffer");
             if (before.empty()) kernelfile::refuse(place, named + " has no buffer below Pre");

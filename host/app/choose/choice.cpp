@@ -57,7 +57,7 @@ void refuse_file(const std::string& pattern, const std::string& command) {
             throw Error(Blame::usage, "'" + path + "' is a folder; `cllab " + command +
                                           "` takes names of kernels, as `cllab list` has them, and files");
         if (std::filesystem::exists(found))
-            throw Error(Blame::usage, "file '" + path + "' is no kernel's text, which ends in .cl or .ocl" +
+            throw Error(Blame::usage, "file '" + path + "' is not kernel text; its name must end in .cl or .ocl" +
                                           (command == "isa" ? "" : "; `cllab isa` reads program binaries"));
     }
     // No kernel's name has these.
@@ -83,22 +83,21 @@ Choice::Choice(const CellOptions& invocation, const Snapshots& earlier, const As
         const auto other = std::find_if(said.begin(), said.end(), [](const auto& s) { return s.first != "tolerance"; });
         if (other != said.end())
             throw Error(Blame::usage, "option '--" + other->first +
-                                          "' is about a kernel file, as in `cllab run my.cl`; the patterns name none");
+                                          "' is about a kernel file, as in `cllab run my.cl`; no pattern names one");
         tolerance_of(invocation);  // what is wrong with it is said before any device is asked
         if (names_kernel_file(invocation.versus))
             throw Error(Blame::usage, "--vs names a kernel file, so the pattern must name one too");
         return;
     }
     if (!built_in.empty())
-        throw Error(Blame::usage, "kernel files and families of this program do not run together; found '" +
+        throw Error(Blame::usage, "kernel files and cllab's families cannot run in one command; found '" +
                                       built_in.front() + "' beside a file");
     if (!invocation.cl_dir.empty())
         throw Error(Blame::usage,
-                    "option '--cl-dir' is about the families of this program; a kernel file is always read from disk");
+                    "option '--cl-dir' applies to cllab's families only; a kernel file is always read from disk");
     if (!invocation.inputs.empty())
-        throw Error(
-            Blame::usage,
-            "option '--input' is about the families of this program; for a kernel file write --arg NAME=image:FILE");
+        throw Error(Blame::usage,
+                    "option '--input' applies to cllab's families only; for a kernel file write --arg NAME=image:FILE");
     if (!invocation.versus.empty() && names_kernel_file(invocation.versus)) patterns.push_back(invocation.versus);
     std::vector<std::string> paths;
     for (const auto& pattern : patterns) {

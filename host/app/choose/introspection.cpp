@@ -50,7 +50,7 @@ std::vector<model::Introspection> ask_in_child(const CellOptions& invocation, co
             for (const auto& one : found)
                 hand_over(nlohmann::json(one).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
         },
-        "while the kernel file was built to ask for its arguments", patience, patience);
+        "while cllab built the kernel file to find its arguments", patience, patience);
     std::vector<model::Introspection> out;
     for (const auto& line : lines) out.push_back(nlohmann::json::parse(line).get<model::Introspection>());
     return out;

@@ -112,9 +112,9 @@ std::vector<model::Group> pairs(const std::vector<model::Selected>& selected, co
         const bool twice =
             std::any_of(axes.begin(), axes.end(), [&](const auto& axis) { return axis.first == options.name; });
         if (twice)
-            throw Error(Blame::usage,
-                        "--vs with build options and --axis options cannot stand together; --build-options gives both "
-                        "sides more");
+            throw Error(
+                Blame::usage,
+                "--vs with build options excludes --axis options=...; --build-options adds options to both sides");
         axes.emplace_back(options.name, "," + invocation.versus);
     }
     // Families with axes of different names are planned together, so that an axis need only be known to one of them.

@@ -6,11 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "app/commandline/option_groups.hpp"
 #include "app/commandline/rows.hpp"
 
 namespace cllab::app {
 
-/// What --help prints. Paragraphs of `about` are separated by empty lines.
+/// What --help prints. Empty lines separate the paragraphs of `about`, of which a screen shows the first. The first
+/// line of `example` is a command; its output may follow.
 struct Manual {
     std::string name;
     std::string synopsis, summary;  ///< a line of the overview: "PATTERN...", "what limits the time"
@@ -31,13 +33,13 @@ const std::vector<Command>& commands();
 const Command* find_command(const std::string& name);
 Strings command_names();
 
-/// The options as Boost reads and prints them.
+/// The options as Boost reads them.
 boost::program_options::options_description described(const std::vector<Row>& options);
 
-/// `cllab COMMAND --help`.
-std::string help_of(const Command& command);
-/// `cllab COMMAND --help` and `cllab help TOPIC`; the overview for "". Throws Error(usage).
-std::string help_text(const std::string& topic);
+/// The page of a command.
+std::string help_of(const Command& command, Detail detail);
+/// `cllab COMMAND --help [all]` and `cllab help TOPIC [all]`; the overview for "". Throws Error(usage).
+std::string help_text(const std::string& topic, Detail detail);
 
 /// What Boost read: the values given, by row; of a switch that is given, an empty one.
 struct Words {
@@ -48,6 +50,8 @@ struct Words {
 /// Throws Error(usage) with one sentence.
 Words read_words(const Manual& manual, const std::vector<Row>& options, Strings words);
 
+/// `words` stand behind --help: "all" asks for everything.
+Detail detail_of(const Strings& words);
 /// Prints a page through the pager.
 int print_help(const std::string& page);
 void allow_pager_for(const Call& call);
@@ -71,7 +75,7 @@ Command make_command(Manual manual, const Rows<Of>& rows, const std::function<vo
     Command out{std::move(manual), rows.rows(), {}};
     out.run = [manual = out.manual, options = out.options, rows, check, run](const Strings& argv, Strings words) {
         const auto read = read_words(manual, options, std::move(words));
-        if (read.help) return print_help(help_text(manual.name));
+        if (read.help) return print_help(help_text(manual.name, detail_of(read.positional)));
         auto of = options_from(rows, read, argv);
         of.command = manual.name;
         check(of);

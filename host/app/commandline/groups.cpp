@@ -22,8 +22,8 @@ const Statement statements[]{
     {"expect", "NAME=FILE", "Kernel files: the argument must come out equal to FILE (.npy, raw, picture)."},
     {"reference", "KERNEL", "Kernel files: results must equal those of this kernel or variant."},
     {"tolerance", "KIND=X",
-     "Accepts results within absolute=X, relative=X or ulp=X of the expected ones; one bound that holds suffices. Adds "
-     "the largest errors to the table."},
+     "Accepts results within absolute=X, relative=X or ulp=X of the expected ones. One bound that holds is enough. "
+     "Adds the largest errors to the table."},
 };
 
 }  // namespace
@@ -32,11 +32,12 @@ Rows<CellOptions> choice_rows() {
     Rows<CellOptions> out;
     out.list("kernel,k", "PATTERN", &CellOptions::patterns, "Selects variants, like a positional PATTERN. Repeats.");
     out.list("device,d", "D", &CellOptions::devices,
-             "Selects devices: cpu, gpu, accelerator (the first of that type whose timer can be trusted), all, P or "
-             "P:D (clinfo's indices), or part of a name. Repeats. Default: the first GPU, else the first CPU.");
+             "Selects a device: cpu, gpu, accelerator, all, P:D (clinfo's indices), or part of a name. A type selects "
+             "the first device whose timer can be trusted; P selects a platform. Repeats. Default: the first GPU, else "
+             "the first CPU.");
     out.named("axis,a", "NAME=VALUES", &CellOptions::axes,
               "Sets an axis to a list (width=1024,2048), a geometric range (size=1Ki:1Mi:*2) or a stepped range "
-              "(items=1:9:+2). Repeats. `cllab describe FAMILY` names the axes. Every family has the axis options: "
+              "(items=1:9:+2). Repeats. `cllab describe FAMILY` names the axes. Every family has the axis `options`: "
               "options=,-cl-fast-relaxed-math builds each kernel without and with that build option.");
     return out;
 }
@@ -54,8 +55,8 @@ Rows<CellOptions> kernel_file_rows() {
 Rows<CellOptions> text_rows() {
     Rows<CellOptions> out;
     out.text("cl-dir", "DIR", &CellOptions::cl_dir,
-             "Reads the kernel text from DIR/<family>.cl instead of the text embedded in the program: edit and run, no "
-             "rebuild. The kernels then run in a child process.");
+             "Reads kernel text from DIR/<family>.cl instead of the text built into cllab: edit and run, no rebuild. "
+             "The kernels then run in a child process.");
     out.text("build-options", "TEXT", &CellOptions::build_options,
              "Appends TEXT to the build options of every kernel, e.g. -cl-opt-disable.");
     return out;
@@ -77,41 +78,40 @@ Rows<CellOptions> label_rows() {
 
 Rows<CellOptions> process_rows() {
     Rows<CellOptions> out;
-    out.number(
-        "timeout", "SECONDS", any_seconds, &CellOptions::timeout_seconds, "60",
-        "Ends a cell that makes no progress for SECONDS and records it as timed_out. A child process (--isolate) "
-        "goes on with the next cell; otherwise the program stops with everything finished on disk.");
+    out.number("timeout", "SECONDS", any_seconds, &CellOptions::timeout_seconds, "60",
+               "Ends a cell that makes no progress for SECONDS and records it as timed_out. With --isolate the run "
+               "continues with the next cell. Without it the run stops, with all finished cells on disk.");
     out.seed("Seeds the random inputs. Default: a fresh seed per run. The record holds it.");
     return out;
 }
 
 Rows<Call> pager_rows() {
     Rows<Call> out;
-    out.flag("no-pager", &Call::no_pager, "Prints long output as it is, not through PAGER (default: less).");
+    out.flag("no-pager", &Call::no_pager, "Prints long output directly, not through PAGER (default: less).");
     return out;
 }
 
 Rows<FileOptions> replace_rows(const std::string& appendable) {
     Rows<FileOptions> out;
     out.flag("force", &FileOptions::force,
-             "Replaces an output file that exists. Without it the file is kept and the command refused.");
+             "Replaces an output file that exists. Without --force the command refuses to run.");
     if (!appendable.empty())
         out.flag("append", &FileOptions::append,
-                 "Adds to a file of " + appendable + " that exists; CSV gets no second header.");
+                 "Adds to an existing file of " + appendable + ". A CSV file gets no second header.");
     return out;
 }
 
 std::string about_columns(const Strings& names) {
     return "Shows these columns, separated by commas; all shows every one, however wide: " + join(names, ", ") +
-           ". Default: those that fit the terminal, or 80 columns without one; a line names the others.";
+           ". Default: those that fit the terminal, or 80 columns without one. A line names the others.";
 }
 
 std::string about_columns() {
-    return "Shows these columns, separated by commas, e.g. time,regs,dump; all shows every one, however wide. Name and "
-           "status are always shown. The columns: " +
+    return "Shows these columns, separated by commas, e.g. time,regs,dump; all shows every one. Name and status are "
+           "always shown. The columns: " +
            join(report::column_names(), ", ") +
-           ", and the axes and metrics that `cllab describe` names. Default: those that fit the terminal, or 80 "
-           "columns without one; a line names the others.";
+           ". Axes and metrics are columns too (`cllab describe`). Default: those that fit the terminal, or 80 columns "
+           "without one. A line names the others.";
 }
 
 }  // namespace cllab::app

@@ -70,20 +70,16 @@ void refuse_mistyped_command(const std::string& word) {
 }  // namespace
 
 po::options_description described(const std::vector<Row>& options) {
-    constexpr unsigned least_for_text = 66;
-    po::options_description out("Options", help_width, least_for_text);
+    po::options_description out;
     auto add = out.add_options();
-    add("help,h", "Prints this page.");
+    add("help,h", "");
     for (const auto& row : options) {
-        if (row.value.empty()) {
-            add(row.name.c_str(), row.about.c_str());
-        } else if (row.repeats) {
-            add(row.name.c_str(), po::value<Strings>()->composing()->value_name(row.value), row.about.c_str());
-        } else {
-            auto* value = po::value<std::string>()->value_name(row.value);
-            if (!row.otherwise.empty()) value->default_value(row.otherwise);
-            add(row.name.c_str(), value, row.about.c_str());
-        }
+        if (row.value.empty())
+            add(row.name.c_str(), "");
+        else if (row.repeats)
+            add(row.name.c_str(), po::value<Strings>()->composing()->value_name(row.value), "");
+        else
+            add(row.name.c_str(), po::value<std::string>()->value_name(row.value), "");
     }
     return out;
 }
@@ -116,7 +112,7 @@ Words read_words(const Manual& manual, const std::vector<Row>& options, Strings 
     for (const auto& row : options) {
         auto& values = out.values.emplace_back();
         const auto& value = found[row.long_name()];
-        if (value.empty() || value.defaulted()) continue;
+        if (value.empty()) continue;
         if (row.repeats)
             values = value.as<Strings>();
         else
@@ -125,12 +121,23 @@ Words read_words(const Manual& manual, const std::vector<Row>& options, Strings 
     return out;
 }
 
+Detail detail_of(const Strings& words) { return words == Strings{"all"} ? Detail::all : Detail::screen; }
+
 int print_help(const std::string& page) {
     const Paged paged;
-    // What is no terminal gets the page as it is written, 100 columns wide: manual pages are made of it.
-    results() << (takes_escapes(STDOUT_FILENO) ? report::fit(page, page_width(STDOUT_FILENO)) : page);
+    results() << report::fit(page, page_width(STDOUT_FILENO, help_width));
     return 0;
 }
+
+namespace {
+
+/// `words`: "help TOPIC [all]", "--help [all]".
+int print_asked_help(const Strings& words) {
+    const bool named = words.front() == "help" && words.size() > 1 && words[1] != "all";
+    return print_help(help_text(named ? words[1] : "", detail_of({words.begin() + (named ? 2 : 1), words.end()})));
+}
+
+}  // namespace
 
 void allow_pager_for(const Call& call) { allow_pager(!call.no_pager); }
 
@@ -148,8 +155,8 @@ int run_command_line(int argc, char** argv) {
     if (words.size() > 1 && words[0] == "complete" && words[1] == "--")
         return complete({words.begin() + 2, words.end()});
     refuse_empty(words);
-    if (words.empty() || words.front() == "--help" || words.front() == "-h" || words.front() == "help")
-        return print_help(help_text(words.size() > 1 && words.front() == "help" ? words[1] : ""));
+    if (words.empty()) return print_help(help_text("", Detail::screen));
+    if (words.front() == "--help" || words.front() == "-h" || words.front() == "help") return print_asked_help(words);
     if (words.front() == "--version") {
         if (words.size() > 1)
             throw Error(Blame::usage, "`cllab --version` takes no argument; found '" + words[1] + "'");

@@ -146,19 +146,22 @@ std::string terms_page() {
   arrangement  a fresh process with its own order, buffer placement and inputs; --vs counts these
   below floor  shorter than three empty launches: the launch is most of the time
   cell         one variant at one point on one device: one row, one record
-  control      each side of a comparison against itself, built twice: what the machine tells apart
-               where there is nothing to tell
+  control      each side of a comparison against itself: the difference that the machine shows for
+               equal code
   counted      hot code found by counting executed instructions (Nsight Compute)
   family       a question with its kernels: cl/pitch.cl and host/experiments/pitch.cpp
-  hot          caches as the operation before left them (--cache hot); hot code: what ran most
+  hot          caches as the previous operation left them (--cache hot); hot code: the code that ran
+               most
   of copy      the kernel's bandwidth as a share of a plain copy of as many bytes
   point        one value for each axis
   portrait     the page of `cllab profile`: a device's figures from all probes
   profile      the same figures as a file, DIR/<device>/profile.json, which run, tune and why read
-  same code    both sides have equal machine code: no winner is possible
+  same code    both sides have equal machine code, so there is no winner
+  settled      warm-up ended because two windows of the reference kernel agreed within 1 %;
+               otherwise the row says `not-settled`
   slope        a time per step: the difference of two trip counts, so the launch cancels out
-  undecided    the interval is too wide to say faster, slower or the same (within 2 %)
-  unproved     no expected result was given: launches agree with each other, no more
+  undecided    the interval is too wide for faster, slower or same (within 2 %)
+  unproved     no expected result is given; launches only agree with each other
   variant      one kernel of a family, pitch_short8; its name is <family>_<variant> everywhere
   yardstick    the plain copy behind `of copy`
   ~            too close to call in one table; --vs decides

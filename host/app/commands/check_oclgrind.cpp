@@ -227,7 +227,7 @@ int check_oclgrind(const RunOptions& asked) {
         if (auto larger = look(asked, selected, own); larger.ran())
             seen = std::move(larger);
         else
-            say("they take too long or do not run, so what was found may be the smaller sizes' doing; --axis chooses "
+            say("they take too long or do not run, so the findings may come from the smaller sizes; --axis chooses "
                 "others");
     }
     print(seen, choice, selected);

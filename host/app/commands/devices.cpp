@@ -175,7 +175,7 @@ int show_devices(const DevicesOptions& invocation) {
             }
             broken = true;
             say("the driver '" + driver.icd.string() + "' (" + driver.library + ") is left out: " + trouble +
-                "; without it every command works, for example with OCL_ICD_VENDORS naming a folder of the others");
+                "; to leave it out everywhere, set OCL_ICD_VENDORS to a folder with the other drivers");
         }
         if (!broken || sound.empty()) throw;
         list_devices(invocation.as_json, style, sound, rows, troubles);
@@ -204,17 +204,15 @@ void check_devices(DevicesOptions& options) {
 Command devices_command() {
     Rows<DevicesOptions> rows;
     rows.with(pager_rows())
-        .flag(
-            "noise", &DevicesOptions::noise,
-            "Compares equal code with itself for ten seconds instead. Prints the smallest difference that can be told "
-            "on the device now, what disturbs it, and what changes that.")
+        .flag("noise", &DevicesOptions::noise,
+              "Compares equal code with itself for ten seconds. Prints the smallest difference that the device shows "
+              "reliably now, the disturbances, and how to remove them.")
         .list("device,d", "D", &DevicesOptions::devices, "Selects devices for --noise, as `cllab run` does.")
         .flag("json", &DevicesOptions::as_json, "Prints JSON instead of text.");
     return make_command<DevicesOptions>(
-        {"devices", "", "what is here, and whether its timer can be trusted", "cllab devices [--json | --noise]",
-         "Lists every OpenCL device: how to select it, what it offers, whether its event timer can be trusted, the "
-         "kind "
-         "of program binary it returns, and the driver quirks that cllab works around.",
+        {"devices", "", "devices here, and whether their timers can be trusted", "cllab devices [--json | --noise]",
+         "Lists every OpenCL device: its selector, its properties, whether its event timer can be trusted, its kind of "
+         "program binary, and the driver quirks that cllab works around.",
          "cllab devices"},
         rows, check_devices, show_devices);
 }

@@ -97,7 +97,7 @@ std::string with_source(const CellCode& code) {
 void print_hot(const CellCode& code, const LiveCode& live, unsigned width) {
     const auto bodies = hot_bodies(code);
     put(code.hot ? printable("hot: " + model::statement(*code.hot)) + "\n"
-                 : "hot: unknown: nothing of this device can be sampled\n");
+                 : "hot: unknown: cllab cannot sample this device\n");
     if (!code.hot_note.empty()) put(printable(code.hot_note) + "\n");
     double shown = 0;
     for (const auto& body : bodies) {
@@ -236,13 +236,13 @@ int print_binaries(const IsaOptions& invocation) {
         const auto file = binary_named(pattern);
         if (!file) refuse_file(pattern, invocation.command);
         if (!file)
-            throw Error(Blame::usage,
-                        "program files and patterns do not go together; found '" + pattern + "' beside a file");
+            throw Error(Blame::usage, "program files and patterns cannot stand in one command; found '" + pattern +
+                                          "' beside a file");
         for (auto& code : code_of_binary(file->first, file->second)) codes.push_back(std::move(code));
     }
     if (!invocation.targets.empty() || !invocation.devices.empty())
         throw Error(Blame::usage,
-                    "a program binary is read as it is; --target and --device are for kernels that are compiled");
+                    "cllab reads a program binary as it is; --target and --device apply to kernels it compiles");
     for (const auto& code : codes) print_code(code, invocation);
     return report_failures(codes, invocation.require_all);
 }
@@ -290,37 +290,35 @@ Rows<IsaOptions> isa_rows() {
     rows.with(pager_rows())
         .with(choice_rows())
         .list("target,t", "T", &IsaOptions::targets,
-              "Compiles for processor T, e.g. gfx900, gfx1030, sm_80, sm_90, tgllp, pvc. Several targets make one "
-              "table. Repeats.")
+              "Compiles for processor T, e.g. gfx900, gfx1030, sm_80, sm_90, tgllp, pvc. Repeats; several targets make "
+              "one table.")
         .flag("targets", &IsaOptions::list_targets,
-              "Lists the processors, what this machine can make for each, and what would enable the rest.")
-        .text(
-            "vs", "PATTERN", &IsaOptions::versus,
-            "Compares with this variant: registers, counts, and side by side the innermost loop of each that does the "
-            "most work. A value that begins with '-' is build options, as in --vs=-cl-mad-enable: the variant as it "
-            "is and built with them.")
+              "Lists the processors, what this machine can produce for each, and which packages would enable the rest.")
+        .text("vs", "PATTERN", &IsaOptions::versus,
+              "Compares with this variant: registers, counts, and both inner loops side by side. A value that begins "
+              "with '-' is build options: --vs=-cl-mad-enable compares the variant without and with them.")
         .whole("rebuild", "N", {2, 1000, "whole numbers from 2 to 1000"}, &IsaOptions::rebuild,
-               "Compiles N times with --target, each in a fresh program with its own addresses, and prints how often "
-               "each code came out.")
+               "Compiles N times with --target and prints how often each machine code came out. Each build is a fresh "
+               "process with its own addresses.")
         .flag("hot", &IsaOptions::hot,
               "Shows only the code that runs, with the share of each loop and path. CPU: runs the kernel for a second "
-              "and samples the addresses. NVIDIA with Nsight Compute (ncu): launches the kernel again through the CUDA "
-              "driver and counts executions. Elsewhere: the one loop or path, if there is one, that accounts for the "
-              "declared work. With --vs puts the hot code of both sides beside each other.")
+              "and samples addresses. NVIDIA with Nsight Compute (ncu): launches the kernel again through the CUDA "
+              "driver and counts executions. Elsewhere: the loop or path that accounts for the declared work, if there "
+              "is exactly one. With --vs: the hot code of both sides, side by side.")
         .flag("source", &IsaOptions::source,
-              "Prints each source line above its instructions. The lines are those of a second build with line "
-              "information, and are shown only where its code is the same.")
+              "Prints each source line above its instructions. The lines come from a second build with line "
+              "information; they are shown only if its code is the same.")
         .flag("live", &IsaOptions::live,
               "Prints the number of live registers per kind at each instruction, and the instruction with the maximum "
-              "first. For GCN, SASS, PTX and x86; unknown where an instruction has no rule or another function is "
-              "called. With --hot: of the code that runs; with --summary: only the maximum.")
+              "first. Knows GCN, SASS, PTX and x86. Prints `unknown` after calls and after instructions without a "
+              "rule. With --hot: only the code that runs. With --summary: only the maximum.")
         .whole("width", "N", {40, 4294967295.0, "whole numbers from 40"}, &IsaOptions::width,
                "Cuts lines at N columns, at least 40. Default: the lines as they are.")
         .flag("summary", &IsaOptions::summary, "Prints all but the instructions.")
         .columns(&IsaOptions::columns, about_columns(report::columns_of_command("isa")))
         .text("dumps", "DIR", &IsaOptions::dumps, "Also writes source, binary, code and statistics below DIR.")
         .with(text_rows())
-        .flag("require-all", &IsaOptions::require_all, "Counts variants that the target cannot have as failed.")
+        .flag("require-all", &IsaOptions::require_all, "Counts variants that the target does not support as failed.")
         .with(kernel_file_rows());
     return rows;
 }
@@ -329,16 +327,16 @@ Rows<IsaOptions> isa_rows() {
 
 Command isa_command() {
     return make_command<IsaOptions>(
-        {"isa", "PATTERN... [--target T]", "machine code and its counts, also for absent devices",
+        {"isa", "PATTERN... [--target T]", "machine code and its counts, also for devices not here",
          "cllab isa PATTERN|FILE... [--target T... | --device D] [--vs PATTERN] [options]",
-         "Prints the machine code of each variant with its registers, instruction classes and the counts of one "
-         "iteration of every loop. With --target it compiles for a device that need not be here, from the same text "
-         "with the same options as `cllab run`; without it, it builds and verifies on a device. Each variant is shown "
-         "at its first point unless --axis says otherwise. A FILE is a kernel file, as in my.cl:kernel, or any program "
-         "binary (PTX, cubin, code object, PoCL's, SPIR-V ...), which is recognised by its bytes; program.ptx:kernel "
-         "is "
-         "one kernel of it.",
-         "cllab isa pitch_short8 --target gfx900 --vs pitch_wide"},
+         "Prints the machine code of each variant with its registers, instruction classes, and counts per loop "
+         "iteration. With --target it compiles for a device that need not be here; without it, it builds and verifies "
+         "on a device.\n\nText and options are those of `cllab run`. Each variant is shown at its first point unless "
+         "--axis says otherwise. A FILE is a kernel file (my.cl:kernel) or a program binary: PTX, cubin, code object, "
+         "PoCL's, SPIR-V and others, recognized by their bytes. program.ptx:kernel is one kernel of it.",
+         "cllab isa saxpy_w128 --target gfx900 --target sm_80\n  kernel      target  registers  spills               "
+         "occupancy  inner loop\n  saxpy_w128  gfx900         11       0  10 wavefronts per SIMD           -\n  "
+         "saxpy_w128  sm_80          18       0         64 warps per SM           -"},
         isa_rows(), check_isa, run_isa);
 }
 

@@ -89,8 +89,8 @@ std::vector<CellCode> code_of_binary(const std::string& path, const std::string&
     if (kind == inspect::Kind::empty) throw Error(Blame::usage, "program file '" + path + "' is empty");
     if (kind == inspect::Kind::unknown)
         throw Error(Blame::usage, "program file '" + path +
-                                      "' is no program binary that cllab knows: PTX, cubin, AMD or Intel code, PoCL's "
-                                      "container, SPIR-V, LLVM bitcode");
+                                      "' is not a program binary that cllab knows: PTX, cubin, AMD or Intel code, "
+                                      "PoCL's container, SPIR-V, LLVM bitcode");
     auto names = inspect::kernel_names(binary);
     const auto all = names;
     std::erase_if(names, [&](const auto& name) { return !glob.empty() && !glob_match(glob, name); });
@@ -178,7 +178,8 @@ namespace {
 void add_source(Runner& runner, run::RunRequest request, const model::Device& device, std::span<CellCode> codes) {
     const auto option = device::line_option(device);
     if (option.empty()) {
-        for (auto& code : codes) code.source_note = "no source lines: no build option for them is known of this driver";
+        for (auto& code : codes)
+            code.source_note = "no source lines: cllab knows no build option for them with this driver";
         return;
     }
     const auto why = device::line_trouble(device);
@@ -211,7 +212,7 @@ void add_source(Runner& runner, run::RunRequest request, const model::Device& de
         }
         if (code.source.empty())
             code.source_note =
-                "no source lines: the driver gives the function that runs no line information, or no objdump reads it" +
+                "no source lines: the driver gives the running function no line information, or no objdump reads it" +
                 why;
     };
     runner.run(request, device.selector, {[](std::size_t, std::size_t, const model::Record&, const char*) {}, take});
@@ -228,7 +229,7 @@ void count_executions(const model::Device& device, const std::vector<model::Cell
         auto& code = codes[i];
         const auto not_counted = [&](const std::string& why) { code.hot_note = "no executions are counted: " + why; };
         if (!ncu) {
-            not_counted("Nsight Compute's ncu is not on PATH nor in the CUDA toolkit");
+            not_counted("Nsight Compute's ncu is neither on PATH nor in the CUDA toolkit");
             continue;
         }
         const inspect::TempFolder folder;

@@ -18,7 +18,7 @@ std::string LiveCode::beside(std::uint64_t address) const {
 LiveCode live_code(const CellCode& code) {
     LiveCode out;
     if (!code.counts.isa) {
-        out.summary = "live registers: unknown: there is no listing that the lab reads";
+        out.summary = "live registers: unknown: cllab has no listing to read";
         return out;
     }
     const auto& function = code.counts.code;

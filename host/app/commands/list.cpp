@@ -101,7 +101,9 @@ Command list_command() {
     rows.with(pager_rows()).flag("json", &ListOptions::as_json, "Prints JSON instead of text.");
     return make_command<ListOptions>(
         {"list", "[PATTERN...]", "families, variants, questions", "cllab list [PATTERN...] [--json]",
-         "Lists families with their questions, and the variants of each.", "cllab list 'pitch_*'"},
+         "Lists families with their questions and variants.",
+         "cllab list muladd\nmuladd: What does a device make of one multiply-add and one store?\n  muladd_fma    "
+         "fma(a, b, c): one rounding.\n  muladd_mad    a * b + c with contraction off: two roundings."},
         rows, check_list, list);
 }
 
@@ -109,9 +111,8 @@ Command describe_command() {
     Rows<ListOptions> rows;
     rows.with(pager_rows());
     return make_command<ListOptions>(
-        {"describe", "FAMILY", "question, axes with defaults, metrics, variants", "cllab describe FAMILY",
-         "Prints a family's question, its axes with their defaults, its metrics and its variants.",
-         "cllab describe pitch"},
+        {"describe", "FAMILY", "a family's question, axes, metrics and variants", "cllab describe FAMILY",
+         "Prints a family's question, axes with defaults, metrics and variants.", "cllab describe muladd"},
         rows, check_list, describe);
 }
 

@@ -153,12 +153,11 @@ Command merge_command() {
              [](MergeOptions& to, const std::string& text) { to.json = text; })
         .with(replace_rows("--json"));
     return make_command<MergeOptions>(
-        {"merge", "FILE...", "the records of many runs and machines as one file", "cllab merge FILE... [--json OUT]",
+        {"merge", "FILE...", "join the records of many runs and machines", "cllab merge FILE... [--json OUT]",
          "Joins the records (`cllab run --json`) of many runs and machines into one JSON-lines file. A record that "
-         "occurs twice is taken once. Damaged lines, records of another schema, and records that cannot be (a time "
-         "beside wrong_result, an interval that excludes its median) are named on stderr and left out. The exit status "
-         "is 0 with at least one record, 2 when no file can be read or there is no record. At most 1000000 records are "
-         "read at once.",
+         "occurs twice is taken once. Damaged lines, records of another schema, and impossible records are named on "
+         "stderr and left out. Impossible is e.g. a time beside wrong_result. The exit status is 0 with at least one "
+         "record, and 2 without one or when no file can be read. At most 1000000 records are read at once.",
          "cllab merge node*.jsonl --json all.jsonl"},
         rows,
         [](MergeOptions& options) {
@@ -172,11 +171,10 @@ Command report_command() {
     Rows<MergeOptions> rows;
     rows.with(pager_rows())
         .text("csv", "OUT", &MergeOptions::csv,
-              "Also writes one CSV line per record to OUT; - writes it to standard output instead of the tables.")
-        .text(
-            "html", "OUT", &MergeOptions::html,
-            "Also writes an HTML page to OUT: charts, tables, and the code beside the time. The code is read from the "
-            "dump folders that the records name, relative to the current folder.");
+              "Also writes one CSV line per record to OUT; - is standard output, without the tables.")
+        .text("html", "OUT", &MergeOptions::html,
+              "Also writes an HTML page to OUT: charts, tables, code beside time. The code comes from the dump folders "
+              "that the records name, relative to the current folder.");
     for (const auto& format : report::exports)
         rows.add({format.option, "OUT", format.about},
                  [option = std::string(format.option)](MergeOptions& to, const std::string& text) {
@@ -184,14 +182,12 @@ Command report_command() {
                  });
     rows.columns(&MergeOptions::columns, about_columns()).with(replace_rows("--csv"));
     return make_command<MergeOptions>(
-        {"report", "FILE...", "the tables of such records, and the variants by devices",
+        {"report", "FILE...", "tables of such records, and variants by devices",
          "cllab report FILE... [--html OUT] [--csv OUT] [--long OUT] [--t4 OUT] [--google-benchmark OUT]",
-         "Prints what `cllab run` prints from the records (`cllab run --json`) of many runs and machines: a table per "
-         "device, curves, and the variants by devices. It reads as `cllab merge` does, with the same exit status; "
-         "failed "
-         "cells do not change it. Only a run prints what probes conclude from their curves, because that needs the "
-         "device.",
-         "cllab report all.jsonl --html page.html"},
+         "Prints the tables of `cllab run` from the records (`cllab run --json`) of many runs and machines: a table "
+         "per device, curves, and the variants by devices. Reading and exit status are those of `cllab merge`; failed "
+         "cells do not change the status. Findings of probes need the device, so only a run prints them.",
+         "cllab report node*.jsonl --html page.html"},
         rows, [](MergeOptions& options) { need_pattern(options, "report", needs_records); }, report_records);
 }
 

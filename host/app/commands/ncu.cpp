@@ -115,7 +115,8 @@ private:
                   << format_seconds(counted.opencl_seconds) << "\n";
         // A slope's time is of one step, the launch's of all of them.
         const double ratio = replay.setup.slope ? 1 : counted.cuda_seconds / counted.opencl_seconds;
-        if (ratio > 2 || ratio < 0.5) return "what the CUDA driver ran cannot be what was timed, so nothing is counted";
+        if (ratio > 2 || ratio < 0.5)
+            return "the CUDA driver cannot run the code that was timed, so nothing is counted";
         if (std::abs(ratio - 1) > tolerated)
             results() << "  the two differ by " << format_significant(100 * std::abs(ratio - 1), 2)
                       << " %: the counters are those of the launch through CUDA\n";
@@ -125,8 +126,8 @@ private:
             trouble = profiled(*ncu, cell, replay, folder, counted, kept);
         else
             trouble =
-                "Nsight Compute's ncu is not on PATH nor in the CUDA toolkit; --export writes what a machine with it "
-                "needs";
+                "Nsight Compute's ncu is neither on PATH nor in the CUDA toolkit; --export writes a program to run on "
+                "a machine that has it";
         if (!json_) return trouble;
         kept.counters = counted.counters;
         kept.dump.clear();  // it was a folder for the time of the count
@@ -202,8 +203,8 @@ Rows<NcuOptions> ncu_rows() {
     rows.with(choice_rows())
         .with(kernel_file_rows())
         .text("export", "DIR", &NcuOptions::exports_to,
-              "Counts nothing here. Writes to DIR/<kernel> the PTX, the arguments, and a C++ program of one file that "
-              "launches it, for a machine that has the profiler.")
+              "Writes the launch to DIR/<kernel> for a machine that has the profiler, and counts nothing here. The "
+              "folder has the PTX, the arguments, and a C++ program of one file that launches it.")
         .with(text_rows())
         .text("json", "FILE", &NcuOptions::json, "Writes one JSON line per cell with all counters.")
         .with(process_rows())
@@ -217,19 +218,16 @@ Command ncu_command() {
     return make_command<NcuOptions>(
         {.name = "ncu",
          .synopsis = "PATTERN...",
-         .summary = "hardware counters on NVIDIA, whose profilers see no OpenCL",
+         .summary = "hardware counters of OpenCL kernels on NVIDIA",
          .usage = "cllab ncu PATTERN|FILE.cl... [options] [-- options of ncu]",
          .about =
-             "Reads the hardware counters of a kernel on an NVIDIA device. NVIDIA's profilers see no OpenCL, so cllab "
-             "launches the PTX of the program binary again through the CUDA driver with the cell's own arguments, "
-             "under "
-             "Nsight Compute (ncu). It checks the result of that launch as it checks the cell, and prints its time "
-             "beside OpenCL's. Each variant is counted at its first point unless --axis says otherwise. Kernels that "
-             "take images or __local arguments, and operations of several launches, cannot be launched this way. "
-             "Options behind -- replace the choice of counters and print ncu's own page. With --json the record has "
-             "the "
-             "counters, and `cllab why` of that file explains the time by them. The profiler may take four times "
-             "--timeout.",
+             "Reads the hardware counters of a kernel on an NVIDIA device. NVIDIA's profilers do not see OpenCL, so "
+             "cllab launches the kernel's PTX again through the CUDA driver, under Nsight Compute (ncu).\n\nThe launch "
+             "has the cell's own arguments, and cllab checks its result. The page shows its time beside OpenCL's. Each "
+             "variant is counted at its first point unless --axis says otherwise. Kernels with images or __local "
+             "arguments, and operations of several launches, cannot be launched this way. Options behind -- replace "
+             "the choice of counters and print ncu's own page. With --json the record has the counters, and `cllab "
+             "why` explains the time by them. The profiler may take four times --timeout.",
          .example = "cllab ncu pitch_wide -- --set full",
          .passes_on = true},
         ncu_rows(),

@@ -55,12 +55,12 @@ void print_floor(const model::Comparison& c) {
         results() << "  floor: not known; " << printable(c.trouble) << '\n';
         return;
     }
-    results() << fmt::format("  floor: {} arrangements of equal code in {:.1f} s differ by {}", r.n, c.seconds,
+    results() << fmt::format("  floor: over {} arrangements in {:.1f} s, equal code differs by {}", r.n, c.seconds,
                              percent(std::abs(r.ratio - 1)));
     if (r.covered())
-        results() << fmt::format(", interval [{:.4f}, {:.4f}]: in this time a difference below {} cannot be told\n",
-                                 r.low, r.high,
-                                 percent(std::max(r.high - 1, 1 / r.low - 1) + std::expm1(r.half_width())));
+        results() << fmt::format(
+            ", interval [{:.4f}, {:.4f}]; a comparison of this length cannot find a difference below {}\n", r.low,
+            r.high, percent(std::max(r.high - 1, 1 / r.low - 1) + std::expm1(r.half_width())));
     else
         results() << "; too few for an interval\n";
 }

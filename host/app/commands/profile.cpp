@@ -394,16 +394,16 @@ Rows<ProfileOptions> profile_rows() {
     rows.list("device,d", "D", &ProfileOptions::devices,
               "Selects devices as `cllab run` does. Repeats. Default: the first GPU, else the first CPU.")
         .number("budget", "SECONDS", any_seconds, &ProfileOptions::budget_seconds, "60",
-                "Shares SECONDS among the probes of a device. The page names what does not fit, and why.")
+                "Shares SECONDS among the probes of a device. The page names the probes that do not fit, and why.")
         .text("dumps", "DIR", &ProfileOptions::dumps, "Writes profile.json below DIR.")
         .flag("no-dumps", &ProfileOptions::no_dumps, "Writes no file.")
         .with(text_rows())
         .flag("isolate", &ProfileOptions::isolate,
-              "Runs each probe in a child process: a driver that crashes or hangs costs one cell. Default where no "
+              "Runs each probe in a child process, so a driver that crashes or hangs costs one cell. Default where no "
               "device is a GPU.")
-        .flag("timings", &ProfileOptions::timings, "Prints on stderr where the command's time went, by phase and cell.")
+        .flag("timings", &ProfileOptions::timings, "Prints the command's own time on stderr, by phase and by cell.")
         .with(process_rows())
-        .flag("json", &ProfileOptions::as_json, "Prints JSON instead of the page, every curve included.")
+        .flag("json", &ProfileOptions::as_json, "Prints JSON instead of the page, with every curve.")
         .columns(&ProfileOptions::columns, about_columns(report::columns_of_command("profile")));
     return rows;
 }
@@ -412,15 +412,15 @@ Rows<ProfileOptions> profile_rows() {
 
 Command profile_command() {
     return make_command<ProfileOptions>(
-        {"profile", "[--device D]", "the device's portrait from all probes, on one page",
+        {"profile", "[--device D]", "a device's portrait from all probes, on one page",
          "cllab profile [--device D] [--budget S] [--json]",
          "Runs the probes within a budget and prints the device's portrait on one page: units, clock, latencies, "
-         "rates, "
-         "registers, caches, local memory, launching; each with its interval, what the driver says, and how it was "
-         "found. The same goes to DIR/<device>/profile.json, where `cllab run` and `cllab tune` find the last level "
-         "and "
-         "the peaks that no kernel can beat.",
-         "cllab profile --device gpu --budget 300"},
+         "rates, registers, caches, local memory, launching. Each figure has its interval, the driver's own value, and "
+         "the method.\n\nThe same goes to DIR/<device>/profile.json. There `cllab run`, `cllab tune` and `cllab why` "
+         "find the last-level cache and the peaks.",
+         "cllab profile --device gpu --budget 200\n  compute units                 132  period of the staircase over "
+         "saturating work-groups\n  clock                    1.98 GHz  ±0.74%  ticks of the counter that kernels "
+         "read\n  float latency             2.08 ns  ±0.46%"},
         profile_rows(), [](ProfileOptions& options) { refuse_patterns(options, "`cllab profile` takes no PATTERN"); },
         run_profile);
 }

@@ -42,8 +42,8 @@ void randomise_addresses() {
     const int now = personality(ask);
     if (now >= 0 && (now & ADDR_NO_RANDOMIZE)) personality(static_cast<unsigned long>(now & ~ADDR_NO_RANDOMIZE));
     if (inspect::read_file("/proc/sys/kernel/randomize_va_space").value_or("2").front() == '0')
-        say("the randomisation of addresses is off on this machine (kernel.randomize_va_space), so a compiler that "
-            "goes by its addresses makes one code");
+        say("this machine does not randomize addresses (kernel.randomize_va_space), so a compiler whose output depends "
+            "on addresses makes one code");
 #endif
 }
 
@@ -169,16 +169,15 @@ void print(const model::Cell& cell, const model::Device& device, const Rebuilt& 
     print_codes(codes, "processes");
     print_split(compare::split(rebuilt.runs), codes.size());
     if (device::compile_cache_settings(device, "x").empty())
-        results() << "This driver has no known cache across processes: both processes of a build compiled.\n";
+        results() << "This driver has no known cache shared by processes: both processes of a build compiled.\n";
     else if (rebuilt.cached)
         results() << "Check: " << rebuilt.cached
-                  << " builds came from a cache of the driver's that could not be emptied, so they are no builds of "
-                     "their own.\n";
+                  << " builds came from a driver cache that cllab could not empty, so they are not separate builds.\n";
     else
         results() << "Check: every build filled an empty cache.\n";
     if (rebuilt.moved)
         results() << "In " << rebuilt.moved
-                  << " builds the second process had another code than the first: the driver compiled again.\n";
+                  << " builds, the second process had other code than the first: the driver compiled again.\n";
 }
 
 /// Medians of the processes.
@@ -218,16 +217,16 @@ int rebuild_on_devices(const RunOptions& invocation) {
                     of_group.size() != 2)
                     continue;
                 const auto ratio = compare::estimate_between(logs_of(of_group.front()), logs_of(of_group.back()), 0.99);
-                results()
-                    << group.front().id << " over " << group.back().id
-                    << ", over all builds: " << fmt::format("{:.4f}", ratio.ratio)
-                    << (ratio.covered() ? fmt::format(" [{:.4f}, {:.4f}]", ratio.low, ratio.high)
-                                        : ", too few builds for an interval")
-                    << "; processes that share no arrangement, so `--vs` without --rebuild tells smaller differences\n";
+                results() << group.front().id << " over " << group.back().id
+                          << ", over all builds: " << fmt::format("{:.4f}", ratio.ratio)
+                          << (ratio.covered() ? fmt::format(" [{:.4f}, {:.4f}]", ratio.low, ratio.high)
+                                              : ", too few builds for an interval")
+                          << "; these processes share no arrangement, so `--vs` without --rebuild finds smaller "
+                             "differences\n";
             }
         }
     } catch (const run::Interrupted&) {
-        say("interrupted; builds that were finished are printed");
+        say("interrupted; the finished builds are printed");
         return 130;
     }
     return failed;
@@ -257,7 +256,7 @@ std::string rebuild_one(const IsaOptions& invocation, const model::Cell& cell, c
         if (!result.ok())
             failure = trim(result.err).empty() ? result.failure() : trim(result.err);
         else if (code.empty())
-            failure = "nothing can disassemble it here, so its code cannot be told from another";
+            failure = "no disassembler here reads it, so its code cannot be compared";
         else
             runs.push_back({code, {}});
     }

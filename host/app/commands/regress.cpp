@@ -108,32 +108,29 @@ void check_regress(RegressOptions& options) {
 Rows<RegressOptions> regress_rows() {
     Rows<RegressOptions> rows;
     rows.list("device,d", "D", &RegressOptions::devices,
-              "Runs both sides on this device, which must be of the baseline's platform and type. Default: the "
-              "baseline's own.")
-        .add({"threshold", "PERCENT",
-              "Calls a cell slower when it takes longer by more than PERCENT, beyond the interval.", "2"},
+              "Runs both sides on this device. It must have the baseline's platform and type. Default: the baseline's "
+              "own.")
+        .add({"threshold", "PERCENT", "Calls a cell slower when the whole interval is above PERCENT.", "2"},
              [](RegressOptions& to, const std::string& text) {
                  to.threshold = number_of("threshold", text, {0, 100, "per cent from 0 to 100"}) / 100;
              })
-        .flag("strict", &RegressOptions::strict, "Ends with status 5 when a cell is undecided and none is slower.")
-        .flag(
-            "results-may-change", &RegressOptions::results_may_change,
-            "Times a cell whose text of today leaves other results than the baseline's, instead of ending with status "
-            "4 for it. Each side must still be right by its own reference or file.")
-        .flag(
-            "recorded", &RegressOptions::recorded,
-            "Compares with the stored times instead of building the stored text again, for two machines or two "
-            "drivers. A weaker claim: whatever else changed between the runs is part of the difference. Needs several "
-            "runs in the baseline (--append).")
+        .flag("strict", &RegressOptions::strict, "Exits with status 5 when a cell is undecided and none is slower.")
+        .flag("results-may-change", &RegressOptions::results_may_change,
+              "Times cells whose results differ from the baseline's instead of exiting with status 4. Each side must "
+              "still be right by its own reference or file.")
+        .flag("recorded", &RegressOptions::recorded,
+              "Compares with the stored times instead of building the stored text again, for two machines or two "
+              "drivers. The claim is weaker: the difference includes everything else that changed between the runs. "
+              "Needs several runs in the baseline (--append).")
         .flag("calibrate", &RegressOptions::calibrate,
-              "Compares the baseline with itself: prints the number of false alarms, and the smallest slowdown that it "
-              "would have found.")
+              "Compares the baseline with itself. Prints the number of false alarms, and the smallest slowdown that "
+              "regress finds.")
         .flag("history", &RegressOptions::history,
-              "Takes BASE and PATTERN as files of records instead, and prints where a cell's time changed its level "
-              "from run to run. `cllab report --html` draws it.")
+              "Takes files of records instead of BASE, and prints where a cell's time changed its level from run to "
+              "run. `cllab report --html` draws it.")
         .number("max-time", "SECONDS", any_seconds, &RegressOptions::comparison_seconds, "10",
-                "Tests each cell after at most SECONDS of arrangements; up to four times that when an interval needs "
-                "more of them.")
+                "Tests each cell after at most SECONDS of arrangements. Takes up to four times that when an interval "
+                "needs more.")
         .text("cl-dir", "DIR", &RegressOptions::cl_dir,
               "Reads today's text from DIR/<family>.cl. Default: where the baseline's command line reads it from.")
         .text("build-options", "TEXT", &RegressOptions::build_options,
@@ -153,23 +150,23 @@ Rows<RegressOptions> regress_rows() {
 
 Command regress_command() {
     return make_command<RegressOptions>(
-        {"regress", "BASE [PATTERN...]", "slower than a baseline? an exit status says so",
+        {"regress", "BASE [PATTERN...]", "slower than a baseline? the exit status tells",
          "cllab regress BASE [PATTERN...] [options]",
-         "Compares today's kernels with a baseline that `cllab run ... --baseline BASE` left. The baseline's own text "
-         "is built again today and takes turns with today's text on the same memory, over arrangements as by `cllab "
-         "run "
-         "--vs`, so that a new driver, clock or neighbor affects both sides alike. A cell whose machine code is the "
-         "same cannot fail and is not timed. PATTERN selects among the cells.\n\n"
-         "Each cell is tested after at most --max-time. Undecided cells get up to two further rounds, using time the "
-         "other cells did not need. No cell takes more than 12 times --max-time, and all of them take about --max-time "
-         "each at most.\n\n"
-         "All cells together give a false alarm in at most 1 % of the runs (Holm's correction; the first test spends "
-         "half of that, the others a quarter each); their intervals hold together.\n\n"
-         "Exit status, the first that holds: 1 a cell is wrong or fails, in whichever process; 4 a cell is slower, or "
-         "leaves other results than the baseline's text (--results-may-change allows it); 5 a cell of the baseline "
-         "vanished or cannot be compared, or with --strict is undecided; 0 otherwise. 2 also for a damaged baseline, 3 "
-         "as for every command.",
-         "cllab regress base --junit regress.xml"},
+         "Compares today's kernels with a baseline of `cllab run ... --baseline BASE`. cllab builds the baseline's "
+         "text again, and both texts take turns on the same memory. A new driver, clock or load therefore affects both "
+         "sides alike. Exit status 4: a cell is slower.\n\nThe comparison uses arrangements, as `cllab run --vs` does. "
+         "A cell with the same machine code cannot fail and is not timed. PATTERN selects among the cells.\n\nEach "
+         "cell is tested after at most --max-time. Undecided cells get up to two further rounds, using time the other "
+         "cells did not need. No cell takes more than 12 times --max-time, and the average is at most about "
+         "--max-time.\n\nAll cells together give a false alarm in at most 1 % of the runs (Holm's correction). The "
+         "first test spends half of that, the others a quarter each. The intervals hold simultaneously.\n\nExit "
+         "status, the first that applies. 1: a cell is wrong or fails, in any process. 4: a cell is slower, or gives "
+         "other results than the baseline's text (--results-may-change allows that). 5: a cell of the baseline is "
+         "missing or cannot be compared; with --strict, also an undecided one. 0: otherwise. 2: also a damaged "
+         "baseline. 3: as for every command.",
+         "cllab regress base --threshold 3 --junit regress.xml\n  cell     change        time  interval           "
+         "control  arrangements\n  tr_cols  slower     +14.1 %  +9.8 % to +62.1 %   -0.2 %            13\n  tr_rows  "
+         "same code        -  -                        -             -"},
         regress_rows(), check_regress, run_regress);
 }
 

@@ -21,17 +21,17 @@ Rows<RunOptions> shown_rows(bool measures) {
         .text("csv", "FILE", &RunOptions::csv, "Writes one CSV line per cell, as soon as the cell is done.");
     if (measures)
         rows.text("html", "FILE", &RunOptions::html,
-                  "Writes an HTML page at the end: charts, tables, and the code beside the time.");
+                  "Writes an HTML page at the end: charts, tables, code beside time.");
     rows.columns(&RunOptions::columns, about_columns())
         .named("input", "NAME=FILE", &RunOptions::inputs,
                "Uses an image file (PNG, JPEG, PGM; grey or colour) as the buffer NAME, e.g. src=panel.png.")
         .named("output", "NAME=FILE", &RunOptions::outputs,
                "Writes the buffer NAME as a picture (.png or .pgm), e.g. dst=map.png. Needs a run of one cell.")
         .whole("count-above", "LEVEL", {0, 255, "grey levels from 0 to 255"}, &RunOptions::count_above,
-               "Counts and lists the pixels brighter than LEVEL (0 to 255) in the picture that --output would write: "
-               "the defects that pitch finds.")
+               "Counts and lists the pixels brighter than LEVEL (0 to 255) in the picture of --output: the defects "
+               "that pitch finds.")
         .with(label_rows())
-        .flag("timings", &RunOptions::timings, "Prints on stderr where the command's time went, by phase and by cell.")
+        .flag("timings", &RunOptions::timings, "Prints the command's own time on stderr, by phase and by cell.")
         .with(replace_rows("--json or --csv"));
     return rows;
 }
@@ -40,62 +40,56 @@ Rows<RunOptions> measured_rows() {
     Rows<RunOptions> rows;
     rows.number("max-time", "SECONDS", any_seconds, &RunOptions::max_time, "0.4",
                 "Maximum sampling time per cell. Sampling stops early once the median is known to within 1 %. With "
-                "--vs: maximum time for all arrangements of one pair (default 10; up to four times that when an "
-                "interval needs more of them).")
-        .text(
-            "vs", "PATTERN", &RunOptions::versus,
-            "Compares one variant with this one over arrangements. Each is a fresh process with its own order, buffer "
-            "placement and inputs, in which both take turns on the same memory. Prints a verdict with its interval "
-            "and, as a control, each variant against itself; then registers, counts, and side by side the innermost "
-            "loop of each that does the most work. A value that begins with '-' is build options, as in "
-            "--vs=-cl-mad-enable: the variant as it is and built with them. -x cuda among them (NVIDIA) compiles the "
-            "text as CUDA C++ by NVRTC and runs it by OpenCL.")
-        .text(
-            "baseline", "DIR", &RunOptions::baseline,
-            "Keeps each record, and each kernel text once by its hash, below DIR, for `cllab regress DIR`. An existing "
-            "baseline is kept; --force replaces it, --append adds this run.")
+                "--vs: maximum time for all arrangements of one pair. The default is then 10 s, and up to four times "
+                "that where an interval needs more arrangements.")
+        .text("vs", "PATTERN", &RunOptions::versus,
+              "Compares the selected variant with this one and says which is faster. Uses arrangements: fresh "
+              "processes with their own order, buffer placement and inputs, in which both variants take turns on the "
+              "same memory. Prints the verdict with its interval. Also compares each variant with itself, as a "
+              "control. Then prints registers and counts, and both inner loops side by side. A value that begins with "
+              "'-' is build options: --vs=-cl-mad-enable compares the variant without and with them. On NVIDIA, -x "
+              "cuda compiles the text as CUDA C++ with NVRTC and runs it through OpenCL.")
+        .text("baseline", "DIR", &RunOptions::baseline,
+              "Stores records and kernel texts below DIR for `cllab regress DIR`. Refuses to overwrite a baseline; "
+              "--force replaces it, --append adds this run.")
         .word("cache", "STATE", {"hot", "cold", "rotate"}, &RunOptions::cache,
-              "What the caches hold before each operation. hot: what the operation before left there. cold: nothing of "
-              "the buffers; 4 times the last-level cache of other memory is read in between. rotate: nothing of the "
-              "buffers; operations cycle through copies of them totalling 4x the last-level cache. `cllab profile` "
-              "measures the size of that cache.")
-        .flag("verify", &RunOptions::verify_only, "Verifies and dumps only; takes no time measurements.")
+              "State of the caches before each operation. hot: as the previous operation left them. cold: flushed by "
+              "reading other memory, 4 times the last-level cache. rotate: operations cycle through copies of the "
+              "buffers that total 4 times the last-level cache. `cllab profile` measures the size of that cache.")
+        .flag("verify", &RunOptions::verify_only, "Verifies and dumps only; measures no time.")
         .flag("steps", &RunOptions::steps,
-              "Also times each part of an operation that has several (transfers, sweep, residual, copy, passes), the "
-              "time between them (step_between) and the whole (step_whole), in separate runs with an event per part.")
+              "Also times each part of an operation (transfers, sweep, residual, copy, passes). Adds the time between "
+              "parts (step_between) and the whole (step_whole). Uses separate runs with an event per part.")
         .number("hot", "SECONDS", {0, 3600, "seconds from 0 to 3600"}, &RunOptions::hot_seconds, "",
-                "CPU devices: after the timing, runs each cell for SECONDS and samples which instructions run, for "
-                "isa.txt and the record. 0 skips it. Default: 0.05 where dumps are written. Skips a cell whose "
-                "operation takes three times as long.")
+                "CPU devices: samples for SECONDS, after timing, which instructions run. The results go to isa.txt and "
+                "the record. 0 skips it. Default: 0.05 with dumps. A cell whose operation takes three times as long is "
+                "skipped.")
         .flag("no-yardstick", &RunOptions::no_yardstick,
-              "Leaves out the yardstick behind the column 'of copy': a copy of as many bytes as the cell's data, timed "
-              "in the same rounds with the caches in the same state.")
-        .flag(
-            "native", &RunOptions::native,
-            "CPU devices: adds rows for hand-written C++ loops, on one thread and on one per core, checked against the "
-            "same reference and timed in the same rounds by the host clock. Families that have them: " +
-                join(native_families(), ", ") + ".")
-        .whole("rebuild", "N", {2, 1000, "whole numbers from 2 to 1000"}, &RunOptions::rebuild,
-               "Builds each cell N times, each in a fresh program with its own addresses and an empty compile cache, "
-               "and runs each build in two processes. Prints how often each machine code came out, its time, and how "
-               "much of the spread lies between codes, between arrangements of one code, and within one.")
+              "Leaves out the yardstick of the column 'of copy'. The yardstick is a plain copy of as many bytes as the "
+              "cell's data, timed in the same rounds and cache state.")
+        .flag("native", &RunOptions::native,
+              "CPU devices: adds rows for hand-written C++ loops, on one thread and on one per core. The same "
+              "reference checks them, and the host clock times them in the same rounds. Families that have them: " +
+                  join(native_families(), ", ") + ".")
+        .whole(
+            "rebuild", "N", {2, 1000, "whole numbers from 2 to 1000"}, &RunOptions::rebuild,
+            "Builds each cell N times and shows how often the machine code differs. Each build is a fresh process with "
+            "its own addresses and an empty compile cache, and runs in two processes. Prints the time of each code. "
+            "Splits the spread into parts: between codes, between arrangements of one code, within an arrangement.")
         .word("parallel", "WHICH", {"never", "gpus", "all"}, &RunOptions::parallel,
-              "Which devices measure at the same time, each in a process of its own: never; gpus, those with memory of "
-              "their own; all. Applies from four comparisons on. Two probe cells are measured on each device alone and "
-              "then together. If either slows down by more than 2 % (and 1 us), the devices run one at a time.")
-        .word(
-            "check", "TOOL", {"oclgrind"}, &RunOptions::check,
-            "Kernel files: runs each kernel once, small, in Oclgrind. Reports races, uninitialised reads and accesses "
-            "outside of buffers, with their lines.")
-        .flag(
-            "watch", &RunOptions::watch,
-            "Kernel files, and families with --cl-dir: on each save builds and verifies the text, compares it with the "
-            "version before as --vs does, and shows how the code differs. The table comes before the verdict, and a "
-            "newer save ends a comparison. On a CPU up to 12 processes wait for the next save. Ends when interrupted.")
-        .text(
-            "replay", "DIR", &RunOptions::replay,
-            "Runs the kernel that the OpenCL Intercept Layer captured in DIR (CLI_CaptureReplay=1) with its arguments, "
-            "and checks the results against the captured ones.");
+              "Devices that measure at the same time, each in its own process: never, gpus (with their own memory) or "
+              "all. Applies from four comparisons on. Two probe cells are measured on each device alone and then "
+              "together. If either slows down by more than 2 % (and 1 us), the devices run one at a time.")
+        .word("check", "TOOL", {"oclgrind"}, &RunOptions::check,
+              "Kernel files: runs each kernel once, small, in Oclgrind. Reports races, uninitialized reads and "
+              "accesses outside of buffers, with their lines.")
+        .flag("watch", &RunOptions::watch,
+              "Kernel files, and families with --cl-dir: verifies and compares the text on each save. Compares with "
+              "the previous version as --vs does, and shows how the code differs. Prints the table before the verdict. "
+              "A newer save ends a comparison. On a CPU up to 12 processes wait for the next save. Ctrl-C ends it.")
+        .text("replay", "DIR", &RunOptions::replay,
+              "Runs the kernel that the OpenCL Intercept Layer captured in DIR (CLI_CaptureReplay=1). Uses the "
+              "captured arguments and checks the results against the captured ones.");
     return rows;
 }
 
@@ -110,11 +104,10 @@ Rows<RunOptions> run_rows(bool measures) {
     rows.with(shown_rows(measures))
         .with(text_rows())
         .flag("isolate", &RunOptions::isolate,
-              "Runs each device's work in a child process: a driver that crashes or hangs costs one cell.")
+              "Runs each device's work in a child process, so a driver that crashes or hangs costs one cell.")
         .whole("processes", "N", {1, 64, "whole numbers from 1 to 64"}, &RunOptions::processes,
-               "Shares work that takes no measurements (dump, --verify) among N processes of each device, as far as "
-               "memory allows. A driver that crashes or hangs costs one cell. Default: one for 4 cores of the host and "
-               "16 cells, 4 at most.")
+               "Runs dump and --verify in N processes per device, as far as memory allows. A driver that crashes or "
+               "hangs costs one cell. Default: one per 4 cores of the host and 16 cells, 4 at most.")
         .with(process_rows())
         .flag("require-all", &RunOptions::require_all, "Counts unsupported cells as failed.")
         .with(kernel_file_rows());
@@ -125,24 +118,22 @@ void refuse_together(const RunOptions& options) {
     const bool measures_only_once =
         options.versus.empty() && !options.rebuild && options.check.empty() && !options.watch;
     if (options.processes > 1 && (!options.verify_only || !measures_only_once))
+        throw Error(Blame::usage,
+                    "--processes needs a command that measures no time: `cllab dump`, or `cllab run --verify` without "
+                    "--vs, --rebuild, --check and --watch");
+    if (options.native && (!measures_only_once || !options.baseline.empty() || !options.replay.empty()))
         throw Error(
             Blame::usage,
-            "--processes is for work that takes no measurements: `cllab dump`, and `cllab run --verify` without --vs, "
-            "--rebuild, --check and --watch");
-    if (options.native && (!measures_only_once || !options.baseline.empty() || !options.replay.empty()))
-        throw Error(Blame::usage,
-                    "--native adds rows to a table, so --vs, --rebuild, --baseline, --check, --watch and --replay "
-                    "cannot stand beside it");
+            "--native adds rows to a table, so it excludes --vs, --rebuild, --baseline, --check, --watch and --replay");
     if (options.rebuild && !(options.csv.empty() && options.baseline.empty() && options.outputs.empty()))
         throw Error(Blame::usage,
-                    "--rebuild writes the records of its processes to --json only, so --csv, --output and --baseline "
-                    "cannot stand beside it");
+                    "--rebuild writes records to --json only, so it excludes --csv, --output and --baseline");
 }
 
 void check_run(RunOptions& options) {
     refuse_together(options);
     if (!options.replay.empty()) {
-        refuse_patterns(options, "option '--replay' says what to run, so no PATTERN can stand beside it");
+        refuse_patterns(options, "option '--replay' selects the kernel, so no PATTERN can stand beside it");
         options.patterns = {options.replay};
     }
     if (options.max_time && options.versus.empty()) {
@@ -175,23 +166,23 @@ const Manual run_manual{
     "PATTERN...",
     "verify, time, dump",
     "cllab [run] [PATTERN...] [options]",
-    "Verifies each kernel variant against independent host code, times it, and writes its binary and disassembly "
-    "beside "
-    "the time. A PATTERN is a shell glob over <family>_<variant>, a family's name, or a kernel file of your own, as in "
-    "my.cl or my.cl:kernel: `cllab help kernel-file` explains those.\n\n"
-    "Several devices run one after the other (but see --parallel), each in a child process as with --isolate, because "
-    "CPU devices and simulators share the host's cores. A last table has a column per device, and a sentence where the "
-    "ranking differs. A device whose driver crashes is lost alone; the exit status is then 3.",
-    "cllab run 'pitch_*' --device cpu --axis width=4096,8192 --json results.jsonl"};
+    "Verifies each kernel variant against independent host code, times it, and writes its binary and disassembly. A "
+    "PATTERN is a shell glob over <family>_<variant>, a family's name, or a kernel file of your own (my.cl or "
+    "my.cl:kernel; see `cllab help kernel-file`).\n\nSeveral devices run one after the other (but see --parallel), "
+    "each in a child process as with --isolate, because CPU devices and simulators share the host's cores. A last "
+    "table has a column per device; a sentence below it says where the ranking differs. If a driver crashes, only its "
+    "device is lost; the exit status is then 3.",
+    "cllab run pitch_short8 --device cpu\n  kernel        status  time [ms]     ±  GB/s  of copy  inner loop\n  "
+    "pitch_short8  ok           4.28  3.3%  7.81    51.9%          26\n  dumps in dumps/pthread-haswell-AMD-EPYC/"};
 
-const Manual dump_manual{
-    "dump",
-    "PATTERN...",
-    "build, verify once, dump; no timing",
-    "cllab dump PATTERN... [options]",
-    "Builds each variant, verifies it once so that the driver makes the code it would run, and writes source, options, "
-    "build log, binary, disassembly and statistics. Takes no time measurements.",
-    "cllab dump pitch_short8 --device cpu"};
+const Manual dump_manual{"dump",
+                         "PATTERN...",
+                         "build, verify once, dump; no timing",
+                         "cllab dump PATTERN... [options]",
+                         "Builds each variant and verifies it once, so the driver makes the code that it would run. "
+                         "Writes source, options, build log, binary, disassembly and statistics. Measures no time.",
+                         "cllab dump saxpy_w128 --device cpu\n  kernel      status  inner loop\n  saxpy_w128  ok       "
+                         "        6\n  dumps in dumps/pthread-skylake-avx512-AMD-EPYC/"};
 
 }  // namespace
 

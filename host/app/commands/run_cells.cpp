@@ -42,7 +42,7 @@ struct Superseded {};
 
 void describe_crash_in(const model::Record& record) {
     describe_crash("in " + record.id + " on '" + excerpt(record.device.name) + "'",
-                   "Finished cells are on disk; --isolate goes on past a crash.");
+                   "Finished cells are on disk; --isolate continues after a crash.");
 }
 
 void check_dumps(const run::Settings& settings) {

@@ -148,7 +148,7 @@ private:
                   [&](std::size_t a, std::size_t b) { return *seconds(records[a]) < *seconds(records[b]); });
         std::size_t width = 0;
         for (const auto n : order) width = std::max(width, text_of(points[n]).size());
-        results() << "  the fastest few, measured again side by side:\n";
+        results() << "  the fastest few, measured again in turns:\n";
         std::string lines;
         for (const auto n : order) {
             const auto& time = *records[n].time;
@@ -188,7 +188,7 @@ private:
         sink_.take(comparison);
         say_fitted("  " + report::comparison_text(comparison));
         if (comparison.judgement.verdict == model::Verdict::faster) return fastest;
-        results() << "  no point is faster than the default beyond what is told apart here\n";
+        results() << "  no point is faster than the default beyond the control\n";
         return space_.initial;
     }
 
@@ -220,12 +220,12 @@ private:
                                       space_.points(), join(space_.tuned, ", "));
         if (!screening.exhaustive)
             out += fmt::format(
-                "\n  {} tried: {} drawn at random, then from the fastest one axis after the other until none gains 1 %",
+                "\n  {} tried: {} drawn at random, then one axis at a time from the fastest, until no axis gains 1 %",
                 screening.tried, model::random_starts);
         else if (static_cast<double>(screening.tried) == space_.points())
             out += "\n  all tried";
         else
-            out += fmt::format(", {} different and possible on this device\n  all {} tried", screening.tried,
+            out += fmt::format(", {} distinct and possible on this device\n  all {} tried", screening.tried,
                                screening.tried);
         out += fmt::format("; {} have a time", screening.ranked.size());
         if (unsupported_ > 0) out += fmt::format(", {} the device cannot do", unsupported_);
@@ -307,16 +307,15 @@ Command tune_command() {
         .with(process_rows())
         .with(label_rows())
         .number("max-time", "SECONDS", any_seconds, &TuneOptions::max_time, "0.4",
-                "Maximum sampling time per point. The comparison of the fastest with the default may take 25 times as "
-                "long.")
+                "Maximum sampling time per point. The comparison with the default may take 25 times as long.")
         .with(replace_rows("--json or --csv"));
     return make_command<TuneOptions>(
-        {"tune", "PATTERN...", "try the launch parameters, name the fastest", "cllab tune PATTERN... [options]",
-         "For each variant, tries the launch parameters that do not affect the result, such as the work-group's shape: "
-         "all combinations if at most 300 differ on the device; otherwise 48 drawn at random, then one axis at a time "
-         "from the fastest of them. Each point is verified; the best few and the default are measured again side by "
-         "side before a winner is named with the command that reproduces it. --axis lists the candidates of a tunable "
-         "axis and fixes any other axis.",
+        {"tune", "PATTERN...", "try launch parameters, name the fastest", "cllab tune PATTERN... [options]",
+         "Tries launch parameters that do not affect the result, such as the work-group's shape, and names the fastest "
+         "point of each variant. --axis lists the candidates of a tunable axis and fixes any other axis.\n\nUp to 300 "
+         "distinct combinations are all tried. From more, 48 are drawn at random, and the search continues from the "
+         "fastest, one axis at a time. Each point is verified. The best few and the default are measured again in "
+         "turns. The page then names the winner with the command that reproduces it.",
          "cllab tune himeno_wide --device gpu --axis size=M --axis local=32x4,64x4,128x2"},
         rows, check_tune, run_tune);
 }

@@ -305,9 +305,8 @@ int watch(const RunOptions& asked) {
     const bool own = std::any_of(asked.patterns.begin(), asked.patterns.end(), names_kernel_file);
     if (!asked.versus.empty() || (own ? asked.patterns.size() != 1 : asked.cl_dir.empty()))
         throw Error(Blame::usage,
-                    "--watch takes one kernel file, as in `cllab run my.cl --watch` or my.cl:kernel, or kernels of "
-                    "this program with "
-                    "--cl-dir DIR, and no --vs");
+                    "--watch takes one kernel file (`cllab run my.cl --watch`, or my.cl:kernel) or cllab's own kernels "
+                    "with --cl-dir DIR, and no --vs");
     catch_interrupts();
     return own ? watch_file(asked) : watch_families(asked);
 }

@@ -61,7 +61,7 @@ int run_why(const WhyOptions& asked) {
         if (!request.settings.limits.count(device.selector))
             throw Error(Blame::usage, "the profile of '" + excerpt(device.name) + "' is not at '" +
                                           profile_path(invocation.dumps, device).string() +
-                                          "', and without it there is no peak to hold a time against; `" +
+                                          "', and without a profile there is no peak to compare with; `" +
                                           profile_command(invocation, device) + "` makes it");
     choice.say_defaults();
     outputs.open();
@@ -133,13 +133,11 @@ Rows<WhyOptions> why_rows() {
         .with(choice_rows())
         .with(kernel_file_rows())
         .with(text_rows())
-        .text("json", "FILE", &WhyOptions::json, "Writes the JSON record of each cell, and a line of what limits it.")
-        .flag(
-            "test", &WhyOptions::test,
-            "Tests each limiter that is named: changes one axis, runs half of the work-items, adds multiply-adds that "
-            "nothing needs, or on NVIDIA lets fewer groups be resident at a time. Predicts what that does to the time, "
-            "and measures it against the unchanged cell over arrangements, as `cllab run --vs` does. A claim that "
-            "fails is withdrawn.")
+        .text("json", "FILE", &WhyOptions::json, "Writes the JSON record of each cell, and a line with its limiter.")
+        .flag("test", &WhyOptions::test,
+              "Tests each named limiter by a change whose effect it predicts; withdraws a claim that fails. The change "
+              "is one of: another value of one axis, half of the work-items, extra multiply-adds, or on NVIDIA fewer "
+              "resident groups. Both cells are compared over arrangements, as by `cllab run --vs`.")
         .text("dumps", "DIR", &WhyOptions::dumps, "Reads the profile from DIR/<device>/profile.json.")
         .number("max-time", "SECONDS", any_seconds, &WhyOptions::sampling_seconds, "0.4",
                 "Maximum sampling time per cell. Sampling stops early once the median is known to within 1 %.")
@@ -153,20 +151,20 @@ Rows<WhyOptions> why_rows() {
 
 Command why_command() {
     return make_command<WhyOptions>(
-        {"why", "PATTERN...", "what limits the time, by the device's own measured peaks",
+        {"why", "PATTERN...", "the limiter of the time, by the device's measured peaks",
          "cllab why PATTERN|FILE... [--device D] [--test] [options]",
-         "Names what limits the time of each cell, or says how much of it is not explained. A bound is the shortest "
-         "possible time for one resource: the declared work divided by the peak that `cllab profile` measured on the "
-         "device. The largest bound is the limiter when it is at least 80 % of the time and clear of the next, and the "
-         "time is known within 10 %. What is not counted, or has no measured peak, has no bound and is listed. The "
-         "launch adds to what runs in it, so these two may be named together.\n\n"
-         "A peak that a cell beats, or that explains only 40 to 80 % of its time, is measured again beside it where "
-         "that takes a second or two: the machine may have been busy when the profile was made, or be busy now. Both "
-         "figures are printed.\n\n"
-         "A FILE is a kernel file, as in my.cl:kernel, whose `work` says what it does; or a file of records, "
-         "FILE.jsonl, which are explained as they are: what `cllab ncu` counted of a cell then takes the place of what "
-         "it declares.",
-         "cllab why saxpy_w128 --device cpu --test"},
+         "Names the limiter of each cell, or the share of the time that has no explanation. A bound is the shortest "
+         "possible time for one resource: declared work divided by the peak that `cllab profile` measured. The largest "
+         "bound is the limiter if it is at least 80 % of the time, clear of the next, and the time is known within 10 "
+         "%.\n\nWork without a count or without a measured peak has no bound and is listed. The launch overhead adds "
+         "to the kernel's own time, so these two may be named together.\n\nIf a cell beats a peak, or the peak "
+         "explains only 40 to 80 % of its time, cllab measures the peak again beside the cell. The machine may have "
+         "been busy during the profile, or be busy now. Both figures are printed.\n\nA FILE is a kernel file "
+         "(my.cl:kernel), whose `work` line declares its work, or a file of records, FILE.jsonl, explained without "
+         "measuring. Counters of `cllab ncu` in the records replace the declared work.",
+         "cllab why pitch_wide --device gpu\npitch_wide        552 us ±0.3 %  limited by memory bandwidth: 96 % of the "
+         "time\n  96 %  memory bandwidth  532 us [531 us .. 535 us]  2.15 GB at 4.03 TB/s (copy bandwidth)\n  29 %  "
+         "group dispatch    159 us [159 us .. 162 us]  262 kgroup at 1.65 Ggroup/s (group rate)"},
         why_rows(),
         [](WhyOptions& options) {
             need_pattern(options, "why", "a PATTERN, e.g. 'pitch_*'; `cllab list` shows what there is");

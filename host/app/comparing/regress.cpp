@@ -127,7 +127,7 @@ private:
             const auto& before = *item->before.back();
             if (!compare::same_launch(*item->today, before))
                 item->end(CellChange::incomparable,
-                          "its arguments, sizes, groups or data are not the baseline's, so it is another cell");
+                          "its arguments, sizes, groups or data differ from the baseline's, so it is another cell");
             else if (same_text(*item->today, before))
                 item->out.change = CellChange::same_code;
             else if (item->stored)
@@ -226,7 +226,7 @@ private:
     static void fail(Item& item, const Versus::Failure& failure) {
         if (failure.status == model::Status::ok)
             return item.end(CellChange::other_results,
-                            "today's text leaves other results than the baseline's: " + failure.reason);
+                            "today's text gives other results than the baseline's: " + failure.reason);
         const auto seen = std::string(model::name(failure.status)) + " in one of its processes: " + failure.reason;
         if (failure.is_left)
             item.end(failure_since(failure.status), seen);
@@ -277,7 +277,7 @@ private:
         for (auto* item : items_that([](const Item& i) { return i.comparable(); })) {
             if (!compare::same_launch(*item->today, *item->before.back()))
                 item->end(CellChange::incomparable,
-                          "its arguments, sizes, groups or data are not the baseline's, so it is another cell");
+                          "its arguments, sizes, groups or data differ from the baseline's, so it is another cell");
             else if (compare::same_code(*item->today, *item->before.back()) ||
                      same_text(*item->today, *item->before.back()))
                 item->out.change = CellChange::same_code;
@@ -304,8 +304,8 @@ private:
                                                     shift.n >= 3 ? std::log(shift.ratio) : 0, rules_);
             if (!needed)
                 item->out.reason = std::to_string(item->logs_before.size()) +
-                                   " run(s) in the baseline are too few to claim anything; `cllab run ... --baseline "
-                                   "DIR --append` adds one";
+                                   " run(s) in the baseline are too few for a verdict; `cllab run ... --baseline DIR "
+                                   "--append` adds one";
         }
     }
 

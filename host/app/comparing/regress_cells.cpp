@@ -80,7 +80,7 @@ private:
                 else
                     refused_[record.argv] = {
                         CellChange::incomparable,
-                        "the command line that made it is not understood today: " + std::string(e.what())};
+                        "this cllab does not understand the command line that made it: " + std::string(e.what())};
             }
         }
     }

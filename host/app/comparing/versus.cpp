@@ -1,11 +1,14 @@
 #include "app/comparing/versus.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
 #include <ostream>
 
 #include "app/screen/comparison.hpp"
+#include "app/screen/streams.hpp"
 #include "core/clock.hpp"
 #include "model/rankable.hpp"
 #include "model/warning.hpp"
@@ -181,7 +184,7 @@ model::Comparison compare_cells(Runner& runner, const run::Settings& settings, c
 }
 
 void print_pair(std::ostream& out, const Pair& pair, bool colour) {
-    if (pair.comparison) out << '\n' << report::comparison_text(*pair.comparison);
+    if (pair.comparison) out << '\n' << wrapped_for(STDOUT_FILENO, report::comparison_text(*pair.comparison));
     if (pair.left.status != model::Status::ok || pair.right.status != model::Status::ok) return;
     if (pair.left.dump.empty() || pair.right.dump.empty()) {
         out << "The code is compared only with dumps.\n";

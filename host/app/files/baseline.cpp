@@ -55,7 +55,7 @@ void BaselineWriter::take(const model::Record& record, const model::Cell* cell) 
         for (const auto& header : record.build.elsewhere)
             if (said_.insert(header).second)
                 say("the baseline does not hold " + header + ", which " + record.id +
-                    " includes and only the driver finds: a change in it is not seen");
+                    " includes and only the driver finds; regress cannot see a change in it");
     }
     records_->line(report::to_json_line(record));
 }
@@ -82,7 +82,7 @@ std::string Baseline::text_of(const model::Record& record) const {
 Baseline read_baseline(const fs::path& folder) {
     const auto path = records_of_baseline(folder);
     const auto refuse = [&](const std::string& fault) {
-        throw Error(Blame::usage, "'" + folder.string() + "' is no baseline: '" + path.string() +
+        throw Error(Blame::usage, "'" + folder.string() + "' is not a baseline: '" + path.string() +
                                       "' cannot be read: " + fault + "; `cllab run PATTERN --baseline DIR` makes one");
     };
     if (const auto fault = reading_fault(path); !fault.empty()) refuse(fault);
@@ -91,8 +91,9 @@ Baseline read_baseline(const fs::path& folder) {
     report::Joined joined;
     if (in) joined.read(in, path.string());
     if (!in.eof() || in.bad())
-        throw Error(Blame::usage, "'" + folder.string() + "' is no baseline: '" + path.string() + "' cannot be read: " +
-                                      std::strerror(errno) + "; `cllab run PATTERN --baseline DIR` makes one");
+        throw Error(Blame::usage, "'" + folder.string() + "' is not a baseline: '" + path.string() +
+                                      "' cannot be read: " + std::strerror(errno) +
+                                      "; `cllab run PATTERN --baseline DIR` makes one");
     if (joined.trouble_count() > 0)
         throw Error(Blame::usage, "the baseline '" + folder.string() + "' is damaged: " + joined.troubles().front());
     if (joined.records().empty()) throw Error(Blame::usage, "the baseline '" + folder.string() + "' has no records");

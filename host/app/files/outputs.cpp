@@ -54,9 +54,10 @@ void require_same_kind(const std::string& path, const std::string& option, Outpu
     in.read(first.data(), static_cast<std::streamsize>(first.size()));
     first.resize(static_cast<std::size_t>(in.gcount()));
     if (kind == Outputs::Kind::csv && first != report::csv_header() + "\n")
-        throw Error(Blame::usage, "file '" + path + "' (" + option +
-                                      ") has not the columns that this build writes, so --append would mix "
-                                      "two tables; name another file");
+        throw Error(
+            Blame::usage,
+            "file '" + path + "' (" + option +
+                ") has other columns than this build writes, so --append would mix two tables; name another file");
     if (kind == Outputs::Kind::json_lines && first != "{")
         throw Error(Blame::usage, "file '" + path + "' (" + option +
                                       ") does not begin with a record, so --append would spoil it; name "

@@ -70,7 +70,7 @@ model::Limits limits_from(const std::string& text, const model::Device& device) 
     } catch (const JsonRefused& e) {
         unusable(std::string("is ") + e.what());
     }
-    if (!profile.is_object()) unusable("is damaged: it is no JSON object");
+    if (!profile.is_object()) unusable("is damaged: it is not a JSON object");
     if (const auto schema = profile.find("schema"); schema == profile.end() || *schema != profile_schema)
         unusable("has schema " +
                  (schema == profile.end() ? std::string("none")

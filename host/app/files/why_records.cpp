@@ -59,11 +59,11 @@ bool names_records(const std::string& pattern) { return pattern.ends_with(".json
 int why_of_records(const WhyOptions& invocation) {
     if (invocation.test)
         throw Error(Blame::usage,
-                    "option '--test' measures, and a file of records is explained as it is; name the kernels instead");
+                    "option '--test' needs kernels to measure; found a file of records, which `why` explains as it is");
     if (const auto other = std::find_if_not(invocation.patterns.begin(), invocation.patterns.end(), names_records);
         other != invocation.patterns.end())
-        throw Error(Blame::usage,
-                    "records and kernels are not explained together; found '" + *other + "' beside a file of records");
+        throw Error(Blame::usage, "records and kernels cannot stand in one `cllab why`; found '" + *other +
+                                      "' beside a file of records");
     Outputs outputs(invocation);
     const auto records = read(invocation.patterns);
     std::map<std::string, model::Limits> limits;  // by the device's key
@@ -76,7 +76,7 @@ int why_of_records(const WhyOptions& invocation) {
             throw Error(Blame::usage,
                         "the profile of '" + excerpt(device.name) + "' is not at '" +
                             profile_path(invocation.dumps, device).string() +
-                            "', and without it there is no peak to hold a time against; --dumps says where it is");
+                            "', and without a profile there is no peak to compare with; --dumps says where it is");
         limits[key] = std::move(found.begin()->second);
     }
     outputs.open();

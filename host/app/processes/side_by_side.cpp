@@ -50,7 +50,7 @@ public:
     /// is.
     void look(std::size_t working, bool late) {
         if (!decided_) {
-            if (late) trouble_ = "one of them waited too long for its turn to measure alone";
+            if (late) trouble_ = "a device waited too long for its turn to measure alone";
             if (trouble_) return;
             if (beside_.size() < working * cells_) return;
             decided_ = true;
@@ -81,7 +81,7 @@ private:
     std::vector<model::Record> alone_, beside_;
     std::vector<std::pair<CellNumber, model::Record>> held_;
     std::string note_ =
-        "side-by-side: other devices were measured at the same time; the run ended before it was known whether that "
+        "side-by-side: other devices were measured at the same time; the run ended before cllab knew whether that "
         "slows it";
     bool decided_ = false;
     std::optional<std::string> trouble_;
@@ -182,7 +182,7 @@ std::optional<std::string> slowed(const std::vector<model::Record>& alone, const
             return record.id + " took " + format_significant(changes.back(), 3) + " times as long on device " +
                    record.device.selector + " beside the others as alone";
     }
-    if (changes.empty()) return "no time was found that shows whether they slow each other";
+    if (changes.empty()) return "no measured time shows whether they slow each other";
     ratios = {*std::min_element(changes.begin(), changes.end()), *std::max_element(changes.begin(), changes.end())};
     return std::nullopt;
 }

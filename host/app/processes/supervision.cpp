@@ -128,8 +128,8 @@ void Supervision::died(int status) {
     if (is(SIGABRT)) cause = "an assertion of the driver, printed on standard error, or a write outside of a buffer";
     if (is(SIGSEGV) && passes_in_small_groups())
         cause =
-            "that the private memory of a whole work-group, whose size the driver chose, is more than a thread's stack "
-            "has: with groups of one item the kernel runs, so write e.g. 'local 16'";
+            "that the driver chose a work-group whose private memory exceeds a thread's stack: the kernel runs with "
+            "groups of one item, so write e.g. 'local 16'";
     lost(model::Status::launch_failed, death(status), cause);
 }
 

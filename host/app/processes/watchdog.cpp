@@ -93,7 +93,7 @@ void Watchdog::end_process() {
             say(e.what());
         }
         say(record.id + " on '" + record.device.name + "' shows " + record.reason +
-            ", and a driver cannot be stopped from inside; `cllab run --isolate` goes on with the next cell");
+            ", and cllab cannot stop a driver from inside; `cllab run --isolate` continues with the next cell");
     } else {
         say(doing_ + " nothing happened for " + format_significant(limit(), 3) + " s");
     }

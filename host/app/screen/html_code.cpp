@@ -56,7 +56,7 @@ std::string absence(const model::Record& record) {
             return "";
     } catch (const Error&) {
     }
-    return "No code: the dump's folder holds the code of another run by now.";
+    return "No code: the dump's folder now holds the code of another run.";
 }
 
 /// The kernel's own function with the comment above it, from the text as compiled; empty where it is not found.
@@ -103,12 +103,11 @@ Shown shown_of(const CellCode& code) {
         const auto share = std::exchange(hottest.region.share, 0);  // said in the sentence, not in the place
         out.place = model::place(hottest.region);
         const auto percent = [](double part) { return format_significant(100 * part, 3) + " % of "; };
-        out.evidence = "It is the only place in the code that does the declared work; nothing was sampled.";
+        out.evidence = "Only this place in the code can do the declared work; nothing was sampled.";
         if (code.hot->evidence == model::Hot::sampled)
-            out.evidence =
-                percent(share) + std::to_string(code.hot->in_kernel) + " samples of the addresses that ran lie in it.";
+            out.evidence = percent(share) + std::to_string(code.hot->in_kernel) + " sampled addresses lie in it.";
         if (code.hot->evidence == model::Hot::counted)
-            out.evidence = percent(share) + "the instructions that a profiler saw executed lie in it.";
+            out.evidence = percent(share) + "the instructions that a profiler counted lie in it.";
         for (const auto* block : hottest.region.blocks)
             if (block->share > 0) out.remarks[block->begin] = percent(block->share) + model::what_is_shared(*code.hot);
         out.instructions = std::move(hottest.instructions);
@@ -117,7 +116,7 @@ Shown shown_of(const CellCode& code) {
     }
     const auto& stats = code.counts;
     out.place = inspect::shown_place(stats);
-    out.evidence = "The innermost loop whose iteration does the most work; whether the time goes there is not known";
+    out.evidence = "The innermost loop with the most work per iteration; nothing shows whether the time goes there";
     out.evidence +=
         code.hot && !code.hot->reason.empty() ? ": " + code.hot->reason + "." : ", because no addresses were sampled.";
     if (stats.shown < 0) {
@@ -215,7 +214,7 @@ void add_code(Page& page) {
     }
     if (left_out > 0)
         page.code_left_out = "The code of " + std::to_string(left_out) +
-                             " more variants or forms of them is in their dumps; a page takes " +
+                             " more variants, or forms of them, is in their dumps; a page holds " +
                              std::to_string(most_cards) + ".";
 
     // The fastest beside the others, each variant once.

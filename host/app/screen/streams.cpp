@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -13,6 +14,7 @@
 
 #include "app/screen/stdout_guard.hpp"
 #include "core/error.hpp"
+#include "report/table/layout.hpp"
 
 namespace cllab::app {
 namespace {
@@ -55,10 +57,16 @@ bool wants_colour(int fd) {
     return takes_escapes(fd) && !(no_colour && *no_colour);
 }
 
-unsigned page_width(int fd) {
-    constexpr unsigned usual = 80;
+unsigned page_width(int fd, unsigned otherwise) {
+    constexpr unsigned narrowest = 20;
     winsize size{};
-    return isatty(shown_at(fd)) && ioctl(shown_at(fd), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : usual;
+    if (isatty(shown_at(fd)) && ioctl(shown_at(fd), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+    const char* asked = std::getenv("COLUMNS");
+    unsigned columns = 0;
+    if (asked) std::from_chars(asked, asked + std::strlen(asked), columns);
+    return columns >= narrowest ? columns : otherwise;
 }
+
+std::string wrapped_for(int fd, const std::string& text) { return report::fit(text, page_width(fd, 100)); }
 
 }  // namespace cllab::app

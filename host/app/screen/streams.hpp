@@ -1,6 +1,8 @@
 // Standard input, output and error as a user may leave them: closed, full, no terminal, or one without escape codes.
 #pragma once
 
+#include <string>
+
 namespace cllab::app {
 
 /// Opens what is closed of descriptors 0 to 2, so that no file of the user's gets one of them and a table with it. What
@@ -14,8 +16,10 @@ void require_printed();
 bool takes_escapes(int fd);
 /// The same, and NO_COLOR is not set.
 bool wants_colour(int fd);
-/// Columns that a page may take: the terminal's, and 80 where there is none, so that a pipe, a file and a mail read
-/// alike.
-unsigned page_width(int fd);
+/// Columns of a page: the terminal's. Without one, those of the variable COLUMNS, or `otherwise`: a pipe, a file and a
+/// mail read alike.
+unsigned page_width(int fd, unsigned otherwise = 80);
+/// Lines of text for people, wrapped between words at the page's width: 100 columns without a terminal.
+std::string wrapped_for(int fd, const std::string& text);
 
 }  // namespace cllab::app

@@ -36,10 +36,10 @@ void conclude_levels(const Curve& curve, const Device& device, std::vector<Findi
         if (const auto whole = gradual ? capacity_of_random_replacement(xs(curve), steps(curve), time.value,
                                                                         found.levels[i + 1].value.value)
                                        : std::nullopt)
-            out.push_back(figure(
-                id + ".size", name + " capacity", "byte", *whole,
-                how + "; all of " + bytes_text(capacity.value) +
-                    " fit, and a level of that size which replaces lines at random explains the larger regions"));
+            out.push_back(
+                figure(id + ".size", name + " capacity", "byte", *whole,
+                       how + "; all of " + bytes_text(capacity.value) +
+                           " fit, and a level of that size with random replacement explains the larger regions"));
         else if (!found.levels[i].open)
             out.push_back(figure(id + ".size", name + " capacity", "byte", capacity,
                                  "largest region at that bandwidth; high is the next one tried"));
@@ -137,7 +137,7 @@ std::vector<Finding> bandwidth_findings(const std::vector<Curve>& all, const Dev
     }
     if (most > 0)
         out.push_back(figure("streamed", "streamed", "byte", most,
-                             "all buffers of the largest of these streams: what moves as much is no faster"));
+                             "all buffers of the largest of these streams; a kernel that moves as much is no faster"));
     for (const auto& curve : curves) {
         if (curve.variant == "reread" && !curve.samples.empty()) conclude_levels(curve, device, out);
         if (curve.variant == "copy" && device.is_cpu() && curve.samples.size() > 1)

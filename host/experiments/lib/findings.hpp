@@ -117,7 +117,7 @@ inline Finding rate_finding(const std::string& id, const std::string& name, cons
                             const Curve::Sample& s, double amount, const std::string& how) {
     if (!(per_step(s, s.low) > 0))
         return withheld(id, name,
-                        "the interval of its time begins at nothing: what it does is lost in what launches differ by");
+                        "the interval of its time begins at zero: its work is lost in the spread of the launches");
     const auto rate = [&](double seconds) { return amount / seconds; };
     return {id, name, unit, rate(s.per_step), rate(per_step(s, s.high)), rate(per_step(s, s.low)), how};
 }

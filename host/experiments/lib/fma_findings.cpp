@@ -39,7 +39,7 @@ void conclude_latency(const std::vector<Curve>& curves, const Device& device, st
     double period = 0;  // of the counter; 0: not known
     if (!clock.empty()) {
         const auto found = rate_finding("clock", "clock", "Hz", *clock.front().sample, 1,
-                                        "ticks of the counter that kernels read, by the event timer");
+                                        "ticks of the kernel-readable counter, by the event timer");
         const auto reason = too_fast(found, device);
         if (!reason) period = clock.front().sample->per_step;
         out.push_back(reason ? withheld("clock", "clock", *reason) : found);
@@ -110,7 +110,7 @@ void conclude_rates(const std::vector<Curve>& curves, const Device& device, std:
     out.push_back(figure("group.rate", "rate of one group", "FLOP/s", most,
                          "best of the grid of chains and waves, one work-group"));
     out.push_back(figure("parallelism", "parallelism for full rate", "chain", least_parallel,
-                         "least chains times waves within 5 % of that rate: " + where));
+                         "smallest chains times waves within 5 % of that rate: " + where));
 }
 
 void conclude_code(const std::vector<Curve>& curves, std::vector<Finding>& out) {
@@ -162,8 +162,8 @@ void conclude_units(const std::vector<Curve>& curves, const Device& device, std:
     if (!stairs) return refuse("the time over the number of work-groups shows no steps");
     // Other work on some of the units makes steps of its own, which fit worse, or samples that do not agree.
     if (stairs->residual > 0.04)
-        return refuse("the steps of the time over the number of work-groups are uneven (residual " +
-                      percent(stairs->residual) + "): the device has other work");
+        return refuse("the staircase of time over work-groups is uneven (residual " + percent(stairs->residual) +
+                      "): the device has other work");
     if (agreement < 0.25)
         return refuse("only " + percent(agreement) +
                       " of the samples of a point agree within 3 %: the device has other work");

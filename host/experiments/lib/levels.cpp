@@ -118,7 +118,7 @@ private:
         add(id + ".size", name + " capacity", "byte", knee.at,
             how_ + pages_text() + "; low is the last footprint that fits, high the first one on the next level" +
                 (id == "l1" && device_.is_gpu()
-                     ? "; what the driver takes for local memory, of which this kernel has none, is not in it"
+                     ? "; the driver's allocation for local memory, which this kernel lacks, is not included"
                      : ""));
     }
     void latency(const std::string& id, const std::string& name, const Plateau& p) {
@@ -152,7 +152,7 @@ private:
             if (p.open || i >= reading_.knees.size()) {
                 if (whole)
                     hold(id + ".size", name + " capacity",
-                         "no three footprints beyond it agree, or the sweep ends within it");
+                         "no three footprints beyond it agree, or the sweep ends inside it");
                 continue;
             }
             if (device_.is_gpu() && reading_.knees[i].gradual() && size_of_random(id, name, i)) continue;
@@ -164,8 +164,7 @@ private:
         }
         if (whole && !reached)
             hold("memory.latency", "memory latency", "no three footprints beyond what caches may hold agree");
-        if (reading_.plateaus.empty())
-            hold("l1.size", "L1 capacity", "the times scatter, so that no two footprints agree");
+        if (reading_.plateaus.empty()) hold("l1.size", "L1 capacity", "the times scatter, so no two footprints agree");
     }
 
     /// The level after which the time rises gradually, where the way up is that of random replacement in both orders.
@@ -182,9 +181,8 @@ private:
         }
         add(id + ".size", name + " capacity for one work-item", "byte", *found,
             how_ + pages_text() + "; all fit to " + bytes_text(reading_.knees[i].at.low) +
-                ", and a level of that size which replaces lines at random explains the times of those "
-                "that do not; of a level in "
-                "parts one work-item may see only the part near to it");
+                ". A level of that size with random replacement explains the larger footprints. If the level has "
+                "parts, one work-item may see only the nearest");
         return true;
     }
 
@@ -221,7 +219,7 @@ private:
                           format_seconds(*most) + ": others use the memory");
         add("memory.latency", "memory latency", "s", {summarise(times).median, *least, *most},
             "chase of stored addresses, every line in random order, one load of 64 bits at a time in one work-item; " +
-                pages + "what the TLB misses is in it");
+                pages + "TLB misses are included");
     }
 
     void level_latency(const std::string& id, const std::string& name, double below, double size_here) {

@@ -46,12 +46,12 @@ std::vector<Finding> tlb(const Curve& scattered, const Curve& staying, const std
     // A single footprint or two that something disturbed are no reach: what lies behind it stays slow.
     const auto slow = static_cast<std::size_t>(std::count_if(points.begin(), points.end(), costs));
     if (first == points.end() || (slow <= points.size() / 8 && !costs(points.back())))
-        return hold("loads to other pages take no longer than loads that stay, up to " + bytes_text(points.back().x));
+        return hold("loads to other pages take no longer than loads in one page, up to " + bytes_text(points.back().x));
     const auto after = static_cast<std::size_t>(points.end() - first);
     const auto agree = static_cast<std::size_t>(std::count_if(first, points.end(), costs));
     if (first == points.begin() || after < 2 || agree < after - after / 8)
         return hold(
-            "the difference between loads to other pages and loads that stay comes and goes with the footprint");
+            "the difference between loads to other pages and loads in one page is not steady over the footprint");
     std::vector<double> more;
     for (auto p = first; p != points.end() && p->x <= 16 * first->x; ++p) more.push_back(p->more);
     const auto cost = summarise(more);

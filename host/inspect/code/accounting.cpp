@@ -84,14 +84,14 @@ std::optional<double> bytes_of(const std::map<std::string, unsigned>& memory, st
 model::Hot account(const Analysis& analysis, const DeclaredPerItem& declared) {
     model::Hot out;
     const auto* stats = analysis.best();
-    if (!stats) return not_known(out, "there is no disassembly whose instructions are counted");
+    if (!stats) return not_known(out, "there is no disassembly to count");
     for (std::size_t i = 0; i < analysis.counts.size(); ++i)
         if (&analysis.counts[i] == stats) out.code = analysis.disassembly.listings[i].title;
     const auto& isa = *stats->isa;
     const auto& code = stats->code.instructions;
     const auto graph = analyse_flow(stats->code);
     if (isa.global_spaces.empty())
-        return not_known(out, "its memory is one, so that accesses to local memory cannot be told from others");
+        return not_known(out, "the device has one memory, so local accesses look like any other");
     if (!loops_are_known(*stats, graph)) return not_known(out, "not all of its loops are known");
     if (std::any_of(code.begin(), code.end(), [&](const auto& i) { return isa.is_call && isa.is_call(i); }))
         return not_known(out, "it calls functions");
@@ -119,8 +119,7 @@ model::Hot account(const Analysis& analysis, const DeclaredPerItem& declared) {
     for (std::size_t k = 0; k < candidates.size(); ++k)
         if (const auto times = candidates[k].passes(declared, k == straight); times && does_all(k))
             found = k, passes = *times;
-    if (found == candidates.size())
-        return not_known(out, "no loop and no straight path accounts for the declared work alone");
+    if (found == candidates.size()) return not_known(out, "no single loop or path accounts for the declared work");
     // The other code may still run longer: a loop that reads what is stored elsewhere, or a long way to a short loop.
     // How often another loop is passed is not known, but for one around it: no more often.
     const auto& hottest = candidates[found];
@@ -128,12 +127,11 @@ model::Hot account(const Analysis& analysis, const DeclaredPerItem& declared) {
         if (other == found || candidates[other].instructions == 0) continue;
         if (found == straight || !encloses(graph, other, found) ||
             candidates[other].instructions > hottest.instructions)
-            return not_known(out, "how often its other loops are passed is not known");
+            return not_known(out, "the trip counts of its other loops are not known");
     }
     if (found != straight && passes * hottest.instructions < candidates[straight].instructions)
-        return not_known(
-            out,
-            "the loop that does the declared work has fewer instructions in all its passes than the code in no loop");
+        return not_known(out,
+                         "the loop with the declared work executes fewer instructions than the code outside all loops");
     out.evidence = model::Hot::accounted;
     for (const auto b : candidates[found].blocks) {
         auto block = counted_block(isa, stats->code, graph, graph.blocks[b]);
@@ -168,7 +166,7 @@ std::optional<DeclaredBytes> declared_in_place(const model::Setup& setup) {
 
 model::Hot account(const Analysis& analysis, const model::Setup& setup) {
     const auto declared = declared_bytes(setup);
-    if (!declared || setup.global.dims == 0) return not_known({}, "what it stores is not declared");
+    if (!declared || setup.global.dims == 0) return not_known({}, "its stores are not declared");
     const auto items = static_cast<double>(setup.global.count());
     return account(analysis, {declared->stored / items, (declared->moved - declared->stored) / items,
                               setup.work.flops / 2 / items});

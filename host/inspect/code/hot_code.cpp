@@ -216,7 +216,7 @@ Hot hot_code(const Analysis& analysis, const AddressSamples& samples) {
     out.samples = static_cast<unsigned>(samples.addresses.size());
     if (!samples.refused.empty()) return unknown(out, samples.refused);
     const auto listing = host_listing(analysis);
-    if (!listing) return unknown(out, "there is no disassembly to lay the sampled addresses on");
+    if (!listing) return unknown(out, "there is no disassembly to match the sampled addresses with");
     // Not by name in brackets: a lambda may not take such a name with it (clang 15).
     const auto* text = listing->first;
     const auto& code = listing->second;

@@ -84,7 +84,7 @@ std::string trouble(const InstructionSet& isa, const Function& function) {
             if (!addresses.count(target)) return "it jumps out of its listing" + where();
     }
     if (isa.jumps_are_seen && !isa.jumps_are_seen(function))
-        return "work-items meet again elsewhere than behind the instruction that waits for them";
+        return "work-items reconverge at another place than the instruction that waits for them";
     return {};
 }
 
@@ -154,7 +154,7 @@ Liveness live_registers(const InstructionSet& isa, const Function& function) {
     for (const auto b : order)
         for (auto i = flow.blocks[b].first; i < flow.blocks[b].end; ++i) {
             auto roles = isa.roles(code[i]);
-            if (!roles) return unknown("there is no rule of what '" + code[i].text + "' reads and writes");
+            if (!roles) return unknown("no rule says which registers '" + code[i].text + "' reads and writes");
             for (const auto* list : {&roles->reads, &roles->writes, &roles->touches, &roles->resumed_from})
                 for (const auto& unit : *list) named.insert(unit.kind);
             all[i] = std::move(*roles);

@@ -113,7 +113,7 @@ int main(int argc, char** argv) {
 std::optional<std::string> not_for_cuda(const Setup& setup) {
     const auto launch = only_launch(setup);
     if (!launch) return "an operation of it is not one launch";
-    if (setup.reference) return "its results are held against another kernel's, which would have to be launched too";
+    if (setup.reference) return "its results are checked against another kernel's, which would have to be launched too";
     for (const auto* argument : arguments_of(setup)) {
         if (std::holds_alternative<Image>(*argument) || std::holds_alternative<Sampler>(*argument))
             return "it takes an image";

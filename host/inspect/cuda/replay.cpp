@@ -60,7 +60,7 @@ Replay replay_of(const model::Cell& cell, const model::Device& device, const mod
     Replay out{model::set_up(*cell.experiment, {*cell.variant, cell.point, device, seed, no_files}), {}, {}};
     if (const auto reason = not_for_cuda(out.setup)) throw Unsupported(*reason);
     auto ptx = record.dump.empty() ? std::nullopt : ptx_of(record.dump);
-    if (!ptx) throw Unsupported("its program binary is no PTX");
+    if (!ptx) throw Unsupported("its program binary is not PTX");
     out.ptx = std::move(*ptx);
     out.entry = entry_of(out.setup).value_or(cell.experiment->entry(*cell.variant));
     return out;

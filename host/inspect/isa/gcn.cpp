@@ -280,9 +280,8 @@ Listing disassemble_code_object(ByteSpan file, const std::string& entry, bool ow
 const InstructionSet isa::gcn{
     .name = "gcn",
     .rule =
-        "Every instruction is in one class; v and s count mnemonics beginning with v_ and s_, waits and "
-        "branches among the s_ as in the 2015 article; memory widths are per work-item (vector) or per wave "
-        "(scalar); padding behind the last s_endpgm is not counted.",
+        "Each instruction is in one class. v and s count the mnemonics v_ and s_, waits and branches included. Memory "
+        "widths are per work-item (vector) or per wave (scalar). Padding after the last s_endpgm is not counted.",
     .kinds = kinds,
     .words = {"VGPRs", "spilled VGPRs", "", "scratch", "LDS"},
     .marks = marks,

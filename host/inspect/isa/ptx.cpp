@@ -278,8 +278,8 @@ Disassembly disassemble(ByteSpan binary, const std::string& entry, const Disasse
 const InstructionSet isa::ptx{
     .name = "ptx",
     .rule =
-        "Every statement is in one class, before ptxas schedules and merges them; address is 64-bit integer "
-        "arithmetic and mul.wide; memory widths are per work-item.",
+        "Each statement is in one class, before ptxas schedules and merges them. address: 64-bit integer arithmetic "
+        "and mul.wide. Memory widths are per work-item.",
     .virtual_machine = true,
     .kinds = kinds,
     .shown_facts = nvidia_shown_facts,

@@ -260,9 +260,8 @@ Disassembly disassemble_cubin(ByteSpan cubin, const std::string& entry, const st
 const InstructionSet isa::sass{
     .name = "sass",
     .rule =
-        "Every instruction is in one class; address is 64-bit integer arithmetic (IMAD.WIDE, LEA, carry "
-        "chains), which compilers use for addresses; uniform is the scalar data path (U…, R2UR); memory "
-        "widths are per work-item; NOP padding is not counted.",
+        "Each instruction is in one class. address: 64-bit integer arithmetic (IMAD.WIDE, LEA, carry chains). uniform: "
+        "the scalar data path (U…, R2UR). Memory widths are per work-item. NOP padding is not counted.",
     .kinds = kinds,
     .marks = marks,
     .shown_facts = nvidia_shown_facts,

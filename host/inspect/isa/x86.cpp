@@ -318,10 +318,9 @@ bool is_uncountable(const Instruction& i) { return i.operands.find("es:[") != st
 const InstructionSet isa::x86{
     .name = "x86",
     .rule =
-        "Every instruction is in one class, by the widest vector register it names; loads and stores count "
-        "operands in memory by their width, so an add with a memory operand is in vector_256 and in "
-        "load_256; stack_ is an address from rsp, or from rbp in a function that makes it its frame pointer; "
-        "nop is padding and not counted.",
+        "Each instruction is in one class, by the widest vector register it names. Loads and stores count memory "
+        "operands by width: an add with a memory operand is in vector_256 and in load_256. stack_: addresses from rsp, "
+        "or from rbp as the frame pointer. nop is padding and not counted.",
     .parse = parse,
     .classify = classify,
     .counts_barriers = false,  // they are the ends of loops

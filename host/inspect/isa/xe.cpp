@@ -238,9 +238,7 @@ Disassembly disassemble(ByteSpan binary, const std::string& entry, const Disasse
     if (!tool) return note(missing_ocloc);
     if (options.target.empty()) {
         listing.title = "Intel GPU binary";
-        return note(
-            "ocloc must be told the processor, which the binary does not name: ocloc disasm -file FILE -dump DIR "
-            "-device NAME");
+        return note("the binary does not name its processor, so run: ocloc disasm -file FILE -dump DIR -device NAME");
     }
     const TempFolder folder;
     const auto file = folder.write("program.bin", binary);
@@ -278,11 +276,9 @@ constexpr string_view local_spaces[]{"slm"}, global_spaces[]{"global", "block"};
 const InstructionSet isa::xe{
     .name = "xe",
     .rule =
-        "Every instruction is in one class; one for 32 work-items may be two of 16 each; send_ is a message, by where "
-        "it goes; "
-        "scalar is an instruction of width 1, for the thread as a whole; memory widths are per work-item, of block_ "
-        "per thread; nop "
-        "is padding and not counted.",
+        "Each instruction is in one class. One instruction for 32 work-items may appear as two for 16. send_: a "
+        "message, by its destination. scalar: width 1, for the whole thread. Memory widths are per work-item, those of "
+        "block_ per thread. nop is padding and not counted.",
     .kinds = kinds,
     .words = {"registers named", "spilled registers", "", "scratch", "shared local memory"},
     .shown_facts = shown_facts,

@@ -114,7 +114,7 @@ std::string note_of(Kind kind) {
         case Kind::apple_plist:
             return "Apple does not document its program binaries";
         default:
-            return "the binary is of no kind this lab knows, or it is damaged";
+            return "cllab does not know this kind of binary, or the binary is damaged";
     }
 }
 

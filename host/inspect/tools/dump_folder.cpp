@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* list_name = "files.txt";
-constexpr const char* list_title = "What cllab wrote here and replaces; other files are kept.";
+constexpr const char* list_title = "Files that cllab wrote here and replaces; it keeps all others.";
 constexpr auto patience = std::chrono::seconds(10);
 
 [[noreturn]] void fail(const std::string& sentence) { throw Error(Blame::environment, sentence); }

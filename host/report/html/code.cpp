@@ -183,9 +183,8 @@ void write_code(std::ostream& out, const Context& c) {
     if (c.page.code.empty()) return;
     out << "<section>\n"
         << heading(2, "code", "Time and code side by side")
-        << "<p>Each listing is the part of the machine code that runs most, as far as the addresses of the running "
-           "threads were sampled; otherwise "
-           "it is the innermost loop whose iteration does the most work, and the entry says so.</p>\n";
+        << "<p>Each listing is the machine code that ran most, where addresses were sampled. Elsewhere it is the "
+           "innermost loop with the most work per iteration; the entry says so.</p>\n";
     std::map<std::string, std::vector<std::size_t>> absent;  // by reason: one sentence for many cells
     bool any = false;
     for (const auto& code : c.page.code) {
@@ -199,10 +198,9 @@ void write_code(std::ostream& out, const Context& c) {
     for (const auto& code : c.page.code)
         if (code.absent.empty()) write_one(out, c, code, families.insert(c.records()[code.cell].family).second);
     if (!c.page.pairs.empty()) {
-        out << "<h3>Two variants beside each other</h3>\n<p>The listings of the fastest and of others, aligned: no "
-               "sign is the same text, ~ the same "
-               "instruction with other operands, "
-               "&lt; only on the left, &gt; only on the right.</p>\n";
+        out << "<h3>Two variants beside each other</h3>\n<p>The fastest listing beside others, aligned. No sign: the "
+               "same text; ~: the same instruction with other operands; &lt;: only on the left; &gt;: only on the "
+               "right.</p>\n";
         for (const auto& pair : c.page.pairs) write_pair(out, c, pair, &pair == &c.page.pairs.front());
     }
     if (!c.page.code_left_out.empty()) out << "<p class=\"dim\">" << text(c.page.code_left_out) << "</p>\n";

@@ -73,7 +73,7 @@ void write_set(std::ostream& out, const Context& c, const Curves& set) {
         }
     }
     if (set.findings.empty()) return;
-    out << "<table class=\"findings\"><caption>What the probe concluded on " << text(device)
+    out << "<table class=\"findings\"><caption>Findings of the probe on " << text(device)
         << "</caption><thead><tr><th>finding</th><th>value</th><th>95 % "
            "interval</th><th>how</th></tr></thead><tbody>\n";
     for (const auto& f : set.findings) {
@@ -96,9 +96,8 @@ void write_curves(std::ostream& out, const Context& c) {
     if (c.page.curves.empty()) return;
     out << "<section>\n"
         << heading(2, "curves", "Curves over an axis")
-        << "<p>Points are medians, bars their 95 % intervals. A dashed line is what the probe concluded of the axis; "
-           "what "
-           "it withholds has none.</p>\n";
+        << "<p>Points are medians, bars their 95 % intervals. A dashed line is a value that the probe found on the "
+           "axis.</p>\n";
     std::string last;
     for (const auto& set : c.page.curves) {
         if (set.family != last) {

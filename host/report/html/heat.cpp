@@ -47,13 +47,10 @@ void write_heat(std::ostream& out, const Context& c) {
     }
     out << "<section>\n"
         << heading(2, "by-device", "Variants by devices")
-        << "<p>Median time, and how many times that of the same device's fastest variant at the same point. Only the "
-           "ratios of one column "
-           "compare with each other.</p>\n<p class=\"scale\">times the fastest: <span class=\"h0\">1</span><span "
-           "class=\"h1\">to 2</span><span "
-           "class=\"h2\">to 4</span><span class=\"h3\">to 8</span><span class=\"h4\">to 16</span><span class=\"h5\">to "
-           "32</span><span "
-           "class=\"h6\">more</span></p>\n";
+        << "<p>Median time, and its ratio to the same device's fastest variant at the same point. Compare ratios "
+           "within a column only.</p>\n<p class=\"scale\">times the fastest: <span class=\"h0\">1</span><span "
+           "class=\"h1\">to 2</span><span class=\"h2\">to 4</span><span class=\"h3\">to 8</span><span class=\"h4\">to "
+           "16</span><span class=\"h5\">to 32</span><span class=\"h6\">more</span></p>\n";
     for (const auto& family : c.grid.families) {
         const auto columns = devices_of(family, devices.size());
         if (columns.size() < 2) continue;

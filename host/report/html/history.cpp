@@ -77,13 +77,9 @@ void write_history(std::ostream& out, const Context& c) {
     out << "<section>\n"
         << heading(2, "history", "History") << "<p>" << changed.size() << " of " << all.size()
         << " cells changed their level by more than 1 % from run to run. A level that begins in the last three runs is "
-           "provisional. Runs are processes of "
-           "their own, and times "
-           "of different runs share no arrangement: a change here is a reason to look, <code>cllab regress</code> is "
-           "the test.</p>\n<p>Points are medians, "
-           "bars their 95 % "
-           "intervals; dashed are levels and where they change. The time axis does not begin at zero.</p>\n<div "
-           "class=\"figures\" id=\"history-charts\">\n";
+           "provisional. Different runs share no arrangement, so a change here is a hint; <code>cllab regress</code> "
+           "is the test.</p>\n<p>Points are medians, bars their 95 % intervals. Dashed lines are levels and their "
+           "changes. The time axis does not begin at zero.</p>\n<div class=\"figures\" id=\"history-charts\">\n";
     for (std::size_t i = 0; i < std::min(most_charts, all.size()); ++i) write_history_chart(out, c, *all[i]);
     out << "</div>\n";
     if (all.size() > most_charts)

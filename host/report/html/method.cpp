@@ -114,9 +114,8 @@ void write_method(std::ostream& out, const Context& c) {
             ++how["caches " + (r.time->cache.empty() ? "hot" : r.time->cache) + ", " +
                   (r.time->clock == "event" ? "the device's event clock" : r.time->clock + " clock") + ", " +
                   ending(r.time->stop_reason)];
-    out << "<p>A time is the median of its samples, its interval the 95 % order-statistic interval of the median. A "
-           "cell whose result was wrong has no "
-           "time.</p>\n<ul>\n";
+    out << "<p>A time is the median of its samples with its 95 % order-statistic interval. A cell with a wrong result "
+           "has no time.</p>\n<ul>\n";
     for (const auto& [words, count] : how)
         out << "<li>" << count << (count == 1 ? " cell: " : " cells: ") << text(words) << "</li>\n";
     out << "</ul>\n";

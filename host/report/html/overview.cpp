@@ -117,8 +117,8 @@ std::vector<std::string> ranking_sentences(const GridGroup& group, std::size_t d
         for (const auto& entry : ranked)
             if (entry.cell->rank.indistinct) close.push_back(entry.id);
         out.push_back("no variant is clearly the fastest: " + join(close, ", ") +
-                      " cannot be told apart, the least time is " + time + (close.size() < ranked.size() ? range : "") +
-                      ".");
+                      " are too close to call, the least time is " + time +
+                      (close.size() < ranked.size() ? range : "") + ".");
     }
     return out;
 }

@@ -66,14 +66,14 @@ void write_portraits(std::ostream& out, const Context& c) {
             out << (section.empty() ? "" : "</tbody>") << "</table></div></details>\n";
             if (portrait.absent.empty()) continue;
             out << "<details><summary>" << portrait.absent.size()
-                << " figures that it has not, and why</summary><ul>\n";
+                << " figures without a value, and why</summary><ul>\n";
             for (const auto& a : portrait.absent)
                 out << "<li>" << text(a.section + ", " + a.name + ": " + a.reason) << "</li>\n";
             out << "</ul></details>\n";
         }
         if (!any)
             out << "<p><b>" << text(device.name)
-                << "</b>: no profile of this device is readable beside the dumps; <code>cllab profile</code> makes "
+                << "</b>: no readable profile of this device beside the dumps; <code>cllab profile</code> makes "
                    "one.</p>\n";
     }
     out << "</section>\n";

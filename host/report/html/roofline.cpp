@@ -87,9 +87,7 @@ void write_device(std::ostream& out, const Context& c, std::size_t device) {
     const auto roofs = roofs_of(c, device);
     const auto name = c.devices[device].name;
     if (roofs.compute.empty() && roofs.memory.empty()) {
-        out << "<p>" << text(name)
-            << ": no measured peak is here, so there is no roof; <code>cllab profile</code> leaves one beside the "
-               "dumps.</p>\n";
+        out << "<p>" << text(name) << ": no measured peak, so no roof; <code>cllab profile</code> measures it.</p>\n";
         return;
     }
     double top = 0;
@@ -142,13 +140,12 @@ void write_roofline(std::ostream& out, const Context& c) {
                                  [](const auto& r) { return metric(r, "flops") && metric(r, "bandwidth"); });
     out << "<section>\n" << heading(2, "roofline", "Roofline");
     if (!any) {
-        out << "<p>No record states both the bytes and the operations of its work, so no variant has a place below a "
-               "roof.</p>\n</section>\n";
+        out << "<p>No record declares both bytes and operations, so no variant appears here.</p>\n</section>\n";
         return;
     }
-    out << "<p>Bytes and operations are what the work must do at the least, not what the code does. Each point is a "
-           "variant with the interval of its time; the "
-           "colour is its family, whose highest is named.</p>\n<div class=\"figures\">\n";
+    out << "<p>Bytes and operations are the least that the work needs, not what the code executes. Each point is a "
+           "variant with the interval of its time. The colour is its family; the highest of each is named.</p>\n<div "
+           "class=\"figures\">\n";
     for (std::size_t d = 0; d < c.devices.size(); ++d) write_device(out, c, d);
     out << "</div>\n</section>\n";
 }

@@ -28,9 +28,8 @@ void export_google_benchmark(const std::vector<model::Record>& records, const Li
 
 inline constexpr std::array exports{
     Export{"long", "Also writes CSV to OUT with one row per sample, for pandas, polars, DuckDB or R.", export_long},
-    Export{"t4", "Also writes OUT in the T4 format of auto-tuning results, as Kernel Tuner does.", export_t4},
-    Export{"google-benchmark",
-           "Also writes OUT as google/benchmark writes JSON, one repetition per sample, for viewers of that.",
+    Export{"t4", "Also writes OUT in the T4 format of auto-tuning results, like Kernel Tuner.", export_t4},
+    Export{"google-benchmark", "Also writes OUT in google/benchmark's JSON format, one repetition per sample.",
            export_google_benchmark}};
 
 }  // namespace cllab::report

@@ -117,7 +117,7 @@ void print_by_device(std::ostream& out, const std::vector<Record>& records, cons
     const auto grid = device_grid(rows, lost, may_be_auto);
     const auto& devices = grid.devices;
     out << '\n'
-        << wrap_heading("Variants by devices", ": median time, and how many times that of the device's fastest",
+        << wrap_heading("Variants by devices", ": median time, and its ratio to the device's fastest",
                         style.text_width(), style.colour);
     for (const auto& device : devices)
         out << wrap_beside("  " + device.letter + "  ", device.description, style.text_width());
@@ -125,7 +125,7 @@ void print_by_device(std::ostream& out, const std::vector<Record>& records, cons
     for (const auto& family : grid.families) print_family(out, family, devices, style);
     for (const auto& note : ranking_notes(0, grid.apart)) out << '\n' << wrap(note, "", style.text_width());
     if (grid.repeated > 0)
-        out << "\nLeft out here: " << grid.repeated << " earlier record(s) of cells that were run again.\n";
+        out << "\nLeft out here: " << grid.repeated << " earlier record(s) of cells that ran again.\n";
 }
 
 }  // namespace cllab::report

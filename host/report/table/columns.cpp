@@ -20,7 +20,7 @@ const std::vector<ColumnMeaning>& column_meanings() {
         {"interval", "the ± column: the larger half of the median's 95 % interval; n = 3 where there is none"},
         {"clock", "event or host, where it is not the event timer"},
         {"cache", "hot, cold or rotate, where rows differ"},
-        {"vs_best", "time over the fastest row's; ~ where the difference is too small to rank"},
+        {"vs_best", "time over the fastest row's; ~: too close to call"},
         {"step_time", "time per step of a probe"},
         {"bandwidth", "declared bytes per second"},
         {"flops", "declared operations per second"},
@@ -33,9 +33,9 @@ const std::vector<ColumnMeaning>& column_meanings() {
         {"regs", "registers per work-item, where a compiler reports them"},
         {"limit", "what limits the time, where `cllab profile` has measured the device's peaks"},
         {"inner_loop",
-         "instructions per iteration of the loop that ran most, else of the innermost loop with the most "
-         "work; v and s: vector and scalar"},
-        {"reuse", "operands that NVIDIA's code takes from the reuse cache (.reuse)"},
+         "instructions per iteration of the loop that ran most, or of the innermost loop with the most work; v and s: "
+         "vector and scalar"},
+        {"reuse", "operands that NVIDIA's code reads from the reuse cache (.reuse)"},
         {"note", "numbers of the warnings below the table"},
         {"dump", "folder with source, binary, disassembly and record"}};
     return all;

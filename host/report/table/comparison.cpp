@@ -50,8 +50,8 @@ std::string cores_line(const model::Comparison& c) {
     const bool alike = std::min(l, r) >= model::nearly_all_cores * std::max(l, r);
     return "  others had cores: " + c.left + " got " + percent(l) + " of those it could use, " + c.right + " " +
            percent(r) +
-           (alike ? "; the verdict is of kernels beside other work\n"
-                  : "; the interval holds what that alone may make of the ratio\n");
+           (alike ? "; the verdict holds for kernels beside other work\n"
+                  : "; the interval allows for the effect on the ratio\n");
 }
 
 std::string verdict_line(const model::Comparison& c) {
@@ -68,13 +68,15 @@ std::string verdict_line(const model::Comparison& c) {
             return pair + "the same within " + percent(j.within);
         case Verdict::same_code:
             return pair + "same code, so there is no winner" +
-                   (r.n ? "; the measured ratio is the machine's, " + interval(r) : "");
+                   (r.n ? "; the measured ratio is noise, " + interval(r) : "");
         case Verdict::undecided:
             break;
     }
     if (!r.covered())
-        return pair + fmt::format("undecided; {} arrangements are too few for an interval, --max-time gives more", r.n);
-    return pair + fmt::format("undecided; {} takes between {} and {} time; --max-time or a quieter machine may decide",
+        return pair +
+               fmt::format("undecided: {} arrangements are too few for an interval; a larger --max-time gives more",
+                           r.n);
+    return pair + fmt::format("undecided: {} takes {} to {} time; a larger --max-time or a quieter machine may decide",
                               c.left, signed_percent(r.low), signed_percent(r.high));
 }
 
@@ -89,9 +91,9 @@ std::string comparison_text(const model::Comparison& c) {
     std::string how =
         fmt::format("{} arrangements (fresh process, buffers and order) in {:.1f} s", j.ratio.n, c.seconds);
     if (j.ratio.covered()) how = fmt::format("{:.3g} % interval over ", std::floor(1000 * j.ratio.coverage) / 10) + how;
-    out += "  " + how + (same ? "; both took turns on the same memory\n" : "; each on memory of its own\n");
+    out += "  " + how + (same ? "; both took turns on the same memory\n" : "; each on its own memory\n");
     if (j.control.n > 0)
-        out += fmt::format("  control: {} against itself {}; a winner had to differ by more than {}\n",
+        out += fmt::format("  control: {} against itself {}; a winner must differ by more than {}\n",
                            c.control_of == Control::both    ? "each"
                            : c.control_of == Control::right ? c.right
                                                             : c.left,

@@ -91,7 +91,7 @@ std::string again_text(const model::PeakAgain& p) {
 
 std::string explanation_heading(const model::Record& record, const std::string& profile_utc, const TableStyle& style) {
     return wrap_heading(record.device.name,
-                        " (" + record.device.selector + "), held against its profile of " + profile_utc,
+                        " (" + record.device.selector + "), compared with its profile of " + profile_utc,
                         style.text_width(), style.colour);
 }
 
@@ -116,7 +116,7 @@ std::string limit_sentence(const Explanation& e, const model::Timing& time) {
                                                [](const auto& a, const auto& b) { return a.low < b.low; });
             return "cannot be: " + most->name + " alone takes at least " + format_seconds(most->low) + " by " +
                    most->figure + " of the profile, " + format_significant(most->low / time.high, 3) +
-                   " times what it took; some of the declared work is not done, the clock is wrong, or the profile was "
+                   " times the measured time; the kernel skips declared work, the clock is wrong, or the profile was "
                    "disturbed";
         }
         case Limit::unsteady:
@@ -179,7 +179,7 @@ std::string explanation_text(const model::Record& record, const Explanation& e, 
     if (e.first_seconds > 0)
         out += "  " + wrap_beside("measured twice: ",
                                   format_seconds(e.first_seconds) +
-                                      " the first time, which named nothing or spread; the second time stands",
+                                      " the first time, which was unclear; the second time stands",
                                   width > 2 ? width - 2 : width);
     for (const auto& peak : e.again)
         out += "  " + wrap_beside("measured again: ", again_text(peak), width > 2 ? width - 2 : width);

@@ -52,10 +52,8 @@ void print_history(std::ostream& out, const std::vector<model::History>& histori
     print_grid(out, {names, since, medians, change, runs, notes, devices}, style);
     out << '\n'
         << wrap(fmt::format("{} of {} cells changed their level by more than 1 %. A level that begins in the last "
-                            "three runs is provisional. Runs are "
-                            "processes of their own, and times of different runs share no arrangement: a change here "
-                            "is a reason to look, `cllab regress` "
-                            "is the test.",
+                            "three runs is provisional. Different runs share no arrangement, so a change here is a "
+                            "hint; `cllab regress` is the test.",
                             changed.size(), histories.size()),
                 "", style.text_width());
 }

@@ -104,14 +104,12 @@ void rank_group(Comparison& c, const std::vector<std::size_t>& members, std::siz
 std::vector<std::string> ranking_notes(double difference, bool apart) {
     std::vector<std::string> out;
     if (difference > 0)
-        out.push_back("~ may be the fastest: its interval overlaps that of the least time, or it is within " +
-                      format_significant(100 * difference, 2) +
-                      " % of it, which the placement of the buffers, the drift of the reference kernel and cores that "
-                      "others had can make together; --vs decides.");
+        out.push_back("~: too close to call; buffer placement, drift and lost cores alone can make " +
+                      format_significant(100 * difference, 2) + " % here (use --vs).");
     if (apart)
         out.emplace_back(
-            "Ranks are among the cells of one comparison of one run, which took turns; cells of different runs are not "
-            "ranked against each other: run them together, or --vs.");
+            "Only cells that took turns in one run are ranked against each other; to rank the others, run them "
+            "together or use --vs.");
     return out;
 }
 

@@ -98,31 +98,32 @@ std::string sentence_of(const RegressionCell& cell) {
 void print_shift(std::ostream& out, const model::Regression& r, std::size_t width) {
     if (r.recorded && r.shift.n < 3) {
         out << wrap(
-            "Fewer than three cells have times: what they share with the machine cannot be told from their own change.",
+            "Fewer than three cells have times, so drift of the machine cannot be separated from a change of the "
+            "cells.",
             "", width);
         return;
     }
     if (r.shift.n < 3 || (!r.recorded && (!r.shift.covered() || (r.shift.low <= 1 && r.shift.high >= 1)))) return;
     std::string text = fmt::format("Common to all {} cells: {}, interval {}", r.shift.n, change_text(r.shift.ratio),
                                    interval_text(r.shift));
-    text += r.recorded ? ". That is the machine's drift, or a change that all cells share, which stored times cannot "
-                         "tell apart; the figures above are less this."
-                       : ". Both sides ran today in turns, so it is not the machine's: look for what the cells share, "
-                         "such as lab.h, the options or the data. "
-                         "The figures above include it.";
+    text += r.recorded ? ". This is drift of the machine or a change common to all cells; stored times cannot separate "
+                         "the two. The figures above exclude it."
+                       : ". Both sides took turns today, so the machine is not the cause. Look at what the cells "
+                         "share: lab.h, options, data. The figures above include it.";
     out << wrap(text, "", width);
 }
 
 void print_calibration(std::ostream& out, const model::Regression& r, std::size_t width) {
     const auto& c = *r.calibration;
-    std::string text = fmt::format(
-        "Calibration, the baseline against itself: {} of {} cells were called slower or faster, a false alarm each.",
-        c.alarms, c.cells);
+    std::string text =
+        fmt::format("Calibration, the baseline against itself: {} of {} cells gave a false alarm (slower or faster).",
+                    c.alarms, c.cells);
     if (c.blind < c.cells)
-        text += fmt::format(" A slowdown is found from {} on in half of the cells, from {} on in every cell{}.",
+        text += fmt::format(" regress finds a slowdown of {} in half of the cells, of {} in every cell{}.",
                             percent(c.typical), percent(c.worst), c.blind ? " that has an interval" : "");
     if (c.blind)
-        text += fmt::format(" {} cells have too few arrangements to find any; --max-time gives more.", c.blind);
+        text +=
+            fmt::format(" {} cells have too few arrangements to find any; a larger --max-time gives more.", c.blind);
     out << wrap(text, "", width);
 }
 
@@ -153,16 +154,18 @@ std::string cell_name(const RegressionCell& cell, const std::vector<RegressionCe
 void print_regression(std::ostream& out, const model::Regression& r, const TableStyle& style) {
     const auto width = style.text_width();
     const auto cells = worst_first(r.cells);
-    std::string lead = fmt::format("{} cells against '{}'. Slower and faster: by more than {}, beyond the interval; ",
-                                   r.cells.size(), r.baseline, percent(r.threshold));
+    std::string lead =
+        fmt::format("{} cells against '{}'. Slower or faster means by more than {}, beyond the interval. ",
+                    r.cells.size(), r.baseline, percent(r.threshold));
     lead += r.tested ? fmt::format(
-                           "a false claim on any of the {} cells tested in at most {} of runs (Holm's correction{}).",
+                           "With {} cells tested, at most {} of runs raise a false alarm (Holm's correction{}).",
                            r.tested, percent(r.family_rate),
                            r.looks > 1 ? ", shared out over up to " + std::to_string(r.looks) + " looks at each" : "")
-                     : "no cell had to be timed.";
+                     : "No cell needed timing.";
     if (r.recorded)
         lead +=
-            " Against stored times, the weaker claim: another clock, driver or neighbour than then is in every figure.";
+            " Stored times give the weaker claim: every figure includes changes of clock, driver and other load since "
+            "then.";
     out << wrap(lead, "", width) << '\n';
 
     Column names{.title = "cell", .cells = {}, .names = Names::by_itself}, states{.title = "change", .cells = {}},

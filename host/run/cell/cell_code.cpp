@@ -69,7 +69,7 @@ bool judge_code(CellState& state, const inspect::Analysis& analysis) {
     if (!work.collapsed.empty()) state.fail(Status::wrong_result, "collapsed: " + work.collapsed);
     if (!work.doubtful.empty())
         state.warn(Warning::collapsed_sass,
-                   work.doubtful + "; ptxas of this machine made it, the driver's own code may have more");
+                   work.doubtful + "; this machine's ptxas counted them, and the driver's own code may have more");
     return work.counted;
 }
 

@@ -45,7 +45,7 @@ void Sampling::look_at_data(double operation) {
     // Three copies of what is written are more than a host may have room for.
     constexpr double most_bytes = 1 << 30;
     if (wanted.value_or(operation >= longest || data_bytes(state_.setup) > most_bytes)) {
-        begin_with_fresh_data("what goes in is put back before each timed operation, outside of its time");
+        begin_with_fresh_data("cllab restores the inputs before each timed operation, outside its time");
         return;
     }
     // A sample, and the operation before it that brings the caches to their state.
@@ -78,7 +78,7 @@ void Sampling::look_at_data(double operation) {
                           " on the data that goes in and " +
                           format_seconds(summarise(by_one ? found.once : found.many).median) + " on what " +
                           (by_one ? "one has" : std::to_string(found.operations) + " have") +
-                          " made of it, so the data is put back before each timed operation, outside of its time");
+                          " made of it, so cllab restores the data before each timed operation, outside its time");
 }
 
 bool Sampling::knows_enough(const Subject::OnData& times, double spent) const {

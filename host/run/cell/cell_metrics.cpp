@@ -52,12 +52,12 @@ bool fill_metrics(CellState& state, Sampling& sampling) {
     if (is_real == Plausible::no)
         return state.fail(Status::wrong_result,
                           implausible_step + format_significant(t, 3) +
-                              " s, which cannot be: the work is not in the code or the clock is wrong");
+                              " s, which is impossible: the code lacks the work, or the clock is wrong");
     inspect::learn_groups(state.record.work, state.ran, state.subject->first().global());
     if (is_real == Plausible::nothing) {
         state.warn(Warning::no_cost, "between " + format_significant(timing.low, 2) + " and " +
                                          format_significant(timing.high, 2) +
-                                         " s per step, which cannot be told from nothing");
+                                         " s per step, indistinguishable from zero");
         return true;
     }
     add_rates(state);
@@ -74,7 +74,7 @@ void fill_parts(CellState& state, const Sampling& sampling) {
         if (state.settings.steps && !state.record.native && !state.subject->event_clock() &&
             !state.subject->first().single_launch())
             state.warn(Warning::no_steps,
-                       "only events time the parts of an operation, and this device's cannot be trusted");
+                       "only events time the parts of an operation, and this device's events are not trusted");
         return;
     }
     for (const auto& [name, seconds] : sampling.parts())

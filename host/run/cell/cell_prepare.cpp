@@ -33,9 +33,9 @@ void require_cuda_can(const CellState& state) {
         throw Unsupported("the build option -x cuda needs a device of NVIDIA's driver");
     for (const auto& argument : state.setup.args) {
         const bool image = std::holds_alternative<Image>(argument) || std::holds_alternative<Sampler>(argument);
-        if (image) throw Unsupported("a texture of CUDA is no image of OpenCL (-x cuda)");
+        if (image) throw Unsupported("a CUDA texture is not an OpenCL image (-x cuda)");
         if (std::holds_alternative<Local>(argument))
-            throw Unsupported("a kernel of CUDA has no __local argument (-x cuda)");
+            throw Unsupported("a CUDA kernel has no __local argument (-x cuda)");
     }
     const auto displaced = [](const Extent& offset) {
         return std::any_of(offset.size.begin(), offset.size.begin() + offset.dims, [](auto n) { return n > 0; });

@@ -29,7 +29,7 @@ void check_line(CellState& state, unsigned operations) {
     }
     if (const auto wrong = not_linear(times[0], times[1], times[2], slope.may_be_free))
         state.warn(Warning::not_linear,
-                   *wrong + "; the compiler may have dropped the work, and the code cannot be counted here");
+                   *wrong + "; the compiler may have removed the work, and cllab cannot count this code");
 }
 
 bool proved_after(CellState& state) {

@@ -135,10 +135,9 @@ void Sampling::set_cores(model::Timing& timing) const {
 void Sampling::set_batch(unsigned number, const std::string& apart) {
     batch_ = number;
     if (!apart.empty())
-        state_.warn(model::Warning::not_in_turns,
-                    apart +
-                        ", so the cells of this comparison were measured in batches, one after the other; a "
-                        "difference between two batches may be the machine's");
+        state_.warn(model::Warning::not_in_turns, apart +
+                                                      ", so the cells of this comparison were measured in batches; "
+                                                      "drift may cause a difference between two batches");
 }
 
 void Sampling::conclude() {

@@ -24,10 +24,10 @@ void say_rate(CellState& state) {
     state.warn(
         Warning::beyond_memory,
         "it would move " + format_rate(rate, "B/s") + ", " + format_significant(rate / yardstick->bandwidth, 2) +
-            " times as much as a copy of the same size, which no memory does; " +
-            (work.assumed ? "it is assumed to move every buffer once, and a launch that moves less says so, as in "
-                            "'work bytes=4*n'"
-                          : "some of the work is not done, or the copy was disturbed"));
+            " times as much as a copy of the same size, which is impossible; " +
+            (work.assumed
+                 ? "by default a launch is taken to move every buffer once; declare less with e.g. 'work bytes=4*n'"
+                 : "the kernel skips some of the work, or other load slowed the copy"));
 }
 
 /// Times too short for what they are taken with.
@@ -58,43 +58,41 @@ void say_clock(CellState& state) {
     const auto& subject = *state.subject;
     if (subject.events_exceeded_host())
         state.warn(Warning::event_exceeds_host,
-                   "an event interval was longer than the host clock around it; distrust this row");
+                   "an event interval was longer than the host clock's around it; do not trust this row");
     if (const auto& native = state.record.native)
         state.warn(Warning::native, "hand-written C++ (" + native->compiler + ", " + native->instruction_set +
-                                        "), timed by the host clock with the waking of its threads; a kernel's time by "
-                                        "the event clock has no launch in it");
+                                        "), timed by the host clock, thread wake-up included; event times of kernels "
+                                        "do not include the launch");
     else if (!subject.event_clock())
         state.warn(Warning::host_clock,
                    state.session.timer().verdict + "; timed by the host clock, launch cost included");
     if (device::has_quirk(state.session.facts(), "oclgrind-timer"))
-        state.warn(Warning::simulated, "Oclgrind's times are of a simulation; use it for races and bounds");
+        state.warn(Warning::simulated,
+                   "Oclgrind simulates, so its times mean nothing; use it to find races and out-of-bounds accesses");
 }
 
 /// What went on beside the samples.
 void say_disturbance(CellState& state, const Sampling& sampling) {
     const auto& timing = *state.record.time;
     if (const auto& clocks = state.record.clocks; clocks && !clocks->limits.empty())
-        state.warn(Warning::clock_limited,
-                   "the clock was held down while the samples were taken (" + join(clocks->limits, ", ") + "; " +
-                       format_significant(clocks->core_mhz_low, 4) + " to " +
-                       format_significant(clocks->core_mhz_high, 4) + " MHz by " + clocks->source + ")");
+        state.warn(Warning::clock_limited, "the clock was throttled during sampling (" + join(clocks->limits, ", ") +
+                                               "; " + format_significant(clocks->core_mhz_low, 4) + " to " +
+                                               format_significant(clocks->core_mhz_high, 4) + " MHz by " +
+                                               clocks->source + ")");
     if (sampling.interrupted())
-        state.warn(Warning::interrupted,
-                   "the run was ended while this cell was sampled, so it has fewer samples than it would have");
+        state.warn(Warning::interrupted, "the run ended during the sampling of this cell, so it has fewer samples");
     if (sampling.throttled())
-        state.warn(Warning::throttled,
-                   "the reference kernel between the samples varied by " +
-                       format_significant(100 * sampling.reference_spread(), 2) +
-                       " %, and most samples are next to a run of it that is more than 10 % off, so none was dropped; "
-                       "the clock drifts or the device has other work");
+        state.warn(Warning::throttled, "the reference kernel between the samples varied by " +
+                                           format_significant(100 * sampling.reference_spread(), 2) +
+                                           " %; most samples are beside a run more than 10 % off, so none was dropped; "
+                                           "the clock drifts or the device has other work");
     if (!model::had_its_cores(state.record))
         state.warn(Warning::few_cores,
-                   "others had more than a tenth of the cores that its threads could use (cores and waited of the "
-                   "record), so it is not ranked; on a quiet machine it may take less");
+                   "other processes took more than a tenth of the cores that its threads could use, so it is not "
+                   "ranked (record: cores, waited); a quiet machine may be faster");
     if (!timing.settled)
-        state.warn(
-            Warning::not_settled,
-            "the warm-up of the device ended before two windows agreed within 1 %; the device or the host is busy");
+        state.warn(Warning::not_settled,
+                   "the warm-up ended before two windows agreed within 1 %; the device or the host is busy");
     if (timing.stop_reason == "noise-floor")
         state.warn(Warning::noise_floor,
                    "more samples no longer narrow the interval; look for other load on the device");

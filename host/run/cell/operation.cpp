@@ -44,7 +44,7 @@ Operation::Operation(device::Session& session, const device::Built& built, const
     const InPhase phase(Phase::buffers);
     make_steps(built, setup, entry);
     if (queues_ > 1 && device::has_quirk(session_.facts(), "rusticl-queues"))
-        throw Unsupported("work in several queues at once comes out wrong on this driver (quirk 'rusticl-queues')");
+        throw Unsupported("this driver gives wrong results with several queues at once (quirk 'rusticl-queues')");
     make_memory(setup, beside);
     name_commands();
     if (slope_) trips_ = slope_->low;
@@ -126,7 +126,8 @@ void Operation::check_launch(const cl::Kernel& kernel, const Launch& launch) con
 
 Operation::Memory& Operation::memory(const std::string& name) {
     const auto alias = alias_.find(name);
-    if (alias == alias_.end()) throw Error(Blame::result, "a step names '" + name + "', which is no buffer argument");
+    if (alias == alias_.end())
+        throw Error(Blame::result, "a step names '" + name + "', which is not a buffer argument");
     return memories_.at(alias->second);
 }
 

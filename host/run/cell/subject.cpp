@@ -280,8 +280,9 @@ Subject::Wrong Subject::check_haste(double seconds) {
         const bool apart =
             slow.min > noticeable * fast.max || (wanted >= most_rounds && slow.q1 > noticeable * fast.q3);
         if (apart && wanted >= enough_rounds)
-            return "it does not do its work at every launch: it takes " + format_seconds(fast.median) +
-                   " when its output holds the answer already, " + format_seconds(slow.median) + " when it does not";
+            return "the kernel skips work when its output already holds the answer: it takes " +
+                   format_seconds(fast.median) + " when its output holds the answer already, " +
+                   format_seconds(slow.median) + " when it does not";
         // Out of time: a difference that all launches show is looked at to the end, one that noise can make is not.
         if (!apart && seconds_since(start) > seconds) break;
     }

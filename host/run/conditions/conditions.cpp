@@ -98,7 +98,7 @@ std::vector<Condition> nvidia_conditions(const std::string& line) {
                    "nvidia-smi -q -d PERFORMANCE names them: power, heat, a fixed clock"});
     out.push_back({"GPU persistence", fields[3], fields[3] == "Disabled", "nvidia-smi --persistence-mode=1 (root)"});
     out.push_back({"GPU partitions (MIG)", fields[4], fields[4] == "Enabled",
-                   "a neighbor may use the other partitions of the GPU"});
+                   "another user may use the other partitions of the GPU"});
     return out;
 }
 

@@ -1,0 +1,49 @@
+#ifndef BOOST_TEST_DYN_LINK
+#define BOOST_TEST_DYN_LINK
+#endif
+#include <boost/test/unit_test.hpp>
+#include <map>
+
+#include "app/commandline/command.hpp"
+
+BOOST_AUTO_TEST_SUITE(option_groups_test)
+
+namespace {
+
+using namespace cllab::app;
+
+Row row(const std::string& name, const std::string& about) { return {name, "X", about}; }
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(each_option_of_each_command_stands_in_one_group) {
+    std::map<std::string, int> groups;
+    for (const auto& group : option_groups())
+        for (const auto* names : {&group.often, &group.others})
+            for (const auto& name : *names) ++groups[name];
+    for (const auto& [name, count] : groups) BOOST_TEST(count == 1, name);
+    for (const auto& command : commands())
+        for (const auto& option : command.options)
+            BOOST_TEST(groups.count(option.long_name()) == 1u, command.manual.name << " --" << option.long_name());
+}
+
+BOOST_AUTO_TEST_CASE(a_first_sentence_ends_where_another_begins) {
+    BOOST_TEST(first_sentence("One, e.g. this. Two.") == "One, e.g. this.");
+    BOOST_TEST(first_sentence("See this. `cllab` helps.") == "See this.");
+    BOOST_TEST(first_sentence("Alone") == "Alone");
+}
+
+BOOST_AUTO_TEST_CASE(a_screen_has_the_options_used_most_and_their_first_sentences) {
+    std::vector<Row> rows{row("kernel,k", "Kernels."), row("device,d", "Devices. Repeats.")};
+    for (const auto* name : {"seed", "label", "force", "append", "width", "live"}) rows.push_back(row(name, "More."));
+    const auto screen = options_text(rows, Detail::screen);
+    BOOST_TEST(screen.find("-d, --device X") != std::string::npos);
+    BOOST_TEST(screen.find("Repeats.") == std::string::npos);
+    BOOST_TEST(screen.find("--kernel") == std::string::npos);
+    const auto all = options_text(rows, Detail::all);
+    BOOST_TEST(all.find("What to run:\n  -d, --device X") == 0u);
+    BOOST_TEST(all.find("Devices. Repeats.") != std::string::npos);
+    BOOST_TEST(all.find("\nMachine code:\n  --live X") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
