@@ -67,9 +67,14 @@ private:
     bool enter(J empty) {
         if (open_.size() == deepest_json)
             return refuse("damaged: it is nested more than " + std::to_string(deepest_json) + " deep");
+        const bool is_record_or_part = open_.empty() || (open_.size() == 1 && open_.back()->is_object());
         J* const inner = place(std::move(empty));
-        if (inner) open_.push_back(inner);
-        return inner != nullptr;
+        if (!inner) return false;
+        open_.push_back(inner);
+        // An ordered object that grows copies what it holds. Only where there are most_json_members at the most.
+        if constexpr (requires(typename J::object_t& members) { members.reserve(1); })
+            if (is_record_or_part && inner->is_object()) inner->template get_ref<typename J::object_t&>().reserve(48);
+        return true;
     }
     bool leave() {
         open_.pop_back();

@@ -21,10 +21,19 @@ std::vector<std::string> lines_of(const std::string& text) {
     return lines;
 }
 
+std::filesystem::path path_of(const std::string& name) {
+    return std::filesystem::path(CLLAB_SOURCE_DIR) / "tests" / "golden" / name;
+}
+
 }  // namespace
 
+std::string golden(const std::string& name) {
+    std::ifstream in(path_of(name), std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
 void matches_golden(const std::string& name, const std::string& text) {
-    const auto path = std::filesystem::path(CLLAB_SOURCE_DIR) / "tests" / "golden" / name;
+    const auto path = path_of(name);
     const char* update = std::getenv("CLLAB_UPDATE_GOLDEN");
     if (update && std::string(update) == "1") {
         std::filesystem::create_directories(path.parent_path());
@@ -33,9 +42,9 @@ void matches_golden(const std::string& name, const std::string& text) {
         BOOST_REQUIRE_MESSAGE(out.flush(), "cannot write " << path);
         return;
     }
-    std::ifstream in(path, std::ios::binary);
-    BOOST_REQUIRE_MESSAGE(in, "no golden file " << name << "; CLLAB_UPDATE_GOLDEN=1 makes it");
-    const std::string expected{std::istreambuf_iterator<char>(in), {}};
+    BOOST_REQUIRE_MESSAGE(std::filesystem::exists(path),
+                          "no golden file " << name << "; CLLAB_UPDATE_GOLDEN=1 makes it");
+    const auto expected = golden(name);
     const auto want = lines_of(expected), have = lines_of(text);
     std::size_t line = 0;
     while (line < want.size() && line < have.size() && want[line] == have[line]) ++line;

@@ -10,4 +10,7 @@ namespace cllab::test {
 /// failure.
 void matches_golden(const std::string& name, const std::string& text);
 
+/// The text of tests/golden/<name>; empty where there is no such file.
+std::string golden(const std::string& name);
+
 }  // namespace cllab::test

@@ -6,8 +6,10 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <string>
 
+#include "core/error.hpp"
 #include "core/text.hpp"
 #include "report/records/csv.hpp"
 #include "report/records/json.hpp"
@@ -73,6 +75,47 @@ model::Record full() {
              .seed = 18446744073709551615u,
              .order = {.comparison = 2, .position = 1, .prepared = 7},
              .driver_caches = {{"POCL_CACHE_DIR", "/var/cache"}}};
+    return r;
+}
+
+/// Every field has a value.
+model::Record whole_record() {
+    auto r = test::cell("pitch", "wide", 1e-3);
+    r.point = {{"width", "4096"}, {"pitch", "20.2"}, {"local", "64x4"}, {"seed", "1e+30"}};
+    r.metrics = {{"bandwidth", {1e9, "B/s", model::Better::higher}},
+                 {"odd \"name\"\n", {-2, "x", model::Better::neither}}};
+    r.yardstick = model::YardstickInfo{1 << 20, 2e9, "hot", 20};
+    r.warnings = {"noise-floor: look", "caf\xc3\xa9"};
+    r.checked_by = "host code";
+    r.limit = "memory";
+    r.work = {.bytes = 1e9, .flops = 2e9, .read = 5e8, .type = "float", .footprint = 1e9, .launches = 1, .groups = 4};
+    r.code.registers = 28;
+    r.code.loop = {{"instructions", 44}};
+    r.code.origin = {{"registers", "the log"}};
+    r.launch = std::string(64, 'b');
+    r.above = model::Above{.level = 7, .pixels = 2, .first = {{1, 2, 9}, {3, 4, 200}}};
+    r.counters = {{"dram__bytes_read.sum", "Mbyte", 3.5}};
+    r.build.elsewhere = {"tile.h"};
+    r.code.fingerprint = "0123";
+    r.aside = {2e-3};
+    r.aside_rounds = {4};
+    r.clocks = model::ClockInfo{1935, 1980, {"power cap"}, "NVML"};
+    r.native = model::NativeInfo{2, "GCC 12.2.0", "AVX2"};
+    r.hot.emplace();
+    r.hot->evidence = model::Hot::sampled;
+    r.hot->method = "perf_event_open, cpu-clock";
+    r.hot->samples = 430, r.hot->in_kernel = 412;
+    r.hot->elsewhere = {{"libpocl.so.2", 18}};
+    r.hot->code = "k, group 64";
+    r.hot->blocks = {{"k", 4448, 4500, 400, 0.97, 22, {{"vector_512", 19}}, {{"load_256", 5}}, {4448}}};
+    r.hot->loops = {{"k", 4448, 1, 0.97, 0.97, 22}};
+    r.hot->models = model::CoreModels{"llvm-mca-15", {{"skylake", 3.5, 4}}, "another reason"};
+    r.rounds.assign(r.samples.size(), 3);
+    r.phases = {{Phase::build, 0.25}};
+    r.argv = {"cllab", "run"};
+    r.run.id = "abc";
+    r.run.seed = 18446744073709551615ULL;
+    r.run.driver_caches = {{"POCL_CACHE_DIR", "/x"}};
     return r;
 }
 
@@ -164,6 +207,58 @@ BOOST_AUTO_TEST_CASE(a_record_survives_the_round_trip) {
     shortened.erase("samples");
     shortened.erase("rounds");  // which say nothing without them
     BOOST_TEST(report::to_json_line(report::from_json(shortened.dump())) == shortened.dump());
+}
+
+BOOST_AUTO_TEST_CASE(every_field_survives_the_round_trip) {
+    auto r = whole_record();
+    const auto line = report::to_json_line(r);
+    BOOST_TEST(report::to_json_line(report::from_json(line)) == line);
+    for (const char* key : {"work", "limit", "yardstick", "clocks", "above", "launch", "native", "hot", "counters"})
+        BOOST_TEST(Json::parse(line).contains(key), key);
+    r.hot = {.evidence = model::Hot::counted,
+             .method = "ncu, inst_executed",
+             .executed = 9'000'000'000,
+             .code = "SASS as it ran, by ncu",
+             .blocks = {{"k", 48, 112, 0, 0.99, 4, {{"fp32", 1}}, {{"global_load_128", 1}}, {48}, 8'900'000'000}}};
+    const auto counted = report::to_json_line(r);
+    const auto back = report::from_json(counted);
+    BOOST_TEST(back.hot->executed == 9'000'000'000u);
+    BOOST_TEST(back.hot->blocks.front().executed == 8'900'000'000u);
+    BOOST_TEST(report::to_json_line(back) == counted);
+}
+
+BOOST_AUTO_TEST_CASE(a_changed_line_is_refused_or_is_the_record_that_is_written_of_it) {
+    const auto line = report::to_json_line(whole_record());
+    std::mt19937 random(1);
+    const std::string pieces =
+        "{}[],:\"\\019.-+eE \t\x01\xff"
+        "tfnu";
+    std::size_t taken = 0;
+    for (int i = 0; i < 5'000; ++i) {
+        auto changed = line;
+        const auto at = random() % changed.size();
+        switch (random() % 4) {
+            case 0:
+                changed[at] = pieces[random() % pieces.size()];
+                break;
+            case 1:
+                changed.erase(at, 1 + random() % 4);
+                break;
+            case 2:
+                changed.insert(at, 1, pieces[random() % pieces.size()]);
+                break;
+            default:
+                changed.insert(at, changed.substr(random() % changed.size(), random() % 24));
+        }
+        try {
+            const auto written = report::to_json_line(report::from_json(changed));
+            ++taken;
+            if (const auto again = report::to_json_line(report::from_json(written)); again != written)
+                BOOST_TEST(again == written, changed);
+        } catch (const Error&) {
+        }
+    }
+    BOOST_TEST(taken > 250u);
 }
 
 BOOST_AUTO_TEST_CASE(non_finite_numbers_are_never_written) {

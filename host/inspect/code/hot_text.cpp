@@ -5,8 +5,8 @@
 
 #include "inspect/code/counts.hpp"
 #include "inspect/code/hot_code.hpp"
-#include "json/hot.hpp"
 #include "json/read.hpp"
+#include "json/write_fields.hpp"
 
 namespace cllab::inspect {
 namespace {
@@ -61,7 +61,7 @@ std::string marked_isa_text(const Analysis& analysis, const Hot& hot) {
 
 std::string marked_stats(const Analysis& analysis, const Hot& hot) {
     auto stats = parse_json<nlohmann::json>(analysis.stats);
-    stats["hot"] = hot_json<nlohmann::json>(hot);
+    stats["hot"] = fields_json<nlohmann::json>(hot);
     stats["summary"] = stats.value("summary", "") + hot_summary(hot);
     return stats.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }

@@ -1,12 +1,15 @@
 #include "report/records/csv.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/text.hpp"
+#include "model/record_fields.hpp"
 #include "report/records/csv_fields.hpp"
 
 namespace cllab::report {
@@ -23,8 +26,6 @@ std::string field(const std::string& text) {
     return out += '"';
 }
 
-std::string whole(const std::optional<std::int64_t>& value) { return value ? std::to_string(*value) : std::string(); }
-
 struct MetricColumn {
     std::string_view metric, title;
 };
@@ -35,10 +36,86 @@ constexpr std::array<MetricColumn, 6> metric_columns{{{"bandwidth", "bandwidth_b
                                                       {"upload", "upload_s"},
                                                       {"download", "download_s"}}};
 
-const model::MetricValue* find(const model::Record& record, std::string_view metric) {
-    for (const auto& [name, value] : record.metrics)
-        if (name == metric) return &value;
-    return nullptr;
+/// The columns of the fields that have one.
+class Columns : public model::Fields<Columns> {
+public:
+    static constexpr bool reads = false;
+
+    template <class T>
+    void field(const char*, const T& member, const model::FieldRow& row) {
+        if constexpr (requires(Columns& c) { fields(c, member); })
+            fields(*this, member);
+        else if constexpr (requires { text_of(member, row); })
+            if (row.place > 0) put(row, row.now && there_ ? text_of(member, row) : std::string());
+    }
+    /// Where it is absent its columns are empty.
+    template <class T>
+    void field(const char* key, const std::optional<T>& member, const model::FieldRow& row) {
+        const bool outer = std::exchange(there_, there_ && member);
+        field(key, member ? *member : T{}, row);
+        there_ = outer;
+    }
+    void field(const char*, const std::vector<std::pair<std::string, model::MetricValue>>& metrics,
+               const model::FieldRow& row) {
+        std::array<std::string, metric_columns.size()> values;
+        std::vector<std::string> others;
+        for (const auto& [name, metric] : metrics) {
+            const auto column = std::find_if(metric_columns.begin(), metric_columns.end(),
+                                             [&, &name = name](const auto& c) { return c.metric == name; });
+            if (column != metric_columns.end())
+                values[static_cast<std::size_t>(column - metric_columns.begin())] = csv_number(metric.value);
+            else if (std::isfinite(metric.value))
+                others.push_back(name + "=" + csv_number(metric.value) +
+                                 (metric.unit.empty() ? "" : " " + metric.unit));
+        }
+        model::FieldRow own{.place = row.place};
+        for (std::size_t i = 0; i < values.size(); ++i, ++own.place) {
+            own.title = metric_columns[i].title.data();
+            put(own, std::move(values[i]));
+        }
+        own.title = "other_metrics";
+        put(own, csv_text(join(others, ";")));
+    }
+    void sampled(const char*, const char*, const std::vector<double>&, const std::vector<unsigned>&,
+                 const model::FieldRow&, const model::FieldRow&) {}
+
+    std::vector<std::string> titles, texts;
+
+private:
+    void put(const model::FieldRow& row, std::string text) {
+        const auto place = static_cast<std::size_t>(row.place);
+        if (texts.size() < place) titles.resize(place), texts.resize(place);
+        titles[place - 1] = row.title;
+        texts[place - 1] = std::move(text);
+    }
+    static std::string text_of(const std::string& text, const model::FieldRow& row) {
+        return csv_text(row.as ? row.as(text) : text);
+    }
+    static std::string text_of(double value, const model::FieldRow&) { return csv_number(value); }
+    static std::string text_of(unsigned value, const model::FieldRow&) { return std::to_string(value); }
+    static std::string text_of(model::Status status, const model::FieldRow&) { return model::name(status); }
+    static std::string text_of(std::int64_t value, const model::FieldRow&) { return std::to_string(value); }
+    static std::string text_of(const std::vector<std::string>& texts, const model::FieldRow&) {
+        return csv_text(join(texts, "; "));
+    }
+    static std::string text_of(const std::vector<std::pair<std::string, std::string>>& point, const model::FieldRow&) {
+        std::vector<std::string> out;
+        for (const auto& [axis, value] : point) out.push_back(axis + "=" + value);
+        return csv_text(join(out, ";"));
+    }
+    static std::string text_of(const std::map<std::string, std::int64_t>& counts, const model::FieldRow&) {
+        std::vector<std::string> out;
+        for (const auto& [what, count] : counts) out.push_back(what + "=" + std::to_string(count));
+        return csv_text(join(out, ";"));
+    }
+
+    bool there_ = true;
+};
+
+Columns columns_of(const model::Record& record) {
+    Columns out;
+    fields(out, record);
+    return out;
 }
 
 }  // namespace
@@ -63,53 +140,8 @@ std::string csv_line(std::vector<std::string> fields) {
     return join(fields, ",");
 }
 
-std::string csv_header() {
-    std::vector<std::string> titles{"id",     "family", "variant", "point",    "selector", "device", "platform",
-                                    "driver", "status", "reason",  "median_s", "low_s",    "high_s", "min_s",
-                                    "q1_s",   "q3_s",   "mad_s",   "n",        "clock",    "cache"};
-    for (const auto& column : metric_columns) titles.emplace_back(column.title);
-    for (const char* title : {"other_metrics", "registers", "spills", "loop", "code", "dump", "warnings", "utc",
-                              "label", "run", "checked_by"})
-        titles.emplace_back(title);
-    return csv_line(titles);
-}
+std::string csv_header() { return csv_line(columns_of({}).titles); }
 
-std::string to_csv_line(const model::Record& r) {
-    std::vector<std::string> point, others;
-    for (const auto& [axis, value] : r.point) point.push_back(axis + "=" + value);
-    std::vector<std::string> fields{
-        r.id,          r.family,          r.variant,       join(point, ";"),      r.device.selector,
-        r.device.name, r.device.platform, r.device.driver, model::name(r.status), one_line(r.reason)};
-    for (auto& text : fields) text = csv_text(text);
-    const model::Timing t = r.time.value_or(model::Timing{});
-    const auto time = [&](double seconds, bool there) {
-        fields.push_back(there ? csv_number(seconds) : std::string());
-    };
-    time(t.median, r.time.has_value());
-    for (const double seconds : {t.low, t.high}) time(seconds, t.has_interval());
-    for (const double seconds : {t.min, t.q1, t.q3, t.mad}) time(seconds, r.time.has_value());
-    fields.push_back(r.time ? std::to_string(t.n) : std::string());
-    fields.push_back(csv_text(t.clock));
-    fields.push_back(csv_text(t.cache));
-    for (const auto& column : metric_columns) {
-        const auto* metric = find(r, column.metric);
-        fields.push_back(metric ? csv_number(metric->value) : std::string());
-    }
-    for (const auto& [name, metric] : r.metrics) {
-        bool has_column = false;
-        for (const auto& column : metric_columns) has_column = has_column || column.metric == name;
-        if (!has_column && std::isfinite(metric.value))
-            others.push_back(name + "=" + csv_number(metric.value) + (metric.unit.empty() ? "" : " " + metric.unit));
-    }
-    fields.push_back(csv_text(join(others, ";")));
-    fields.push_back(whole(r.code.registers));
-    fields.push_back(whole(r.code.spills));
-    std::vector<std::string> loop;
-    for (const auto& [what, count] : r.code.loop) loop.push_back(what + "=" + std::to_string(count));
-    fields.push_back(csv_text(join(loop, ";")));
-    for (const auto& text : {r.code.kind, r.dump, join(r.warnings, "; "), r.utc, r.run.label, r.run.id, r.checked_by})
-        fields.push_back(csv_text(text));
-    return csv_line(fields);
-}
+std::string to_csv_line(const model::Record& record) { return csv_line(columns_of(record).texts); }
 
 }  // namespace cllab::report

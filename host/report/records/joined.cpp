@@ -103,8 +103,7 @@ void Joined::take(const std::string& line, const LinePlace& place) {
             ++duplicates_;
         return;
     }
-    auto quick = quick_.read(line);
-    auto record = quick ? std::move(*quick) : from_json(line);
+    auto record = from_json(line);
     require_known_names(record);
     if (!seen_.insert(digest_of(record)).second) {
         ++duplicates_;

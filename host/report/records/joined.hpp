@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "model/result.hpp"
-#include "report/records/quick_record.hpp"
 
 namespace cllab::report {
 
@@ -78,7 +77,6 @@ private:
     std::set<std::string> devices_;
     std::map<std::string, Names> names_;  ///< by family
     std::unordered_set<Digest, HashOfDigest> seen_;
-    QuickReader quick_;
     Keep keep_;
     std::size_t files_ = 0;
     std::uint64_t expected_bytes_ = 0;

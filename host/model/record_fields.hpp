@@ -1,0 +1,332 @@
+// The fields of a record, each once, in the order of its JSON form. The writer, the reader, the columns of CSV and
+// tools/record.schema.json come from this list: a new field is a row here, a member in model/result.hpp, and the schema
+// that `CLLAB_UPDATE_GOLDEN=1 cllab_unit --run_test='record_schema*'` writes again.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/text.hpp"
+#include "model/fields.hpp"
+#include "model/result.hpp"
+
+namespace cllab::model {
+
+inline constexpr const char* positive = R"({"type": "integer", "minimum": 1})";
+inline constexpr const char* share_of_one = R"({"minimum": 0, "maximum": 1})";
+inline constexpr const char* share_about_one = R"({"minimum": 0, "maximum": 1.001})";
+
+template <class V, Maybe_const<DeviceInfo> T>
+void fields(V& v, T& d) {
+    v.always("platform", d.platform, {.schema = "name", .place = 7, .title = "platform"});
+    v.always("name", d.name, {.schema = "name", .place = 6, .title = "device"});
+    v.always("vendor", d.vendor);
+    v.always("driver", d.driver, {.place = 8, .title = "driver"});
+    v.always("type", d.type);
+    v.always("selector", d.selector,
+             {.about = "clinfo's indices, P:D.",
+              .schema = R"({"pattern": "^\\d+:\\d+$"})",
+              .place = 5,
+              .title = "selector"});
+    v.always("identity", d.identity, {.about = "UUID or PCI address; empty where there is none."});
+    v.always("last_level_bytes", d.last_level_bytes);
+    v.always("last_level_from", d.last_level_from);
+}
+
+template <class V, Maybe_const<MetricValue> T>
+void fields(V& v, T& m) {
+    v.needed("value", m.value);
+    v.always("unit", m.unit);
+    v.always("better", m.better);
+}
+
+template <class V, Maybe_const<Counter> T>
+void fields(V& v, T& c) {
+    v.needed("value", c.value);
+    v.always("unit", c.unit);
+}
+
+template <class V, Maybe_const<Timing> T>
+void fields(V& v, T& t) {
+    if constexpr (!V::reads) {
+        const std::string unit = "s";
+        v.always("unit", unit, {.schema = R"({"const": "s"})"});
+    }
+    v.needed("median", t.median, {.place = 11, .title = "median_s"});
+    if constexpr (V::reads) t.low = t.high = t.min = t.q1 = t.q3 = t.median;  // where they are missing
+    v.when(t.has_interval(), "low", t.low, {.place = 12, .title = "low_s"});
+    v.when(t.has_interval(), "high", t.high, {.place = 13, .title = "high_s"});
+    v.always("min", t.min, {.place = 14, .title = "min_s"});
+    v.always("q1", t.q1, {.place = 15, .title = "q1_s"});
+    v.always("q3", t.q3, {.place = 16, .title = "q3_s"});
+    v.always("mad", t.mad, {.schema = "amount", .place = 17, .title = "mad_s"});
+    v.needed("n", t.n, {.schema = positive, .place = 18, .title = "n"});
+    v.always("per_sample", t.per_sample, {.about = "Operations in one sample.", .schema = positive});
+    v.always("stop_reason", t.stop_reason, {.schema = "name"});
+    v.always("clock", t.clock, {.schema = R"({"enum": ["event", "host"]})", .place = 19, .title = "clock"});
+    v.always("cache", t.cache, {.schema = "cache", .place = 20, .title = "cache"});
+    v.always("sets", t.sets, {.about = "Of buffers used in turn.", .schema = positive});
+    v.always("batch", t.batch, {.about = "Cells of one comparison with the same were sampled in turns."});
+    v.always("references", t.references, {.about = "Timings of the reference kernel around and between the samples."});
+    v.when(true, "reference_spread", t.reference_spread, {.schema = "amount"});
+    v.when(
+        t.cores > 0, "cores", t.cores,
+        {.about = "Of a CPU that the threads of the process had on average.", .schema = R"({"exclusiveMinimum": 0})"});
+    v.when(t.cores > 0, "waited", t.waited,
+           {.about = "Cores on average that its threads waited for, because others had them.", .schema = "amount"});
+    v.always("settled", t.settled);
+    v.if_set("shared_memory", t.shared_memory);
+}
+
+template <class V, Maybe_const<WorkInfo> T>
+void fields(V& v, T& w) {
+    v.if_set("bytes", w.bytes, {.schema = "amount"});
+    v.if_set("flops", w.flops, {.schema = "amount"});
+    v.if_set("atomics", w.atomics, {.schema = "amount"});
+    v.if_set("footprint", w.footprint, {.about = "Bytes of all buffers and images.", .schema = "amount"});
+    v.if_set("groups", w.groups, {.about = "Of the only launch.", .schema = "amount"});
+    v.if_set("group", w.group, {.about = "Work-items in one of its groups.", .schema = "amount"});
+    v.if_set("links", w.links, {.about = "Of the chain, one behind the other.", .schema = "amount"});
+    v.if_set("barriers", w.barriers, {.about = "That each work-item passes.", .schema = "amount"});
+    v.if_set("local_bytes", w.local_bytes, {.about = "Of local memory, loaded and stored.", .schema = "amount"});
+    v.if_set("local_atomics", w.local_atomics, {.about = "On local memory.", .schema = "amount"});
+    v.if_set("local_addresses", w.local_addresses,
+             {.about = "Words of a group's local memory that they go to.", .schema = "amount"});
+    v.if_set("instructions", w.instructions,
+             {.about = "Executed, as the hot block has them and as often as it must run for the declared bytes.",
+              .schema = "amount"});
+    v.if_set("shared", w.shared, {.about = "Each work-group goes through all of the footprint."});
+    v.if_set("assumed", w.assumed, {.about = "The bytes are those of every buffer once."});
+    v.when(true, "read", w.read, {.about = "How many of the bytes are read, where that is known.", .schema = "amount"});
+    v.when(w.flops > 0 || w.chain == "multiply_add", "type", w.type,
+           {.about = "That it computes in.", .schema = "name"});
+    v.if_set("chain", w.chain,
+             {.about = "Of what one waits for the one before.",
+              .schema = R"({"enum": ["load", "local_load", "multiply_add", "atomic"]})"});
+    v.if_set("launches", w.launches);
+}
+
+template <class V, Maybe_const<YardstickInfo> T>
+void fields(V& v, T& y) {
+    v.always("bytes", y.bytes);
+    v.when(true, "bandwidth", y.bandwidth, {.schema = "amount"});
+    v.always("cache", y.cache, {.schema = "cache"});
+    v.always("n", y.n);
+}
+
+template <class V, Maybe_const<ClockInfo> T>
+void fields(V& v, T& c) {
+    v.always("source", c.source);
+    v.when(true, "core_mhz_low", c.core_mhz_low);
+    v.when(true, "core_mhz_high", c.core_mhz_high);
+    v.always("limits", c.limits);
+}
+
+template <class V, Maybe_const<Above> T>
+void fields(V& v, T& a) {
+    v.always("level", a.level);
+    v.always("pixels", a.pixels);
+    std::vector<unsigned> x, y, value;
+    for (const auto& pixel : a.first) x.push_back(pixel.x), y.push_back(pixel.y), value.push_back(pixel.value);
+    v.always("x", x);
+    v.always("y", y);
+    v.always("value", value);
+    if constexpr (V::reads) {
+        v.require(x.size() == y.size() && x.size() == value.size(),
+                  "'above' does not hold a column, a row and a grey level for each pixel");
+        for (std::size_t i = 0; i < x.size(); ++i) a.first.push_back({x[i], y[i], value[i]});
+    }
+}
+
+/// A record must be read again; the dump's build.log is whole.
+inline std::string first_mebibyte(const std::string& log) { return log.substr(0, 1 << 20); }
+
+template <class V, Maybe_const<BuildInfo> T>
+void fields(V& v, T& b) {
+    v.always("options", b.options);
+    v.always("source", b.source,
+             {.about = "\"embedded\", the path of the file, \"baseline\", or \"native\" where there is none."});
+    v.always("source_sha256", b.source_sha256, {.schema = R"({"anyOf": [{"$ref": "#/$defs/sha256"}, {"const": ""}]})"});
+    v.always("log", b.log, {.as = first_mebibyte});
+    v.when(true, "seconds", b.seconds, {.schema = "seconds"});
+    v.always("cached", b.cached);
+    v.if_set(
+        "elsewhere", b.elsewhere,
+        {.about = "Headers that only the driver finds: the text does not have them.", .schema = R"({"minItems": 1})"});
+}
+
+template <class V, Maybe_const<CodeInfo> T>
+void fields(V& v, T& c) {
+    v.always("kind", c.kind, {.place = 31, .title = "code"});
+    v.when(true, "registers", c.registers, {.place = 28, .title = "registers"});
+    v.when(true, "spills", c.spills, {.place = 29, .title = "spills"});
+    v.when(true, "local_bytes", c.local_bytes);
+    v.when(true, "private_bytes", c.private_bytes);
+    v.when(true, "code_bytes", c.code_bytes);
+    v.if_set("loop", c.loop,
+             {.about = "Counts of one iteration of the loop with the most samples where the hot code is sampled, else "
+                       "of the innermost loop with the most work.",
+              .place = 30,
+              .title = "loop"});
+    v.always("origin", c.origin, {.about = "Where each fact is from."});
+    v.if_set("fingerprint", c.fingerprint, {.about = "Equal for equal code.", .schema = "name"});
+}
+
+template <class V, Maybe_const<NativeInfo> T>
+void fields(V& v, T& n) {
+    v.always("threads", n.threads, {.schema = positive});
+    v.always("compiler", n.compiler, {.schema = "name"});
+    v.always("instruction_set", n.instruction_set, {.about = "That the loop was compiled for.", .schema = "name"});
+}
+
+template <class V, Maybe_const<HotBlock> T>
+void fields(V& v, T& b) {
+    v.always("function", b.function);
+    v.always("begin", b.begin);
+    v.always("end", b.end);
+    v.always("samples", b.samples);
+    v.always("share", b.share, {.schema = share_of_one});
+    v.always("instructions", b.instructions);
+    v.always("classes", b.classes);
+    v.if_set("executed", b.executed, {.about = "Instructions that warps executed in it."});
+    v.if_set("memory", b.memory);
+    v.if_set("loops", b.loops, {.about = "Headers of the loops around it, outermost first."});
+}
+
+template <class V, Maybe_const<HotLoop> T>
+void fields(V& v, T& l) {
+    v.always("function", l.function);
+    v.always("header", l.header);
+    v.always("depth", l.depth, {.schema = positive});
+    v.always("own", l.own, {.schema = share_about_one});
+    v.always("share", l.share, {.schema = share_about_one});
+    v.always("instructions", l.instructions);
+}
+
+template <class V, Maybe_const<CoreModel> T>
+void fields(V& v, T& m) {
+    v.always("processor", m.processor, {.schema = "name"});
+    v.always("ports", m.ports, {.schema = "amount"});
+    v.always("cycles", m.cycles, {.schema = "amount"});
+}
+
+template <class V, Maybe_const<CoreModels> T>
+void fields(V& v, T& m) {
+    v.if_set("by", m.by, {.about = "The program asked.", .schema = "name"});
+    v.if_set("reason", m.reason, {.about = "Why there are none.", .schema = "name"});
+    v.if_set("processors", m.processors);
+}
+
+template <class V, Maybe_const<Hot> T>
+void fields(V& v, T& h) {
+    const bool sampled = h.executed == 0 && !h.method.empty();
+    v.needed("evidence", h.evidence, {.one_of = {Hot::sampled, Hot::counted, Hot::accounted, Hot::unknown}});
+    v.if_set("reason", h.reason, {.about = "Why it is unknown.", .schema = "name"});
+    v.if_set("method", h.method);
+    v.if_set("executed", h.executed,
+             {.about = "Instructions that warps executed in one launch, counted by a profiler."});
+    v.when(sampled, "samples", h.samples, {.about = "Of all threads of the process."});
+    v.when(sampled, "in_kernel", h.in_kernel);
+    v.when(sampled && !h.elsewhere.empty(), "elsewhere", h.elsewhere,
+           {.about = "The samples that are not in the kernel, by file or function."});
+    v.if_set("code", h.code, {.about = "Which of the driver's functions ran."});
+    v.if_set("blocks", h.blocks,
+             {.about = "Basic blocks, largest share first; begin and end are addresses of isa.txt, of counted code of "
+                       "the profiler's listing; share is of the samples in the kernel, or of the executed "
+                       "instructions; the rest counts one pass."});
+    v.if_set("loops", h.loops,
+             {.about = "Loops around these blocks; own is without inner loops, instructions are of its own body."});
+    v.when(true, "models", h.models,
+           {.about = "Cycles of one pass through the block with the most samples, by models of processors: ports is "
+                     "what issue and ports take at least, cycles with its dependencies. `cllab why` asks for them."});
+}
+
+template <class V, Maybe_const<HostInfo> T>
+void fields(V& v, T& h) {
+    v.always("name", h.name);
+    v.always("cpu", h.cpu);
+    v.always("os", h.os);
+    v.always("threads", h.threads);
+}
+
+template <class V, Maybe_const<Order> T>
+void fields(V& v, T& o) {
+    v.needed("comparison", o.comparison);
+    v.needed("position", o.position);
+    v.needed("prepared", o.prepared);
+}
+
+template <class V, Maybe_const<RunInfo> T>
+void fields(V& v, T& r) {
+    v.needed("id", r.id,
+             {.about = "Shared by all records of one command.",
+              .schema = R"({"pattern": "^[0-9a-f]{32}$"})",
+              .place = 36,
+              .title = "run"});
+    v.always("label", r.label, {.place = 35, .title = "label"});
+    v.needed("seed", r.seed);
+    v.needed("order", r.order);
+    v.always("driver_caches", r.driver_caches);
+}
+
+inline std::string as_one_line(const std::string& text) { return one_line(text); }
+
+/// Behind "schema", which says by which version of this list to read.
+template <class V, Maybe_const<Record> T>
+void fields(V& v, T& r) {
+    v.needed("id", r.id, {.schema = "name", .place = 1, .title = "id"});
+    v.needed("family", r.family, {.schema = "name", .place = 2, .title = "family"});
+    v.needed("variant", r.variant, {.schema = "name", .place = 3, .title = "variant"});
+    v.needed("point", r.point, {.place = 4, .title = "point"});
+    v.needed("status", r.status, {.place = 9, .title = "status"});
+    v.always("reason", r.reason,
+             {.about = "Why the status is not ok.",
+              .schema = "one_line",
+              .place = 10,
+              .title = "reason",
+              .as = as_one_line});
+    v.needed("device", r.device);
+    v.always("metrics", r.metrics, {.about = "In the order of display.", .place = 21});
+    v.when(true, "time", r.time,
+           {.about = "Of one operation, or of one step. low and high are the 95 % interval of the median, absent below "
+                     "six samples. The step's time is a difference, so that single samples may be negative."});
+    v.if_set("work", r.work,
+             {.about = "What the cell is declared to do in the unit of its time: an operation, or a step. What is not "
+                       "declared is absent."});
+    v.if_set("limit", r.limit,
+             {.about = "What limits the time by the profile's peaks, in a word or two, or \"-\".", .schema = "name"});
+    v.when(true, "yardstick", r.yardstick, {.about = "The copy that the cell is held against."});
+    v.when(true, "clocks", r.clocks);
+    v.when(true, "above", r.above,
+           {.about = "--count-above: the pixels of the picture that are brighter than a level, the first 1000 with "
+                     "column, row and level."});
+    v.sampled("samples", "rounds", r.samples, r.rounds,
+              {.about = "Seconds, in the order taken.", .now = !r.time || !r.samples.empty()},
+              {.about = "Of each sample; cells of a comparison with the same took turns."});  // a record that was
+                                                                                              // shortened stays so
+    v.sampled("aside", "aside_rounds", r.aside, r.aside_rounds,
+              {.about = "Samples of blocks in which the clock was off.", .now = false}, {});
+    v.if_set("checked_by", r.checked_by,
+             {.about = "What the results were held against.", .schema = "name", .place = 37, .title = "checked_by"});
+    v.always(
+        "warnings", r.warnings,
+        {.schema = R"({"items": {"type": "string", "pattern": "^[a-z][a-z-]*: "}})", .place = 33, .title = "warnings"});
+    v.always("build", r.build);
+    v.if_set("launch", r.launch, {.about = "Equal for equal arguments, sizes, groups and data.", .schema = "sha256"});
+    v.always("code", r.code);
+    v.when(true, "native", r.native, {.about = "Of a hand-written C++ loop in the place of a kernel (--native)."});
+    v.when(true, "hot", r.hot,
+           {.about = "Which code the time goes to, and by what evidence. Absent where nobody looked."});
+    v.when(
+        true, "counters", r.counters,
+        {.about = "What a profiler counted of one launch (`cllab ncu`), by its own names. Absent where none looked."});
+    v.always("dump", r.dump,
+             {.about = "The cell's folder; empty where nothing was dumped.", .place = 32, .title = "dump"});
+    v.if_set("phases", r.phases, {.about = "Seconds that the cell took, with its share of what cells have in common."});
+    v.always("host", r.host);
+    if (!V::reads || r.schema >= 2) v.needed("run", r.run);
+    v.always("utc", r.utc, {.schema = "utc", .place = 34, .title = "utc"});
+    v.always("argv", r.argv, {.schema = R"({"minItems": 1})"});
+}
+
+}  // namespace cllab::model
