@@ -11,7 +11,7 @@
 
 #include "core/stats.hpp"
 #include "core/units.hpp"
-#include "model/fit.hpp"
+#include "experiments/lib/fit.hpp"
 #include "model/params.hpp"
 
 namespace cllab::model::lib {
