@@ -1,4 +1,4 @@
-// Cores that others had while a cell was measured: what is read of them, and what a peak makes of it.
+// Cores that others had while a cell was measured: what is read of them, and what a bound makes of it.
 #ifndef BOOST_TEST_DYN_LINK
 #define BOOST_TEST_DYN_LINK
 #endif
@@ -21,12 +21,19 @@ using namespace test::why;
 
 namespace {
 
-/// A cell of so many groups that took so long on these cores.
-model::Record computed(double seconds, double cores, double waited, double groups) {
+/// A cell of 100 MFLOP of float that took so long on these cores. The peak of the profile is that of two.
+model::Record computed(double seconds, double cores, double waited, double groups = 0) {
     auto out = record(seconds, {.flops = 100e6, .type = "float", .groups = groups});
     out.time->cores = cores;
     out.time->waited = waited;
     return out;
+}
+
+double arithmetic(const model::Record& r, const model::Limits& limits = profile()) {
+    const auto e = explain::explain(r, limits);
+    for (const auto& b : e.bounds)
+        if (b.id == "arithmetic" || b.id == "units") return b.seconds;
+    return 0;
 }
 
 }  // namespace
@@ -79,6 +86,67 @@ BOOST_AUTO_TEST_CASE(cores_are_those_of_the_samples_around_the_median) {
     BOOST_TEST(run::cores_had(alone).waited == 0.9, is_close);
     samples.resize(5);
     BOOST_TEST(run::cores_had(samples).had == 0);  // too few to say
+}
+
+BOOST_AUTO_TEST_CASE(arithmetic_on_one_of_two_cores_is_bounded_by_the_peak_of_one) {
+    BOOST_TEST(arithmetic(computed(2.1e-3, 2, 0)) == 1e-3, is_close);
+    BOOST_TEST(arithmetic(computed(2.1e-3, 1, 1)) == 2e-3, is_close);
+    BOOST_TEST(said(computed(2.1e-3, 1, 1)) == "limited by float arithmetic: 95 % of the time");
+    BOOST_TEST(bound(explain::explain(computed(2.1e-3, 1, 1), profile()), "arithmetic")
+                   .how.ends_with(", on 1.00 of 2 cores: others had the rest"));
+    BOOST_TEST(arithmetic(computed(2.1e-3, 0, 0)) == 1e-3, is_close);  // not known
+    BOOST_TEST(arithmetic(computed(2.1e-3, 1.97, 0.03)) == 1e-3, is_close);
+}
+
+BOOST_AUTO_TEST_CASE(cores_that_nobody_waited_for_or_that_the_groups_have_no_use_for_are_no_cores_lost) {
+    BOOST_TEST(arithmetic(computed(2.1e-3, 1, 0)) == 1e-3, is_close);  // the rest of the time is something else
+    BOOST_TEST(arithmetic(computed(2.1e-3, 1, 0.25)) == 1e-3 / 0.875, is_close);
+    BOOST_TEST(arithmetic(computed(2.1e-3, 1.5, 3)) == 1e-3 / 0.75,
+               is_close);                                                 // no longer than the time on cores allows
+    BOOST_TEST(arithmetic(computed(2.1e-3, 1, 1, 1)) == 1e-3, is_close);  // the one group had its core
+    auto gpu = computed(2.1e-3, 1, 1);
+    gpu.device.type = "gpu";
+    BOOST_TEST(arithmetic(gpu) == 1e-3, is_close);
+}
+
+BOOST_AUTO_TEST_CASE(groups_that_leave_a_core_idle_are_not_counted_twice) {
+    auto counted = profile();
+    counted.figures.push_back(figure("fma.units", "compute units", "", 2, 0));
+    BOOST_TEST(arithmetic(computed(1, 1.5, 0, 3), counted) == 1e-3 * 4 / 3, is_close);
+    BOOST_TEST(arithmetic(computed(1, 1, 1, 3), counted) == 2e-3, is_close);  // all three on one core
+    BOOST_TEST(arithmetic(computed(1, 1, 1, 1), counted) == 2e-3, is_close);
+}
+
+BOOST_AUTO_TEST_CASE(a_cores_own_caches_and_what_one_work_item_waits_for_are_slower_on_fewer_cores_and_memory_is_not) {
+    const auto seconds = [](model::WorkInfo work, const std::string& id, double cores, double waited) {
+        auto r = record(1, std::move(work));
+        r.time->cores = cores;
+        r.time->waited = waited;
+        return bound(explain::explain(r, profile()), id).seconds;
+    };
+    const model::WorkInfo near{.bytes = 60 * KiB, .read = 60 * KiB, .footprint = 60 * KiB},
+        last{.bytes = MiB, .read = MiB, .footprint = MiB};
+    BOOST_TEST(seconds(near, "l1", 1, 1) == 2 * 60 * KiB / 200e9, is_close);
+    BOOST_TEST(seconds(last, "l2", 1, 1) == seconds(last, "l2", 2, 0), is_close);
+    BOOST_TEST(seconds(copying(), "memory", 1, 1) == seconds(copying(), "memory", 2, 0), is_close);
+    const model::WorkInfo chain{.type = "float", .chain = "multiply_add"};
+    BOOST_TEST(seconds(chain, "latency", 1, 1) == 1.3e-9, is_close);  // another thread waited
+    BOOST_TEST(seconds(chain, "latency", 0.5, 0.5) == 2.6e-9, is_close);
+}
+
+BOOST_AUTO_TEST_CASE(atomics_of_a_core_that_was_alone_may_be_as_fast_as_those_that_meet_nowhere) {
+    auto r = record(0.08, {.atomics = 1e6, .footprint = 4});
+    BOOST_CHECK(explain::explain(r, profile()).limit == Limit::impossible);
+    r.time->cores = 1;
+    r.time->waited = 1;
+    const auto alone = explain::explain(r, profile());
+    BOOST_TEST(bound(alone, "atomics").seconds == 0.1, is_close);
+    BOOST_TEST(bound(alone, "atomics").low == 0.01 / 1.01, is_close);
+    BOOST_CHECK(alone.limit == Limit::named);
+    r.time = record(0.009, {}).time;
+    r.time->cores = 1;
+    r.time->waited = 1;
+    BOOST_CHECK(explain::explain(r, profile()).limit == Limit::impossible);
 }
 
 BOOST_AUTO_TEST_CASE(a_peak_that_was_measured_on_one_of_two_cores_is_told_of_both) {
