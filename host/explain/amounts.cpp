@@ -4,6 +4,8 @@
 #include <string_view>
 
 #include "core/units.hpp"
+#include "explain/cores.hpp"
+#include "explain/place.hpp"
 #include "inspect/cuda/ncu_counters.hpp"
 
 namespace cllab::explain {
@@ -58,14 +60,14 @@ void bound_issue(const Record& record, const Limits& limits, Explanation& out) {
 }
 
 /// Instructions of a CPU that were counted in the block that nearly all samples lie in.
-void bound_sampled_issue(const Record& record, const Figure& rate, Explanation& out) {
+void bound_sampled_issue(const Record& record, const Limits& limits, const Figure& rate, Explanation& out) {
     auto bound = at_rate("issue", "instruction issue", "issue", record.work.instructions, "instr", rate);
     bound.how += ", from sampled addresses and declared bytes";
     // A compare and the branch behind it are one to a processor, and some moves none: of a loop of five instructions,
     // the shortest that computes, at least one.
     constexpr double fused = 0.8;
     bound.low *= fused;
-    out.bounds.push_back(std::move(bound));
+    out.bounds.push_back(on_available_cores(std::move(bound), record, parallel_of(record, limits)));
 }
 
 }  // namespace
@@ -121,7 +123,7 @@ void bound_counted(const Record& record, const Limits& limits, Explanation& out)
     if (!are_counted(record)) {
         std::string why = "executed instructions are not counted";
         if (record.work.instructions > 0 && record.counters.empty()) {
-            if (const auto* rate = limits.find("issue.rate")) return bound_sampled_issue(record, *rate, out);
+            if (const auto* rate = limits.find("issue.rate")) return bound_sampled_issue(record, limits, *rate, out);
             why = format_significant(record.work.instructions, 3) +
                   " are executed (from sampled addresses and declared bytes); the profile has no peak for them";
         }

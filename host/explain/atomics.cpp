@@ -8,6 +8,7 @@
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "explain/amounts.hpp"
+#include "explain/cores.hpp"
 #include "explain/place.hpp"
 
 namespace cllab::explain {
@@ -69,8 +70,9 @@ void bound_barriers(const Record& record, const Limits& limits, Explanation& out
         // A CPU's thread walks through the work-items of a group, and the groups share the threads.
         const double rounds = std::ceil(std::max(1.0, work.groups) / std::max(1u, limits.units));
         if (work.group > 0)
-            out.bounds.push_back(
-                at_time("barriers", "barriers", "barriers", work.barriers * work.group * rounds, *item));
+            out.bounds.push_back(on_available_cores(
+                at_time("barriers", "barriers", "barriers", work.barriers * work.group * rounds, *item), record,
+                parallel_of(record, limits), rounds * limits.units / std::max<double>(work.groups, limits.units)));
         else
             out.unbounded.emplace_back("barriers", "the size of its groups is the driver's choice");
         return;
@@ -104,7 +106,13 @@ void bound_atomics(const Record& record, const Limits& limits, Explanation& out)
         out.unbounded.emplace_back("atomics", "the profile has no rate of them");
         return;
     }
-    out.bounds.push_back(at_rate("atomics", "atomics", "atomics", record.work.atomics, "op", *rate));
+    auto bound = at_rate("atomics", "atomics", "atomics", record.work.atomics, "op", *rate);
+    // Cores hand an address to each other, which one that is alone need not wait for: it is as fast as they are with an
+    // address each at the most.
+    if (const auto fastest = rate_of_atomics(limits, "global", INFINITY, 1, false);
+        fastest && available_share(record, parallel_of(record, limits)) < 1)
+        bound.low = std::min(bound.low, record.work.atomics / std::max(fastest->value, fastest->high));
+    out.bounds.push_back(std::move(bound));
 }
 
 void bound_local(const Record& record, const Limits& limits, Explanation& out) {

@@ -6,6 +6,7 @@
 #include "core/units.hpp"
 #include "explain/amounts.hpp"
 #include "explain/atomics.hpp"
+#include "explain/cores.hpp"
 #include "explain/limiter.hpp"
 #include "explain/place.hpp"
 
@@ -99,6 +100,9 @@ void bound_memory(const Record& record, const Limits& limits, Capacity capacity,
         if (auto both = at_rate(bound.id, name + " bandwidth", name, work.bytes, "B", *copy);
             both.seconds > bound.seconds)
             bound = std::move(both);
+    // The last level is one for all, and how much of it a core alone can use is not known.
+    if (place->level + 1 < sizes.size())
+        bound = on_available_cores(std::move(bound), record, parallel_of(record, limits));
     // A core that goes through more than a level holds again and again may hit it never, and what does hit it takes its
     // time all the same.
     const auto* nearer = place->level > 0 && record.work.shared && !is_gpu(record)
@@ -172,7 +176,9 @@ void bound_arithmetic(const Record& record, const Limits& limits, Explanation& o
                  bound.how + ", " + format_significant(rounds, 3) + " times as long by " + busy,
                  peak->id};
     }
-    out.bounds.push_back(std::move(bound));
+    const double parallel = parallel_of(record, limits);
+    out.bounds.push_back(
+        on_available_cores(std::move(bound), record, parallel, std::max(1.0, rounds * parallel / limits.units)));
 }
 
 /// The last group begins when all others have, and waits for what it loads. A GPU's first level holds nothing of the
@@ -275,6 +281,7 @@ void bound_latency(const Record& record, const Limits& limits, Capacity capacity
         bound.seconds += links * more;
         bound.high += links * more;
     }
+    bound = on_available_cores(std::move(bound), record, 1);
     // How far away an address is makes an atomic twice as slow as another (`cllab run atomic`, in several processes),
     // and a profile meets only a few. None is nearer than the level behind the first, which its loads came to. A CPU's
     // core adds in its own first level.

@@ -4,6 +4,7 @@
 
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "explain/cores.hpp"
 #include "explain/place.hpp"
 
 namespace cllab::explain {
@@ -29,7 +30,8 @@ void add_modelled(const model::Record& record, const model::Limits& limits, mode
     else if (!clock)
         out.unmodelled = "the profile has no clock";
     if (!out.unmodelled.empty()) return;
-    const double passes = record.work.instructions / block->instructions, cores = parallel_of(record, limits),
+    const double passes = record.work.instructions / block->instructions, parallel = parallel_of(record, limits);
+    const double share = available_share(record, parallel), cores = share * parallel,
                  a_cycle = passes / (cores * clock->value);
     const auto range = [&](double model::CoreModel::*cycles) {
         const auto less = [=](const auto& a, const auto& b) { return a.*cycles < b.*cycles; };
@@ -40,13 +42,14 @@ void add_modelled(const model::Record& record, const model::Limits& limits, mode
     const auto [low, high] = range(&model::CoreModel::cycles);
     std::vector<std::string> names;
     for (const auto& m : models.processors) names.push_back(m.processor);
-    out.modelled = model::ModelledTime{a_cycle * ports_low, a_cycle * ports_high, a_cycle * low, a_cycle * high,
-                                       models.by + " of " + join(names, ", ") + ": " +
-                                           format_exact(block->instructions) + " instructions of the hot block in " +
-                                           range_text(ports_low, ports_high) + " cycles by issue and ports, and in " +
-                                           range_text(low, high) + " with its dependencies, all that it loads in L1; " +
-                                           format_significant(passes, 3) + " times on " + format_exact(cores) +
-                                           (cores > 1 ? " cores" : " core") + " at " + format_rate(clock->value, "Hz")};
+    out.modelled =
+        model::ModelledTime{a_cycle * ports_low, a_cycle * ports_high, a_cycle * low, a_cycle * high,
+                            models.by + " of " + join(names, ", ") + ": " + format_exact(block->instructions) +
+                                " instructions of the hot block in " + range_text(ports_low, ports_high) +
+                                " cycles by issue and ports, and in " + range_text(low, high) +
+                                " with its dependencies, all that it loads in L1; " + format_significant(passes, 3) +
+                                " times on " + (share < 1 ? format_significant(cores, 3) : format_exact(parallel)) +
+                                (parallel > 1 ? " cores" : " core") + " at " + format_rate(clock->value, "Hz")};
 }
 
 }  // namespace cllab::explain

@@ -220,6 +220,9 @@ BOOST_AUTO_TEST_CASE(executed_instructions_are_held_against_the_most_that_cores_
     BOOST_TEST(issue.seconds == 1e-3, is_close);
     BOOST_TEST(issue.low == 0.8e-3 / 1.01, is_close);  // a compare and its branch may be one
     BOOST_TEST(said(r, measured) == "limited by instruction issue: 95 % of the time");
+    r.time->cores = 1;
+    r.time->waited = 1;
+    BOOST_TEST(bound(explain::explain(r, measured), "issue").seconds > 1.5e-3);
     r.work.instructions = 0;
     BOOST_TEST(why_not(explain::explain(r, measured), "instruction issue") == "executed instructions are not counted");
 }

@@ -104,6 +104,19 @@ std::vector<unsigned> registers_in(const InstructionSet& isa, const Units& units
     return out;
 }
 
+/// The most registers by kind at an instruction, with the state behind it; leaves the one in front of it.
+std::vector<unsigned> counted_back(const InstructionSet& isa, const Roles& roles, State& state) {
+    auto while_it_runs = state.live;
+    while_it_runs.insert(roles.writes.begin(), roles.writes.end());
+    while_it_runs.insert(roles.touches.begin(), roles.touches.end());
+    step_back(isa, roles, state);
+    auto out = registers_in(isa, while_it_runs);
+    // Sources that are read for the last time make room for what is written.
+    const auto before = registers_in(isa, state.live);
+    for (std::size_t k = 0; k < before.size(); ++k) out[k] = std::max(out[k], before[k]);
+    return out;
+}
+
 std::vector<std::size_t> reached(const std::vector<Block>& blocks) {
     std::vector<bool> seen(blocks.size());
     std::vector<std::size_t> todo{0}, out;
@@ -178,16 +191,7 @@ Liveness live_registers(const InstructionSet& isa, const Function& function) {
     std::vector<std::vector<unsigned>> counts(code.size());
     for (const auto b : order) {
         auto state = behind(b);
-        for (auto i = flow.blocks[b].end; i-- > flow.blocks[b].first;) {
-            auto while_it_runs = state.live;
-            while_it_runs.insert(all[i].writes.begin(), all[i].writes.end());
-            while_it_runs.insert(all[i].touches.begin(), all[i].touches.end());
-            step_back(isa, all[i], state);
-            counts[i] = registers_in(isa, while_it_runs);
-            // Sources that are read for the last time make room for what is written.
-            const auto before = registers_in(isa, state.live);
-            for (std::size_t k = 0; k < before.size(); ++k) counts[i][k] = std::max(counts[i][k], before[k]);
-        }
+        for (auto i = flow.blocks[b].end; i-- > flow.blocks[b].first;) counts[i] = counted_back(isa, all[i], state);
     }
     for (const auto k : named) {
         if (!isa.register_kinds[k].label) continue;
