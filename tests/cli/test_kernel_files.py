@@ -448,7 +448,7 @@ __kernel __attribute__((reqd_work_group_size(8, 1, 1))) void other(__global numb
             for pattern, said in (("nosuch.ptx", "there is no file 'nosuch.ptx'"), ("DIR.ptx", "'DIR.ptx' is a folder")):
                 with self.subTest(command=command, pattern=pattern):
                     self.assertIn(said, self.lab(command, pattern, status=2)[1])
-        self.assertIn("file 'notes.txt' is no kernel's text", words(self.lab("run", "notes.txt", status=2)[1]))
+        self.assertIn("file 'notes.txt' is not kernel text", words(self.lab("run", "notes.txt", status=2)[1]))
 
     def test_a_binary_of_any_program_is_recognised(self):
         self.write(BLOCK + SCALE)

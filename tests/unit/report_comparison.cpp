@@ -47,18 +47,17 @@ BOOST_AUTO_TEST_CASE(no_winner_says_what_is_known_instead) {
     BOOST_TEST(first_line(of(Verdict::same, 1.001, 0.99, 1.008)) ==
                "pitch_loop against pitch_short8: the same within 1.2 %");
     BOOST_TEST(first_line(of(Verdict::undecided, 1.001, 0.97, 1.04)) ==
-               "pitch_loop against pitch_short8: undecided; pitch_loop takes between 3.0 % less and 4.0 % more time; "
-               "--max-time or a quieter "
-               "machine may decide");
+               "pitch_loop against pitch_short8: undecided: pitch_loop takes 3.0 % less to 4.0 % more time; "
+               "a larger --max-time or a quieter machine may decide");
     BOOST_TEST(first_line(of(Verdict::same_code, 1.04, 1.03, 1.05)) ==
-               "pitch_loop against pitch_short8: same code, so there is no winner; the measured ratio is the "
-               "machine's, 1.0400 [1.0300, 1.0500]");
+               "pitch_loop against pitch_short8: same code, so there is no winner; the measured ratio is "
+               "noise, 1.0400 [1.0300, 1.0500]");
     auto few = of(Verdict::undecided, 1.2, 0, 0);
     few.judgement.ratio.coverage = 0;
     few.judgement.ratio.n = 3;
     BOOST_TEST(first_line(few) ==
-               "pitch_loop against pitch_short8: undecided; 3 arrangements are too few for an interval, --max-time "
-               "gives more");
+               "pitch_loop against pitch_short8: undecided: 3 arrangements are too few for an interval; a larger "
+               "--max-time gives more");
 }
 
 BOOST_AUTO_TEST_CASE(how_it_was_obtained_and_the_control_stand_beside_the_verdict) {
@@ -67,7 +66,7 @@ BOOST_AUTO_TEST_CASE(how_it_was_obtained_and_the_control_stand_beside_the_verdic
         text.substr(text.find('\n') + 1) ==
         "  99.2 % interval over 12 arrangements (fresh process, buffers and order) in 8.2 s; both took turns on the "
         "same memory\n"
-        "  control: pitch_loop against itself 1.0010 [0.9980, 1.0030]; a winner had to differ by more than 0.50 %\n");
+        "  control: pitch_loop against itself 1.0010 [0.9980, 1.0030]; a winner must differ by more than 0.50 %\n");
     auto four = of(Verdict::slower, 1.031, 1.025, 1.038);
     four.control_of = model::Control::both;
     BOOST_TEST(report::comparison_text(four).find("  control: each against itself 1.0010 [") != std::string::npos);

@@ -20,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* list_name = "files.txt";
-constexpr const char* list_title = "Files that cllab wrote here and replaces; it keeps all others.";
+constexpr const char* list_title = "What cllab wrote here and replaces; other files are kept.";
 constexpr auto patience = std::chrono::seconds(10);
 
 [[noreturn]] void fail(const std::string& sentence) { throw Error(Blame::environment, sentence); }
@@ -114,7 +114,7 @@ DumpFolder::DumpFolder(const fs::path& folder, const std::vector<std::string>& f
         if (!lock(list_)) fail("the dump folder '" + folder.string() + "' is being written by another run");
         const auto lines = split(content(list_), '\n');
         if (!(lines.size() == 1 && lines.front().empty()) && lines.front() != list_title)
-            fail("'" + (folder / list_name).string() + "' is not the lab's, so nothing is dumped beside it");
+            fail("'" + (folder / list_name).string() + "' is not cllab's, so cllab dumps nothing beside it");
         // A name and no path, whatever somebody wrote there.
         std::vector<std::string> old;
         for (std::size_t i = 1; i < lines.size(); ++i)
@@ -128,7 +128,7 @@ DumpFolder::DumpFolder(const fs::path& folder, const std::vector<std::string>& f
         };
         for (const auto& file : files)
             if (is_foreign(file))
-                fail("'" + (folder / file).string() + "' is not the lab's and kept, so nothing is dumped beside it");
+                fail("'" + (folder / file).string() + "' is not cllab's and is kept, so cllab dumps nothing beside it");
         for (const auto& file : old) fs::remove(folder / file, ignored);
         if (!replace_content(list_, list_title + ("\n" + join(files, "\n")) + "\n"))
             fail("'" + (folder / list_name).string() + "' cannot be written: " + std::strerror(errno));
