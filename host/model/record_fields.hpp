@@ -28,7 +28,7 @@ void fields(V& v, T& d) {
               .schema = R"({"pattern": "^\\d+:\\d+$"})",
               .place = 5,
               .title = "selector"});
-    v.always("identity", d.identity, {.about = "UUID or PCI address; empty where there is none."});
+    v.always("identity", d.identity, {"UUID or PCI address; empty where there is none."});
     v.always("last_level_bytes", d.last_level_bytes);
     v.always("last_level_from", d.last_level_from);
 }
@@ -61,19 +61,18 @@ void fields(V& v, T& t) {
     v.always("q3", t.q3, {.place = 16, .title = "q3_s"});
     v.always("mad", t.mad, {.schema = "amount", .place = 17, .title = "mad_s"});
     v.needed("n", t.n, {.schema = positive, .place = 18, .title = "n"});
-    v.always("per_sample", t.per_sample, {.about = "Operations in one sample.", .schema = positive});
+    v.always("per_sample", t.per_sample, {"Operations in one sample.", positive});
     v.always("stop_reason", t.stop_reason, {.schema = "name"});
     v.always("clock", t.clock, {.schema = R"({"enum": ["event", "host"]})", .place = 19, .title = "clock"});
     v.always("cache", t.cache, {.schema = "cache", .place = 20, .title = "cache"});
-    v.always("sets", t.sets, {.about = "Of buffers used in turn.", .schema = positive});
-    v.always("batch", t.batch, {.about = "Cells of one comparison with the same were sampled in turns."});
-    v.always("references", t.references, {.about = "Timings of the reference kernel around and between the samples."});
+    v.always("sets", t.sets, {"Of buffers used in turn.", positive});
+    v.always("batch", t.batch, {"Cells of one comparison with the same were sampled in turns."});
+    v.always("references", t.references, {"Timings of the reference kernel around and between the samples."});
     v.when(true, "reference_spread", t.reference_spread, {.schema = "amount"});
-    v.when(
-        t.cores > 0, "cores", t.cores,
-        {.about = "Of a CPU that the threads of the process had on average.", .schema = R"({"exclusiveMinimum": 0})"});
+    v.when(t.cores > 0, "cores", t.cores,
+           {"Of a CPU that the threads of the process had on average.", R"({"exclusiveMinimum": 0})"});
     v.when(t.cores > 0, "waited", t.waited,
-           {.about = "Cores on average that its threads waited for, because others had them.", .schema = "amount"});
+           {"Cores on average that its threads waited for, because others had them.", "amount"});
     v.always("settled", t.settled);
     v.if_set("shared_memory", t.shared_memory);
 }
@@ -83,26 +82,23 @@ void fields(V& v, T& w) {
     v.if_set("bytes", w.bytes, {.schema = "amount"});
     v.if_set("flops", w.flops, {.schema = "amount"});
     v.if_set("atomics", w.atomics, {.schema = "amount"});
-    v.if_set("footprint", w.footprint, {.about = "Bytes of all buffers and images.", .schema = "amount"});
-    v.if_set("groups", w.groups, {.about = "Of the only launch.", .schema = "amount"});
-    v.if_set("group", w.group, {.about = "Work-items in one of its groups.", .schema = "amount"});
-    v.if_set("links", w.links, {.about = "Of the chain, one behind the other.", .schema = "amount"});
-    v.if_set("barriers", w.barriers, {.about = "That each work-item passes.", .schema = "amount"});
-    v.if_set("local_bytes", w.local_bytes, {.about = "Of local memory, loaded and stored.", .schema = "amount"});
-    v.if_set("local_atomics", w.local_atomics, {.about = "On local memory.", .schema = "amount"});
-    v.if_set("local_addresses", w.local_addresses,
-             {.about = "Words of a group's local memory that they go to.", .schema = "amount"});
+    v.if_set("footprint", w.footprint, {"Bytes of all buffers and images.", "amount"});
+    v.if_set("groups", w.groups, {"Of the only launch.", "amount"});
+    v.if_set("group", w.group, {"Work-items in one of its groups.", "amount"});
+    v.if_set("links", w.links, {"Of the chain, one behind the other.", "amount"});
+    v.if_set("barriers", w.barriers, {"That each work-item passes.", "amount"});
+    v.if_set("local_bytes", w.local_bytes, {"Of local memory, loaded and stored.", "amount"});
+    v.if_set("local_atomics", w.local_atomics, {"On local memory.", "amount"});
+    v.if_set("local_addresses", w.local_addresses, {"Words of a group's local memory that they go to.", "amount"});
     v.if_set("instructions", w.instructions,
-             {.about = "Executed, as the hot block has them and as often as it must run for the declared bytes.",
-              .schema = "amount"});
-    v.if_set("shared", w.shared, {.about = "Each work-group goes through all of the footprint."});
-    v.if_set("assumed", w.assumed, {.about = "The bytes are those of every buffer once."});
-    v.when(true, "read", w.read, {.about = "How many of the bytes are read, where that is known.", .schema = "amount"});
-    v.when(w.flops > 0 || w.chain == "multiply_add", "type", w.type,
-           {.about = "That it computes in.", .schema = "name"});
-    v.if_set("chain", w.chain,
-             {.about = "Of what one waits for the one before.",
-              .schema = R"({"enum": ["load", "local_load", "multiply_add", "atomic"]})"});
+             {"Executed, as the hot block has them and as often as it must run for the declared bytes.", "amount"});
+    v.if_set("shared", w.shared, {"Each work-group goes through all of the footprint."});
+    v.if_set("assumed", w.assumed, {"The bytes are those of every buffer once."});
+    v.when(true, "read", w.read, {"How many of the bytes are read, where that is known.", "amount"});
+    v.when(w.flops > 0 || w.chain == "multiply_add", "type", w.type, {"That it computes in.", "name"});
+    v.if_set(
+        "chain", w.chain,
+        {"Of what one waits for the one before.", R"({"enum": ["load", "local_load", "multiply_add", "atomic"]})"});
     v.if_set("launches", w.launches);
 }
 
@@ -145,14 +141,13 @@ template <class V, Maybe_const<BuildInfo> T>
 void fields(V& v, T& b) {
     v.always("options", b.options);
     v.always("source", b.source,
-             {.about = "\"embedded\", the path of the file, \"baseline\", or \"native\" where there is none."});
+             {"\"embedded\", the path of the file, \"baseline\", or \"native\" where there is none."});
     v.always("source_sha256", b.source_sha256, {.schema = R"({"anyOf": [{"$ref": "#/$defs/sha256"}, {"const": ""}]})"});
     v.always("log", b.log, {.as = first_mebibyte});
     v.when(true, "seconds", b.seconds, {.schema = "seconds"});
     v.always("cached", b.cached);
-    v.if_set(
-        "elsewhere", b.elsewhere,
-        {.about = "Headers that only the driver finds: the text does not have them.", .schema = R"({"minItems": 1})"});
+    v.if_set("elsewhere", b.elsewhere,
+             {"Headers that only the driver finds: the text does not have them.", R"({"minItems": 1})"});
 }
 
 template <class V, Maybe_const<CodeInfo> T>
@@ -168,15 +163,15 @@ void fields(V& v, T& c) {
                        "of the innermost loop with the most work.",
               .place = 30,
               .title = "loop"});
-    v.always("origin", c.origin, {.about = "Where each fact is from."});
-    v.if_set("fingerprint", c.fingerprint, {.about = "Equal for equal code.", .schema = "name"});
+    v.always("origin", c.origin, {"Where each fact is from."});
+    v.if_set("fingerprint", c.fingerprint, {"Equal for equal code.", "name"});
 }
 
 template <class V, Maybe_const<NativeInfo> T>
 void fields(V& v, T& n) {
     v.always("threads", n.threads, {.schema = positive});
     v.always("compiler", n.compiler, {.schema = "name"});
-    v.always("instruction_set", n.instruction_set, {.about = "That the loop was compiled for.", .schema = "name"});
+    v.always("instruction_set", n.instruction_set, {"That the loop was compiled for.", "name"});
 }
 
 template <class V, Maybe_const<HotBlock> T>
@@ -188,9 +183,9 @@ void fields(V& v, T& b) {
     v.always("share", b.share, {.schema = share_of_one});
     v.always("instructions", b.instructions);
     v.always("classes", b.classes);
-    v.if_set("executed", b.executed, {.about = "Instructions that warps executed in it."});
+    v.if_set("executed", b.executed, {"Instructions that warps executed in it."});
     v.if_set("memory", b.memory);
-    v.if_set("loops", b.loops, {.about = "Headers of the loops around it, outermost first."});
+    v.if_set("loops", b.loops, {"Headers of the loops around it, outermost first."});
 }
 
 template <class V, Maybe_const<HotLoop> T>
@@ -212,8 +207,8 @@ void fields(V& v, T& m) {
 
 template <class V, Maybe_const<CoreModels> T>
 void fields(V& v, T& m) {
-    v.if_set("by", m.by, {.about = "The program asked.", .schema = "name"});
-    v.if_set("reason", m.reason, {.about = "Why there are none.", .schema = "name"});
+    v.if_set("by", m.by, {"The program asked.", "name"});
+    v.if_set("reason", m.reason, {"Why there are none.", "name"});
     v.if_set("processors", m.processors);
 }
 
@@ -221,24 +216,23 @@ template <class V, Maybe_const<Hot> T>
 void fields(V& v, T& h) {
     const bool sampled = h.executed == 0 && !h.method.empty();
     v.needed("evidence", h.evidence, {.one_of = {Hot::sampled, Hot::counted, Hot::accounted, Hot::unknown}});
-    v.if_set("reason", h.reason, {.about = "Why it is unknown.", .schema = "name"});
+    v.if_set("reason", h.reason, {"Why it is unknown.", "name"});
     v.if_set("method", h.method);
-    v.if_set("executed", h.executed,
-             {.about = "Instructions that warps executed in one launch, counted by a profiler."});
-    v.when(sampled, "samples", h.samples, {.about = "Of all threads of the process."});
+    v.if_set("executed", h.executed, {"Instructions that warps executed in one launch, counted by a profiler."});
+    v.when(sampled, "samples", h.samples, {"Of all threads of the process."});
     v.when(sampled, "in_kernel", h.in_kernel);
     v.when(sampled && !h.elsewhere.empty(), "elsewhere", h.elsewhere,
-           {.about = "The samples that are not in the kernel, by file or function."});
-    v.if_set("code", h.code, {.about = "Which of the driver's functions ran."});
-    v.if_set("blocks", h.blocks,
-             {.about = "Basic blocks, largest share first; begin and end are addresses of isa.txt, of counted code of "
-                       "the profiler's listing; share is of the samples in the kernel, or of the executed "
-                       "instructions; the rest counts one pass."});
+           {"The samples that are not in the kernel, by file or function."});
+    v.if_set("code", h.code, {"Which of the driver's functions ran."});
+    v.if_set(
+        "blocks", h.blocks,
+        {"Basic blocks, largest share first; begin and end are addresses of isa.txt, of counted code of the profiler's "
+         "listing; share is of the samples in the kernel, or of the executed instructions; the rest counts one pass."});
     v.if_set("loops", h.loops,
-             {.about = "Loops around these blocks; own is without inner loops, instructions are of its own body."});
+             {"Loops around these blocks; own is without inner loops, instructions are of its own body."});
     v.when(true, "models", h.models,
-           {.about = "Cycles of one pass through the block with the most samples, by models of processors: ports is "
-                     "what issue and ports take at least, cycles with its dependencies. `cllab why` asks for them."});
+           {"Cycles of one pass through the block with the most samples, by models of processors: ports is what issue "
+            "and ports take at least, cycles with its dependencies. `cllab why` asks for them."});
 }
 
 template <class V, Maybe_const<HostInfo> T>
@@ -288,22 +282,21 @@ void fields(V& v, T& r) {
     v.needed("device", r.device);
     v.always("metrics", r.metrics, {.about = "In the order of display.", .place = 21});
     v.when(true, "time", r.time,
-           {.about = "Of one operation, or of one step. low and high are the 95 % interval of the median, absent below "
-                     "six samples. The step's time is a difference, so that single samples may be negative."});
+           {"Of one operation, or of one step. low and high are the 95 % interval of the median, absent below six "
+            "samples. The step's time is a difference, so that single samples may be negative."});
     v.if_set("work", r.work,
-             {.about = "What the cell is declared to do in the unit of its time: an operation, or a step. What is not "
-                       "declared is absent."});
-    v.if_set("limit", r.limit,
-             {.about = "What limits the time by the profile's peaks, in a word or two, or \"-\".", .schema = "name"});
-    v.when(true, "yardstick", r.yardstick, {.about = "The copy that the cell is held against."});
+             {"What the cell is declared to do in the unit of its time: an operation, or a step. What is not declared "
+              "is absent."});
+    v.if_set("limit", r.limit, {"What limits the time by the profile's peaks, in a word or two, or \"-\".", "name"});
+    v.when(true, "yardstick", r.yardstick, {"The copy that the cell is held against."});
     v.when(true, "clocks", r.clocks);
     v.when(true, "above", r.above,
-           {.about = "--count-above: the pixels of the picture that are brighter than a level, the first 1000 with "
-                     "column, row and level."});
+           {"--count-above: the pixels of the picture that are brighter than a level, the first 1000 with column, row "
+            "and level."});
     v.sampled("samples", "rounds", r.samples, r.rounds,
               {.about = "Seconds, in the order taken.", .now = !r.time || !r.samples.empty()},
-              {.about = "Of each sample; cells of a comparison with the same took turns."});  // a record that was
-                                                                                              // shortened stays so
+              {"Of each sample; cells of a comparison with the same took turns."});  // a record that was
+                                                                                     // shortened stays so
     v.sampled("aside", "aside_rounds", r.aside, r.aside_rounds,
               {.about = "Samples of blocks in which the clock was off.", .now = false}, {});
     v.if_set("checked_by", r.checked_by,
@@ -312,17 +305,15 @@ void fields(V& v, T& r) {
         "warnings", r.warnings,
         {.schema = R"({"items": {"type": "string", "pattern": "^[a-z][a-z-]*: "}})", .place = 33, .title = "warnings"});
     v.always("build", r.build);
-    v.if_set("launch", r.launch, {.about = "Equal for equal arguments, sizes, groups and data.", .schema = "sha256"});
+    v.if_set("launch", r.launch, {"Equal for equal arguments, sizes, groups and data.", "sha256"});
     v.always("code", r.code);
-    v.when(true, "native", r.native, {.about = "Of a hand-written C++ loop in the place of a kernel (--native)."});
-    v.when(true, "hot", r.hot,
-           {.about = "Which code the time goes to, and by what evidence. Absent where nobody looked."});
-    v.when(
-        true, "counters", r.counters,
-        {.about = "What a profiler counted of one launch (`cllab ncu`), by its own names. Absent where none looked."});
+    v.when(true, "native", r.native, {"Of a hand-written C++ loop in the place of a kernel (--native)."});
+    v.when(true, "hot", r.hot, {"Which code the time goes to, and by what evidence. Absent where nobody looked."});
+    v.when(true, "counters", r.counters,
+           {"What a profiler counted of one launch (`cllab ncu`), by its own names. Absent where none looked."});
     v.always("dump", r.dump,
              {.about = "The cell's folder; empty where nothing was dumped.", .place = 32, .title = "dump"});
-    v.if_set("phases", r.phases, {.about = "Seconds that the cell took, with its share of what cells have in common."});
+    v.if_set("phases", r.phases, {"Seconds that the cell took, with its share of what cells have in common."});
     v.always("host", r.host);
     if (!V::reads || r.schema >= 2) v.needed("run", r.run);
     v.always("utc", r.utc, {.schema = "utc", .place = 34, .title = "utc"});

@@ -258,10 +258,10 @@ BOOST_AUTO_TEST_CASE(where_there_is_no_ballast_the_reason_is_told) {
     BOOST_TEST(why(planned(resident(), test::probe_cpu())) == "a CPU runs one group a core at a time");
     auto r = resident();
     r.work.groups = 300;
-    BOOST_TEST(why(planned(r, hopper())).find("all are resident at once") != std::string::npos);
+    BOOST_TEST(why(planned(r, hopper())).find("are resident at once") != std::string::npos);
     r = resident();
     r.code.registers.reset();
-    BOOST_TEST(why(planned(r, hopper())).find("the compiler tells registers") != std::string::npos);
+    BOOST_TEST(why(planned(r, hopper())).find("the compiler reports registers") != std::string::npos);
     r = resident();
     r.work.group = 0;
     BOOST_TEST(why(planned(r, hopper())).find("the driver's choice") != std::string::npos);

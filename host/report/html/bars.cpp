@@ -104,10 +104,7 @@ void write_row(std::ostream& out, const Context& c, const Record& r, const Rank&
             << "\" y1=\"7\" y2=\"17\"/><line x1=\"" << x(t.high) << "\" x2=\"" << x(t.high)
             << "\" y1=\"7\" y2=\"17\"/></g>";
     out << "</svg></div><div class=\"figure\"><b>" << text(format_seconds(t.median)) << "</b> <span class=\"dim\">"
-        << text(spread(r)) << "</span> "
-        << (rank.fastest    ? "<span class=\"good\">fastest</span>"
-            : rank.compared ? (rank.indistinct ? "~" : "") + format_significant(rank.ratio, 3) + "x"
-                            : "")
+        << text(spread(r)) << "</span> " << (rank.fastest ? "<span class=\"good\">fastest</span>" : rank_text(rank))
         << "</div><div class=\"samples\">";
     write_density(out, r);
     out << "</div></div>\n";
@@ -197,13 +194,7 @@ void write_bars(std::ostream& out, const Context& c) {
     out << "<section>\n" << heading(2, "variants", "The variants of each family");
     for (const auto& family : c.grid.families) {
         out << heading(3, "family-" + family.name, family.name);
-        std::string common;
-        for (std::size_t a = 0; a < family.axes.size(); ++a) {
-            const auto& first = family.groups.front().point[a];
-            if (!first.empty() && std::all_of(family.groups.begin(), family.groups.end(),
-                                              [&](const auto& g) { return g.point[a] == first; }))
-                common += (common.empty() ? "" : " ") + family.axes[a] + "=" + first;
-        }
+        const auto common = family.common_point();
         if (!common.empty()) out << "<p class=\"point\">" << text(common) << "</p>\n";
         out << "<div class=\"figures\">\n";
         for (std::size_t g = 0; g < std::min(most_groups, family.groups.size()); ++g)

@@ -17,10 +17,11 @@ struct NumberColumn {
     std::string unit;
 };
 
-}  // namespace
-
-void write_cells(std::ostream& out, const Context& c) {
-    const auto of_metric = [](const char* name) { return [name](const model::Record& r) { return metric(r, name); }; };
+/// Those that some record has.
+std::vector<NumberColumn> columns_of(const std::vector<model::Record>& records) {
+    const auto of_metric = [](const char* name) {
+        return [name](const model::Record& r) { return metric_value(r, name); };
+    };
     const auto count = [](const std::optional<std::int64_t>& n) {
         return n ? std::optional(static_cast<double>(*n)) : std::nullopt;
     };
@@ -43,9 +44,15 @@ void write_cells(std::ostream& out, const Context& c) {
         {"spills", [&](const auto& r) { return count(r.code.spills); }, ""},
     };
     std::erase_if(columns, [&](const auto& column) {
-        return std::none_of(c.records().begin(), c.records().end(),
-                            [&](const auto& r) { return column.value(r).has_value(); });
+        return std::none_of(records.begin(), records.end(), [&](const auto& r) { return column.value(r).has_value(); });
     });
+    return columns;
+}
+
+}  // namespace
+
+void write_cells(std::ostream& out, const Context& c) {
+    const auto columns = columns_of(c.records());
     out << "<section>\n"
         << heading(2, "cells", "All cells")
         << "<div class=\"scroll tall\" tabindex=\"0\"><table id=\"table\"><thead><tr><th>kernel</th>";
@@ -58,10 +65,7 @@ void write_cells(std::ostream& out, const Context& c) {
         const auto& r = c.records()[i];
         out << "<tr id=\"" << text(c.anchors[i]) << "\" data-cell=\"" << i << "\"><th>" << c.link(i, r.id) << "</th>";
         if (c.devices.size() > 1) out << "<td>" << text(c.devices[c.device_of[i]].name) << "</td>";
-        if (!c.varying.empty()) {
-            const auto varying = c.varying.find(r.family);
-            out << "<td>" << (varying == c.varying.end() ? "" : text(point_text(r, varying->second))) << "</td>";
-        }
+        if (!c.varying.empty()) out << "<td>" << text(c.varying_point(r)) << "</td>";
         out << "<td" << (model::is_failure(r.status) ? " class=\"bad\"" : "") << ">" << model::name(r.status);
         if (r.status != model::Status::ok) out << "<small>" << text(one_line(r.reason)) << "</small>";
         out << "</td>";

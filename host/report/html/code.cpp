@@ -107,8 +107,7 @@ void write_one(std::ostream& out, const Context& c, const Code& code, bool open)
     const auto& r = c.records()[code.cell];
     out << "<details class=\"code\" data-cell=\"" << code.cell << "\"" << (open ? " open" : "") << "><summary>"
         << text(r.id) << " on " << text(c.devices[c.device_of[code.cell]].name);
-    const auto varying = c.varying.find(r.family);
-    if (varying != c.varying.end()) out << " <small>" << text(point_text(r, varying->second)) << "</small>";
+    if (c.varying.count(r.family)) out << " <small>" << text(c.varying_point(r)) << "</small>";
     if (r.time) out << ": " << text(format_seconds(r.time->median)) << " <small>" << text(spread(r)) << "</small>";
     if (r.code.registers) out << ", " << *r.code.registers << " registers";
     if (!code.counts.empty())
@@ -120,7 +119,7 @@ void write_one(std::ostream& out, const Context& c, const Code& code, bool open)
             << (code.same.size() == 1 ? " other point: " : " other points: ");
         for (std::size_t i = 0; i < std::min(most, code.same.size()); ++i) {
             const auto& other = c.records()[code.same[i]];
-            const auto at = varying == c.varying.end() ? std::string() : point_text(other, varying->second);
+            const auto at = c.varying_point(other);
             out << (i ? ", " : "")
                 << c.link(code.same[i],
                           (at.empty() ? other.id : at) + (other.time ? ", " + format_seconds(other.time->median) : ""));

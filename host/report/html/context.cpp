@@ -30,13 +30,13 @@ std::string unique(const std::string& wanted, std::set<std::string>& taken) {
 
 Context::Context(const Page& p) : page(p) {
     std::map<std::string, std::size_t> known;
-    std::set<std::string> hosts, names, addresses;
-    for (const auto& r : records()) hosts.insert(r.host.name);
+    const bool hosts = several_hosts(records());
+    std::set<std::string> names, addresses;
     for (const auto& r : records()) {
         const auto [at, is_new] = known.emplace(model::device_key(r), devices.size());
         if (is_new)
             devices.push_back({at->first, unique(short_name(r.device.name), names),
-                               r.device.name + device_details(r.device, hosts.size() > 1 ? r.host.name : ""), &r});
+                               r.device.name + device_details(r.device, hosts ? r.host.name : ""), &r});
         device_of.push_back(at->second);
     }
 
@@ -68,9 +68,19 @@ Context::Context(const Page& p) : page(p) {
             if (is_new) warnings.push_back(warning);
             warnings_of.back().push_back(at->second);
         }
-        if (!(i < page.in_curve.size() && page.in_curve[i])) rows.push_back(&r);
+        if (!in_curve(i)) rows.push_back(&r);
     }
     grid = device_grid(rows, {}, page.may_be_auto);
+}
+
+std::string Context::varying_point(const model::Record& record) const {
+    const auto axes = varying.find(record.family);
+    return axes == varying.end() ? std::string() : point_text(record.point, axes->second);
+}
+
+std::string Context::name_of_device(const std::string& key) const {
+    const auto at = std::find_if(devices.begin(), devices.end(), [&](const auto& d) { return d.key == key; });
+    return at == devices.end() ? std::string() : at->name;
 }
 
 std::string Context::name_of_grid_device(std::size_t d) const {
@@ -85,10 +95,8 @@ std::string Context::link(std::size_t cell, const std::string& label) const {
 std::string Context::where(const GridFamily& family, const GridGroup& group) const {
     std::string out;
     for (std::size_t a = 0; a < family.axes.size(); ++a) {
-        const auto& first = family.groups.front().point[a];
-        const bool differs =
-            std::any_of(family.groups.begin(), family.groups.end(), [&](const auto& g) { return g.point[a] != first; });
-        if (differs && !group.point[a].empty()) out += (out.empty() ? "" : " ") + family.axes[a] + "=" + group.point[a];
+        if (family.differs(a) && !group.point[a].empty())
+            out += (out.empty() ? "" : " ") + family.axes[a] + "=" + group.point[a];
     }
     return out;
 }

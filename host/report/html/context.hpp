@@ -33,6 +33,10 @@ struct Context {
     std::size_t index(const model::Record& record) const {
         return static_cast<std::size_t>(&record - page.records.data());
     }
+    bool in_curve(std::size_t record) const { return record < page.in_curve.size() && page.in_curve[record]; }
+    /// The axes on which the records of its family differ: "width=4096".
+    std::string varying_point(const model::Record& record) const;
+    std::string name_of_device(const std::string& key) const;
     std::string name_of_grid_device(std::size_t d) const;                ///< of grid.devices[d]
     std::string link(std::size_t cell, const std::string& label) const;  ///< to the cell's row in the table of all
     /// "width=4096" of the group's point, of the axes that tell the family's groups apart.

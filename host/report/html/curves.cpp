@@ -12,8 +12,6 @@
 namespace cllab::report::html {
 namespace {
 
-double value_of(const model::Curve::Sample& s) { return s.per_step > 0 ? s.per_step : s.seconds; }
-
 /// What the probe concluded of the axis, as vertical lines.
 std::vector<ChartGuide> guides_of(const std::vector<model::Finding>& findings, const std::vector<ChartLine>& lines,
                                   const std::string& unit) {
@@ -35,9 +33,7 @@ void write_set(std::ostream& out, const Context& c, const Curves& set) {
     for (const auto& series : set.series)
         charts[{series.axis, !series.curve.samples.empty() && series.curve.samples.front().per_step > 0}].push_back(
             &series);
-    std::string device;
-    for (const auto& d : c.devices)
-        if (d.key == set.device_key) device = d.name;
+    const auto device = c.name_of_device(set.device_key);
     for (const auto& [what, members] : charts) {
         std::vector<ChartLine> lines;
         for (const auto* series : members) {

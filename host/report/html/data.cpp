@@ -7,6 +7,7 @@
 #include "core/stats.hpp"
 #include "core/text.hpp"
 #include "report/html/context.hpp"
+#include "report/records/json_point.hpp"
 
 namespace cllab::report::html {
 namespace {
@@ -66,7 +67,7 @@ std::string data_json(const Context& c) {
     }
     // "<" begins whatever could end or change a script element.
     std::string text;
-    for (const char ch : out.dump(-1, ' ', false, Json::error_handler_t::replace)) {
+    for (const char ch : line_text(out)) {
         if (ch == '<')
             text += "\\u003c";
         else

@@ -33,6 +33,42 @@ std::vector<std::size_t> devices_of(const GridFamily& family, std::size_t device
     return out;
 }
 
+void write_cell(std::ostream& out, const Context& c, const GridCell& cell) {
+    const auto* r = cell.record;
+    if (!r) {
+        out << "<td class=\"dim\">-</td>";
+        return;
+    }
+    out << "<td data-cell=\"" << c.index(*r) << "\" class=\"" << heat_of(cell.rank) << "\">";
+    if (r->time && r->status == model::Status::ok) {
+        out << c.link(c.index(*r), format_seconds(r->time->median));
+        if (cell.rank.compared) out << "<small>" << rank_text(cell.rank) << "</small>";
+    } else {
+        out << "<span class=\"" << (model::is_failure(r->status) ? "bad" : "dim") << "\">" << model::name(r->status)
+            << "</span>";
+    }
+    out << "</td>";
+}
+
+void write_map(std::ostream& out, const Context& c, const GridFamily& family, const GridGroup& group,
+               const std::vector<std::size_t>& columns) {
+    const auto where = c.where(family, group);
+    out << "<div class=\"scroll\"><table class=\"heat\"><caption>" << text(family.name)
+        << (where.empty() ? "" : " at " + text(where)) << "</caption><thead><tr><th>variant</th>";
+    for (const auto d : columns)
+        out << "<th title=\"" << text(c.grid.devices[d].description) << "\">" << text(c.name_of_grid_device(d))
+            << "</th>";
+    out << "</tr></thead><tbody>\n";
+    for (std::size_t v = 0; v < group.ids.size(); ++v) {
+        out << "<tr><th>" << text(group.ids[v]) << "</th>";
+        for (const auto d : columns) {
+            write_cell(out, c, group.cells[v][d]);
+        }
+        out << "</tr>\n";
+    }
+    out << "</tbody></table></div>\n";
+}
+
 }  // namespace
 
 void write_heat(std::ostream& out, const Context& c) {
@@ -61,40 +97,7 @@ void write_heat(std::ostream& out, const Context& c) {
                     << text(family.name) << " are in the table of all cells.</p>\n";
                 break;
             }
-            const auto where = c.where(family, group);
-            out << "<div class=\"scroll\"><table class=\"heat\"><caption>" << text(family.name)
-                << (where.empty() ? "" : " at " + text(where)) << "</caption><thead><tr><th>variant</th>";
-            for (const auto d : columns)
-                out << "<th title=\"" << text(devices[d].description) << "\">" << text(c.name_of_grid_device(d))
-                    << "</th>";
-            out << "</tr></thead><tbody>\n";
-            for (std::size_t v = 0; v < group.ids.size(); ++v) {
-                out << "<tr><th>" << text(group.ids[v]) << "</th>";
-                for (const auto d : columns) {
-                    const auto& cell = group.cells[v][d];
-                    const auto* r = cell.record;
-                    if (!r) {
-                        out << "<td class=\"dim\">-</td>";
-                        continue;
-                    }
-                    out << "<td data-cell=\"" << c.index(*r) << "\" class=\"" << heat_of(cell.rank) << "\">";
-                    if (r->time && r->status == model::Status::ok) {
-                        out << c.link(c.index(*r), format_seconds(r->time->median));
-                        if (cell.rank.compared)
-                            out << "<small>"
-                                << (cell.rank.fastest ? "fastest"
-                                                      : (cell.rank.indistinct ? "~" : "") +
-                                                            format_significant(cell.rank.ratio, 3) + "x")
-                                << "</small>";
-                    } else {
-                        out << "<span class=\"" << (model::is_failure(r->status) ? "bad" : "dim") << "\">"
-                            << model::name(r->status) << "</span>";
-                    }
-                    out << "</td>";
-                }
-                out << "</tr>\n";
-            }
-            out << "</tbody></table></div>\n";
+            write_map(out, c, family, group, columns);
         }
     }
     out << "</section>\n";

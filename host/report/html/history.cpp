@@ -1,5 +1,5 @@
 // The times of a cell over the runs that measured it, and where their level changed.
-#include <fmt/format.h>
+#include "report/table/history.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,16 +14,9 @@ namespace {
 
 std::string name_of(const Context& c, const model::History& h) {
     const auto& r = c.records()[h.points.back().record];
-    const auto varying = c.varying.find(r.family);
-    const auto point =
-        varying == c.varying.end() || varying->second.empty() ? std::string() : point_text(r, varying->second);
+    const auto point = c.varying_point(r);
     return h.id + (point.empty() ? "" : " " + point) +
            (c.devices.size() > 1 ? " on " + c.devices[c.device_of[h.points.back().record]].name : "");
-}
-
-/// "+3.1 %" of the level against the one before.
-std::string change_of(const model::History& h, std::size_t level) {
-    return fmt::format("{:+.1f} %", 100 * std::expm1(h.levels[level].centre - h.levels[level - 1].centre));
 }
 
 void write_history_chart(std::ostream& out, const Context& c, const model::History& h) {
@@ -67,15 +60,11 @@ void write_levels(std::ostream& out, const Context& c, const std::vector<const m
 
 void write_history(std::ostream& out, const Context& c) {
     if (c.page.histories.empty()) return;
-    std::vector<const model::History*> changed, all;
-    for (const auto& h : c.page.histories)
-        if (h.levels.size() > 1) changed.push_back(&h);
-    all = changed;
-    for (const auto& h : c.page.histories)
-        if (h.levels.size() < 2) all.push_back(&h);
+    std::size_t changed = 0;
+    const auto all = changed_first(c.page.histories, changed);
     constexpr std::size_t most_charts = 24;
     out << "<section>\n"
-        << heading(2, "history", "History") << "<p>" << changed.size() << " of " << all.size()
+        << heading(2, "history", "History") << "<p>" << changed << " of " << all.size()
         << " cells changed their level by more than 1 % from run to run. A level that begins in the last three runs is "
            "provisional. Different runs share no arrangement, so a change here is a hint; <code>cllab regress</code> "
            "is the test.</p>\n<p>Points are medians, bars their 95 % intervals. Dashed lines are levels and their "

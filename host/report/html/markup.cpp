@@ -49,16 +49,6 @@ std::string number(double value) { return exact(std::round(value * 1e4) / 1e4 + 
 
 std::string percent(double share) { return exact(std::round(share * 1e4) / 1e2 + 0.0) + "%"; }
 
-std::string quantity(double value, const std::string& unit) {
-    if (unit == "s") return format_seconds(value);
-    if (unit == "byte" && value >= 0 && value < 1e18)
-        return format_bytes(static_cast<std::uint64_t>(std::llround(value)));
-    if (unit == "Hz" || unit.find("/s") != std::string::npos) return format_rate(value, unit);
-    const bool whole = value == std::floor(value) && std::abs(value) < 1e15;
-    const std::string digits = whole ? std::to_string(static_cast<long long>(value)) : format_significant(value, 3);
-    return unit.empty() ? digits : digits + " " + unit;
-}
-
 std::string in_words(const std::string& unit) {
     static const std::array<std::pair<const char*, const char*>, 5> words{{{"s", "seconds"},
                                                                            {"byte", "bytes"},
@@ -119,20 +109,6 @@ std::string spread(const model::Record& r) {
     if (!r.time->has_interval()) return "n = " + std::to_string(r.time->n);
     const auto interval = format_interval(r.time->median, r.time->low, r.time->high);
     return interval.empty() ? "" : interval + " %";
-}
-
-std::optional<double> metric(const model::Record& record, std::string_view name) {
-    for (const auto& [key, value] : record.metrics)
-        if (key == name) return value.value;
-    return std::nullopt;
-}
-
-std::string point_text(const model::Record& record, const std::vector<std::string>& axes) {
-    std::string out;
-    for (const auto& [axis, value] : record.point)
-        if (axes.empty() || std::find(axes.begin(), axes.end(), axis) != axes.end())
-            out += (out.empty() ? "" : " ") + axis + "=" + value;
-    return out;
 }
 
 std::string breakable(std::string_view name) {

@@ -2,12 +2,13 @@
 // text keeps its size.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "model/result.hpp"
+#include "report/records/points.hpp"
+#include "report/table/layout.hpp"
 
 namespace cllab::report::html {
 
@@ -23,8 +24,6 @@ std::string percent(double share);
 /// Shortest text that reads back as the same number.
 std::string exact(double value);
 
-/// A value with its unit for people: seconds, bytes, rates with prefixes.
-std::string quantity(double value, const std::string& unit);
 /// "time [s]" as "time, in seconds".
 std::string in_words(const std::string& unit);
 
@@ -41,9 +40,6 @@ Scale scale_of(const std::vector<double>& values, bool binary);
 
 /// The interval: "±2.1 %", "-5.0/+82 %"; "n = 4" where there are too few samples for one.
 std::string spread(const model::Record& record);
-std::optional<double> metric(const model::Record& record, std::string_view name);
-/// "width=4096 local=64" of the axes named; all of them when `axes` is empty.
-std::string point_text(const model::Record& record, const std::vector<std::string>& axes = {});
 
 /// text() of a kernel's name, which may break behind its underscores.
 std::string breakable(std::string_view name);

@@ -8,6 +8,7 @@
 #include "core/units.hpp"
 #include "report/html/context.hpp"
 #include "report/html/markup.hpp"
+#include "report/table/curve.hpp"
 
 namespace cllab::report::html {
 namespace {
@@ -51,7 +52,7 @@ std::vector<std::string> only_sentence(const GridGroup& group, std::size_t devic
         id = group.ids[v];
     }
     if (!only) return {};
-    const auto copy = metric(*only, "of_copy");
+    const auto copy = metric_value(*only, "of_copy");
     return {
         id + " takes " + format_seconds(only->time->median) + " (" + spread(*only) + ")" +
         (copy ? ", at " + format_significant(*copy, 3) + " % of the bandwidth of a plain copy of as many bytes" : "") +
@@ -64,18 +65,15 @@ void write_curve_sentences(std::ostream& out, const Context& c, const std::strin
     std::size_t said = 0, left = 0;
     for (const auto& set : c.page.curves) {
         if (set.family != family) continue;
-        std::string device;
-        for (const auto& d : c.devices)
-            if (d.key == set.device_key) device = d.name;
+        const auto device = c.name_of_device(set.device_key);
         for (const auto& series : set.series) {
-            const auto value = [](const auto& s) { return s.per_step > 0 ? s.per_step : s.seconds; };
             const auto& samples = series.curve.samples;
             if (samples.empty() || said++ >= most) {
                 ++left;
                 continue;
             }
             const auto at = [&](const auto& s) {
-                return format_seconds(value(s)) + " at " + series.axis + " " + quantity(s.x, series.unit);
+                return format_seconds(value_of(s)) + " at " + series.axis + " " + quantity(s.x, series.unit);
             };
             out << "<p class=\"verdict\">"
                 << text("On " + device + " " + family + "_" + series.curve.variant + " takes " + at(samples.front()) +
@@ -84,6 +82,22 @@ void write_curve_sentences(std::ostream& out, const Context& c, const std::strin
         }
     }
     if (left > 0) out << "<p class=\"dim\">" << left << " more curves are below.</p>\n";
+}
+
+void write_failed(std::ostream& out, const Context& c) {
+    std::vector<std::size_t> failed;
+    for (std::size_t i = 0; i < c.records().size(); ++i)
+        if (model::is_failure(c.records()[i].status)) failed.push_back(i);
+    if (failed.empty()) return;
+    constexpr std::size_t most = 50;
+    out << "<h3>What failed</h3>\n<ul>\n";
+    for (std::size_t k = 0; k < std::min(most, failed.size()); ++k) {
+        const auto& r = c.records()[failed[k]];
+        out << "<li>" << c.link(failed[k], r.id) << " on " << text(c.devices[c.device_of[failed[k]]].name)
+            << ": <b class=\"bad\">" << model::name(r.status) << "</b>, " << text(one_line(r.reason)) << "</li>\n";
+    }
+    if (failed.size() > most) out << "<li>and " << failed.size() - most << " more, in the table of all cells</li>\n";
+    out << "</ul>\n";
 }
 
 }  // namespace
@@ -167,21 +181,7 @@ void write_overview(std::ostream& out, const Context& c) {
         out << "<h3>Verdicts over arrangements</h3>\n";
         for (const auto& sentence : c.page.verdicts) out << "<p class=\"verdict\">" << text(sentence) << "</p>\n";
     }
-    std::vector<std::size_t> failed;
-    for (std::size_t i = 0; i < c.records().size(); ++i)
-        if (model::is_failure(c.records()[i].status)) failed.push_back(i);
-    if (!failed.empty()) {
-        constexpr std::size_t most = 50;
-        out << "<h3>What failed</h3>\n<ul>\n";
-        for (std::size_t k = 0; k < std::min(most, failed.size()); ++k) {
-            const auto& r = c.records()[failed[k]];
-            out << "<li>" << c.link(failed[k], r.id) << " on " << text(c.devices[c.device_of[failed[k]]].name)
-                << ": <b class=\"bad\">" << model::name(r.status) << "</b>, " << text(one_line(r.reason)) << "</li>\n";
-        }
-        if (failed.size() > most)
-            out << "<li>and " << failed.size() - most << " more, in the table of all cells</li>\n";
-        out << "</ul>\n";
-    }
+    write_failed(out, c);
     out << "</section>\n";
 }
 

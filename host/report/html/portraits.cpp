@@ -5,6 +5,7 @@
 
 #include "report/html/chart.hpp"
 #include "report/html/context.hpp"
+#include "report/table/curve.hpp"
 
 namespace cllab::report::html {
 
@@ -27,7 +28,7 @@ void write_chart_of(std::ostream& out, const Portrait& portrait, const std::stri
 void write_charts(std::ostream& out, const Portrait& portrait, const std::string& device) {
     write_chart_of(out, portrait, "latency",
                    {"Latency of " + device, "footprint", "byte", "time of a load that waits for the one before", "s"},
-                   [](const auto& s) { return s.per_step > 0 ? s.per_step : s.seconds; });
+                   value_of);
     write_chart_of(out, portrait, "bandwidth", {"Bandwidth of " + device, "size", "byte", "bandwidth", "B/s"},
                    [](const auto& s) {
                        const auto found = s.metrics.find("bandwidth");

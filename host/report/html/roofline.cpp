@@ -48,23 +48,21 @@ Roofs roofs_of(const Context& c, std::size_t device) {
         const auto& r = c.records()[i];
         if (c.device_of[i] != device || r.status != model::Status::ok) continue;
         if (needs_compute && r.family == "fma")
-            if (const auto rate = metric(r, "flops")) raise(out.compute, "fastest fma record", *rate, r.id);
+            if (const auto rate = metric_value(r, "flops")) raise(out.compute, "fastest fma record", *rate, r.id);
         if (needs_memory && r.yardstick && r.yardstick->bytes > r.device.last_level_bytes)
             raise(out.memory, "copy beyond the caches", r.yardstick->bandwidth, "copies beside the cells");
     }
     return out;
 }
 
-void write_device(std::ostream& out, const Context& c, std::size_t device) {
+/// The variants of the device, a line a family; `least` and `most`: of their operations per byte.
+std::vector<ChartLine> points_of(const Context& c, std::size_t device, double& least, double& most) {
     std::vector<ChartLine> lines;
     std::vector<std::string> ids;  // of the lines: a colour a family
-    double least = 0, most = 0;
     for (std::size_t i = 0; i < c.records().size(); ++i) {
         const auto& r = c.records()[i];
-        if (c.device_of[i] != device || r.status != model::Status::ok || !r.time ||
-            (i < c.page.in_curve.size() && c.page.in_curve[i]))
-            continue;
-        const auto flops = metric(r, "flops"), bytes = metric(r, "bandwidth");
+        if (c.device_of[i] != device || r.status != model::Status::ok || !r.time || c.in_curve(i)) continue;
+        const auto flops = metric_value(r, "flops"), bytes = metric_value(r, "bandwidth");
         if (!flops || !bytes || !(*flops > 0) || !(*bytes > 0)) continue;
         const double x = *flops / *bytes, scale = *flops * r.time->median;
         const bool interval = r.time->has_interval() && r.time->low > 0;
@@ -83,6 +81,29 @@ void write_device(std::ostream& out, const Context& c, std::size_t device) {
         least = least > 0 ? std::min(least, x) : x;
         most = std::max(most, x);
     }
+    return lines;
+}
+
+void write_sources(std::ostream& out, const Roofs& roofs) {
+    // Most are of one profile, which is named once.
+    std::vector<std::pair<std::string, std::vector<std::string>>> sources;
+    for (const auto* list : {&roofs.compute, &roofs.memory})
+        for (const auto& peak : *list) {
+            auto at = std::find_if(sources.begin(), sources.end(),
+                                   [&](const auto& source) { return source.first == peak.from; });
+            if (at == sources.end()) at = sources.insert(at, {peak.from, {}});
+            at->second.push_back(peak.name);
+        }
+    out << "<p class=\"dim\">Roofs: ";
+    for (const auto& source : sources)
+        out << (&source == &sources.front() ? "" : "; ") << text(join(source.second, ", ")) << " from "
+            << text(source.first);
+    out << ".</p>\n";
+}
+
+void write_device(std::ostream& out, const Context& c, std::size_t device) {
+    double least = 0, most = 0;
+    auto lines = points_of(c, device, least, most);
     if (lines.empty()) return;
     const auto roofs = roofs_of(c, device);
     const auto name = c.devices[device].name;
@@ -117,27 +138,15 @@ void write_device(std::ostream& out, const Context& c, std::size_t device) {
                          1});
     }
     write_chart(out, {"Roofline of " + name, "operations per byte", "", "rate", "FLOP/s"}, lines, {});
-    // Most are of one profile, which is named once.
-    std::vector<std::pair<std::string, std::vector<std::string>>> sources;
-    for (const auto* list : {&roofs.compute, &roofs.memory})
-        for (const auto& peak : *list) {
-            auto at = std::find_if(sources.begin(), sources.end(),
-                                   [&](const auto& source) { return source.first == peak.from; });
-            if (at == sources.end()) at = sources.insert(at, {peak.from, {}});
-            at->second.push_back(peak.name);
-        }
-    out << "<p class=\"dim\">Roofs: ";
-    for (const auto& source : sources)
-        out << (&source == &sources.front() ? "" : "; ") << text(join(source.second, ", ")) << " from "
-            << text(source.first);
-    out << ".</p>\n";
+    write_sources(out, roofs);
 }
 
 }  // namespace
 
 void write_roofline(std::ostream& out, const Context& c) {
-    const bool any = std::any_of(c.records().begin(), c.records().end(),
-                                 [](const auto& r) { return metric(r, "flops") && metric(r, "bandwidth"); });
+    const bool any = std::any_of(c.records().begin(), c.records().end(), [](const auto& r) {
+        return metric_value(r, "flops") && metric_value(r, "bandwidth");
+    });
     out << "<section>\n" << heading(2, "roofline", "Roofline");
     if (!any) {
         out << "<p>No record declares both bytes and operations, so no variant appears here.</p>\n</section>\n";

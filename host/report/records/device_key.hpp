@@ -10,7 +10,8 @@
 namespace cllab::report {
 
 /// True when the records were made on more than one host.
-bool several_hosts(const std::vector<model::Record>& records);
+bool several_hosts(const model::Rows& records);
+inline bool several_hosts(const std::vector<model::Record>& records) { return several_hosts(model::rows_of(records)); }
 
 /// " (0:0), NVIDIA CUDA, driver 570.86.15", and " on node1" when a host is given: what follows a device's name in a
 /// heading.

@@ -5,6 +5,7 @@
 #include "core/text.hpp"
 #include "report/records/device_key.hpp"
 #include "report/records/exports.hpp"
+#include "report/records/json_point.hpp"
 
 namespace cllab::report {
 namespace {
@@ -51,13 +52,12 @@ void put_metrics(Json& entry, const model::Record& r) {
 
 void export_google_benchmark(const std::vector<model::Record>& records, const Lines& out) {
     const auto labels = labels_of_several_devices(records);
-    const auto dump = [](const Json& j) { return j.dump(-1, ' ', false, Json::error_handler_t::replace); };
     const auto& first = records.front();
     const Json context{
         {"date", first.utc},       {"host_name", first.host.name},
         {"executable", "cllab"},   {"num_cpus", first.host.threads},
         {"caches", Json::array()}, {"cpu_time", "the same as real_time, the kernel's time on the device"}};
-    out("{\"context\": " + dump(context) + ",\n\"benchmarks\": [");
+    out("{\"context\": " + line_text(context) + ",\n\"benchmarks\": [");
     std::map<std::string, std::pair<std::size_t, std::size_t>> families;  // index, and instances so far
     std::string comma;
     for (const auto& r : records) {
@@ -70,7 +70,7 @@ void export_google_benchmark(const std::vector<model::Record>& records, const Li
                           {"run_name", name}, {"run_type", "iteration"}, {"repetitions", r.time ? r.time->n : 0},
                           {"threads", 1}};
         const auto put = [&](const Json& entry) {
-            out(comma + dump(entry));
+            out(comma + line_text(entry));
             comma = ",";
         };
         if (!r.time) {

@@ -81,7 +81,7 @@ void export_t4(const std::vector<model::Record>& records, const Lines& out) {
                           {"correctness", r.status == Status::wrong_result ? 0 : 1},
                           {"measurements", measurements(r)},
                           {"objectives", Json::array({"time"})}};
-        out(comma + result.dump(-1, ' ', false, Json::error_handler_t::replace));
+        out(comma + line_text(result));
         comma = ",";
     }
     out("]}");

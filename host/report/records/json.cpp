@@ -27,6 +27,17 @@ Json device_json(const model::DeviceInfo& device) {
             {"identity", device.identity}};
 }
 
+Json line_of(const char* record, const std::string& id, const std::vector<std::pair<std::string, std::string>>& point,
+             const model::DeviceInfo& device) {
+    return {{"schema", model::schema_version},
+            {"record", record},
+            {"id", id},
+            {"point", point_json(point)},
+            {"device", device_json(device)}};
+}
+
+std::string line_text(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
 std::string to_json_line(const model::Record& record) { return text(record, -1); }
 
 std::string to_json_pretty(const model::Record& record) { return text(record, 2); }

@@ -16,4 +16,12 @@ nlohmann::ordered_json point_json(const std::vector<std::pair<std::string, std::
 /// What a line that is no cell's record says of its device.
 nlohmann::ordered_json device_json(const model::DeviceInfo& device);
 
+/// What a line that is no cell's record begins with, where it is of one cell.
+nlohmann::ordered_json line_of(const char* record, const std::string& id,
+                               const std::vector<std::pair<std::string, std::string>>& point,
+                               const model::DeviceInfo& device);
+
+/// On one line; what is not UTF-8 becomes U+FFFD, never an exception.
+std::string line_text(const nlohmann::ordered_json& json);
+
 }  // namespace cllab::report

@@ -35,7 +35,7 @@ template <typename T>
 bool take(Json& j, T& to) {
     if constexpr (std::is_same_v<T, std::string>) {
         if (!j.is_string()) return false;
-        to = std::move(j.get_ref<std::string&>());
+        to = j.get_ref<const std::string&>();  // a copy: the parser leaves room in its texts
         return true;
     } else {
         bool is = j.is_number_integer();
@@ -50,7 +50,7 @@ bool take(Json& j, T& to) {
     }
 }
 
-/// One JSON object and its place in the record, for messages ("time.median"). Its texts are moved out of it.
+/// One JSON object and its place in the record, for messages ("time.median").
 class Reader : public model::Fields<Reader> {
 public:
     static constexpr bool reads = true;

@@ -32,6 +32,21 @@ const std::string& value_at(const model::Record& record, const std::string& axis
     return none;
 }
 
+std::optional<double> metric_value(const model::Record& record, std::string_view name) {
+    for (const auto& [key, value] : record.metrics)
+        if (key == name) return value.value;
+    return std::nullopt;
+}
+
+std::string point_text(const std::vector<std::pair<std::string, std::string>>& point,
+                       const std::vector<std::string>& axes) {
+    std::string out;
+    for (const auto& [axis, value] : point)
+        if (axes.empty() || std::find(axes.begin(), axes.end(), axis) != axes.end())
+            out += (out.empty() ? "" : " ") + axis + "=" + value;
+    return out;
+}
+
 Points::Points(const Rows& rows, const std::function<std::string(const model::Record&)>& owner) {
     std::unordered_map<std::string, std::size_t> axis_of;
     std::vector<Numbers> numbers;

@@ -5,7 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "model/result.hpp"
@@ -14,6 +17,12 @@ namespace cllab::report {
 
 /// The value of an axis in the record's point; empty where it has no such axis.
 const std::string& value_at(const model::Record& record, const std::string& axis);
+
+std::optional<double> metric_value(const model::Record& record, std::string_view name);
+
+/// "width=4096 local=64" of the axes named; of all of them when `axes` is empty.
+std::string point_text(const std::vector<std::pair<std::string, std::string>>& point,
+                       const std::vector<std::string>& axes = {});
 
 /// Linear in the number of records: tables of tens of thousands are made from it.
 class Points {

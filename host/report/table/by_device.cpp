@@ -30,12 +30,8 @@ std::vector<Column> device_columns(const GridDevice& device, std::size_t d, cons
             times.tones.push_back(device.lost || (r && is_failure(r->status)) ? Tone::bad
                                   : ok                                        ? Tone::plain
                                                                               : Tone::dim);
-            const Rank& rank = cell.rank;
-            ratios.cells.push_back(rank.fastest ? "fastest"
-                                   : rank.compared
-                                       ? (rank.indistinct ? "~" : "") + format_significant(rank.ratio, 3) + "x"
-                                       : "");
-            ratios.tones.push_back(rank.fastest ? Tone::good : Tone::plain);
+            ratios.cells.push_back(rank_text(cell.rank));
+            ratios.tones.push_back(cell.rank.fastest ? Tone::good : Tone::plain);
         }
     }
     std::vector<Column> out{std::move(times)};
@@ -65,15 +61,9 @@ void print_family(std::ostream& out, const GridFamily& shown, const std::vector<
                   const TableStyle& style) {
     const auto& axes = shown.axes;
     const auto& groups = shown.groups;
-    const std::string& family = shown.name;
-    std::string title = family;
     std::vector<Column> columns{{.title = "kernel", .cells = {}, .names = Names::by_itself}};
     for (std::size_t a = 0; a < axes.size(); ++a) {
-        const auto& first = groups.front().point[a];
-        if (std::all_of(groups.begin(), groups.end(), [&](const GridGroup& g) { return g.point[a] == first; })) {
-            title += (title == family ? ": " : " ") + axes[a] + "=" + first;
-            continue;
-        }
+        if (!shown.differs(a)) continue;
         columns.push_back({.title = axes[a], .right = true, .cells = {}, .names = Names::with_title});
         for (const auto& group : groups)
             columns.back().cells.insert(columns.back().cells.end(), group.ids.size(), group.point[a]);
@@ -81,7 +71,8 @@ void print_family(std::ostream& out, const GridFamily& shown, const std::vector<
     const std::size_t varying = columns.size() - 1;
     for (const auto& group : groups)
         columns.front().cells.insert(columns.front().cells.end(), group.ids.begin(), group.ids.end());
-    out << '\n' << wrap(title, "", style.text_width());
+    const auto common = shown.common_point();
+    out << '\n' << wrap(shown.name + (common.empty() ? "" : ": " + common), "", style.text_width());
     const auto tables = tables_of(columns, devices, groups, style.width);
     for (const auto& table : tables) {
         if (&table != &tables.front()) out << '\n';

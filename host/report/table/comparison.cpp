@@ -125,7 +125,7 @@ std::string comparison_json(const model::Comparison& c) {
     if (!c.trouble.empty()) out["trouble"] = c.trouble;
     if (!c.conditions.empty()) out["conditions"] = c.conditions;
     for (const auto& a : c.arrangements) out["arrangements"].push_back(to_json(a));
-    return out.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return line_text(out);
 }
 
 std::optional<std::string> comparison_verdict(const std::string& line) {

@@ -28,22 +28,14 @@ std::size_t width_of_page(const TableStyle& style) {
     return style.width == 0 ? page_width : std::min<std::size_t>(style.width, page_width);
 }
 
-bool is_whole(double value) { return value == std::floor(value) && std::abs(value) < 1e15; }
-
-std::string quantity(double value, const std::string& unit) {
-    if (unit == "s") return format_seconds(value);
-    if (unit == "byte" && value >= 0 && value < 1e19)
-        return format_bytes(static_cast<std::uint64_t>(std::llround(value)));
-    if (unit.find("/s") != std::string::npos) return format_rate(value, unit);
-    std::string number = is_whole(value) ? std::to_string(static_cast<long long>(value)) : format_significant(value, 3);
-    if (unit.empty()) return number;
-    return number + (unit == "%" ? "" : " ") + unit;
+std::string value_text(double value, const std::string& unit) {
+    return unit == "%" ? quantity(value, "") + unit : quantity(value, unit);
 }
 
 std::vector<CurveRow> rows_of(const model::Curve& curve, std::size_t& skipped) {
     std::vector<CurveRow> rows;
     for (const auto& s : curve.samples) {
-        const double value = s.per_step > 0 ? s.per_step : s.seconds;
+        const double value = value_of(s);
         if (!std::isfinite(s.x) || !std::isfinite(value) || value <= 0) {
             ++skipped;
             continue;
@@ -137,12 +129,12 @@ void print_curve(std::ostream& out, const model::Curve& curve, const CurveText& 
     const auto length = [&](double value) {
         return bar_width * (logarithmic ? std::log(2 * value / least) / std::log(2 * most / least) : value / most);
     };
-    const auto x_text = [&](const CurveRow& r) { return quantity(r.x, text.x_unit); };
-    const auto value_text = [](const CurveRow& r) { return format_seconds(r.value); };
-    const std::size_t x_width = widest(shown, x_text), value_width = widest(shown, value_text),
+    const auto x_text = [&](const CurveRow& r) { return value_text(r.x, text.x_unit); };
+    const auto time_text = [](const CurveRow& r) { return format_seconds(r.value); };
+    const std::size_t x_width = widest(shown, x_text), value_width = widest(shown, time_text),
                       spread_width = widest(shown, spread);
     for (const auto& row : shown) {
-        std::string line = "  " + pad_left(x_text(row), x_width) + "  " + pad_left(value_text(row), value_width);
+        std::string line = "  " + pad_left(x_text(row), x_width) + "  " + pad_left(time_text(row), value_width);
         if (spread_width > 0) line += " " + pad_left(spread(row), spread_width);
         line += "  " + bar(length(row.value));
         if (!row.mark.empty()) {
@@ -160,17 +152,16 @@ void print_curve(std::ostream& out, const model::Curve& curve, const CurveText& 
 }
 
 void print_findings(std::ostream& out, const std::vector<model::Finding>& findings, const TableStyle& style) {
-    const auto value_text = [](const model::Finding& f) {
-        return f.withheld.empty() ? quantity(f.value, f.unit) : "-";
-    };
+    const auto found = [](const model::Finding& f) { return f.withheld.empty() ? value_text(f.value, f.unit) : "-"; };
     // An interval of no width says nothing; a count known exactly has none.
     const auto interval = [](const model::Finding& f) {
-        return f.low < f.high ? "[" + quantity(f.low, f.unit) + " .. " + quantity(f.high, f.unit) + "]" : std::string();
+        return f.low < f.high ? "[" + value_text(f.low, f.unit) + " .. " + value_text(f.high, f.unit) + "]"
+                              : std::string();
     };
     const std::size_t name_width = widest(findings, [](const auto& f) { return f.name; });
-    const std::size_t value_width = widest(findings, value_text), interval_width = widest(findings, interval);
+    const std::size_t value_width = widest(findings, found), interval_width = widest(findings, interval);
     for (const auto& f : findings) {
-        const std::string value = value_text(f), range = interval(f);
+        const std::string value = found(f), range = interval(f);
         std::string line = "  " + f.name + std::string(name_width - display_width(f.name), ' ') + "  ";
         line += std::string(value_width - display_width(value), ' ') + paint(value, Tone::strong, style.colour);
         if (interval_width > 0) line += "  " + range + std::string(interval_width - display_width(range), ' ');

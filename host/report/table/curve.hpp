@@ -16,6 +16,9 @@ struct CurveText {
     std::size_t most_lines = 48;  ///< longer curves are thinned; ends and marked points always stay
 };
 
+/// The time per step where there is one, else that of one operation.
+inline double value_of(const model::Curve::Sample& s) { return s.per_step > 0 ? s.per_step : s.seconds; }
+
 /// What the probe concluded of the axis of its curve, from `first` to `last`: the lines and marks of every page.
 std::vector<model::Finding> knees(const std::vector<model::Finding>& findings, const std::string& x_unit, double first,
                                   double last);

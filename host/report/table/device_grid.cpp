@@ -36,8 +36,7 @@ struct Devices {
 };
 
 Devices devices_of(const Rows& records, const std::vector<LostDevice>& lost) {
-    const bool hosts = std::any_of(records.begin(), records.end(),
-                                   [&](const auto* r) { return r->host.name != records.front()->host.name; });
+    const bool hosts = several_hosts(records);
     Devices out;
     std::map<std::string, std::size_t> known;
     for (const auto* r : records) {
@@ -184,6 +183,18 @@ bool is_one_set(const GridGroup& group, std::size_t device) {
 }
 
 }  // namespace
+
+bool GridFamily::differs(std::size_t axis) const {
+    return std::any_of(groups.begin(), groups.end(),
+                       [&](const auto& g) { return g.point[axis] != groups.front().point[axis]; });
+}
+
+std::string GridFamily::common_point() const {
+    Values parts;
+    for (std::size_t axis = 0; axis < axes.size(); ++axis)
+        if (!differs(axis)) parts.push_back(axes[axis] + "=" + groups.front().point[axis]);
+    return join(parts, " ");
+}
 
 std::string verdict(const GridGroup& group, const std::vector<GridDevice>& devices) {
     std::vector<std::pair<std::size_t, Values>>

@@ -32,8 +32,10 @@ struct GridGroup {
 
 struct GridFamily {
     std::string name;
-    std::vector<std::string> axes;  ///< those of a group's point
-    std::vector<GridGroup> groups;  ///< at least one
+    std::vector<std::string> axes;         ///< those of a group's point
+    std::vector<GridGroup> groups;         ///< at least one
+    bool differs(std::size_t axis) const;  ///< between two groups
+    std::string common_point() const;      ///< "width=4096 local=64" of the axes on which no groups differ
 };
 
 struct DeviceGrid {

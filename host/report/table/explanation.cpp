@@ -10,6 +10,7 @@
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "report/records/json_point.hpp"
+#include "report/records/points.hpp"
 #include "report/table/layout.hpp"
 
 namespace cllab::report {
@@ -48,12 +49,6 @@ std::string seconds_text(const Bound& b) {
     return low == value && high == value ? value : value + " [" + low + " .. " + high + "]";
 }
 
-std::string place_of(const model::Record& record) {
-    std::string out = record.id;
-    for (const auto& [axis, value] : record.point) out += " " + axis + "=" + value;
-    return out;
-}
-
 /// What was changed, what the claim predicts, what came out.
 std::string test_text(const model::ClaimTest& t, std::size_t width) {
     std::string out = t.axis + "=" + t.after + " instead of " + t.before + ": predicted " +
@@ -85,6 +80,44 @@ std::string again_text(const model::PeakAgain& p) {
     if (p.before <= 0) return p.name + ": " + in_unit(p.now, p.unit) + " now; " + p.note;
     const auto before = in_unit(p.before, p.unit) + (p.of_profile ? " in the profile" : " before");
     return p.name + ": " + (p.now > 0 ? in_unit(p.now, p.unit) + " now, " + before : before) + "; " + p.note;
+}
+
+/// A line for each bound, for what none explains, and for what models of processors say.
+std::string bounds_text(const Explanation& e, const model::Timing& time, const TableStyle& style) {
+    Column marks{.title = "", .cells = {}}, parts{.title = "", .right = true, .cells = {}},
+        names{.title = "", .cells = {}}, times{.title = "", .cells = {}},
+        how{.title = "", .keep = 10, .cells = {}, .key = "how"};
+    const auto row = [&](const std::string& mark, double part, const std::string& name, const std::string& seconds,
+                         const std::string& from) {
+        marks.cells.push_back(mark);
+        parts.cells.push_back(whole_percent(part));
+        names.cells.push_back(name);
+        times.cells.push_back(seconds);
+        how.cells.push_back(from);
+    };
+    for (std::size_t i = 0; i < e.bounds.size(); ++i)
+        row(i == 0                    ? "#"
+            : i == e.second           ? "+"
+            : i == 1 && e.second == 0 ? "="
+                                      : "",
+            e.bounds[i].seconds / time.median, e.bounds[i].name, seconds_text(e.bounds[i]), e.bounds[i].how);
+    if (e.limit != Limit::impossible)
+        row(".", 1 - explained(e, time), "unexplained", format_seconds(time.median * (1 - explained(e, time))), "");
+    if (const auto& m = e.modelled) {
+        row("~", m->ports_low / time.median, "port throughput (llvm-mca)", range_text(m->ports_low, m->ports_high),
+            m->how);
+        row("~", m->cycles_low / time.median, "with dependencies (llvm-mca)", range_text(m->cycles_low, m->cycles_high),
+            "");
+    }
+    const Grid grid({marks, parts, names, times, how}, style.width, style.colour);
+    const bool below =
+        !grid.dropped().empty();  // what a bound rests on stands below it where there is no room beside it
+    std::string out;
+    for (std::size_t i = 0; i < marks.cells.size(); ++i) {
+        out += grid.row(i) + "\n";
+        if (below && !how.cells[i].empty()) out += wrap(how.cells[i], "           ", style.text_width());
+    }
+    return out;
 }
 
 }  // namespace
@@ -132,7 +165,7 @@ std::string limit_sentence(const Explanation& e, const model::Timing& time) {
 
 std::string explanation_text(const model::Record& record, const Explanation& e, const TableStyle& style) {
     const auto width = style.text_width();
-    std::string out = wrap(place_of(record), "", width);
+    std::string out = wrap(record.id + (record.point.empty() ? "" : " " + point_text(record.point)), "", width);
     if (!record.time)
         return out + wrap(std::string(model::name(record.status)) + ": " + one_line(record.reason), "  ", width);
     const auto& time = *record.time;
@@ -144,38 +177,7 @@ std::string explanation_text(const model::Record& record, const Explanation& e, 
     out += "  " + paint(heading, Tone::plain, style.colour) + "  " +
            paint(limit_sentence(e, time), tone, style.colour) + "\n";
     out += "  " + bar(e, time) + "\n";
-    Column marks{.title = "", .cells = {}}, parts{.title = "", .right = true, .cells = {}},
-        names{.title = "", .cells = {}}, times{.title = "", .cells = {}},
-        how{.title = "", .keep = 10, .cells = {}, .key = "how"};
-    const auto row = [&](const std::string& mark, double part, const std::string& name, const std::string& seconds,
-                         const std::string& from) {
-        marks.cells.push_back(mark);
-        parts.cells.push_back(whole_percent(part));
-        names.cells.push_back(name);
-        times.cells.push_back(seconds);
-        how.cells.push_back(from);
-    };
-    for (std::size_t i = 0; i < e.bounds.size(); ++i)
-        row(i == 0                    ? "#"
-            : i == e.second           ? "+"
-            : i == 1 && e.second == 0 ? "="
-                                      : "",
-            e.bounds[i].seconds / time.median, e.bounds[i].name, seconds_text(e.bounds[i]), e.bounds[i].how);
-    if (e.limit != Limit::impossible)
-        row(".", 1 - explained(e, time), "unexplained", format_seconds(time.median * (1 - explained(e, time))), "");
-    if (const auto& m = e.modelled) {
-        row("~", m->ports_low / time.median, "port throughput (llvm-mca)", range_text(m->ports_low, m->ports_high),
-            m->how);
-        row("~", m->cycles_low / time.median, "with dependencies (llvm-mca)", range_text(m->cycles_low, m->cycles_high),
-            "");
-    }
-    const Grid grid({marks, parts, names, times, how}, style.width, style.colour);
-    const bool below =
-        !grid.dropped().empty();  // what a bound rests on stands below it where there is no room beside it
-    for (std::size_t i = 0; i < marks.cells.size(); ++i) {
-        out += grid.row(i) + "\n";
-        if (below && !how.cells[i].empty()) out += wrap(how.cells[i], "           ", width);
-    }
+    out += bounds_text(e, time, style);
     if (e.first_seconds > 0)
         out += "  " + wrap_beside("measured twice: ",
                                   format_seconds(e.first_seconds) +
@@ -194,11 +196,7 @@ std::string explanation_text(const model::Record& record, const Explanation& e, 
 }
 
 std::string explanation_json(const model::Record& record, const Explanation& e) {
-    Json j{{"schema", model::schema_version},
-           {"record", "why"},
-           {"id", record.id},
-           {"point", point_json(record.point)},
-           {"device", device_json(record.device)}};
+    auto j = line_of("why", record.id, record.point, record.device);
     j["status"] = model::name(record.status);
     if (record.time) {
         j["seconds"] = record.time->median;
@@ -244,7 +242,7 @@ std::string explanation_json(const model::Record& record, const Explanation& e) 
     }
     if (!e.untested.empty()) j["untested"] = e.untested;
     j["run"] = record.run.id;
-    return j.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return line_text(j);
 }
 
 }  // namespace cllab::report

@@ -10,6 +10,12 @@
 
 namespace cllab::report {
 
+/// "+3.1 %" of a level against the one before.
+std::string change_of(const model::History& history, std::size_t level);
+
+/// Those that changed their level, then the others; `changed`: how many did.
+std::vector<const model::History*> changed_first(const std::vector<model::History>& histories, std::size_t& changed);
+
 /// One line per level of each cell; cells that never changed in one line each, at the end.
 void print_history(std::ostream& out, const std::vector<model::History>& histories, const TableStyle& style);
 

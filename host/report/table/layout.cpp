@@ -200,6 +200,16 @@ Column quantity_column(const std::string& name, const std::vector<std::optional<
     return column;
 }
 
+std::string quantity(double value, const std::string& unit) {
+    if (unit == "s") return format_seconds(value);
+    if (unit == "byte" && value >= 0 && value < 1e18)
+        return format_bytes(static_cast<std::uint64_t>(std::llround(value)));
+    if (unit == "Hz" || unit.find("/s") != std::string::npos) return format_rate(value, unit);
+    const bool whole = value == std::floor(value) && std::abs(value) < 1e15;
+    const std::string digits = whole ? std::to_string(static_cast<long long>(value)) : format_significant(value, 3);
+    return unit.empty() ? digits : digits + " " + unit;
+}
+
 std::size_t width_of(const std::vector<Column>& columns) {
     std::size_t width = 0;
     for (const auto& column : columns) width += width_of(column) + gap.size();

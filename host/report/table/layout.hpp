@@ -42,6 +42,9 @@ inline constexpr int keep_of_answer = 90;
 Column quantity_column(const std::string& name, const std::vector<std::optional<double>>& values,
                        const std::string& unit);
 
+/// A value with its unit in a sentence or a cell: seconds, bytes, rates with prefixes; whole numbers as such.
+std::string quantity(double value, const std::string& unit);
+
 /// Columns that a line of the table takes.
 std::size_t width_of(const std::vector<Column>& columns);
 

@@ -44,6 +44,11 @@ double cost_of(const Record& r, const std::string& rate) {
 
 }  // namespace
 
+std::string rank_text(const Rank& rank) {
+    if (rank.fastest) return "fastest";
+    return rank.compared ? (rank.indistinct ? "~" : "") + format_significant(rank.ratio, 3) + "x" : "";
+}
+
 double least_difference(const Record& a, const Record& b) {
     const double placement = a.device.type == "gpu" ? 0.02 : 0.15;
     const double varied = std::max(a.time->reference_spread, b.time->reference_spread);

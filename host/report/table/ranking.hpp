@@ -27,6 +27,9 @@ struct Rank {
     std::size_t set = 0;      ///< rows with the same number took turns at one point
 };
 
+/// "fastest", "~1.02x", "3.00x"; empty for a row that is not compared.
+std::string rank_text(const Rank& rank);
+
 /// By how much more the slower of two must cost for the faster to be named: 0.2 is 20 %. Three things that a table's
 /// one arrangement cannot tell from a difference of the kernels, one upon the other: the placement of the buffers; what
 /// the device was seen to vary by beside these samples (the reference kernel of rule 14 of host/README.md); the cores

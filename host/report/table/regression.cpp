@@ -215,15 +215,10 @@ void print_regression(std::ostream& out, const model::Regression& r, const Table
 }
 
 std::vector<std::string> regression_json(const model::Regression& r) {
-    const auto dump = [](const Json& j) { return j.dump(-1, ' ', false, Json::error_handler_t::replace); };
     std::vector<std::string> out;
     for (const auto* cell : worst_first(r.cells)) {
-        Json j{{"schema", model::schema_version},
-               {"record", "regression"},
-               {"id", cell->id},
-               {"point", point_json(cell->point)},
-               {"device", device_json(cell->device)},
-               {"change", model::name(cell->change)}};
+        auto j = line_of("regression", cell->id, cell->point, cell->device);
+        j["change"] = model::name(cell->change);
         if (!cell->reason.empty()) j["reason"] = cell->reason;
         if (cell->before > 0) j["recorded_seconds"] = cell->before;
         if (cell->today > 0) j["today_seconds"] = cell->today;
@@ -242,7 +237,7 @@ std::vector<std::string> regression_json(const model::Regression& r) {
             j["arrangements"] = Json::array();
             for (const auto& a : cell->arrangements) j["arrangements"].push_back(to_json(a));
         }
-        out.push_back(dump(j));
+        out.push_back(line_text(j));
     }
     Json whole{{"schema", model::schema_version},
                {"record", "regression"},
@@ -266,7 +261,7 @@ std::vector<std::string> regression_json(const model::Regression& r) {
                                 {"blind", r.calibration->blind},
                                 {"typical_slowdown_found", r.calibration->typical},
                                 {"worst_slowdown_found", r.calibration->worst}};
-    out.push_back(dump(whole));
+    out.push_back(line_text(whole));
     return out;
 }
 

@@ -14,6 +14,7 @@
 #include "report/records/points.hpp"
 #include "report/table/columns.hpp"
 #include "report/table/layout.hpp"
+#include "report/table/row_columns.hpp"
 
 namespace cllab::report {
 namespace {
@@ -73,217 +74,6 @@ private:
     std::map<std::string, std::size_t> number_of_;
 };
 
-template <typename F>
-std::vector<std::optional<double>> values_of(const Rows& rows, F value) {
-    std::vector<std::optional<double>> out;
-    for (const auto* row : rows) out.push_back(value(*row));
-    return out;
-}
-
-bool any(const std::vector<std::optional<double>>& values) {
-    return std::any_of(values.begin(), values.end(), [](const auto& v) { return v.has_value(); });
-}
-
-bool any_row(const Rows& rows, const std::function<bool(const Record&)>& holds) {
-    return std::any_of(rows.begin(), rows.end(), [&](const Record* r) { return holds(*r); });
-}
-
-/// Appends a text column when any row has something to say in it.
-void add_text(std::vector<Column>& columns, const std::string& title, const Rows& rows, int keep, bool right,
-              const std::function<std::string(const Record&)>& text, Names names = Names::nothing) {
-    Column column{.title = title, .right = right, .keep = keep, .cells = {}, .names = names, .key = column_name(title)};
-    for (const auto* row : rows) column.cells.push_back(text(*row));
-    if (std::any_of(column.cells.begin(), column.cells.end(), [](const auto& c) { return !c.empty(); }))
-        columns.push_back(std::move(column));
-}
-
-/// "1.2%" under the title "±", "-5.0/+82%", or how many samples there are where they are too few for an interval.
-std::string interval_of(const Record& r) {
-    if (!r.time) return "-";
-    if (!r.time->has_interval()) return "n = " + std::to_string(r.time->n);
-    const auto text = format_interval(r.time->median, r.time->low, r.time->high);
-    constexpr std::string_view both = "±";
-    return text.empty() ? "-" : text.substr(text.starts_with(both) ? both.size() : 0) + "%";
-}
-
-std::optional<double> value_of(const Record& r, const std::string& metric) {
-    for (const auto& [name, value] : r.metrics)
-        if (name == metric) return value.value;
-    return std::nullopt;
-}
-
-/// The cache state of all rows with a time, "hot" without one; empty when they differ.
-std::string common_cache(const Rows& rows) {
-    std::string out;
-    for (const auto* row : rows) {
-        if (!row->time) continue;
-        const auto& cache = row->time->cache.empty() ? "hot" : row->time->cache;
-        if (!out.empty() && out != cache) return "";
-        out = cache;
-    }
-    return out.empty() ? "hot" : out;
-}
-
-void add_times(std::vector<Column>& columns, const Rows& rows, const Asked& asked) {
-    const auto medians =
-        values_of(rows, [](const Record& r) { return r.time ? std::optional(r.time->median) : std::nullopt; });
-    if (!any(medians)) return;
-    // The time of a slope is the time of a step already: one column says so instead of two that agree.
-    const bool per_step = std::all_of(rows.begin(), rows.end(), [](const Record* r) {
-        const auto step = value_of(*r, "step_time");
-        return !r->time || (step && std::abs(*step - r->time->median) <= 1e-9 * r->time->median);
-    });
-    columns.push_back(quantity_column(per_step ? "per step" : "time", medians, "s"));
-    columns.back().key = "time";
-    add_text(columns, "±", rows, 92, true, interval_of);
-    columns.back().key = "interval";
-    // Where there is a rate, the time per step is the same figure turned round.
-    const auto steps = values_of(rows, [](const Record& r) { return value_of(r, "step_time"); });
-    const bool has_rate =
-        any_row(rows, [](const Record& r) { return value_of(r, "bandwidth") || value_of(r, "flops"); });
-    if (any(steps) && !per_step && (!has_rate || asked.wants("step_time"))) {
-        columns.push_back(quantity_column("per step", steps, "s"));
-        columns.back().key = "step_time";
-    }
-    // The usual clock and cache state go without saying; anything else is part of what the number means.
-    if (asked.wants("clock") || any_row(rows, [](const Record& r) { return r.time && r.time->clock != "event"; }))
-        add_text(columns, "clock", rows, 90, false, [](const Record& r) { return r.time ? r.time->clock : ""; });
-    if (asked.wants("cache") || common_cache(rows).empty())
-        add_text(columns, "cache", rows, 90, false, [](const Record& r) {
-            return !r.time ? "" : r.time->cache.empty() ? "hot" : r.time->cache;
-        });
-}
-
-void add_metrics(std::vector<Column>& columns, const Rows& rows) {
-    std::vector<std::pair<std::string, std::string>> names;  // name and unit, standard ones first
-    for (const char* standard : {"bandwidth", "flops", "of_copy", "upload", "download", "step_time"})
-        names.emplace_back(standard, "");
-    std::map<std::string, std::size_t> place;
-    for (std::size_t i = 0; i < names.size(); ++i) place.emplace(names[i].first, i);
-    for (const auto* row : rows) {
-        for (const auto& [name, metric] : row->metrics) {
-            const auto [at, is_new] = place.emplace(name, names.size());
-            if (is_new)
-                names.emplace_back(name, metric.unit);
-            else if (auto& unit = names[at->second].second; unit.empty())
-                unit = metric.unit;
-        }
-    }
-    // Without a rate the family's own metric is what it is about.
-    const int keep_own =
-        any_row(rows, [](const Record& r) { return value_of(r, "bandwidth") || value_of(r, "flops"); }) ? 45 : 75;
-    const auto keep_of = [&](const std::string& name) {
-        if (name == "bandwidth" || name == "flops") return 80;
-        if (name.starts_with("error_") || name.starts_with("step_")) return 65;
-        if (name == "of_copy") return 60;
-        return name == "upload" || name == "download" ? 40 : name == "hot_code" ? 10 : keep_own;
-    };
-    for (const auto& [name, unit] : names) {
-        const auto values = values_of(rows, [&metric = name](const Record& r) { return value_of(r, metric); });
-        if (!any(values) || name == "step_time") continue;
-        const bool headline = name == "bandwidth" || name == "flops";
-        auto column = quantity_column(headline ? "" : name == "of_copy" ? "of copy" : name, values, unit);
-        if (column.title.empty()) column.title = name;
-        column.keep = keep_of(name);
-        column.key = name;
-        columns.push_back(std::move(column));
-    }
-}
-
-void add_comparison(std::vector<Column>& columns, const Rows& rows, const std::vector<Rank>& ranks) {
-    if (std::none_of(ranks.begin(), ranks.end(), [](const Rank& r) { return r.compared; })) return;
-    Column column{.title = "vs best", .right = true, .keep = 95, .cells = {}, .key = "vs_best"};
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        const Rank& rank = ranks[i];
-        std::string text;
-        if (rank.fastest)
-            text = "fastest";
-        else if (rank.compared)
-            text = (rank.indistinct ? "~" : "") + format_significant(rank.ratio, 3) + "x";
-        column.cells.push_back(text);
-        column.tones.push_back(rank.fastest ? Tone::good : Tone::plain);
-    }
-    columns.push_back(std::move(column));
-}
-
-/// Whether rows of one variant differ in the axis.
-bool tells_apart(const Rows& rows, const std::string& axis) {
-    std::map<std::string, std::string> first;
-    return any_row(rows, [&](const Record& r) {
-        return first.emplace(r.id, value_at(r, axis)).first->second != value_at(r, axis);
-    });
-}
-
-/// The loop that each row shows. Samples cut the part that ran most, another one each time: rows of equal code at one
-/// point show the first one's.
-std::map<const Record*, const std::map<std::string, std::int64_t>*> loops_of(const Comparison& comparison) {
-    std::map<std::pair<std::string, decltype(Record::point)>, const Record*> first;
-    std::map<const Record*, const std::map<std::string, std::int64_t>*> out;
-    for (const auto* row : comparison.rows) {
-        const auto& code = row->code.fingerprint;
-        const auto known = first.emplace(std::pair(code, row->point), row).first;
-        out[row] = &(code.empty() ? row : known->second)->code.loop;
-    }
-    return out;
-}
-
-std::vector<Column> columns_of(const Comparison& comparison, const std::set<std::string>& varying,
-                               const Footnotes& notes, const Asked& asked) {
-    const Rows& rows = comparison.rows;
-    std::vector<Column> columns;
-    add_text(
-        columns, "kernel", rows, 100, false, [](const Record& r) { return r.id; }, Names::by_itself);
-    if (asked.wants("label") || any_row(rows, [&](const Record& r) { return r.run.label != rows.front()->run.label; }))
-        add_text(
-            columns, "label", rows, 100, false, [](const Record& r) { return r.run.label; }, Names::with_title);
-    std::vector<std::string> axes;  // in the order of the point
-    for (const auto* row : rows)
-        for (const auto& [axis, value] : row->point)
-            if ((varying.count(axis) || asked.by_name(column_name(axis))) &&
-                std::find(axes.begin(), axes.end(), axis) == axes.end())
-                axes.push_back(axis);
-    for (const auto& axis : axes) {
-        const bool identifies =
-            std::find(comparison.axes.begin(), comparison.axes.end(), axis) != comparison.axes.end() ||
-            tells_apart(rows, axis);
-        add_text(
-            columns, axis, rows, identifies ? 100 : 50, true, [&](const Record& r) { return value_at(r, axis); },
-            Names::with_title);
-    }
-    add_text(columns, "status", rows, 100, false, [](const Record& r) { return model::name(r.status); });
-    for (const auto* row : rows)
-        columns.back().tones.push_back(is_failure(row->status)            ? Tone::bad
-                                       : row->status == model::Status::ok ? Tone::plain
-                                                                          : Tone::dim);
-    // Host code goes without saying; what proves less is named.
-    if (asked.wants("checked_by") ||
-        any_row(rows, [](const Record& r) { return !r.checked_by.empty() && r.checked_by != "host code"; }))
-        add_text(
-            columns, "checked by", rows, 99, false, [](const Record& r) { return r.checked_by; }, Names::with_title);
-    add_times(columns, rows, asked);
-    add_comparison(columns, rows, comparison.ranks);
-    add_metrics(columns, rows);
-    const auto count = [](const std::optional<std::int64_t>& n) { return n ? std::to_string(*n) : std::string(); };
-    add_text(columns, "regs", rows, 57, true, [&](const Record& r) { return count(r.code.registers); });
-    if (asked.wants("spills") || any_row(rows, [](const Record& r) { return r.code.spills.value_or(0) != 0; }))
-        add_text(columns, "spills", rows, 58, true, [&](const Record& r) { return count(r.code.spills); });
-    const auto loops = loops_of(comparison);
-    const auto of_loop = [&](const Record& r, const char* what) {
-        const auto& loop = *loops.at(&r);
-        const auto found = loop.find(what);
-        return found == loop.end() ? std::string() : std::to_string(found->second);
-    };
-    add_text(columns, "inner loop", rows, 54, true, [&](const Record& r) {
-        return loops.at(&r)->count("v") ? "v " + of_loop(r, "v") + ", s " + of_loop(r, "s")
-                                        : of_loop(r, "instructions");
-    });
-    add_text(columns, ".reuse", rows, 25, true, [&](const Record& r) { return of_loop(r, "reuse"); });
-    add_text(columns, "limit", rows, 56, false, [](const Record& r) { return r.limit; });
-    add_text(columns, "note", rows, 85, false, [&](const Record& r) { return notes.of(r); });
-    add_text(columns, "dump", rows, 0, false, [](const Record& r) { return r.dump; });
-    return columns;
-}
-
 /// Axes on which the rows differ; the others are said once, above them.
 std::set<std::string> varying_axes(const Rows& rows) {
     std::map<std::string, std::set<std::string>> values;
@@ -336,7 +126,7 @@ void print_family(std::ostream& out, const Rows& unordered, const Footnotes& not
     out << '\n' << wrap(title, "", text_width);
 
     const Asked asked(style.columns);
-    auto columns = columns_of(comparison, varying, notes, asked);
+    auto columns = columns_of(comparison, varying, asked, [&](const Record& r) { return notes.of(r); });
     const auto missing = asked.missing(columns);
     asked.choose(columns);
     const Grid grid(std::move(columns), asked.any() ? 0 : style.width, style.colour);
@@ -378,8 +168,7 @@ std::string column_name(std::string_view text) {
 
 void print_table(std::ostream& out, const Rows& records, const TableStyle& style, const MayBeAuto& may_be_auto) {
     const Footnotes notes(records);
-    const bool hosts = std::any_of(records.begin(), records.end(),
-                                   [&](const auto* r) { return r->host.name != records.front()->host.name; });
+    const bool hosts = several_hosts(records);
     // Sections in the order of first appearance: interleaved measurement does not scatter them.
     std::vector<std::vector<Rows>> devices;
     std::map<std::string, std::size_t> device_at;
