@@ -117,14 +117,9 @@ Finding block_rate(const Curve& curve) {
         return withheld(id, name, "from spread to spread a further block costs another time");
     const auto& first = s[s.size() - 1 - costs.size()];
     const double value = (s.back().per_step - first.per_step) / (s.back().x - first.x);
-    return {id,
-            name,
-            "block/s",
-            1 / value,
-            1 / *most,
-            1 / *least,
-            "a further block's part of a wave's time, from " + text_of(first.x) + " to " + text_of(s.back().x) +
-                " blocks, whole device, second level"};
+    return figure(id, name, "block/s", {1 / value, 1 / *most, 1 / *least},
+                  "a further block's part of a wave's time, from " + text_of(first.x) + " to " + text_of(s.back().x) +
+                      " blocks, whole device, second level");
 }
 
 void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
