@@ -69,8 +69,7 @@ Setup setup(const Request& request, Params& params) {
         throw Unsupported("a wave has " + std::to_string(layout.wave) + " lanes; they cannot touch " +
                           std::to_string(layout.spread) + " blocks");
     const bool simulator = is_simulator(device);
-    const std::uint32_t group =
-        std::min<std::uint32_t>(256, static_cast<std::uint32_t>(std::bit_floor(device.max_group)));
+    const auto group = even_group(device);
     layout.waves = simulator ? 4 : device.compute_units * 2 * group / layout.wave;
     // One trip at the widest spread touches every block at most once, so that a trip's addresses are distinct.
     layout.blocks = std::bit_ceil(layout.waves * layout.wave);
