@@ -15,10 +15,22 @@
 #define EPSILON 1e-5f
 #define MOMENTUM 0.1f
 
+// What the kernels of pixel_* are given.
+#define PIXEL_ARGUMENTS \
+    global const float *restrict x, global float *restrict y, global float *restrict means, global float *restrict scales
+
+// What training keeps of a channel. The running variance is the unbiased one, as in the layers of the frameworks.
+static inline void keep(uint c, float mean, float variance, global float* means, global float* scales, global float* running) {
+    const float count = (float)IMAGES * PLANE;
+    means[c] = mean;
+    scales[c] = 1 / sqrt(variance + EPSILON);
+    running[c] += MOMENTUM * (mean - running[c]);
+    running[CHANNELS + c] += MOMENTUM * (variance * (count / fmax(count - 1, 1.0f)) - running[CHANNELS + c]);
+}
+
 #ifdef BATCHNORM_PIXEL_THREE
 // Mean, variance, result: x is read three times.
-kernel void batchnorm_pixel_three(global const float* restrict x, global float* restrict y, global float* restrict means,
-                                  global float* restrict scales) {
+kernel void batchnorm_pixel_three(PIXEL_ARGUMENTS) {
     const uint p = get_global_id(0);
     if (p >= PIXELS) return;
     float sum = 0, squares = 0;
@@ -38,8 +50,7 @@ kernel void batchnorm_pixel_three(global const float* restrict x, global float* 
 #ifdef BATCHNORM_PIXEL_STEPPED
 // pixel_three with pointers that step from image to image, where that one computes n * PIXELS + p. Compilers for GPUs step
 // the address of that one too; LLVM unrolls this one further (tests/isa).
-kernel void batchnorm_pixel_stepped(global const float* restrict x, global float* restrict y, global float* restrict means,
-                                    global float* restrict scales) {
+kernel void batchnorm_pixel_stepped(PIXEL_ARGUMENTS) {
     const uint p = get_global_id(0);
     if (p >= PIXELS) return;
     global const float* const end = x + (size_t)IMAGES * PIXELS + p;
@@ -60,8 +71,7 @@ kernel void batchnorm_pixel_stepped(global const float* restrict x, global float
 
 #ifdef BATCHNORM_PIXEL_TWO
 // Both sums in one pass, of x minus its first value: x is read twice.
-kernel void batchnorm_pixel_two(global const float* restrict x, global float* restrict y, global float* restrict means,
-                                global float* restrict scales) {
+kernel void batchnorm_pixel_two(PIXEL_ARGUMENTS) {
     const uint p = get_global_id(0);
     if (p >= PIXELS) return;
     const float shift = x[p];
@@ -81,8 +91,7 @@ kernel void batchnorm_pixel_two(global const float* restrict x, global float* re
 
 #ifdef BATCHNORM_PIXEL_WELFORD
 // Welford's update (1962): one pass and no cancellation, at the price of a division and a chain of dependent operations.
-kernel void batchnorm_pixel_welford(global const float* restrict x, global float* restrict y, global float* restrict means,
-                                    global float* restrict scales) {
+kernel void batchnorm_pixel_welford(PIXEL_ARGUMENTS) {
     const uint p = get_global_id(0);
     if (p >= PIXELS) return;
     float mean = 0, squares = 0;
@@ -112,10 +121,7 @@ static inline float sum_of_parts(float v, local float* shared_) {
     return sum;
 }
 
-kernel __attribute__((reqd_work_group_size(PLACES, PARTS, 1))) void KERNEL(global const float* restrict x,
-                                                                           global float* restrict y,
-                                                                           global float* restrict means,
-                                                                           global float* restrict scales) {
+kernel __attribute__((reqd_work_group_size(PLACES, PARTS, 1))) void KERNEL(PIXEL_ARGUMENTS) {
     local float shared_[PARTS * PLACES];
     const uint p = get_global_id(0), first = get_local_id(1) * HELD;
     const uint count = p >= PIXELS || first >= IMAGES ? 0 : min((uint)HELD, IMAGES - first);
@@ -157,15 +163,6 @@ static inline float group_sum(float v, local float* shared_) {
         barrier(CLK_LOCAL_MEM_FENCE);
     }
     return shared_[0];
-}
-
-// What training keeps of a channel. The running variance is the unbiased one, as in the layers of the frameworks.
-static inline void keep(uint c, float mean, float variance, global float* means, global float* scales, global float* running) {
-    const float count = (float)IMAGES * PLANE;
-    means[c] = mean;
-    scales[c] = 1 / sqrt(variance + EPSILON);
-    running[c] += MOMENTUM * (mean - running[c]);
-    running[CHANNELS + c] += MOMENTUM * (variance * (count / fmax(count - 1, 1.0f)) - running[CHANNELS + c]);
 }
 
 // Visits every element X of channel c, neighbours by neighbouring work-items.
@@ -326,12 +323,7 @@ kernel void batchnorm_apply(global const vector_t* restrict x, global vector_t* 
     const float moved = sum / count, mean = ((global const float*)x)[(size_t)c * PLANE] + moved;
     const float variance = fmax(squares / count - moved * moved, 0.0f);
     const float scale = 1 / sqrt(variance + EPSILON), factor = scale * gamma[c], offset = beta[c];
-    if (slice == 0 && get_local_id(0) == 0) {
-        means[c] = mean;
-        scales[c] = scale;
-        running[c] += MOMENTUM * (mean - running[c]);
-        running[CHANNELS + c] += MOMENTUM * (variance * (count / fmax(count - 1, 1.0f)) - running[CHANNELS + c]);
-    }
+    if (slice == 0 && get_local_id(0) == 0) keep(c, mean, variance, means, scales, running);
 #if defined(LAB_CPU)
     for (uint n = first_image(slice); n < first_image(slice + 1); ++n) {
         const size_t at = ((size_t)n * CHANNELS + c) * WORDS;

@@ -44,17 +44,12 @@ std::vector<std::uint32_t> chain_sums(std::uint32_t counters, std::int32_t trips
     return out;
 }
 
-std::uint32_t group_size(const Device& device) {
-    return device.is_cpu() ? 1
-                           : std::min<std::uint32_t>(256, static_cast<std::uint32_t>(std::bit_floor(device.max_group)));
-}
-
 Setup setup(const Request& request, Params& params) {
     const auto& device = request.device;
     const auto& variant = request.variant.name;
     const auto counters = static_cast<std::uint32_t>(params.count("counters"));
     const bool simulator = is_simulator(device);
-    const auto group = group_size(device);
+    const auto group = device.is_cpu() ? 1 : even_group(device);
     const std::uint32_t groups = simulator ? 2 : device.compute_units * (device.is_cpu() ? 1 : 4);
     const auto items = variant == "chain" ? 1 : group * groups;
     Setup out;
@@ -113,15 +108,15 @@ void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
         auto found =
             step_finding("latency", "atomic latency", least,
                          "dependent global additions of one work-item; from the nearest to the farthest address");
-        std::vector<double> steps, lows, highs;
+        const auto times = steps(curve);
+        std::vector<double> lows, highs;
         for (const auto& s : curve.samples) {
-            steps.push_back(s.per_step);
             lows.push_back(per_step(s, s.low));
             highs.push_back(per_step(s, s.high));
         }
-        found.value = summarise(steps).median;
-        found.low = std::min(std::ranges::min(steps), summarise(lows).median);
-        found.high = std::max(std::ranges::max(steps), summarise(highs).median);
+        found.value = summarise(times).median;
+        found.low = std::min(std::ranges::min(times), summarise(lows).median);
+        found.high = std::max(std::ranges::max(times), summarise(highs).median);
         out.push_back(found);
         return;
     }

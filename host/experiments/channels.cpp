@@ -79,7 +79,7 @@ Layout layout_of(const Device& device, const std::string&, Params& params) {
     Layout out;
     out.lines = static_cast<std::uint32_t>(params.count("lines", is_simulator(device) ? 64 : 4096));
     out.spacing_words = static_cast<std::uint32_t>(params.count("spacing") / 16);
-    out.group = std::min<std::uint32_t>(256, static_cast<std::uint32_t>(std::bit_floor(device.max_group)));
+    out.group = even_group(device);
     out.items = is_simulator(device) ? out.group : device.compute_units * 4 * out.group;
     require_room(device, "out", out.bytes());
     return out;

@@ -147,17 +147,13 @@ Setup setup(const Request& request, const Plan& plan) {
 double score(const Setup& setup, double seconds) { return setup.work.flops / seconds / 1e6 / pentium_iii_mflops; }
 
 const MetricValue* metric(const Record& record, const std::string& name) {
-    for (const auto& [known, value] : record.metrics) {
-        if (known == name) return &value;
-    }
-    return nullptr;
+    const auto found = std::ranges::find(record.metrics, name, [](const auto& known) { return known.first; });
+    return found == record.metrics.end() ? nullptr : &found->second;
 }
 
 std::string size_of(const Record& record) {
-    for (const auto& [axis, value] : record.point) {
-        if (axis == "size") return value;
-    }
-    return {};
+    const auto found = std::ranges::find(record.point, "size", [](const auto& axis) { return axis.first; });
+    return found == record.point.end() ? "" : found->second;
 }
 
 /// The benchmark's own lines for one record.

@@ -42,7 +42,6 @@ Setup setup(const Request& request, Params& params) {
     const bool with_arguments = request.variant.name == "arguments";
     Random random(request.seed);
     const auto token = static_cast<std::uint32_t>(random());
-
     Setup out;
     out.args = {Output{"out", launches * sizeof(std::uint32_t)}, value("token", token)};
     std::uint32_t sum = 0;
@@ -74,11 +73,9 @@ Setup setup(const Request& request, Params& params) {
 /// units lose until all of them work.
 void conclude_spread(const Curve& curve, std::vector<Finding>& out) {
     std::vector<double> lost;
-    for (std::size_t i = 0; i < curve.samples.size(); ++i)
-        for (std::size_t k = i + 1; k < curve.samples.size(); ++k) {
-            const auto &a = curve.samples[i], &b = curve.samples[k];
+    for (const auto& b : curve.samples)
+        for (const auto& a : curve.samples)
             if (b.x >= 4 * a.x) lost.push_back(a.seconds - (b.seconds - a.seconds) / (b.x - a.x) * a.x);
-        }
     if (lost.size() < least_for_interval) return;
     const auto found = summarise(lost);
     if (found.q1 > 0)
@@ -91,29 +88,21 @@ void conclude_spread(const Curve& curve, std::vector<Finding>& out) {
 }
 
 void conclude(const Curve& curve, const Device& device, std::vector<Finding>& out) {
-    if (curve.variant == "spread") {
-        conclude_spread(curve, out);
-        return;
-    }
+    if (curve.variant == "spread") return conclude_spread(curve, out);
     const std::string what = curve.variant == "item"     ? ""
                              : curve.variant == "device" ? " of a group a unit"
                                                          : " with 24 arguments more";
-    std::vector<double> n, t;
-    for (const auto& sample : curve.samples) {
-        n.push_back(sample.x);
-        t.push_back(sample.seconds);
-        if (sample.x == 1)
-            out.push_back({"empty." + curve.variant, "empty kernel" + what, "s", sample.seconds, sample.low,
-                           sample.high, "START to END of one launch"});
-    }
+    const auto *one = sample_at(curve, 1), *two = sample_at(curve, 2);
+    if (one)
+        out.push_back(figure("empty." + curve.variant, "empty kernel" + what, "s", {one->seconds, one->low, one->high},
+                             "START to END of one launch"));
     // The median slope of all pairs: a straight line through all of them is bent by one that others disturbed, the
     // longest most of all.
     std::vector<double> slopes;
-    for (std::size_t i = 0; i < n.size(); ++i)
-        for (std::size_t k = i + 1; k < n.size(); ++k)
-            if (n[k] > n[i]) slopes.push_back((t[k] - t[i]) / (n[k] - n[i]));
+    for (const auto& b : curve.samples)
+        for (const auto& a : curve.samples)
+            if (b.x > a.x) slopes.push_back((b.seconds - a.seconds) / (b.x - a.x));
     if (slopes.size() < least_for_interval) return;
-    const auto *one = sample_at(curve, 1), *two = sample_at(curve, 2);
     if (one && two && two->seconds > one->seconds)
         out.push_back({"second." + curve.variant, "second launch" + what, "s", two->seconds - one->seconds,
                        std::max(0.0, two->low - one->high), two->high - one->low,

@@ -67,11 +67,9 @@ double flops(const Setup& setup, double seconds) { return setup.work.flops > 0 ?
 void conclude_items(const Curve& curve, std::vector<Finding>& out) {
     const double items = curve.fixed.real("items");
     const std::string of = text_of(items), with = " with groups of " + text_of(items);
-    std::vector<double> live, time;
+    const auto live = xs(curve);
     double most_registers = 0, last_without_spills = 0, first_with_spills = 0;
     for (const auto& s : curve.samples) {
-        live.push_back(s.x);
-        time.push_back(s.per_step);
         if (const auto n = metric(s, "registers")) most_registers = std::max(most_registers, *n);
         if (const auto n = metric(s, "spills")) {
             if (*n == 0)
@@ -91,7 +89,7 @@ void conclude_items(const Curve& curve, std::vector<Finding>& out) {
         out.push_back({"live.spills." + of, "live values without spills" + with, "", last_without_spills,
                        last_without_spills, first_with_spills,
                        "compiler-reported spills; high is the next number tried"});
-    if (const auto knee = fit_step(live, time); knee && knee->after > knee->before)
+    if (const auto knee = fit_step(live, steps(curve)); knee && knee->after > knee->before)
         out.push_back(figure("live.speed." + of, "live values at full speed" + with, "", knee->position,
                              "knee of the time of a multiply-add, " +
                                  text_of(std::round(10 * knee->after / knee->before) / 10) + " times slower beyond"));

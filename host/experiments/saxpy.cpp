@@ -124,14 +124,9 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
         const auto& w = found->second;
         const double gain = n.seconds / w.seconds;
         if (gain > best.value)
-            best = {"gain_128",
-                    "gain_128",
-                    "",
-                    gain,
-                    n.low / w.high,
-                    n.high / w.low,
-                    "largest time of 32-bit over time of 128-bit accesses, at an array of " +
-                        std::to_string(static_cast<std::uint64_t>(size)) + " byte"};
+            best = figure("gain_128", "gain_128", "", {gain, n.low / w.high, n.high / w.low},
+                          "largest time of 32-bit over time of 128-bit accesses, at an array of " +
+                              std::to_string(static_cast<std::uint64_t>(size)) + " byte");
         if (gain < 1.1) continue;
         if (from == 0) from = size;
         to = size;

@@ -69,8 +69,7 @@ Setup setup(const Request& request, Params& params) {
         throw Unsupported("a wave has " + std::to_string(layout.wave) + " lanes; they cannot touch " +
                           std::to_string(layout.spread) + " blocks");
     const bool simulator = is_simulator(device);
-    const std::uint32_t group =
-        std::min<std::uint32_t>(256, static_cast<std::uint32_t>(std::bit_floor(device.max_group)));
+    const auto group = even_group(device);
     layout.waves = simulator ? 4 : device.compute_units * 2 * group / layout.wave;
     // One trip at the widest spread touches every block at most once, so that a trip's addresses are distinct.
     layout.blocks = std::bit_ceil(layout.waves * layout.wave);
@@ -117,14 +116,9 @@ Finding block_rate(const Curve& curve) {
         return withheld(id, name, "from spread to spread a further block costs another time");
     const auto& first = s[s.size() - 1 - costs.size()];
     const double value = (s.back().per_step - first.per_step) / (s.back().x - first.x);
-    return {id,
-            name,
-            "block/s",
-            1 / value,
-            1 / *most,
-            1 / *least,
-            "a further block's part of a wave's time, from " + text_of(first.x) + " to " + text_of(s.back().x) +
-                " blocks, whole device, second level"};
+    return figure(id, name, "block/s", {1 / value, 1 / *most, 1 / *least},
+                  "a further block's part of a wave's time, from " + text_of(first.x) + " to " + text_of(s.back().x) +
+                      " blocks, whole device, second level");
 }
 
 void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {

@@ -100,9 +100,12 @@ class NewFamily(LabTest):
         readme = (SOURCE / "host/experiments/README.md").read_text()
         self.assertIn("\n    tools/new-family affine\n", readme)
         written = (TREE / "host/experiments/affine.cpp").read_text()
-        for field in ("out.axes", ".tune", "out.args", "out.global", "out.local", "out.work", "out.check", "out.resolve"):
+        for field in ("out.axes", ".tune", "out.args", "out.global", "out.local", "out.work", "out.check"):
             self.assertIn(f"`{field}`", readme)
             self.assertIn(field, written)
+        for call in ("family(", "count_axis", "shape_of"):
+            self.assertIn(f"`{call}", readme)
+            self.assertIn(call, written)
         family = (SOURCE / "host/model/experiment.hpp").read_text() + (SOURCE / "host/model/axes.hpp").read_text()
         for field in re.findall(r"^\| `(?:out)?\.(\w+)`", readme, re.M):
             self.assertRegex(family, rf"\b{field}\b")

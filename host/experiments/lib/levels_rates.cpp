@@ -30,7 +30,7 @@ Finding rate_of_level(const std::string& id, const std::string& title, std::vect
 std::vector<Finding> tlb(const Curve& scattered, const Curve& staying, const std::string& id, const std::string& name,
                          const std::string& how) {
     const auto hold = [&](const std::string& why) {
-        return std::vector<Finding>{withheld(id + ".reach", name + " reach", why)};
+        return std::vector{withheld(id + ".reach", name + " reach", why)};
     };
     struct Point {
         double x, more, least;

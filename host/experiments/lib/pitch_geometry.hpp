@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/error.hpp"
+#include "core/units.hpp"
 
 namespace cllab::model::pitch {
 
@@ -42,13 +43,6 @@ struct Region {
 };
 
 namespace detail {
-inline std::string number(double value) {
-    std::string text = std::to_string(value);
-    text.erase(text.find_last_not_of('0') + 1);
-    if (text.back() == '.') text.pop_back();
-    return text;
-}
-
 inline int edge(const char* name, long long asked, long long automatic, long long least, long long most,
                 const std::string& where) {
     const long long value = asked < 0 ? automatic : asked;
@@ -63,22 +57,21 @@ inline int edge(const char* name, long long asked, long long automatic, long lon
 /// width and height in pixels, pitch in pixels. Throws Error(usage) for a pitch below 1, an image too narrow for the
 /// pitch, and an edge outside the legal columns or rows.
 inline Geometry resolve(long long width, long long height, double pitch, const Region& region) {
-    if (!(pitch >= 1))
-        throw Error(Blame::usage, "pitch is " + detail::number(pitch) + " pixels; it must be at least 1");
+    if (!(pitch >= 1)) throw Error(Blame::usage, "pitch is " + format_exact(pitch) + " pixels; it must be at least 1");
     if (width < 1 || height < 1 || width > 0x3fffffff || height > 0x3fffffff)
         throw Error(Blame::usage, "the image is " + std::to_string(width) + "x" + std::to_string(height) +
                                       " pixels; each side can be 1 to 1073741823");
     // Compared as doubles first: the pitch may be past any integer.
     if (2 * std::floor(pitch) + 3 > static_cast<double>(width))
         throw Error(Blame::usage, "an image " + std::to_string(width) + " pixels wide is too narrow for pitch " +
-                                      detail::number(pitch) + ", which takes at least " +
-                                      detail::number(2 * std::floor(pitch) + 3));
+                                      format_exact(pitch) + ", which takes at least " +
+                                      format_exact(2 * std::floor(pitch) + 3));
     Geometry g;
     g.width = static_cast<int>(width);
     g.height = static_cast<int>(height);
     g.n = static_cast<int>(pitch);
-    const std::string where = "with pitch " + detail::number(pitch) + " in an image of " + std::to_string(width) + "x" +
-                              std::to_string(height);
+    const std::string where =
+        "with pitch " + format_exact(pitch) + " in an image of " + std::to_string(width) + "x" + std::to_string(height);
     const long long first = g.n + 1, last = width - g.n - 2;
     g.left = detail::edge("left", region.left, first, first, last, where);
     g.right = detail::edge("right", region.right, last, g.left, last, where);

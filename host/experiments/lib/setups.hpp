@@ -22,11 +22,11 @@ inline Launch launch(std::string part, std::string entry, const Extent& global, 
     return {std::move(entry), global, local, std::move(args), {}, std::move(part), queue};
 }
 
-/// "NAME=number" each, for -D; `unit` stands behind the number, as in "NAME=7u".
+/// "NAME=number" each, for -D; `suffix` stands behind the number, as in "NAME=7u".
 inline std::vector<std::string> defines(std::initializer_list<std::pair<const char*, std::uint64_t>> numbers,
-                                        const char* unit = "") {
+                                        const char* suffix = "") {
     std::vector<std::string> out;
-    for (const auto& [name, number] : numbers) out.push_back(name + ("=" + std::to_string(number)) + unit);
+    for (const auto& [name, number] : numbers) out.push_back(name + ("=" + std::to_string(number)) + suffix);
     return out;
 }
 

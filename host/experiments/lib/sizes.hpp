@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -38,6 +39,11 @@ inline std::uint64_t beyond_caches(const Device& device) { return (device.is_gpu
 /// The largest one-dimensional work-group of at most `wanted` work-items.
 inline std::size_t group_of(const Device& device, std::size_t wanted) {
     return std::max<std::size_t>(1, std::min({wanted, device.max_group, device.max_items[0]}));
+}
+
+/// 256 work-items, or the most that the device takes, as a power of two.
+inline std::uint32_t even_group(const Device& device) {
+    return static_cast<std::uint32_t>(std::bit_floor(std::min<std::size_t>(256, device.max_group)));
 }
 
 /// Throws Unsupported when a work-group of `items` work-items is too large.
