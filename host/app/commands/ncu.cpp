@@ -14,7 +14,7 @@
 #include "app/cuda/cuda_launch.hpp"
 #include "app/cuda/replay.hpp"
 #include "app/files/outputs.hpp"
-#include "app/processes/child.hpp"
+#include "app/processes/worker.hpp"
 #include "app/processes/runner.hpp"
 #include "app/screen/say.hpp"
 #include "app/screen/stdout_guard.hpp"

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "app/cuda/cuda_launch.hpp"
-#include "app/processes/child.hpp"
+#include "app/processes/worker.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "explain/counters.hpp"

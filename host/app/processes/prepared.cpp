@@ -16,12 +16,7 @@ constexpr std::size_t compilers = 3;
 }  // namespace
 
 Prepared::Prepared(double timeout_seconds, std::size_t waiting, Rebuild rebuild)
-    : timeout_seconds_(timeout_seconds),
-      wanted_(waiting),
-      rebuild_(std::move(rebuild)),
-      at_once_(in_child_processes(timeout_seconds)) {}
-
-Prepared::~Prepared() = default;
+    : ChildRunner(timeout_seconds), wanted_(waiting), rebuild_(std::move(rebuild)) {}
 
 bool Prepared::is_used() const {
     return devices_.size() == 1 && devices_.front().is_cpu() &&
@@ -118,34 +113,24 @@ void Prepared::build_everywhere() {
 
 std::vector<model::Introspection> Prepared::ask(const std::vector<AskedBuild>& builds) {
     const auto waiting = take();
-    const auto found = waiting ? waiting->ask(builds, std::max(timeout_seconds_, patience)) : std::nullopt;
+    const auto found = waiting ? waiting->ask(builds, std::max(timeout_seconds(), patience)) : std::nullopt;
     return found ? *found : std::vector<model::Introspection>{};
 }
 
 std::vector<model::Device> Prepared::devices(const std::vector<std::string>& selectors,
                                              std::vector<std::string>* troubles) {
-    if (devices_.empty()) devices_ = at_once_->devices(selectors, troubles);
+    if (devices_.empty()) devices_ = ChildRunner::devices(selectors, troubles);
     return devices_;
 }
 
 void Prepared::run(const run::RunRequest& request, const std::string& selector, const Events& events,
                    const std::set<run::CellNumber>& already) {
-    auto rest = request;
-    auto finished = already;
     const bool can = already.empty() && !request.yardstick && !recipe_.is_null();
     auto waiting = can ? std::move(builder_) : nullptr;
     if (can && !(waiting && waiting->settle(patience))) waiting = take();
     // The device is as warm as the process before has left it (host/README.md, rule 4).
-    auto worker = waiting ? waiting->run(recipe_, difference(request), last_use_) : nullptr;
-    bool over = false;
-    if (worker) {
-        try {
-            over = Supervision(std::move(worker), rest, selector, timeout_seconds_, events, finished).watch();
-        } catch (const DeviceLost&) {
-            if (!finished.empty()) throw;  // else a process made now says what it was
-        }
-    }
-    if (!over) at_once_->run(rest, selector, events, finished);
+    auto first = waiting ? waiting->run(recipe_, difference(request), last_use_) : nullptr;
+    ChildRunner::run(request, selector, events, already, std::move(first));
     last_use_ = Clock::now();
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/processes/child_runner.hpp"
 #include "app/processes/waiting.hpp"
 
 namespace cllab::app {
@@ -16,12 +17,11 @@ namespace cllab::app {
 /// with as many processes as there are. Each does one job, in buffers of its own, and ends: what an arrangement is held
 /// to be (host/README.md, rule 15) stays true. Only programs are built before it: their order is not drawn, that
 /// of everything else is. What is waited for in vain, and every other device, is done by a process made at once.
-class Prepared : public Runner {
+class Prepared : public ChildRunner {
 public:
     /// `rebuild`: in the child, makes the request again of what recipe() said last in the parent. `waiting`: so many
     /// processes, which are there when tend() had the time.
     Prepared(double timeout_seconds, std::size_t waiting, Rebuild rebuild);
-    ~Prepared() override;
 
     void recipe(Message recipe) { recipe_ = std::move(recipe); }
     /// Requests, each {"recipe", "difference"}, which are alike to those that the next save will make: what they build
@@ -52,10 +52,8 @@ private:
     std::unique_ptr<Waiting> take();
     std::vector<Message> recipes_of_rehearsals() const;
 
-    double timeout_seconds_;
     std::size_t wanted_;
     Rebuild rebuild_;
-    std::unique_ptr<Runner> at_once_;
     std::vector<model::Device> devices_;
     Message recipe_;
     std::vector<Message> rehearsals_;

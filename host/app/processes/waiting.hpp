@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/choose/introspection.hpp"
-#include "app/processes/supervision.hpp"
+#include "app/processes/pool.hpp"
 #include "core/clock.hpp"
 
 namespace cllab::app {
@@ -57,16 +57,15 @@ public:
 
 private:
     using Open = std::function<device::Session&(Here&)>;
-    void start(const std::string& selector, const Rebuild& rebuild, const Open& open);
-    static void work(const std::string& selector, const Rebuild& rebuild, const Open& open, int jobs, int out,
-                     Position& position);
-    bool tell(const Message& job);
-    State receive(double seconds);
+    Waiting(const std::string& selector, const Rebuild& rebuild, bool compiles, const Open& open);
+    static void work(Here& here, device::Session& session, const std::string& selector, const Rebuild& rebuild,
+                     Link& parent, Position& position);
+    void tell(const Message& job);
+    State after(Worker::Event event);
 
     bool compiles_, busy_ = true, gone_ = false;
     unsigned built_ = 0;
-    Descriptor job_;
-    std::string line_;
+    std::string line_;  ///< the last one
     std::unique_ptr<Worker> worker_;
 };
 
