@@ -24,7 +24,7 @@
 #include "core/own_folder.hpp"
 #include "core/reading.hpp"
 #include "inspect/tools/tool.hpp"
-#include "run/endings.hpp"
+#include "run/finish_queue.hpp"
 
 namespace fs = std::filesystem;
 using namespace cllab;
@@ -177,7 +177,7 @@ BOOST_AUTO_TEST_CASE(a_line_that_the_disk_did_not_take_leaves_no_hole_before_the
 }
 
 BOOST_AUTO_TEST_CASE(every_cell_that_waits_is_delivered_when_the_end_of_one_fails_and_the_first_failure_is_thrown) {
-    run::Endings endings(true, 1e9);
+    run::FinishQueue endings(true, 1e9);
     std::vector<std::size_t> ended;
     for (std::size_t i = 0; i < 4; ++i)
         endings.add(run::CellRun{.index = i, .state = {}}, [&](run::CellRun& cell) {
