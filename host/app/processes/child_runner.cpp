@@ -34,16 +34,16 @@ void ChildRunner::expect(const run::RunRequest& like, const std::string& selecto
     const auto known = standing_.find(selector);
     const auto device =
         std::find_if(devices_.begin(), devices_.end(), [&](const auto& d) { return d.selector == selector; });
-    const auto pays = [&] { return Ahead::pays(*device, std::thread::hardware_concurrency()); };
-    if (!more || known == standing_.end() || device == devices_.end() || !pays()) return ahead_.reset();
-    if (!ahead_) ahead_.emplace(like, selector, known->second);
+    const auto pays = [&] { return ArrangementPool::pays(*device, std::thread::hardware_concurrency()); };
+    if (!more || known == standing_.end() || device == devices_.end() || !pays()) return arrangements_.reset();
+    if (!arrangements_) arrangements_.emplace(like, selector, known->second);
 }
 
 void ChildRunner::run(const run::RunRequest& request, const std::string& selector, const Events& events,
                       const std::set<run::CellNumber>& already) {
-    const bool waits = ahead_ && already.empty() && request.settings.arrangement;
-    auto first = waits ? ahead_->give(request, standing_.at(selector).last_use) : nullptr;
-    if (!run(request, selector, events, already, std::move(first))) ahead_.reset();
+    const bool waits = arrangements_ && already.empty() && request.settings.arrangement;
+    auto first = waits ? arrangements_->take(request, standing_.at(selector).last_use) : nullptr;
+    if (!run(request, selector, events, already, std::move(first))) arrangements_.reset();
 }
 
 bool ChildRunner::run(const run::RunRequest& request, const std::string& selector, const Events& events,

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "app/processes/ahead.hpp"
+#include "app/processes/arrangement_pool.hpp"
 #include "app/processes/pool.hpp"
 
 namespace cllab::app {
@@ -28,12 +28,13 @@ protected:
     bool run(const run::RunRequest& request, const std::string& selector, const Events& events,
              const std::set<run::CellNumber>& already, std::unique_ptr<Worker> first);
     double timeout_seconds() const { return timeout_seconds_; }
+    const std::vector<model::Device>& known_devices() const { return devices_; }  ///< those asked for last
 
 private:
     double timeout_seconds_;
     std::map<std::string, device::Standing> standing_;  ///< by selector
-    std::vector<model::Device> devices_;                ///< those asked for last
-    std::optional<Ahead> ahead_;
+    std::vector<model::Device> devices_;
+    std::optional<ArrangementPool> arrangements_;
 };
 
 }  // namespace cllab::app

@@ -1,4 +1,4 @@
-#include "app/processes/waiting.hpp"
+#include "app/processes/warm_worker.hpp"
 
 #include <unistd.h>
 
@@ -25,16 +25,16 @@ void warm_up_compiler(device::Session& session) {
 }
 
 /// While it lives nothing of this process comes to standard error: a compiler's warning of what nobody has run yet.
-class Hushed {
+class SilentStderr {
 public:
-    Hushed() : kept_(dup(STDERR_FILENO)) { drop_stderr(); }
-    ~Hushed() {
+    SilentStderr() : kept_(dup(STDERR_FILENO)) { drop_stderr(); }
+    ~SilentStderr() {
         if (kept_ < 0) return;
         dup2(kept_, STDERR_FILENO);
         close(kept_);
     }
-    Hushed(const Hushed&) = delete;
-    Hushed& operator=(const Hushed&) = delete;
+    SilentStderr(const SilentStderr&) = delete;
+    SilentStderr& operator=(const SilentStderr&) = delete;
 
 private:
     int kept_;
@@ -48,22 +48,22 @@ model::Group cells_of(const model::Group& group, bool saved) {
 
 }  // namespace
 
-Waiting::Waiting(const std::string& selector, const Rebuild& rebuild, bool compiles, const Open& open)
+WarmWorker::WarmWorker(const std::string& selector, const Rebuild& rebuild, bool compiles, const Open& open)
     : compiles_(compiles), worker_(std::make_unique<Worker>([&](Link& parent, Position& position) {
           Here here;
           work(here, open(here), selector, rebuild, parent, position);
       })) {}
 
-Waiting::Waiting(const std::string& selector, const Rebuild& rebuild, bool compiles)
-    : Waiting(selector, rebuild, compiles, [&](Here& here) -> device::Session& {
+WarmWorker::WarmWorker(const std::string& selector, const Rebuild& rebuild, bool compiles)
+    : WarmWorker(selector, rebuild, compiles, [&](Here& here) -> device::Session& {
           auto& session = here.make_ready(selector);
           if (compiles) warm_up_compiler(session);
           return session;
       }) {}
 
-Waiting::Waiting(const std::string& selector, const Rebuild& rebuild, const device::Standing& known,
-                 const run::RunRequest& builds)
-    : Waiting(selector, rebuild, false, [&](Here& here) -> device::Session& {
+WarmWorker::WarmWorker(const std::string& selector, const Rebuild& rebuild, const device::Standing& known,
+                       const run::RunRequest& builds)
+    : WarmWorker(selector, rebuild, false, [&](Here& here) -> device::Session& {
           here.inherit(selector, known);
           here.keep_programs();
           auto& session = here.open(selector);
@@ -72,13 +72,13 @@ Waiting::Waiting(const std::string& selector, const Rebuild& rebuild, const devi
           return session;
       }) {}
 
-void Waiting::work(Here& here, device::Session& session, const std::string& selector, const Rebuild& rebuild,
-                   Link& parent, Position& position) {
+void WarmWorker::work(Here& here, device::Session& session, const std::string& selector, const Rebuild& rebuild,
+                      Link& parent, Position& position) {
     parent.send({{"ready", true}});
     for (;;) {
         const auto job = parent.receive();
         if (job.contains("ask")) {
-            const Hushed hushed;
+            const SilentStderr silent;
             const auto builds = nlohmann::json(job.at("ask")).get<std::vector<AskedBuild>>();
             return parent.send(nlohmann::json(introspect(session, builds)));
         }
@@ -88,7 +88,7 @@ void Waiting::work(Here& here, device::Session& session, const std::string& sele
             if (!job.at("difference").is_null()) request = apply(std::move(request), job.at("difference"));
             return carry_out(here, request, selector, {}, parent, position);
         }
-        const Hushed hushed;
+        const SilentStderr silent;
         const bool builds = job.contains("build");
         for (const auto& one : job.at(builds ? "build" : "rehearse")) {
             // A guess at what somebody will want: where it is wrong, what comes is built when it is there.
@@ -111,36 +111,42 @@ void Waiting::work(Here& here, device::Session& session, const std::string& sele
     }
 }
 
-void Waiting::tell(const Message& job) {
+void WarmWorker::tell(const Message& job) {
     busy_ = worker_->tell(job);
     gone_ = !busy_;
 }
 
-Waiting::State Waiting::after(Worker::Event event) {
+WarmWorker::State WarmWorker::after(Worker::Event event) {
     if (event == Worker::Event::nothing) return busy_ ? State::busy : State::idle;
     // It has nothing to say unless it was told something, or died.
     gone_ = !busy_ || event != Worker::Event::line || !parse_json<Message>(line_).contains("ready");
     busy_ = false;
+    was_ready_ = was_ready_ || !gone_;
+    gone_ = gone_ || rehearses_;  // it ends
     return gone_ ? State::gone : State::idle;
 }
 
-Waiting::State Waiting::look() {
+WarmWorker::State WarmWorker::look() {
     constexpr double patience = std::numeric_limits<double>::infinity();
     return gone_ ? State::gone : after(worker_->look(line_, patience));
 }
 
-bool Waiting::settle(double seconds) {
+bool WarmWorker::wait_until_idle(double seconds) {
     return (busy_ && !gone_ ? after(worker_->next(line_, seconds)) : look()) == State::idle;
 }
 
-void Waiting::build(const std::vector<Message>& recipes, bool saved, unsigned number) {
+void WarmWorker::build(const std::vector<Message>& recipes, bool saved, unsigned number) {
     built_ = number;
     tell({{"build", recipes}, {"saved", saved}});
 }
 
-void Waiting::rehearse(const std::vector<Message>& requests) { tell({{"rehearse", requests}}); }
+void WarmWorker::rehearse(const std::vector<Message>& requests) {
+    rehearses_ = true;
+    tell({{"rehearse", requests}});
+}
 
-std::optional<std::vector<model::Introspection>> Waiting::ask(const std::vector<AskedBuild>& builds, double seconds) {
+std::optional<std::vector<model::Introspection>> WarmWorker::ask(const std::vector<AskedBuild>& builds,
+                                                                 double seconds) {
     tell({{"ask", nlohmann::json(builds)}});
     if (gone_ || worker_->next(line_, seconds) != Worker::Event::line) return std::nullopt;
     const auto said = parse_json<nlohmann::json>(line_);
@@ -151,7 +157,7 @@ std::optional<std::vector<model::Introspection>> Waiting::ask(const std::vector<
     return whole ? std::optional(std::move(found)) : std::nullopt;
 }
 
-std::unique_ptr<Worker> Waiting::run(const Message& recipe, const Message& difference, Clock::time_point last_use) {
+std::unique_ptr<Worker> WarmWorker::run(const Message& recipe, const Message& difference, Clock::time_point last_use) {
     tell({{"last_use", last_use.time_since_epoch().count()}, {"run", recipe}, {"difference", difference}});
     return gone_ ? nullptr : std::move(worker_);
 }
