@@ -14,7 +14,7 @@
 #include "core/random.hpp"
 #include "core/text.hpp"
 #include "inspect/tools/dump_folder.hpp"
-#include "run/endings.hpp"
+#include "run/finish_queue.hpp"
 
 namespace cllab::run {
 namespace {
@@ -28,7 +28,7 @@ void share_out(const Phases& shared, Cells& cells) {
 class GroupRun {
 public:
     GroupRun(device::Session& session, Instruments& instruments, const RunRequest& request, const Part& part,
-             const std::set<CellNumber>& finished, std::size_t& prepared, Endings& endings, Observer& observer,
+             const std::set<CellNumber>& finished, std::size_t& prepared, FinishQueue& finish_queue, Observer& observer,
              Share* share)
         : session_(session),
           instruments_(instruments),
@@ -44,7 +44,7 @@ public:
           group_(request.comparisons[part.comparison]),
           finished_(finished),
           prepared_(prepared),
-          endings_(endings),
+          finish_queue_(finish_queue),
           observer_(observer),
           share_(share) {}
 
@@ -221,7 +221,7 @@ private:
         const double host = copies * data_bytes(cell.state->setup), device = cell.state->device_bytes;
         const Room room{device, host + (session_.facts().is_cpu() ? device : 0)};
         if (!share_->take(room)) {
-            endings_.end_all();  // who waits must hold nothing, or two may wait for each other
+            finish_queue_.end_all();  // who waits must hold nothing, or two may wait for each other
             while (!share_->take(room)) {
                 cancel_point();
                 observer_.begin(number_, cell.index, cell.state->record, "wait for memory");
@@ -306,7 +306,7 @@ private:
     }
 
     void end_later(CellRun cell) {
-        endings_.add(std::move(cell), [this](CellRun& ended) { end(ended); });
+        finish_queue_.add(std::move(cell), [this](CellRun& ended) { end(ended); });
     }
 
     void end(CellRun& cell) {
@@ -336,7 +336,7 @@ private:
     const model::Group& group_;
     const std::set<CellNumber>& finished_;
     std::size_t& prepared_;
-    Endings& endings_;
+    FinishQueue& finish_queue_;
     Observer& observer_;
     Share* share_;
     std::function<GroupRun*()> next_;
@@ -356,7 +356,7 @@ void execute(device::Session& session, const RunRequest& request, Observer& obse
     Instruments instruments(session, keep, known == limits.end() ? std::nullopt : std::optional(known->second),
                             request.settings.builds_ahead);
     std::size_t prepared = 0;
-    Endings endings(session.works_beside_host(), memory_budget(session.facts()));
+    FinishQueue finish_queue(session.works_beside_host(), memory_budget(session.facts()));
     std::vector<std::unique_ptr<GroupRun>> groups;  // a cell that ends later still belongs to its own
     std::size_t comparisons = 0;
     const auto next = [&]() -> GroupRun* {
@@ -366,8 +366,8 @@ void execute(device::Session& session, const RunRequest& request, Observer& obse
         else if (comparisons < request.comparisons.size())
             part = Part{comparisons, 0, request.comparisons[comparisons].size()}, ++comparisons;
         if (!part) return nullptr;
-        groups.push_back(std::make_unique<GroupRun>(session, instruments, request, *part, finished, prepared, endings,
-                                                    observer, share));
+        groups.push_back(std::make_unique<GroupRun>(session, instruments, request, *part, finished, prepared,
+                                                    finish_queue, observer, share));
         return groups.back().get();
     };
     try {
@@ -383,12 +383,12 @@ void execute(device::Session& session, const RunRequest& request, Observer& obse
     } catch (...) {
         const auto first = std::current_exception();
         try {
-            endings.end_all();  // what was measured is kept, whatever ends the run
-        } catch (...) {         // and that was first
+            finish_queue.end_all();  // what was measured is kept, whatever ends the run
+        } catch (...) {              // and that was first
         }
         std::rethrow_exception(first);
     }
-    endings.end_all();
+    finish_queue.end_all();
 }
 
 std::filesystem::path dump_folder(const std::filesystem::path& root, const model::Device& device,

@@ -18,13 +18,13 @@
 #include <vector>
 
 #include "app/files/outputs.hpp"
-#include "app/processes/child.hpp"
+#include "app/processes/worker.hpp"
 #include "core/descriptor.hpp"
 #include "core/error.hpp"
 #include "core/own_folder.hpp"
 #include "core/reading.hpp"
 #include "inspect/tools/tool.hpp"
-#include "run/endings.hpp"
+#include "run/finish_queue.hpp"
 
 namespace fs = std::filesystem;
 using namespace cllab;
@@ -147,13 +147,13 @@ BOOST_AUTO_TEST_CASE(a_tool_that_prints_without_end_is_stopped_and_what_it_print
     BOOST_TEST(result.failure() == "printed more than 64 MiB");
 }
 
-BOOST_AUTO_TEST_CASE(the_tools_of_a_child_do_not_hold_the_pipe_to_its_parent) {
-    app::Child child([](int fd) { app::send(fd, std::to_string(fcntl(fd, F_GETFD) & FD_CLOEXEC)); });
+BOOST_AUTO_TEST_CASE(the_tools_of_a_child_do_not_hold_the_socket_to_its_parent) {
+    app::Worker worker([](app::Link& parent, app::Position&) {
+        parent.send_line(std::to_string(fcntl(parent.descriptor(), F_GETFD) & FD_CLOEXEC));
+    });
     std::string line;
-    const app::Position nowhere;
-    BOOST_TEST((child.next(line, 60, nowhere) == app::Child::Event::line));
+    BOOST_TEST((worker.next(line, 60) == app::Worker::Event::line));
     BOOST_TEST(line == std::to_string(FD_CLOEXEC));
-    BOOST_TEST((fcntl(child.descriptor(), F_GETFD) & FD_CLOEXEC) == FD_CLOEXEC);
 }
 
 BOOST_AUTO_TEST_CASE(a_line_that_the_disk_did_not_take_leaves_no_hole_before_the_next) {
@@ -177,7 +177,7 @@ BOOST_AUTO_TEST_CASE(a_line_that_the_disk_did_not_take_leaves_no_hole_before_the
 }
 
 BOOST_AUTO_TEST_CASE(every_cell_that_waits_is_delivered_when_the_end_of_one_fails_and_the_first_failure_is_thrown) {
-    run::Endings endings(true, 1e9);
+    run::FinishQueue endings(true, 1e9);
     std::vector<std::size_t> ended;
     for (std::size_t i = 0; i < 4; ++i)
         endings.add(run::CellRun{.index = i, .state = {}}, [&](run::CellRun& cell) {

@@ -89,10 +89,7 @@ public:
     std::size_t processes = 0;
 };
 
-void make_wrong(Record& record) {
-    record.status = model::Status::wrong_result;
-    record.reason = "out[1] is 2, expected 1";
-}
+using test::make_wrong;
 
 const test::FakeRunner::Answer fine = [](Record&, const model::Cell&, std::size_t) {};
 

@@ -1,14 +1,9 @@
 // Several processes that share work which measures nothing.
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <boost/test/unit_test.hpp>
-#include <functional>
 #include <set>
 #include <string>
 
 #include "app/processes/share_out.hpp"
-#include "app/processes/shared_work.hpp"
 #include "experiments/lib/compare.hpp"
 
 BOOST_AUTO_TEST_SUITE(share_test)
@@ -30,17 +25,6 @@ model::Record named(const std::string& id) {
     return out;
 }
 
-/// What a process gets done that dies before it gives anything back.
-void in_a_process_that_dies(const std::function<void()>& work) {
-    const auto child = fork();
-    if (child == 0) {
-        work();
-        _exit(0);
-    }
-    BOOST_TEST_REQUIRE(child > 0);
-    BOOST_TEST_REQUIRE(waitpid(child, nullptr, 0) == child);
-}
-
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(parts_cover_every_cell_once_and_none_is_larger_than_asked) {
@@ -49,45 +33,40 @@ BOOST_AUTO_TEST_CASE(parts_cover_every_cell_once_and_none_is_larger_than_asked) 
 }
 
 BOOST_AUTO_TEST_CASE(two_processes_share_the_parts_and_one_that_follows_a_dead_one_begins_with_its_parts) {
-    app::SharedWork work(run::parts_of(comparisons({1, 1, 1, 1, 1}), 8), {});
-    in_a_process_that_dies([&] {
-        const auto share = work.of_lane(0);
-        if (share->next()->comparison != 0 || share->next()->comparison != 1) _exit(1);
-    });
-    const auto other = work.of_lane(1), again = work.of_lane(0);
-    BOOST_TEST(other->next()->comparison == 2u);
-    BOOST_TEST(again->next()->comparison == 0u);
-    BOOST_TEST(again->next()->comparison == 1u);
-    BOOST_TEST(again->next()->comparison == 3u);
-    BOOST_TEST(other->next()->comparison == 4u);
-    BOOST_TEST(!again->next());
-    BOOST_TEST(!other->next());
+    app::SharedWork work(run::parts_of(comparisons({1, 1, 1, 1, 1}), 8), {}, 2);
+    BOOST_TEST(work.next(0)->comparison == 0u);
+    BOOST_TEST(work.next(0)->comparison == 1u);
+    work.ended(0);
+    BOOST_TEST(work.next(1)->comparison == 2u);
+    for (const std::size_t comparison : {0u, 1u, 3u}) BOOST_TEST(work.next(0)->comparison == comparison);
+    BOOST_TEST(work.next(1)->comparison == 4u);
+    BOOST_TEST(!work.next(0));
+    BOOST_TEST(!work.next(1));
 }
 
 BOOST_AUTO_TEST_CASE(memory_is_given_out_once_and_the_largest_cell_waits_until_nobody_holds_any) {
-    app::SharedWork work({}, {100, 1000});
-    const auto left = work.of_lane(0), right = work.of_lane(1);
-    BOOST_TEST(left->take({60, 0}));
-    BOOST_TEST(!right->take({60, 0}));
-    BOOST_TEST(right->take({40, 900}));
-    BOOST_TEST(!left->take({0, 200}));
-    BOOST_TEST(!left->take({1, 0}));
-    right->give_back({40, 900});
-    BOOST_TEST(left->take({0, 200}));
-    BOOST_TEST(!right->take({500, 0}));
-    left->give_back({60, 0});
-    left->give_back({0, 200});
-    BOOST_TEST(right->take({500, 5000}));
-    BOOST_TEST(!left->take({1, 1}));
+    app::SharedWork work({}, {100, 1000}, 2);
+    const std::size_t left = 0, right = 1;
+    BOOST_TEST(work.take(left, {60, 0}));
+    BOOST_TEST(!work.take(right, {60, 0}));
+    BOOST_TEST(work.take(right, {40, 900}));
+    BOOST_TEST(!work.take(left, {0, 200}));
+    BOOST_TEST(!work.take(left, {1, 0}));
+    work.give_back(right, {40, 900});
+    BOOST_TEST(work.take(left, {0, 200}));
+    BOOST_TEST(!work.take(right, {500, 0}));
+    work.give_back(left, {60, 0});
+    work.give_back(left, {0, 200});
+    BOOST_TEST(work.take(right, {500, 5000}));
+    BOOST_TEST(!work.take(left, {1, 1}));
 }
 
 BOOST_AUTO_TEST_CASE(what_a_dead_process_held_is_free_again) {
-    app::SharedWork work({}, {100, 100});
-    in_a_process_that_dies([&] { work.of_lane(0)->take({100, 100}); });
-    const auto other = work.of_lane(1);
-    BOOST_TEST(!other->take({1, 1}));
-    work.release(0);
-    BOOST_TEST(other->take({1, 1}));
+    app::SharedWork work({}, {100, 100}, 2);
+    BOOST_TEST(work.take(0, {100, 100}));
+    BOOST_TEST(!work.take(1, {1, 1}));
+    work.ended(0);
+    BOOST_TEST(work.take(1, {1, 1}));
 }
 
 BOOST_AUTO_TEST_CASE(cells_are_told_in_the_order_of_the_request_whoever_is_done_first) {

@@ -2,8 +2,6 @@
 #include "app/processes/side_by_side.hpp"
 
 #include <boost/test/unit_test.hpp>
-#include <chrono>
-#include <future>
 #include <utility>
 
 BOOST_AUTO_TEST_SUITE(side_by_side)
@@ -76,30 +74,16 @@ BOOST_AUTO_TEST_CASE(a_device_is_slowed_by_others_when_its_time_is_longer_beyond
 }
 
 BOOST_AUTO_TEST_CASE(devices_measure_alone_in_turn_and_beside_each_other_only_when_all_have_done_so) {
-    app::Gate gate;
-    const auto ask = [&](std::size_t device, std::size_t comparison) {
-        return std::async(std::launch::async, [&gate, device, comparison] { gate.pass(device, comparison, 3, 300); });
-    };
-    const auto may = [](const std::future<void>& asked) {  // however long this machine takes to say so
-        return asked.wait_for(std::chrono::seconds(60)) == std::future_status::ready;
-    };
-    const auto must_wait = [](const std::future<void>& asked) {
-        return asked.wait_for(std::chrono::milliseconds(30)) == std::future_status::timeout;
-    };
-    BOOST_TEST(may(ask(0, app::Gate::alone)));
-    const auto last = ask(2, app::Gate::alone);
-    BOOST_TEST(must_wait(last));
-    gate.leave(1);  // it is lost before its turn, which makes it nobody's turn while the first one measures
-    BOOST_TEST(must_wait(last));
-    const auto first = ask(0, app::Gate::beside);
-    BOOST_TEST(must_wait(first));
-    BOOST_TEST(may(last));
-    BOOST_TEST(may(ask(2, app::Gate::beside)));
-    BOOST_TEST(may(first));
-    BOOST_TEST(!gate.is_late());
-    app::Gate empty;
-    empty.pass(1, app::Gate::alone, 2, 0.01);
-    BOOST_TEST(empty.is_late(), "what it measures now is not alone");
+    app::Turns turns(3);
+    BOOST_TEST(turns.may_measure(0, app::Turns::alone));
+    BOOST_TEST(!turns.may_measure(2, app::Turns::alone));
+    turns.leave(1);  // it is lost before its turn, which makes it nobody's turn while the first one measures
+    BOOST_TEST(!turns.may_measure(2, app::Turns::alone));
+    BOOST_TEST(!turns.may_measure(0, app::Turns::beside));
+    BOOST_TEST(turns.may_measure(2, app::Turns::alone));
+    BOOST_TEST(turns.may_measure(2, app::Turns::beside));
+    BOOST_TEST(turns.may_measure(0, app::Turns::beside));
+    BOOST_TEST(app::Turns(2).may_measure(0, app::Turns::beside + 1), "what the user asked for waits for nobody");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

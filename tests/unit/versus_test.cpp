@@ -4,7 +4,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
-#include "app/processes/ahead.hpp"
+#include "app/processes/arrangement_pool.hpp"
 #include "unit/fake_runner.hpp"
 
 BOOST_AUTO_TEST_SUITE(versus)
@@ -113,13 +113,13 @@ BOOST_AUTO_TEST_CASE(they_are_made_ahead_where_they_leave_alone_what_is_measured
     model::Device device;
     device.type = model::DeviceType::gpu;
     device.unified_memory = false;
-    BOOST_TEST(app::Ahead::pays(device, 16));
-    BOOST_TEST(!app::Ahead::pays(device, 2), "they would take the cores of the one that measures");
+    BOOST_TEST(app::ArrangementPool::pays(device, 16));
+    BOOST_TEST(!app::ArrangementPool::pays(device, 2), "they would take the cores of the one that measures");
     device.unified_memory = true;  // it shares the host's memory and power
-    BOOST_TEST(!app::Ahead::pays(device, 16));
+    BOOST_TEST(!app::ArrangementPool::pays(device, 16));
     device.type = model::DeviceType::cpu;
     device.unified_memory = false;
-    BOOST_TEST(!app::Ahead::pays(device, 16));
+    BOOST_TEST(!app::ArrangementPool::pays(device, 16));
 }
 
 BOOST_AUTO_TEST_CASE(each_side_has_the_cores_of_its_worse_cell) {

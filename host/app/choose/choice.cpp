@@ -43,6 +43,11 @@ struct Choice::Own {
     std::vector<model::Experiment> experiments;
 };
 
+Choice::Own& Choice::keep(std::unique_ptr<Own> own) {
+    static std::vector<std::unique_ptr<Own>> kept;
+    return *kept.emplace_back(std::move(own));
+}
+
 bool names_kernel_file(const std::string& pattern) {
     const auto file = file_and_glob(pattern).first;
     return file.ends_with(".cl") || file.ends_with(".ocl");
@@ -107,7 +112,8 @@ Choice::Choice(const CellOptions& invocation, const Snapshots& earlier, const As
     kernelfile::Description command_line;
     for (const auto& [option, value] : invocation.statements) kernelfile::parse_option(option, value, command_line);
     if (capture && !capture->options.empty()) kernelfile::parse_option("options", capture->options, command_line);
-    own_ = new Own{{paths, command_line, invocation.axes, earlier, invocation.build_options}, {}};
+    own_ = &keep(
+        std::unique_ptr<Own>(new Own{{paths, command_line, invocation.axes, earlier, invocation.build_options}, {}}));
     auto& files = own_->files;
     const auto asked = asked_builds(files, invocation.build_options);
     const auto found = ask ? ask(asked) : ask_in_child(invocation, asked);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,9 +50,13 @@ public:
 private:
     const std::vector<model::Experiment>& experiments() const;
 
+    /// Kernel files that were read, and the experiment made of them.
     struct Own;
+    /// From now on it lives as long as the program: cells point into it, and outlive the choice.
+    static Own& keep(std::unique_ptr<Own> own);
+
     CellOptions invocation_;
-    Own* own_ = nullptr;  ///< kept until the program ends: cells point into it
+    Own* own_ = nullptr;  ///< one that is kept; nullptr: the families of this program
 };
 
 /// The cells of the patterns. Without axes the first point of each variant stands for it: most axes are sizes, which do

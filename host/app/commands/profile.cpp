@@ -78,6 +78,12 @@ public:
         profile_.utc = utc_now();
     }
 
+    MeasuredProfile measure() && {
+        const bool finished = run();
+        return {std::move(profile_), finished, lost_};
+    }
+
+private:
     /// Runs what the budget has room for. Returns false when interrupted, or the device is lost.
     bool run() {
         const auto probes = portrait::probes_for(profile_.device);
@@ -99,11 +105,6 @@ public:
         return finished;
     }
 
-    const portrait::Profile& profile() const { return profile_; }
-    /// Why the device was lost, in a sentence; empty when it was not.
-    const std::string& lost() const { return lost_; }
-
-private:
     using Records = std::vector<model::Record>;
 
     /// The sweeps whose points a refinement adds to.
@@ -333,6 +334,14 @@ private:
     Clock::time_point shown_{};
 };
 
+}  // namespace
+
+MeasuredProfile measure_profile(const ProfileOptions& invocation, Runner& runner, const model::Device& device) {
+    return Profiler(invocation, runner, device).measure();
+}
+
+namespace {
+
 int run_profile(const ProfileOptions& asked) {
     const auto start = Clock::now();
     Phases own;
@@ -360,9 +369,7 @@ int run_profile(const ProfileOptions& asked) {
             file.emplace(profile_path(invocation.dumps, device),
                          "--dumps DIR names another folder, --no-dumps writes none");
         }
-        Profiler profiler(invocation, *runner, device);
-        const bool finished = profiler.run();
-        const auto& profile = profiler.profile();
+        const auto [profile, finished, lost] = measure_profile(invocation, *runner, device);
         const auto json = profile_json(profile);
         if (invocation.as_json)
             results() << json << '\n';
@@ -374,7 +381,7 @@ int run_profile(const ProfileOptions& asked) {
         if (!finished) {
             const auto shown =
                 "; the page shows the " + std::to_string(profile.records.size()) + " cells that were finished";
-            if (!profiler.lost().empty()) throw Error(Blame::environment, profiler.lost() + shown);
+            if (!lost.empty()) throw Error(Blame::environment, lost + shown);
             say("interrupted" + shown);
             return 130;
         }

@@ -1,13 +1,23 @@
-// The page of a portrait as text and as JSON.
+// A device's portrait: measured, and its page as text and as JSON.
 #pragma once
 
 #include <iosfwd>
 #include <string>
 
+#include "app/commandline/options.hpp"
+#include "app/processes/runner.hpp"
 #include "portrait/page.hpp"
 #include "report/table/table.hpp"
 
 namespace cllab::app {
+
+struct MeasuredProfile {
+    portrait::Profile profile;
+    bool finished = false;  ///< false: interrupted, or
+    std::string lost;       ///< why the device was lost
+};
+/// Runs the probes that the budget of the invocation has room for.
+MeasuredProfile measure_profile(const ProfileOptions& invocation, Runner& runner, const model::Device& device);
 
 void print_profile(std::ostream& out, const portrait::Profile& profile, const report::TableStyle& style);
 /// The same with every curve, indented.

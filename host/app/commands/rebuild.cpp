@@ -8,7 +8,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "app/processes/child.hpp"
+#include "app/processes/worker.hpp"
 #ifdef __linux__
 #include <sys/personality.h>
 #endif

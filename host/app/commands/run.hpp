@@ -5,14 +5,12 @@
 
 namespace cllab::app {
 
-struct Watched;
-
 /// The options of a command line of `run` or `dump`, its first word included, e.g. one that a record keeps. Throws
 /// Error(usage).
 RunOptions run_options_of(const Strings& argv);
 
-/// Verifies, measures, compares and prints. `watched`: of --watch. Each returns the exit status.
-int run_cells(const RunOptions& asked, Watched* watched = nullptr);
+/// Verifies, measures, compares and prints. Each returns the exit status.
+int run_cells(const RunOptions& asked);
 int watch(const RunOptions& asked);
 int check_oclgrind(const RunOptions& asked);
 

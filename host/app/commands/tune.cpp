@@ -1,7 +1,7 @@
 // `cllab tune`: launch parameters that do not affect the result, tried and verified; the best few are measured again
 // side by side before a winner is named. Every batch runs in a child process: a candidate that crashes or hangs the
 // driver costs only itself.
-#include "model/tune.hpp"
+#include "app/commands/tune.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -17,7 +17,6 @@
 #include "app/comparing/versus.hpp"
 #include "app/files/profile_file.hpp"
 #include "app/files/sink.hpp"
-#include "app/processes/runner.hpp"
 #include "app/screen/say.hpp"
 #include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
@@ -26,6 +25,7 @@
 #include "model/params.hpp"
 #include "model/rankable.hpp"
 #include "model/registry.hpp"
+#include "model/tune.hpp"
 #include "model/warning.hpp"
 #include "report/table/comparison.hpp"
 #include "report/table/layout.hpp"
@@ -261,33 +261,6 @@ private:
     std::map<std::string, std::string> failures_;  // the reason by point
 };
 
-int run_tune(const TuneOptions& invocation) {
-    const Choice choice(invocation);
-    const auto selected = choice.selected();
-    // What cannot be tuned is the command line's fault, and said before the first build.
-    for (const auto& s : selected) model::tune_space(s, invocation.axes);
-    Outputs outputs(invocation);
-    outputs.reads_for(invocation);
-    catch_interrupts();
-    const auto runner = in_child_processes(invocation.timeout_seconds);
-    const auto devices = runner->devices(invocation.devices);
-    for (const auto& device : devices) outputs.reads(profile_path(invocation.dumps, device));
-    choice.say_defaults();
-    const auto limits = read_profiles(invocation.dumps, devices);
-    outputs.open();
-    Sink sink(outputs.json(), outputs.csv());
-    bool fine = true;
-    try {
-        for (const auto& device : devices) {
-            for (const auto& s : selected) fine = Tuning(invocation, *runner, s, device, limits, sink).run() && fine;
-        }
-    } catch (const run::Interrupted&) {
-        say("interrupted; " + std::to_string(sink.records().size()) + " measured point(s) kept");
-        return 130;
-    }
-    return fine ? 0 : 1;
-}
-
 void check_tune(TuneOptions& options) {
     need_pattern(options, "tune", "a PATTERN, e.g. 'pitch_*'; `cllab list` shows what there is");
     if (!options.max_time) return;
@@ -296,6 +269,32 @@ void check_tune(TuneOptions& options) {
 }
 
 }  // namespace
+
+int tune(const TuneOptions& invocation, Runner& runner) {
+    const Choice choice(invocation);
+    const auto selected = choice.selected();
+    // What cannot be tuned is the command line's fault, and said before the first build.
+    for (const auto& s : selected) model::tune_space(s, invocation.axes);
+    Outputs outputs(invocation);
+    outputs.reads_for(invocation);
+    catch_interrupts();
+    const auto devices = runner.devices(invocation.devices);
+    for (const auto& device : devices) outputs.reads(profile_path(invocation.dumps, device));
+    choice.say_defaults();
+    const auto limits = read_profiles(invocation.dumps, devices);
+    outputs.open();
+    Sink sink(outputs.json(), outputs.csv());
+    bool fine = true;
+    try {
+        for (const auto& device : devices) {
+            for (const auto& s : selected) fine = Tuning(invocation, runner, s, device, limits, sink).run() && fine;
+        }
+    } catch (const run::Interrupted&) {
+        say("interrupted; " + std::to_string(sink.records().size()) + " measured point(s) kept");
+        return 130;
+    }
+    return fine ? 0 : 1;
+}
 
 Command tune_command() {
     Rows<TuneOptions> rows;
@@ -317,7 +316,9 @@ Command tune_command() {
          "fastest, one axis at a time. Each point is verified. The best few and the default are measured again in "
          "turns. The page then names the winner with the command that reproduces it.",
          "cllab tune himeno_wide --device gpu --axis size=M --axis local=32x4,64x4,128x2"},
-        rows, check_tune, run_tune);
+        rows, check_tune, [](const TuneOptions& invocation) {
+            return tune(invocation, *in_child_processes(invocation.timeout_seconds));
+        });
 }
 
 }  // namespace cllab::app

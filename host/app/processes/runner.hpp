@@ -47,9 +47,8 @@ std::unique_ptr<Runner> in_this_process(double timeout_seconds, GiveUp give_up =
 /// A child process for each attempt: a child that dies or stalls for `timeout_seconds` costs the cell it was in, and a
 /// new child goes on with the rest. run() throws Error when the child reports one; DeviceLost when the device or its
 /// driver is to blame. This process must not have called OpenCL: the children would have its drivers, but none of their
-/// threads. `share`: asked before each attempt what it does of the request; nothing: all of it.
-std::unique_ptr<Runner> in_child_processes(double timeout_seconds,
-                                           std::function<std::unique_ptr<run::Share>()> share = {});
+/// threads.
+std::unique_ptr<Runner> in_child_processes(double timeout_seconds);
 
 /// A device is there but its driver does not work: other devices of the run may.
 class DeviceLost : public Error {

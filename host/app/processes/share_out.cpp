@@ -1,10 +1,7 @@
 #include "app/processes/share_out.hpp"
 
 #include <algorithm>
-#include <list>
 
-#include "app/processes/lane.hpp"
-#include "app/processes/shared_work.hpp"
 #include "run/cache_state.hpp"
 
 namespace cllab::app {
@@ -31,6 +28,49 @@ std::size_t processes_for(const run::RunRequest& request, std::size_t asked, uns
     return std::clamp<std::size_t>(std::min(cores / cores_of_one, cells / cells_of_one), 1, most);
 }
 
+std::optional<run::Part> SharedWork::next(std::size_t lane) {
+    auto& of = lanes_.at(lane);
+    if (of.done_again < of.had.size()) return of.had[of.done_again++];
+    if (given_ == parts_.size()) return std::nullopt;
+    ++of.done_again;
+    return of.had.emplace_back(parts_[given_++]);
+}
+
+bool SharedWork::take(std::size_t lane, const run::Room& room) {
+    run::Room all;
+    for (const auto& [held, had, done_again] : lanes_) {
+        all.device += held.device;
+        all.host += held.host;
+    }
+    const bool fits = all.device + room.device <= memory_.device && all.host + room.host <= memory_.host;
+    if (!fits && (all.device > 0 || all.host > 0)) return false;
+    give_back(lane, {-room.device, -room.host});
+    return true;
+}
+
+void SharedWork::give_back(std::size_t lane, const run::Room& room) {
+    auto& held = lanes_.at(lane).held;
+    held.device -= room.device;
+    held.host -= room.host;
+}
+
+std::optional<Message> SharedWork::answer(std::size_t lane, const Message& question) {
+    if (question.contains("next")) {
+        const auto part = next(lane);
+        return part ? Message(nlohmann::json(*part)) : Message();
+    }
+    const bool gives = question.contains("give_back");
+    const auto room = nlohmann::json(question.at(gives ? "give_back" : "take")).get<run::Room>();
+    if (!gives) return Message(take(lane, room));
+    give_back(lane, room);
+    return Message(true);
+}
+
+void SharedWork::ended(std::size_t lane) {
+    lanes_.at(lane).held = {};
+    lanes_.at(lane).done_again = 0;
+}
+
 InOrder::InOrder(const run::RunRequest& request, const Events& events) : events_(events) {
     for (std::size_t g = 0; g < request.comparisons.size(); ++g)
         for (std::size_t i = 0; i < request.comparisons[g].size(); ++i) left_.emplace_back(g, i);
@@ -55,26 +95,17 @@ void InOrder::hand_on() {
 void share_out(const run::RunRequest& request, const model::Device& device, std::size_t processes,
                double timeout_seconds, const Events& events,
                const std::function<void(const std::set<run::CellNumber>& already)>& alone) {
-    SharedWork work(run::parts_of(request, cells_at_a_time), memory_for(device));
-    std::list<Lane> lanes;
-    for (std::size_t lane = 0; lane < std::min(processes, SharedWork::most_lanes); ++lane)
-        lanes.emplace_back(device.selector, [&, lane](const Events& to_parent) {
-            in_child_processes(timeout_seconds, [&work, lane] {
-                work.release(lane);
-                return work.of_lane(lane);
-            })->run(request, device.selector, to_parent);
-        });
+    SharedWork work(run::parts_of(request, cells_at_a_time), memory_for(device), processes);
     InOrder in_order(request, events);
     const Events listener{events.begin, [&](std::size_t g, std::size_t i, const model::Record& record) {
                               in_order.done({g, i}, record);
                           }};
-    while (std::any_of(lanes.begin(), lanes.end(), [](const auto& lane) { return !lane.over(); })) {
-        receive_from(lanes, listener);
-        std::size_t number = 0;
-        for (const auto& lane : lanes) {
-            if (lane.over()) work.release(number);
-            ++number;
-        }
+    Pool pool(timeout_seconds, listener, &work);
+    const auto begin = [&](const run::RunRequest& rest, const std::set<run::CellNumber>& finished) {
+        return begin_worker(rest, device.selector, finished, nullptr, Asks::parts);
+    };
+    for (std::size_t lane = 0; lane < processes; ++lane) pool.add(device.selector, request, {}, begin);
+    while (pool.turn()) {
     }
     const bool all_done = in_order.complete();
     in_order.hand_on_all();

@@ -1,13 +1,9 @@
 #include "app/processes/side_by_side.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <list>
 #include <map>
-#include <thread>
+#include <utility>
 
-#include "app/processes/child.hpp"
-#include "app/processes/lane.hpp"
 #include "app/screen/say.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -17,7 +13,7 @@ namespace {
 
 using run::CellNumber;
 
-constexpr std::size_t alone_comparison = Gate::alone, beside_comparison = Gate::beside, users_comparison = 2;
+constexpr std::size_t alone_comparison = Turns::alone, beside_comparison = Turns::beside, users_comparison = 2;
 
 /// The smallest and the largest of a sweep, say: launches suffer from a busy host, long streams from power and from
 /// shared memory.
@@ -48,10 +44,8 @@ public:
 
     /// Decides as soon as each of the `working` devices has told of the witness, and from then on hands on what there
     /// is.
-    void look(std::size_t working, bool late) {
+    void look(std::size_t working) {
         if (!decided_) {
-            if (late) trouble_ = "a device waited too long for its turn to measure alone";
-            if (trouble_) return;
             if (beside_.size() < working * cells_) return;
             decided_ = true;
             std::pair<double, double> ratios{1, 1};
@@ -96,32 +90,28 @@ struct Done {
 Done run_at_once(const run::RunRequest& request, const std::vector<model::Device>& devices, double timeout_seconds,
                  const Events& events) {
     Done out;
-    SharedPage<Gate> gate;
     auto witness_first = request;
     const auto cells = witness_of(request);
     witness_first.comparisons.insert(witness_first.comparisons.begin(), 2, cells);
-    std::list<Lane> lanes;
-    for (std::size_t number = 0; number < devices.size(); ++number)
-        lanes.emplace_back(devices[number].selector, [&, number](Events to_parent) {
-            to_parent.measures = [&, number](std::size_t comparison) {
-                gate->pass(number, comparison, devices.size(), timeout_seconds / 2);
-            };
-            in_child_processes(timeout_seconds)->run(witness_first, devices[number].selector, to_parent);
-        });
     Witness witness(cells.size(), events);
     const auto listener = witness.listener();
-    const auto working = [](const Lane& lane) { return !lane.over(); };
-    while (std::any_of(lanes.begin(), lanes.end(), working) && !witness.trouble()) {
-        receive_from(lanes, listener);
+    Turns turns(devices.size());
+    Pool pool(timeout_seconds, listener, &turns);
+    for (const auto& device : devices)
+        pool.add(device.selector, witness_first, {},
+                 [&](const run::RunRequest& rest, const std::set<CellNumber>& finished) {
+                     return begin_worker(rest, device.selector, finished, nullptr, Asks::turns);
+                 });
+    while (!witness.trouble() && pool.turn()) {
         std::size_t number = 0, alive = 0;
-        for (const auto& lane : lanes) {
-            if (lane.over()) gate->leave(number);
+        for (const auto& lane : pool.lanes()) {
+            if (lane.over()) turns.leave(number);
             alive += lane.trouble().empty();
             ++number;
         }
-        witness.look(alive, gate->is_late());
+        witness.look(alive);
     }
-    for (const auto& lane : lanes)
+    for (const auto& lane : pool.lanes())
         if (!lane.trouble().empty()) out.lost[lane.selector()] = lane.trouble();
     out.trouble = witness.trouble();
     if (interrupted()) {
@@ -133,25 +123,17 @@ Done run_at_once(const run::RunRequest& request, const std::vector<model::Device
 
 }  // namespace
 
-void Gate::pass(std::size_t device, std::size_t comparison, std::size_t devices, double seconds) {
-    const auto until = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-    const auto wait_for = [&](std::size_t first) {  // the devices below this number
-        constexpr std::chrono::milliseconds nap(1);
-        const auto all = first < most ? (std::uint64_t{1} << first) - 1 : ~std::uint64_t{0};
-        while ((done_alone_ & all) != all) {
-            if (std::chrono::steady_clock::now() >= until) {
-                late_ = true;
-                return;
-            }
-            std::this_thread::sleep_for(nap);
-        }
-    };
-    if (comparison == alone) return wait_for(device);
-    leave(device);
-    if (comparison == beside) wait_for(devices);
+bool Turns::may_measure(std::size_t device, std::size_t comparison) {
+    const auto first = done_alone_.begin();
+    const auto before = static_cast<std::ptrdiff_t>(comparison == alone ? device : done_alone_.size());
+    if (comparison != alone) leave(device);
+    return comparison > beside || std::all_of(first, first + before, [](bool done) { return done; });
 }
 
-void Gate::leave(std::size_t device) { done_alone_ |= std::uint64_t{1} << device; }
+std::optional<Message> Turns::answer(std::size_t device, const Message& question) {
+    const bool may = may_measure(device, question.at("measure").get<std::size_t>());
+    return may || interrupted() ? std::optional<Message>(true) : std::nullopt;
+}
 
 std::vector<model::Device> may_work_at_once(const std::vector<model::Device>& devices, const run::RunRequest& request,
                                             const std::string& parallel) {
@@ -162,7 +144,7 @@ std::vector<model::Device> may_work_at_once(const std::vector<model::Device>& de
     for (const auto& device : devices) {
         const bool apart = device.is_gpu() && !device.unified_memory && !device.identity.empty() &&
                            identities.insert(device.identity).second;
-        if ((apart || parallel == "all") && out.size() < Gate::most) out.push_back(device);
+        if (apart || parallel == "all") out.push_back(device);
     }
     if (out.size() < 2) out.clear();
     return out;

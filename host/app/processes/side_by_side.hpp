@@ -1,15 +1,14 @@
 // Several devices of one run at once, each in processes of its own, where neither slows the other.
 #pragma once
 
-#include <atomic>
-#include <cstdint>
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "app/processes/runner.hpp"
+#include "app/processes/pool.hpp"
 
 namespace cllab::app {
 
@@ -28,23 +27,22 @@ constexpr double slowed_by = 0.02, slowed_by_seconds = 1e-6;
 std::optional<std::string> slowed(const std::vector<model::Record>& alone, const std::vector<model::Record>& beside,
                                   std::pair<double, double>& ratios);
 
-/// Where processes of several devices wait for each other, in memory that they share: one after the other measures the
-/// witness alone, in the order of their numbers, then all of them at the same time.
-class Gate {
+/// When each device may measure: one after the other the witness alone, in the order of their numbers, then all of them
+/// at the same time.
+class Turns : public Coordinator {
 public:
-    static constexpr std::size_t most = 64;              ///< devices
     static constexpr std::size_t alone = 0, beside = 1;  ///< the numbers of these comparisons
 
-    /// Returns when the device may measure this comparison, or after so many seconds, which makes it late.
-    void pass(std::size_t device, std::size_t comparison, std::size_t devices, double seconds);
+    explicit Turns(std::size_t devices) : done_alone_(devices, false) {}
+    /// Whether the device may measure this comparison now.
+    bool may_measure(std::size_t device, std::size_t comparison);
     /// The device measures alone no more: it has done so, or it is lost.
-    void leave(std::size_t device);
-    /// Somebody went on without having waited to the end.
-    bool is_late() const { return late_; }
+    void leave(std::size_t device) { done_alone_.at(device) = true; }
+
+    std::optional<Message> answer(std::size_t device, const Message& question) override;
 
 private:
-    std::atomic<std::uint64_t> done_alone_{0};  ///< a bit for each device
-    std::atomic<bool> late_{false};
+    std::vector<bool> done_alone_;
 };
 
 /// The cells of the request on one device. False when its driver failed, which has been said.

@@ -8,8 +8,8 @@
 #include <cstring>
 #include <utility>
 
-#include "app/processes/child.hpp"
 #include "app/processes/crash.hpp"
+#include "app/processes/worker.hpp"
 #include "app/screen/say.hpp"
 #include "core/own_folder.hpp"
 #include "core/text.hpp"

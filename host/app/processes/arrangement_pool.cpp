@@ -1,4 +1,4 @@
-#include "app/processes/ahead.hpp"
+#include "app/processes/arrangement_pool.hpp"
 
 #include <algorithm>
 
@@ -6,16 +6,16 @@
 
 namespace cllab::app {
 
-bool Ahead::pays(const model::Device& device, unsigned cores) {
+bool ArrangementPool::pays(const model::Device& device, unsigned cores) {
     return device.is_gpu() && !device.unified_memory && cores > processes;
 }
 
-Ahead::Ahead(run::RunRequest like, const std::string& selector, const device::Standing& known)
+ArrangementPool::ArrangementPool(run::RunRequest like, const std::string& selector, const device::Standing& known)
     : like_(std::move(like)), selector_(selector), known_(known) {
-    tend();
+    refill();
 }
 
-void Ahead::tend() {
+void ArrangementPool::refill() {
     while (works_ && waiting_.size() < processes) {
         const Rebuild rebuild = [this](const Message& recipe, const model::Device&) {
             auto out = like_;
@@ -26,22 +26,22 @@ void Ahead::tend() {
         auto builds = like_;
         Random random(mix64(like_.settings.seed + ++begun_));
         for (auto& group : builds.comparisons) std::shuffle(group.begin(), group.end(), random);
-        waiting_.push_back(std::make_unique<Waiting>(selector_, rebuild, known_, builds));
+        waiting_.push_back(std::make_unique<WarmWorker>(selector_, rebuild, known_, builds));
     }
 }
 
-std::unique_ptr<Worker> Ahead::give(const run::RunRequest& request, Clock::time_point last_use) {
+std::unique_ptr<Worker> ArrangementPool::take(const run::RunRequest& request, Clock::time_point last_use) {
     std::unique_ptr<Worker> out;
     while (!out && !waiting_.empty()) {
         const auto next = std::move(waiting_.front());
         waiting_.pop_front();
-        if (next->settle(patience))
+        if (next->wait_until_idle(patience))
             out = next->run(
                 Message{{"seed", request.settings.seed}, {"sampling_seconds", request.settings.sampling_seconds}},
                 nullptr, last_use);
     }
     works_ = works_ && out;
-    tend();
+    refill();
     return out;
 }
 

@@ -1,13 +1,9 @@
-#include "app/processes/waiting.hpp"
+#include "app/processes/warm_worker.hpp"
 
-#include <poll.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <chrono>
-#include <cstring>
+#include <limits>
 
 #include "app/comparing/versus.hpp"
 #include "core/error.hpp"
@@ -16,19 +12,6 @@
 
 namespace cllab::app {
 namespace {
-
-/// For a child: its job. Ends the process when the parent is gone.
-Message read_job(int fd) {
-    std::string text;
-    char chunk[65536];
-    while (text.empty() || text.back() != '\n') {
-        const auto n = ::read(fd, chunk, sizeof chunk);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) _exit(0);
-        text.append(chunk, static_cast<std::size_t>(n));
-    }
-    return parse_json<Message>(text);
-}
 
 /// What the first build of a process costs beside its own text (1.0 s for 0.2 s on PoCL 3.1, whose compiler reads its
 /// library): a program that no cache of the driver's knows.
@@ -42,16 +25,16 @@ void warm_up_compiler(device::Session& session) {
 }
 
 /// While it lives nothing of this process comes to standard error: a compiler's warning of what nobody has run yet.
-class Hushed {
+class SilentStderr {
 public:
-    Hushed() : kept_(dup(STDERR_FILENO)) { drop_stderr(); }
-    ~Hushed() {
+    SilentStderr() : kept_(dup(STDERR_FILENO)) { drop_stderr(); }
+    ~SilentStderr() {
         if (kept_ < 0) return;
         dup2(kept_, STDERR_FILENO);
         close(kept_);
     }
-    Hushed(const Hushed&) = delete;
-    Hushed& operator=(const Hushed&) = delete;
+    SilentStderr(const SilentStderr&) = delete;
+    SilentStderr& operator=(const SilentStderr&) = delete;
 
 private:
     int kept_;
@@ -65,60 +48,47 @@ model::Group cells_of(const model::Group& group, bool saved) {
 
 }  // namespace
 
-Waiting::Waiting(const std::string& selector, const Rebuild& rebuild, bool compiles) : compiles_(compiles) {
-    start(selector, rebuild, [&](Here& here) -> device::Session& {
-        auto& session = here.make_ready(selector);
-        if (compiles) warm_up_compiler(session);
-        return session;
-    });
-}
+WarmWorker::WarmWorker(const std::string& selector, const Rebuild& rebuild, bool compiles, const Open& open)
+    : compiles_(compiles), worker_(std::make_unique<Worker>([&](Link& parent, Position& position) {
+          Here here;
+          work(here, open(here), selector, rebuild, parent, position);
+      })) {}
 
-Waiting::Waiting(const std::string& selector, const Rebuild& rebuild, const device::Standing& known,
-                 const run::RunRequest& builds)
-    : compiles_(false) {
-    start(selector, rebuild, [&](Here& here) -> device::Session& {
-        here.inherit(selector, known);
-        here.keep_programs();
-        auto& session = here.open(selector);
-        for (const auto& group : builds.comparisons)
-            for (const auto& cell : group) here.build(selector, builds.settings, cell);
-        return session;
-    });
-}
+WarmWorker::WarmWorker(const std::string& selector, const Rebuild& rebuild, bool compiles)
+    : WarmWorker(selector, rebuild, compiles, [&](Here& here) -> device::Session& {
+          auto& session = here.make_ready(selector);
+          if (compiles) warm_up_compiler(session);
+          return session;
+      }) {}
 
-void Waiting::start(const std::string& selector, const Rebuild& rebuild, const Open& open) {
-    SocketPair sockets;
-    if (!sockets.ours)
-        throw Error(Blame::environment, std::string("no socket for a child process: ") + std::strerror(errno));
-    worker_ = std::make_unique<Worker>();
-    auto& position = *worker_->position;
-    worker_->child = std::make_unique<Child>([&](int out) {
-        sockets.ours.close();
-        work(selector, rebuild, open, sockets.theirs.number(), out, position);
-    });
-    job_ = std::move(sockets.ours);
-}
+WarmWorker::WarmWorker(const std::string& selector, const Rebuild& rebuild, const device::Standing& known,
+                       const run::RunRequest& builds)
+    : WarmWorker(selector, rebuild, false, [&](Here& here) -> device::Session& {
+          here.inherit(selector, known);
+          here.keep_programs();
+          auto& session = here.open(selector);
+          for (const auto& group : builds.comparisons)
+              for (const auto& cell : group) here.build(selector, builds.settings, cell);
+          return session;
+      }) {}
 
-void Waiting::work(const std::string& selector, const Rebuild& rebuild, const Open& open, int jobs, int out,
-                   Position& position) {
-    Here here;
-    auto& session = open(here);
-    send(out, Message{{"ready", true}});
+void WarmWorker::work(Here& here, device::Session& session, const std::string& selector, const Rebuild& rebuild,
+                      Link& parent, Position& position) {
+    parent.send({{"ready", true}});
     for (;;) {
-        const auto job = read_job(jobs);
+        const auto job = parent.receive();
         if (job.contains("ask")) {
-            const Hushed hushed;
-            const nlohmann::json found =
-                introspect(session, nlohmann::json(job.at("ask")).get<std::vector<AskedBuild>>());
-            return send(out, found.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+            const SilentStderr silent;
+            const auto builds = nlohmann::json(job.at("ask")).get<std::vector<AskedBuild>>();
+            return parent.send(nlohmann::json(introspect(session, builds)));
         }
         if (job.contains("run")) {
             session.note_use(Clock::time_point(Clock::duration(job.at("last_use").get<Clock::rep>())));
             auto request = rebuild(job.at("run"), session.facts());
             if (!job.at("difference").is_null()) request = apply(std::move(request), job.at("difference"));
-            return carry_out(here, request, selector, {}, {}, position, out);
+            return carry_out(here, request, selector, {}, parent, position);
         }
-        const Hushed hushed;
+        const SilentStderr silent;
         const bool builds = job.contains("build");
         for (const auto& one : job.at(builds ? "build" : "rehearse")) {
             // A guess at what somebody will want: where it is wrong, what comes is built when it is there.
@@ -136,58 +106,49 @@ void Waiting::work(const std::string& selector, const Rebuild& rebuild, const Op
             } catch (const std::exception&) {
             }
         }
-        send(out, Message{{"ready", true}});
+        parent.send({{"ready", true}});
         if (!builds) return;
     }
 }
 
-bool Waiting::tell(const Message& job) {
-    const auto text = job.dump(-1, ' ', false, Message::error_handler_t::replace) + "\n";
-    for (std::size_t at = 0; at < text.size();) {
-        const auto n = ::send(job_.number(), text.data() + at, text.size() - at, MSG_NOSIGNAL);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) {
-            gone_ = true;
-            return false;
-        }
-        at += static_cast<std::size_t>(n);
-    }
-    busy_ = true;
-    return true;
+void WarmWorker::tell(const Message& job) {
+    busy_ = worker_->tell(job);
+    gone_ = !busy_;
 }
 
-/// Its next line, into line_.
-Waiting::State Waiting::receive(double seconds) {
-    const Position nowhere;
-    gone_ = worker_->child->next(line_, seconds, nowhere) != Child::Event::line;
+WarmWorker::State WarmWorker::after(Worker::Event event) {
+    if (event == Worker::Event::nothing) return busy_ ? State::busy : State::idle;
+    // It has nothing to say unless it was told something, or died.
+    gone_ = !busy_ || event != Worker::Event::line || !parse_json<Message>(line_).contains("ready");
     busy_ = false;
+    was_ready_ = was_ready_ || !gone_;
+    gone_ = gone_ || rehearses_;  // it ends
     return gone_ ? State::gone : State::idle;
 }
 
-Waiting::State Waiting::look() {
-    if (gone_) return State::gone;
-    pollfd wait{worker_->child->descriptor(), POLLIN, 0};
-    const bool news = worker_->child->has_line() || poll(&wait, 1, 0) > 0;
-    if (!news) return busy_ ? State::busy : State::idle;
-    if (!busy_) gone_ = true;  // it has nothing to say unless it died
-    return gone_ ? State::gone : settle(60) ? State::idle : State::gone;
+WarmWorker::State WarmWorker::look() {
+    constexpr double patience = std::numeric_limits<double>::infinity();
+    return gone_ ? State::gone : after(worker_->look(line_, patience));
 }
 
-bool Waiting::settle(double seconds) {
-    if (!busy_) return look() == State::idle;
-    if (receive(seconds) != State::idle || !parse_json<Message>(line_).contains("ready")) gone_ = true;
-    return !gone_;
+bool WarmWorker::wait_until_idle(double seconds) {
+    return (busy_ && !gone_ ? after(worker_->next(line_, seconds)) : look()) == State::idle;
 }
 
-void Waiting::build(const std::vector<Message>& recipes, bool saved, unsigned number) {
+void WarmWorker::build(const std::vector<Message>& recipes, bool saved, unsigned number) {
     built_ = number;
-    tell(Message{{"build", recipes}, {"saved", saved}});
+    tell({{"build", recipes}, {"saved", saved}});
 }
 
-void Waiting::rehearse(const std::vector<Message>& requests) { tell(Message{{"rehearse", requests}}); }
+void WarmWorker::rehearse(const std::vector<Message>& requests) {
+    rehearses_ = true;
+    tell({{"rehearse", requests}});
+}
 
-std::optional<std::vector<model::Introspection>> Waiting::ask(const std::vector<AskedBuild>& builds, double seconds) {
-    if (!tell(Message{{"ask", nlohmann::json(builds)}}) || receive(seconds) != State::idle) return std::nullopt;
+std::optional<std::vector<model::Introspection>> WarmWorker::ask(const std::vector<AskedBuild>& builds,
+                                                                 double seconds) {
+    tell({{"ask", nlohmann::json(builds)}});
+    if (gone_ || worker_->next(line_, seconds) != Worker::Event::line) return std::nullopt;
     const auto said = parse_json<nlohmann::json>(line_);
     if (!said.is_array()) return std::nullopt;
     auto found = said.get<std::vector<model::Introspection>>();
@@ -196,10 +157,9 @@ std::optional<std::vector<model::Introspection>> Waiting::ask(const std::vector<
     return whole ? std::optional(std::move(found)) : std::nullopt;
 }
 
-std::unique_ptr<Worker> Waiting::run(const Message& recipe, const Message& difference, Clock::time_point last_use) {
-    if (!tell(Message{{"last_use", last_use.time_since_epoch().count()}, {"run", recipe}, {"difference", difference}}))
-        return nullptr;
-    return std::move(worker_);
+std::unique_ptr<Worker> WarmWorker::run(const Message& recipe, const Message& difference, Clock::time_point last_use) {
+    tell({{"last_use", last_use.time_since_epoch().count()}, {"run", recipe}, {"difference", difference}});
+    return gone_ ? nullptr : std::move(worker_);
 }
 
 Message difference(const run::RunRequest& request) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/choose/introspection.hpp"
-#include "app/processes/supervision.hpp"
+#include "app/processes/pool.hpp"
 #include "core/clock.hpp"
 
 namespace cllab::app {
@@ -22,23 +22,25 @@ Message difference(const run::RunRequest& request);
 /// The reverse: the `base` made again, changed accordingly. Throws Error(usage) for a cell that it has not.
 run::RunRequest apply(run::RunRequest base, const Message& difference);
 
-class Waiting {
+class WarmWorker {
 public:
     /// `compiles`: its driver's compiler is warm, which costs a second.
-    Waiting(const std::string& selector, const Rebuild& rebuild, bool compiles);
+    WarmWorker(const std::string& selector, const Rebuild& rebuild, bool compiles);
     /// It opens the device, builds what the cells of `builds` need, and lets the device do nothing. `known`: as
     /// Here::inherit.
-    Waiting(const std::string& selector, const Rebuild& rebuild, const device::Standing& known,
-            const run::RunRequest& builds);
-    Waiting(const Waiting&) = delete;
-    Waiting& operator=(const Waiting&) = delete;
+    WarmWorker(const std::string& selector, const Rebuild& rebuild, const device::Standing& known,
+               const run::RunRequest& builds);
+    WarmWorker(const WarmWorker&) = delete;
+    WarmWorker& operator=(const WarmWorker&) = delete;
 
     enum class State { busy, idle, gone };
     /// Without waiting. Busy: it starts, or does what it was told last.
     State look();
     /// Waits until it is idle; false: it is gone, or has not answered for `seconds`.
-    bool settle(double seconds);
+    bool wait_until_idle(double seconds);
     bool compiles() const { return compiles_; }
+    bool was_ready() const { return was_ready_; }
+    bool rehearses() const { return rehearses_; }
 
     // What follows is for one that is idle.
 
@@ -57,16 +59,15 @@ public:
 
 private:
     using Open = std::function<device::Session&(Here&)>;
-    void start(const std::string& selector, const Rebuild& rebuild, const Open& open);
-    static void work(const std::string& selector, const Rebuild& rebuild, const Open& open, int jobs, int out,
-                     Position& position);
-    bool tell(const Message& job);
-    State receive(double seconds);
+    WarmWorker(const std::string& selector, const Rebuild& rebuild, bool compiles, const Open& open);
+    static void work(Here& here, device::Session& session, const std::string& selector, const Rebuild& rebuild,
+                     Link& parent, Position& position);
+    void tell(const Message& job);
+    State after(Worker::Event event);
 
-    bool compiles_, busy_ = true, gone_ = false;
+    bool compiles_, busy_ = true, gone_ = false, was_ready_ = false, rehearses_ = false;
     unsigned built_ = 0;
-    Descriptor job_;
-    std::string line_;
+    std::string line_;  ///< the last one
     std::unique_ptr<Worker> worker_;
 };
 

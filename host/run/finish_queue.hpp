@@ -42,10 +42,10 @@ using Cells = std::vector<CellRun>;
 
 /// Cells whose measuring is over, in the order of the run. On a device that lets the host work beside it they wait here
 /// until their code has been read by the thread that does it, while the next ones are built and measured.
-class Endings {
+class FinishQueue {
 public:
     /// `device_bytes`: that comparisons may take. What waits here takes an eighth more.
-    Endings(bool wait, double device_bytes) : wait_(wait), most_of_device_(device_bytes / 8) {}
+    FinishQueue(bool wait, double device_bytes) : wait_(wait), most_of_device_(device_bytes / 8) {}
 
     void add(CellRun cell, std::function<void(CellRun&)> end) {
         count(cell, 1);

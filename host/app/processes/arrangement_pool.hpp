@@ -11,36 +11,36 @@
 #include <memory>
 #include <string>
 
-#include "app/processes/waiting.hpp"
+#include "app/processes/warm_worker.hpp"
 
 namespace cllab::app {
 
-class Ahead {
+class ArrangementPool {
 public:
     /// Whether what a process of this device does before it measures leaves what others measure alone: with memory of
     /// its own, and `cores` of the host to spare.
     static bool pays(const model::Device& device, unsigned cores);
 
     /// Begins the first. For arrangements like that one on the device "P:D", of which it is known what is `known`.
-    Ahead(run::RunRequest like, const std::string& selector, const device::Standing& known);
+    ArrangementPool(run::RunRequest like, const std::string& selector, const device::Standing& known);
 
     /// The process that is ready first of those that are next, with this arrangement as its work; another one is begun.
     /// `last_use`: of the device. Nothing: none works.
-    std::unique_ptr<Worker> give(const run::RunRequest& request, Clock::time_point last_use);
+    std::unique_ptr<Worker> take(const run::RunRequest& request, Clock::time_point last_use);
 
 private:
     static constexpr std::size_t processes =
         4;  ///< a start of 2.3 s in the time of four arrangements; 0.5 GB each of an H200's 140
     static constexpr double patience = 60;  ///< seconds for a driver's start
 
-    void tend();
+    void refill();
 
     run::RunRequest like_;
     std::string selector_;
     device::Standing known_;
     std::uint64_t begun_ = 0;
     bool works_ = true;
-    std::deque<std::unique_ptr<Waiting>> waiting_;
+    std::deque<std::unique_ptr<WarmWorker>> waiting_;
 };
 
 }  // namespace cllab::app

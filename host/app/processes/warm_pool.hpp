@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "app/processes/waiting.hpp"
+#include "app/processes/child_runner.hpp"
+#include "app/processes/warm_worker.hpp"
 
 namespace cllab::app {
 
@@ -16,12 +17,11 @@ namespace cllab::app {
 /// with as many processes as there are. Each does one job, in buffers of its own, and ends: what an arrangement is held
 /// to be (host/README.md, rule 15) stays true. Only programs are built before it: their order is not drawn, that
 /// of everything else is. What is waited for in vain, and every other device, is done by a process made at once.
-class Prepared : public Runner {
+class WarmPool : public ChildRunner {
 public:
     /// `rebuild`: in the child, makes the request again of what recipe() said last in the parent. `waiting`: so many
-    /// processes, which are there when tend() had the time.
-    Prepared(double timeout_seconds, std::size_t waiting, Rebuild rebuild);
-    ~Prepared() override;
+    /// processes, which are there when refill() had the time.
+    WarmPool(double timeout_seconds, std::size_t waiting, Rebuild rebuild);
 
     void recipe(Message recipe) { recipe_ = std::move(recipe); }
     /// Requests, each {"recipe", "difference"}, which are alike to those that the next save will make: what they build
@@ -30,7 +30,7 @@ public:
     void rehearse(std::vector<Message> requests);
     /// Brings one more process, or what the next one has to build, on its way when the one before is ready. For whoever
     /// has time.
-    void tend();
+    void refill();
     /// A process that will run the recipes' cells begins to build what was saved.
     void begin_building(const std::vector<Message>& recipes);
     /// All that wait build what was saved, at once, and this waits for them.
@@ -43,25 +43,24 @@ public:
                                        std::vector<std::string>* troubles) override;
     void run(const run::RunRequest& request, const std::string& selector, const Events& events,
              const std::set<run::CellNumber>& already) override;
+    /// There are processes already.
+    void expect(const run::RunRequest&, const std::string&, bool) override {}
 
 private:
     static constexpr double patience =
         60;  ///< seconds: --timeout is for kernels that never end, and may be shorter than a compiler takes
 
     bool is_used() const;
-    std::unique_ptr<Waiting> take();
-    std::vector<Message> recipes_of_rehearsals() const;
+    std::unique_ptr<WarmWorker> take();
+    void end_preparations();
 
-    double timeout_seconds_;
     std::size_t wanted_;
     Rebuild rebuild_;
-    std::unique_ptr<Runner> at_once_;
-    std::vector<model::Device> devices_;
     Message recipe_;
     std::vector<Message> rehearsals_;
-    unsigned number_ = 0, rehearsed_ = 0;  ///< of the rehearsals
-    std::deque<std::unique_ptr<Waiting>> ready_;
-    std::unique_ptr<Waiting> starting_, rehearsing_, builder_;
+    unsigned number_ = 0, rehearsed_ = 0;              ///< of the rehearsals
+    std::deque<std::unique_ptr<WarmWorker>> waiting_;  ///< those with a warm compiler first
+    std::unique_ptr<WarmWorker> builder_;              ///< builds what was saved, and runs it
     std::chrono::steady_clock::time_point last_use_{};
 };
 

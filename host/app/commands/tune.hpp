@@ -1,0 +1,12 @@
+// `cllab tune` by whoever runs its cells.
+#pragma once
+
+#include "app/commandline/options.hpp"
+#include "app/processes/runner.hpp"
+
+namespace cllab::app {
+
+/// Tries the points of each variant on each device, prints which is the fastest, and returns the exit status.
+int tune(const TuneOptions& invocation, Runner& runner);
+
+}  // namespace cllab::app

@@ -1,0 +1,74 @@
+#include "app/processes/child_runner.hpp"
+
+#include <algorithm>
+#include <thread>
+
+namespace cllab::model {
+// Facts cross from the child that asked the drivers to the parent that must not.
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Device, selector, platform, platform_version, name, vendor, driver, device_version,
+                                   c_version, type, implementation, compute_units, clock_mhz, global_bytes,
+                                   max_alloc_bytes, local_bytes, constant_bytes, reported_cache_bytes, host_cache_bytes,
+                                   host_cache_levels, last_level_bytes, cacheline_bytes, max_group, max_group_promised,
+                                   max_items, preferred_multiple, base_align_bytes, images, fp64, fp16,
+                                   local_is_dedicated, little_endian, unified_memory, image2d_max_width,
+                                   image2d_max_height, extensions, compute_capability, identity)
+}  // namespace cllab::model
+
+namespace cllab::app {
+
+std::vector<model::Device> ChildRunner::devices(const std::vector<std::string>& selectors,
+                                                std::vector<std::string>* troubles) {
+    const auto lines = in_child(
+        [&](const HandOver& hand_over) {
+            std::vector<std::string> seen;
+            hand_over(nlohmann::json(Here().devices(selectors, &seen))
+                          .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+            for (const auto& trouble : seen) hand_over(trouble);
+        },
+        "while the devices were listed (`cllab devices` names the driver)", timeout_seconds_, timeout_seconds_);
+    if (troubles) troubles->assign(lines.begin() + 1, lines.end());
+    return devices_ = nlohmann::json::parse(lines.at(0)).get<std::vector<model::Device>>();
+}
+
+void ChildRunner::expect(const run::RunRequest& like, const std::string& selector, bool more) {
+    const auto known = standing_.find(selector);
+    const auto device =
+        std::find_if(devices_.begin(), devices_.end(), [&](const auto& d) { return d.selector == selector; });
+    const auto pays = [&] { return ArrangementPool::pays(*device, std::thread::hardware_concurrency()); };
+    if (!more || known == standing_.end() || device == devices_.end() || !pays()) return arrangements_.reset();
+    if (!arrangements_) arrangements_.emplace(like, selector, known->second);
+}
+
+void ChildRunner::run(const run::RunRequest& request, const std::string& selector, const Events& events,
+                      const std::set<run::CellNumber>& already) {
+    const bool waits = arrangements_ && already.empty() && request.settings.arrangement;
+    auto first = waits ? arrangements_->take(request, standing_.at(selector).last_use) : nullptr;
+    if (!run(request, selector, events, already, std::move(first))) arrangements_.reset();
+}
+
+bool ChildRunner::run(const run::RunRequest& request, const std::string& selector, const Events& events,
+                      const std::set<run::CellNumber>& already, std::unique_ptr<Worker> first) {
+    const auto begin = [&](const run::RunRequest& rest, const std::set<run::CellNumber>& finished) {
+        const auto known = standing_.find(selector);
+        return begin_worker(rest, selector, finished, known == standing_.end() ? nullptr : &known->second);
+    };
+    Pool pool(timeout_seconds_, events);
+    const auto& lane = pool.add(selector, request, already, begin, std::move(first));
+    while (pool.turn()) {
+    }
+    if (lane.interrupted()) throw run::Interrupted{};
+    if (!lane.trouble().empty()) throw DeviceLost(lane.trouble());
+    if (const auto& now = lane.standing()) {
+        auto& known = standing_[selector];
+        auto programs = std::move(known.programs);  // what was built from them is not told again
+        known = *now;
+        known.programs.merge(programs);
+    }
+    return !lane.first_failed();
+}
+
+std::unique_ptr<Runner> in_child_processes(double timeout_seconds) {
+    return std::make_unique<ChildRunner>(timeout_seconds);
+}
+
+}  // namespace cllab::app

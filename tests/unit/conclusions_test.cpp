@@ -1,0 +1,266 @@
+// What tune, profile, peaks and watch conclude from given times, from a wrong cell, and where nothing is decided.
+#ifndef BOOST_TEST_DYN_LINK
+#define BOOST_TEST_DYN_LINK
+#endif
+#include <boost/test/unit_test.hpp>
+#include <sstream>
+
+#include "app/claims/peaks.hpp"
+#include "app/commands/profile.hpp"
+#include "app/commands/tune.hpp"
+#include "app/commands/watched.hpp"
+#include "app/screen/stdout_guard.hpp"
+#include "unit/fake_runner.hpp"
+#include "unit/probe_setup.hpp"
+
+BOOST_AUTO_TEST_SUITE(conclusions)
+
+using namespace cllab;
+using model::Record;
+using test::FakeRunner;
+
+namespace {
+
+/// What is printed as results while it lives.
+class Printed {
+public:
+    Printed() : before_(app::results().rdbuf(text_.rdbuf())) {}
+    ~Printed() { app::results().rdbuf(before_); }
+    Printed(const Printed&) = delete;
+    Printed& operator=(const Printed&) = delete;
+    bool has(const std::string& words) const { return text_.str().find(words) != std::string::npos; }
+    std::string text() const { return text_.str(); }
+
+private:
+    std::ostringstream text_;
+    std::streambuf* before_;
+};
+
+model::Device gpu() {
+    auto out = test::probe_gpu();
+    out.platform = "P";
+    out.selector = "0:0";
+    return out;
+}
+
+FakeRunner runner_of(FakeRunner::Answer answer) {
+    FakeRunner out(std::move(answer));
+    out.here = {gpu()};
+    return out;
+}
+
+const auto nobody = [](const std::string&) {};
+
+/// `cllab tune pad_runtime`, whose default is k=4, with k=2 beside it.
+struct Tuned {
+    explicit Tuned(const FakeRunner::Answer& answer) : runner(runner_of(answer)) {
+        app::TuneOptions options;
+        options.command = "tune";
+        options.patterns = {"pad_runtime"};
+        options.axes = {{"k", "4,2"}, {"local", "64"}};
+        options.comparison_seconds = 60;
+        options.dumps = "no such folder";
+        status = app::tune(options, runner);
+    }
+    Printed printed;
+    FakeRunner runner;
+    int status = -1;
+};
+
+bool has_k(const model::Cell& cell, const char* k) { return cell.point.text("k") == k; }
+
+/// What one save of muladd_fma below --cl-dir comes to; the text before is another one.
+struct Saved {
+    explicit Saved(const FakeRunner::Answer& answer, bool superseded = false)
+        : runner(runner_of([&](Record& record, const model::Cell& cell, std::size_t index) {
+              record.code.fingerprint = cell.stored ? "before" : "now";
+              answer(record, cell, index);
+          })) {
+        app::RunOptions options;
+        options.command = "run";
+        options.patterns = {"muladd_fma"};
+        options.no_dumps = options.no_yardstick = true;
+        options.comparison_seconds = 60;
+        options.dumps = "no such folder";
+        const auto cell = test::first_cell("muladd_fma");
+        watched.before[app::Watched::key_of(cell)] =
+            std::make_shared<const model::StoredBuild>(model::StoredBuild{"kernel void before() {}", ""});
+        watched.superseded = [superseded] { return superseded; };
+        app::WatchListener listener(watched);
+        status = app::carry_out(app::watched_plan(options, watched), runner, listener);
+    }
+    Printed printed;
+    app::WarmPool pool{60, 0, {}};
+    app::Watched watched{pool};
+    FakeRunner runner;
+    int status = -1;
+};
+
+model::Figure launch_figure(double seconds) {
+    return {"launch.empty.item", "empty kernel", "s", seconds, 0.99 * seconds, 1.01 * seconds};
+}
+
+/// What becomes of a cell of one second that takes a tenth of what the profile says of an empty kernel.
+struct Doubted {
+    explicit Doubted(const FakeRunner::Answer& answer) : runner(runner_of(answer)) {
+        settings.limits[device.selector].figures = {launch_figure(10)};
+        app::Peaks peaks(runner, settings, device);
+        Record record = runner.record_of(cell, "0:0");
+        record.work = {.launches = 1};
+        explanation = peaks.explain(cell, record, nobody);
+        limits = peaks.limits();
+    }
+    model::Device device = gpu();
+    model::Cell cell = test::first_cell("muladd_fma");
+    run::Settings settings;
+    FakeRunner runner;
+    model::Explanation explanation;
+    model::Limits limits;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(tune_names_the_point_that_beats_the_default_over_arrangements) {
+    const Tuned found(
+        [](Record& record, const model::Cell& cell, std::size_t) { test::take(record, has_k(cell, "2") ? 1.0 : 1.5); });
+    BOOST_TEST(found.status == 0);
+    BOOST_TEST(found.printed.has("cllab run pad_runtime --device 0:0 --axis k=2"), found.printed.text());
+    BOOST_TEST(found.runner.arrangements > 0u);
+}
+
+BOOST_AUTO_TEST_CASE(tune_stays_with_the_default_where_the_faster_point_is_not_told_apart) {
+    const Tuned found([](Record& record, const model::Cell& cell, std::size_t) {
+        // Faster when it is measured alone, and as fast in turns.
+        test::take(record, has_k(cell, "2") ? 0.9 : 1);
+        record.samples.assign(record.samples.size(), 1);
+    });
+    BOOST_TEST(!found.printed.has("--axis k=2"), found.printed.text());
+    BOOST_TEST(found.printed.has("no point is faster than the default"), found.printed.text());
+}
+
+BOOST_AUTO_TEST_CASE(tune_never_names_a_point_that_is_wrong_and_says_what_it_left) {
+    const Tuned found([](Record& record, const model::Cell& cell, std::size_t) {
+        if (has_k(cell, "2")) test::make_wrong(record);
+    });
+    BOOST_TEST(found.status == 1);
+    BOOST_TEST(!found.printed.has("--axis k=2"), found.printed.text());
+    BOOST_TEST(found.printed.has("failed at k=2: out[1] is 2, expected 1"), found.printed.text());
+    const Tuned none([](Record& record, const model::Cell&, std::size_t) { test::make_wrong(record); });
+    BOOST_TEST(none.status == 1);
+    BOOST_TEST(none.printed.has("no point has a time, so there is no winner"), none.printed.text());
+}
+
+BOOST_AUTO_TEST_CASE(watch_compares_a_save_with_the_version_before_and_that_one_with_itself) {
+    const Saved saved(
+        [](Record& record, const model::Cell& cell, std::size_t) { test::take(record, cell.stored ? 1.0 : 2.0); });
+    BOOST_TEST(saved.status == 0);
+    BOOST_TEST(saved.printed.has("muladd_fma_before is faster"), saved.printed.text());
+    BOOST_TEST(saved.runner.cells.size() == 3u);
+    BOOST_TEST(saved.runner.cells.back().id == "muladd_fma_before");
+    BOOST_TEST(saved.watched.right.size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(watch_takes_no_times_of_equal_code_and_none_to_the_end_of_what_was_saved_again) {
+    const Saved same([](Record& record, const model::Cell&, std::size_t) { record.code.fingerprint = "same"; });
+    BOOST_TEST(same.printed.has("same code"), same.printed.text());
+    BOOST_TEST(same.runner.arrangements == 0u);
+    const Saved again([](Record&, const model::Cell&, std::size_t) {}, true);
+    BOOST_TEST(again.runner.arrangements == 1u);
+    BOOST_TEST(!again.printed.has("against"), again.printed.text());
+}
+
+BOOST_AUTO_TEST_CASE(watch_keeps_no_version_that_is_wrong_and_compares_none) {
+    const Saved saved([](Record& record, const model::Cell& cell, std::size_t) {
+        if (!cell.stored) test::make_wrong(record);
+    });
+    BOOST_TEST(saved.status == 1);
+    BOOST_TEST(saved.printed.has("wrong_result"), saved.printed.text());
+    BOOST_TEST(saved.runner.arrangements == 0u);
+    BOOST_TEST(saved.watched.right.empty());
+}
+
+BOOST_AUTO_TEST_CASE(watch_names_no_faster_version_where_both_take_as_long) {
+    const Saved saved([](Record&, const model::Cell&, std::size_t) {});
+    BOOST_TEST(saved.status == 0);
+    BOOST_TEST(!saved.printed.has("is faster"), saved.printed.text());
+    BOOST_TEST(saved.runner.arrangements > 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_peak_that_is_faster_beside_the_cell_twice_stands_in_place_of_the_profiles) {
+    const Doubted found([](Record& record, const model::Cell&, std::size_t) { test::take(record, 0.9); });
+    BOOST_REQUIRE(found.explanation.again.size() == 1u);
+    BOOST_TEST(found.explanation.again.front().used);
+    BOOST_TEST(found.limits.find("launch.empty.item")->value == 0.9);
+    BOOST_TEST(found.runner.requests.size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(a_peak_that_is_the_same_or_wrong_beside_the_cell_leaves_the_profiles) {
+    const Doubted same([](Record& record, const model::Cell&, std::size_t) { test::take(record, 10); });
+    BOOST_REQUIRE(same.explanation.again.size() == 1u);
+    BOOST_TEST(same.explanation.again.front().note == "it is no faster now, so that this cell stays beyond it");
+    const Doubted wrong([](Record& record, const model::Cell&, std::size_t) { test::make_wrong(record); });
+    BOOST_REQUIRE(wrong.explanation.again.size() == 1u);
+    BOOST_TEST(!wrong.explanation.again.front().used);
+    BOOST_TEST(wrong.explanation.again.front().note == "a few cells cannot measure it, or others disturb them");
+    for (const auto* one : {&same, &wrong}) BOOST_TEST(one->limits.find("launch.empty.item")->value == 10);
+}
+
+BOOST_AUTO_TEST_CASE(a_second_time_stands_where_no_bound_explains_the_first_and_it_is_notably_shorter) {
+    const auto second = [](const FakeRunner::Answer& answer) {
+        auto runner = runner_of(answer);
+        run::Settings settings;
+        const auto device = gpu();
+        settings.limits[device.selector] = {};
+        const auto cell = test::first_cell("muladd_fma");
+        const auto record = runner.record_of(cell, "0:0");
+        return app::Peaks(runner, settings, device).second_time(cell, record, model::Limit::unexplained);
+    };
+    BOOST_TEST(second([](Record& record, const model::Cell&, std::size_t) { test::take(record, 0.5); }).has_value());
+    BOOST_TEST(!second([](Record&, const model::Cell&, std::size_t) {}));
+    BOOST_TEST(!second([](Record& record, const model::Cell&, std::size_t) { test::make_wrong(record); }));
+}
+
+BOOST_AUTO_TEST_CASE(a_profile_measures_what_was_disturbed_again_and_keeps_the_narrower_time) {
+    std::map<std::string, unsigned> times;
+    auto runner = runner_of([&](Record& record, const model::Cell& cell, std::size_t) {
+        test::take(record, 1);
+        if (cell.id != "launch_item" || ++times[cell.point.text("launches")] > 1) return;
+        record.time->low = 0.5;
+        record.time->high = 1.5;
+    });
+    const auto found = app::measure_profile({}, runner, gpu());
+    BOOST_TEST(found.finished);
+    std::size_t cells = 0;
+    for (const auto& record : found.profile.records) {
+        if (record.id != "launch_item") continue;
+        ++cells;
+        BOOST_TEST(record.time->low == 0.995);
+    }
+    BOOST_TEST(cells == times.size());
+    for (const auto& [launches, count] : times) BOOST_TEST(count == 2u, launches);
+}
+
+BOOST_AUTO_TEST_CASE(a_profile_has_no_figure_of_a_family_that_is_wrong_and_the_others_go_on) {
+    auto runner = runner_of([&](Record& record, const model::Cell& cell, std::size_t) {
+        if (cell.experiment->family == "launch") test::make_wrong(record);
+    });
+    const auto found = app::measure_profile({}, runner, gpu());
+    BOOST_TEST(found.finished);
+    std::size_t wrong = 0, fine = 0;
+    for (const auto& record : found.profile.records) (record.status == model::Status::ok ? fine : wrong) += 1;
+    BOOST_TEST(wrong > 0u);
+    BOOST_TEST(fine > wrong);
+    for (const auto& conclusion : found.profile.conclusions)
+        if (conclusion.experiment->family == "launch") BOOST_TEST(conclusion.findings.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_profile_whose_device_is_lost_keeps_what_was_measured_before) {
+    auto runner = runner_of([](Record&, const model::Cell&, std::size_t) {});
+    runner.fails_after = 1;
+    const auto found = app::measure_profile({}, runner, gpu());
+    BOOST_TEST(!found.finished);
+    BOOST_TEST(found.lost == "gone");
+    BOOST_TEST(!found.profile.records.empty());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

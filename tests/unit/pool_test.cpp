@@ -1,0 +1,143 @@
+// Workers without a device: what a crash, a hang, a lost device and a question become in the parent.
+#ifndef BOOST_TEST_DYN_LINK
+#define BOOST_TEST_DYN_LINK
+#endif
+#include "app/processes/pool.hpp"
+
+#include <unistd.h>
+
+#include <boost/test/unit_test.hpp>
+#include <csignal>
+
+#include "report/records/json.hpp"
+#include "unit/cells.hpp"
+#include "unit/report_records.hpp"
+
+BOOST_AUTO_TEST_SUITE(pool)
+
+using namespace cllab;
+using run::CellNumber;
+
+namespace {
+
+constexpr double timeout = 0.3;
+
+/// What a worker tells of one cell of the only comparison.
+void begin_cell(app::Link& parent, app::Position& position, std::size_t index) {
+    parent.send({{"begin", CellNumber(0, index)}});
+    parent.send_line(report::to_json_line(test::cell("muladd", "fma", 1)));
+    position.index = index;
+    position.in_cell = true;
+    position.phase = "sample";
+    ++position.beat;
+}
+
+void end_cell(app::Link& parent, app::Position& position, std::size_t index) {
+    parent.send({{"done", CellNumber(0, index)}});
+    parent.send_line(report::to_json_line(test::cell("muladd", "fma", 1)));
+    position.in_cell = false;
+    ++position.beat;
+}
+
+/// Tells of three cells but for those that are finished; `misbehave` does something of its own in the second.
+app::Lane::Begin workers(const std::function<void(app::Link&)>& misbehave) {
+    return [misbehave](const run::RunRequest&, const std::set<CellNumber>& finished) {
+        return std::make_unique<app::Worker>([&](app::Link& parent, app::Position& position) {
+            for (std::size_t i = 0; i < 3; ++i) {
+                if (finished.contains({0, i})) continue;
+                begin_cell(parent, position, i);
+                if (i == 1) misbehave(parent);
+                end_cell(parent, position, i);
+            }
+            parent.send({{"finished", true}});
+        });
+    };
+}
+
+/// One lane over three cells until it is over.
+struct Run {
+    explicit Run(const app::Lane::Begin& begin, app::Coordinator* coordinator = nullptr,
+                 std::unique_ptr<app::Worker> first = nullptr)
+        : pool(timeout, events, coordinator) {
+        run::RunRequest request;
+        request.comparisons = {{3, test::first_cell("muladd_fma")}};
+        lane = &pool.add("0:0", request, {}, begin, std::move(first));
+        while (pool.turn()) {
+        }
+    }
+    std::vector<std::string> done;  ///< "index status", in the order of their ends
+    std::string reason;             ///< of the last one that failed
+    const app::Events events{[](std::size_t, std::size_t, const model::Record&, const char*) {},
+                             [this](std::size_t, std::size_t index, const model::Record& record) {
+                                 done.push_back(std::to_string(index) + " " + model::name(record.status));
+                                 if (record.status != model::Status::ok) reason = record.reason;
+                             }};
+    app::Pool pool;
+    const app::Lane* lane = nullptr;
+};
+
+using Cells = std::vector<std::string>;
+
+std::unique_ptr<app::Worker> worker_that_dies() {
+    return std::make_unique<app::Worker>([](app::Link&, app::Position&) { std::raise(SIGKILL); });
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_crash_costs_its_cell_and_another_worker_goes_on) {
+    const Run crash(workers([](app::Link&) { std::raise(SIGKILL); }));
+    BOOST_TEST((crash.done == Cells{"0 ok", "1 launch_failed", "2 ok"}));
+    BOOST_TEST(crash.reason == "the driver's process was killed by SIGKILL (Killed) in phase 'sample'");
+    BOOST_TEST(crash.lane->trouble() == "");
+    const Run exit(workers([](app::Link&) { _exit(7); }));
+    BOOST_TEST(exit.reason == "the driver ended the process with exit status 7 in phase 'sample'");
+}
+
+BOOST_AUTO_TEST_CASE(a_hang_costs_its_cell_after_the_timeout) {
+    const Run hang(workers([](app::Link&) { pause(); }));
+    BOOST_TEST((hang.done == Cells{"0 ok", "1 timed_out", "2 ok"}));
+    BOOST_TEST(hang.reason == "no progress for 0.300 s (--timeout) in phase 'sample'");
+}
+
+BOOST_AUTO_TEST_CASE(a_device_is_lost_where_a_worker_dies_before_its_first_cell) {
+    const Run lost([](const run::RunRequest&, const std::set<CellNumber>&) { return worker_that_dies(); });
+    BOOST_TEST(lost.done.empty());
+    BOOST_TEST(lost.lane->trouble() ==
+               "device 0:0: the driver's process was killed by SIGKILL (Killed) before its first cell");
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_that_waited_and_died_is_followed_by_one_that_does_the_work) {
+    const Run run(workers([](app::Link&) {}), nullptr, worker_that_dies());
+    BOOST_TEST((run.done == Cells{"0 ok", "1 ok", "2 ok"}));
+    BOOST_TEST(run.lane->first_failed());
+}
+
+BOOST_AUTO_TEST_CASE(what_a_worker_throws_that_is_no_fault_of_its_device_is_thrown_in_the_parent) {
+    const auto begin = workers([](app::Link&) { throw Error(Blame::usage, "no such axis"); });
+    BOOST_CHECK_EXCEPTION(Run run(begin), Error,
+                          [](const Error& e) { return std::string(e.what()) == "no such axis"; });
+    const Run lost(workers([](app::Link&) { throw Error(Blame::environment, "it is gone"); }));
+    BOOST_TEST(lost.lane->trouble() == "it is gone");
+}
+
+BOOST_AUTO_TEST_CASE(a_worker_that_waits_for_its_turn_longer_than_the_timeout_is_not_silent) {
+    struct Late : app::Coordinator {
+        std::optional<app::Message> answer(std::size_t lane, const app::Message& question) override {
+            BOOST_TEST(lane == 0u);
+            BOOST_TEST(question.at("measure") == 1);
+            constexpr unsigned late = 8;  // turns of a tenth of a second
+            return ++asked < late ? std::nullopt : std::optional<app::Message>(true);
+        }
+        void ended(std::size_t) override { ++ends; }
+        unsigned asked = 0, ends = 0;
+    } coordinator;
+    const Run run(workers([](app::Link& parent) {
+                      parent.send({{"question", {{"measure", 1}}}});
+                      if (parent.receive() != app::Message(true)) _exit(1);
+                  }),
+                  &coordinator);
+    BOOST_TEST((run.done == Cells{"0 ok", "1 ok", "2 ok"}));
+    BOOST_TEST(coordinator.ends == 1u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
