@@ -3,13 +3,10 @@
 #include <fmt/format.h>
 #include <sys/wait.h>
 
-#include <algorithm>
 #include <charconv>
 #include <csignal>
 #include <utility>
 
-#include "core/text.hpp"
-#include "core/units.hpp"
 #include "json/read.hpp"
 #include "report/records/json.hpp"
 

@@ -38,9 +38,9 @@ std::optional<run::Part> SharedWork::next(std::size_t lane) {
 
 bool SharedWork::take(std::size_t lane, const run::Room& room) {
     run::Room all;
-    for (const auto& [held, had, done_again] : lanes_) {
-        all.device += held.device;
-        all.host += held.host;
+    for (const auto& [reserved, had, done_again] : lanes_) {
+        all.device += reserved.device;
+        all.host += reserved.host;
     }
     const bool fits = all.device + room.device <= memory_.device && all.host + room.host <= memory_.host;
     if (!fits && (all.device > 0 || all.host > 0)) return false;
@@ -49,9 +49,9 @@ bool SharedWork::take(std::size_t lane, const run::Room& room) {
 }
 
 void SharedWork::give_back(std::size_t lane, const run::Room& room) {
-    auto& held = lanes_.at(lane).held;
-    held.device -= room.device;
-    held.host -= room.host;
+    auto& reserved = lanes_.at(lane).reserved;
+    reserved.device -= room.device;
+    reserved.host -= room.host;
 }
 
 std::optional<Message> SharedWork::answer(std::size_t lane, const Message& question) {
@@ -67,7 +67,7 @@ std::optional<Message> SharedWork::answer(std::size_t lane, const Message& quest
 }
 
 void SharedWork::ended(std::size_t lane) {
-    lanes_.at(lane).held = {};
+    lanes_.at(lane).reserved = {};
     lanes_.at(lane).done_again = 0;
 }
 

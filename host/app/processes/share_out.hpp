@@ -32,12 +32,12 @@ public:
     void give_back(std::size_t lane, const run::Room& room);
 
     std::optional<Message> answer(std::size_t lane, const Message& question) override;
-    /// What its worker held is free again, and the next one begins with the parts that it had.
+    /// What its worker had reserved is free again, and the next one begins with the parts that it had.
     void ended(std::size_t lane) override;
 
 private:
     struct OfLane {
-        run::Room held;
+        run::Room reserved;
         std::vector<run::Part> had;
         std::size_t done_again = 0;  ///< of those that it had
     };

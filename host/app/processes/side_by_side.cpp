@@ -36,8 +36,8 @@ public:
                     } else if (g == beside_comparison) {
                         beside_.push_back(record);
                     } else {
-                        held_.emplace_back(CellNumber(g - users_comparison, i), record);
-                        held_.back().second.run.order.comparison = g - users_comparison;
+                        kept_back_.emplace_back(CellNumber(g - users_comparison, i), record);
+                        kept_back_.back().second.run.order.comparison = g - users_comparison;
                     }
                 }};
     }
@@ -62,7 +62,7 @@ public:
     const std::optional<std::string>& trouble() const { return trouble_; }
 
     void hand_on() {
-        for (auto& [cell, record] : std::exchange(held_, {})) {
+        for (auto& [cell, record] : std::exchange(kept_back_, {})) {
             record.warnings.push_back(note_);
             write_timing(record);
             events_.done(cell.first, cell.second, record);
@@ -73,7 +73,7 @@ private:
     std::size_t cells_;
     const Events& events_;
     std::vector<model::Record> alone_, beside_;
-    std::vector<std::pair<CellNumber, model::Record>> held_;
+    std::vector<std::pair<CellNumber, model::Record>> kept_back_;
     std::string note_ =
         "side-by-side: other devices were measured at the same time; the run ended before cllab knew whether that "
         "slows it";
