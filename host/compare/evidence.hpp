@@ -1,4 +1,4 @@
-// What the arrangements of a comparison say: a log ratio each, and how far its rounds leave it open.
+// The evidence of a comparison: one log ratio per arrangement, with its error from the arrangement's rounds.
 //
 // On a busy host two cells that take turns within milliseconds often find the same machine, and as often not: the
 // differences of their logs have a narrow core, and beside it clusters as far off as a factor of two, where one cell
@@ -24,8 +24,8 @@ namespace cllab::compare {
 /// the others. None given: all alike.
 struct Evidence {
     std::vector<double> log_ratios, errors;
-    /// What of the log ratios may be the cores that others had: below 0, left had fewer of those it could use, and with
-    /// all of them would take so much less. Sides that lack as much of them lose alike, and it is 0.
+    /// The part of the log ratios that lost cores may explain. Below 0: the left side had fewer of its usable cores,
+    /// and with all of them would be faster by this much. 0 when both sides lack equally many.
     double tilt = 0;
 
     Evidence() = default;
@@ -37,8 +37,8 @@ struct Evidence {
     double error(std::size_t i) const { return errors.empty() ? 1 : errors[i]; }
 };
 
-/// What arrangements of one kernel differ by that their rounds do not say (`cllab run X --vs X --json`, on two cores):
-/// those that are known far better than this count as if they were not.
+/// The spread between arrangements of one kernel that their rounds do not show (`cllab run X --vs X --json`, on two
+/// cores). Added to each error as the root of the sum of squares.
 inline constexpr double between_arrangements = 0.003;
 
 Evidence ratios_of(std::span<const model::Arrangement> arrangements);

@@ -46,7 +46,7 @@ inline constexpr std::array<Look, 3> looks{{{0.5, 1, 0.005}, {0.25, 3, 0.003}, {
 /// a cell may take.
 double seconds_of_look(std::size_t number, double left, std::size_t undecided, double seconds);
 
-/// What looking at the cells 0 to n - 1 of a family consists of.
+/// The steps of testing the cells 0 to n - 1 of a family.
 struct LookSteps {
     std::function<void(std::size_t cell, double seconds, std::size_t number)>
         look;                                       ///< takes arrangements for about `seconds`, and tests

@@ -38,9 +38,9 @@ void invert(const std::vector<double>& density, const std::vector<double>& sorte
 double signed_rank_below(unsigned n, unsigned w);
 
 struct Rules {
-    /// Of the interval. A winner must be beyond it, the margin and the control: together that names one in at most 0.7
-    /// % of comparisons of equal code (simulated for 8 to 20 arrangements with noise that is normal, has heavy tails,
-    /// or lies in two clusters).
+    /// Coverage of the interval. A winner must be beyond the interval, the margin and the control. In simulation, at
+    /// most 0.7 % of comparisons of equal code then name a winner (8 to 20 arrangements; noise normal, heavy-tailed, or
+    /// in two clusters).
     double coverage = 0.98;
     double margin = 0.005;   ///< a winner is faster by more than this, beyond its interval
     double same = 0.02;      ///< the largest difference that may be called the same
@@ -56,13 +56,12 @@ double floor_of(double margin, const RatioEstimate& control);
 /// within `Rules::same`; else undecided.
 Judgement judge(const Evidence& evidence, const Evidence& control, bool same_code, const Rules& rules = {});
 
-/// Equal machine code that gets equal arguments, sizes, groups and data: a difference of its times is the machine's.
+/// Equal machine code with equal arguments, sizes, groups and data: any difference of the times is noise.
 bool same_code(const model::Record& a, const model::Record& b);
-/// What is not known of a launch is taken to be equal.
+/// Unknown parts of a launch count as equal.
 bool same_launch(const model::Record& a, const model::Record& b);
 
-/// True when more arrangements would not change what is said: the interval is as narrow as asked for, on at least
-/// `least`.
+/// True when more arrangements would not change the verdict: at least `least`, and an interval as narrow as `precise`.
 bool enough(const Evidence& evidence, const Rules& rules = {});
 
 /// Times the time asked for, planned for where arrangements are slow; one more until a comparison ends.

@@ -1,5 +1,5 @@
-// What a C text includes, and the text with all of it in place: the same for whoever asks whether two texts are equal,
-// keeps one for later, or waits until a part of it changes.
+// The includes of a C text, and the text with its includes in place. Comparison, baselines and --watch all use this
+// form.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace cllab {
 
-/// What its include directives ask for, as written: "\"tile.h\"", "<math.h>", "NAME" where a macro says it; each once.
+/// The operands of the text's #include directives, each once: "\"tile.h\"", "<math.h>", or a macro's "NAME".
 std::vector<std::string> includes_of(std::string_view text);
 
 /// `#line 1 "pitch.cl"`, with nothing in the path that ends the text, the line or the directive.
@@ -26,8 +26,9 @@ struct Closure {
     std::string text;                ///< each file that was found stands where it is included, between #line directives
     std::vector<std::string> files;  ///< their paths, each once
 };
-/// Conditions stay as they are and decide as before which of it is compiled. What is not found, what a macro names, and
-/// a file without a guard that includes itself stay #include directives. Throws Error(usage) for more than 16 MiB.
+/// Replaces #include directives by the files' text. Conditions (#if) stay in place. A directive stays if its file is
+/// not found, if a macro names it, or if the file includes itself without a guard. Throws Error(usage) for more than 16
+/// MiB.
 Closure closure_of(const std::string& path, const std::string& text, const FindIncluded& find);
 
 }  // namespace cllab

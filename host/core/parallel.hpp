@@ -1,4 +1,4 @@
-// Work on much data spread over the host's cores. What it computes does not depend on how many there are.
+// Spreads work on large data over the host's cores. The result does not depend on their number.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@ namespace cllab {
 
 /// Calls work(begin, end) for pieces that make up 0 .. count, each of at least `least_piece` but for the last, at the
 /// same time and from several threads, this one included; returns when all are done. Begins are multiples of
-/// least_piece. Throws what the first of the pieces that threw has thrown.
+/// least_piece. Rethrows the exception of the first piece that threw.
 void in_parallel(std::size_t count, std::size_t least_piece,
                  const std::function<void(std::size_t begin, std::size_t end)>& work);
 
@@ -19,7 +19,7 @@ void each_in_parallel(std::size_t count, const std::function<void(std::size_t i)
 
 inline constexpr std::size_t parallel_piece = 1 << 16;  ///< elements below which a thread costs more than it gains
 
-/// Of spans of one length that share no byte.
+/// For spans of equal length that do not overlap.
 void copy_bytes(std::span<std::byte> to, std::span<const std::byte> from);
 bool equal_bytes(std::span<const std::byte> a, std::span<const std::byte> b);
 

@@ -1,5 +1,5 @@
-// What drivers read from the environment when they load: where they keep compiled kernels, across processes, and where
-// their threads run.
+// Settings that drivers read from the environment when they load: where they cache compiled kernels, and where their
+// threads run.
 #pragma once
 
 #include <map>
@@ -27,7 +27,7 @@ int threads_that_run();
 /// there are, or where this process may not use all cores: PoCL counts them from the first.
 void pin_threads(int (*running)() = threads_that_run);
 
-/// What the environment says to drivers, by variable: of caches, which decide what a build costs, and of threads.
+/// The driver settings in the environment, by variable: caches, which decide the cost of a build, and threads.
 std::map<std::string, std::string> driver_settings();
 
 /// Environment settings, "NAME=value", with which the driver keeps what it compiles below `folder` and nowhere else;

@@ -1,5 +1,5 @@
-// Data as it was uploaded, in device memory that no kernel is given: the variants of a point have the same, each twice
-// or more often, and from there it goes into their buffers many times as fast as from the host.
+// Copies of uploaded data in device memory that no kernel sees. The variants of a point share their inputs, and a copy
+// on the device is many times faster than an upload.
 #pragma once
 
 #include <cstddef>

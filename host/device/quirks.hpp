@@ -1,6 +1,6 @@
-// What drivers really do, one entry each, with who deals with it: code that asks has_quirk() by the entry's name, a
-// function of this file, or what the lab does on every device because of it. model::Implementation is asked elsewhere
-// for what is no fault: a vendor's extensions, tools and widths, and that a simulator's times say nothing.
+// Faults of drivers, one entry each, with the place that handles it: code that calls has_quirk() with the entry's name,
+// a function of this file, or a rule for every device. Differences that are no faults (extensions, tools, widths,
+// simulated times) come from model::Implementation.
 #pragma once
 
 #include <map>
@@ -44,9 +44,9 @@ std::string line_option(const model::Device& device);
 /// is known of it.
 std::string line_trouble(const model::Device& device);
 
-/// What the text calls that which this driver calls `name`, a kernel or an argument.
+/// The name in the text of the kernel or argument that this driver calls `name`.
 std::string written_name(const model::Device& device, const std::string& name);
-/// What this driver calls the text's kernel `written`, by the names of the program's kernels.
+/// The driver's name for the text's kernel `written`, found among the program's kernels.
 std::string given_name(const model::Device& device, const std::string& written,
                        const std::vector<std::string>& kernels);
 

@@ -26,7 +26,7 @@ class Originals;
 class Staging;
 class PoisonKernel;
 
-/// What one process has found out about a device, and the next one need not find out again.
+/// Findings of one process about a device that the next process can reuse.
 struct Standing {
     TimerAudit audit;
     bool settled = false;          ///< Session::settled()
@@ -65,23 +65,22 @@ public:
     /// put() it there.
     bool poison(const cl::Buffer& buffer, std::size_t bytes, std::uint64_t seed);
     Clock::time_point last_wait() const { return last_wait_; }
-    /// Another process used the device until `when`, by the clock that the processes of a machine share: it is as warm
-    /// as if this one had.
+    /// Another process used the device until `when` (by the machine's shared clock), which kept it warm.
     void note_use(Clock::time_point when) { last_wait_ = std::max(last_wait_, when); }
     /// Whether the device's warm-up ended because its speed had settled; nothing before the first.
     std::optional<bool> settled() const { return settled_; }
     void set_settled(bool settled) { settled_ = settled; }
-    /// What is known here for another process; nothing before the audit and a first warm-up.
+    /// The findings to hand to another process; nothing before the audit and a first warm-up.
     std::optional<Standing> standing() const;
-    /// What another process has found out, as if this one had. The device is warm only as long as it is after this
-    /// one's own use.
+    /// Takes over the findings of another process. The device counts as warm for as long as after this process's own
+    /// use.
     void inherit(const Standing& standing);
     /// Those that device::build() need not make of text; empty where that is as fast.
     KnownPrograms& programs() { return programs_; }
     /// `bytes` of model::poison for `seed`: what stands in the guards. Kept for the next call.
     std::span<const std::byte> guard_pattern(std::uint64_t seed, std::size_t bytes);
-    /// From now on buffers lie somewhere else in each process: each is displaced within its allocation, by up to a
-    /// page, and other memory is allocated before it. Both are drawn from `seed`.
+    /// Randomizes the placement of later buffers from `seed`: each is displaced by up to a page within its allocation,
+    /// behind another allocation of random size.
     void scatter(std::uint64_t seed) { placement_.emplace(seed); }
     /// Whether buffers made from now on have guards; they have before.
     void set_guards(bool guards) { guards_ = guards; }
@@ -154,15 +153,15 @@ public:
     /// host's, unless any.
     GuardedBuffer(Session& session, std::size_t size_bytes, std::size_t guard_bytes, model::Transfer transfer,
                   model::Pages pages = model::Pages::any);
-    /// In memory of the process, with one end of the buffer at pages that may not be touched and guards in what is left
-    /// of its first and last page. `name` is what a fault is told by.
+    /// A buffer in the process's memory with one end at inaccessible pages, and guards in the rest of its first and
+    /// last page. A fault is reported under `name`.
     GuardedBuffer(Session& session, std::size_t size_bytes, Fence fence, const std::string& name);
 
     const cl::Buffer& buffer() const { return inner_; }
     std::size_t size_bytes() const { return size_; }
-    /// HostPages::huge_share(); nothing where the buffer asked for no kind of pages.
-    /// Of a fenced buffer: whether the device works in the memory that it was given, where `contents` must lie then.
+    /// For a fenced buffer: whether the device works in the given memory itself, which then holds `contents`.
     bool lies_in_place(std::span<const std::byte> contents) const;
+    /// HostPages::huge_share(); nothing unless the buffer asked for a kind of pages.
     std::optional<double> huge_share() const { return asked_pages_ ? pages_->huge_share() : std::nullopt; }
     /// Writes the guard pattern, unless it stands there; call before each verification.
     void arm(std::uint64_t seed);
@@ -179,8 +178,8 @@ private:
     bool armed_ = false, asked_pages_ = false;
 };
 
-/// Host to device and back, blocking; returns seconds by the host clock of what a program that fills and reads in place
-/// would pay: the whole copy, or map plus unmap without the fill where it is in place.
+/// Blocking copy to the device and back. Returns host-clock seconds: of the whole copy, or, for mapped buffers, of map
+/// and unmap without the fill.
 double upload(Session& session, const cl::Buffer& buffer, std::span<const std::byte> data, model::Transfer how);
 double download(Session& session, const cl::Buffer& buffer, std::span<std::byte> data, model::Transfer how);
 

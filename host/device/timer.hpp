@@ -36,9 +36,9 @@ Stamps stamps_of(const cl::Event& event);
 
 TimerAudit audit_timer(Session& session);
 
-/// Seconds from the first START to the last END of commands in this order, at least one. Of one queue only the first
-/// one's START and the last one's END are looked at; of several queues any may be first or last. Throws Error(result)
-/// where these cannot be.
+/// Seconds from the first START to the last END of commands in this order, at least one. With one queue, uses the first
+/// command's START and the last one's END; with several, any command may be first or last. Throws Error(result) for
+/// impossible stamps.
 double row_seconds(std::span<const Stamps> commands, bool one_queue);
 
 /// The audit's arithmetic on stamps, separate so that it is tested without a device.

@@ -13,7 +13,7 @@
 
 namespace cllab::model {
 
-/// Of log ratios, as ratios: 1.02 is 2 % slower.
+/// An estimate from log ratios, given as ratios: 1.02 is 2 % slower.
 struct RatioEstimate {
     double ratio = 1;          ///< exp of the Hodges-Lehmann estimate
     double low = 0, high = 0;  ///< the interval, when `covered`
@@ -70,8 +70,7 @@ struct Comparison {
     Judgement judgement;
     double seconds = 0;   ///< that all arrangements took
     std::string trouble;  ///< why there is no verdict, when an arrangement failed; empty otherwise
-    /// What may disturb, as it was before the first arrangement: "governor" -> "powersave". What could not be read is
-    /// not there.
+    /// Possible disturbances before the first arrangement: "governor" -> "powersave". Unreadable ones are absent.
     std::map<std::string, std::string> conditions;
 };
 

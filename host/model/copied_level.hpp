@@ -9,9 +9,9 @@
 namespace cllab::model {
 
 /// Bytes of both buffers of a copy: more than `first`, the cores' own levels cannot hold most of it; up to `second` it
-/// fits in the last one, which is one for all. Nothing where the system does not describe the caches. What fits in the
-/// cores' own levels is copied before all cores have come to the launch: 3 MiB at 65 GB/s on two cores, 1.5 MiB
-/// at 102 to 114 on cores that come 16 us late (`cllab run bandwidth_copy` on PoCL).
+/// fits in the last one, which is one for all. Nothing where the system does not describe the caches. A copy that fits
+/// the cores' own levels ends before all cores have joined the launch (`cllab run bandwidth_copy` on PoCL: two cores
+/// copy 3 MiB at 65 GB/s and 1.5 MiB at 102 to 114 GB/s).
 inline std::optional<std::pair<double, double>> copied_in_last_level(const Device& device) {
     const auto& levels = device.host_cache_levels;
     if (levels.empty()) return std::nullopt;

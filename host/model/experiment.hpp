@@ -175,8 +175,8 @@ struct HostLoop {
 
 using Step = std::variant<Launch, Upload, Download, Swap, HostLoop>;
 
-/// What one operation must do at the least: bytes that must move to or from memory, floating-point operations, and
-/// steps (whatever the probe counts: chained loads, work-items, barriers). Rates are computed from these elsewhere.
+/// The least work of one operation: bytes to and from memory, floating-point operations, and steps (the probe's own
+/// unit: chained loads, work-items, barriers). Rates are computed from these elsewhere.
 struct Work {
     double bytes = 0, flops = 0, steps = 0;
     bool assumed = false;        ///< nobody declared the bytes: every buffer once
@@ -197,8 +197,8 @@ struct Slope {
 };
 
 /// Operations that must stand in the machine code of the kernel: those of one trip of its loop with a Slope, else of
-/// the whole kernel. Where fewer than 95 % are found a compiler saw through the probe, and the cell is wrong_result,
-/// "collapsed: …". A lower bound: what compilers may do without is not declared.
+/// the whole kernel. With fewer than 95 % found, the compiler has removed the work and the cell is wrong_result,
+/// "collapsed: …". Declare a lower bound: omit operations that a compiler may legally remove.
 struct Declared {
     enum class What {
         multiply_add,  ///< fused, floating-point
@@ -217,7 +217,7 @@ struct Declared {
     unsigned bits = 32;  ///< of one element; wider instructions count as several, for arithmetic by their lanes
 };
 
-/// What a check sees: every Output, InOut and output Image by name, after the operations have run.
+/// The data that a check reads: every Output, InOut and output Image by name, after the operations.
 class Buffers {
 public:
     std::map<std::string, std::span<const std::byte>, std::less<>> data;
@@ -273,7 +273,7 @@ struct Reference {
     std::shared_ptr<const Setup> setup;
 };
 
-/// What the checks of a cell amount to.
+/// How far the checks of a cell prove its result.
 struct Proof {
     std::string checked_by;               ///< "host code", "reference naive"
     std::vector<std::string> warnings{};  ///< as Record::warnings
@@ -284,9 +284,9 @@ struct Setup {
     Extent global, local{}, offset{};  ///< offset: of the one launch of a set-up without steps
     std::vector<Step> steps{};
     unsigned verify_operations = 1;  ///< operations run before the check
-    /// Each operation goes on from what the one before left, so that `check` must go by Buffers::operations, and is
-    /// asked after verify_operations or one more. Everywhere else it must hold after any number, and what the timed
-    /// operations left is checked as it is.
+    /// Each operation continues from the previous one's output. `check` must then depend on Buffers::operations and is
+    /// called after verify_operations or one more. Without this flag `check` must hold after any number of operations,
+    /// and it also checks the output of the timed ones.
     bool accumulates = false;
     Work work;
     Check check;
@@ -306,8 +306,8 @@ struct Setup {
     std::function<std::vector<std::pair<std::string, double>>(const Buffers&, std::uint64_t operations)> observe{};
     /// Numbers that `check` finds besides right or wrong, e.g. the largest error in ulp; for Metric::compute to report.
     std::shared_ptr<std::map<std::string, double>> observed{};
-    /// Of a cell with a tolerance: every check judges by it where a result is not the expected one. Set by the run, or
-    /// by a kernel file that states a tolerance. The largest errors become metrics.
+    /// Set for a cell with a tolerance: every check uses it to judge a result that differs from the expected one. Set
+    /// by the run, or by a kernel file that states a tolerance. The largest errors become metrics.
     std::shared_ptr<Errors> errors{};
     std::optional<Reference> reference{};
     /// Asked when all cells of the comparison have been verified; nothing: the checks are independent host code.
@@ -368,7 +368,7 @@ struct Curve {
     std::vector<Sample> samples;
 };
 
-/// What a probe concludes from its curves: a knee, a capacity, a rate, with interval and how it was obtained.
+/// A probe's conclusion from its curves: a knee, a capacity or a rate, with its interval and method.
 struct Finding {
     std::string id;  ///< what it is joined by, of its own in its family: "peak.float"; never shown in a table
     std::string name, unit;
@@ -388,9 +388,9 @@ struct Experiment {
     std::vector<Variant> native{};  ///< what a user would pick instead of the kernels: only --native selects them
     /// Reads every axis of the cell from the Params (model/params.hpp) and never from the request's point.
     std::function<Setup(const Request&, Params&)> setup;
-    /// The cheap part of `setup`, for families with an axis that may be auto or a point that may make no sense: reads
-    /// every axis and makes no data. Throws Error(usage) for a point that makes no sense on any device, Unsupported for
-    /// one that this device cannot do.
+    /// The cheap part of `setup`: reads every axis and makes no data. For families with an axis that may be auto, or
+    /// with points that may make no sense. Throws Error(usage) for a point that makes no sense on any device,
+    /// Unsupported for one that this device cannot do.
     std::function<void(const Request&, Params&)> resolve{};
     std::vector<Metric> metrics{};
     std::string curve_over{};
@@ -405,12 +405,12 @@ struct Experiment {
     const std::string& swept_axis(const Variant& v) const { return v.curve_over.empty() ? curve_over : v.curve_over; }
 };
 
-/// What one operation makes, by the first rate of the family that has a unit of its own ("pixel" of "pixel/s").
+/// The product of one operation, in the unit of the family's first rate with a unit of its own ("pixel" of "pixel/s").
 struct Units {
     std::string unit;
     double number = 0;
 };
-/// Nothing where every rate of the family is of operations, bytes or FLOP.
+/// Nothing where all rates count operations, bytes or FLOP.
 std::optional<Units> units_of(const Experiment& experiment, const Setup& setup);
 
 }  // namespace cllab::model

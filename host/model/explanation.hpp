@@ -55,7 +55,8 @@ struct PeakAgain {
     bool of_profile = true;          ///< `before` is by the profile
 };
 
-/// What models of processors say of the hot block, as part of the time of the cell. Not by any peak of this device.
+/// Times of the hot block predicted by processor models (llvm-mca), as part of the cell's time. Independent of this
+/// device's measured peaks.
 struct ModelledTime {
     double ports_low = 0, ports_high = 0;    ///< seconds, by the models that say least and most: issue and ports alone
     double cycles_low = 0, cycles_high = 0;  ///< with dependencies, within a pass and from one to the next
@@ -77,10 +78,10 @@ struct Explanation {
     std::string unmodelled;  ///< why not, where it was asked for
     std::string untested;    ///< why a named limiter was not tested where that was asked for
 
-    /// Of a named one.
+    /// The bound that limits; null when none is named.
     const Bound* limiter() const { return limit == Limit::named ? &bounds.front() : nullptr; }
     const Bound* follower() const { return second > 0 && second < bounds.size() ? &bounds[second] : nullptr; }
-    /// Of all bounds taken together as they stand in the claim.
+    /// Seconds that the claim predicts: the limiter, and the bound that follows it.
     double seconds() const {
         return bounds.empty() ? 0 : bounds.front().seconds + (follower() ? follower()->seconds : 0);
     }

@@ -42,7 +42,7 @@ struct CoreModel {
     double cycles = 0;      ///< of one pass after the other, with its dependencies
 };
 
-/// What llvm-mca says of the block with the most samples.
+/// llvm-mca's predictions for the block with the most samples.
 struct CoreModels {
     std::string by;  ///< "llvm-mca-15"; empty where there is none
     std::vector<CoreModel> processors;
@@ -72,7 +72,7 @@ struct Hot {
 /// "sampled, 412 samples in the kernel of 430", "counted, 329383936 instructions of warps", "unknown: …": what the
 /// shares rest on.
 std::string statement(const Hot& hot);
-/// What a share is a part of: "the samples", "the executed instructions".
+/// The total that shares refer to: "the samples", "the executed instructions".
 const char* what_is_shared(const Hot& hot);
 
 }  // namespace cllab::model

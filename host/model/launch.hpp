@@ -1,4 +1,5 @@
-// What a cell's launches get, in one word: equal code with other arguments, sizes, groups or data is another cell.
+// A hash of everything a cell's launches receive. Equal code with other arguments, sizes, groups or data is another
+// cell.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What the set-ups of one run share: inputs and references that are dear to make and the same for several variants.
+// Inputs and references that are expensive to make and that several variants of one run share.
 #pragma once
 
 #include <any>

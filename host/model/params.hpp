@@ -1,5 +1,5 @@
-// The one way from a point to a set-up. Params reads the axes of one cell, puts a value in the place of "auto" and
-// keeps both, so that the point of a record is what was run: given back by --axis it makes the same cell.
+// The one way from a point to a set-up. Params reads the axes of one cell, replaces "auto" by a value, and keeps both.
+// A record's point is therefore the point that ran: given back by --axis, it makes the same cell.
 #pragma once
 
 #include <cstddef>
@@ -49,8 +49,8 @@ private:
     std::set<std::string> read_;
 };
 
-/// What the axes of request.point become on request.device: cheap, nothing is built or filled with data. Throws
-/// Error(usage) for a point that makes no sense on any device and Unsupported for one that this device cannot do.
+/// Resolves the axes of request.point on request.device. Cheap: builds nothing and makes no data. Throws Error(usage)
+/// for a point that makes no sense on any device and Unsupported for one that this device cannot do.
 Point resolve(const Experiment& experiment, const Request& request);
 
 /// The set-up of one cell, with Setup::point. Throws as resolve(), and Error(result) when the family left an axis

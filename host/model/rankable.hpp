@@ -10,25 +10,25 @@
 
 namespace cllab::model {
 
-/// With a smaller part of the cores that it could use, a cell is neither precise nor ranked.
+/// A cell that had less than this share of its usable cores is neither precise nor ranked.
 inline constexpr double nearly_all_cores = 0.9;
 
 /// Cores that the threads of a CPU's cell could use: those that ran or were ready to run, but no more than there are
 /// `groups`, or than the host has; 0 where either is not known, and of the result where nobody counted.
 double usable_cores(const Timing& time, double groups, unsigned of_host);
 
-/// Part of them that the threads had; 1 where it is not known, and on a GPU.
+/// The share of the usable cores that the threads had; 1 where unknown, and on a GPU.
 double cores_share(const Record& record);
 inline bool had_its_cores(const Record& record) { return cores_share(record) >= nearly_all_cores; }
 
-/// Cells of one device with the same were timed round by round. Nothing else is ranked.
+/// Cells of one device with equal Turns were timed round by round. Only such cells are ranked.
 struct Turns {
     std::string run;
     std::uint64_t comparison = 0;
     unsigned batch = 0;
     auto operator<=>(const Turns&) const = default;
 };
-/// Nothing where there is no time, and of schema 1, which does not say what run a record is of.
+/// Nothing for a record without a time, and for schema 1, which does not name the run.
 std::optional<Turns> turns_of(const Record& record);
 
 }  // namespace cllab::model

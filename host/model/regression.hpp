@@ -11,7 +11,7 @@
 
 namespace cllab::model {
 
-/// What became of a cell since the baseline; in the order of the table, worst first.
+/// The change of a cell since the baseline, in the order of the table: worst first.
 enum class CellChange {
     newly_wrong,    ///< ok in the baseline, wrong_result today
     newly_failing,  ///< ok in the baseline, another failure today

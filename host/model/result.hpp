@@ -54,8 +54,8 @@ struct Timing {
     double spread() const { return median > 0 ? std::max(high - median, median - low) / median : 1; }
     /// The same; 1 where there are too few samples for an interval.
     double uncertainty() const { return has_interval() ? spread() : 1; }
-    /// Part of so many cores that its threads had. Of what they did not have only that counts for which they waited:
-    /// work that is shared out unevenly leaves cores idle. 1 where it is not known.
+    /// The share of `parallel` cores that its threads had; 1 where unknown. A missing core counts only if a thread
+    /// waited for it: unevenly shared work leaves cores idle.
     double share_of(double parallel) const {
         const double lacked = cores > 0 && parallel > 0 ? std::clamp(parallel - cores, 0.0, std::max(0.0, waited)) : 0;
         return lacked > 0 ? 1 - lacked / parallel : 1;
@@ -84,7 +84,7 @@ struct BuildInfo {
     std::vector<std::string> elsewhere{};  ///< headers that only the driver finds, so that no text here has them
 };
 
-/// Of a hand-written C++ loop in the place of a kernel.
+/// A hand-written C++ loop in place of a kernel.
 struct NativeInfo {
     unsigned threads = 1;
     std::string compiler, instruction_set;  ///< that made it, and that it was made for
@@ -102,8 +102,8 @@ struct CodeInfo {
     std::string fingerprint;  ///< equal for equal code (inspect/binary/fingerprint.hpp); empty: unknown
 };
 
-/// What a cell is declared to do in the unit of its time: one operation, or one step of a slope. Zeros: not declared or
-/// not known.
+/// The declared work per unit of the cell's time: per operation, or per step of a slope. Zeros: not declared or not
+/// known.
 struct WorkInfo {
     double bytes = 0,
            flops = 0;            ///< that must move to or from memory; floating-point operations, for uint integer ones
@@ -152,7 +152,7 @@ struct Order {
     std::uint64_t prepared = 0;    ///< cells that the same process had prepared before
 };
 
-/// What it takes to do the run again, beside the command line and the device.
+/// The data needed to repeat the run, beside the command line and the device.
 struct RunInfo {
     std::string id;     ///< of the process that the user started, its children included; empty in schema 1
     std::string label;  ///< --label

@@ -1,5 +1,5 @@
-// How far results may be from what is expected, and how far they were: beside the time of a cell stands what its build
-// options cost in exactness.
+// Allowed and observed differences from the expected results, so that a cell's time is shown with the accuracy that its
+// build options cost.
 #pragma once
 
 #include <algorithm>
@@ -59,8 +59,7 @@ public:
     void merge(const Errors& other);
 
     const Tolerance& allowed() const { return allowed_; }
-    // The largest so far. Of results whose expected value is 0 there is no relative error, and only floating-point ones
-    // have ulps.
+    // The largest so far. An expected value of 0 gives no relative error; only floating-point results have ulps.
     double absolute() const { return absolute_; }
     double relative() const { return relative_; }
     double ulp() const { return ulp_; }

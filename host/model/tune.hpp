@@ -1,5 +1,5 @@
-// Trying the launch parameters that do not affect the result: which points are tried, and in what order. What a point
-// costs is asked through a callback, so the search is tested with no device.
+// The search over launch parameters that do not affect the result: which points to try, in what order. A callback
+// measures a point, so tests of the search need no device.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ struct TuneSpace {
 /// check_settings and axes_of.
 TuneSpace tune_space(const Selected& selected, const Settings& settings);
 
-/// What a point becomes on the device; nothing when the device cannot do it.
+/// Resolves a point on the device; nothing when the device cannot run it.
 using ResolvePoint = std::function<std::optional<Point>(const Point&)>;
 /// Seconds of each point, measured side by side; nothing for one that failed or that the device cannot do.
 using MeasurePoints = std::function<std::vector<std::optional<double>>(const std::vector<Point>&)>;
@@ -41,9 +41,9 @@ struct Screening {
 inline constexpr std::size_t most_exhaustive = 300;  ///< different points; above this the search below
 inline constexpr std::size_t random_starts = 48;     ///< points drawn at random by the search
 
-/// Points that resolve to the same point are one, which is tried once. Up to most_exhaustive different ones: all of
-/// them. Above: the initial point and `random_starts` drawn with `seed` side by side, then from the fastest one axis
-/// after the other, all its candidates side by side, until no axis gains another 1 %.
+/// Points that resolve to the same point count once. Tries all points when at most most_exhaustive differ. Otherwise it
+/// measures the initial point and `random_starts` drawn with `seed` in turns. It then continues from the fastest: one
+/// axis at a time, all its candidates in turns, until no axis gains another 1 %.
 Screening screen(const TuneSpace& space, const ResolvePoint& resolve, const MeasurePoints& measure, std::uint64_t seed);
 
 }  // namespace cllab::model

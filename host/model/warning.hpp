@@ -1,5 +1,5 @@
-// What a record may warn of. In the record a warning is text, "code: sentence with advice", so that every reader of the
-// JSON form can show those that it does not know; who asks for one asks by its name here.
+// The warnings of a record. A record holds text, "code: sentence with advice", so a reader of the JSON can show
+// warnings that it does not know. The program tests for a warning by its name here.
 #pragma once
 
 #include <algorithm>

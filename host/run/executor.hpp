@@ -22,10 +22,9 @@ public:
     /// A cell enters a phase ("build", "verify", "warm up", "sample", "dump"). `so_far` names the cell and device.
     virtual void begin(std::size_t group, std::size_t index, const model::Record& so_far, const char* phase) = 0;
     virtual void done(std::size_t group, std::size_t index, const model::Record& record) = 0;
-    /// Everything of the cells of a comparison is prepared and verified that can be before they are timed, which comes
-    /// next.
+    /// The cells of a comparison are prepared and verified; timing begins.
     virtual void measures(std::size_t group) { static_cast<void>(group); }
-    /// What --output wants in the file `path`.
+    /// The picture that --output writes to the file `path`.
     virtual void picture(const std::string& path, std::size_t width, std::size_t height, const model::Bytes& grey) = 0;
     /// Asked between samples and cells; true ends the run with Interrupted.
     virtual bool cancelled() = 0;
@@ -33,9 +32,9 @@ public:
 
 struct Interrupted {};
 
-/// Runs the request on one device, but for the cells that are `finished`. Cells fail alone; an Error of Blame::usage or
-/// ::environment passes through. `kept`: of the session, where the caller has more runs on it. `share`: of a request
-/// that measures nothing, what this process does of it; nothing: all.
+/// Runs the request on one device, without the cells in `finished`. A cell fails alone; an Error of Blame::usage or
+/// ::environment passes through. `kept`: results to reuse when the caller has more runs on the session. `share`: this
+/// process's part of a request that measures nothing; null: all of it.
 void execute(device::Session& session, const RunRequest& request, Observer& observer,
              const std::set<CellNumber>& finished = {}, Kept* kept = nullptr, Share* share = nullptr);
 

@@ -25,8 +25,8 @@ struct MeasureRules {
     double sampling_seconds = 0.4;  ///< cap of the sampling of one cell
     double precise_within = 0.01;   ///< half-width of the interval over the median
     unsigned first_check = 20, last_check = 320;
-    /// Rounds that look whether the time depends on what operations do to the data: six in a quarter of the sampling's
-    /// time or as many more as fit, three where they take longer than all of it.
+    /// Rounds that test whether earlier operations on the data change the time. The test ends after six rounds once a
+    /// quarter of the sampling time is spent, or after three once all of it is.
     unsigned fewest_data_rounds = 3, data_rounds = 6, most_data_rounds = 32;
     double data_seconds_part = 0.25;
     unsigned most_waiting = 5120;  ///< samples of a cell that waits for cores
@@ -64,9 +64,9 @@ private:
 
 model::Timing to_timing(std::span<const double> samples);
 
-/// Whether operations on data that operations have processed take as long as those on the data that goes in, by times
-/// taken in rounds of one of each: within 5 %, the noise of the rounds apart. Nothing: more rounds would tell; never
-/// with `last`, which takes the median for it. At least one round.
+/// Whether operations take the same time on processed data as on the inputs, within 5 % beyond the noise. The times
+/// come from rounds of one of each, at least one round. Nothing: more rounds are needed; never with `last`, which
+/// decides by the median.
 std::optional<bool> same_time(std::span<const double> fresh, std::span<const double> processed, bool last);
 
 enum class Plausible { yes, nothing, no };
@@ -77,13 +77,12 @@ Plausible plausible(const model::Timing& time, bool may_be_free);
 /// How the reason of a record begins that is wrong_result because the difference of its two times cannot be: no
 /// kernel's output is wrong.
 inline constexpr const char* implausible_step = "the time of a step is ";
-/// The results are right, and the difference of two times came out as none: of so short a sampling as says as little as
-/// a wide interval.
+/// The results are right, but the difference of the two times is below the noise of a short sampling.
 bool is_below_noise(const model::Record& record);
 
-/// What is wrong with times at three trip counts, the second halfway, as a line would have them: the middle is off by
-/// more than 5 % of the growth and the noise, or the time does not grow by more than the noise (unless it
-/// `may_be_free`). Nothing when they fit. Equally many times each, at least one, taken in turn; in seconds.
+/// Says how times at three trip counts, the second halfway, depart from a line; nothing when they fit. Either the
+/// middle is off by more than 5 % of the growth and the noise, or the time does not grow beyond the noise (unless it
+/// `may_be_free`). Seconds; equally many times each, at least one, taken in turns.
 std::optional<std::string> not_linear(std::span<const double> low, std::span<const double> middle,
                                       std::span<const double> high, bool may_be_free);
 

@@ -1,4 +1,4 @@
-// What to run: one value, made once from what the user asked and handed down as it is.
+// The request of a run: one value, made once from the command line and passed down unchanged.
 #pragma once
 
 #include <cstdint>
@@ -34,11 +34,11 @@ struct Settings {
     /// placement are drawn from `seed`, alike buffers are shared, each cell is proved once and sampled in whole rounds
     /// for about sampling_seconds.
     bool arrangement = false;
-    /// The run begins where another one on the device ended: what was found of its timer holds, and it is as warm
-    /// (host/README.md, rules 3 and 4).
+    /// The run continues another one on the device: the timer audit and the warm-up still hold (host/README.md, rules 2
+    /// and 4).
     bool goes_on = false;
-    /// Whether each timed operation of what works in place begins with the data put back, outside of its time; nothing:
-    /// that is found out.
+    /// Whether the inputs are restored before each timed operation of a kernel that works in place, outside its time.
+    /// Nothing: the run decides.
     std::optional<bool> fresh_data;
     double hot_seconds = 0;     ///< of the launches in which it is sampled which code runs; 0: none
     bool core_models = false;   ///< what models of processors say of the hot block is asked for, where an x86 ran it
@@ -54,8 +54,8 @@ struct Settings {
     bool builds_ahead =
         true;  ///< several cells at once where the device can; false: a driver that ends ends in its cell
     std::map<std::string, model::Limits> limits;  ///< of devices that have a profile, by selector
-    /// What a record cannot be by the limits of its device, in a sentence that becomes a warning. `one_launch`: its
-    /// time is that of a single launch by the event clock.
+    /// Says why a record is impossible by its device's limits; the sentence becomes a warning. `one_launch`: the time
+    /// is of one launch, by the event clock.
     std::function<std::optional<std::string>(const model::Record&, const model::Limits&, bool one_launch)> judge;
     std::function<std::string(const model::Record&, const model::Limits&)>
         name_limit;  ///< for Record::limit, by the limits of its device
@@ -66,7 +66,8 @@ struct RunRequest {
         yardstick;  ///< the copy that `of copy` is against, with an axis "size"; nothing: no `of copy`
     std::vector<model::Group> comparisons;
     Settings settings;
-    /// What is likely to be asked for next: built beside the last of these where the device can and builds are kept.
+    /// Comparisons that are likely to follow. They are built beside the last of `comparisons` where the device can and
+    /// builds are kept.
     std::vector<model::Group> upcoming{};
 };
 

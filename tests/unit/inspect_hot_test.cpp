@@ -337,7 +337,7 @@ BOOST_AUTO_TEST_CASE(a_loop_beside_one_that_only_reads_is_unknown_and_so_is_a_sh
     const std::string reads =
         "\tglobal_load_dword v3, v[1:2], off // 000000001010: DC508000 037F0001\n" + back_to("1018", "10");
     const auto two = account(gcn(reads + load_and_store("103", "dwordx4") + back_to("1040", "30")), {64, 64, 0});
-    BOOST_TEST(model::statement(two) == "unknown: how often its other loops are passed is not known");
+    BOOST_TEST(model::statement(two) == "unknown: the trip counts of its other loops are not known");
     std::string long_way;
     for (int i = 0; i < 20; ++i)
         long_way += "\tv_fmac_f32_e32 v1, v2, v3 // 0000000020" + std::to_string(10 + 4 * i) + ": 76020702\n";

@@ -20,27 +20,26 @@ public:
     /// Rules 4 and 5: warms the device up where it is not, launches the cell a few times and fixes the operations of a
     /// sample. False: the cell is finished.
     bool warm_up();
-    /// Takes the sample of a round, and looks at times at what the samples so far have left. False: enough, or failed.
+    /// Takes the sample of a round, and sometimes checks the output of the samples so far. False: enough, or failed.
     bool sample(unsigned round);
     /// Takes the sample of a round of an arrangement; the caller decides how many. False: failed.
     bool sample_of_arrangement(unsigned round);
-    /// True when the samples that count do not suffice yet.
+    /// True while more samples are needed.
     bool lacks_samples();
     /// Rule 14: the reference kernel took `seconds` just now; 0: there is none.
     void reference(double seconds) {
         if (seconds > 0) drift_.reference(seconds);
     }
-    /// Counts samples that were set aside: for cells that are compared round by round, whose machine was the same in
-    /// each.
+    /// Counts the samples that were set aside after all. For cells compared round by round, which drift affects alike.
     void keep_all() { drift_.give_up(); }
     /// Ends the sampling with the samples there are; the record says `interrupted`.
     void stop_early() { interrupted_ = true; }
     bool interrupted() const { return interrupted_; }
-    /// From now on each timed operation of what works in place begins with the data put back, outside of its time;
-    /// before the first sample. `why`: what the record says of it. False: failed.
+    /// Restores the inputs before each timed operation from now on, outside its time. Call before the first sample.
+    /// `why`: the reason in the record. False: failed.
     bool begin_with_fresh_data(const std::string& why);
-    /// Cells with the same number take turns. `apart`: why others of the comparison are in another batch; empty: none
-    /// is.
+    /// Cells with the same number take turns. `apart`: why other cells of the comparison are in another batch; empty:
+    /// all are in one.
     void set_batch(unsigned number, const std::string& apart);
 
     const Subject::Parts& parts() const { return parts_; }  ///< with Settings::steps, a value for each sample taken

@@ -63,24 +63,24 @@ struct CellState {
 
 /// needs -> setup, and begins the build. For what is prepared soon: builds of several cells then go on at once.
 void begin(CellState& state);
-/// Begins only the build of a cell that may come later. What is wrong with it, it says itself when it comes.
+/// Begins only the build of a cell that may come later. Errors are reported when the cell comes.
 void build_for_later(device::Session& session, Instruments& instruments, const model::Cell& cell,
                      const Settings& settings);
-/// begin() where it is not begun -> build -> verify. False: the cell is finished. `beside`: a prepared cell whose
-/// buffers are used where they are alike (host/README.md, rule 15). `proved`: one with the same setup, whose answer
-/// this one's is held against before the host's.
+/// begin() unless begun -> build -> verify. False: the cell is finished. `beside`: a prepared cell whose equal buffers
+/// are reused (host/README.md, rule 15). `proved`: a cell with the same setup; its output is compared with this cell's
+/// before the host's reference is.
 bool prepare(CellState& state, const CellState* beside = nullptr, const CellState* proved = nullptr);
 
-/// Of the copy that the cell can be held against; 0: none.
+/// Bytes of the copy that the cell is compared with; 0: none.
 std::uint64_t yardstick_bytes(const CellState& state);
 void set_yardstick(CellState& state, const Yardsticks::Known& known);
 
 /// The program's binary, which the driver is asked for once. Empty where it has none.
 std::span<const std::byte> binary_of(CellState& state);
-/// On a device that is this host: runs the cell while addresses are sampled, where Settings::hot_seconds asks for it. A
-/// cell of which nothing can be said has a record that says why.
+/// On a device that is this host: runs the cell for Settings::hot_seconds and samples addresses. Where that is
+/// impossible, the record has the reason.
 void sample_hot_code(CellState& state);
-/// What the declared work says of the code on a device where nothing is sampled; nothing on a CPU.
+/// The hot code inferred from the declared work, for devices without sampling; nothing on a CPU.
 std::optional<model::Hot> hot_by_account(const CellState& state, const inspect::Analysis& analysis);
 /// Instructions of the hot code per pixel, or per byte moved, among the metrics; nothing where they are not known.
 void count_per_unit(CellState& state);
@@ -93,7 +93,7 @@ void see_code(CellState& state);
 /// see_code(), checks what the timed operations left and fills the record. Never throws for what a driver
 /// did. `sampling`: nothing where the cell was not to be measured.
 void finish(CellState& state, Sampling* sampling);
-/// Of a cell of an arrangement: the samples as they are and the guards; no code is read and nothing dumped.
+/// Finishes a cell of an arrangement: keeps all samples and checks the guards. Reads no code and dumps nothing.
 void finish_arrangement(CellState& state, Sampling& sampling);
 
 }  // namespace cllab::run

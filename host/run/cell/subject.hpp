@@ -1,5 +1,5 @@
-// What a cell measures, and whether what it leaves is right: the operation on as many sets of buffers as its cache
-// state asks for, the proof of each, and the clock around it.
+// The measured operation of a cell: its sets of buffers (one, or several for --cache rotate), the checks of their
+// contents, and the clock.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,15 @@ class Subject {
 public:
     using Wrong = std::optional<std::string>;  ///< what is wrong in one sentence, or nothing
 
-    /// One set of buffers. Throws as Operation's constructor. `beside`: another one, proved on the same data and alive
-    /// as long as this one, whose buffers are used set by set where they are alike.
+    /// Makes one set of buffers. Throws as Operation's constructor. `beside`: a Subject proved on the same data, whose
+    /// equal buffers are reused set by set. It must outlive this one.
     Subject(device::Session& session, const device::Built& built, const model::Setup& setup, const std::string& entry,
             const Subject* beside = nullptr);
     /// The program of Setup::reference; before verify().
     void set_reference(const device::Built& built) { reference_ = &built; }
-    /// What this one leaves is right where it is, byte by byte, what `other` left and its check has seen: one with the
-    /// same setup and seed, whose verify() was the last thing that it proved. A host's reference of a large cell takes
-    /// longer than all the rest of an arrangement.
+    /// Accepts output that equals, byte by byte, the output that `other`'s check accepted. `other` has the same setup
+    /// and seed, and verify() was its last check. Reason: the host's reference of a large cell takes longer than the
+    /// rest of an arrangement.
     void share_answer(const Subject& other) { same_answer_ = &other; }
     /// Makes more sets until there are `count`; they are loaded by the next verify().
     void make_sets(std::size_t count);
@@ -37,8 +37,8 @@ public:
     /// not where nobody looks after the process, the device copies memory that it is given, or there is no room.
     Wrong verify(const model::Setup& setup, std::uint64_t seed, unsigned operations, bool forget = false,
                  device::Fence fence = device::Fence::none);
-    /// The same of what the operations since then have left in every set that was in use. Of a setup that accumulates
-    /// only the guards are looked at.
+    /// Checks the output of the operations since verify(), in every set in use. For a setup that accumulates, checks
+    /// only the guards.
     Wrong check_left();
     /// Whether what an operation leaves is what the next one begins with.
     bool works_in_place() const { return sets_.front()->works_in_place(); }
@@ -59,10 +59,9 @@ public:
                         const std::function<bool(const OnData&)>& enough);
     /// Overwrites every output with what verify() loaded, so that check_left() is about the operations from now on.
     void poison();
-    /// Whether the operation does its work at every launch: a few single ones, half of them on poisoned outputs and
-    /// half on outputs that hold the answer already, take the same time and leave the answer; what goes in is the same
-    /// for all. Runs up to `seconds`, longer while all launches show a difference. Nothing for a setup that
-    /// accumulates.
+    /// Checks that every launch does its work. Runs single launches on the same inputs, half on poisoned outputs and
+    /// half on outputs that already hold the answer. All must take the same time and leave the answer. Runs up to
+    /// `seconds`, longer while all launches show a difference. Returns nothing for a setup that accumulates.
     Wrong check_haste(double seconds);
 
     /// One more operation of the first set, or of an operation that accumulates the first ones again and one more;
@@ -86,7 +85,7 @@ public:
     /// Reads the first set back without a check.
     Wrong read_back();
     bool shares_memory() const;  ///< all of its sets are those of `beside`
-    /// What was written outside of a buffer.
+    /// Says what was written outside of a buffer.
     Wrong guard_damage();
     std::size_t sets() const { return sets_.size(); }
     /// It is timed as a row of operations, by events at its ends: an operation of several commands.
