@@ -5,11 +5,12 @@
 #include <boost/test/unit_test.hpp>
 #include <sstream>
 
-#include "app/claims/peaks.hpp"
 #include "app/commands/profile.hpp"
 #include "app/commands/tune.hpp"
 #include "app/commands/watched.hpp"
+#include "app/comparing/measure.hpp"
 #include "app/screen/stdout_guard.hpp"
+#include "explain/peaks.hpp"
 #include "unit/fake_runner.hpp"
 #include "unit/probe_setup.hpp"
 
@@ -104,10 +105,11 @@ model::Figure launch_figure(double seconds) {
 struct Doubted {
     explicit Doubted(const FakeRunner::Answer& answer) : runner(runner_of(answer)) {
         settings.limits[device.selector].figures = {launch_figure(10)};
-        app::Peaks peaks(runner, settings, device);
+        app::RunnerMeasure measure(runner, settings, device, nobody);
+        explain::Peaks peaks(measure, settings.limits.at(device.selector));
         Record record = runner.record_of(cell, "0:0");
         record.work = {.launches = 1};
-        explanation = peaks.explain(cell, record, nobody);
+        explanation = peaks.explain(cell, record);
         limits = peaks.limits();
     }
     model::Device device = gpu();
@@ -213,7 +215,9 @@ BOOST_AUTO_TEST_CASE(a_second_time_stands_where_no_bound_explains_the_first_and_
         settings.limits[device.selector] = {};
         const auto cell = test::first_cell("muladd_fma");
         const auto record = runner.record_of(cell, "0:0");
-        return app::Peaks(runner, settings, device).second_time(cell, record, model::Limit::unexplained);
+        app::RunnerMeasure measure(runner, settings, device, nobody);
+        return explain::Peaks(measure, settings.limits.at(device.selector))
+            .second_time(cell, record, model::Limit::unexplained);
     };
     BOOST_TEST(second([](Record& record, const model::Cell&, std::size_t) { test::take(record, 0.5); }).has_value());
     BOOST_TEST(!second([](Record&, const model::Cell&, std::size_t) {}));
