@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(other_results_are_a_change_of_their_own_unless_they_may_cha
     BOOST_TEST((cell.change == CellChange::other_results), model::name(cell.change));
     BOOST_TEST(
         cell.reason ==
-        "today's text leaves other results than the baseline's: of the baseline's text y[1] is 0.5, of k.cl 0.4");
+        "today's text gives other results than the baseline's: of the baseline's text y[1] is 0.5, of k.cl 0.4");
     BOOST_TEST(!cell.test.has_value());
     base.invocation.results_may_change = true;
     const auto timed = base.run(answer);
