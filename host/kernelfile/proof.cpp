@@ -9,6 +9,7 @@
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "kernelfile/data.hpp"
+#include "model/warning.hpp"
 
 namespace cllab::kernelfile {
 namespace {
@@ -241,6 +242,9 @@ model::Proof Ledger::proof(const Question& q) const {
     const auto* const found = seen_of(q);
     if (!found) return {"nothing"};
     const auto& seen = *found;
+    const auto warn = [&out](model::Warning code, const std::string& sentence) {
+        out.warnings.push_back(model::warning(code, sentence));
+    };
     const auto [agreeing, other] = company(q);
     std::map<std::string, std::string> code_of;  // by variant; itself where nobody knows the code
     for (const auto& member : agreeing) {
@@ -260,8 +264,8 @@ model::Proof Ledger::proof(const Question& q) const {
         out.checked_by = "is the reference";
     } else if (!seen.disputed_by.empty()) {
         out.checked_by = "disputed by " + seen.disputed_by;
-        out.warnings.push_back("disputed: '" + q.variant + "' and '" + seen.disputed_by +
-                               "' leave different results; a line 'reference NAME' says which is right");
+        warn(model::Warning::disputed, "'" + q.variant + "' and '" + seen.disputed_by +
+                                           "' leave different results; a line 'reference NAME' says which is right");
     } else if (codes.size() > 1) {
         out.checked_by = "agreement of " + std::to_string(codes.size());
         if (q.random_inputs && seen.seeds.size() < 2) out.checked_by += ", one input";
@@ -269,24 +273,24 @@ model::Proof Ledger::proof(const Question& q) const {
         out.checked_by = "only itself";
         std::string why = "unproved: every launch gives the same result, but nothing says that it is right";
         if (code_of.size() > 1) why += ", as do variants that have the same code";
-        out.warnings.push_back(why + "; 'expect NAME = FILE' or 'reference KERNEL' does");
+        warn(model::Warning::unproved, why + "; 'expect NAME = FILE' or 'reference KERNEL' does");
         if (!other.empty())
-            out.warnings.push_back(
-                "unlike: '" + other +
-                "' takes the same arguments and gives other results; if both should give the same, add a line 'same " +
-                q.variant + ", " + other + "'");
+            warn(model::Warning::unlike, "'" + other +
+                                             "' takes the same arguments and gives other results; if both should give "
+                                             "the same, add a line 'same " +
+                                             q.variant + ", " + other + "'");
     }
-    if (!seen.other_results.empty()) out.warnings.push_back("other-results: " + seen.other_results);
+    if (!seen.other_results.empty()) warn(model::Warning::other_results, seen.other_results);
     for (const auto& name : seen.untouched)
-        out.warnings.push_back("unwritten: '" + name + "' still holds its contents from before the kernel ran");
+        warn(model::Warning::unwritten, "'" + name + "' still holds its contents from before the kernel ran");
     for (const auto& name : seen.partly)
-        out.warnings.push_back("partly-written: some of '" + name +
-                               "' still holds its contents from before the kernel ran");
+        warn(model::Warning::partly_written,
+             "some of '" + name + "' still holds its contents from before the kernel ran");
     if (q.random_inputs && seen.hashes.size() > 1 &&
         std::all_of(seen.hashes.begin(), seen.hashes.end(),
                     [&](const auto& h) { return h.second == seen.hashes.begin()->second; }))
-        out.warnings.push_back(
-            "input-ignored: two random inputs give the same results, so the results do not depend on the input");
+        warn(model::Warning::input_ignored,
+             "two random inputs give the same results, so the results do not depend on the input");
     return out;
 }
 

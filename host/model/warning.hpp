@@ -18,10 +18,12 @@ enum class Warning {
     clock_limited,
     coarse,
     collapsed_sass,
+    disputed,
     event_exceeds_host,
     few_cores,
     fresh_data,
     host_clock,
+    input_ignored,
     interrupted,
     native,
     no_binary,
@@ -33,23 +35,35 @@ enum class Warning {
     not_in_turns,
     not_linear,
     not_settled,
+    other_results,
+    partly_written,
     simulated,
     throttled,
+    unlike,
+    unproved,
+    unwritten,
 };
 
 /// Its code in the record, in the order of Warning.
-inline constexpr std::array<std::string_view, 23> warning_codes{
-    "below-floor",        "beyond-memory", "beyond-peak", "clock-limited", "coarse",       "collapsed-sass",
-    "event-exceeds-host", "few-cores",     "fresh-data",  "host-clock",    "interrupted",  "native",
-    "no-binary",          "no-cost",       "no-dump",     "no-steps",      "no-yardstick", "noise-floor",
-    "not-in-turns",       "not-linear",    "not-settled", "simulated",     "throttled"};
-static_assert(warning_codes.size() == static_cast<std::size_t>(Warning::throttled) + 1);
+inline constexpr std::array<std::string_view, 30> warning_codes{
+    "below-floor",    "beyond-memory",  "beyond-peak",  "clock-limited",
+    "coarse",         "collapsed-sass", "disputed",     "event-exceeds-host",
+    "few-cores",      "fresh-data",     "host-clock",   "input-ignored",
+    "interrupted",    "native",         "no-binary",    "no-cost",
+    "no-dump",        "no-steps",       "no-yardstick", "noise-floor",
+    "not-in-turns",   "not-linear",     "not-settled",  "other-results",
+    "partly-written", "simulated",      "throttled",    "unlike",
+    "unproved",       "unwritten"};
+static_assert(warning_codes.size() == static_cast<std::size_t>(Warning::unwritten) + 1);
 
 constexpr std::string_view code_of(Warning warning) { return warning_codes[static_cast<std::size_t>(warning)]; }
 
 inline std::string warning(Warning code, std::string_view sentence) {
     return std::string(code_of(code)) + ": " + std::string(sentence);
 }
+
+/// What stands behind the code.
+inline std::string_view sentence_of(std::string_view warning) { return warning.substr(warning.find(": ") + 2); }
 
 inline bool is(const std::string& text, Warning code) {
     const auto name = code_of(code);

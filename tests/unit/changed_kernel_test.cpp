@@ -264,11 +264,11 @@ BOOST_AUTO_TEST_CASE(where_there_is_no_ballast_the_reason_is_told) {
     BOOST_TEST(why(planned(r, hopper())).find("the compiler reports registers") != std::string::npos);
     r = resident();
     r.work.group = 0;
-    BOOST_TEST(why(planned(r, hopper())).find("the driver's choice") != std::string::npos);
+    BOOST_TEST(why(planned(r, hopper())).find("the driver chooses its groups") != std::string::npos);
     r = resident();
     r.work.group = 1024;
     r.code.registers = 64;  // one group is all that a unit holds
-    BOOST_TEST(why(planned(r, hopper())).find("leaves a unit fewer than 32 waves") != std::string::npos);
+    BOOST_TEST(why(planned(r, hopper())).find("a unit still holds at least 32 waves") != std::string::npos);
     BOOST_TEST(why(planned(resident(), test::probe_gpu())) != "");
 }
 

@@ -199,11 +199,11 @@ BOOST_AUTO_TEST_CASE(a_peak_that_is_faster_beside_the_cell_twice_stands_in_place
 BOOST_AUTO_TEST_CASE(a_peak_that_is_the_same_or_wrong_beside_the_cell_leaves_the_profiles) {
     const Doubted same([](Record& record, const model::Cell&, std::size_t) { test::take(record, 10); });
     BOOST_REQUIRE(same.explanation.again.size() == 1u);
-    BOOST_TEST(same.explanation.again.front().note == "it is no faster now, so that this cell stays beyond it");
+    BOOST_TEST(same.explanation.again.front().note == "it is no faster now, so this cell still exceeds it");
     const Doubted wrong([](Record& record, const model::Cell&, std::size_t) { test::make_wrong(record); });
     BOOST_REQUIRE(wrong.explanation.again.size() == 1u);
     BOOST_TEST(!wrong.explanation.again.front().used);
-    BOOST_TEST(wrong.explanation.again.front().note == "a few cells cannot measure it, or others disturb them");
+    BOOST_TEST(wrong.explanation.again.front().note == "too few cells measure it, or other work disturbs them");
     for (const auto* one : {&same, &wrong}) BOOST_TEST(one->limits.find("launch.empty.item")->value == 10);
 }
 

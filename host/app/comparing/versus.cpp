@@ -31,9 +31,6 @@ Records run_arrangement(Runner& runner, const run::RunRequest& request, const st
     return out;
 }
 
-/// What a kernel file's cell says when its text was held against another text of the same cell.
-constexpr std::string_view other_results = "other-results: ";
-
 }  // namespace
 
 model::Cell control_of(model::Cell cell) {
@@ -77,13 +74,13 @@ bool Versus::is_sound(const std::vector<model::Record>& records) {
     for (std::size_t i = 0; i < records.size(); ++i) {
         const auto& record = records[i];
         const auto changed = std::find_if(record.warnings.begin(), record.warnings.end(),
-                                          [](const auto& w) { return w.starts_with(other_results); });
+                                          [](const auto& w) { return model::is(w, model::Warning::other_results); });
         const bool differs = !results_may_change_ && changed != record.warnings.end();
         if (record.status == model::Status::ok && !differs) continue;
         const bool failed = record.status != model::Status::ok;
-        failure_ = {record.status, i % 2 == 0, failed ? record.reason : changed->substr(other_results.size())};
+        failure_ = {record.status, i % 2 == 0, failed ? record.reason : std::string(model::sentence_of(*changed))};
         out_.trouble = record.id +
-                       (failed ? std::string(" is ") + model::name(record.status) : " leaves other results") +
+                       (failed ? std::string(" is ") + model::name(record.status) : " gives other results") +
                        " in one of the arrangements: " + failure_->reason;
         return false;
     }
