@@ -1,6 +1,7 @@
 // The bounds that explain/limiter.hpp is about, one function a resource.
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -40,7 +41,7 @@ Bound without_nearer(Bound bound, double nearer, double relative_time = 0) {
 
 /// The fastest of the streams that read and write in the proportion of the cell; of all of them where none does.
 const Figure* stream_like(const Record& record, const Limits& limits) {
-    using Names = std::initializer_list<const char*>;
+    using Names = std::vector<const char*>;
     const auto fastest = [&](Names ids) {
         const Figure* out = nullptr;
         for (const auto* id : ids)
