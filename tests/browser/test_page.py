@@ -245,7 +245,7 @@ class Page(LabTest):
         cards = self.js("return Array.from(document.querySelectorAll('details.code')).map(d => d.textContent)")
         self.assertEqual(len(cards), 2)
         self.assertIn("loop at 0x1e50", cards[0])
-        self.assertIn("91.0 % of 100 samples", cards[0])
+        self.assertIn("91.0 % of 100 sampled addresses", cards[0])
         self.assertRegex(cards[0], r"The same code at 2 other points: width=2048, 2\d\d us, width=4096, [23]\d\d us\.")
         self.assertIn("because no addresses were sampled", cards[1])
         # Vector instructions have their class's tint in the listing and where both variants stand beside each other.

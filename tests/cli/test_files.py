@@ -282,7 +282,7 @@ class FewSamples(FilesTest):
         cell = self.records()[0]
         self.assertEqual((cell["status"], cell["time"]["stop_reason"]), ("ok", "interrupted"))
         self.assertEqual([w.split(":")[0] for w in cell["warnings"]].count("interrupted"), 1, cell["warnings"])
-        self.assertIn("interrupted: the run was ended while this cell was sampled", out)
+        self.assertIn("interrupted: the run ended during the sampling of this cell", out)
         self.assertEqual("low" in cell["time"], cell["time"]["n"] >= 6)
 
     def test_fewer_than_six_samples_have_no_interval_and_no_rank(self):

@@ -8,7 +8,7 @@ from lab import LabTest, against_noise
 
 class Hot(LabTest):
     # PoCL 3.1 keeps the lines of the kernel, and drops those of the work-group function into which it inlines it.
-    SOURCE = r"(?m)^// pitch\.cl:\d+  \S|^no source lines: the driver gives the function that runs no line information"
+    SOURCE = r"(?m)^// pitch\.cl:\d+  \S|^no source lines: the driver gives the running function no line information"
     SMALL = ["--device", "cpu", "--axis", "width=512", "--axis", "height=512"]
 
     @against_noise

@@ -60,7 +60,7 @@ class Points(LabTest):
         out, _ = self.lab("tune", "pitch_wide", "--device", "cpu", "--axis", "width=64", "--axis", "height=8", "--axis",
                           "local=auto,64x1,32x4", "--axis", "items=auto,1,2,2Ki", "--axis", "pitch=2", "--max-time", "0.02", timeout=300)
         # The local size is no choice on a CPU, and "auto" is one of the numbers on a machine with few cores.
-        self.assertRegex(words(out), r"pitch_wide on '[^']*': 12 points of local, items, [34] different and possible on this device "
+        self.assertRegex(words(out), r"pitch_wide on '[^']*': 12 points of local, items, [34] distinct and possible on this device "
                                      r"all [34] tried; [34] have a time ")
         self.assertLessEqual(max(len(line) for line in out.splitlines() if "cllab run" not in line), 80)
 

@@ -134,8 +134,11 @@ class Regress(LabTest):
         self.pitch.write_text(SLOWED % self.text)
         cells, whole, out, _ = self.regress("--recorded", status=0)
         self.assertEqual(cells["pitch_loop"]["change"], "undecided", out)
-        self.assertGreater(cells["pitch_loop"]["ratio"]["ratio"], 2)
-        self.assertIn("too few for a verdict", cells["pitch_loop"]["reason"])
+        if "ratio" in cells["pitch_loop"]:
+            self.assertGreater(cells["pitch_loop"]["ratio"]["ratio"], 2)
+            self.assertIn("too few for a verdict", cells["pitch_loop"]["reason"])
+        else:
+            self.assertRegex(cells["pitch_loop"]["reason"], "^in every run of (the baseline|today) other processes had its cores$")
         self.assertTrue(whole["recorded"])
         self.assertIn("weaker claim", words(out))
 
@@ -143,7 +146,7 @@ class Regress(LabTest):
         self.baseline()
         _, whole, out, _ = self.regress("pitch_loop", "--calibrate")
         self.assertEqual(whole["calibration"]["cells"], 1)
-        self.assertRegex(words(out), r"\d of 1 cells were called slower or faster")
+        self.assertRegex(words(out), r"\d of 1 cells gave a false alarm")
 
     def test_a_history_names_the_run_where_the_level_changed(self):
         self.lab("run", "pitch_loop", *SIZE, "--device", "cpu", "--no-dumps", "--no-yardstick", "--json", "r.jsonl")
@@ -181,7 +184,7 @@ class Regress(LabTest):
 
     def test_what_is_no_baseline_is_refused_in_one_sentence(self):
         _, err = self.lab("regress", "nothing", status=2)
-        self.assert_one_sentence(err, "'nothing' is no baseline", "--baseline DIR")
+        self.assert_one_sentence(err, "'nothing' is not a baseline", "--baseline DIR")
         _, err = self.lab("regress", "x", "--recorded", "--calibrate", status=2)
         self.assert_one_sentence(err, "one of --recorded, --calibrate and --history")
         _, err = self.lab("regress", "x", "--threshold", "-3", status=2)

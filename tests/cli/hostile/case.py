@@ -38,13 +38,13 @@ class Option:
 
 def options_of(program, command):
     """The options that the program's own help page names: a new one is in the table without anybody's doing."""
-    page = subprocess.run([program, command, "--help"], capture_output=True, text=True, check=True).stdout
+    page = subprocess.run([program, command, "--help", "all"], capture_output=True, text=True, check=True).stdout
     out = []
-    # "  -a [ --axis ] NAME=VALUES Redefines an axis: …" or "  --isolate                 Runs each …", and lines that go on.
-    for head, text in re.findall(r"^  (-\S.*?(?: \[ --\S+ \])?(?: (?:[A-Z][A-Z=,\[\]]*|bytes=N flops=N))?(?: \(=\S+\))?) +((?:[A-Z].*\n?)(?:  {8,}.*\n?)*)", page.split("\nOptions:\n")[1].split("\n\n")[0], re.M):
+    # "  -a, --axis NAME=VALUES  Sets an axis …" or "  --isolate               Runs each …", and lines that go on.
+    for head, text in re.findall(r"^  (-\S.*?(?: (?:[A-Z][A-Z=,\[\]]*|bytes=N flops=N))?(?: \(=\S+\))?)(?: +|\n {8,})((?:[A-Z].*\n?)(?:  {8,}.*\n?)*)", page, re.M):
         name = re.search(r"--[a-z0-9-]+", head)[0]
-        short = re.match(r"(-\w) \[", head)
-        value = re.search(r"(?:--[a-z0-9-]+(?: \])?) ([A-Z][A-Z=,\[\]]*|bytes=N flops=N)", head)
-        out.append(Option(name, short[1] if short else "", value[1] if value else "", "Repeats." in text or (value is not None and value[1].startswith(("NAME=", "D")) and value[1] != "DIR"),
+        short = re.match(r"(-\w),", head)
+        value = re.search(r"--[a-z0-9-]+ ([A-Z][A-Z=,\[\]]*|bytes=N flops=N)", head)
+        out.append(Option(name, short[1] if short else "", value[1] if value else "", re.search(r"Repeats[.;]", text) is not None or (value is not None and value[1].startswith(("NAME=", "D")) and value[1] != "DIR"),
                           text.startswith("Kernel files: ") and name not in ("--check", "--watch", "--replay")))
     return out
