@@ -271,7 +271,7 @@ model::Proof Ledger::proof(const Question& q) const {
         if (q.random_inputs && seen.seeds.size() < 2) out.checked_by += ", one input";
     } else {
         out.checked_by = "only itself";
-        std::string why = "unproved: every launch gives the same result, but nothing says that it is right";
+        std::string why = "every launch gives the same result, but nothing says that it is right";
         if (code_of.size() > 1) why += ", as do variants that have the same code";
         warn(model::Warning::unproved, why + "; 'expect NAME = FILE' or 'reference KERNEL' does");
         if (!other.empty())
