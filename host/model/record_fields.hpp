@@ -226,9 +226,9 @@ void fields(V& v, T& h) {
     v.if_set("code", h.code, {"Which of the driver's functions ran."});
     v.if_set(
         "blocks", h.blocks,
-        {"Basic blocks, largest share first. begin and end are addresses of isa.txt, or of the profiler's listing where "
-         "the profiler counted. share is of the samples in the kernel, or of the executed instructions. The rest counts "
-         "one pass."});
+        {"Basic blocks, largest share first. Addresses are those of isa.txt, or of the profiler's listing where it "
+         "counted. share is of the samples in the kernel, or of the executed instructions. The rest counts one "
+         "pass."});
     v.if_set("loops", h.loops,
              {"Loops around these blocks; own is without inner loops, instructions are of its own body."});
     v.when(true, "models", h.models,

@@ -41,7 +41,7 @@ def options_of(program, command):
     page = subprocess.run([program, command, "--help", "all"], capture_output=True, text=True, check=True).stdout
     out = []
     # "  -a, --axis NAME=VALUES  Sets an axis …" or "  --isolate               Runs each …", and lines that go on.
-    for head, text in re.findall(r"^  (-\S.*?(?: (?:[A-Z][A-Z=,\[\]]*|bytes=N flops=N))?(?: \(=\S+\))?)(?: +|\n {8,})((?:[A-Z].*\n?)(?:  {8,}.*\n?)*)", page, re.M):
+    for head, text in re.findall(r"^  (-\S.*?(?: (?:[A-Z][A-Z=,\[\]]*|bytes=N flops=N))?(?: \(=\S+\))?)(?: {2,}|\n {8,})((?:[A-Z].*\n?)(?:  {8,}.*\n?)*)", page, re.M):
         name = re.search(r"--[a-z0-9-]+", head)[0]
         short = re.match(r"(-\w),", head)
         value = re.search(r"--[a-z0-9-]+ ([A-Z][A-Z=,\[\]]*|bytes=N flops=N)", head)
