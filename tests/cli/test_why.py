@@ -60,7 +60,7 @@ class Why(LabTest):
     def test_what_no_bound_explains_is_said_and_nothing_is_named(self):
         self.profile(FAST)
         page, line = self.why()
-        self.assertIn("held against its profile of 2026-01-01T00:00:00Z", page)
+        self.assertIn("compared with its profile of 2026-01-01T00:00:00Z", page)
         self.assertIn("not explained: 100 %", page)
         self.assertIn("[" + "." * 60 + "]", page)
         self.assertEqual(line["limit"], "not explained")
@@ -75,7 +75,7 @@ class Why(LabTest):
         self.assertEqual((peak["figure"], peak["before"], peak["used"]), ("launch.empty.item", 1e3, True))
         self.assertLess(peak["now"], 1)
         self.assertIn("measured again: empty kernel: ", page)
-        self.assertIn("1000 s in the profile; it was disturbed when the profile was made", page)
+        self.assertIn("1000 s in the profile; the profile was disturbed", page)
         self.assertNotEqual(line["limit"], "impossible")
         self.assertEqual(line["bounds"][0]["seconds"], line["again"][-1]["now"])
 
@@ -193,7 +193,7 @@ class Why(LabTest):
         self.lab("run", *CELL, "--no-dumps", "--no-yardstick", "--json", "r.jsonl")
         record, = self.records()
         page, _ = self.lab("why", "r.jsonl", "--json", "w.jsonl")
-        self.assertIn("held against its profile of 2026-01-01T00:00:00Z", words(page))
+        self.assertIn("compared with its profile of 2026-01-01T00:00:00Z", words(page))
         line, = self.records("w.jsonl")
         self.assertEqual((line["id"], line["seconds"], line["limit"]), (record["id"], record["time"]["median"], "not explained"))
         self.assertIn("executed instructions are not counted", words(page))
