@@ -4,8 +4,8 @@
 // variants climb that ladder: from memory each time (naive), each value fetched once per 16x16 work-group (local), once per
 // 128x128 work-group and each local value used eight times from registers (tile8), the next tile fetched while this one
 // is multiplied (buffered), and the order of the multiply-adds changed so that neighbours share an operand (serpentine).
-// What those with tiles in registers share is in include/gemm.h, which the host puts in front; the step beyond the
-// ladder, gemm_pipelined, is a text of its own.
+// What those with tiles in registers share is in include/gemm.h, which the host puts in front; the kernel of the step
+// beyond the ladder, pipelined, is in include/gemm_pipelined.h.
 // `vector` is the ladder of a CPU: no local memory, a block of C in vector registers, rows of B in the cache.
 //   PAD  floats between two rows of naive and local: a leading dimension that is no power of two
 //   The other macros are those of gemm.h.

@@ -1,5 +1,5 @@
 // gemm.h: what gemm's variants with tiles in registers are made of: how a work-group cuts C, fetches tiles, multiplies
-// them and adds the sums to C. The host puts it in front of gemm.cl and of gemm_pipelined.cl.
+// them and adds the sums to C. The host puts it in front of gemm.cl, and gemm_pipelined.h between them where that is built.
 //   TILE_M, TILE_N, TILE_K, ITEM_N, SLICES  how C and k are cut: see below
 //   GEMM_LIMITED 1 when the build options limit the registers
 //   GEMM_ALIGNED 1 when k and n are multiples of four, so that rows can be read in 128-bit words

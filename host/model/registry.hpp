@@ -14,9 +14,8 @@ namespace cllab::model {
 /// All experiments, sorted by family.
 const std::vector<Experiment>& registry();
 
-/// Kernel text of a family, or of a variant that has one of its own ("gemm_pipelined"), as embedded at build time.
-/// `include/lab.h` is the name of the common header, `include/gemm.h` that of gemm's own. Throws Error(usage) where
-/// there is none of that name.
+/// Kernel text of a family as embedded at build time. `include/lab.h` is the name of the common header,
+/// `include/gemm.h` that of gemm's own. Throws Error(usage) where there is none of that name.
 std::string_view embedded_kernel(std::string_view file_stem);
 /// The same; nothing where there is none of that name.
 std::optional<std::string_view> find_embedded_kernel(std::string_view file_stem);

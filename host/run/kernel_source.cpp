@@ -56,11 +56,11 @@ std::vector<std::string> promised_group(const model::Setup& setup, const model::
             "LAB_GROUP_Z=" + std::to_string(local.size[2])};
 }
 
-/// The text in <name>.cl behind the headers of its family.
-KernelSource source_of(const std::string& family, const std::string& name, const std::filesystem::path& cl_dir) {
+/// The text of the family behind those of the headers that are there.
+KernelSource source_of(const std::string& family, const std::vector<std::string>& headers,
+                       const std::filesystem::path& cl_dir) {
     KernelSource out;
-    // The common header and the family's own, which most have not.
-    for (const auto& header : {std::string("lab.h"), family + ".h"}) {
+    for (const auto& header : headers) {
         const auto path = cl_dir / "include" / header;
         std::error_code ignored;
         if (!cl_dir.empty() && std::filesystem::exists(path, ignored))
@@ -68,27 +68,26 @@ KernelSource source_of(const std::string& family, const std::string& name, const
         else if (const auto embedded = model::find_embedded_kernel("include/" + header))
             out.text += line_directive(1, header) + "\n" + std::string(*embedded) + "\n";
     }
-    const auto path = cl_dir / (name + ".cl");
+    const auto path = cl_dir / (family + ".cl");
     out.origin = cl_dir.empty() ? "embedded" : path.string();
-    out.text += line_directive(1, cl_dir.empty() ? name + ".cl" : out.origin) + "\n" +
-                (cl_dir.empty() ? std::string(model::embedded_kernel(name)) : read_file(path));
+    out.text += line_directive(1, cl_dir.empty() ? family + ".cl" : out.origin) + "\n" +
+                (cl_dir.empty() ? std::string(model::embedded_kernel(family)) : read_file(path));
     return out;
 }
 
 }  // namespace
 
-std::string text_name(const model::Experiment& experiment, const model::Variant& variant) {
-    const auto own = experiment.id(variant);
-    return model::find_embedded_kernel(own) ? own : experiment.family;
+std::vector<std::string> header_names(const model::Experiment& experiment, const model::Variant& variant) {
+    return {"lab.h", experiment.family + ".h", experiment.id(variant) + ".h"};
 }
 
 KernelSource kernel_source(const std::string& family, const std::filesystem::path& cl_dir) {
-    return source_of(family, family, cl_dir);
+    return source_of(family, {"lab.h", family + ".h"}, cl_dir);
 }
 
 KernelSource kernel_source(const model::Experiment& experiment, const model::Variant& variant,
                            const std::filesystem::path& cl_dir) {
-    if (!variant.own) return source_of(experiment.family, text_name(experiment, variant), cl_dir);
+    if (!variant.own) return source_of(experiment.family, header_names(experiment, variant), cl_dir);
     return {line_directive(1, variant.own->path) + "\n" + variant.own->text, variant.own->path};
 }
 

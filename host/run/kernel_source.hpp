@@ -3,22 +3,23 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "model/plan.hpp"
 
 namespace cllab::run {
 
 struct KernelSource {
-    std::string text;    ///< lab.h, the family's header where it has one, its text; a #line directive before each
+    std::string text;    ///< the headers that are there, then the family's text; a #line directive before each
     std::string origin;  ///< "embedded", or the file's path
 };
 
-/// The name of the file, without ".cl", that the variant's text is in: <family>_<variant> where the program has one of
-/// that name, else its family's.
-std::string text_name(const model::Experiment& experiment, const model::Variant& variant);
-/// Throws Error(usage) when --cl-dir lacks the file.
+/// Headers in cl/include that go in front of a variant's text, in this order, each where it exists: the one of all, the
+/// family's, and the variant's own, which may hold its kernel.
+std::vector<std::string> header_names(const model::Experiment& experiment, const model::Variant& variant);
+/// What variants of the family share. Throws Error(usage) when --cl-dir lacks the file.
 KernelSource kernel_source(const std::string& family, const std::filesystem::path& cl_dir);
-/// A user's own text as it is behind a #line directive; else that of text_name().
+/// A user's own text as it is behind a #line directive; else that of the variant. Throws as above.
 KernelSource kernel_source(const model::Experiment& experiment, const model::Variant& variant,
                            const std::filesystem::path& cl_dir);
 

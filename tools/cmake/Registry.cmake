@@ -1,6 +1,6 @@
 # Makes the registry from the file names: cl/<family>.cl beside host/experiments/<family>.cpp, one without the other
 # stops the configure step. What families share lies in host/experiments/lib/ and has no kernel.
-# A family's text may begin in cl/include/<family>.h, and a variant may have a text of its own, cl/<family>_<variant>.cl.
+# A family's text may begin in cl/include/<family>.h, and that of a variant go on in cl/include/<family>_<variant>.h.
 # The kernel text is embedded as bytes, so quotes, backslashes and size do not matter.
 
 #   cllab_registry(TARGET [TYPE STATIC|OBJECT] [ROOT folder with cl/ and host/experiments/] [LIBRARIES target...])
@@ -29,8 +29,7 @@ function(cllab_registry target)
     endif()
   endforeach()
   foreach(stem IN LISTS kernel_stems)
-    string(REGEX REPLACE "_.*" "" family ${stem})
-    if(NOT family IN_LIST host_stems)
+    if(NOT stem IN_LIST host_stems)
       message(FATAL_ERROR "cl/${stem}.cl has no host/experiments/${stem}.cpp beside it: a family is both files.")
     endif()
   endforeach()
@@ -40,7 +39,7 @@ function(cllab_registry target)
   set(declare)
   set(collect)
   set(texts)
-  foreach(stem IN LISTS host_stems)
+  foreach(stem IN LISTS kernel_stems)
     string(APPEND declare "Experiment describe_${stem}();\n")
     string(APPEND collect "        describe_${stem}(),\n")
   endforeach()

@@ -219,10 +219,9 @@ public:
         : invocation_(single_run(asked)),
           folder_(asked.cl_dir),
           pool_(warm_pool_for(invocation_)),
-          selected_(Choice(invocation_).selected()),
-          now_{{header_of_all_, ""}} {
+          selected_(Choice(invocation_).selected()) {
         for (const auto& s : selected_) {
-            now_[header_of(s)] = "";
+            for (const auto& header : headers_of(s)) now_[header] = "";
             if (now_.emplace(text_of(s), "").second) needed_.push_back(text_of(s));
         }
         now_ = look_again(now_);
@@ -243,7 +242,8 @@ public:
             changed.patterns.clear();
             for (const auto& s : selected_) {
                 const auto differs = [&](const std::string& file) { return next->at(file) != now_.at(file); };
-                if (differs(text_of(s)) || differs(header_of(s)) || differs(header_of_all_))
+                const auto headers = headers_of(s);
+                if (differs(text_of(s)) || std::any_of(headers.begin(), headers.end(), differs))
                     changed.patterns.push_back(s.id);
             }
             now_ = *next;
@@ -252,10 +252,12 @@ public:
     }
 
 private:
-    // Of each family its text, and its own header, which most have not; and the one of all.
     std::string text_of(const model::Selected& s) const { return (folder_ / (s.experiment->family + ".cl")).string(); }
-    std::string header_of(const model::Selected& s) const {
-        return (folder_ / "include" / (s.experiment->family + ".h")).string();
+    /// Those that may be there; most are not.
+    std::vector<std::string> headers_of(const model::Selected& s) const {
+        auto out = run::header_names(*s.experiment, *s.variant);
+        for (auto& header : out) header = (folder_ / "include" / header).string();
+        return out;
     }
 
     int run(const RunOptions& one) {
@@ -285,7 +287,6 @@ private:
 
     RunOptions invocation_;
     fs::path folder_;
-    std::string header_of_all_ = (folder_ / "include" / "lab.h").string();
     WarmPool pool_;
     Watched watched_{pool_};
     std::vector<model::Selected> selected_;

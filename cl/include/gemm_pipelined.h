@@ -3,8 +3,8 @@
 //   PREFETCH     1: values are read ahead, which takes registers that small tiles rather have for more groups
 //   GEMM_STREAM  1: as many work-groups as are resident, each with an equal share of all tiles' k
 //   GEMM_RED4    1 when the device adds four floats atomically in one instruction
-// A tile's loop over k stands in both kernels: as a function that both call it took ten more integer instructions in
-// each step, and 14 % longer at 2048 and more (H200; cllab run gemm_pipelined --axis m=2048,4096).
+// A tile's loop over k stands in both kernels: a form in which both called a function for it took ten more integer
+// instructions in each step, and 14 % longer at 2048 and more (H200; cllab run gemm_pipelined --axis m=2048,4096).
 
 #if GEMM_STREAM
 // Stream-K (Osama, Merrill, Cecka, Garland, Owens: "Stream-K: Work-centric Parallel Decomposition for Dense Matrix-Matrix Multiplication
