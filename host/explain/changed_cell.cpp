@@ -78,7 +78,7 @@ std::variant<Residency, std::string> plan_ballast(const Unchanged& of) {
         const auto after = of.waves(record, bytes);
         if (after > 0 && 4 * after <= 3 * before) return Residency{before, after, bytes};
     }
-    return "with the most local memory that a group may ask for, a unit still holds at least " +
+    return "with the most local memory that a group may ask for, a unit still holds more than three quarters of its " +
            std::to_string(before) + " waves";
 }
 

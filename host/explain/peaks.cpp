@@ -55,7 +55,7 @@ model::PeakAgain Peaks::measure_again(const model::Cell& cell, const model::Reco
         if (!now.empty() && now.front().id != before.id) now.clear();
     }
     if (now.empty()) {
-        out.note = "too few cells measure it, or other work disturbs them";
+        out.note = "the few cells that could measure it do not, or other work disturbs them";
         return out;
     }
     out.now = now.front().value;

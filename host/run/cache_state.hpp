@@ -21,7 +21,7 @@ Cache cache_from(const std::string& text);
 
 struct LastLevel {
     std::uint64_t bytes = 0;
-    std::string from;  ///< "measured, profile of 2026-11-21T10:00:00Z", "reported by the driver", …
+    std::string from;  ///< "measured, profile of UTC", "reported by the driver", …
 };
 
 /// The size of the last-level cache: measured, else as known of the device, else a guess by its type.

@@ -132,6 +132,7 @@ class Watch(LabTest):
         self.assertIn("instructions", seen)
         self.assertEqual({r["status"] for r in self.records() if r.get("id") == "muladd_fma_before"}, {"ok"})
         self.assertIn("same code", self.saved("cl/include/muladd.h", "// a header of the family's own\n"))
+        self.assertIn("same code", self.saved("cl/include/muladd_fma.h", "// a header of the variant's own\n"))
         # A change of the header is one of every family.
         self.assertIn("same code", self.saved("cl/include/lab.h", (kernels / "include" / "lab.h").read_text() + "// no more\n"))
 

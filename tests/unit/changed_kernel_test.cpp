@@ -268,7 +268,7 @@ BOOST_AUTO_TEST_CASE(where_there_is_no_ballast_the_reason_is_told) {
     r = resident();
     r.work.group = 1024;
     r.code.registers = 64;  // one group is all that a unit holds
-    BOOST_TEST(why(planned(r, hopper())).find("a unit still holds at least 32 waves") != std::string::npos);
+    BOOST_TEST(why(planned(r, hopper())).find("more than three quarters of its 32 waves") != std::string::npos);
     BOOST_TEST(why(planned(resident(), test::probe_gpu())) != "");
 }
 

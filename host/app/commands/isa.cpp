@@ -318,6 +318,8 @@ Rows<IsaOptions> isa_rows() {
         .columns(&IsaOptions::columns, about_columns(report::columns_of_command("isa")))
         .text("dumps", "DIR", &IsaOptions::dumps, "Also writes source, binary, code and statistics below DIR.")
         .with(text_rows())
+        .number("timeout", "SECONDS", any_seconds, &IsaOptions::timeout_seconds, "60",
+                "Ends a variant whose driver makes no progress for SECONDS.")
         .flag("require-all", &IsaOptions::require_all, "Counts variants that the target does not support as failed.")
         .with(kernel_file_rows());
     return rows;
