@@ -1,0 +1,326 @@
+// The probes of a device within a budget. What a probe needs at least is estimated before it begins.
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <span>
+#include <thread>
+
+#include "app/choose/request.hpp"
+#include "app/commands/profile.hpp"
+#include "app/processes/runner.hpp"
+#include "app/processes/share_out.hpp"
+#include "app/screen/streams.hpp"
+#include "core/clock.hpp"
+#include "core/stats.hpp"
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "device/driver_settings.hpp"
+#include "model/rankable.hpp"
+#include "model/registry.hpp"
+#include "portrait/budget.hpp"
+#include "portrait/probes.hpp"
+#include "run/measure.hpp"
+
+namespace cllab::app {
+namespace {
+
+using portrait::Budget;
+
+/// The cells of some sweeps. Interleaved: one group per variant, so that the samples of its points alternate.
+std::vector<model::Group> plan_of(const std::vector<portrait::Part>& parts, bool interleave) {
+    std::vector<model::Group> plan;
+    for (const auto& part : parts) {
+        std::map<std::string, std::size_t> of_variant;
+        for (auto& group : model::make_plan(model::select(model::registry(), {part.pattern}), part.axes)) {
+            if (!interleave) {
+                plan.push_back(std::move(group));
+                continue;
+            }
+            for (auto& cell : group) {
+                const auto [at, fresh] = of_variant.emplace(cell.id, plan.size());
+                if (fresh) plan.emplace_back();
+                plan[at->second].push_back(std::move(cell));
+            }
+        }
+    }
+    return plan;
+}
+
+/// How far the time may be off, by its interval or by the cores that others had.
+double uncertainty(const model::Record& record) {
+    return record.time ? std::max(record.time->uncertainty(), 1 - model::cores_share(record)) : 1;
+}
+
+class Profiler {
+public:
+    Profiler(const ProfileOptions& invocation, Runner& runner, const model::Device& device)
+        : invocation_(invocation), runner_(runner) {
+        profile_.device = device;
+        profile_.budget_seconds = invocation.budget_seconds;
+        profile_.utc = utc_now();
+    }
+
+    MeasuredProfile measure() && {
+        const bool finished = run();
+        return {std::move(profile_), finished, lost_};
+    }
+
+private:
+    /// Runs what the budget has room for. Returns false when interrupted, or the device is lost.
+    bool run() {
+        const auto probes = portrait::probes_for(profile_.device);
+        portrait::Amount all;
+        for (const auto& probe : probes) all = all + amount(probe) + refined(probe);
+        total_ = all.cells;
+        Budget budget(invocation_.budget_seconds, all);
+        bool finished = true;
+        for (std::size_t i = 0; finished && i < probes.size();) {
+            const auto end = together(probes, i, budget);
+            finished = run_probes(std::span(probes).subspan(i, end - i), std::span(probes).subspan(end), budget);
+            i = end;
+            if (finished) finished = build_ahead(std::span(probes).subspan(end), budget);
+        }
+        if (finished) finished = caches_again(budget);
+        if (takes_escapes(STDERR_FILENO)) std::fputs("\r\033[K", stderr);
+        profile_.seconds = budget.spent();
+        profile_.conclusions = portrait::conclude(profile_.records, profile_.device);
+        return finished;
+    }
+
+    using Records = std::vector<model::Record>;
+
+    /// The sweeps whose points a refinement adds to.
+    static std::vector<portrait::Part> refined_parts(const portrait::Probe& probe, const std::string& points) {
+        std::vector<portrait::Part> out;
+        for (auto part : probe.parts) {
+            if (part.pattern != probe.family + "_" + probe.refine.variant) continue;
+            std::erase_if(part.axes, [&](const auto& axis) { return axis.first == probe.refine.axis; });
+            part.axes.emplace_back(probe.refine.axis, points);
+            out.push_back(part);
+        }
+        return out;
+    }
+    static portrait::Amount refined(const portrait::Probe& probe, std::size_t points) {
+        const auto cells = points * refined_parts(probe, "1").size();
+        const bool data = std::find(probe.data.begin(), probe.data.end(), probe.refine.axis) != probe.data.end();
+        return {cells, data ? 0 : cells};
+    }
+    static portrait::Amount refined(const portrait::Probe& probe) { return refined(probe, probe.refine.most); }
+    static portrait::Amount amount(const portrait::Probe& probe) {
+        return portrait::amount_of(plan_of(probe.parts, false), probe.data);
+    }
+
+    /// The end of those that share a run with probe `i`. A GPU's driver and tools work on the code of one while the
+    /// next is measured; what is added to a sweep needs its results, and on a CPU, where nothing goes on beside a
+    /// measurement, the budget is looked at before each.
+    std::size_t together(const std::vector<portrait::Probe>& probes, std::size_t i, const Budget& budget) const {
+        std::size_t end = i + 1;
+        if (!profile_.device.is_gpu() || probes[i].refine.most > 0) return end;
+        for (auto all = amount(probes[i]); end < probes.size() && probes[end].refine.most == 0; ++end) {
+            all = all + amount(probes[end]);
+            if (budget.least(all) > budget.left() / 2) break;
+        }
+        return end;
+    }
+
+    bool run_probes(std::span<const portrait::Probe> probes, std::span<const portrait::Probe> later, Budget& budget) {
+        std::vector<model::Group> plan;
+        portrait::Amount all;
+        for (const auto& probe : probes) {
+            auto own = plan_of(probe.parts, probe.interleave);
+            const auto needed = amount(probe);
+            const auto count = needed.cells;
+            if (!budget.has_room(needed, all)) {
+                const double left = budget.left() - budget.least(all), least = budget.least(needed);
+                budget.forget(needed + refined(probe));
+                profile_.skipped[probe.family] = "not measured: its " + std::to_string(count) +
+                                                 (count == 1 ? " cell needs about " : " cells need about ") +
+                                                 format_seconds(least) + ", and " +
+                                                 format_seconds(std::max(0.0, left)) + " of the budget of " +
+                                                 format_seconds(profile_.budget_seconds) + " are left";
+                continue;
+            }
+            all = all + needed;
+            std::move(own.begin(), own.end(), std::back_inserter(plan));
+        }
+        if (plan.empty()) return true;
+        std::vector<model::Group> upcoming;
+        if (!later.empty()) upcoming = plan_of(later.front().parts, later.front().interleave);
+        Records records;
+        if (!run_plan(plan, all, budget, records, std::move(upcoming))) return keep(std::move(records), false);
+        budget.forget(all);
+        if (!again(plan, budget, records)) return keep(std::move(records), false);
+        const auto& probe = probes.front();
+        budget.forget(refined(probe));
+        for (std::size_t left = probe.refine.most; left > 0;) {
+            const auto points = portrait::decisive_points(curves(probe, records), probe.refine.quantum,
+                                                          std::min(left, (probe.refine.most + 1) / 2));
+            const auto more = refined(probe, points.size());
+            if (points.empty() || !budget.affords(more)) break;
+            std::string values;
+            for (const auto point : points) values += (values.empty() ? "" : ",") + std::to_string(point);
+            if (!run_plan(plan_of(refined_parts(probe, values), probe.interleave), more, budget, records))
+                return keep(std::move(records), false);
+            left -= points.size();
+        }
+        return keep(std::move(records), true);
+    }
+
+    /// Where a CPU's driver takes too long over programs for all probes to have room: those to come, by several
+    /// processes at once and before anything more is measured, so that the driver's cache has them. On 16 cores
+    /// PoCL 5.0 takes half a second for each. Once. Returns false when interrupted.
+    bool build_ahead(std::span<const portrait::Probe> later, Budget& budget) {
+        if (built_ahead_ || profile_.device.is_gpu() || later.empty() || !budget.is_short()) return true;
+        built_ahead_ = true;
+        if (device::compile_cache_settings(profile_.device, "").empty())
+            return true;  // what one process builds is known to no other
+        std::vector<model::Group> plan;
+        for (const auto& probe : later) {
+            auto own = portrait::one_of_each_program(plan_of(probe.parts, false), probe.data);
+            std::move(own.begin(), own.end(), std::back_inserter(plan));
+        }
+        run::RunRequest request{std::nullopt, std::move(plan), settings_of(invocation_)};
+        request.settings.measure = false;
+        request.settings.read_code = false;
+        // A compiler keeps one core busy; what it built is launched once, by all threads of its process.
+        constexpr unsigned cores_of_one = 2, most = 8;
+        const std::size_t processes = std::min(std::thread::hardware_concurrency() / cores_of_one, most);
+        if (processes < 2) return true;
+        const double room = budget.left() / 3 * static_cast<double>(processes) / budget.of_program();
+        if (!(room >= 1)) return true;
+        if (room < static_cast<double>(request.comparisons.size()))
+            request.comparisons.resize(static_cast<std::size_t>(room));
+        const Events events{
+            [&](std::size_t, std::size_t, const model::Record& record, const char* phase) { show(0, record, phase); },
+            [](std::size_t, std::size_t, const model::Record&) {}};
+        try {
+            share_out(request, profile_.device, processes, invocation_.timeout_seconds, events, [](const auto&) {});
+        } catch (const run::Interrupted&) {
+            return false;
+        }
+        budget.start_over();
+        return true;
+    }
+
+    bool keep(Records records, bool finished) {
+        std::move(records.begin(), records.end(), std::back_inserter(profile_.records));
+        return finished;
+    }
+
+    std::vector<model::Curve> curves(const portrait::Probe& probe, const Records& records) const {
+        std::vector<model::Curve> out;
+        for (auto& conclusion : portrait::curves_of_device(model::rows_of(records), profile_.device.name)) {
+            for (auto& curve : conclusion.curves)
+                if (curve.variant == probe.refine.variant) out.push_back(std::move(curve));
+        }
+        return out;
+    }
+
+    /// Once more what was disturbed, as far as there is time: of both measurements the narrower one is kept.
+    bool again(const std::vector<model::Group>& plan, Budget& budget, Records& records) {
+        constexpr double disturbed = 0.1;
+        std::vector<model::Group> plan_again;
+        std::vector<std::size_t> which;
+        std::size_t at = 0;
+        for (const auto& group : plan) {
+            model::Group some;
+            for (const auto& cell : group) {
+                if (at >= records.size()) break;
+                if (run::is_below_noise(records[at]) ||
+                    (records[at].status == model::Status::ok && uncertainty(records[at]) > disturbed)) {
+                    some.push_back(cell);
+                    which.push_back(at);
+                }
+                ++at;
+            }
+            if (!some.empty()) plan_again.push_back(std::move(some));
+        }
+        const portrait::Amount repeats{which.size(), 0};  // of programs that are built
+        if (which.empty() || !budget.affords(repeats)) return true;
+        Records repeated;
+        if (!run_plan(plan_again, repeats, budget, repeated)) return false;
+        for (std::size_t i = 0; i < repeated.size() && i < which.size(); ++i)
+            if (repeated[i].status == model::Status::ok &&
+                (run::is_below_noise(records[which[i]]) || uncertainty(repeated[i]) < uncertainty(records[which[i]])))
+                records[which[i]] = std::move(repeated[i]);
+        return true;
+    }
+
+    /// Once more what told nothing of the caches, where there is time for it.
+    bool caches_again(Budget& budget) {
+        const auto plan = plan_of(
+            portrait::sweeps_to_repeat(portrait::conclude(profile_.records, profile_.device), profile_.device), false);
+        const portrait::Amount repeats{portrait::amount_of(plan, {}).cells, 0};
+        if (repeats.cells == 0 || !budget.affords(repeats)) return true;
+        total_ += repeats.cells;
+        budget.expect(repeats);
+        Records repeated;
+        const bool finished = run_plan(plan, repeats, budget, repeated);
+        budget.forget(repeats);
+        portrait::keep_shorter(profile_.records, std::move(repeated));
+        return finished;
+    }
+
+    /// Records in the plan's order. `amount`: of the plan. `upcoming`: what the run after this one is likely to
+    /// measure. Returns false as run().
+    bool run_plan(const std::vector<model::Group>& plan, const portrait::Amount& amount, Budget& budget,
+                  Records& records, std::vector<model::Group> upcoming = {}) {
+        run::RunRequest request{std::nullopt, plan, settings_of(invocation_), std::move(upcoming)};
+        auto& settings = request.settings;
+        settings.keep_builds = invocation_.cl_dir.empty();  // points added to a sweep have its text
+        // The device is warm from the cell before.
+        settings.goes_on = true;
+        // What a GPU's compiler says of registers and spills is a figure. A CPU's code takes as long to read as to
+        // measure.
+        settings.read_code = profile_.device.is_gpu();
+        settings.sampling_seconds = budget.sampling();
+        settings.warm_seconds = std::clamp(0.2 * settings.sampling_seconds, 0.005, 0.25);
+        const auto start = Clock::now();
+        std::vector<std::size_t> first_of(plan.size());
+        for (std::size_t g = 1; g < plan.size(); ++g) first_of[g] = first_of[g - 1] + plan[g - 1].size();
+        std::map<std::size_t, model::Record> done;
+        const Events events{[&](std::size_t, std::size_t, const model::Record& record, const char* phase) {
+                                show(done.size(), record, phase);
+                            },
+                            [&](std::size_t group, std::size_t index, const model::Record& record) {
+                                done[first_of[group] + index] = record;
+                            }};
+        bool finished = true;
+        try {
+            runner_.run(request, profile_.device.selector, events);
+        } catch (const run::Interrupted&) {
+            finished = false;
+        } catch (const DeviceLost& e) {  // the next process would find it no better
+            finished = false;
+            lost_ = e.what();
+        }
+        if (finished) budget.done(amount, seconds_since(start), settings.sampling_seconds + settings.warm_seconds);
+        for (auto& [at, record] : done) records.push_back(std::move(record));
+        return finished;
+    }
+
+    void show(std::size_t done, const model::Record& record, const char* phase) {
+        if (!takes_escapes(STDERR_FILENO) || seconds_since(shown_) < 0.1) return;
+        shown_ = Clock::now();
+        std::fprintf(stderr, "\r\033[K[%zu/%zu] %s: %s", profile_.records.size() + done + 1, total_, record.id.c_str(),
+                     phase);
+        std::fflush(stderr);
+    }
+
+    const ProfileOptions& invocation_;
+    Runner& runner_;
+    portrait::Profile profile_;
+    std::string lost_;
+    std::size_t total_ = 0;
+    bool built_ahead_ = false;
+    Clock::time_point shown_{};
+};
+
+}  // namespace
+
+MeasuredProfile measure_profile(const ProfileOptions& invocation, Runner& runner, const model::Device& device) {
+    return Profiler(invocation, runner, device).measure();
+}
+
+}  // namespace cllab::app
