@@ -85,7 +85,7 @@ class Why(LabTest):
         page, line = self.why(cell=["k.cl", "--device", "cpu", "--arg", "x=rand:65536", "--arg", "y=out:1024", "--global", "65536", "--local", "64",
                                     "--work", "bytes=4*65536", "--max-time", "0.05"])
         self.assertIn("cannot be: memory bandwidth alone takes at least 262144 s by bandwidth.memory.rate of the profile", page)
-        self.assertIn("too few cells measure it", page)
+        self.assertIn("the few cells that could measure it do not", page)
         self.assertEqual(line["limit"], "impossible")
         self.assertEqual([(peak["figure"], peak["used"]) for peak in line["again"]], [("bandwidth.memory.rate", False)])
 
