@@ -8,7 +8,7 @@
 #include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 
-namespace cllab::model {
+namespace cllab::model::access_family {
 namespace {
 
 using namespace lib;
@@ -103,7 +103,7 @@ void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
 
 }  // namespace
 
-Experiment describe_access() {
+Experiment describe() {
     auto out = family("access", "What do a misaligned start, a stride and too few work-groups cost a plain copy?",
                       shape_of, setup);
     out.axes = {count_axis("size", "byte", "size of the region; auto is twice the last-level cache", 4096, 1e15)
@@ -128,4 +128,4 @@ Experiment describe_access() {
     return out;
 }
 
-}  // namespace cllab::model
+}  // namespace cllab::model::access_family

@@ -9,7 +9,7 @@
 #include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 
-namespace cllab::model {
+namespace cllab::model::address_family {
 namespace {
 
 using namespace lib;
@@ -160,7 +160,7 @@ Setup setup(const Request& request, const Shape& s) {
 
 }  // namespace
 
-Experiment describe_address() {
+Experiment describe() {
     auto out =
         family("address", "How many instructions does each way to write an address cost, and does it show in the time?",
                shape_of, setup);
@@ -200,4 +200,4 @@ Experiment describe_address() {
     return out;
 }
 
-}  // namespace cllab::model
+}  // namespace cllab::model::address_family

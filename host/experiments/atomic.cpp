@@ -9,7 +9,7 @@
 #include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 
-namespace cllab::model {
+namespace cllab::model::atomic_family {
 namespace {
 
 using namespace lib;
@@ -136,7 +136,7 @@ void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
 
 }  // namespace
 
-Experiment describe_atomic() {
+Experiment describe() {
     auto out = family(
         "atomic",
         "How many atomic additions per second does a device do, on shared and on separate addresses, and how long does "
@@ -155,4 +155,4 @@ Experiment describe_atomic() {
     return out;
 }
 
-}  // namespace cllab::model
+}  // namespace cllab::model::atomic_family

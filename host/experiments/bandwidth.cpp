@@ -14,7 +14,7 @@
 #include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 
-namespace cllab::model {
+namespace cllab::model::bandwidth_family {
 namespace {
 
 using namespace lib;
@@ -267,7 +267,7 @@ Setup setup(const Request& request, const Shape& s) {
 
 }  // namespace
 
-Experiment describe_bandwidth() {
+Experiment describe() {
     auto out = family("bandwidth", "How many bytes per second does memory move when a kernel does nothing else?",
                       shape_of, setup);
     out.axes = {
@@ -302,4 +302,4 @@ Experiment describe_bandwidth() {
     return out;
 }
 
-}  // namespace cllab::model
+}  // namespace cllab::model::bandwidth_family

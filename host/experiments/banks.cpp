@@ -13,7 +13,7 @@
 #include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 
-namespace cllab::model {
+namespace cllab::model::banks_family {
 namespace {
 
 using namespace lib;
@@ -130,7 +130,7 @@ void conclude(const Curve& curve, const Device& device, std::vector<Finding>& ou
 
 }  // namespace
 
-Experiment describe_banks() {
+Experiment describe() {
     auto out = family(
         "banks", "How many banks does local memory have, how wide are they, and what does a conflict cost?", setup);
     out.axes = {
@@ -149,4 +149,4 @@ Experiment describe_banks() {
     return out;
 }
 
-}  // namespace cllab::model
+}  // namespace cllab::model::banks_family

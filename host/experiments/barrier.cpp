@@ -6,7 +6,7 @@
 #include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 
-namespace cllab::model {
+namespace cllab::model::barrier_family {
 namespace {
 
 using namespace lib;
@@ -106,7 +106,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
 
 }  // namespace
 
-Experiment describe_barrier() {
+Experiment describe() {
     auto out = family("barrier", "What does a work-group barrier cost?", setup);
     out.axes = {
         count_axis("group", "item", "work-items in the group", 1, 1 << 16, {"32", "64", "128", "256", "512", "1024"})};
@@ -118,4 +118,4 @@ Experiment describe_barrier() {
     return out;
 }
 
-}  // namespace cllab::model
+}  // namespace cllab::model::barrier_family

@@ -7,7 +7,7 @@
 #include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 
-namespace cllab::model {
+namespace cllab::model::batchnorm_family {
 namespace {
 
 using namespace lib;
@@ -127,7 +127,7 @@ Setup setup(const Request& request, const Choice& s) {
 
 }  // namespace
 
-Experiment describe_batchnorm() {
+Experiment describe() {
     auto out = family(
         "batchnorm",
         "How many times must batch normalisation read its input, and what do registers, splitting and Welford's update "
@@ -159,4 +159,4 @@ Experiment describe_batchnorm() {
     return out;
 }
 
-}  // namespace cllab::model
+}  // namespace cllab::model::batchnorm_family

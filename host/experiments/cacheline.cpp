@@ -9,7 +9,7 @@
 #include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 
-namespace cllab::model {
+namespace cllab::model::cacheline_family {
 namespace {
 
 using namespace lib;
@@ -109,7 +109,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
 
 }  // namespace
 
-Experiment describe_cacheline() {
+Experiment describe() {
     auto out = family("cacheline", "How many bytes does one miss bring in: sector, fetch and line?", layout_of, setup);
     out.axes = {
         count_axis("distance", "byte",
@@ -130,4 +130,4 @@ Experiment describe_cacheline() {
     return out;
 }
 
-}  // namespace cllab::model
+}  // namespace cllab::model::cacheline_family

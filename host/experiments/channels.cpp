@@ -14,7 +14,7 @@
 #include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 
-namespace cllab::model {
+namespace cllab::model::channels_family {
 namespace {
 
 using namespace lib;
@@ -138,7 +138,7 @@ void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
 
 }  // namespace
 
-Experiment describe_channels() {
+Experiment describe() {
     auto out = family("channels", "At which distances do lines fall on the same memory channels?", layout_of, setup);
     out.axes = {count_axis("spacing", "byte",
                            "distance from line to line; by default powers of two, and powers of two plus one line", 64,
@@ -155,4 +155,4 @@ Experiment describe_channels() {
     return out;
 }
 
-}  // namespace cllab::model
+}  // namespace cllab::model::channels_family

@@ -9,7 +9,7 @@
 #include "experiments/lib/fit.hpp"
 #include "experiments/lib/sizes.hpp"
 
-namespace cllab::model {
+namespace cllab::model::dispatch_family {
 namespace {
 
 using namespace lib;
@@ -153,7 +153,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
 
 }  // namespace
 
-Experiment describe_dispatch() {
+Experiment describe() {
     auto out = family(
         "dispatch", "How many work-groups and waves does the device start per second, and how wide is a wave?", setup);
     out.axes = {count_axis("side", "work-item", "work-items along each dimension of a group", 1, 4096,
@@ -172,4 +172,4 @@ Experiment describe_dispatch() {
     return out;
 }
 
-}  // namespace cllab::model
+}  // namespace cllab::model::dispatch_family

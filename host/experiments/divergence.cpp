@@ -12,7 +12,7 @@
 #include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 
-namespace cllab::model {
+namespace cllab::model::divergence_family {
 namespace {
 
 using namespace lib;
@@ -198,7 +198,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
 
 }  // namespace
 
-Experiment describe_divergence() {
+Experiment describe() {
     auto out = family("divergence",
                       "How many work-items run in lockstep, and what does it cost when they take different paths?",
                       size_of, setup);
@@ -233,4 +233,4 @@ Experiment describe_divergence() {
     return out;
 }
 
-}  // namespace cllab::model
+}  // namespace cllab::model::divergence_family

@@ -7,7 +7,7 @@
 #include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 
-namespace cllab::model {
+namespace cllab::model::fma_family {
 namespace {
 
 using namespace lib;
@@ -137,7 +137,7 @@ double integer_ops(const Setup& setup, double seconds) { return is_integer(setup
 
 }  // namespace
 
-Experiment describe_fma() {
+Experiment describe() {
     auto out = family(
         "fma", "What does a fused multiply-add cost in latency, throughput and code, and how many units execute it?",
         shape_of, setup);
@@ -209,4 +209,4 @@ Experiment describe_fma() {
     return out;
 }
 
-}  // namespace cllab::model
+}  // namespace cllab::model::fma_family

@@ -12,7 +12,7 @@
 #include "experiments/lib/one_of.hpp"
 #include "experiments/lib/setups.hpp"
 
-namespace cllab::model {
+namespace cllab::model::gemm_family {
 namespace {
 
 using namespace lib;
@@ -134,7 +134,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
 
 }  // namespace
 
-Experiment describe_gemm() {
+Experiment describe() {
     auto out = family("gemm",
                       "What do tiles in local memory, tiles in registers, double buffering and the order of the FMAs "
                       "each add to C += A B?",
@@ -189,4 +189,4 @@ Experiment describe_gemm() {
     return out;
 }
 
-}  // namespace cllab::model
+}  // namespace cllab::model::gemm_family

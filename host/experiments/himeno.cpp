@@ -17,7 +17,7 @@
 #include "model/params.hpp"
 #include "model/result.hpp"
 
-namespace cllab::model {
+namespace cllab::model::himeno_family {
 namespace {
 
 using namespace himeno;
@@ -203,7 +203,7 @@ std::vector<std::string> size_names() {
 
 }  // namespace
 
-Experiment describe_himeno() {
+Experiment describe() {
     auto out = family<Plan>(
         "himeno",
         "How close does a 19-point Jacobi sweep come to the bandwidth of memory, and what does each step towards it "
@@ -278,4 +278,4 @@ Experiment describe_himeno() {
     return out;
 }
 
-}  // namespace cllab::model
+}  // namespace cllab::model::himeno_family

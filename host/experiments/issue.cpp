@@ -8,7 +8,7 @@
 #include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 
-namespace cllab::model {
+namespace cllab::model::issue_family {
 namespace {
 
 using namespace lib;
@@ -71,7 +71,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
 
 }  // namespace
 
-Experiment describe_issue() {
+Experiment describe() {
     auto out = family("issue", "How many instructions of any kind does a core take per second?", shape_of, setup);
     out.axes = {
         count_axis("chains", "", "additions of each kind that do not wait for each other", 1, 8, {"1", "2", "4", "8"})
@@ -87,4 +87,4 @@ Experiment describe_issue() {
     return out;
 }
 
-}  // namespace cllab::model
+}  // namespace cllab::model::issue_family

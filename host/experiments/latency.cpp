@@ -11,7 +11,7 @@
 #include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 
-namespace cllab::model {
+namespace cllab::model::latency_family {
 namespace {
 
 using namespace lib;
@@ -203,7 +203,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
 
 }  // namespace
 
-Experiment describe_latency() {
+Experiment describe() {
     auto out = family("latency", "How long does a load take, and where do the cache levels end?", region_of, setup);
     out.axes = {
         count_axis("footprint", "byte", "size of the memory the chase goes through, whole lines of it", 64, 1e12,
@@ -232,4 +232,4 @@ Experiment describe_latency() {
     return out;
 }
 
-}  // namespace cllab::model
+}  // namespace cllab::model::latency_family

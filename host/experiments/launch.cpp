@@ -9,7 +9,7 @@
 #include "experiments/lib/setups.hpp"
 #include "model/params.hpp"
 
-namespace cllab::model {
+namespace cllab::model::launch_family {
 namespace {
 
 using namespace lib;
@@ -119,7 +119,7 @@ void conclude(const Curve& curve, const Device& device, std::vector<Finding>& ou
 
 }  // namespace
 
-Experiment describe_launch() {
+Experiment describe() {
     auto out = family("launch", "What does it cost to launch a kernel that does nothing, alone and in a row?", setup);
     out.axes = {count_axis("launches", "", "launches in a row without waiting", 1, 1024, {"1", "2", "8", "32", "128"})
                     .only({"item", "device", "arguments"}),
@@ -134,4 +134,4 @@ Experiment describe_launch() {
     return out;
 }
 
-}  // namespace cllab::model
+}  // namespace cllab::model::launch_family

@@ -7,7 +7,7 @@
 #include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 
-namespace cllab::model {
+namespace cllab::model::math_family {
 namespace {
 
 using namespace lib;
@@ -211,7 +211,7 @@ std::vector<std::string> function_names() {
 
 }  // namespace
 
-Experiment describe_math() {
+Experiment describe() {
     auto out = family("math", "What does a call of a built-in function cost, and how accurate is it?", setup);
     out.axes = {choice_axis("function", "built-in function; identity is the chain without a call", function_names())
                     .usually({"identity", "divide", "sqrt", "exp", "log", "pow", "sin"}),
@@ -240,4 +240,4 @@ Experiment describe_math() {
     return out;
 }
 
-}  // namespace cllab::model
+}  // namespace cllab::model::math_family

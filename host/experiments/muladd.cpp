@@ -8,7 +8,7 @@
 #include "experiments/lib/describe.hpp"
 #include "experiments/lib/sizes.hpp"
 
-namespace cllab::model {
+namespace cllab::model::muladd_family {
 namespace {
 
 using namespace lib;
@@ -84,7 +84,7 @@ Setup setup(const Request& request, const Shape& shape) {
 
 }  // namespace
 
-Experiment describe_muladd() {
+Experiment describe() {
     auto out = family("muladd", "What does a device make of one multiply-add and one store?", shape_of, setup);
     out.axes = {count_axis("items", "work-item", "work-items, each of which writes one float", 1, 1 << 28, {"1048576"})
                     .only({"fma", "mad"}),
@@ -99,4 +99,4 @@ Experiment describe_muladd() {
     return out;
 }
 
-}  // namespace cllab::model
+}  // namespace cllab::model::muladd_family

@@ -3,7 +3,7 @@
 #include "experiments/lib/describe.hpp"
 #include "experiments/lib/sizes.hpp"
 
-namespace cllab::model {
+namespace cllab::model::nchw_family {
 namespace {
 
 using namespace lib;
@@ -110,7 +110,7 @@ Setup setup(const Request& request, const Sizes& z) {
 
 }  // namespace
 
-Experiment describe_nchw() {
+Experiment describe() {
     auto out = family("nchw", "What does it cost to split a linear index into image, row, column and channel?",
                       sizes_of, setup);
     out.axes = {count_axis("images", "", "N, images; auto is 1024, on a CPU 64", 1, 1 << 30),
@@ -129,4 +129,4 @@ Experiment describe_nchw() {
     return out;
 }
 
-}  // namespace cllab::model
+}  // namespace cllab::model::nchw_family

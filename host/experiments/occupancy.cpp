@@ -9,7 +9,7 @@
 #include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 
-namespace cllab::model {
+namespace cllab::model::occupancy_family {
 namespace {
 
 using namespace lib;
@@ -111,7 +111,7 @@ void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
 
 }  // namespace
 
-Experiment describe_occupancy() {
+Experiment describe() {
     auto out =
         family("occupancy", "How many work-groups must be resident on a unit to fill memory and the arithmetic units?",
                shape_of, setup);
@@ -137,4 +137,4 @@ Experiment describe_occupancy() {
     return out;
 }
 
-}  // namespace cllab::model
+}  // namespace cllab::model::occupancy_family

@@ -7,7 +7,7 @@
 #include "experiments/lib/describe.hpp"
 #include "experiments/lib/sizes.hpp"
 
-namespace cllab::model {
+namespace cllab::model::pad_family {
 namespace {
 
 using namespace lib;
@@ -96,7 +96,7 @@ Setup setup(const Request& request, const Shape& s) {
 
 }  // namespace
 
-Experiment describe_pad() {
+Experiment describe() {
     auto out = family(
         "pad",
         "How close does padding small planes come to a plain copy, and what does a private array in scratch memory "
@@ -117,4 +117,4 @@ Experiment describe_pad() {
     return out;
 }
 
-}  // namespace cllab::model
+}  // namespace cllab::model::pad_family

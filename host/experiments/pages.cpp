@@ -10,7 +10,7 @@
 #include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 
-namespace cllab::model {
+namespace cllab::model::pages_family {
 namespace {
 
 using namespace lib;
@@ -130,7 +130,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
 
 }  // namespace
 
-Experiment describe_pages() {
+Experiment describe() {
     auto out = family("pages", "How many pages can streams go through before the translation of addresses costs time?",
                       shape_of, setup);
     out.axes = {
@@ -149,4 +149,4 @@ Experiment describe_pages() {
     return out;
 }
 
-}  // namespace cllab::model
+}  // namespace cllab::model::pages_family

@@ -17,7 +17,7 @@
 #include "experiments/lib/sizes.hpp"
 #include "model/params.hpp"
 
-namespace cllab::model {
+namespace cllab::model::pitch_family {
 namespace {
 
 using namespace pitch;
@@ -155,7 +155,7 @@ Setup setup(const Request& request, const Choice& choice) {
 
 }  // namespace
 
-Experiment describe_pitch() {
+Experiment describe() {
     auto out = family<Choice>(
         "pitch", "How fast can each pixel of a periodic pattern be compared with its neighbours one pitch away?",
         choice_of, setup);
@@ -232,4 +232,4 @@ Experiment describe_pitch() {
     return out;
 }
 
-}  // namespace cllab::model
+}  // namespace cllab::model::pitch_family

@@ -8,7 +8,7 @@
 #include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 
-namespace cllab::model {
+namespace cllab::model::ports_family {
 namespace {
 
 using namespace lib;
@@ -78,7 +78,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
 
 }  // namespace
 
-Experiment describe_ports() {
+Experiment describe() {
     auto out = family("ports", "What does a multiply-add pay for each register it reads?", shape_of, setup);
     out.axes = {count_axis("items", "work-item", "work-items per group; auto is 256, on a CPU 1", 1, 4096),
                 count_axis("unroll", "", "steps of each chain between two branches", 1, 32, {"32"}).power_of_two()};
@@ -94,4 +94,4 @@ Experiment describe_ports() {
     return out;
 }
 
-}  // namespace cllab::model
+}  // namespace cllab::model::ports_family

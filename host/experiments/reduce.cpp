@@ -10,7 +10,7 @@
 #include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 
-namespace cllab::model {
+namespace cllab::model::reduce_family {
 namespace {
 
 using namespace lib;
@@ -112,7 +112,7 @@ Setup setup(const Request& request, const Shape& shape) {
 
 }  // namespace
 
-Experiment describe_reduce() {
+Experiment describe() {
     auto out =
         family("reduce",
                "How close does a sum come to the speed of reading memory, and what do barriers, passes and loads cost?",
@@ -144,4 +144,4 @@ Experiment describe_reduce() {
     return out;
 }
 
-}  // namespace cllab::model
+}  // namespace cllab::model::reduce_family

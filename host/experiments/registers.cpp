@@ -8,7 +8,7 @@
 #include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 
-namespace cllab::model {
+namespace cllab::model::registers_family {
 namespace {
 
 using namespace lib;
@@ -105,7 +105,7 @@ void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
 
 }  // namespace
 
-Experiment describe_registers() {
+Experiment describe() {
     auto out =
         family("registers", "How many values can a work-item keep in registers, and what happens beyond?", setup);
     out.axes = {
@@ -127,4 +127,4 @@ Experiment describe_registers() {
     return out;
 }
 
-}  // namespace cllab::model
+}  // namespace cllab::model::registers_family

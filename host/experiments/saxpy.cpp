@@ -11,7 +11,7 @@
 #include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 
-namespace cllab::model {
+namespace cllab::model::saxpy_family {
 namespace {
 
 using namespace lib;
@@ -144,7 +144,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
 
 }  // namespace
 
-Experiment describe_saxpy() {
+Experiment describe() {
     auto out = family("saxpy", "From which array size on does y = a x + y gain from accesses wider than 32 bits?",
                       shape_of, setup);
     out.axes = {
@@ -176,4 +176,4 @@ Experiment describe_saxpy() {
     return out;
 }
 
-}  // namespace cllab::model
+}  // namespace cllab::model::saxpy_family

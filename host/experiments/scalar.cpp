@@ -5,7 +5,7 @@
 #include "experiments/lib/describe.hpp"
 #include "experiments/lib/sizes.hpp"
 
-namespace cllab::model {
+namespace cllab::model::scalar_family {
 namespace {
 
 using namespace lib;
@@ -60,7 +60,7 @@ Setup setup(const Request& request, const Shape& s) {
 
 }  // namespace
 
-Experiment describe_scalar() {
+Experiment describe() {
     auto out =
         family("scalar", "Which values does the compiler compute once for all work-items of a wave?", shape_of, setup);
     out.axes = {
@@ -76,4 +76,4 @@ Experiment describe_scalar() {
     return out;
 }
 
-}  // namespace cllab::model
+}  // namespace cllab::model::scalar_family

@@ -11,7 +11,7 @@
 #include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 
-namespace cllab::model {
+namespace cllab::model::scatter_family {
 namespace {
 
 using namespace lib;
@@ -132,7 +132,7 @@ void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
 
 }  // namespace
 
-Experiment describe_scatter() {
+Experiment describe() {
     auto out = family("scatter",
                       "What does it cost when the lanes of a wave touch many blocks of memory instead of one?", setup);
     out.axes = {count_axis("spread", "block", "blocks that the lanes of one wave touch", 1, 128,
@@ -145,4 +145,4 @@ Experiment describe_scatter() {
     return out;
 }
 
-}  // namespace cllab::model
+}  // namespace cllab::model::scatter_family

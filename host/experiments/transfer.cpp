@@ -12,7 +12,7 @@
 #include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 
-namespace cllab::model {
+namespace cllab::model::transfer_family {
 namespace {
 
 using namespace lib;
@@ -165,7 +165,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
 
 }  // namespace
 
-Experiment describe_transfer() {
+Experiment describe() {
     auto out = family("transfer",
                       "By which way do bytes get to the device and back fastest, and what of that can a kernel hide?",
                       shape_of, setup);
@@ -191,4 +191,4 @@ Experiment describe_transfer() {
     return out;
 }
 
-}  // namespace cllab::model
+}  // namespace cllab::model::transfer_family

@@ -76,6 +76,7 @@ class CommandLine(LabTest):
 
     def test_no_arguments_print_the_overview(self):
         self.assertEqual(self.lab(), self.lab("--help"))
+        self.assertEqual(self.lab("help", "--help"), self.lab("--help"))
 
     def test_list_and_describe_are_as_recorded(self):
         self.assert_golden("list_muladd.txt", self.lab("list", "muladd")[0])

@@ -131,9 +131,9 @@ int print_help(const std::string& page) {
 
 namespace {
 
-/// `words`: "help TOPIC [all]", "--help [all]".
+/// `words`: "help TOPIC [all]", "help --help", "--help [all]".
 int print_asked_help(const Strings& words) {
-    const bool named = words.front() == "help" && words.size() > 1 && words[1] != "all";
+    const bool named = words.front() == "help" && words.size() > 1 && words[1] != "all" && words[1][0] != '-';
     return print_help(help_text(named ? words[1] : "", detail_of({words.begin() + (named ? 2 : 1), words.end()})));
 }
 

@@ -1,5 +1,5 @@
-// Hover, zoom and linking by D3; sorting, filtering and links to cells by a part of the device's name without it. All text
-// from records goes in as text, never as markup.
+// Sorting, filtering and links to cells need nothing; hover and zoom need D3. Text from records goes in as text, never as
+// markup.
 'use strict';
 (() => {
   const data = JSON.parse(document.getElementById('data').textContent);
@@ -73,7 +73,7 @@
     all('.lit').forEach(element => element.classList.remove('lit'));
     for (const cell of cells) all(`[data-cell="${cell}"]`).forEach(element => element.classList.add('lit'));
   };
-  // What comes into sight is laid out only then, which may move what was asked for: it is asked for again in the next frames.
+  // A section is laid out when it comes into sight, and that can move the target: scroll again in the next frames.
   const bring = (element, block, again = 3) => {
     element.scrollIntoView({block});
     if (again) requestAnimationFrame(() => bring(element, block, again - 1));
@@ -97,7 +97,7 @@
 
   if (!window.d3) return;
 
-  // --- Hover: what the record says, and every place where the same cell is shown -------------------------------------
+  // --- Hover: shows the record, and highlights every place of the same cell -------------------------------------
   const tip = document.getElementById('tip');
   const describe = index => {
     const cell = data.cells[index];
@@ -180,12 +180,12 @@
       marks.append('line').attr('x1', v => `${100 * seen(v)}%`).attr('x2', v => `${100 * seen(v)}%`).attr('y1', 240).attr('y2', 245);
       marks.append('text').attr('x', v => `${100 * seen(v)}%`).attr('y', 257).text(v => quantity(v, unit));
     };
-    // D3 of Debian 12 (version 5) has the event in d3.event, later ones hand it over. A wheel alone scrolls the page.
+    // D3 5 (Debian 12) has the event in d3.event; later versions pass it. A wheel without Ctrl or Shift scrolls the page.
     const zoom = d3.zoom().scaleExtent([1, 50])
       .filter(event => { const e = event || d3.event; return e.type !== 'wheel' || e.ctrlKey || e.shiftKey; })
       .on('zoom', event => draw((event || d3.event).transform));
     const whole = () => plot.call(zoom.transform, d3.zoomIdentity);
-    // Measured when somebody points at it, not at first: to measure a chart out of sight is to lay it out.
+    // Measured when the pointer enters: measuring a chart out of sight would lay it out.
     const fit = () => {
       const {width, height} = plot.node().getBoundingClientRect();
       zoom.extent([[0, 0], [width, height]]).translateExtent([[0, 0], [width, height]]);
