@@ -76,6 +76,32 @@ BOOST_AUTO_TEST_CASE(ptx_differs_by_its_statements_and_not_by_name_or_comment) {
     BOOST_TEST(ptx_of(ptx, "one") != ptx_of(replaced(ptx, ", 7;", ", 8;"), "one"));
 }
 
+/// Two kernels, of which `one` calls `twice` and reads `table`, as compilers lay them out.
+std::string ptx_of_two(const std::string& table, const std::string& twice, const std::string& other) {
+    const auto function = [](const std::string& head, const std::string& body, int number) {
+        const auto label = "$L__BB" + std::to_string(number) + "_1";
+        return head + "\n{\n\t.reg .b32 %r<3>;\n" + label + ":\n" + body + "\tbra " + label + ";\n\tret;\n}\n";
+    };
+    return ".version 7.0\n.target sm_80\n.address_size 64\n.const .align 4 .b8 table[8] = {" + table + "};\n" +
+           ".func (.param .b32 result) twice(.param .b32 x)\n;\n" +
+           function(".entry other(.param .u64 other_param_0)", "\tmov.u32 %r1, " + other + ";\n", 0) +
+           (other == "9" ? function(".entry more()", "", 1) : "") +
+           function(".entry one(\n\t.param .u64 one_param_0\n)\n.reqntid 64, 1, 1",
+                    "\tld.const.u32 %r1, [table];\n\tcall (result), twice, (x);\n", other == "9" ? 2 : 1) +
+           function(".func (.param .b32 result) twice(\n\t.param .b32 x\n)", "\tadd.s32 %r2, %r1, " + twice + ";\n", 3);
+}
+
+BOOST_AUTO_TEST_CASE(ptx_of_a_kernel_is_its_own_and_of_what_it_uses_not_of_its_neighbours) {
+    const auto before = ptx_of_two("1, 2", "5", "8");
+    const auto neighbour_changed =
+        ptx_of_two("1, 2", "5", "9");  // and a third kernel before it, which moves the labels
+    BOOST_TEST(ptx_of(before, "one") == ptx_of(neighbour_changed, "one"));
+    BOOST_TEST(ptx_of(before, "other") != ptx_of(neighbour_changed, "other"));
+    BOOST_TEST(ptx_of(before, "one") != ptx_of(ptx_of_two("1, 3", "5", "8"), "one"));
+    BOOST_TEST(ptx_of(before, "one") != ptx_of(ptx_of_two("1, 2", "6", "8"), "one"));
+    BOOST_TEST(ptx_of(before, "other") == ptx_of(ptx_of_two("1, 3", "6", "8"), "other"));
+}
+
 BOOST_AUTO_TEST_CASE(what_cannot_be_disassembled_has_no_fingerprint) {
     BOOST_TEST(analyse({}, "k", "", {}).info.fingerprint.empty());
     const std::string noise = "no binary of any kind";

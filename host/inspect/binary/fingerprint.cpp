@@ -8,6 +8,7 @@
 #include "core/hash.hpp"
 #include "core/text.hpp"
 #include "inspect/binary/elf.hpp"
+#include "inspect/binary/ptx_module.hpp"
 #include "inspect/isa/list.hpp"
 
 namespace cllab::inspect {
@@ -74,13 +75,8 @@ std::string normalised(const InstructionSet& set, const Function& function, cons
 }
 
 std::string normalised_ptx(std::string_view text, const std::string& entry) {
-    std::string out;
-    for (const auto line : lines_of(text)) {
-        auto kept = trim(std::string(line.substr(0, std::min(line.size(), line.find("//")))));
-        if (kept.empty()) continue;
-        drop_name(kept, entry);
-        out += kept + "\n";
-    }
+    auto out = kernel_of_ptx(text, entry);
+    drop_name(out, entry);
     return out;
 }
 

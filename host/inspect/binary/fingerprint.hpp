@@ -10,7 +10,7 @@ namespace cllab::inspect {
 
 /// SHA-256, in hexadecimal, of the code that `analysis` shows as closest to the hardware: mnemonics and operands,
 /// branches by how far they go, and the constants beside the code. Kernel names, addresses and displacements from the
-/// instruction pointer are left out. PTX is hashed as text, because what is re-assembled from it may differ from the
+/// instruction pointer are left out. PTX is hashed as text of the kernel and what it uses, because what is re-assembled from it may differ from the
 /// driver's. Empty where nothing was disassembled. Equal hashes: the same code. Different ones may still be the same
 /// work.
 std::string fingerprint(const Analysis& analysis, ByteSpan binary, const std::string& entry);
@@ -21,7 +21,7 @@ std::string normalised(const InstructionSet& set, const Function& function, cons
 /// a call.
 std::string normalised_with_callees(const InstructionSet& set, std::string_view text, const Function& function,
                                     const std::string& entry);
-/// The same of a program in PTX: without comments, blank lines and the kernel's name.
+/// The same of a kernel in PTX with what it uses of its program (kernel_of_ptx), without the kernel's name.
 std::string normalised_ptx(std::string_view text, const std::string& entry);
 
 }  // namespace cllab::inspect
