@@ -53,7 +53,8 @@ class NewFamily(LabTest):
         configured = subprocess.run(["cmake", "-S", tree, "-B", build, "-G", "Ninja"], cwd=self.folder, capture_output=True, text=True, timeout=300)
         self.assertEqual(configured.returncode, 0, configured.stdout + configured.stderr)
         # What is built then is built and run above; here it is part of the program.
-        self.assertIn("/tree/host/experiments/affine.cpp", (build / "build.ninja").read_text())
+        self.assertIn("affine_family::describe()", (build / "generated" / "registry.cpp").read_text())
+        self.assertTrue(any("/tree/host/experiments/affine.cpp" in path.read_text() for path in build.glob("CMakeFiles/cllab_experiments.dir/Unity/*.cxx")))
 
     def test_a_records_point_makes_the_same_cell(self):
         first = self.run_with("--axis", "n=1000")[0]

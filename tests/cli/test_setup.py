@@ -140,7 +140,7 @@ class OnGpu(LabTest):
         (self.folder / "text.tar.gz").write_text("not an archive\n")
         subprocess.run(["tar", "-czf", "other.tar.gz", "text.tar.gz"], cwd=self.folder, check=True)
         for archive, status, sentence in (
-                ("absent.tar.gz", 2, "there is no archive 'absent.tar.gz'; on a Debian machine, tools/on-gpu --pack FILE.tar.gz makes one"),
+                ("absent.tar.gz", 2, "there is no archive 'absent.tar.gz'; on a Debian machine, tools/on-gpu --pack FILE.tar.xz makes one"),
                 ("text.tar.gz", 3, "archive 'text.tar.gz' cannot be unpacked (the message is above)"),
                 ("other.tar.gz", 3, "archive 'other.tar.gz' holds no Boost; tools/on-gpu --pack makes one that does")):
             done = subprocess.run([self.folder / "tools" / "on-gpu", archive, "--", "true"], cwd=self.folder, capture_output=True, text=True)
