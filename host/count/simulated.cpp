@@ -47,7 +47,7 @@ public:
             out.low = i == 0 ? each : std::min(out.low, each);
             out.high = std::max(out.high, each);
         }
-        out.mean = items > 0 ? sum / items : 0;
+        out.mean = out.low == out.high ? out.low : items > 0 ? sum / items : 0;  // exactly, where all are alike
         return out;
     }
     Amount amount(const char* key) const {

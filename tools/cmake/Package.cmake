@@ -6,7 +6,7 @@ install(TARGETS cllab RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS make-panel RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} OPTIONAL)  # tools/cllab does not build it
 install(PROGRAMS tools/slurm-sweep tools/slurm-here DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY cl/ DESTINATION ${CMAKE_INSTALL_DATADIR}/cllab/cl PATTERN README.md EXCLUDE)
-install(FILES tools/record.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/cllab)
+install(FILES tools/record.schema.json tools/counts.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/cllab)
 install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES tests/device/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME devices.md)
 install(DIRECTORY tests/kernels/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples FILES_MATCHING PATTERN "*.cl")
