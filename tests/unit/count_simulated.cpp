@@ -59,7 +59,8 @@ Json file(const Json& groups, double of) {
             {"local_addresses", {0, 0, 0, 0}},
             {"longest", {7, 1, 20, 0}},
             {"path", {7, 0, 1, 0}},
-            {"lines", {{"a.cl", {3, 640, 256, 8, 8, 0, 0, 0}}, {"a.cl", {4, 64, 256, 64, 8, 0, 0, 0}}}}};
+            {"lines", Json::array({Json::array({"a.cl", {3, 640, 256, 8, 8, 0, 0, 0}}),
+                                   Json::array({"a.cl", {4, 64, 256, 64, 8, 0, 0, 0}})})}};
 }
 
 model::Counts read(const Json& j) { return count::read_simulated(j.dump()); }
@@ -67,7 +68,7 @@ model::Counts read(const Json& j) { return count::read_simulated(j.dump()); }
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(sums_of_groups_become_amounts_per_work_item) {
-    const auto c = read(file({group(10)}, 1));
+    const auto c = read(file(Json::array({group(10)}), 1));
     BOOST_TEST(c.counted_items == 64);
     BOOST_TEST(model::operations(c, model::Operation::float_add) == 10);
     BOOST_TEST(model::flops(c, 32) == 10);
@@ -90,19 +91,19 @@ BOOST_AUTO_TEST_CASE(sums_of_groups_become_amounts_per_work_item) {
 
 BOOST_AUTO_TEST_CASE(groups_between_stand_for_those_that_were_not_counted) {
     // The first and the last stand for themselves, the third for the eight between.
-    const auto c = read(file({group(10), group(20), group(40)}, 10));
+    const auto c = read(file(Json::array({group(10), group(20), group(40)}), 10));
     BOOST_TEST(c.instructions.mean == (10 + 20 + 8 * 40) / 10.0);
     BOOST_TEST(c.instructions.low == 10);
     BOOST_TEST(c.instructions.high == 40);
     BOOST_TEST(model::per_launch(c, c.instructions) == 64 * (10 + 20 + 8 * 40));
     // Where only two were counted, the first stands for all but the last.
-    BOOST_TEST(read(file({group(10), group(20)}, 10)).instructions.mean == (9 * 10 + 20) / 10.0);
+    BOOST_TEST(read(file(Json::array({group(10), group(20)}), 10)).instructions.mean == (9 * 10 + 20) / 10.0);
     // A launch that was counted whole is what it is.
-    BOOST_TEST(read(file({group(10), group(20), group(40)}, 3)).instructions.mean == 70 / 3.0);
+    BOOST_TEST(read(file(Json::array({group(10), group(20), group(40)}), 3)).instructions.mean == 70 / 3.0);
 }
 
 BOOST_AUTO_TEST_CASE(the_costliest_line_is_the_first) {
-    const auto c = read(file({group(10)}, 1));
+    const auto c = read(file(Json::array({group(10)}), 1));
     BOOST_REQUIRE(c.lines.size() == 2u);
     BOOST_TEST(c.lines[0].line == 4u);
     BOOST_TEST(c.lines[0].sectors == 1);
@@ -113,25 +114,25 @@ BOOST_AUTO_TEST_CASE(what_was_not_counted_is_said) {
     auto images = group(10), part = group(10);
     images["images"] = 128;
     part["whole"] = false;
-    BOOST_TEST(read(file({group(10)}, 1)).not_counted.empty());
-    BOOST_TEST(read(file({images}, 1)).not_counted.at(0).what == "the bytes of 2.00 image accesses per item");
-    BOOST_TEST(read(file({part}, 1)).not_counted.at(0).what == "the rest of the first group");
+    BOOST_TEST(read(file(Json::array({group(10)}), 1)).not_counted.empty());
+    BOOST_TEST(read(file(Json::array({images}), 1)).not_counted.at(0).what == "the bytes of 2 image accesses per item");
+    BOOST_TEST(read(file(Json::array({part}), 1)).not_counted.at(0).what == "the rest of the first group");
 }
 
 BOOST_AUTO_TEST_CASE(a_file_that_is_none_of_the_plugins_is_refused) {
     BOOST_CHECK_THROW(count::read_simulated("{"), JsonRefused);
     BOOST_CHECK_THROW(count::read_simulated("{}"), Error);
     BOOST_CHECK_THROW(read(file(Json::array(), 1)), Error);
-    auto unknown = file({group(10)}, 1);
+    auto unknown = file(Json::array({group(10)}), 1);
     unknown["operations"][0][0] = "teleport";
     BOOST_CHECK_THROW(read(unknown), Error);
-    auto wrong = file({group(10)}, 1);
+    auto wrong = file(Json::array({group(10)}), 1);
     wrong["counted"][0]["reads"] = {1};
     BOOST_CHECK_THROW(read(wrong), Error);
 }
 
 BOOST_AUTO_TEST_CASE(the_page_marks_rows_that_differ) {
-    auto one = read(file({group(10)}, 1)), two = read(file({group(10, 64)}, 1));
+    auto one = read(file(Json::array({group(10)}), 1)), two = read(file(Json::array({group(10, 64)}), 1));
     one.id = one.kernel = "one";
     two.id = two.kernel = "two";
     std::ostringstream page;

@@ -27,7 +27,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t most_bytes = 4ull << 30;  ///< of address space: buffers, and what the simulator keeps
+constexpr std::uint64_t most_bytes = 6ull << 30;         ///< of address space: buffers, and what the simulator keeps
+constexpr std::uint64_t most_buffer_bytes = 2ull << 30;  ///< of all buffers
+constexpr std::uint64_t most_local_bytes = 228 << 10;    ///< of a group; the largest of any GPU
 
 double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
@@ -84,10 +86,12 @@ void launch(const model::Cell& cell, const CountSettings& settings, double secon
         dup2(errors, STDERR_FILENO);
         close(errors);
     }
-    for (const auto& [name, value] :
-         std::initializer_list<std::pair<const char*, std::string>>{{"OCLGRIND_PLUGINS", settings.plugin.string()},
-                                                                    {"OCLGRIND_QUICK", "1"},
-                                                                    {"OCLGRIND_LOG", said.log.string()}})
+    for (const auto& [name, value] : std::initializer_list<std::pair<const char*, std::string>>{
+             {"OCLGRIND_PLUGINS", settings.plugin.string()},
+             {"OCLGRIND_QUICK", "1"},
+             {"OCLGRIND_GLOBAL_MEM_SIZE", std::to_string(most_buffer_bytes)},
+             {"OCLGRIND_LOCAL_MEM_SIZE", std::to_string(most_local_bytes)},
+             {"OCLGRIND_LOG", said.log.string()}})
         setenv(name, value.c_str(), 1);
     limit(RLIMIT_AS, static_cast<double>(most_bytes));
     limit(RLIMIT_CPU, std::ceil(seconds));
@@ -145,7 +149,7 @@ bool ended_by(int status, std::initializer_list<int> signals) {
     return WIFSIGNALED(status) && std::find(signals.begin(), signals.end(), WTERMSIG(status)) != signals.end();
 }
 
-void judge(const Heard& heard, const Said& said, double seconds, Simulated& out) {
+void judge(const Heard& heard, const Said& said, double budget, Simulated& out) {
     using model::Status;
     const auto fail = [&](Status status, const std::string& why) {
         out.status = status;
@@ -155,7 +159,7 @@ void judge(const Heard& heard, const Said& said, double seconds, Simulated& out)
     if (ended_by(heard.end, {SIGXCPU, SIGKILL})) {
         out.too_long = true;
         return fail(Status::timed_out,
-                    "a work-group takes longer to simulate than " + format_exact(seconds) + " s (--count-budget)");
+                    "a work-group takes longer to simulate than --count-budget allows, " + format_exact(budget) + " s");
     }
     if (WIFSIGNALED(heard.end))
         return fail(Status::launch_failed, "the simulator crashed; it may use " + format_bytes(most_bytes) +
@@ -208,7 +212,7 @@ Simulated simulate(const model::Cell& cell, const CountSettings& settings, doubl
     Simulated out;
     out.point = heard.point;
     out.launches = count::read_launches(folder.path() / "counts");
-    judge(heard, said, seconds, out);
+    judge(heard, said, settings.budget_seconds, out);
     complete(cell, heard, said, out);
     return out;
 }
@@ -231,7 +235,8 @@ std::optional<model::Cell> smaller(const model::Cell& cell, const model::PointVa
 
 Simulated count_cell(const model::Cell& cell, const CountSettings& settings) {
     constexpr unsigned few_groups = 3;
-    constexpr double first_share = 0.6;  // of the budget, where smaller points can be tried with the rest
+    constexpr double least_seconds = 0.3;  // the simulator's start
+    constexpr double first_share = 0.6;    // of the budget, where smaller points can be tried with the rest
     const bool has_axes = !cell.point.values().empty();
     auto out = simulate(cell, settings, settings.budget_seconds * (has_axes ? first_share : 1));
     if (!out.too_long) return out;
@@ -243,7 +248,7 @@ Simulated count_cell(const model::Cell& cell, const CountSettings& settings) {
     double left = settings.budget_seconds * (1 - first_share);
     for (const std::int64_t divisor : {1024, 256, 64, 16, 4}) {
         const auto other = smaller(cell, out.point, divisor);
-        if (!other || left < 1) continue;
+        if (!other || left < least_seconds) continue;
         auto one = simulate(*other, settings, left, few_groups);
         if (one.status != model::Status::ok) break;
         for (const auto& c : one.launches) left -= c.seconds;
