@@ -1,0 +1,157 @@
+// What a launch executes, whoever counted it: operations, accesses, the requests that waves make of them, atomics,
+// barriers and chains. Every Amount is per work-item; per_launch() scales it to the launch.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace cllab::model {
+
+/// simulated: an instruction at a time by Oclgrind. counted: by a profiler's hardware counters. sampled: by a profiler
+/// of a CPU. declared: by who wrote the kernel.
+enum class CountSource { simulated, counted, sampled, declared };
+const char* name(CountSource source);
+
+/// Per work-item: the mean over the groups that were counted, and the means of the groups with the least and the most.
+struct Amount {
+    double mean = 0, low = 0, high = 0;
+};
+
+enum class Operation {
+    float_add,       ///< and subtraction
+    float_multiply,  ///< without an addition
+    float_fma,       ///< multiply-add, one operation here and two FLOP; fused or left to the compiler (mad, fmuladd)
+    float_divide,
+    float_compare,     ///< comparison, minimum, maximum, absolute value, sign, rounding
+    float_function,    ///< OperationCount::function says which
+    integer_add,       ///< add, subtract, logic, shift, comparison, selection, minimum, maximum
+    integer_multiply,  ///< and multiply-add
+    integer_divide,    ///< and remainder
+    conversion,        ///< between integer and float, or between widths of float
+};
+const char* name(Operation kind);
+
+/// Elements: an addition of two float4 is four. Of addresses only what the text computes is counted.
+struct OperationCount {
+    Operation kind = Operation::float_add;
+    unsigned bits = 32;      ///< of an element; of a conversion, of its result
+    std::string function{};  ///< "sqrt", "native_sin"; of other kinds empty
+    Amount per_item{};
+};
+
+/// Accesses of one address space. A load of a float4 is one access of 16 bytes. Atomics are not among them.
+struct Accesses {
+    Amount loads, stores, load_bytes, store_bytes;
+};
+
+/// What waves ask of global memory: the accesses of one instruction that the lanes of a wave execute together are one
+/// request, and it moves each 32-byte sector that it touches once.
+struct SectorRequests {
+    Amount requests, sectors;
+    Amount least_sectors;      ///< for as many bytes side by side
+    double worst_sectors = 0;  ///< of one request
+};
+
+/// What waves ask of local memory: a request takes as many turns as different 4-byte words of one of 32 banks, 128
+/// bytes a turn at most.
+struct BankRequests {
+    Amount requests, ways;
+    Amount least_ways;  ///< without conflicts
+    double worst_ways = 0;
+};
+
+/// On one address space. A request takes as many turns as lanes that meet on one address.
+struct Atomics {
+    Amount number, requests, turns;
+    double addresses = 0;        ///< different ones, in all counted groups
+    double most_in_wave = 0;     ///< of one request on one address
+    double most_in_group = 0;    ///< of one group on one address
+    double most_on_address = 0;  ///< of all counted groups
+};
+
+/// Different 32-byte sectors of global memory that the first `groups` counted groups touched, and 128-byte lines.
+struct Footprint {
+    double groups = 0;
+    double sectors = 0, read_sectors = 0, written_sectors = 0, lines = 0;
+};
+
+/// Operations of which each needs the result of the one before, also through memory, of one work-item's values.
+struct Chain {
+    double loads = 0;        ///< of global and constant memory
+    double local_loads = 0;  ///< of local memory
+    double arithmetic = 0;   ///< operations on floats and integers, conversions
+    double atomics = 0;      ///< whose result is used
+};
+
+/// Where in the text the accesses come from; sums per work-item.
+struct CountedLine {
+    unsigned line = 0;  ///< from 1, of the text of the kernel's file
+    std::string file{}, text{};
+    double instructions = 0;  ///< issued by waves
+    double bytes = 0;         ///< of global memory, asked
+    double sectors = 0, least_sectors = 0;
+    double ways = 0, least_ways = 0;  ///< of local memory
+    double atomic_turns = 0;
+};
+
+/// Something that is not among the counts.
+struct NotCounted {
+    std::string what, why;  ///< "calls of printf", "the simulator does not tell"
+};
+
+using PointValues = std::vector<std::pair<std::string, std::string>>;
+
+/// Counts of the same kernel at a smaller point, for how they grow; per work-item.
+struct CountGrowth {
+    PointValues point;
+    double items = 0;  ///< of that launch
+    double instructions = 0, flops = 0, bytes = 0, sectors = 0, distinct_bytes = 0;
+};
+
+struct Counts {
+    CountSource source = CountSource::simulated;
+    std::string id{};              ///< of the cell: "saxpy_w128"
+    std::string kernel{};          ///< the entry point
+    PointValues point{};           ///< that was counted
+    PointValues asked_point{};     ///< where a smaller one was counted instead; else empty
+    std::string launch{};          ///< which one of an operation with several, "2 of 3"; else empty
+    double items = 0, groups = 0;  ///< of the launch
+    double group_items = 0;        ///< work-items per group
+    double counted_groups = 0, counted_items = 0;
+    double seconds = 0;  ///< that the count took
+
+    std::vector<OperationCount> operations{};
+    Accesses global{}, constant{}, local{}, private_memory{};
+    Amount instructions{};    ///< executed by work-items; those of vectors count as often as they have elements
+    unsigned wave = 32;       ///< work-items that execute together
+    Amount issued{};          ///< by waves, shared out to the work-items of the group
+    double lanes_active = 1;  ///< mean share of a wave's lanes in what it issues
+    SectorRequests reads{}, writes{};
+    std::vector<Footprint> footprint{};  ///< after one group, two, ... all that were counted
+    BankRequests local_reads{}, local_writes{};
+    Atomics global_atomics{}, local_atomics{};
+    Amount barriers{};
+    Chain longest{};  ///< the largest of each in any counted work-item; not necessarily of one path
+    Chain path{};     ///< of the one path that takes longest where a load costs 100, a local one 8, arithmetic 1
+    std::vector<CountedLine> lines{};    ///< the costliest first
+    std::vector<std::string> assumed{};  ///< what nobody stated: "groups of 256, which the text leaves to the driver"
+    std::vector<NotCounted> not_counted{};
+    std::vector<CountGrowth> growth{};
+};
+
+/// In the launch, where the groups that were not counted do what the counted ones do.
+double per_launch(const Counts& counts, const Amount& amount);
+/// Per work-item. `bits` 0: of all widths.
+double operations(const Counts& counts, Operation kind, unsigned bits = 0);
+/// Floating-point operations per work-item: an fma is two, every other one is one; comparisons are none.
+double flops(const Counts& counts, unsigned bits = 0);
+/// Asked of global and constant memory, per work-item.
+double asked_bytes(const Counts& counts);
+/// Moved between global memory and the waves in whole sectors, per work-item.
+double moved_bytes(const Counts& counts);
+/// Different bytes of global memory in whole sectors that the counted groups touch, per counted work-item.
+double distinct_bytes(const Counts& counts);
+
+}  // namespace cllab::model
