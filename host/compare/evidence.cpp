@@ -121,7 +121,7 @@ void Differences::add(std::span<const Turns> left, std::span<const Turns> right)
 Differences::Centre Differences::centre() const {
     if (logs_.empty()) return {std::numeric_limits<double>::quiet_NaN(), 0};
     auto sorted = logs_;
-    std::sort(sorted.begin(), sorted.end());
+    std::ranges::sort(sorted);
     // Of six rounds a inside of the differences may be those of one disturbed pair: on a GPU an arrangement was off
     // by 6 % and said 0.06 %.
     constexpr std::size_t enough_rounds = 12;

@@ -36,14 +36,14 @@ double quantile(std::span<const double> sorted, double q) {
 }
 
 double median_of(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
+    std::ranges::sort(values);
     return quantile(values, 0.5);
 }
 
 Summary summarise(std::span<const double> sample) {
     if (sample.empty()) throw Error(Blame::result, "there are no samples to summarise");
     std::vector<double> sorted(sample.begin(), sample.end());
-    std::sort(sorted.begin(), sorted.end());
+    std::ranges::sort(sorted);
     Summary s;
     s.n = static_cast<unsigned>(sorted.size());
     s.min = sorted.front();
@@ -55,7 +55,7 @@ Summary summarise(std::span<const double> sample) {
     s.low = sorted[k];
     s.high = sorted[sorted.size() - 1 - k];
     for (double& x : sorted) x = std::abs(x - s.median);
-    std::sort(sorted.begin(), sorted.end());
+    std::ranges::sort(sorted);
     s.mad = quantile(sorted, 0.5);
     return s;
 }

@@ -180,7 +180,7 @@ std::uint64_t cache_bytes(const fs::path& cache) {
 }  // namespace
 
 std::string uuid_text(const std::array<unsigned char, 16>& uuid) {
-    if (std::all_of(uuid.begin(), uuid.end(), [](unsigned char byte) { return byte == 0; })) return {};
+    if (std::ranges::all_of(uuid, [](unsigned char byte) { return byte == 0; })) return {};
     std::string out = "UUID ";
     for (unsigned char byte : uuid) {
         char digits[3];

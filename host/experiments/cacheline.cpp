@@ -61,8 +61,8 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
     std::vector<Finding> out;
     for (const auto& pairs : curves) {
         if (pairs.variant != "pair" || pairs.fixed.integer("offset") != 0) continue;
-        const auto lones = std::find_if(curves.begin(), curves.end(),
-                                        [&](const Curve& c) { return c.variant == "lone" && c.fixed == pairs.fixed; });
+        const auto lones =
+            std::ranges::find_if(curves, [&](const Curve& c) { return c.variant == "lone" && c.fixed == pairs.fixed; });
         if (lones == curves.end()) continue;
         std::vector<double> distance, second, noise;
         const Curve::Sample* miss = nullptr;

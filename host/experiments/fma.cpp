@@ -128,9 +128,7 @@ Setup setup(const Request& request, const Shape& s) {
     return out;
 }
 
-bool is_integer(const Setup& setup) {
-    return std::find(setup.defines.begin(), setup.defines.end(), "TYPE=uint") != setup.defines.end();
-}
+bool is_integer(const Setup& setup) { return std::ranges::find(setup.defines, "TYPE=uint") != setup.defines.end(); }
 
 double flops(const Setup& setup, double seconds) { return is_integer(setup) ? NAN : setup.work.flops / seconds; }
 double integer_ops(const Setup& setup, double seconds) { return is_integer(setup) ? setup.work.flops / seconds : NAN; }

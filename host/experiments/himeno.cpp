@@ -182,7 +182,7 @@ std::string summary(const std::vector<const Record*>& records) {
         if (!metric(*record, "gosa") || !metric(*record, "iterations") || !metric(*record, "flops") ||
             !metric(*record, "score"))
             continue;
-        const auto same = std::find_if(best.begin(), best.end(), [&](const Record* other) {
+        const auto same = std::ranges::find_if(best, [&](const Record* other) {
             return device_key(*other) == device_key(*record) && size_of(*other) == size_of(*record);
         });
         if (same == best.end())

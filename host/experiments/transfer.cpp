@@ -131,8 +131,7 @@ void conclude_direction(const Curve& curve, const std::string& memory, const cha
                          bytes_text(last->x) + " in " + curve.fixed.text("pieces") +
                              " pieces one after the other, by the host clock" + without_filling));
     if (curve.samples.size() < 3) return;
-    const auto half =
-        std::find_if(curve.samples.begin(), curve.samples.end(), [&](const auto& s) { return rate(s) >= best / 2; });
+    const auto half = std::ranges::find_if(curve.samples, [&](const auto& s) { return rate(s) >= best / 2; });
     if (half != curve.samples.begin())
         out.push_back(figure(std::string(direction) + "_half." + memory,
                              std::string(direction) + " at half that rate, " + memory, "byte", half->x,

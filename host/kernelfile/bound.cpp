@@ -351,8 +351,7 @@ void Bound::bind_value(Argument& a) {
 }
 
 void Bound::expect(const std::string& name, const Place& place, const std::string& path, const LoadPicture& load) {
-    const auto found =
-        std::find_if(arguments_.begin(), arguments_.end(), [&](const auto& a) { return a.parameter.name == name; });
+    const auto found = std::ranges::find_if(arguments_, [&](const auto& a) { return a.parameter.name == name; });
     if (found == arguments_.end()) {
         std::vector<std::string> names;
         for (const auto& a : arguments_) names.push_back(a.parameter.name);

@@ -143,8 +143,8 @@ Shape Bound::shape(const model::Point& point, const model::Device& device) const
     }
     for (const auto& [name, expected] : expected_) {
         if (code_only_) break;
-        const auto found = std::find_if(arguments_.begin(), arguments_.end(),
-                                        [&n = name](const auto& a) { return a.parameter.name == n; });
+        const auto found =
+            std::ranges::find_if(arguments_, [&n = name](const auto& a) { return a.parameter.name == n; });
         const auto image = out.images.find(name);
         const auto elements =
             image == out.images.end() ? out.counts.at(name) : image->second[0] * image->second[1] * image->second[2];
@@ -344,7 +344,7 @@ std::vector<Result> Bound::results(const model::Setup& setup) const {
 }
 
 bool Bound::random_inputs() const {
-    return std::any_of(arguments_.begin(), arguments_.end(), [](const auto& a) { return a.spec.kind == Kind::random; });
+    return std::ranges::any_of(arguments_, [](const auto& a) { return a.spec.kind == Kind::random; });
 }
 
 }  // namespace cllab::kernelfile

@@ -20,8 +20,8 @@ namespace fs = std::filesystem;
 
 std::string stem_of(const std::string& path) {
     auto out = fs::path(path).stem().string();
-    std::replace_if(
-        out.begin(), out.end(), [](unsigned char c) { return !std::isalnum(c); }, '_');
+    std::ranges::replace_if(
+        out, [](unsigned char c) { return !std::isalnum(c); }, '_');
     return out.empty() ? "kernel" : out;
 }
 
@@ -63,7 +63,7 @@ std::string comparison_of(const model::Setup& setup, const model::Point& point, 
             parts.push_back("p" + a->name + std::to_string(a->width) + "x" + std::to_string(a->height) + "x" +
                             std::to_string(a->depth));
     }
-    std::sort(parts.begin(), parts.end());
+    std::ranges::sort(parts);
     for (const auto& [axis, value] : point.values())
         if (!tuned.count(axis)) parts.push_back(axis + "=" + value);
     return join(parts, "\n");
@@ -85,8 +85,7 @@ model::Setup setup_of(const std::shared_ptr<State>& state, const model::Request&
     question.seed = request.seed;
     question.random_inputs = bound.random_inputs();
     question.is_reference = state->is_reference.count(question.variant) != 0;
-    const bool given =
-        std::any_of(question.results.begin(), question.results.end(), [](const auto& r) { return r.given != nullptr; });
+    const bool given = std::ranges::any_of(question.results, [](const auto& r) { return r.given != nullptr; });
     // A buffer that the kernel was seen to leave as it is accumulates nothing.
     question.accumulates = out.accumulates =
         given && (request.verification == 0 || state->ledger.changes_given_data(question));
@@ -127,7 +126,7 @@ KernelFiles::KernelFiles(const std::vector<std::string>& paths, const Descriptio
             if (at == std::string::npos) continue;
             const auto path = place.line == 0 ? fs::path(text.substr(0, at + 3))
                                               : fs::path(wanted[i]).parent_path() / text.substr(0, at + 3);
-            if (std::find(wanted.begin(), wanted.end(), path.string()) == wanted.end()) wanted.push_back(path.string());
+            if (std::ranges::find(wanted, path.string()) == wanted.end()) wanted.push_back(path.string());
         }
     }
     declare_axes(axes);
@@ -189,8 +188,8 @@ void KernelFiles::make_builds() {
                 for (const auto& value : axis.values) {
                     if (parse_real(value) || builds_.size() >= most_builds) continue;
                     const auto options = at({axis.name, value});
-                    const bool known = std::any_of(builds_.begin(), builds_.end(),
-                                                   [&](const auto& b) { return b.file == f && b.options == options; });
+                    const bool known = std::ranges::any_of(
+                        builds_, [&](const auto& b) { return b.file == f && b.options == options; });
                     if (!known) builds_.push_back({f, build.variant, options, axis.name + "=" + value, build.text});
                 }
         }
@@ -287,9 +286,8 @@ void KernelFiles::check_names() const {
 void KernelFiles::check_types() const {
     for (const auto& build : builds_) {
         if (build.setting.empty() || !build.found.built) continue;
-        const auto base = std::find_if(builds_.begin(), builds_.end(), [&](const auto& b) {
-            return b.file == build.file && b.variant == build.variant;
-        });
+        const auto base = std::ranges::find_if(
+            builds_, [&](const auto& b) { return b.file == build.file && b.variant == build.variant; });
         for (const auto& kernel : build.found.kernels)
             for (const auto& first : base->found.kernels) {
                 if (kernel.name != first.name) continue;
@@ -317,11 +315,10 @@ void KernelFiles::make_candidates() {
         for (const auto& build : builds_)
             if (build.file == f && (!base || !base->built)) base = &build.found;  // the first one that builds
         if (!base || !base->built) {
-            const auto& log =
-                builds_[static_cast<std::size_t>(
-                            std::find_if(builds_.begin(), builds_.end(), [&](const auto& b) { return b.file == f; }) -
-                            builds_.begin())]
-                    .found.log;
+            const auto& log = builds_[static_cast<std::size_t>(
+                                          std::ranges::find_if(builds_, [&](const auto& b) { return b.file == f; }) -
+                                          builds_.begin())]
+                                  .found.log;
             throw Error(Blame::result, "'" + files_[f].path + "' does not build: " + first_error(log));
         }
         if (base->kernels.empty()) {
@@ -347,8 +344,7 @@ void KernelFiles::make_candidates() {
         }
     }
     std::set<std::string> names;
-    const bool collide = std::any_of(candidates_.begin(), candidates_.end(),
-                                     [&](const auto& c) { return !names.insert(c.name).second; });
+    const bool collide = std::ranges::any_of(candidates_, [&](const auto& c) { return !names.insert(c.name).second; });
     if (!collide) return;
     names.clear();
     for (auto& c : candidates_) {
@@ -441,10 +437,10 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
     std::vector<const Candidate*> chosen;
     for (const auto& one : wanted) {
         for (const auto* c : matching(one))
-            if (std::find(chosen.begin(), chosen.end(), c) == chosen.end()) chosen.push_back(c);
+            if (std::ranges::find(chosen, c) == chosen.end()) chosen.push_back(c);
         if (is_earlier(one.file)) continue;
         const auto stem = stem_of(files_[one.file].path);
-        if (std::find(stems.begin(), stems.end(), stem) == stems.end())
+        if (std::ranges::find(stems, stem) == stems.end())
             stems.push_back(stem), paths.push_back(files_[one.file].path);
     }
     out.family = join(stems, "+");
@@ -455,7 +451,7 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
         if (!axis.tune.empty()) state->tuned.insert(axis.name);
     // Build options must not change a result either, where no axis of the file has their name.
     const auto build_options = model::build_options_axis().name;
-    if (std::none_of(axes_.begin(), axes_.end(), [&](const auto& a) { return a.name == build_options; }))
+    if (std::ranges::none_of(axes_, [&](const auto& a) { return a.name == build_options; }))
         state->tuned.insert(build_options);
 
     std::map<std::size_t, std::vector<std::string>> notes;  // by file
@@ -480,7 +476,7 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
         std::vector<std::string> new_notes;
         const auto bound = bind(*c, new_notes);
         for (const auto& note : new_notes)
-            if (std::find(said.begin(), said.end(), note) == said.end()) said.push_back(note);
+            if (std::ranges::find(said, note) == said.end()) said.push_back(note);
         out.variants.push_back(variant_of(*c));
         state->bound[c->name] = bound;
         if (!bound->reference()) continue;

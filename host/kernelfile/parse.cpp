@@ -23,8 +23,7 @@ const std::vector<std::string> keywords{"axis",    "arg",    "global", "local", 
                                         "extends", "kernel", "work",   "expect", "reference", "same",    "tolerance"};
 
 bool is_name(const std::string& text) {
-    return !text.empty() && std::all_of(text.begin(), text.end(), in_name) &&
-           !std::isdigit(static_cast<unsigned char>(text[0]));
+    return !text.empty() && std::ranges::all_of(text, in_name) && !std::isdigit(static_cast<unsigned char>(text[0]));
 }
 
 /// A rest of a line, with where it stands.
@@ -102,7 +101,7 @@ void read_bytes(const std::string& hex, const Place& place, ArgumentSpec& out) {
     for (const char c : hex)
         if (!std::isspace(static_cast<unsigned char>(c))) digits += c;
     if (digits.empty() || digits.size() % 2 ||
-        !std::all_of(digits.begin(), digits.end(), [](unsigned char c) { return std::isxdigit(c); }))
+        !std::ranges::all_of(digits, [](unsigned char c) { return std::isxdigit(c); }))
         refuse(place, "'bytes:' takes an even number of hexadecimal digits, as in bytes:0100000a; found " +
                           cllab::quoted(hex));
     for (std::size_t i = 0; i < digits.size(); i += 2)
@@ -202,7 +201,7 @@ ArgumentSpec parse_argument(const Piece& value) {
             for (const auto& [word, place] : split_top(behind(), value.place.at(value.text.find(':') + 1), ',')) {
                 static const std::vector<std::string> words{"nearest", "linear", "edge",       "zero", "repeat",
                                                             "mirror",  "none",   "normalized", "pixel"};
-                if (std::find(words.begin(), words.end(), word) == words.end())
+                if (std::ranges::find(words, word) == words.end())
                     refuse(place, cllab::quoted(word) + " is not a sampler option; possible are " + join(words, ", "));
                 out.words.push_back(word);
             }
@@ -257,8 +256,7 @@ void parse_work(Piece rest, Scope& scope) {
     while (!rest.text.empty()) {
         const auto before = rest;
         const auto name = rest.take_word();
-        if (std::none_of(works.begin(), works.end(), [&](const auto& work) { return work.name == name; }) ||
-            !rest.take('=')) {
+        if (std::ranges::none_of(works, [&](const auto& work) { return work.name == name; }) || !rest.take('=')) {
             rest = before;
             wrong();
         }
@@ -380,9 +378,8 @@ void parse_statements(std::string_view text, const std::string& file, std::size_
     std::size_t number = first_line;
     for (auto line : split(text, '\n')) {
         const Place start{file, number++, 1};
-        if (const auto bad =
-                std::find_if(line.begin(), line.end(),
-                             [](unsigned char c) { return (c < 0x20 && c != '\t' && c != '\r') || c == 0x7f; });
+        if (const auto bad = std::ranges::find_if(
+                line, [](unsigned char c) { return (c < 0x20 && c != '\t' && c != '\r') || c == 0x7f; });
             bad != line.end())
             refuse(start.at(static_cast<std::size_t>(bad - line.begin())), "the line holds a control character");
         for (std::size_t i = 0; i < line.size(); ++i)
@@ -396,7 +393,7 @@ void parse_statements(std::string_view text, const std::string& file, std::size_
         const auto place = rest.place;
         const auto found = rest.text;
         const auto keyword = rest.take_word();
-        if (std::find(keywords.begin(), keywords.end(), keyword) == keywords.end()) {
+        if (std::ranges::find(keywords, keyword) == keywords.end()) {
             refuse(place, "a line begins with one of " + join(keywords, ", ") + "; found " +
                               cllab::quoted(keyword.empty() ? found : keyword) + or_did_you_mean(keyword, keywords));
         }
@@ -436,8 +433,7 @@ void parse_blocks(std::string_view text, const std::string& file, Description& t
 void override_with(Description& base, const Description& over) {
     const auto by_name = [](auto& to, const auto& from) {
         for (const auto& one : from) {
-            const auto found =
-                std::find_if(to.begin(), to.end(), [&](const auto& other) { return other.name == one.name; });
+            const auto found = std::ranges::find_if(to, [&](const auto& other) { return other.name == one.name; });
             if (found == to.end())
                 to.push_back(one);
             else

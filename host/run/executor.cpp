@@ -74,13 +74,13 @@ private:
         session_.scatter(random());
         std::vector<std::size_t> turns(group_.size());
         std::iota(turns.begin(), turns.end(), std::size_t{0});
-        std::shuffle(turns.begin(), turns.end(), random);
+        std::ranges::shuffle(turns, random);
         Cells cells;
         bool fine = true;
         for (const auto i : turns) {
             cancel_point();
             auto cell = make_cell(i);
-            const auto same = std::find_if(cells.begin(), cells.end(), [&](const auto& other) {
+            const auto same = std::ranges::find_if(cells, [&](const auto& other) {
                 const auto &one = group_[i], &two = group_[other.index];
                 return one.experiment == two.experiment && one.variant == two.variant && one.point == two.point;
             });
@@ -113,9 +113,9 @@ private:
             if (round % 2 == 0) {
                 if (round >= least && spent >= settings_.sampling_seconds) break;
                 if (round >= few && spent >= 4 * settings_.sampling_seconds) break;
-                std::shuffle(turns.begin(), turns.end(), random);
+                std::ranges::shuffle(turns, random);
             } else {
-                std::reverse(turns.begin(), turns.end());
+                std::ranges::reverse(turns);
             }
             for (const auto i : turns) {
                 observer_.begin(number_, cells[i].index, cells[i].state->record, "sample");
@@ -264,7 +264,7 @@ private:
                 return !cells[i].sampling->sample(round);
             });
             // ABBA: who goes first, and after whom, evens out.
-            std::reverse(active.begin(), active.end());
+            std::ranges::reverse(active);
             yardsticks.sample();
             // Between rounds, so that what is set aside is whole rounds of every cell.
             if (active.empty() || instruments_.reference().due()) refer(cells);
@@ -288,7 +288,7 @@ private:
     /// Where the time of one depends on what operations do to the data, all begin with the data put back: like is held
     /// against like.
     void treat_data_alike(Cells& cells) {
-        const auto one = std::find_if(cells.begin(), cells.end(), [](const auto& c) { return c.state->fresh_data; });
+        const auto one = std::ranges::find_if(cells, [](const auto& c) { return c.state->fresh_data; });
         if (one == cells.end()) return;
         for (auto& cell : cells)
             cell.sampling->begin_with_fresh_data("cllab restores the inputs before each timed operation, as for '" +

@@ -85,7 +85,7 @@ Choice::Choice(const CellOptions& invocation, const Snapshots& earlier, const As
         if (!names_kernel_file(pattern)) built_in.push_back(pattern);
     if (built_in.size() == patterns.size()) {
         const auto& said = invocation.statements;
-        const auto other = std::find_if(said.begin(), said.end(), [](const auto& s) { return s.first != "tolerance"; });
+        const auto other = std::ranges::find_if(said, [](const auto& s) { return s.first != "tolerance"; });
         if (other != said.end())
             throw Error(Blame::usage, "option '--" + other->first +
                                           "' is about a kernel file, as in `cllab run my.cl`; no pattern names one");
@@ -107,7 +107,7 @@ Choice::Choice(const CellOptions& invocation, const Snapshots& earlier, const As
     std::vector<std::string> paths;
     for (const auto& pattern : patterns) {
         const auto path = file_and_glob(pattern).first;
-        if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(path);
+        if (std::ranges::find(paths, path) == paths.end()) paths.push_back(path);
     }
     kernelfile::Description command_line;
     for (const auto& [option, value] : invocation.statements) kernelfile::parse_option(option, value, command_line);

@@ -45,7 +45,7 @@ std::vector<model::Introspection> ask_in_child(const CellOptions& invocation, co
             for (const auto& one : devices) {
                 device::Session session(one);
                 found = introspect(session, builds);
-                if (std::all_of(found.begin(), found.end(), [](const auto& f) { return f.trouble.empty(); })) break;
+                if (std::ranges::all_of(found, [](const auto& f) { return f.trouble.empty(); })) break;
             }
             for (const auto& one : found)
                 hand_over(nlohmann::json(one).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));

@@ -59,7 +59,7 @@ bool takes(const std::vector<model::Selected>& selected, const model::Settings& 
 model::Settings first_values(const std::vector<model::Selected>& selected, const model::Settings& given) {
     model::Settings out;
     for (const auto& axis : selected.front().experiment->axes) {
-        const auto said = std::find_if(given.begin(), given.end(), [&](const auto& g) { return g.first == axis.name; });
+        const auto said = std::ranges::find_if(given, [&](const auto& g) { return g.first == axis.name; });
         out.emplace_back(axis.name,
                          said == given.end() ? axis.values.front() : model::expand_axis(axis, said->second).front());
     }
@@ -72,7 +72,7 @@ model::Settings small_values(const std::vector<model::Selected>& selected, const
                              model::Settings out) {
     constexpr std::int64_t small = 16;
     for (auto& [name, value] : out) {
-        if (std::any_of(given.begin(), given.end(), [&, &n = name](const auto& g) { return g.first == n; })) continue;
+        if (std::ranges::any_of(given, [&, &n = name](const auto& g) { return g.first == n; })) continue;
         for (;;) {
             const auto size = parse_integer(value);
             if (!size || *size / 2 < small) break;
@@ -151,13 +151,13 @@ struct Look {
     std::map<OclgrindFinding, std::size_t> messages{};
 
     bool ran() const {
-        return std::all_of(records.begin(), records.end(), [](const auto& r) {
+        return std::ranges::all_of(records, [](const auto& r) {
             return r.status == model::Status::ok || r.status == model::Status::wrong_result;
         });
     }
     bool fine() const {
         return messages.empty() &&
-               std::all_of(records.begin(), records.end(), [](const auto& r) { return r.status == model::Status::ok; });
+               std::ranges::all_of(records, [](const auto& r) { return r.status == model::Status::ok; });
     }
 };
 
@@ -181,8 +181,7 @@ Look look(const RunOptions& asked, const std::vector<model::Selected>& selected,
 void print(const Look& seen, const Choice& choice, const std::vector<model::Selected>& selected) {
     for (const auto& record : seen.records) {
         std::size_t count = 0;
-        const auto cell =
-            std::find_if(selected.begin(), selected.end(), [&](const auto& s) { return s.id == record.id; });
+        const auto cell = std::ranges::find_if(selected, [&](const auto& s) { return s.id == record.id; });
         for (const auto& [place, times] : seen.messages)
             count += cell != selected.end() && place.kernel == cell->variant->entry ? 1 : 0;
         const bool ran = record.status == model::Status::ok || record.status == model::Status::wrong_result;

@@ -70,7 +70,7 @@ Strings axes(const Strings& before, const std::string& word) {
         }
     };
     for (const auto& experiment : model::registry())
-        if (std::any_of(before.begin(), before.end(), [&](const auto& w) {
+        if (std::ranges::any_of(before, [&](const auto& w) {
                 return w == experiment.family || w.rfind(experiment.family + "_", 0) == 0;
             }))
             add(experiment);
@@ -116,9 +116,9 @@ Strings candidates(Strings before, const std::string& word) {
     } else if (before.front() == "help") {
         out = known;
         for (const auto& topic : topics())
-            if (std::find(known.begin(), known.end(), topic.name) == known.end()) out.emplace_back(topic.name);
+            if (std::ranges::find(known, topic.name) == known.end()) out.emplace_back(topic.name);
         return out;
-    } else if (std::find(known.begin(), known.end(), before.front()) != known.end()) {
+    } else if (std::ranges::find(known, before.front()) != known.end()) {
         command = before.front();
         before.erase(before.begin());
     }

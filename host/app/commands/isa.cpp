@@ -253,14 +253,13 @@ int run_isa(const IsaOptions& invocation) {
     if (invocation.list_targets) return print_targets();
     if (invocation.rebuild) return rebuild_for_target(invocation);
     if (!invocation.versus.empty()) return compare(invocation);
-    if (std::any_of(invocation.patterns.begin(), invocation.patterns.end(),
-                    [](const auto& p) { return binary_named(p).has_value(); }))
+    if (std::ranges::any_of(invocation.patterns, [](const auto& p) { return binary_named(p).has_value(); }))
         return print_binaries(invocation);
     const Choice choice(invocation, {}, {},
                         invocation.targets.empty() ? Choice::Values::needed : Choice::Values::made_up);
     auto codes = all_code(invocation, first_cells(choice, invocation.axes, invocation.patterns));
     if (invocation.targets.size() > 1) {
-        std::stable_sort(codes.begin(), codes.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+        std::ranges::stable_sort(codes, [](const auto& a, const auto& b) { return a.id < b.id; });
         print_table(codes, invocation.columns);
     } else {
         for (const auto& code : codes)

@@ -137,7 +137,7 @@ std::vector<HotBody> hot_bodies(const CellCode& code) {
         for (const auto& function : functions) {
             if (function.name != region.blocks.front()->function) continue;
             for (const auto& instruction : function.instructions) {
-                if (std::none_of(region.blocks.begin(), region.blocks.end(), [&](auto b) {
+                if (std::ranges::none_of(region.blocks, [&](auto b) {
                         return instruction.address >= b->begin && instruction.address < b->end;
                     }))
                     continue;
@@ -282,9 +282,8 @@ std::vector<CellCode> code_on_devices(const IsaOptions& invocation, const std::v
                         }};
     catch_interrupts();
     // Text that is not the lab's own is run in a child process, as by `cllab run`.
-    const bool isolate = !invocation.cl_dir.empty() || std::any_of(cells.begin(), cells.end(), [](const auto& cell) {
-        return cell.variant->own != nullptr;
-    });
+    const bool isolate = !invocation.cl_dir.empty() ||
+                         std::ranges::any_of(cells, [](const auto& cell) { return cell.variant->own != nullptr; });
     const auto runner =
         isolate ? in_child_processes(invocation.timeout_seconds) : in_this_process(invocation.timeout_seconds);
     for (const auto& device : runner->devices(invocation.devices)) {

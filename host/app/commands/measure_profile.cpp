@@ -103,7 +103,7 @@ private:
     }
     static portrait::Amount refined(const portrait::Probe& probe, std::size_t points) {
         const auto cells = points * refined_parts(probe, "1").size();
-        const bool data = std::find(probe.data.begin(), probe.data.end(), probe.refine.axis) != probe.data.end();
+        const bool data = std::ranges::find(probe.data, probe.refine.axis) != probe.data.end();
         return {cells, data ? 0 : cells};
     }
     static portrait::Amount refined(const portrait::Probe& probe) { return refined(probe, probe.refine.most); }

@@ -80,7 +80,7 @@ void print_codes(const std::vector<compare::CodeTimes>& codes, const char* what)
         times.push_back(code.median > 0 ? std::optional(code.median) : std::nullopt);
     }
     std::vector<report::Column> columns{hash, often};
-    if (std::any_of(times.begin(), times.end(), [](const auto& t) { return t.has_value(); }))
+    if (std::ranges::any_of(times, [](const auto& t) { return t.has_value(); }))
         columns.push_back(report::quantity_column("median", times, "s"));
     const report::Grid grid(columns, page_width(STDOUT_FILENO), wants_colour(STDOUT_FILENO));
     results() << grid.header() << '\n';
@@ -273,8 +273,7 @@ int rebuild_for_target(const IsaOptions& invocation) {
     std::vector<model::Cell> cells;
     for (auto& group : model::make_plan(model::select(model::registry(), invocation.patterns), invocation.axes))
         for (auto& cell : group)
-            if (!invocation.axes.empty() ||
-                std::none_of(cells.begin(), cells.end(), [&](const auto& c) { return c.id == cell.id; }))
+            if (!invocation.axes.empty() || std::ranges::none_of(cells, [&](const auto& c) { return c.id == cell.id; }))
                 cells.push_back(cell);
     bool failed = false;
     for (const auto& target : invocation.targets)

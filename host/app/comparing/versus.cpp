@@ -73,8 +73,8 @@ Versus::Versus(Runner& runner, const run::Settings& settings, const std::string&
 bool Versus::is_sound(const std::vector<model::Record>& records) {
     for (std::size_t i = 0; i < records.size(); ++i) {
         const auto& record = records[i];
-        const auto changed = std::find_if(record.warnings.begin(), record.warnings.end(),
-                                          [](const auto& w) { return model::is(w, model::Warning::other_results); });
+        const auto changed = std::ranges::find_if(
+            record.warnings, [](const auto& w) { return model::is(w, model::Warning::other_results); });
         const bool differs = !results_may_change_ && changed != record.warnings.end();
         if (record.status == model::Status::ok && !differs) continue;
         const bool failed = record.status != model::Status::ok;
@@ -84,7 +84,7 @@ bool Versus::is_sound(const std::vector<model::Record>& records) {
                        " in one of the arrangements: " + failure_->reason;
         return false;
     }
-    const bool timed = std::all_of(records.begin(), records.end(), [](const auto& r) { return r.time.has_value(); });
+    const bool timed = std::ranges::all_of(records, [](const auto& r) { return r.time.has_value(); });
     out_.trouble = timed ? "" : "an arrangement has no samples";
     return timed;
 }

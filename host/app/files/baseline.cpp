@@ -72,8 +72,7 @@ std::string Baseline::text_of(const model::Record& record) const {
         throw Error(Blame::usage,
                     "the baseline's text '" + path.string() + "' is not the one that was built: its hash differs");
     for (const auto& header : includes_of(text))
-        if (std::find(record.build.elsewhere.begin(), record.build.elsewhere.end(), header) ==
-            record.build.elsewhere.end())
+        if (std::ranges::find(record.build.elsewhere, header) == record.build.elsewhere.end())
             throw Error(Blame::usage, "the baseline's text '" + path.string() + "' includes " + header +
                                           ", which the baseline does not hold; make it again");
     return text;

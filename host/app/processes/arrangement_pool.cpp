@@ -25,7 +25,7 @@ void ArrangementPool::refill() {
         };
         auto builds = like_;
         Random random(mix64(like_.settings.seed + ++begun_));
-        for (auto& group : builds.comparisons) std::shuffle(group.begin(), group.end(), random);
+        for (auto& group : builds.comparisons) std::ranges::shuffle(group, random);
         waiting_.push_back(std::make_unique<WarmWorker>(selector_, rebuild, known_, builds));
     }
 }

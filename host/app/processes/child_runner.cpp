@@ -32,8 +32,7 @@ std::vector<model::Device> ChildRunner::devices(const std::vector<std::string>& 
 
 void ChildRunner::expect(const run::RunRequest& like, const std::string& selector, bool more) {
     const auto known = standing_.find(selector);
-    const auto device =
-        std::find_if(devices_.begin(), devices_.end(), [&](const auto& d) { return d.selector == selector; });
+    const auto device = std::ranges::find_if(devices_, [&](const auto& d) { return d.selector == selector; });
     const auto pays = [&] { return ArrangementPool::pays(*device, std::thread::hardware_concurrency()); };
     if (!more || known == standing_.end() || device == devices_.end() || !pays()) return arrangements_.reset();
     if (!arrangements_) arrangements_.emplace(like, selector, known->second);

@@ -154,7 +154,7 @@ std::optional<std::string> slowed(const std::vector<model::Record>& alone, const
                                   std::pair<double, double>& ratios) {
     std::vector<double> changes;
     for (const auto& record : beside) {
-        const auto same = std::find_if(alone.begin(), alone.end(), [&](const auto& a) {
+        const auto same = std::ranges::find_if(alone, [&](const auto& a) {
             return a.device.selector == record.device.selector && a.id == record.id && a.point == record.point;
         });
         if (same == alone.end() || !same->time || !record.time) continue;
@@ -165,7 +165,7 @@ std::optional<std::string> slowed(const std::vector<model::Record>& alone, const
                    record.device.selector + " beside the others as alone";
     }
     if (changes.empty()) return "no measured time shows whether they slow each other";
-    ratios = {*std::min_element(changes.begin(), changes.end()), *std::max_element(changes.begin(), changes.end())};
+    ratios = {*std::ranges::min_element(changes), *std::ranges::max_element(changes)};
     return std::nullopt;
 }
 

@@ -37,20 +37,20 @@ void WarmPool::refill() {
         one = state == State::gone ? waiting_.erase(one) : one + 1;
     }
     if (!rehearsals_.empty() && rehearsed_ != number_) {
-        if (const auto one = std::find_if(waiting_.begin(), waiting_.end(), compiles); one != waiting_.end()) {
+        if (const auto one = std::ranges::find_if(waiting_, compiles); one != waiting_.end()) {
             rehearsed_ = number_;
             return (*one)->rehearse(rehearsals_);
         }
     } else if (!rehearsals_.empty()) {
         const auto is_behind = [&](const auto& w) { return w->built() != number_; };
-        if (const auto one = std::find_if(waiting_.begin(), waiting_.end(), is_behind); one != waiting_.end()) {
+        if (const auto one = std::ranges::find_if(waiting_, is_behind); one != waiting_.end()) {
             std::vector<Message> recipes;
             for (const auto& rehearsal : rehearsals_) recipes.push_back(rehearsal.at("recipe"));
             return (*one)->build(recipes, false, number_);
         }
     }
     if (waiting_.size() >= wanted_) return;
-    const bool another = std::count_if(waiting_.begin(), waiting_.end(), compiles) < compilers;
+    const bool another = std::ranges::count_if(waiting_, compiles) < compilers;
     waiting_.insert(another ? waiting_.begin() : waiting_.end(),
                     std::make_unique<WarmWorker>(known_devices().front().selector, rebuild_, another));
 }
@@ -64,7 +64,7 @@ void WarmPool::end_preparations() {
 std::unique_ptr<WarmWorker> WarmPool::take() {
     end_preparations();
     while (!waiting_.empty()) {
-        auto one = std::find_if(waiting_.begin(), waiting_.end(), is_idle);
+        auto one = std::ranges::find_if(waiting_, is_idle);
         if (one == waiting_.end()) one = waiting_.begin();
         auto out = std::move(*one);
         waiting_.erase(one);
@@ -83,7 +83,7 @@ void WarmPool::begin_building(const std::vector<Message>& recipes) {
     end_preparations();
     if (!builder_) {
         const auto may_build = [](const auto& w) { return compiles(w) && is_idle(w); };
-        if (std::count_if(waiting_.begin(), waiting_.end(), may_build) < 2) return;  // the one is for the question
+        if (std::ranges::count_if(waiting_, may_build) < 2) return;  // the one is for the question
         const auto last = std::find_if(waiting_.rbegin(), waiting_.rend(), may_build);
         builder_ = std::move(*last);
         waiting_.erase(std::next(last).base());

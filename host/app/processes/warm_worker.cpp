@@ -152,8 +152,8 @@ std::optional<std::vector<model::Introspection>> WarmWorker::ask(const std::vect
     const auto said = parse_json<nlohmann::json>(line_);
     if (!said.is_array()) return std::nullopt;
     auto found = said.get<std::vector<model::Introspection>>();
-    const bool whole = found.size() == builds.size() &&
-                       std::all_of(found.begin(), found.end(), [](const auto& f) { return f.trouble.empty(); });
+    const bool whole =
+        found.size() == builds.size() && std::ranges::all_of(found, [](const auto& f) { return f.trouble.empty(); });
     return whole ? std::optional(std::move(found)) : std::nullopt;
 }
 

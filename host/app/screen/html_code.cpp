@@ -83,7 +83,7 @@ std::string kernel_text(const std::string& source, const std::string& id) {
 
 std::vector<std::pair<std::string, unsigned>> by_count(const std::map<std::string, unsigned>& counts) {
     std::vector<std::pair<std::string, unsigned>> out(counts.begin(), counts.end());
-    std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+    std::ranges::stable_sort(out, [](const auto& a, const auto& b) { return a.second > b.second; });
     return out;
 }
 
@@ -227,7 +227,7 @@ void add_code(Page& page) {
         std::vector<std::size_t> first;
         for (const auto card : of_family)
             if (ids.insert(page.records[page.code[card].cell].id).second) first.push_back(card);
-        std::stable_sort(first.begin(), first.end(), [&](auto a, auto b) { return seconds(a) < seconds(b); });
+        std::ranges::stable_sort(first, [&](auto a, auto b) { return seconds(a) < seconds(b); });
         for (std::size_t k = 1; k < std::min(first.size(), most_beside + 1) && used < most_text; ++k) {
             if (loops[first[0]].size() > most_lines || loops[first[k]].size() > most_lines) continue;
             CodePair pair{page.code[first[0]].cell, page.code[first[k]].cell, {}};

@@ -81,7 +81,7 @@ FunctionStats count_function(const InstructionSet* isa, std::string_view text, c
     if (!isa || !isa->parse) return stats;
     stats.isa = isa;
     auto functions = isa->parse(text);
-    auto chosen = std::find_if(functions.begin(), functions.end(), [&](const Function& f) { return f.name == entry; });
+    auto chosen = std::ranges::find_if(functions, [&](const Function& f) { return f.name == entry; });
     if (chosen == functions.end()) chosen = functions.begin();
     if (chosen == functions.end()) return stats;
     stats.code = std::move(*chosen);

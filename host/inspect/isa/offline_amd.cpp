@@ -24,7 +24,7 @@ std::vector<OfflineTarget> targets() {
     if (!no_amd.empty())
         others.insert(others.begin(), {"gfx803", "gfx900", "gfx906", "gfx908", "gfx90a", "gfx1010", "gfx1030"});
     for (const auto& name : others)
-        if (std::find(processors.begin(), processors.end(), name) == processors.end())
+        if (std::ranges::find(processors, name) == processors.end())
             targets.push_back(
                 {name, "",
                  no_amd.empty()

@@ -96,7 +96,7 @@ std::vector<double> Scale::ticks() const {
 Scale scale_of(const std::vector<double>& values, bool binary) {
     Scale out{0, 1, false, binary};
     if (values.empty()) return out;
-    const auto [least, most] = std::minmax_element(values.begin(), values.end());
+    const auto [least, most] = std::ranges::minmax_element(values);
     out.low = *least;
     out.high = *most;
     constexpr double logarithmic_from = 8;

@@ -60,8 +60,8 @@ public:
         std::array<std::string, metric_columns.size()> values;
         std::vector<std::string> others;
         for (const auto& [name, metric] : metrics) {
-            const auto column = std::find_if(metric_columns.begin(), metric_columns.end(),
-                                             [&, &name = name](const auto& c) { return c.metric == name; });
+            const auto column =
+                std::ranges::find_if(metric_columns, [&, &name = name](const auto& c) { return c.metric == name; });
             if (column != metric_columns.end())
                 values[static_cast<std::size_t>(column - metric_columns.begin())] = csv_number(metric.value);
             else if (std::isfinite(metric.value))

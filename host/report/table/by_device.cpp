@@ -35,8 +35,7 @@ std::vector<Column> device_columns(const GridDevice& device, std::size_t d, cons
         }
     }
     std::vector<Column> out{std::move(times)};
-    if (std::any_of(ratios.cells.begin(), ratios.cells.end(), [](const auto& c) { return !c.empty(); }))
-        out.push_back(std::move(ratios));
+    if (std::ranges::any_of(ratios.cells, [](const auto& c) { return !c.empty(); })) out.push_back(std::move(ratios));
     return out;
 }
 

@@ -185,8 +185,7 @@ bool is_one_set(const GridGroup& group, std::size_t device) {
 }  // namespace
 
 bool GridFamily::differs(std::size_t axis) const {
-    return std::any_of(groups.begin(), groups.end(),
-                       [&](const auto& g) { return g.point[axis] != groups.front().point[axis]; });
+    return std::ranges::any_of(groups, [&](const auto& g) { return g.point[axis] != groups.front().point[axis]; });
 }
 
 std::string GridFamily::common_point() const {
@@ -204,8 +203,7 @@ std::string verdict(const GridGroup& group, const std::vector<GridDevice>& devic
         for (std::size_t v = 0; v < group.ids.size(); ++v) {
             if (!group.cells[v][d].rank.fastest || !is_one_set(group, d)) continue;
             ranked.push_back(devices[d].letter);
-            const auto known =
-                std::find_if(winners.begin(), winners.end(), [&](const auto& w) { return w.first == v; });
+            const auto known = std::ranges::find_if(winners, [&](const auto& w) { return w.first == v; });
             if (known == winners.end())
                 winners.push_back({v, {devices[d].letter}});
             else
@@ -224,7 +222,7 @@ std::string verdict(const GridGroup& group, const std::vector<GridDevice>& devic
         wins.push_back(group.ids[v] + (wins.empty() ? " wins on " : " on ") + listed(letters));
         Values without, apart;
         for (std::size_t d = 0; d < devices.size(); ++d) {
-            const bool is_ranked = std::find(ranked.begin(), ranked.end(), devices[d].letter) != ranked.end();
+            const bool is_ranked = std::ranges::find(ranked, devices[d].letter) != ranked.end();
             const Rank& rank = group.cells[v][d].rank;
             differs = differs || (rank.compared && !rank.fastest && !rank.indistinct);
             if (!is_ranked || rank.compared) continue;

@@ -145,8 +145,8 @@ std::string limit_sentence(const Explanation& e, const model::Timing& time) {
                         ? " and " + e.bounds[1].name + " " + whole_percent(e.bounds[1].seconds / time.median)
                         : "");
         case Limit::impossible: {
-            const auto most = std::max_element(e.bounds.begin(), e.bounds.end(),
-                                               [](const auto& a, const auto& b) { return a.low < b.low; });
+            const auto most =
+                std::ranges::max_element(e.bounds, [](const auto& a, const auto& b) { return a.low < b.low; });
             return "cannot be: " + most->name + " alone takes at least " + format_seconds(most->low) + " by " +
                    most->figure + " of the profile, " + format_significant(most->low / time.high, 3) +
                    " times the measured time; the kernel skips declared work, the clock is wrong, or the profile was "

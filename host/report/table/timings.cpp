@@ -17,7 +17,7 @@ constexpr std::size_t largest_shown = 4;  // phases of a cell
 
 std::string display_name(Phase phase) {
     std::string out = name(phase);
-    std::replace(out.begin(), out.end(), '_', ' ');
+    std::ranges::replace(out, '_', ' ');
     return out;
 }
 
