@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "core/table.hpp"
 #include "core/text.hpp"
 
 namespace cllab::device {
@@ -220,9 +221,7 @@ std::string written_name(const Device& device, const std::string& name) {
 }
 
 std::string given_name(const Device& device, const std::string& written, const std::vector<std::string>& kernels) {
-    const auto has = [&](const std::string& name) {
-        return std::find(kernels.begin(), kernels.end(), name) != kernels.end();
-    };
+    const auto has = [&](const std::string& name) { return std::ranges::find(kernels, name) != kernels.end(); };
     return is(device, Implementation::pocl) && !has(written) && has(renamed + written) ? renamed + written : written;
 }
 
@@ -238,44 +237,15 @@ std::string line_trouble(const Device& device) {
 }
 
 std::vector<std::string> device_defines(const Device& device) {
-    std::vector<std::string> out;
-    switch (device.type) {
-        case model::DeviceType::cpu:
-            out.push_back("LAB_CPU");
-            break;
-        case model::DeviceType::gpu:
-            out.push_back("LAB_GPU");
-            break;
-        default:
-            out.push_back("LAB_ACCELERATOR");
-            break;
-    }
-    switch (device.implementation) {
-        case Implementation::pocl:
-            out.push_back("LAB_POCL");
-            break;
-        case Implementation::nvidia:
-            out.push_back("LAB_NVIDIA");
-            break;
-        case Implementation::amd:
-            out.push_back("LAB_AMD");
-            break;
-        case Implementation::intel_cpu:
-        case Implementation::intel_gpu:
-            out.push_back("LAB_INTEL");
-            break;
-        case Implementation::rusticl:
-            out.push_back("LAB_RUSTICL");
-            break;
-        case Implementation::clover:
-            out.push_back("LAB_CLOVER");
-            break;
-        case Implementation::oclgrind:
-            out.push_back("LAB_OCLGRIND");
-            break;
-        case Implementation::other:
-            break;
-    }
+    static constexpr Entry<model::DeviceType, const char*> types[] = {{model::DeviceType::cpu, "LAB_CPU"},
+                                                                      {model::DeviceType::gpu, "LAB_GPU"}};
+    static constexpr Entry<Implementation, const char*> implementations[] = {
+        {Implementation::pocl, "LAB_POCL"},       {Implementation::nvidia, "LAB_NVIDIA"},
+        {Implementation::amd, "LAB_AMD"},         {Implementation::intel_cpu, "LAB_INTEL"},
+        {Implementation::intel_gpu, "LAB_INTEL"}, {Implementation::rusticl, "LAB_RUSTICL"},
+        {Implementation::clover, "LAB_CLOVER"},   {Implementation::oclgrind, "LAB_OCLGRIND"}};
+    std::vector<std::string> out{value_of(types, device.type, "LAB_ACCELERATOR")};
+    if (const auto* name = value_of(implementations, device.implementation)) out.push_back(name);
     // Packed vector types need a clang front end and hardware that takes any address: CPUs, whose OpenCL compilers all
     // are clang. Oclgrind simulates bytes, so it takes them too and checks the same code.
     const bool clang_cpu =

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "core/table.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "report/records/json_point.hpp"
@@ -32,29 +33,17 @@ std::string interval_text(const model::RatioEstimate& e) {
     return e.covered() ? change_text(e.low) + " to " + change_text(e.high) : "none";
 }
 
-Tone tone_of(CellChange change) {
-    switch (change) {
-        case CellChange::newly_wrong:
-        case CellChange::newly_failing:
-        case CellChange::other_results:
-        case CellChange::slower:
-        case CellChange::still_failing:
-            return Tone::bad;
-        case CellChange::faster:
-        case CellChange::fixed:
-            return Tone::good;
-        case CellChange::same:
-        case CellChange::same_code:
-            return Tone::dim;
-        default:
-            return Tone::plain;
-    }
-}
+constexpr Entry<CellChange, Tone> tones[] = {
+    {CellChange::newly_wrong, Tone::bad},   {CellChange::newly_failing, Tone::bad},
+    {CellChange::other_results, Tone::bad}, {CellChange::slower, Tone::bad},
+    {CellChange::still_failing, Tone::bad}, {CellChange::faster, Tone::good},
+    {CellChange::fixed, Tone::good},        {CellChange::same, Tone::dim},
+    {CellChange::same_code, Tone::dim}};
 
 std::vector<const RegressionCell*> worst_first(const std::vector<RegressionCell>& cells) {
     std::vector<const RegressionCell*> out;
     for (const auto& cell : cells) out.push_back(&cell);
-    std::stable_sort(out.begin(), out.end(), [](const auto* a, const auto* b) {
+    std::ranges::stable_sort(out, [](const auto* a, const auto* b) {
         if (a->change != b->change) return a->change < b->change;
         const double left = a->test ? a->test->ratio.ratio : 0, right = b->test ? b->test->ratio.ratio : 0;
         return left > right;
@@ -140,12 +129,11 @@ std::string counts_of(const model::Regression& r) {
 std::string cell_name(const RegressionCell& cell, const std::vector<RegressionCell>& among) {
     std::string out = cell.id;
     for (const auto& [axis, value] : cell.point) {
-        const bool tells =
-            std::any_of(among.begin(), among.end(), [&, &axis = axis, &value = value](const auto& other) {
-                return other.id == cell.id && std::any_of(other.point.begin(), other.point.end(), [&](const auto& p) {
-                           return p.first == axis && p.second != value;
-                       });
-            });
+        const bool tells = std::ranges::any_of(among, [&, &axis = axis, &value = value](const auto& other) {
+            return other.id == cell.id && std::ranges::any_of(other.point, [&](const auto& p) {
+                       return p.first == axis && p.second != value;
+                   });
+        });
         if (tells) out += " " + axis + "=" + value;
     }
     return out;
@@ -176,13 +164,12 @@ void print_regression(std::ostream& out, const model::Regression& r, const Table
     std::vector<std::string> devices;
     for (const auto* cell : cells) {
         auto name = cell_name(*cell, r.cells);
-        const bool several = std::any_of(cells.begin(), cells.end(), [&](const auto* other) {
-            return other->device.selector != cell->device.selector;
-        });
+        const bool several = std::ranges::any_of(
+            cells, [&](const auto* other) { return other->device.selector != cell->device.selector; });
         if (several) name += " (" + cell->device.selector + ")";
         names.cells.push_back(name);
         states.cells.push_back(model::name(cell->change));
-        states.tones.push_back(tone_of(cell->change));
+        states.tones.push_back(value_of(tones, cell->change, Tone::plain));
         ratios.cells.push_back(cell->test && cell->test->ratio.n ? change_text(cell->test->ratio.ratio) : "-");
         intervals.cells.push_back(cell->test && cell->test->ratio.n ? interval_text(cell->test->ratio) : "-");
         controls.cells.push_back(cell->test && cell->test->control.n ? change_text(cell->test->control.ratio) : "-");
@@ -192,7 +179,7 @@ void print_regression(std::ostream& out, const model::Regression& r, const Table
     }
     std::vector<Column> columns{names, states, ratios, intervals, controls, counts};
     const auto add = [&](const char* title, const std::vector<std::optional<double>>& values) {
-        if (std::none_of(values.begin(), values.end(), [](const auto& v) { return v.has_value(); })) return;
+        if (std::ranges::none_of(values, [](const auto& v) { return v.has_value(); })) return;
         columns.push_back(quantity_column(title, values, "s"));
         columns.back().keep = 20;
         columns.back().key = title;
