@@ -6,7 +6,6 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/stats.hpp"
-#include "core/text.hpp"
 #include "core/units.hpp"
 #include "device/chain.hpp"
 #include "device/session.hpp"

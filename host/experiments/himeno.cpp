@@ -8,7 +8,6 @@
 #include <tuple>
 
 #include "core/text.hpp"
-#include "core/units.hpp"
 #include "experiments/lib/describe.hpp"
 #include "experiments/lib/himeno_plan.hpp"
 #include "experiments/lib/native.hpp"

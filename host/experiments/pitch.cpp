@@ -1,6 +1,5 @@
 // pitch: one image comparison written many ways, from the code published in 2013 to packed arithmetic.
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>

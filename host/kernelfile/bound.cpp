@@ -1,12 +1,9 @@
 #include "kernelfile/bound.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 
 #include "core/random.hpp"
 #include "core/text.hpp"
-#include "core/units.hpp"
 #include "kernelfile/data.hpp"
 
 namespace cllab::kernelfile {

@@ -8,10 +8,8 @@
 #include "core/suggest.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
-#include "kernelfile/data.hpp"
 #include "model/params.hpp"
 #include "model/plan.hpp"
-#include "model/registry.hpp"
 
 namespace cllab::kernelfile {
 namespace {

@@ -5,9 +5,7 @@
 //   ulp=X        same NAME, NAME
 #include <algorithm>
 #include <cctype>
-#include <cmath>
 
-#include "core/error.hpp"
 #include "core/suggest.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"

@@ -7,7 +7,6 @@
 
 #include "core/hash.hpp"
 #include "core/text.hpp"
-#include "core/units.hpp"
 #include "kernelfile/data.hpp"
 #include "model/warning.hpp"
 

@@ -4,10 +4,8 @@
 #include <cmath>
 #include <iterator>
 #include <map>
-#include <set>
 
 #include "core/mode.hpp"
-#include "core/text.hpp"
 #include "core/units.hpp"
 #include "model/registry.hpp"
 

@@ -1,6 +1,5 @@
 #include "app/commandline/option_groups.hpp"
 
-#include <algorithm>
 #include <cctype>
 
 #include "app/commandline/topics.hpp"

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <map>
 #include <regex>
-#include <set>
 
 #include "app/choose/choice.hpp"
 #include "app/choose/request.hpp"

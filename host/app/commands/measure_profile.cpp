@@ -1,6 +1,5 @@
 // The probes of a device within a budget. What a probe needs at least is estimated before it begins.
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <map>
 #include <span>

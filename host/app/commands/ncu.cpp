@@ -3,7 +3,6 @@
 // Nsight Compute. What it computes is checked like the cell, and its time is held against OpenCL's.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 

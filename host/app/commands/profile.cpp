@@ -7,7 +7,6 @@
 #include <optional>
 #include <vector>
 
-#include "app/choose/request.hpp"
 #include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
 #include "app/files/profile_file.hpp"

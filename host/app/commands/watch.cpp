@@ -7,7 +7,6 @@
 #include <thread>
 
 #include "app/choose/choice.hpp"
-#include "app/choose/request.hpp"
 #include "app/commands/run.hpp"
 #include "app/commands/watched.hpp"
 #include "app/comparing/versus.hpp"

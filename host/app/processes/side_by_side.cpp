@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "app/screen/say.hpp"
-#include "core/text.hpp"
 #include "core/units.hpp"
 
 namespace cllab::app {

@@ -7,7 +7,6 @@
 
 #include "app/screen/streams.hpp"
 #include "core/text.hpp"
-#include "core/units.hpp"
 #include "inspect/code/diff.hpp"
 #include "inspect/isa/isa.hpp"
 

@@ -9,7 +9,6 @@
 #include "app/commands/profile.hpp"
 #include "app/files/profile_file.hpp"
 #include "core/interval.hpp"
-#include "core/text.hpp"
 #include "core/units.hpp"
 #include "report/table/columns.hpp"
 

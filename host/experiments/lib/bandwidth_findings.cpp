@@ -4,7 +4,6 @@
 #include <map>
 #include <optional>
 
-#include "core/units.hpp"
 #include "experiments/lib/findings.hpp"
 #include "experiments/lib/fit.hpp"
 #include "experiments/lib/levels.hpp"

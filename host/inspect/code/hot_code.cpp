@@ -1,7 +1,6 @@
 #include "inspect/code/hot_code.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 #include <set>
 

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 
-#include "core/error.hpp"
 #include "inspect/binary/amd_metadata.hpp"
 #include "inspect/isa/isa.hpp"
 #include "inspect/tools/comgr.hpp"

@@ -1,6 +1,5 @@
 // nvdisasm ("        /*0110*/              @P0 BRA `(.L_x_0) ;" between labels) and cuobjdump -sass (addresses instead
 // of labels, the encoding in a comment behind each line).
-#include <algorithm>
 #include <cctype>
 #include <iterator>
 #include <map>
@@ -8,7 +7,6 @@
 
 #include "core/text.hpp"
 #include "inspect/binary/elf.hpp"
-#include "inspect/code/analysis.hpp"
 #include "inspect/isa/list.hpp"
 #include "inspect/isa/nvidia.hpp"
 #include "inspect/isa/register_roles.hpp"

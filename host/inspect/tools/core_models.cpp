@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "core/text.hpp"
 #include "inspect/isa/isa.hpp"
 #include "inspect/isa/list.hpp"
 #include "inspect/tools/tool.hpp"

@@ -4,7 +4,6 @@
 #include <ostream>
 
 #include "core/text.hpp"
-#include "core/units.hpp"
 #include "report/html/context.hpp"
 #include "report/html/markup.hpp"
 

@@ -1,7 +1,6 @@
 #include "report/html/chart.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <ostream>
 
 namespace cllab::report::html {

@@ -4,7 +4,6 @@
 #include <map>
 #include <ostream>
 
-#include "core/text.hpp"
 #include "report/html/chart.hpp"
 #include "report/html/context.hpp"
 #include "report/table/curve.hpp"

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <ostream>
 
-#include "core/text.hpp"
 #include "core/units.hpp"
 #include "report/html/context.hpp"
 #include "report/html/markup.hpp"

@@ -4,11 +4,9 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdint>
 
 #include "core/interval.hpp"
 #include "core/text.hpp"
-#include "core/units.hpp"
 
 namespace cllab::report::html {
 

@@ -6,7 +6,6 @@
 #include <tuple>
 
 #include "core/text.hpp"
-#include "core/units.hpp"
 #include "model/warning.hpp"
 #include "report/records/device_key.hpp"
 #include "report/records/points.hpp"

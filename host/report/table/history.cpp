@@ -7,8 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "core/text.hpp"
-#include "core/units.hpp"
 #include "report/records/json_point.hpp"
 #include "report/records/points.hpp"
 #include "report/table/columns.hpp"

@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "core/table.hpp"
 #include "core/text.hpp"
-#include "core/units.hpp"
 #include "report/records/json_point.hpp"
 #include "report/table/columns.hpp"
 #include "report/table/layout.hpp"

@@ -5,7 +5,6 @@
 #include <map>
 
 #include "core/interval.hpp"
-#include "core/units.hpp"
 #include "report/records/points.hpp"
 
 namespace cllab::report {

@@ -1,13 +1,10 @@
 #include "report/table/table.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <functional>
 #include <map>
 #include <ostream>
 #include <set>
 
-#include "core/interval.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "report/records/device_key.hpp"
