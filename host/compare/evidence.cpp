@@ -60,8 +60,8 @@ double width_of_core(const std::vector<double>& sorted) {
 /// The biweight's middle of the core that the median lies in, and its error; nothing where there is no core.
 std::optional<Differences::Centre> core_of(const std::vector<double>& sorted) {
     constexpr std::size_t few = 3;
-    constexpr double reach = 4.5,
-                     shared = 2;  // each sample is in several differences: half of them are as good as independent
+    // Each sample is in several differences: half of them are as good as independent.
+    constexpr double reach = 4.5, shared = 2;
     constexpr int turns = 20;
     if (sorted.size() < few) return std::nullopt;
     const double scale = reach * width_of_core(sorted);

@@ -19,9 +19,8 @@ constexpr std::int32_t visits_per_trip = 8;
 
 struct Layout {
     std::uint64_t footprint = 0, distance = 0, offset = 0;
-    std::uint64_t bytes() const {
-        return footprint + distance + granule;
-    }  // the last pair's second word lies beyond the last home
+    // The last pair's second word lies beyond the last home.
+    std::uint64_t bytes() const { return footprint + distance + granule; }
 };
 
 Layout layout_of(const Device& device, const std::string&, Params& params) {

@@ -140,8 +140,8 @@ void conclude_direction(const Curve& curve, const std::string& memory, const cha
 
 std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
     std::vector<Finding> out;
-    std::map<std::string, std::map<std::string, const Curve*>>
-        by_memory;  // memory, variant; what else is fixed as it came first
+    // Memory, variant; what else is fixed as it came first.
+    std::map<std::string, std::map<std::string, const Curve*>> by_memory;
     for (const auto& curve : curves) by_memory[curve.fixed.text("memory")].emplace(curve.variant, &curve);
     for (const auto& [memory, variants] : by_memory) {
         conclude_direction(*variants.begin()->second, memory, "up", "upload", out);

@@ -384,8 +384,8 @@ void parse_statements(std::string_view text, const std::string& file, std::size_
             if (line[i] == '#' && (i == 0 || std::isspace(static_cast<unsigned char>(line[i - 1])))) line.resize(i);
         Piece rest{line, start};
         rest.skip_blanks();
-        if (rest.text.starts_with("*") && (rest.text.size() == 1 || rest.text[1] == ' '))
-            rest.take('*');  // the stars of a C comment
+        // The stars of a C comment.
+        if (rest.text.starts_with("*") && (rest.text.size() == 1 || rest.text[1] == ' ')) rest.take('*');
         while (!rest.text.empty() && std::isspace(static_cast<unsigned char>(rest.text.back()))) rest.text.pop_back();
         if (rest.text.empty()) continue;
         const auto place = rest.place;

@@ -31,8 +31,8 @@ struct Limits {
     std::uint64_t last_level_bytes = 0;  ///< smallest footprint of a chase seen not to fit, or largest region read at a
                                          ///< cache's bandwidth; only when memory was seen beyond
     std::vector<Figure> figures;         ///< all of the profile
-    std::vector<std::uint64_t>
-        caches;  ///< bytes that one instance of each level of a CPU holds by the operating system, first level first
+    /// Bytes that one instance of each level of a CPU holds by the operating system, first level first.
+    std::vector<std::uint64_t> caches;
     unsigned units = 1;  ///< that the driver reports
     /// Bytes and seconds a load of the chases in random order, by ascending bytes; of two kinds of pages the slower
     /// one.

@@ -72,8 +72,8 @@ std::vector<Axis> axes_of(const Experiment& experiment, const Variant& variant, 
     for (const auto& axis : experiment.axes) {
         const bool is_native = variant.native != nullptr;
         if (!axis.is_of(is_native ? variant.native->like : variant.name)) continue;
-        if (is_native && !axis.only.empty() && !axis.tune.empty())
-            continue;  // how that kernel is launched is nothing to a loop
+        // How that kernel is launched is nothing to a loop.
+        if (is_native && !axis.only.empty() && !axis.tune.empty()) continue;
         out.push_back(axis);
         for (const auto* source : {&variant.axes, &settings}) {
             for (const auto& [name, list] : *source) {

@@ -43,8 +43,8 @@ public:
     template <typename Ulps>
     bool takes_floating(double found, double expected, Ulps ulps) {
         floating_ = true;
-        if (found == expected || (std::isnan(found) && std::isnan(expected)))
-            return true;  // zeros of either sign are one value
+        // Zeros of either sign are one value.
+        if (found == expected || (std::isnan(found) && std::isnan(expected))) return true;
         if (!std::isfinite(found) || !std::isfinite(expected)) return false;
         const double steps = ulps();
         ulp_ = std::max(ulp_, steps);

@@ -184,10 +184,10 @@ std::string occupancy_of(const CellCode& code) {
 void print_table(const std::vector<CellCode>& codes, const std::vector<std::string>& asked) {
     const auto number = [](const std::optional<std::int64_t>& n) { return n ? std::to_string(*n) : std::string("-"); };
     const auto column = [](const char* title, int keep) {
-        return report::Column{.title = title, .right = true, .keep = keep, .cells = {}};
+        return report::Column{.title = title, .right = true, .keep = keep};
     };
-    std::vector<report::Column> columns{{.title = "kernel", .cells = {}, .names = report::Names::by_itself},
-                                        {.title = "target", .cells = {}, .names = report::Names::by_itself},
+    std::vector<report::Column> columns{{.title = "kernel", .names = report::Names::by_itself},
+                                        {.title = "target", .names = report::Names::by_itself},
                                         column("registers", 100),
                                         column("spills", 80),
                                         column("local", 50),

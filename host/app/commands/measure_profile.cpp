@@ -172,8 +172,8 @@ private:
     bool build_ahead(std::span<const portrait::Probe> later, Budget& budget) {
         if (built_ahead_ || profile_.device.is_gpu() || later.empty() || !budget.is_short()) return true;
         built_ahead_ = true;
-        if (device::compile_cache_settings(profile_.device, "").empty())
-            return true;  // what one process builds is known to no other
+        // What one process builds is known to no other.
+        if (device::compile_cache_settings(profile_.device, "").empty()) return true;
         std::vector<model::Group> plan;
         for (const auto& probe : later) {
             auto own = portrait::one_of_each_program(plan_of(probe.parts, false), probe.data);

@@ -71,7 +71,7 @@ std::string title_of(const model::Cell& cell) { return cell.id + (cell.label.emp
 std::string short_hash(const std::string& code) { return code.empty() ? "unknown" : code.substr(0, 12); }
 
 void print_codes(const std::vector<compare::CodeTimes>& codes, const char* what) {
-    report::Column hash{.title = "code", .cells = {}}, often{.title = what, .right = true, .cells = {}};
+    report::Column hash{.title = "code"}, often{.title = what, .right = true};
     std::vector<std::optional<double>> times;
     for (const auto& code : codes) {
         hash.cells.push_back(short_hash(code.code));
@@ -99,9 +99,8 @@ void print_split(const compare::SpreadSplit& parts, std::size_t codes) {
 
 struct Rebuilt {
     std::vector<compare::BuiltRun> runs;
-    unsigned failed = 0, cached = 0,
-             moved =
-                 0;  ///< processes without a time; first builds that came from a cache; second ones with another code
+    /// Processes without a time; first builds that came from a cache; second ones with another code.
+    unsigned failed = 0, cached = 0, moved = 0;
     std::string failure;
 };
 

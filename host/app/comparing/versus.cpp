@@ -149,8 +149,9 @@ void Versus::run(double seconds, const compare::Rules& rules,
         const bool told = take_one();
         const double took = seconds_since(begin);
         const bool first = taken_ == 1;
+        // The first one built what is built once more.
         if (first)
-            start = Clock::now();  // this one built what is built once more
+            start = Clock::now();
         else
             sampling = std::clamp(std::min(compare::sampling_seconds(took - cells * sampling, seconds) / cells,
                                            compare::sampling_that_suffices(out_.arrangements, sampled_, rules)),

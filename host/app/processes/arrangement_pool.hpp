@@ -29,8 +29,8 @@ public:
     std::unique_ptr<Worker> take(const run::RunRequest& request, Clock::time_point last_use);
 
 private:
-    static constexpr std::size_t processes =
-        4;  ///< a start of 2.3 s in the time of four arrangements; 0.5 GB each of an H200's 140
+    /// A start of 2.3 s in the time of four arrangements; 0.5 GB each of an H200's 140.
+    static constexpr std::size_t processes = 4;
     static constexpr double patience = 60;  ///< seconds for a driver's start
 
     void refill();

@@ -81,8 +81,8 @@ private:
 };
 
 struct Done {
-    std::optional<std::string>
-        trouble;  ///< why the devices have to work one after the other: nothing was told to the events
+    /// Why the devices have to work one after the other: nothing was told to the events.
+    std::optional<std::string> trouble;
     std::map<std::string, std::string> lost;  ///< selector and sentence of devices whose driver failed
 };
 

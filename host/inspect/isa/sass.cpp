@@ -72,8 +72,8 @@ void set_flow(Instruction& i, const Parsed& parsed) {
         i.flow = conditional ? Flow::branch : Flow::jump;
         if (const auto target = branch_target(i, parsed)) i.targets.push_back(*target);
     } else if (is_named(i.mnemonic, "BSSY")) {
-        if (const auto target = branch_target(i, parsed))
-            i.targets.push_back(*target);  // where its work-items meet again
+        // Where its work-items meet again.
+        if (const auto target = branch_target(i, parsed)) i.targets.push_back(*target);
     } else if (is_named(i.mnemonic, "CALL")) {
         // The subroutine (a division, say) stands behind the kernel's own code; as a branch it becomes reachable.
         if (const auto target = branch_target(i, parsed)) i.flow = Flow::branch, i.targets.push_back(*target);

@@ -195,8 +195,8 @@ std::string GridFamily::common_point() const {
 }
 
 std::string verdict(const GridGroup& group, const std::vector<GridDevice>& devices) {
-    std::vector<std::pair<std::size_t, Values>>
-        winners;  // variant and the letters where it wins, in order of the devices
+    // Variant and the letters where it wins, in order of the devices.
+    std::vector<std::pair<std::size_t, Values>> winners;
     Values ranked;
     for (std::size_t d = 0; d < devices.size(); ++d) {
         for (std::size_t v = 0; v < group.ids.size(); ++v) {

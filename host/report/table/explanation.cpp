@@ -110,8 +110,8 @@ std::string bounds_text(const Explanation& e, const model::Timing& time, const T
             "");
     }
     const Grid grid({marks, parts, names, times, how}, style.width, style.colour);
-    const bool below =
-        !grid.dropped().empty();  // what a bound rests on stands below it where there is no room beside it
+    // What a bound rests on stands below it where there is no room beside it.
+    const bool below = !grid.dropped().empty();
     std::string out;
     for (std::size_t i = 0; i < marks.cells.size(); ++i) {
         out += grid.row(i) + "\n";

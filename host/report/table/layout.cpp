@@ -168,7 +168,7 @@ std::size_t display_width(std::string_view text) {
 
 Column quantity_column(const std::string& name, const std::vector<std::optional<double>>& values,
                        const std::string& unit) {
-    Column column{.title = name, .right = true, .cells = {}};
+    Column column{.title = name, .right = true};
     std::vector<double> sizes;
     for (const auto& value : values)
         if (value && std::isfinite(*value) && *value != 0) sizes.push_back(std::abs(*value));

@@ -154,10 +154,10 @@ void print_regression(std::ostream& out, const model::Regression& r, const Table
             "then.";
     out << wrap(lead, "", width) << '\n';
 
-    Column names{.title = "cell", .cells = {}, .names = Names::by_itself}, states{.title = "change", .cells = {}},
-        ratios{.title = "time", .right = true, .cells = {}}, intervals{.title = "interval", .keep = 60, .cells = {}},
-        controls{.title = "control", .right = true, .keep = 40, .cells = {}},
-        counts{.title = r.recorded ? "runs" : "arrangements", .right = true, .keep = 30, .cells = {}};
+    Column names{.title = "cell", .names = Names::by_itself}, states{.title = "change"},
+        ratios{.title = "time", .right = true}, intervals{.title = "interval", .keep = 60},
+        controls{.title = "control", .right = true, .keep = 40},
+        counts{.title = r.recorded ? "runs" : "arrangements", .right = true, .keep = 30};
     std::vector<std::optional<double>> before, today;
     std::vector<std::string> devices;
     for (const auto* cell : cells) {

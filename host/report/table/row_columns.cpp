@@ -30,7 +30,7 @@ bool any_row(const Rows& rows, const std::function<bool(const Record&)>& holds) 
 /// Appends a text column when any row has something to say in it.
 void add_text(std::vector<Column>& columns, const std::string& title, const Rows& rows, int keep, bool right,
               const std::function<std::string(const Record&)>& text, Names names = Names::nothing) {
-    Column column{.title = title, .right = right, .keep = keep, .cells = {}, .names = names, .key = column_name(title)};
+    Column column{.title = title, .right = right, .keep = keep, .names = names, .key = column_name(title)};
     for (const auto* row : rows) column.cells.push_back(text(*row));
     if (std::ranges::any_of(column.cells, [](const auto& c) { return !c.empty(); }))
         columns.push_back(std::move(column));
@@ -114,7 +114,7 @@ void add_metrics(std::vector<Column>& columns, const Rows& rows) {
 
 void add_comparison(std::vector<Column>& columns, const std::vector<Rank>& ranks) {
     if (std::ranges::none_of(ranks, [](const Rank& r) { return r.compared; })) return;
-    Column column{.title = "vs best", .right = true, .keep = 95, .cells = {}, .key = "vs_best"};
+    Column column{.title = "vs best", .right = true, .keep = 95, .key = "vs_best"};
     for (const auto& rank : ranks) {
         column.cells.push_back(rank_text(rank));
         column.tones.push_back(rank.fastest ? Tone::good : Tone::plain);
