@@ -173,13 +173,11 @@ Bound::Bound(std::string where, const Description& description, model::KernelSig
     }
     if (!global_) missing.push_back("global 1024");
     if (!missing.empty()) {
-        std::vector<std::string> quoted_lines;
-        for (const auto& line : missing) quoted_lines.push_back("'" + line + "'");
-        refuse(
-            {where_, 0, 0},
-            "kernel '" + signature_.name + "' lacks values; add lines such as " + join(quoted_lines, ", ") +
-                " to a comment /*cllab … */ in the file, or options such as " +
-                (missing.front().starts_with("arg ") ? "--arg '" + missing.front().substr(4) + "'" : "--global 1024"));
+        refuse({where_, 0, 0}, "kernel '" + signature_.name + "' lacks values; add lines such as " +
+                                   join(missing, ", ", [](const auto& line) { return "'" + line + "'"; }) +
+                                   " to a comment /*cllab … */ in the file, or options such as " +
+                                   (missing.front().starts_with("arg ") ? "--arg '" + missing.front().substr(4) + "'"
+                                                                        : "--global 1024"));
     }
     if (!local_ && signature_.required_group[0] > 0) {
         std::vector<Expression> sizes;
@@ -350,10 +348,8 @@ void Bound::bind_value(Argument& a) {
 void Bound::expect(const std::string& name, const Place& place, const std::string& path, const LoadPicture& load) {
     const auto found = std::ranges::find_if(arguments_, [&](const auto& a) { return a.parameter.name == name; });
     if (found == arguments_.end()) {
-        std::vector<std::string> names;
-        for (const auto& a : arguments_) names.push_back(a.parameter.name);
         refuse(place, "kernel '" + signature_.name + "' has no argument '" + name + "'; its arguments are " +
-                          join(names, ", "));
+                          join(arguments_, ", ", [](const auto& a) { return a.parameter.name; }));
     }
     const auto& p = found->parameter;
     const bool written = p.kind == Parameter::Kind::image ? p.writes : p.kind == Parameter::Kind::global && !p.is_const;

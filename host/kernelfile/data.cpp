@@ -205,9 +205,7 @@ model::Bytes read_bytes(const std::filesystem::path& path, const Place& place) {
 }
 
 std::string shape_text(const std::vector<std::size_t>& shape) {
-    std::vector<std::string> sizes;
-    for (const auto n : shape) sizes.push_back(std::to_string(n));
-    return "(" + join(sizes, ", ") + (shape.size() == 1 ? ",)" : ")");
+    return "(" + join(shape, ", ", [](const auto n) { return std::to_string(n); }) + (shape.size() == 1 ? ",)" : ")");
 }
 
 Array read_npy(const model::Bytes& file, const std::string& name, const Place& place) {

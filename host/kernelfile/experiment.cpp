@@ -175,9 +175,7 @@ void KernelFiles::make_builds() {
                                 : described_[f].options.empty() ? Place{files_[f].path, 0, 0}
                                                                 : described_[f].options.front().first;
             const auto at = [&](const std::pair<std::string, std::string>& other) {
-                std::vector<std::string> options;
-                for (const auto& one : options_of(build)) options.push_back(at_values(one, place, other));
-                return join(options, " ");
+                return join(options_of(build), " ", [&](const auto& one) { return at_values(one, place, other); });
             };
             build.options = at({});
             builds_.push_back(build);

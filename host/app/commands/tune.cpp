@@ -194,9 +194,7 @@ private:
 
     /// "local=64x4 planes=16": the tuned axes, which are the ones that vary.
     std::string text_of(const Point& point) const {
-        std::vector<std::string> parts;
-        for (const auto& axis : space_.tuned) parts.push_back(axis + "=" + point.text(axis));
-        return join(parts, " ");
+        return join(space_.tuned, " ", [&](const auto& axis) { return axis + "=" + point.text(axis); });
     }
 
     /// As `cllab run` takes it.

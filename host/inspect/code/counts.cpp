@@ -33,9 +33,7 @@ int loop_to_show(const std::vector<LoopStats>& loops) {
 }  // namespace
 
 std::string listed(const std::map<std::string, unsigned>& counts) {
-    std::vector<std::string> parts;
-    for (const auto& [name, count] : counts) parts.push_back(name + " " + std::to_string(count));
-    return join(parts, ", ");
+    return join(counts, ", ", [](const auto& one) { return one.first + " " + std::to_string(one.second); });
 }
 
 unsigned Counts::mark(const std::string& key) const {

@@ -99,14 +99,11 @@ private:
         return csv_text(join(texts, "; "));
     }
     static std::string text_of(const std::vector<std::pair<std::string, std::string>>& point, const model::FieldRow&) {
-        std::vector<std::string> out;
-        for (const auto& [axis, value] : point) out.push_back(axis + "=" + value);
-        return csv_text(join(out, ";"));
+        return csv_text(join(point, ";", [](const auto& one) { return one.first + "=" + one.second; }));
     }
     static std::string text_of(const std::map<std::string, std::int64_t>& counts, const model::FieldRow&) {
-        std::vector<std::string> out;
-        for (const auto& [what, count] : counts) out.push_back(what + "=" + std::to_string(count));
-        return csv_text(join(out, ";"));
+        return csv_text(
+            join(counts, ";", [](const auto& one) { return one.first + "=" + std::to_string(one.second); }));
     }
 
     bool there_ = true;

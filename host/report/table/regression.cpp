@@ -117,9 +117,8 @@ void print_calibration(std::ostream& out, const model::Regression& r, std::size_
 std::string counts_of(const model::Regression& r) {
     std::map<CellChange, unsigned> counts;
     for (const auto& cell : r.cells) ++counts[cell.change];
-    std::vector<std::string> parts;
-    for (const auto& [change, count] : counts) parts.push_back(std::to_string(count) + " " + model::name(change));
-    return join(parts, ", ");
+    return join(counts, ", ",
+                [](const auto& one) { return std::to_string(one.second) + " " + model::name(one.first); });
 }
 
 }  // namespace
