@@ -200,15 +200,8 @@ std::vector<std::string> size_names() {
     return out;
 }
 
-}  // namespace
-
-Experiment describe_himeno() {
-    auto out = family<Plan>(
-        "himeno",
-        "How close does a 19-point Jacobi sweep come to the bandwidth of memory, and what does each step towards it "
-        "gain?",
-        plan_of, setup);
-    out.axes = {
+std::vector<Axis> axes() {
+    return {
         choice_axis("size", "grid, boundary included; auto is S on a CPU, and L on a GPU that has room for it",
                     size_names())
             .usually("auto"),
@@ -250,6 +243,17 @@ Experiment describe_himeno() {
             .usually("auto")
             .tuned()
             .only({"wide"})};
+}
+
+}  // namespace
+
+Experiment describe_himeno() {
+    auto out = family<Plan>(
+        "himeno",
+        "How close does a 19-point Jacobi sweep come to the bandwidth of memory, and what does each step towards it "
+        "gain?",
+        plan_of, setup);
+    out.axes = axes();
     out.variants = {
         {"transfers", "Step 1 of the article: in each iteration every array goes to the device and p comes back."},
         {"region",

@@ -136,23 +136,10 @@ std::string cell_name(const RegressionCell& cell, const std::vector<RegressionCe
     return out;
 }
 
-void print_regression(std::ostream& out, const model::Regression& r, const TableStyle& style) {
-    const auto width = style.text_width();
-    const auto cells = worst_first(r.cells);
-    std::string lead =
-        fmt::format("{} cells against '{}'. Slower or faster means by more than {}, beyond the interval. ",
-                    r.cells.size(), r.baseline, percent(r.threshold));
-    lead += r.tested ? fmt::format(
-                           "With {} cells tested, at most {} of runs raise a false alarm (Holm's correction{}).",
-                           r.tested, percent(r.family_rate),
-                           r.looks > 1 ? ", shared out over up to " + std::to_string(r.looks) + " looks at each" : "")
-                     : "No cell needed timing.";
-    if (r.recorded)
-        lead +=
-            " Stored times give the weaker claim: every figure includes changes of clock, driver and other load since "
-            "then.";
-    out << wrap(lead, "", width) << '\n';
+namespace {
 
+/// `cells`: those of `r` that are shown.
+std::vector<Column> columns_of(const std::vector<const RegressionCell*>& cells, const model::Regression& r) {
     Column names{.title = "cell", .names = Names::by_itself}, states{.title = "change"},
         ratios{.title = "time", .right = true}, intervals{.title = "interval", .keep = 60},
         controls{.title = "control", .right = true, .keep = 40},
@@ -183,7 +170,28 @@ void print_regression(std::ostream& out, const model::Regression& r, const Table
     };
     add("recorded", before);
     add("today", today);
-    const auto grid = grid_of(columns, style);
+    return columns;
+}
+
+}  // namespace
+
+void print_regression(std::ostream& out, const model::Regression& r, const TableStyle& style) {
+    const auto width = style.text_width();
+    const auto cells = worst_first(r.cells);
+    std::string lead =
+        fmt::format("{} cells against '{}'. Slower or faster means by more than {}, beyond the interval. ",
+                    r.cells.size(), r.baseline, percent(r.threshold));
+    lead += r.tested ? fmt::format(
+                           "With {} cells tested, at most {} of runs raise a false alarm (Holm's correction{}).",
+                           r.tested, percent(r.family_rate),
+                           r.looks > 1 ? ", shared out over up to " + std::to_string(r.looks) + " looks at each" : "")
+                     : "No cell needed timing.";
+    if (r.recorded)
+        lead +=
+            " Stored times give the weaker claim: every figure includes changes of clock, driver and other load since "
+            "then.";
+    out << wrap(lead, "", width) << '\n';
+    const auto grid = grid_of(columns_of(cells, r), style);
     out << grid.header() << '\n';
     for (std::size_t i = 0; i < cells.size(); ++i) {
         out << grid.row(i) << '\n';
