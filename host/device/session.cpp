@@ -41,16 +41,16 @@ const cl::CommandQueue& Session::queue(unsigned number) {
     return more_queues_[number - 1];
 }
 
-std::optional<Standing> Session::standing() const {
+std::optional<DeviceState> Session::device_state() const {
     if (!timer_ || !settled_) return std::nullopt;
-    return Standing{*timer_, *settled_, last_wait_, programs_.made()};
+    return DeviceState{*timer_, *settled_, last_wait_, programs_.made()};
 }
 
-void Session::inherit(const Standing& standing) {
-    timer_ = standing.audit;
-    settled_ = standing.settled;
-    note_use(standing.last_use);
-    programs_.add(standing.programs);
+void Session::inherit(const DeviceState& device_state) {
+    timer_ = device_state.audit;
+    settled_ = device_state.settled;
+    note_use(device_state.last_use);
+    programs_.add(device_state.programs);
 }
 
 const TimerAudit& Session::timer() {

@@ -30,11 +30,11 @@ bool near_enough(const std::byte* found, const std::byte* expected, const Elemen
     if (std::memcmp(found, expected, type.lane_bytes) == 0) return true;
     const auto bytes = type.lane_bytes;
     if (type.kind == ElementType::Kind::unsigned_integer)
-        return errors.takes(unsigned_lane(found, bytes), unsigned_lane(expected, bytes));
+        return errors.tolerates(unsigned_lane(found, bytes), unsigned_lane(expected, bytes));
     if (type.kind == ElementType::Kind::signed_integer)
-        return errors.takes(signed_lane(found, bytes), signed_lane(expected, bytes));
+        return errors.tolerates(signed_lane(found, bytes), signed_lane(expected, bytes));
     const double a = lane_value(found, type), e = lane_value(expected, type);
-    return errors.takes_floating(a, e, [&] { return ulps_between(found, expected, type); });
+    return errors.tolerates_floating(a, e, [&] { return ulps_between(found, expected, type); });
 }
 
 }  // namespace

@@ -102,7 +102,7 @@ public:
     /// For a result that is not the expected one: whether it is near enough, which without a tolerance it never is.
     template <typename T>
     bool near_enough(T found, T wanted) const {
-        return errors && errors->takes(found, wanted);
+        return errors && errors->tolerates(found, wanted);
     }
     template <typename T>
     std::span<const T> as(std::string_view name) const {

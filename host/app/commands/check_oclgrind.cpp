@@ -39,7 +39,7 @@ fs::path oclgrind_library() {
 }
 
 /// Whether every variant takes the values.
-bool takes(const std::vector<model::Selected>& selected, const model::Settings& settings) {
+bool accept(const std::vector<model::Selected>& selected, const model::Settings& settings) {
     static const std::map<std::string, model::Loaded> no_files;
     const model::Device any;
     try {
@@ -77,7 +77,7 @@ model::Settings small_values(const std::vector<model::Selected>& selected, const
             if (!size || *size / 2 < small) break;
             const auto before = value;
             value = std::to_string(*size / 2);
-            if (takes(selected, out)) continue;
+            if (accept(selected, out)) continue;
             value = before;
             break;
         }
@@ -144,7 +144,7 @@ std::string point_of(const model::Settings& values) {
 }
 
 /// What the simulator says of each kernel, at one value of each axis.
-struct Look {
+struct Simulation {
     std::string point;
     std::vector<model::Record> records{};
     std::map<OclgrindFinding, std::size_t> messages{};
@@ -160,8 +160,9 @@ struct Look {
     }
 };
 
-Look look(const RunOptions& asked, const std::vector<model::Selected>& selected, const model::Settings& values) {
-    Look out{point_of(values)};
+Simulation simulate(const RunOptions& asked, const std::vector<model::Selected>& selected,
+                    const model::Settings& values) {
+    Simulation out{point_of(values)};
     const inspect::TempFolder folder;
     const auto log = folder.path() / "log";
     setenv("OCLGRIND_LOG", log.c_str(), 1);
@@ -170,14 +171,14 @@ Look look(const RunOptions& asked, const std::vector<model::Selected>& selected,
     request.settings.build_options += " -cl-opt-disable";  // the optimiser takes faults away, and moves lines
     request.settings.guards = false;                       // the simulator sees what is outside; guards would be inside
     const auto runner = in_child_processes(asked.timeout_seconds);
-    runner->run(request, runner->devices({"oclgrind"}).front().selector,
-                {[](std::size_t, std::size_t, const model::Record&, const char*) {},
-                 [&](std::size_t, std::size_t, const model::Record& record) { out.records.push_back(record); }});
+    runner->run(
+        request, runner->devices({"oclgrind"}).front().selector,
+        {.done = [&](std::size_t, std::size_t, const model::Record& record) { out.records.push_back(record); }});
     out.messages = messages_of(inspect::read_file(log).value_or(""));
     return out;
 }
 
-void print(const Look& seen, const Choice& choice, const std::vector<model::Selected>& selected) {
+void print(const Simulation& seen, const Choice& choice, const std::vector<model::Selected>& selected) {
     for (const auto& record : seen.records) {
         std::size_t count = 0;
         const auto cell = std::ranges::find_if(selected, [&](const auto& s) { return s.id == record.id; });
@@ -215,14 +216,14 @@ int check_oclgrind(const RunOptions& asked) {
     unsetenv("OCL_ICD_FILENAMES");
     catch_interrupts();
     const auto own = first_values(selected, asked.axes), small = small_values(selected, asked.axes, own);
-    auto seen = look(asked, selected, small);
+    auto seen = simulate(asked, selected, small);
     // Sizes that are smaller than the file says may be what is wrong: 16 bins for 256 grey levels, files of data for
     // another size.
     if (!seen.fine() && small != own) {
         say("something was found" + seen.point +
             ", which is smaller than the file says; so its own sizes are simulated, up to " +
             format_significant(asked.timeout_seconds, 3) + " s per kernel");
-        if (auto larger = look(asked, selected, own); larger.ran())
+        if (auto larger = simulate(asked, selected, own); larger.ran())
             seen = std::move(larger);
         else
             say("they take too long or do not run, so the findings may come from the smaller sizes; --axis chooses "

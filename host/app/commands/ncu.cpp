@@ -91,8 +91,7 @@ private:
         run::RunRequest request{std::nullopt, {{cell}}, settings_of(invocation_)};
         request.settings.dumps = dumps;
         model::Record out;
-        const Events events{[](std::size_t, std::size_t, const model::Record&, const char*) {},
-                            [&](std::size_t, std::size_t, const model::Record& record) { out = record; }};
+        const Events events{.done = [&](std::size_t, std::size_t, const model::Record& record) { out = record; }};
         runner_.run(request, device.selector, events);
         return out;
     }

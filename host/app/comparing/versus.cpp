@@ -26,8 +26,7 @@ using Records = std::vector<model::Record>;
 Records run_arrangement(Runner& runner, const run::RunRequest& request, const std::string& selector) {
     Records out(request.comparisons.front().size());
     runner.run(request, selector,
-               {[](std::size_t, std::size_t, const model::Record&, const char*) {},
-                [&](std::size_t, std::size_t index, const model::Record& record) { out.at(index) = record; }});
+               {.done = [&](std::size_t, std::size_t index, const model::Record& record) { out.at(index) = record; }});
     return out;
 }
 
@@ -146,7 +145,7 @@ void Versus::run(double seconds, const compare::Rules& rules,
     for (;;) {
         const auto begin = Clock::now();
         if (taken_ > 0) runner_.expect(request_, selector_, true);
-        const bool told = take_one();
+        const bool sound = take_one();
         const double took = seconds_since(begin);
         const bool first = taken_ == 1;
         // The first one built what is built once more.
@@ -157,7 +156,7 @@ void Versus::run(double seconds, const compare::Rules& rules,
                                            compare::sampling_that_suffices(out_.arrangements, sampled_, rules)),
                                   least, most);
         out_.seconds = before + seconds_since(start);
-        if (!told) break;
+        if (!sound) break;
         const auto ratios = compare::ratios_of(out_.arrangements);
         out_.judgement = compare::judge(ratios, compare::controls_of(out_.arrangements), same_code_, rules);
         progress(out_);

@@ -10,7 +10,7 @@ bool ArrangementPool::pays(const model::Device& device, unsigned cores) {
     return device.is_gpu() && !device.unified_memory && cores > processes;
 }
 
-ArrangementPool::ArrangementPool(run::RunRequest like, const std::string& selector, const device::Standing& known)
+ArrangementPool::ArrangementPool(run::RunRequest like, const std::string& selector, const device::DeviceState& known)
     : like_(std::move(like)), selector_(selector), known_(known) {
     refill();
 }

@@ -22,7 +22,7 @@ public:
     static bool pays(const model::Device& device, unsigned cores);
 
     /// Begins the first. For arrangements like that one on the device "P:D", of which it is known what is `known`.
-    ArrangementPool(run::RunRequest like, const std::string& selector, const device::Standing& known);
+    ArrangementPool(run::RunRequest like, const std::string& selector, const device::DeviceState& known);
 
     /// The process that is ready first of those that are next, with this arrangement as its work; another one is begun.
     /// `last_use`: of the device. Nothing: none works.
@@ -37,7 +37,7 @@ private:
 
     run::RunRequest like_;
     std::string selector_;
-    device::Standing known_;
+    device::DeviceState known_;
     std::uint64_t begun_ = 0;
     bool works_ = true;
     std::deque<std::unique_ptr<WarmWorker>> waiting_;

@@ -165,9 +165,9 @@ void Here::build(const std::string& selector, const run::Settings& settings, con
     run::build_in_advance(session, settings, cell, kept_[selector]);
 }
 
-std::optional<device::Standing> Here::standing(const std::string& selector) const {
+std::optional<device::DeviceState> Here::device_state(const std::string& selector) const {
     const auto known = open_.find(selector);
-    return known == open_.end() ? std::nullopt : known->second.standing();
+    return known == open_.end() ? std::nullopt : known->second.device_state();
 }
 
 device::Session& Here::make_ready(const std::string& selector) {

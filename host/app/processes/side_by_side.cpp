@@ -21,9 +21,9 @@ std::vector<model::Cell> witness_of(const run::RunRequest& request) {
 }
 
 /// What the devices tell, held back until it is known that they do not slow each other.
-class Witness {
+class InterferenceCheck {
 public:
-    Witness(std::size_t cells, const Events& events) : cells_(cells), events_(events) {}
+    InterferenceCheck(std::size_t cells, const Events& events) : cells_(cells), events_(events) {}
 
     Events listener() {
         return {[this](std::size_t g, std::size_t i, const model::Record& record, const char* phase) {
@@ -41,9 +41,9 @@ public:
                 }};
     }
 
-    /// Decides as soon as each of the `working` devices has told of the witness, and from then on hands on what there
+    /// Decides as soon as each of the `working` devices has told of the two cells, and from then on hands on what there
     /// is.
-    void look(std::size_t working) {
+    void decide(std::size_t working) {
         if (!decided_) {
             if (beside_.size() < working * cells_) return;
             decided_ = true;
@@ -92,8 +92,8 @@ Done run_at_once(const run::RunRequest& request, const std::vector<model::Device
     auto witness_first = request;
     const auto cells = witness_of(request);
     witness_first.comparisons.insert(witness_first.comparisons.begin(), 2, cells);
-    Witness witness(cells.size(), events);
-    const auto listener = witness.listener();
+    InterferenceCheck check(cells.size(), events);
+    const auto listener = check.listener();
     Turns turns(devices.size());
     Pool pool(timeout_seconds, listener, &turns);
     for (const auto& device : devices)
@@ -101,20 +101,20 @@ Done run_at_once(const run::RunRequest& request, const std::vector<model::Device
                  [&](const run::RunRequest& rest, const std::set<CellNumber>& finished) {
                      return begin_worker(rest, device.selector, finished, nullptr, Asks::turns);
                  });
-    while (!witness.trouble() && pool.turn()) {
+    while (!check.trouble() && pool.turn()) {
         std::size_t number = 0, alive = 0;
         for (const auto& lane : pool.lanes()) {
             if (lane.over()) turns.leave(number);
             alive += lane.trouble().empty();
             ++number;
         }
-        witness.look(alive);
+        check.decide(alive);
     }
     for (const auto& lane : pool.lanes())
         if (!lane.trouble().empty()) out.lost[lane.selector()] = lane.trouble();
-    out.trouble = witness.trouble();
+    out.trouble = check.trouble();
     if (interrupted()) {
-        if (!out.trouble) witness.hand_on();
+        if (!out.trouble) check.hand_on();
         throw run::Interrupted{};
     }
     return out;

@@ -14,7 +14,7 @@ using State = WarmWorker::State;
 constexpr std::ptrdiff_t compilers = 3;
 
 bool compiles(const std::unique_ptr<WarmWorker>& one) { return one->compiles(); }
-bool is_idle(const std::unique_ptr<WarmWorker>& one) { return one->look() == State::idle; }
+bool is_idle(const std::unique_ptr<WarmWorker>& one) { return one->poll() == State::idle; }
 
 }  // namespace
 
@@ -30,7 +30,7 @@ bool WarmPool::is_used() const {
 void WarmPool::refill() {
     if (!is_used()) return;
     for (auto one = waiting_.begin(); one != waiting_.end();) {
-        const auto state = (*one)->look();
+        const auto state = (*one)->poll();
         if (state == State::busy) return;  // one at a time
         // A driver that does not start here, or not so often, is not asked again.
         if (state == State::gone && !(*one)->was_ready()) wanted_ = 0;
@@ -58,7 +58,7 @@ void WarmPool::refill() {
 /// What would disturb a measurement, and is of no use to it.
 void WarmPool::end_preparations() {
     std::erase_if(waiting_,
-                  [](const auto& w) { return !w->was_ready() || (w->rehearses() && w->look() == State::busy); });
+                  [](const auto& w) { return !w->was_ready() || (w->rehearses() && w->poll() == State::busy); });
 }
 
 std::unique_ptr<WarmWorker> WarmPool::take() {

@@ -61,7 +61,7 @@ WarmWorker::WarmWorker(const std::string& selector, const Rebuild& rebuild, bool
           return session;
       }) {}
 
-WarmWorker::WarmWorker(const std::string& selector, const Rebuild& rebuild, const device::Standing& known,
+WarmWorker::WarmWorker(const std::string& selector, const Rebuild& rebuild, const device::DeviceState& known,
                        const run::RunRequest& builds)
     : WarmWorker(selector, rebuild, false, [&](Here& here) -> device::Session& {
           here.inherit(selector, known);
@@ -94,9 +94,7 @@ void WarmWorker::work(Here& here, device::Session& session, const std::string& s
             // A guess at what somebody will want: where it is wrong, what comes is built when it is there.
             try {
                 if (!builds) {
-                    here.run(apply(rebuild(one.at("recipe"), session.facts()), one.at("difference")), selector,
-                             {[](std::size_t, std::size_t, const model::Record&, const char*) {},
-                              [](std::size_t, std::size_t, const model::Record&) {}});
+                    here.run(apply(rebuild(one.at("recipe"), session.facts()), one.at("difference")), selector, {});
                     continue;
                 }
                 const auto request = rebuild(one, session.facts());
@@ -126,13 +124,13 @@ WarmWorker::State WarmWorker::after(Worker::Event event) {
     return gone_ ? State::gone : State::idle;
 }
 
-WarmWorker::State WarmWorker::look() {
+WarmWorker::State WarmWorker::poll() {
     constexpr double patience = std::numeric_limits<double>::infinity();
-    return gone_ ? State::gone : after(worker_->look(line_, patience));
+    return gone_ ? State::gone : after(worker_->poll(line_, patience));
 }
 
 bool WarmWorker::wait_until_idle(double seconds) {
-    return (busy_ && !gone_ ? after(worker_->next(line_, seconds)) : look()) == State::idle;
+    return (busy_ && !gone_ ? after(worker_->next(line_, seconds)) : poll()) == State::idle;
 }
 
 void WarmWorker::build(const std::vector<Message>& recipes, bool saved, unsigned number) {

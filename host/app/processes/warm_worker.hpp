@@ -28,14 +28,14 @@ public:
     WarmWorker(const std::string& selector, const Rebuild& rebuild, bool compiles);
     /// It opens the device, builds what the cells of `builds` need, and lets the device do nothing. `known`: as
     /// Here::inherit.
-    WarmWorker(const std::string& selector, const Rebuild& rebuild, const device::Standing& known,
+    WarmWorker(const std::string& selector, const Rebuild& rebuild, const device::DeviceState& known,
                const run::RunRequest& builds);
     WarmWorker(const WarmWorker&) = delete;
     WarmWorker& operator=(const WarmWorker&) = delete;
 
     enum class State { busy, idle, gone };
     /// Without waiting. Busy: it starts, or does what it was told last.
-    State look();
+    State poll();
     /// Waits until it is idle; false: it is gone, or has not answered for `seconds`.
     bool wait_until_idle(double seconds);
     bool compiles() const { return compiles_; }
