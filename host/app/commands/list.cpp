@@ -21,6 +21,10 @@ namespace {
 
 using nlohmann::ordered_json;
 
+struct ListOptions : Call {
+    bool as_json = false;
+};
+
 int list(const ListOptions& invocation) {
     const Paged paged;
     const auto& all = model::registry();

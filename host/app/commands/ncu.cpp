@@ -32,6 +32,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+struct NcuOptions : CellOptions, FileOptions {
+    std::string exports_to;  ///< the folder of --export
+};
+
 constexpr unsigned timed_launches = 25;
 constexpr double tolerated = 0.05;  ///< difference of the two times that is not worth a sentence
 

@@ -81,7 +81,7 @@ void print_conditions(const std::vector<run::Condition>& all) {
 
 }  // namespace
 
-int print_noise(const DevicesOptions& invocation) {
+int print_noise(const CellOptions& invocation) {
     catch_interrupts();
     const auto runner = in_child_processes(invocation.timeout_seconds);
     std::vector<std::string> troubles;

@@ -9,6 +9,7 @@
 #include "app/choose/choice.hpp"
 #include "app/choose/request.hpp"
 #include "app/commands/run.hpp"
+#include "app/comparing/regress.hpp"
 #include "app/screen/say.hpp"
 #include "core/text.hpp"
 #include "model/params.hpp"
