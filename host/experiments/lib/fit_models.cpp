@@ -224,21 +224,4 @@ std::optional<Banks> fit_banks(std::span<const BankCase> cases, unsigned lanes_p
     return best;
 }
 
-std::optional<LineSize> fit_line_size(std::span<const double> stride_bytes, std::span<const double> times) {
-    const auto [stride, time] = fit::clean(stride_bytes, times, true);
-    if (stride.size() < 3) return std::nullopt;
-    std::optional<LineSize> best;
-    double effect = 0;  // within the strides measured: hit and miss themselves are extrapolated
-    for (unsigned line = 16; line <= 1024; line *= 2) {
-        std::vector<double> missed;
-        for (const double s : stride) missed.push_back(std::min(1.0, s / line));
-        const auto affine = fit::fit_affine(missed, time);
-        if (best && affine.residual >= best->residual - 1e-9) continue;  // of equals the smallest
-        best = LineSize{line, affine.base, affine.base + affine.slope, affine.residual};
-        effect = affine.slope * (missed.back() - missed.front());
-    }
-    if (effect <= best->miss * std::max(4 * best->residual, fit::least_effect)) return std::nullopt;
-    return best;
-}
-
 }  // namespace cllab::model

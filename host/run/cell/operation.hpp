@@ -80,7 +80,6 @@ public:
     };
     const std::vector<Command>& commands() const { return commands_; }
 
-    std::size_t launches_in_operation() const { return launches_; }
     /// Part of the largest buffer that lies in huge pages; nothing where the setup asks for no kind of pages.
     std::optional<double> huge_share() const;
     unsigned queues() const { return queues_; }
