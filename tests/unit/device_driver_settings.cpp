@@ -1,7 +1,4 @@
 // The settings of drivers that a process of this program makes for itself.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,8 +1,4 @@
 // The parts of the device module that need no device: selectors, the audit's arithmetic, quirks.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
-
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>

@@ -1,7 +1,4 @@
 // What the counts of a device show in times: compute units, dispatch rates, banks of local memory, cache lines.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <limits>

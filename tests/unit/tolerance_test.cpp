@@ -1,7 +1,4 @@
 // Tolerances, the axis of build options, and the names of the parts of operations.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <limits>
