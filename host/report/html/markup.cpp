@@ -10,31 +10,7 @@
 
 namespace cllab::report::html {
 
-std::string text(std::string_view raw, std::string_view kept) {
-    std::string out;
-    for (const char c : printable(raw, kept)) {
-        switch (c) {
-            case '&':
-                out += "&amp;";
-                break;
-            case '<':
-                out += "&lt;";
-                break;
-            case '>':
-                out += "&gt;";
-                break;
-            case '"':
-                out += "&quot;";
-                break;
-            case '\'':
-                out += "&#39;";
-                break;
-            default:
-                out += c;
-        }
-    }
-    return out;
-}
+std::string text(std::string_view raw, std::string_view kept) { return with_entities(printable(raw, kept), "&<>\"'"); }
 
 std::string listing(std::string_view raw) { return text(raw, "\n\t"); }
 

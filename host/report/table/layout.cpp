@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "core/table.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 
@@ -318,6 +319,18 @@ std::string wrap_heading(std::string_view strong, std::string_view rest, std::si
     auto left = std::ranges::count_if(strong, visible);
     const auto end = std::ranges::find_if(lines, [&](char c) { return left == 0 || (visible(c) && left-- == 0); });
     return paint({lines.begin(), end}, Tone::strong, colour).append(end, lines.end());
+}
+
+std::string with_entities(std::string_view text, std::string_view characters) {
+    static constexpr Entry<char, const char*> entities[] = {
+        {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
+    std::string out;
+    for (const char c : text)
+        if (characters.find(c) == std::string_view::npos)
+            out += c;
+        else
+            out += value_of(entities, c);
+    return out;
 }
 
 }  // namespace cllab::report

@@ -83,6 +83,9 @@ std::string wrap_beside(std::string_view label, std::string_view text, std::size
 /// than the room has a line of its own.
 std::string fit(std::string_view text, std::size_t width);
 
+/// The text of HTML or XML: an entity in place of each of `characters`, of & < > " '.
+std::string with_entities(std::string_view text, std::string_view characters);
+
 /// A heading whose first part is strong: `strong` and `rest`, wrapped, the lines after the first indented.
 std::string wrap_heading(std::string_view strong, std::string_view rest, std::size_t width, bool colour);
 

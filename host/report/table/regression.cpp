@@ -49,28 +49,7 @@ std::vector<const RegressionCell*> worst_first(const std::vector<RegressionCell>
     return out;
 }
 
-std::string xml(std::string_view text) {
-    std::string out;
-    for (const char c : printable(text)) {
-        switch (c) {
-            case '&':
-                out += "&amp;";
-                break;
-            case '<':
-                out += "&lt;";
-                break;
-            case '>':
-                out += "&gt;";
-                break;
-            case '"':
-                out += "&quot;";
-                break;
-            default:
-                out += c;
-        }
-    }
-    return out;
-}
+std::string xml(std::string_view text) { return with_entities(printable(text), "&<>\""); }
 
 /// One sentence on a cell, for JUnit.
 std::string sentence_of(const RegressionCell& cell) {
