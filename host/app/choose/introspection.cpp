@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "app/processes/run_here.hpp"
+#include "app/processes/local_devices.hpp"
 #include "device/introspect.hpp"
 #include "device/platforms.hpp"
 #include "device/quirks.hpp"
@@ -38,7 +38,7 @@ std::vector<model::Introspection> ask_in_child(const CellOptions& invocation, co
         [&](const HandOver& hand_over) {
             drop_stderr();
             auto devices = device::discover();
-            const auto selected = Here().devices(invocation.devices, nullptr).front().selector;
+            const auto selected = LocalDevices().devices(invocation.devices, nullptr).front().selector;
             std::stable_partition(devices.begin(), devices.end(),
                                   [&](const auto& d) { return d.facts.selector == selected; });
             std::vector<model::Introspection> found;

@@ -89,10 +89,7 @@ Baseline read_baseline(const fs::path& folder) {
     std::ifstream in(path, std::ios::binary);
     report::Joined joined;
     if (in) joined.read(in, path.string());
-    if (!in.eof() || in.bad())
-        throw Error(Blame::usage, "'" + folder.string() + "' is not a baseline: '" + path.string() +
-                                      "' cannot be read: " + std::strerror(errno) +
-                                      "; `cllab run PATTERN --baseline DIR` makes one");
+    if (!in.eof() || in.bad()) refuse(std::strerror(errno));
     if (joined.trouble_count() > 0)
         throw Error(Blame::usage, "the baseline '" + folder.string() + "' is damaged: " + joined.troubles().front());
     if (joined.records().empty()) throw Error(Blame::usage, "the baseline '" + folder.string() + "' has no records");

@@ -21,7 +21,7 @@ std::vector<model::Device> ChildRunner::devices(const std::vector<std::string>& 
     const auto lines = in_child(
         [&](const HandOver& hand_over) {
             std::vector<std::string> seen;
-            hand_over(nlohmann::json(Here().devices(selectors, &seen))
+            hand_over(nlohmann::json(LocalDevices().devices(selectors, &seen))
                           .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
             for (const auto& trouble : seen) hand_over(trouble);
         },

@@ -79,7 +79,7 @@ private:
 
 }  // namespace
 
-void carry_out(Here& here, const run::RunRequest& request, const std::string& selector,
+void carry_out(LocalDevices& devices, const run::RunRequest& request, const std::string& selector,
                const std::set<CellNumber>& finished, Link& parent, Position& position, Asks asks) {
     std::set<CellNumber> announced;
     Events to_parent{[&](std::size_t g, std::size_t i, const model::Record& record, const char* phase) {
@@ -98,9 +98,10 @@ void carry_out(Here& here, const run::RunRequest& request, const std::string& se
     if (asks == Asks::turns) to_parent.measures = [&](std::size_t g) { ask(parent, {{"measure", g}}); };
     AskedShare share(parent);
     device::report_faults_to(position.fault);
-    here.run(request, selector, to_parent, finished, asks == Asks::parts ? &share : nullptr);
+    devices.run(request, selector, to_parent, finished, asks == Asks::parts ? &share : nullptr);
     Message finish{{"finished", true}};
-    if (const auto device_state = here.device_state(selector)) finish["device_state"] = nlohmann::json(*device_state);
+    if (const auto device_state = devices.device_state(selector))
+        finish["device_state"] = nlohmann::json(*device_state);
     parent.send(finish);
 }
 
@@ -108,12 +109,12 @@ std::unique_ptr<Worker> begin_worker(const run::RunRequest& request, const std::
                                      const std::set<CellNumber>& finished, const device::DeviceState* known,
                                      Asks asks) {
     return std::make_unique<Worker>([&](Link& parent, Position& position) {
-        Here here;
+        LocalDevices devices;
         // The timer is what it was and the device as warm (host/README.md, rules 3 and 4); the programs of an
         // arrangement are of the bytes that the first one's driver gave.
-        if (known && request.settings.goes_on) here.inherit(selector, *known);
-        if (request.settings.arrangement) here.keep_programs();
-        carry_out(here, request, selector, finished, parent, position, asks);
+        if (known && request.settings.goes_on) devices.inherit(selector, *known);
+        if (request.settings.arrangement) devices.keep_programs();
+        carry_out(devices, request, selector, finished, parent, position, asks);
     });
 }
 
@@ -233,9 +234,10 @@ bool Lane::passes_in_small_groups(double timeout_seconds) const {
     try {
         const auto lines = in_child(
             [&](const HandOver& hand_over) {
-                Here().run(request, selector_, {.done = [&](std::size_t, std::size_t, const model::Record& one) {
-                               hand_over(model::name(one.status));
-                           }});
+                LocalDevices().run(request, selector_,
+                                   {.done = [&](std::size_t, std::size_t, const model::Record& one) {
+                                       hand_over(model::name(one.status));
+                                   }});
             },
             "in the trial of small work-groups", timeout_seconds, timeout_seconds);
         return lines == std::vector<std::string>{model::name(model::Status::ok)};

@@ -10,7 +10,7 @@
 #include <set>
 #include <string>
 
-#include "app/processes/run_here.hpp"
+#include "app/processes/local_devices.hpp"
 #include "app/processes/worker.hpp"
 #include "run/share.hpp"
 
@@ -36,7 +36,7 @@ public:
 enum class Asks { nothing, parts, turns };
 
 /// In the worker: the cells of the request but for those `finished`.
-void carry_out(Here& here, const run::RunRequest& request, const std::string& selector,
+void carry_out(LocalDevices& devices, const run::RunRequest& request, const std::string& selector,
                const std::set<run::CellNumber>& finished, Link& parent, Position& position, Asks asks = Asks::nothing);
 
 /// A worker that carries the request out. `known`: of the device, or nullptr.

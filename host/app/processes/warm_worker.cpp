@@ -50,30 +50,30 @@ model::Group cells_of(const model::Group& group, bool saved) {
 
 WarmWorker::WarmWorker(const std::string& selector, const Rebuild& rebuild, bool compiles, const Open& open)
     : compiles_(compiles), worker_(std::make_unique<Worker>([&](Link& parent, Position& position) {
-          Here here;
-          work(here, open(here), selector, rebuild, parent, position);
+          LocalDevices devices;
+          work(devices, open(devices), selector, rebuild, parent, position);
       })) {}
 
 WarmWorker::WarmWorker(const std::string& selector, const Rebuild& rebuild, bool compiles)
-    : WarmWorker(selector, rebuild, compiles, [&](Here& here) -> device::Session& {
-          auto& session = here.make_ready(selector);
+    : WarmWorker(selector, rebuild, compiles, [&](LocalDevices& devices) -> device::Session& {
+          auto& session = devices.make_ready(selector);
           if (compiles) warm_up_compiler(session);
           return session;
       }) {}
 
 WarmWorker::WarmWorker(const std::string& selector, const Rebuild& rebuild, const device::DeviceState& known,
                        const run::RunRequest& builds)
-    : WarmWorker(selector, rebuild, false, [&](Here& here) -> device::Session& {
-          here.inherit(selector, known);
-          here.keep_programs();
-          auto& session = here.open(selector);
+    : WarmWorker(selector, rebuild, false, [&](LocalDevices& devices) -> device::Session& {
+          devices.inherit(selector, known);
+          devices.keep_programs();
+          auto& session = devices.open(selector);
           for (const auto& group : builds.comparisons)
-              for (const auto& cell : group) here.build(selector, builds.settings, cell);
+              for (const auto& cell : group) devices.build(selector, builds.settings, cell);
           return session;
       }) {}
 
-void WarmWorker::work(Here& here, device::Session& session, const std::string& selector, const Rebuild& rebuild,
-                      Link& parent, Position& position) {
+void WarmWorker::work(LocalDevices& devices, device::Session& session, const std::string& selector,
+                      const Rebuild& rebuild, Link& parent, Position& position) {
     parent.send({{"ready", true}});
     for (;;) {
         const auto job = parent.receive();
@@ -86,7 +86,7 @@ void WarmWorker::work(Here& here, device::Session& session, const std::string& s
             session.note_use(Clock::time_point(Clock::duration(job.at("last_use").get<Clock::rep>())));
             auto request = rebuild(job.at("run"), session.facts());
             if (!job.at("difference").is_null()) request = apply(std::move(request), job.at("difference"));
-            return carry_out(here, request, selector, {}, parent, position);
+            return carry_out(devices, request, selector, {}, parent, position);
         }
         const SilentStderr silent;
         const bool builds = job.contains("build");
@@ -94,13 +94,13 @@ void WarmWorker::work(Here& here, device::Session& session, const std::string& s
             // A guess at what somebody will want: where it is wrong, what comes is built when it is there.
             try {
                 if (!builds) {
-                    here.run(apply(rebuild(one.at("recipe"), session.facts()), one.at("difference")), selector, {});
+                    devices.run(apply(rebuild(one.at("recipe"), session.facts()), one.at("difference")), selector, {});
                     continue;
                 }
                 const auto request = rebuild(one, session.facts());
                 for (const auto& group : request.comparisons)
                     for (const auto& cell : cells_of(group, job.at("saved").get<bool>()))
-                        here.build(selector, request.settings, cell);
+                        devices.build(selector, request.settings, cell);
             } catch (const std::exception&) {
             }
         }

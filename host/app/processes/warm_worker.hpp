@@ -27,7 +27,7 @@ public:
     /// `compiles`: its driver's compiler is warm, which costs a second.
     WarmWorker(const std::string& selector, const Rebuild& rebuild, bool compiles);
     /// It opens the device, builds what the cells of `builds` need, and lets the device do nothing. `known`: as
-    /// Here::inherit.
+    /// LocalDevices::inherit.
     WarmWorker(const std::string& selector, const Rebuild& rebuild, const device::DeviceState& known,
                const run::RunRequest& builds);
     WarmWorker(const WarmWorker&) = delete;
@@ -58,10 +58,10 @@ public:
     std::unique_ptr<Worker> run(const Message& recipe, const Message& difference, Clock::time_point last_use);
 
 private:
-    using Open = std::function<device::Session&(Here&)>;
+    using Open = std::function<device::Session&(LocalDevices&)>;
     WarmWorker(const std::string& selector, const Rebuild& rebuild, bool compiles, const Open& open);
-    static void work(Here& here, device::Session& session, const std::string& selector, const Rebuild& rebuild,
-                     Link& parent, Position& position);
+    static void work(LocalDevices& devices, device::Session& session, const std::string& selector,
+                     const Rebuild& rebuild, Link& parent, Position& position);
     void tell(const Message& job);
     State after(Worker::Event event);
 

@@ -12,7 +12,7 @@
 namespace cllab::app {
 
 /// The devices this process works with: each is opened once, its timer audited and its clock brought up once.
-class Here {
+class LocalDevices {
 public:
     /// As Runner::devices.
     std::vector<model::Device> devices(const std::vector<std::string>& selectors, std::vector<std::string>* troubles);
