@@ -237,7 +237,13 @@ std::vector<std::string> regression_json(const model::Regression& r) {
 }
 
 std::string regression_junit(const model::Regression& r) {
-    unsigned failures = 0, errors = 0, skipped = 0;
+    static constexpr Entry<CellChange, const char*> elements[] = {
+        {CellChange::other_results, "failure"}, {CellChange::slower, "failure"},
+        {CellChange::incomparable, "failure"},  {CellChange::vanished, "failure"},
+        {CellChange::newly_wrong, "error"},     {CellChange::newly_failing, "error"},
+        {CellChange::still_failing, "error"},   {CellChange::undecided, "skipped"},
+        {CellChange::added, "skipped"},         {CellChange::unsupported, "skipped"}};
+    std::map<std::string, unsigned> counts;
     std::string cases;
     for (const auto* cell : worst_first(r.cells)) {
         std::string all;
@@ -245,36 +251,17 @@ std::string regression_junit(const model::Regression& r) {
         cases += fmt::format("  <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\">", xml(cell->device.name),
                              xml(cell->id + all), cell->seconds);
         const auto text = xml(sentence_of(*cell));
-        switch (cell->change) {
-            case CellChange::other_results:
-            case CellChange::slower:
-            case CellChange::incomparable:
-            case CellChange::vanished:
-                ++failures;
-                cases += fmt::format("<failure type=\"{}\" message=\"{}\"/>", model::name(cell->change), text);
-                break;
-            case CellChange::newly_wrong:
-            case CellChange::newly_failing:
-            case CellChange::still_failing:
-                ++errors;
-                cases += fmt::format("<error type=\"{}\" message=\"{}\"/>", model::name(cell->change), text);
-                break;
-            case CellChange::undecided:
-            case CellChange::added:
-            case CellChange::unsupported:
-                ++skipped;
-                cases += fmt::format("<skipped message=\"{}\"/>", text);
-                break;
-            default:
-                cases += fmt::format("<system-out>{}</system-out>", text);
-        }
+        const std::string element = value_of(elements, cell->change, "system-out");
+        ++counts[element];
+        const auto type = element == "skipped" ? "" : fmt::format(" type=\"{}\"", model::name(cell->change));
+        cases += element == "system-out" ? "<system-out>" + text + "</system-out>"
+                                         : fmt::format("<{}{} message=\"{}\"/>", element, type, text);
         cases += "</testcase>\n";
     }
     return fmt::format(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"cllab regress {}\" tests=\"{}\" failures=\"{}\" "
-        "errors=\"{}\" "
-        "skipped=\"{}\" time=\"{:.3f}\">\n{}</testsuite>\n",
-        xml(r.baseline), r.cells.size(), failures, errors, skipped, r.seconds, cases);
+        "errors=\"{}\" skipped=\"{}\" time=\"{:.3f}\">\n{}</testsuite>\n",
+        xml(r.baseline), r.cells.size(), counts["failure"], counts["error"], counts["skipped"], r.seconds, cases);
 }
 
 }  // namespace cllab::report
