@@ -9,6 +9,8 @@
 namespace cllab {
 namespace {
 
+double log_factorial(std::size_t n) { return std::lgamma(static_cast<double>(n) + 1); }
+
 /// Largest k for which [x(k), x(n-1-k)] (indices from 0) holds the median with probability 0.95 or more: the number
 /// of samples below the median is Binomial(n, 1/2), so the interval misses with probability 2 * P(X <= k).
 std::size_t interval_rank(std::size_t n) {
@@ -16,7 +18,8 @@ std::size_t interval_rank(std::size_t n) {
     std::size_t k = 0;
     for (std::size_t i = 0; i < n / 2; ++i) {
         // In logarithms: 0.5^n is below the smallest double from n = 1075 on.
-        const double log_p = std::lgamma(n + 1.0) - std::lgamma(i + 1.0) - std::lgamma(n - i + 1.0) - n * std::log(2.0);
+        const double log_p =
+            log_factorial(n) - log_factorial(i) - log_factorial(n - i) - static_cast<double>(n) * std::log(2.0);
         below += std::exp(log_p);
         if (2 * below > 0.05) break;
         k = i;

@@ -76,7 +76,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
         if (!miss) continue;
         const auto where = pairs.fixed.is_auto("footprint")
                                ? "beyond the caches"
-                               : "in " + format_bytes(static_cast<double>(pairs.fixed.integer("footprint")));
+                               : "in " + format_bytes(static_cast<std::uint64_t>(pairs.fixed.integer("footprint")));
         out.push_back(
             step_finding("miss", "lone miss", *miss, "random chase, one load per block of 128 bytes, " + where));
         // Where the intervals are narrow, a twenty-fifth of a miss is still less than what sets levels of memory apart.
@@ -90,8 +90,8 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
         else if (const auto first = static_cast<double>(found.front().bytes);
                  device.is_cpu() && said > 0 && first != said) {
             out.push_back(withheld("line", "line",
-                                   "a second load costs more from " + format_bytes(first) +
-                                       " on, and the driver says " + format_bytes(said) +
+                                   "a second load costs more from " + bytes_text(first) + " on, and the driver says " +
+                                       bytes_text(said) +
                                        ": prefetchers load the lines between, or others use the memory"));
             continue;
         }
