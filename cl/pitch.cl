@@ -8,55 +8,7 @@
 //
 // Every intermediate is at most 128 * 255 = 32640, so 16 bits are enough. The float variants compute |2 C - (f E0 + c E1 + f W0 + c W1)| /
 // 2, truncated, in this order and without fused operations. The host guarantees N + 1 <= left and right + N + 1 < width, so no variant may
-// read or write anywhere else.
-
-// What nearly every kernel is given.
-#define PICTURES __global const uchar* restrict src, __global uchar* restrict dst
-#define REGION int width, int left, int top, int right, int bottom
-
-// What one pixel costs when nothing is clever; p points at the pixel. The casts to 16 bits tell a vectorising compiler that it need not
-// widen to 32.
-static inline uchar fixed_pixel(__global const uchar* p, int n, short f, short c) {
-    const ushort e = (ushort)(f * p[n] + c * p[n + 1]);
-    const ushort w = (ushort)(f * p[-n] + c * p[-n - 1]);
-    const short d = (short)(128 * p[0] - ((e >> 1) + (w >> 1)));
-    return (uchar)((ushort)max(d, (short)-d) >> 7);
-}
-
-// The same in another type, for PITCH_ELEMENT: what the width and the sign of the arithmetic cost a vectorising compiler.
-#if defined(PITCH_ELEMENT)
-static inline uchar element_pixel(__global const uchar* p, int n, PITCH_ELEMENT f, PITCH_ELEMENT c) {
-    const PITCH_ELEMENT e = (PITCH_ELEMENT)(f * p[n] + c * p[n + 1]) >> 1;
-    const PITCH_ELEMENT w = (PITCH_ELEMENT)(f * p[-n] + c * p[-n - 1]) >> 1;
-    const PITCH_ELEMENT centre = (PITCH_ELEMENT)p[0] << 7, sum = e + w;
-#if defined(PITCH_UNSIGNED)
-    return (uchar)((PITCH_ELEMENT)(max(centre, sum) - min(centre, sum)) >> 7);
-#else
-    const PITCH_ELEMENT d = centre - sum;
-    return (uchar)(max(d, (PITCH_ELEMENT)-d) >> 7);
-#endif
-}
-#endif
-
-static inline float float_difference(float centre, float e0, float e1, float w0, float w1, float f, float c) {
-    return fabs(2.0f * centre - (f * e0 + c * e1 + f * w0 + c * w1)) * 0.5f;
-}
-
-static inline uchar float_pixel(__global const uchar* p, int n, float f, float c) {
-    return (uchar)float_difference(p[0], p[n], p[n + 1], p[-n], p[-n - 1], f, c);
-}
-
-// What implicit and loop compute a pixel in (axis element).
-#if defined(PITCH_IN_FLOAT)
-typedef float weight;
-#define PIXEL float_pixel
-#elif defined(PITCH_ELEMENT)
-typedef short weight;
-#define PIXEL element_pixel
-#else
-typedef short weight;
-#define PIXEL fixed_pixel
-#endif
+// read or write anywhere else. What the kernels share is in include/pitch.h, which the host puts in front.
 
 // --- One work-item per pixel ------------------------------------------------------------------------------------
 
@@ -169,12 +121,6 @@ __kernel void pitch_image(__read_only image2d_t src, __global uchar* restrict ds
 
 // --- One work-item a band of rows or a strip of columns --------------------------------------------------------------
 
-// Where part i of [first, last] begins, in `parts` parts equal to a pixel. Part i ends where part i + 1 begins, so that nothing is lost and
-// nothing is written twice, as columns were in the published code.
-static inline int part_begin(int first, int last, size_t i, size_t parts) {
-    return first + (int)((ulong)(last - first + 1) * i / parts);
-}
-
 // What work-item i takes of the region: a band of whole rows, or with PITCH_COLUMNS (axis layout) a strip of columns, as published. A band
 // of rows is one stream; a strip jumps from page to page with every row and the prefetcher starts anew.
 #if defined(PITCH_COLUMNS)
@@ -245,81 +191,8 @@ __kernel void KERNEL(PICTURES, REGION, int n, short f, short c) {
 #endif
 
 // --- Geometry known to the compiler ----------------------------------------------------------------------------------
-// The host defines PITCH_N, PITCH_F and PITCH_C (N, f and c above), so shifts, masks and offsets are constants.
-
-// Vectors, for CPUs: a block of pixels is one load of whole bytes, taken as 16-bit fields. The even pixels lie in the lower bytes of the
-// fields and the odd ones in the upper, so no byte is widened: widening is a shuffle, for which an x86 core has one or two units and
-// AVX-512 one. The load at p + N has E0 and E1 of the even pixels as the two bytes of each field, the load at p + N + 1 those of the odd
-// ones; E = f E0 + c E1 of a field is then one instruction where there is pmaddubsw. With E, W <= 32640, the lowest bit dropped from both,
-// S = E + W and 256 C fit 16 bits, and D = |256 C - S| >> 8. A work-item makes a band of whole rows, so that memory is walked in one
-// direction. The blocks at the ends of a row overlap their neighbours instead of leaving pixels for a scalar loop (the same work-item
-// writes the same values twice), and the first is followed by aligned ones, as a store across two lines counts twice.
-#if defined(PITCH_WIDE) && defined(LAB_CPU)
-#if defined(__AVX512BW__) && LAB_UNALIGNED
-#define BLOCK 64
-#elif LAB_UNALIGNED
-#define BLOCK 32
-#else
-#define BLOCK 16
-#endif
-// clang may be asked for a vector that OpenCL C has no name for.
-typedef ushort fields __attribute__((ext_vector_type(BLOCK / 2)));
-#if LAB_UNALIGNED
-typedef ushort fields_anywhere __attribute__((ext_vector_type(BLOCK / 2), aligned(1)));
-#define LOAD_BLOCK(p) (*(__global const fields_anywhere*)(p))
-#define STORE_BLOCK(v, p) (*(__global fields_anywhere*)(p) = (v))
-#else
-#define LOAD_BLOCK(p) as_ushort8(vload16(0, p))
-#define STORE_BLOCK(v, p) vstore16(as_uchar16(v), 0, p)
-#endif
-
-// lower * the lower byte of each field + upper * the upper one. pmaddubsw takes its second factors as signed bytes.
-#if defined(__AVX2__) && BLOCK >= 32 && PITCH_F < 128 && PITCH_C < 128
-typedef char factors __attribute__((vector_size(BLOCK)));
-static inline fields interpolated(fields v, int lower, int upper) {
-    const fields weights = (fields)(ushort)(lower | upper << 8);
-#if BLOCK == 64
-    return __builtin_astype(__builtin_ia32_pmaddubsw512(__builtin_astype(v, factors), __builtin_astype(weights, factors)), fields);
-#else
-    return __builtin_astype(__builtin_ia32_pmaddubsw256(__builtin_astype(v, factors), __builtin_astype(weights, factors)), fields);
-#endif
-}
-#else
-static inline fields interpolated(fields v, int lower, int upper) {
-    return (v & (ushort)0xff) * (ushort)lower + (v >> (ushort)8) * (ushort)upper;
-}
-#endif
-
-// The shift by one drops the lowest bit; f and c that are both even never set it.
-static inline fields without_lowest(fields v) { return (PITCH_F | PITCH_C) & 1 ? v & (ushort)0xfffe : v; }
-
-static inline fields fields_apart(fields a, fields b) { return (a > b ? a : b) - (a < b ? a : b); }  // max and min, not abs_diff: see pitch_vload8
-
-static inline fields block_of_pixels(__global const uchar* p) {
-    const fields even = without_lowest(interpolated(LOAD_BLOCK(p + PITCH_N), PITCH_F, PITCH_C)) +
-                        without_lowest(interpolated(LOAD_BLOCK(p - PITCH_N - 1), PITCH_C, PITCH_F));
-    const fields odd = without_lowest(interpolated(LOAD_BLOCK(p + PITCH_N + 1), PITCH_F, PITCH_C)) +
-                       without_lowest(interpolated(LOAD_BLOCK(p - PITCH_N), PITCH_C, PITCH_F));
-    const fields centre = LOAD_BLOCK(p), upper = 0xff00;
-    return (fields_apart(centre << (ushort)8, even) >> (ushort)8) | (fields_apart(centre & upper, odd) & upper);
-}
-
-__kernel void pitch_wide(PICTURES, REGION) {
-    const size_t i = get_global_id(0), parts = get_global_size(0);
-    const int end = part_begin(top, bottom, i + 1, parts), last = right - (BLOCK - 1);
-    for (int y = part_begin(top, bottom, i, parts); y < end; ++y) {
-        __global const uchar* from = src + (size_t)y * width;
-        __global uchar* to = dst + (size_t)y * width;
-        if (last < left) {
-            for (int x = left; x <= right; ++x) to[x] = fixed_pixel(from + x, PITCH_N, PITCH_F, PITCH_C);
-            continue;
-        }
-        STORE_BLOCK(block_of_pixels(from + left), to + left);
-        for (int x = left + BLOCK - (int)((size_t)(to + left) % BLOCK); x < last; x += BLOCK) STORE_BLOCK(block_of_pixels(from + x), to + x);
-        STORE_BLOCK(block_of_pixels(from + last), to + last);
-    }
-}
-#endif
+// The host defines PITCH_N, PITCH_F and PITCH_C (N, f and c above), so shifts, masks and offsets are constants. The form for CPUs, in
+// vectors, is in include/pitch_wide.h.
 
 // Packed 32-bit arithmetic, for GPUs: a work-item makes sixteen neighbouring pixels that begin at a multiple of 16 bytes of the buffer,
 // with 128-bit loads and one 128-bit store; the neighbours at any byte offset are put together from two aligned loads each, which the

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "core/table.hpp"
+
 namespace cllab::app {
 
 Error as_error(const std::exception& e) {
@@ -23,15 +25,8 @@ Error as_error(const std::exception& e) {
 }
 
 int exit_status(Blame blame) {
-    switch (blame) {
-        case Blame::usage:
-            return 2;
-        case Blame::environment:
-            return 3;
-        case Blame::result:
-            return 1;
-    }
-    return 1;
+    static constexpr Entry<Blame, int> statuses[] = {{Blame::usage, 2}, {Blame::environment, 3}, {Blame::result, 1}};
+    return value_of(statuses, blame);
 }
 
 }  // namespace cllab::app

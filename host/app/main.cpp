@@ -43,8 +43,8 @@ int main(int argc, char** argv) {
         mallopt(M_MMAP_THRESHOLD, kept);
         mallopt(M_TRIM_THRESHOLD, kept);
 #endif
-        std::signal(SIGXFSZ,
-                    SIG_IGN);  // a file at its limit (ulimit -f) is an error of the write then, with a sentence
+        // A file at its limit (ulimit -f) is an error of the write then, with a sentence.
+        std::signal(SIGXFSZ, SIG_IGN);
         cllab::app::open_missing_streams();
         cllab::app::keep_stdout();
         cllab::device::use_own_cache();

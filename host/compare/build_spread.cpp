@@ -33,7 +33,7 @@ std::vector<CodeTimes> codes_of(std::span<const BuiltRun> runs) {
         auto& own = logs[code];
         out.push_back({code, count, own.empty() ? 0 : std::exp(median_of(own))});
     }
-    std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.runs > b.runs; });
+    std::ranges::stable_sort(out, [](const auto& a, const auto& b) { return a.runs > b.runs; });
     return out;
 }
 

@@ -60,8 +60,8 @@ double width_of_core(const std::vector<double>& sorted) {
 /// The biweight's middle of the core that the median lies in, and its error; nothing where there is no core.
 std::optional<Differences::Centre> core_of(const std::vector<double>& sorted) {
     constexpr std::size_t few = 3;
-    constexpr double reach = 4.5,
-                     shared = 2;  // each sample is in several differences: half of them are as good as independent
+    // Each sample is in several differences: half of them are as good as independent.
+    constexpr double reach = 4.5, shared = 2;
     constexpr int turns = 20;
     if (sorted.size() < few) return std::nullopt;
     const double scale = reach * width_of_core(sorted);
@@ -121,7 +121,7 @@ void Differences::add(std::span<const Turns> left, std::span<const Turns> right)
 Differences::Centre Differences::centre() const {
     if (logs_.empty()) return {std::numeric_limits<double>::quiet_NaN(), 0};
     auto sorted = logs_;
-    std::sort(sorted.begin(), sorted.end());
+    std::ranges::sort(sorted);
     // Of six rounds a inside of the differences may be those of one disturbed pair: on a GPU an arrangement was off
     // by 6 % and said 0.06 %.
     constexpr std::size_t enough_rounds = 12;

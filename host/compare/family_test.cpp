@@ -16,7 +16,7 @@ double p_above(const Evidence& evidence, double centre) {
     std::vector<double> off;
     for (std::size_t i = 0; i < evidence.size(); ++i)
         if (const double x = evidence.log_ratios[i]; x != centre) off.push_back((x - centre) / evidence.error(i));
-    std::sort(off.begin(), off.end(), [](double a, double b) { return std::abs(a) < std::abs(b); });
+    std::ranges::sort(off, [](double a, double b) { return std::abs(a) < std::abs(b); });
     unsigned below = 0;
     for (std::size_t i = 0; i < off.size(); ++i)
         if (off[i] < 0) below += static_cast<unsigned>(i + 1);
@@ -45,7 +45,7 @@ std::vector<double> differences(std::span<const double> today, std::span<const d
     std::vector<double> out;
     for (const double t : today)
         for (const double b : before) out.push_back(t - b);
-    std::sort(out.begin(), out.end());
+    std::ranges::sort(out);
     return out;
 }
 
@@ -53,7 +53,7 @@ std::vector<double> differences(std::span<const double> today, std::span<const d
 double p_above_between(std::span<const double> today, std::span<const double> before, double centre) {
     if (today.empty() || before.empty()) return 1;
     const auto all = differences(today, before);
-    const auto at_most = static_cast<std::size_t>(std::upper_bound(all.begin(), all.end(), centre) - all.begin());
+    const auto at_most = static_cast<std::size_t>(std::ranges::upper_bound(all, centre) - all.begin());
     const auto density = rank_sum_density(today.size(), before.size());
     return std::min(1.0,
                     std::accumulate(density.begin(), density.begin() + static_cast<std::ptrdiff_t>(at_most) + 1, 0.0));
@@ -95,7 +95,7 @@ RatioEstimate estimate_between(std::span<const double> today, std::span<const do
 std::vector<double> holm(std::span<const double> p_values) {
     std::vector<std::size_t> order(p_values.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return p_values[a] < p_values[b]; });
+    std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return p_values[a] < p_values[b]; });
     std::vector<double> out(p_values.size());
     double least = 0;
     for (std::size_t i = 0; i < order.size(); ++i) {
@@ -189,7 +189,7 @@ model::Calibration calibration(std::span<const model::CellTest> tests, const Fam
     out.blind = out.cells - static_cast<unsigned>(found.size());
     if (found.empty()) return out;
     out.typical = median_of(found);
-    out.worst = *std::max_element(found.begin(), found.end());
+    out.worst = *std::ranges::max_element(found);
     return out;
 }
 

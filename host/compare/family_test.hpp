@@ -48,8 +48,8 @@ double seconds_of_look(std::size_t number, double left, std::size_t undecided, d
 
 /// The steps of testing the cells 0 to n - 1 of a family.
 struct LookSteps {
-    std::function<void(std::size_t cell, double seconds, std::size_t number)>
-        look;                                       ///< takes arrangements for about `seconds`, and tests
+    /// Takes arrangements for about `seconds`, and tests.
+    std::function<void(std::size_t cell, double seconds, std::size_t number)> look;
     std::function<void()> correct;                  ///< after the looks of one number
     std::function<bool(std::size_t cell)> is_open;  ///< undecided, and more arrangements may help
     std::function<double(std::size_t cell)> spent;  ///< seconds, by all its looks

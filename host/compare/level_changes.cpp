@@ -92,7 +92,7 @@ std::vector<model::Level> levels(std::span<const double> logs, double least) {
     }
     std::vector<std::size_t> starts;
     for (std::size_t end = n; end > 0; end = from[end]) starts.push_back(from[end]);
-    std::reverse(starts.begin(), starts.end());
+    std::ranges::reverse(starts);
     // Neighbours that differ by less than what is worth naming become one level, the closest first.
     std::vector<model::Level> out;
     for (;;) {

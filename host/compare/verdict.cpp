@@ -18,7 +18,7 @@ std::vector<double> walsh_averages(const Evidence& x) {
     for (std::size_t i = 0; i < x.size(); ++i)
         for (std::size_t j = i; j < x.size(); ++j)
             out.push_back((x.log_ratios[i] * x.error(j) + x.log_ratios[j] * x.error(i)) / (x.error(i) + x.error(j)));
-    std::sort(out.begin(), out.end());
+    std::ranges::sort(out);
     return out;
 }
 
@@ -112,7 +112,7 @@ double sampling_that_suffices(std::span<const model::Arrangement> arrangements, 
     for (std::size_t i = 0; i < std::min(arrangements.size(), seconds.size()); ++i)
         costs.push_back(std::pow(arrangements[i].error, 2) * seconds[i]);
     if (costs.size() < 2 || wanted <= 0) return std::numeric_limits<double>::infinity();
-    std::sort(costs.begin(), costs.end());
+    std::ranges::sort(costs);
     return costs[3 * (costs.size() - 1) / 4] / (wanted * wanted);  // one in four may be worse
 }
 

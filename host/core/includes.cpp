@@ -132,8 +132,7 @@ bool opens(const Directive& d) { return d.word == "if" || d.word == "ifdef" || d
 bool is_include(const Directive& d) { return d.word == "include" || d.word == "include_next" || d.word == "import"; }
 
 bool has_pragma_once(const Scan& scan) {
-    return std::any_of(scan.directives.begin(), scan.directives.end(),
-                       [](const auto& d) { return d.word == "pragma" && d.rest == "once"; });
+    return std::ranges::any_of(scan.directives, [](const auto& d) { return d.word == "pragma" && d.rest == "once"; });
 }
 
 /// All of it stands in an #ifndef of a name that it defines first and never takes back.
@@ -174,8 +173,7 @@ public:
             if (stack_.count(file->path) && !by_guard && !by_pragma) continue;
             append(text.substr(from, d.begin - from));
             from = d.end;
-            if (std::find(out.files.begin(), out.files.end(), file->path) == out.files.end())
-                out.files.push_back(file->path);
+            if (std::ranges::find(out.files, file->path) == out.files.end()) out.files.push_back(file->path);
             // A second time it is empty, and inside of itself.
             if (stack_.count(file->path) || done_.count(file->path)) continue;
             include(*file, inside, by_guard, by_pragma, certain && depth <= 0);
@@ -228,15 +226,14 @@ private:
 std::vector<std::string> includes_of(std::string_view text) {
     std::vector<std::string> out;
     for (const auto& d : Scanner(text).scan().directives)
-        if (is_include(d) && std::find(out.begin(), out.end(), d.rest) == out.end()) out.push_back(d.rest);
+        if (is_include(d) && std::ranges::find(out, d.rest) == out.end()) out.push_back(d.rest);
     return out;
 }
 
 std::string line_directive(std::size_t line, const std::string& path) {
     auto name = path;
-    std::replace_if(
-        name.begin(), name.end(),
-        [](unsigned char c) { return c < 0x20 || c == 0x7f || c == '"' || c == '\\' || c == '?'; }, '_');
+    std::ranges::replace_if(
+        name, [](unsigned char c) { return c < 0x20 || c == 0x7f || c == '"' || c == '\\' || c == '?'; }, '_');
     return "#line " + std::to_string(line) + " \"" + name + "\"";
 }
 

@@ -9,7 +9,7 @@ namespace cllab {
 Mode half_sample_mode(std::span<const double> samples) {
     if (samples.empty()) return {};
     std::vector<double> sorted(samples.begin(), samples.end());
-    std::sort(sorted.begin(), sorted.end());
+    std::ranges::sort(sorted);
     std::size_t first = 0, count = sorted.size();
     while (count > 3) {
         const std::size_t half = (count + 1) / 2;
@@ -24,8 +24,8 @@ Mode half_sample_mode(std::span<const double> samples) {
         value = sorted[first + 1] - sorted[first] < sorted[first + 2] - sorted[first + 1]
                     ? (sorted[first] + sorted[first + 1]) / 2
                     : (sorted[first + 1] + sorted[first + 2]) / 2;
-    const auto agreeing = std::count_if(sorted.begin(), sorted.end(),
-                                        [&](double s) { return std::abs(s - value) <= 0.03 * std::abs(value); });
+    const auto agreeing =
+        std::ranges::count_if(sorted, [&](double s) { return std::abs(s - value) <= 0.03 * std::abs(value); });
     return {value, static_cast<double>(agreeing) / static_cast<double>(sorted.size())};
 }
 

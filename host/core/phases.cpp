@@ -1,6 +1,7 @@
 #include "core/phases.hpp"
 
 #include <chrono>
+#include <iterator>
 
 namespace cllab {
 
@@ -24,43 +25,12 @@ struct ThreadPhases {
 };
 
 const char* name(Phase phase) {
-    switch (phase) {
-        case Phase::driver_start:
-            return "driver_start";
-        case Phase::timer_audit:
-            return "timer_audit";
-        case Phase::data:
-            return "data";
-        case Phase::build:
-            return "build";
-        case Phase::buffers:
-            return "buffers";
-        case Phase::verify:
-            return "verify";
-        case Phase::download:
-            return "download";
-        case Phase::host_reference:
-            return "host_reference";
-        case Phase::warm_up:
-            return "warm_up";
-        case Phase::yardstick:
-            return "yardstick";
-        case Phase::sampling:
-            return "sampling";
-        case Phase::drift_reference:
-            return "drift_reference";
-        case Phase::hot_code:
-            return "hot_code";
-        case Phase::disassembly:
-            return "disassembly";
-        case Phase::dump:
-            return "dump";
-        case Phase::transfers:
-            return "transfers";
-        case Phase::arrangements:
-            return "arrangements";
-    }
-    return "other";
+    static constexpr const char* names[] = {
+        "driver_start", "timer_audit",    "data",    "build",     "buffers",     "verify",
+        "download",     "host_reference", "warm_up", "yardstick", "sampling",    "drift_reference",
+        "hot_code",     "disassembly",    "dump",    "transfers", "arrangements"};
+    static_assert(std::size(names) == all_phases.size());
+    return names[static_cast<std::size_t>(phase)];
 }
 
 double total(const Phases& phases) {

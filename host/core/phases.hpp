@@ -26,6 +26,7 @@ enum class Phase {
     transfers,     ///< the timed ones
     arrangements,  ///< the processes of --vs
 };
+/// In the order of the enumeration.
 inline constexpr std::array all_phases{Phase::driver_start, Phase::timer_audit, Phase::data,     Phase::build,
                                        Phase::buffers,      Phase::verify,      Phase::download, Phase::host_reference,
                                        Phase::warm_up,      Phase::yardstick,   Phase::sampling, Phase::drift_reference,

@@ -9,6 +9,8 @@
 namespace cllab {
 namespace {
 
+double log_factorial(std::size_t n) { return std::lgamma(static_cast<double>(n) + 1); }
+
 /// Largest k for which [x(k), x(n-1-k)] (indices from 0) holds the median with probability 0.95 or more: the number
 /// of samples below the median is Binomial(n, 1/2), so the interval misses with probability 2 * P(X <= k).
 std::size_t interval_rank(std::size_t n) {
@@ -16,7 +18,8 @@ std::size_t interval_rank(std::size_t n) {
     std::size_t k = 0;
     for (std::size_t i = 0; i < n / 2; ++i) {
         // In logarithms: 0.5^n is below the smallest double from n = 1075 on.
-        const double log_p = std::lgamma(n + 1.0) - std::lgamma(i + 1.0) - std::lgamma(n - i + 1.0) - n * std::log(2.0);
+        const double log_p =
+            log_factorial(n) - log_factorial(i) - log_factorial(n - i) - static_cast<double>(n) * std::log(2.0);
         below += std::exp(log_p);
         if (2 * below > 0.05) break;
         k = i;
@@ -36,14 +39,14 @@ double quantile(std::span<const double> sorted, double q) {
 }
 
 double median_of(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
+    std::ranges::sort(values);
     return quantile(values, 0.5);
 }
 
 Summary summarise(std::span<const double> sample) {
     if (sample.empty()) throw Error(Blame::result, "there are no samples to summarise");
     std::vector<double> sorted(sample.begin(), sample.end());
-    std::sort(sorted.begin(), sorted.end());
+    std::ranges::sort(sorted);
     Summary s;
     s.n = static_cast<unsigned>(sorted.size());
     s.min = sorted.front();
@@ -55,7 +58,7 @@ Summary summarise(std::span<const double> sample) {
     s.low = sorted[k];
     s.high = sorted[sorted.size() - 1 - k];
     for (double& x : sorted) x = std::abs(x - s.median);
-    std::sort(sorted.begin(), sorted.end());
+    std::ranges::sort(sorted);
     s.mad = quantile(sorted, 0.5);
     return s;
 }

@@ -51,7 +51,7 @@ bool begins_character(char c) { return (c & 0xC0) != 0x80; }
 
 /// Of more than most_quoted characters of printable text the two ends.
 std::string ends_of(std::string_view text) {
-    if (static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins_character)) <= most_quoted)
+    if (static_cast<std::size_t>(std::ranges::count_if(text, begins_character)) <= most_quoted)
         return std::string(text);
     std::size_t left = 0, right = text.size();
     for (std::size_t n = 0; n < most_quoted / 2; ++n)
@@ -200,11 +200,11 @@ std::vector<std::string> nearest(std::string_view word, const std::vector<std::s
                               (name.size() >= 3 && wanted.find(name) != std::string::npos);
         if (similar || contains) ranked.emplace_back(distance, candidate);
     }
-    std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::ranges::stable_sort(ranked, [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<std::string> out;
     for (auto& [distance, candidate] : ranked) {
         if (out.size() == most) break;
-        if (std::find(out.begin(), out.end(), candidate) == out.end()) out.push_back(std::move(candidate));
+        if (std::ranges::find(out, candidate) == out.end()) out.push_back(std::move(candidate));
     }
     return out;
 }

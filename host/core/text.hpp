@@ -9,6 +9,13 @@ namespace cllab {
 
 std::vector<std::string> split(std::string_view text, char separator);
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
+/// What `text` makes of each element, joined.
+template <typename Range, typename Text>
+std::string join(const Range& range, std::string_view separator, Text text) {
+    std::vector<std::string> parts;
+    for (const auto& one : range) parts.push_back(text(one));
+    return join(parts, separator);
+}
 std::string trim(std::string_view text);
 std::string lower(std::string_view text);
 /// A letter, digit or underscore: what may stand in a name of OpenCL C, though a digit not first.

@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cmath>
 #include <ctime>
-#include <limits>
 #include <utility>
 
 namespace cllab {

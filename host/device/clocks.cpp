@@ -34,7 +34,7 @@ std::vector<fs::path> folders(const fs::path& folder, const std::string& prefix)
     std::error_code ignored;
     for (const auto& entry : fs::directory_iterator(folder, ignored))
         if (entry.path().filename().string().starts_with(prefix)) out.push_back(entry.path());
-    std::sort(out.begin(), out.end());
+    std::ranges::sort(out);
     return out;
 }
 

@@ -58,7 +58,7 @@ std::string cuda_text(const std::string& source) {
 
 std::vector<std::string> nvrtc_options(const std::string& options, const std::string& source, int sm) {
     const auto words = words_of(options);
-    const auto has = [&](const char* word) { return std::find(words.begin(), words.end(), word) != words.end(); };
+    const auto has = [&](const char* word) { return std::ranges::find(words, word) != words.end(); };
     std::vector<std::string> out{"--std=c++17", "--device-as-default-execution-space", "--disable-warnings"};
     out.push_back("--gpu-architecture=compute_" + std::to_string(sm));
     const bool fast = has("-cl-fast-relaxed-math") || has("-cl-unsafe-math-optimizations");

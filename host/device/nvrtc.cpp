@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "core/text.hpp"
 #include "device/cuda_text.hpp"
 
 namespace cllab::device {

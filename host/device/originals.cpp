@@ -11,7 +11,7 @@ const Originals::Kept* Originals::find(const model::SharedBytes& data) const {
     const auto same = [&](const Kept& kept) {
         return !kept.whose.owner_before(wanted) && !wanted.owner_before(kept.whose);
     };
-    const auto found = std::find_if(kept_.begin(), kept_.end(), same);
+    const auto found = std::ranges::find_if(kept_, same);
     return found == kept_.end() ? nullptr : &*found;
 }
 

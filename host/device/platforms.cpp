@@ -85,6 +85,33 @@ std::string identity_of(const cl::Device& device, const model::Device& facts) {
     return {};
 }
 
+/// The last level of the caches and the largest group, where what drivers report is not what there is.
+void set_last_level(const cl::Device& device, model::Device& out) {
+    if (out.implementation == Implementation::nvidia) {
+        // NVIDIA reports 16 to 32 KiB times the SM count, which is no cache level; its largest L2 so far is 126 MB.
+        const auto major = query<cl_uint>(device, nv_compute_capability_major, 0);
+        const auto minor = query<cl_uint>(device, nv_compute_capability_minor, 0);
+        out.compute_capability = static_cast<int>(major * 10 + minor);
+        out.last_level_bytes = 128ull << 20;
+        out.max_group = std::min<std::size_t>(out.max_group, 256);  // quirk nvidia-group-256
+    } else if (out.is_gpu()) {
+        // AMD reports the 256 work-items of a kernel that states no group; one that states it may have what this query
+        // says.
+        if (out.implementation == Implementation::amd)
+            out.max_group_promised = std::max(out.max_group, query<std::size_t>(device, amd_max_work_group_size, 0));
+        out.last_level_bytes = std::max<std::uint64_t>(out.reported_cache_bytes, 256ull << 20);  // MI300X: 256 MB
+    } else {
+        // Intel's runtime for CPUs reports the second level, and memory would be looked for in the third. On llvmpipe,
+        // which reports none, arrays that leave the third would need loops of more iterations than it does
+        // (llvmpipe-loop-65535).
+        if (out.is_cpu() && out.implementation != Implementation::rusticl) {
+            out.host_cache_bytes = host_last_level_bytes();
+            out.host_cache_levels = host_cache_levels();
+        }
+        out.last_level_bytes = std::max<std::uint64_t>({out.reported_cache_bytes, out.host_cache_bytes, 8ull << 20});
+    }
+}
+
 model::Device facts_of(const cl::Platform& platform, const cl::Device& device, std::size_t p, std::size_t d) {
     model::Device out;
     out.selector = std::to_string(p) + ":" + std::to_string(d);
@@ -125,30 +152,7 @@ model::Device facts_of(const cl::Platform& platform, const cl::Device& device, s
     out.little_endian = query<cl_bool>(device, CL_DEVICE_ENDIAN_LITTLE, CL_TRUE) == CL_TRUE;
     out.unified_memory = query<cl_bool>(device, CL_DEVICE_HOST_UNIFIED_MEMORY, CL_FALSE) == CL_TRUE;
     out.identity = identity_of(device, out);
-
-    if (out.implementation == Implementation::nvidia) {
-        // NVIDIA reports 16 to 32 KiB times the SM count, which is no cache level; its largest L2 so far is 126 MB.
-        const auto major = query<cl_uint>(device, nv_compute_capability_major, 0);
-        const auto minor = query<cl_uint>(device, nv_compute_capability_minor, 0);
-        out.compute_capability = static_cast<int>(major * 10 + minor);
-        out.last_level_bytes = 128ull << 20;
-        out.max_group = std::min<std::size_t>(out.max_group, 256);  // quirk nvidia-group-256
-    } else if (out.is_gpu()) {
-        // AMD reports the 256 work-items of a kernel that states no group; one that states it may have what this query
-        // says.
-        if (out.implementation == Implementation::amd)
-            out.max_group_promised = std::max(out.max_group, query<std::size_t>(device, amd_max_work_group_size, 0));
-        out.last_level_bytes = std::max<std::uint64_t>(out.reported_cache_bytes, 256ull << 20);  // MI300X: 256 MB
-    } else {
-        // Intel's runtime for CPUs reports the second level, and memory would be looked for in the third. On llvmpipe,
-        // which reports none, arrays that leave the third would need loops of more iterations than it does
-        // (llvmpipe-loop-65535).
-        if (out.is_cpu() && out.implementation != Implementation::rusticl) {
-            out.host_cache_bytes = host_last_level_bytes();
-            out.host_cache_levels = host_cache_levels();
-        }
-        out.last_level_bytes = std::max<std::uint64_t>({out.reported_cache_bytes, out.host_cache_bytes, 8ull << 20});
-    }
+    set_last_level(device, out);
     out.preferred_multiple = out.implementation == Implementation::nvidia ? query<cl_uint>(device, 0x4003, 32) : 0;
     return out;
 }
@@ -180,7 +184,7 @@ std::uint64_t cache_bytes(const fs::path& cache) {
 }  // namespace
 
 std::string uuid_text(const std::array<unsigned char, 16>& uuid) {
-    if (std::all_of(uuid.begin(), uuid.end(), [](unsigned char byte) { return byte == 0; })) return {};
+    if (std::ranges::all_of(uuid, [](unsigned char byte) { return byte == 0; })) return {};
     std::string out = "UUID ";
     for (unsigned char byte : uuid) {
         char digits[3];

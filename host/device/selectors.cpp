@@ -70,9 +70,8 @@ std::vector<std::size_t> resolve_one(const std::vector<model::Device>& devices, 
     }
     std::vector<std::size_t> matches;
     const auto parts = split(wanted, ':');
-    const bool numeric = parts.size() <= 2 && std::all_of(parts.begin(), parts.end(), [](const auto& part) {
-                             return parse_integer(part).has_value();
-                         });
+    const bool numeric = parts.size() <= 2 &&
+                         std::ranges::all_of(parts, [](const auto& part) { return parse_integer(part).has_value(); });
     for (std::size_t i = 0; i < devices.size(); ++i) {
         const auto& d = devices[i];
         const bool match = numeric ? d.selector == wanted || (parts.size() == 1 && split(d.selector, ':')[0] == wanted)
@@ -100,7 +99,7 @@ std::vector<std::size_t> resolve(const std::vector<model::Device>& devices, cons
     }
     for (const auto& selector : selectors) {
         for (std::size_t i : resolve_one(devices, selector, trusted)) {
-            if (std::find(out.begin(), out.end(), i) == out.end()) out.push_back(i);
+            if (std::ranges::find(out, i) == out.end()) out.push_back(i);
         }
     }
     return out;

@@ -41,16 +41,16 @@ const cl::CommandQueue& Session::queue(unsigned number) {
     return more_queues_[number - 1];
 }
 
-std::optional<Standing> Session::standing() const {
+std::optional<DeviceState> Session::device_state() const {
     if (!timer_ || !settled_) return std::nullopt;
-    return Standing{*timer_, *settled_, last_wait_, programs_.made()};
+    return DeviceState{*timer_, *settled_, last_wait_, programs_.made()};
 }
 
-void Session::inherit(const Standing& standing) {
-    timer_ = standing.audit;
-    settled_ = standing.settled;
-    note_use(standing.last_use);
-    programs_.add(standing.programs);
+void Session::inherit(const DeviceState& device_state) {
+    timer_ = device_state.audit;
+    settled_ = device_state.settled;
+    note_use(device_state.last_use);
+    programs_.add(device_state.programs);
 }
 
 const TimerAudit& Session::timer() {
@@ -285,38 +285,44 @@ std::optional<std::string> GuardedBuffer::guard_damage(const std::string& name) 
     return outside(i - before_ + 1, "past the end");
 }
 
-double upload(Session& session, const cl::Buffer& buffer, std::span<const std::byte> data, model::Transfer how) {
-    const auto& queue = session.queue();
+namespace {
+
+/// Seconds of a transfer by `copy`, or of mapping the buffer and giving it back; `use` fills or reads it meanwhile,
+/// which is not timed.
+template <typename Copy, typename Use>
+double time_transfer(const cl::CommandQueue& queue, const cl::Buffer& buffer, std::size_t bytes, model::Transfer how,
+                     cl_map_flags flags, Copy copy, Use use) {
     queue.finish();
     auto start = Clock::now();
     if (!is_in_place(how)) {
-        queue.enqueueWriteBuffer(buffer, CL_TRUE, 0, data.size(), data.data());
+        copy();
         return seconds_since(start);
     }
-    void* mapped = queue.enqueueMapBuffer(buffer, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0, data.size());
-    double seconds = seconds_since(start);
-    std::memcpy(mapped, data.data(), data.size());
+    void* mapped = queue.enqueueMapBuffer(buffer, CL_TRUE, flags, 0, bytes);
+    const double seconds = seconds_since(start);
+    use(mapped);
     start = Clock::now();
     queue.enqueueUnmapMemObject(buffer, mapped);
     queue.finish();
     return seconds + seconds_since(start);
 }
 
+}  // namespace
+
+double upload(Session& session, const cl::Buffer& buffer, std::span<const std::byte> data, model::Transfer how) {
+    const auto& queue = session.queue();
+    return time_transfer(
+        queue, buffer, data.size(), how, CL_MAP_WRITE_INVALIDATE_REGION,
+        [&] { queue.enqueueWriteBuffer(buffer, CL_TRUE, 0, data.size(), data.data()); },
+        [&](void* mapped) { std::memcpy(mapped, data.data(), data.size()); });
+}
+
 double download(Session& session, const cl::Buffer& buffer, std::span<std::byte> data, model::Transfer how) {
     const auto& queue = session.queue();
-    queue.finish();
-    auto start = Clock::now();
-    if (!is_in_place(how)) {
-        queue.enqueueReadBuffer(buffer, CL_TRUE, 0, data.size(), data.data());
-        return seconds_since(start);
-    }
-    void* mapped = queue.enqueueMapBuffer(buffer, CL_TRUE, CL_MAP_READ, 0, data.size());
-    double seconds = seconds_since(start);
-    std::memcpy(data.data(), mapped, data.size());
-    start = Clock::now();
-    queue.enqueueUnmapMemObject(buffer, mapped);
-    queue.finish();
-    return seconds + seconds_since(start);
+    return time_transfer(
+        queue, buffer, data.size(), how, CL_MAP_READ,
+        [&] { queue.enqueueReadBuffer(buffer, CL_TRUE, 0, data.size(), data.data()); },
+        [&](void* mapped) { std::memcpy(data.data(), mapped, data.size()); });
 }
 
 }  // namespace cllab::device

@@ -27,7 +27,7 @@ class Staging;
 class PoisonKernel;
 
 /// Findings of one process about a device that the next process can reuse.
-struct Standing {
+struct DeviceState {
     TimerAudit audit;
     bool settled = false;          ///< Session::settled()
     Clock::time_point last_use{};  ///< by the clock that the processes of a machine share
@@ -71,10 +71,10 @@ public:
     std::optional<bool> settled() const { return settled_; }
     void set_settled(bool settled) { settled_ = settled; }
     /// The findings to hand to another process; nothing before the audit and a first warm-up.
-    std::optional<Standing> standing() const;
+    std::optional<DeviceState> device_state() const;
     /// Takes over the findings of another process. The device counts as warm for as long as after this process's own
     /// use.
-    void inherit(const Standing& standing);
+    void inherit(const DeviceState& device_state);
     /// Those that device::build() need not make of text; empty where that is as fast.
     KnownPrograms& programs() { return programs_; }
     /// `bytes` of model::poison for `seed`: what stands in the guards. Kept for the next call.

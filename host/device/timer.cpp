@@ -6,7 +6,6 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/stats.hpp"
-#include "core/text.hpp"
 #include "core/units.hpp"
 #include "device/chain.hpp"
 #include "device/session.hpp"
@@ -79,77 +78,93 @@ void judge(TimerAudit& audit) {
     }
 }
 
+namespace {
+
+/// What a launch costs, and its event. Other work makes any of them longer, never shorter.
+void time_launches(TimerAudit& audit, Chain& chain, const cl::CommandQueue& queue) {
+    const auto row = [&](bool with_events) {
+        std::vector<cl::Event> events(200);
+        const auto start = Clock::now();
+        for (auto& event : events) chain.launch(0, with_events ? &event : nullptr);
+        queue.finish();
+        return seconds_since(start) / static_cast<double>(events.size());
+    };
+    double plain = row(false), marked = row(true);
+    for (int again = 0; again < 2; ++again) plain = std::min(plain, row(false)), marked = std::min(marked, row(true));
+    audit.gap_seconds = plain;
+    audit.event_seconds = std::max(marked - plain, 0.0);
+}
+
+/// Trips for about 2 ms, found by the host clock, which needs no trust.
+int trips_of_milliseconds(Chain& chain, const cl::CommandQueue& queue) {
+    const auto host_seconds = [&](int trips) {
+        const auto start = Clock::now();
+        chain.launch(trips, nullptr);
+        queue.finish();
+        return seconds_since(start);
+    };
+    // One launch that the host was taken away from would pass for long work: the shorter of two counts.
+    int trips = 1000;
+    while (trips < 100'000'000 && (host_seconds(trips) < 1e-3 || host_seconds(trips) < 1e-3)) trips *= 2;
+    return trips;
+}
+
+constexpr int attempts = 6;
+
+/// A preempted host loses a batch now and then: the best of several agreements counts, and of longer work it loses a
+/// smaller part.
+void compare_with_host(TimerAudit& audit, Chain& chain, const cl::CommandQueue& queue, int trips) {
+    for (int attempt = 0; attempt < attempts; ++attempt) {
+        std::vector<cl::Event> events(10);
+        const auto start = Clock::now();
+        for (auto& event : events) chain.launch(trips * (2 << attempt / 2), &event);
+        queue.finish();
+        const double host = seconds_since(start);
+        const auto first = stamps_of(events.front()), last = stamps_of(events.back());
+        const double ratio = last.end > first.start ? static_cast<double>(last.end - first.start) * 1e-9 / host : 0;
+        if (attempt == 0 || std::abs(ratio - 1) < std::abs(audit.event_over_host - 1)) audit.event_over_host = ratio;
+        if (audit.event_over_host >= 0.80 && audit.event_over_host <= 1.02) break;
+    }
+}
+
+/// Other work makes either longer, never shorter: the shortest of each are compared.
+void compare_tenfold(TimerAudit& audit, Chain& chain, const cl::CommandQueue& queue, int trips) {
+    double one_seconds = 0, ten_seconds = 0;
+    for (int attempt = 0; attempt < attempts && audit.tenfold < 3; ++attempt) {
+        cl::Event one, ten;
+        chain.launch(trips, &one);
+        chain.launch(trips * 10, &ten);
+        queue.finish();
+        const double a = event_seconds(stamps_of(one)), b = event_seconds(stamps_of(ten));
+        one_seconds = attempt == 0 ? a : std::min(one_seconds, a);
+        ten_seconds = attempt == 0 ? b : std::min(ten_seconds, b);
+        audit.tenfold = one_seconds > 0 ? ten_seconds / one_seconds : 0;
+    }
+}
+
+}  // namespace
+
 TimerAudit audit_timer(Session& session) {
     TimerAudit audit;
     audit.reported_step_ns = session.device().getInfo<CL_DEVICE_PROFILING_TIMER_RESOLUTION>();
     try {
         Chain chain(session);
         const auto& queue = session.queue();
-        const auto launch = [&](int trips, cl::Event* event) { chain.launch(trips, event); };
-        launch(0, nullptr);  // compiles on PoCL
+        chain.launch(0, nullptr);  // compiles on PoCL
         queue.finish();
 
         std::vector<Stamps> stamps(400);
         for (auto& s : stamps) {
             cl::Event event;
-            launch(0, &event);
+            chain.launch(0, &event);
             event.wait();
             s = stamps_of(event);
         }
         judge_stamps(audit, stamps);
-
-        // Other work makes any of them longer, never shorter.
-        const auto row = [&](bool with_events) {
-            std::vector<cl::Event> events(200);
-            const auto start = Clock::now();
-            for (auto& event : events) launch(0, with_events ? &event : nullptr);
-            queue.finish();
-            return seconds_since(start) / static_cast<double>(events.size());
-        };
-        double plain = row(false), marked = row(true);
-        for (int again = 0; again < 2; ++again)
-            plain = std::min(plain, row(false)), marked = std::min(marked, row(true));
-        audit.gap_seconds = plain;
-        audit.event_seconds = std::max(marked - plain, 0.0);
-
-        // Trips for about 2 ms, found by the host clock, which needs no trust.
-        const auto host_seconds = [&](int trips) {
-            const auto start = Clock::now();
-            launch(trips, nullptr);
-            queue.finish();
-            return seconds_since(start);
-        };
-        // One launch that the host was taken away from would pass for long work: the shorter of two counts.
-        int trips = 1000;
-        while (trips < 100'000'000 && (host_seconds(trips) < 1e-3 || host_seconds(trips) < 1e-3)) trips *= 2;
-
-        // A preempted host loses a batch now and then: the best of several agreements counts, and of longer work it
-        // loses a smaller part.
-        constexpr int attempts = 6;
-        for (int attempt = 0; attempt < attempts; ++attempt) {
-            std::vector<cl::Event> events(10);
-            const auto start = Clock::now();
-            for (auto& event : events) launch(trips * (2 << attempt / 2), &event);
-            queue.finish();
-            const double host = seconds_since(start);
-            const auto first = stamps_of(events.front()), last = stamps_of(events.back());
-            const double ratio = last.end > first.start ? static_cast<double>(last.end - first.start) * 1e-9 / host : 0;
-            if (attempt == 0 || std::abs(ratio - 1) < std::abs(audit.event_over_host - 1))
-                audit.event_over_host = ratio;
-            if (audit.event_over_host >= 0.80 && audit.event_over_host <= 1.02) break;
-        }
-        // Other work makes either longer, never shorter: the shortest of each are compared.
-        double one_seconds = 0, ten_seconds = 0;
-        for (int attempt = 0; attempt < attempts && audit.tenfold < 3; ++attempt) {
-            cl::Event one, ten;
-            launch(trips, &one);
-            launch(trips * 10, &ten);
-            queue.finish();
-            const double a = event_seconds(stamps_of(one)), b = event_seconds(stamps_of(ten));
-            one_seconds = attempt == 0 ? a : std::min(one_seconds, a);
-            ten_seconds = attempt == 0 ? b : std::min(ten_seconds, b);
-            audit.tenfold = one_seconds > 0 ? ten_seconds / one_seconds : 0;
-        }
+        time_launches(audit, chain, queue);
+        const int trips = trips_of_milliseconds(chain, queue);
+        compare_with_host(audit, chain, queue, trips);
+        compare_tenfold(audit, chain, queue, trips);
     } catch (const Error& e) {
         audit.verdict = std::string("not trusted: ") + e.what();
         return audit;

@@ -1,5 +1,4 @@
 // address: pairs of kernels that differ in how the source writes an address, after an article of 2015.
-#include <algorithm>
 #include <tuple>
 
 #include "experiments/lib/compare.hpp"

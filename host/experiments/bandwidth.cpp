@@ -31,8 +31,8 @@ struct Shape {
     std::size_t items = 1, lanes = 1;
     std::uint64_t depth = 4;  ///< reread: loads per work-item and trip
     bool runs = false;        ///< each work-item has one contiguous run, as on CPUs
-    std::uint64_t offset = 0,
-                  spacing = 1;  ///< words in front of the first element; elements from one that is moved to the next
+    /// Words in front of the first element; elements from one that is moved to the next.
+    std::uint64_t offset = 0, spacing = 1;
 
     std::uint64_t words() const { return width / 4; }  ///< of an element
     bool apart() const { return offset > 0 || spacing > 1; }

@@ -21,9 +21,8 @@ using namespace lib;
 constexpr std::uint32_t words = 4096;  // strides to 64 of a 64-lane wave do not wrap
 constexpr std::uint32_t shift = 37;
 constexpr std::int32_t loads_per_trip = 16;
-constexpr std::uint32_t chains = 4,
-                        apart =
-                            64;  // of a work-item of `rate`: as many words apart, so that the conflicts are the same
+// Of a work-item of `rate`: as many words apart, so that the conflicts are the same.
+constexpr std::uint32_t chains = 4, apart = 64;
 
 std::uint32_t word_bytes(const std::string& variant, const Device& device) {
     return variant != "pair" && short_local_address(device) ? 4 : 8;
@@ -60,8 +59,8 @@ Setup setup(const Request& request, Params& params) {
     out.declared = {{Declared::What::local_load, loads_per_trip, 8 * bytes}};
     if (rate) {
         out.defines.push_back("APART=" + std::to_string(apart));
-        out.slope->steps_per_trip *= static_cast<double>(bytes) * lanes *
-                                     groups;  // a step is a byte; a trip has as many loads in its four chains
+        // A step is a byte; a trip has as many loads in its four chains.
+        out.slope->steps_per_trip *= static_cast<double>(bytes) * lanes * groups;
         out.check = [=](const Buffers& buffers) {
             const auto moved = static_cast<std::uint64_t>(buffers.trips) * (loads_per_trip / chains) * shift;
             return first_difference<std::uint32_t>(buffers, "out", [&](std::size_t i) {

@@ -19,9 +19,8 @@ constexpr std::int32_t visits_per_trip = 8;
 
 struct Layout {
     std::uint64_t footprint = 0, distance = 0, offset = 0;
-    std::uint64_t bytes() const {
-        return footprint + distance + granule;
-    }  // the last pair's second word lies beyond the last home
+    // The last pair's second word lies beyond the last home.
+    std::uint64_t bytes() const { return footprint + distance + granule; }
 };
 
 Layout layout_of(const Device& device, const std::string&, Params& params) {
@@ -61,8 +60,8 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
     std::vector<Finding> out;
     for (const auto& pairs : curves) {
         if (pairs.variant != "pair" || pairs.fixed.integer("offset") != 0) continue;
-        const auto lones = std::find_if(curves.begin(), curves.end(),
-                                        [&](const Curve& c) { return c.variant == "lone" && c.fixed == pairs.fixed; });
+        const auto lones =
+            std::ranges::find_if(curves, [&](const Curve& c) { return c.variant == "lone" && c.fixed == pairs.fixed; });
         if (lones == curves.end()) continue;
         std::vector<double> distance, second, noise;
         const Curve::Sample* miss = nullptr;
@@ -77,7 +76,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
         if (!miss) continue;
         const auto where = pairs.fixed.is_auto("footprint")
                                ? "beyond the caches"
-                               : "in " + format_bytes(static_cast<double>(pairs.fixed.integer("footprint")));
+                               : "in " + format_bytes(static_cast<std::uint64_t>(pairs.fixed.integer("footprint")));
         out.push_back(
             step_finding("miss", "lone miss", *miss, "random chase, one load per block of 128 bytes, " + where));
         // Where the intervals are narrow, a twenty-fifth of a miss is still less than what sets levels of memory apart.
@@ -91,8 +90,8 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
         else if (const auto first = static_cast<double>(found.front().bytes);
                  device.is_cpu() && said > 0 && first != said) {
             out.push_back(withheld("line", "line",
-                                   "a second load costs more from " + format_bytes(first) +
-                                       " on, and the driver says " + format_bytes(said) +
+                                   "a second load costs more from " + bytes_text(first) + " on, and the driver says " +
+                                       bytes_text(said) +
                                        ": prefetchers load the lines between, or others use the memory"));
             continue;
         }

@@ -3,7 +3,6 @@
 // Masking the address to a window, as is often done, changes with the spacing how many times each address is written
 // and so how many writes merge. Here the set of lines has one size; only where they lie changes.
 #include <atomic>
-#include <bit>
 
 #include "core/random.hpp"
 #include "experiments/lib/channels_dips.hpp"

@@ -83,7 +83,7 @@ void conclude_residency(const std::vector<double>& sizes, const std::vector<doub
             life.push_back(device.compute_units * resident / left_rates[i]);
         }
         if (life.size() != left_sizes.size()) continue;
-        const auto [least, greatest] = std::minmax_element(life.begin(), life.end());
+        const auto [least, greatest] = std::ranges::minmax_element(life);
         const double spread = *greatest / *least - 1;
         if (spread < best_spread) best_spread = spread, best_items = most, best_life = (*least + *greatest) / 2;
     }
@@ -138,7 +138,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
     out.push_back(figure("group.rate", "group rate", "group/s", fit->group_rate, how));
     if (fit->wave_rate) {
         out.push_back(figure("wave.rate", "wave rate", "wave/s", *fit->wave_rate, how));
-        const auto [least, most] = std::minmax_element(fit->widths.begin(), fit->widths.end());
+        const auto [least, most] = std::ranges::minmax_element(fit->widths);
         if (!fit->widths.empty())
             out.push_back({"wave.width", "wave width", "", static_cast<double>(fit->width), static_cast<double>(*least),
                            static_cast<double>(*most), how});
@@ -146,7 +146,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
     if (!fit->wave_rate || fit->widths.empty())
         missing("wave.width", "wave width", "groups of all sizes begin at one rate, whatever their number of waves");
     conclude_residency(sizes, rates, *fit, device, out);
-    if (std::none_of(out.begin(), out.end(), [](const Finding& f) { return f.id == "resident"; }))
+    if (std::ranges::none_of(out, [](const Finding& f) { return f.id == "resident"; }))
         missing("resident", "resident work-items", "no number of them explains the rates of large groups");
     return out;
 }

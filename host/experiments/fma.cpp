@@ -128,23 +128,16 @@ Setup setup(const Request& request, const Shape& s) {
     return out;
 }
 
-bool is_integer(const Setup& setup) {
-    return std::find(setup.defines.begin(), setup.defines.end(), "TYPE=uint") != setup.defines.end();
-}
+bool is_integer(const Setup& setup) { return std::ranges::find(setup.defines, "TYPE=uint") != setup.defines.end(); }
 
 double flops(const Setup& setup, double seconds) { return is_integer(setup) ? NAN : setup.work.flops / seconds; }
 double integer_ops(const Setup& setup, double seconds) { return is_integer(setup) ? setup.work.flops / seconds : NAN; }
 
-}  // namespace
-
-Experiment describe() {
-    auto out = family(
-        "fma", "What does a fused multiply-add cost in latency, throughput and code, and how many units execute it?",
-        shape_of, setup);
+std::vector<Axis> axes() {
     const Texts chains{"latency", "ilp", "loop", "nested", "unrolled", "align", "code", "peak", "units"};
     const Texts unrolled{"latency", "ilp", "loop", "nested", "unrolled", "align", "peak", "units"};
     const Texts wide{"ilp", "loop", "nested", "unrolled", "align", "code", "peak", "units"};
-    out.axes = {
+    return {
         choice_axis("type", "element type", {"float", "double", "half", "uint"}).only(chains),
         count_axis("width", "", "elements per vector", 1, 16, {"1"}).only(chains).power_of_two(),
         count_axis("ilp", "", "independent chains per work-item; auto is 1 for latency, 4 for peak and units, else 2",
@@ -170,6 +163,15 @@ Experiment describe() {
                   "400, else one group",
                   0.01, 100000)
             .only(chains)};
+}
+
+}  // namespace
+
+Experiment describe() {
+    auto out = family(
+        "fma", "What does a fused multiply-add cost in latency, throughput and code, and how many units execute it?",
+        shape_of, setup);
+    out.axes = axes();
     out.variants = {
         variant("latency", "One chain in one work-item: each step waits for the one before.")
             .with("type", "float,double,uint")

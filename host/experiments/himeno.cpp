@@ -8,7 +8,6 @@
 #include <tuple>
 
 #include "core/text.hpp"
-#include "core/units.hpp"
 #include "experiments/lib/describe.hpp"
 #include "experiments/lib/himeno_plan.hpp"
 #include "experiments/lib/native.hpp"
@@ -182,7 +181,7 @@ std::string summary(const std::vector<const Record*>& records) {
         if (!metric(*record, "gosa") || !metric(*record, "iterations") || !metric(*record, "flops") ||
             !metric(*record, "score"))
             continue;
-        const auto same = std::find_if(best.begin(), best.end(), [&](const Record* other) {
+        const auto same = std::ranges::find_if(best, [&](const Record* other) {
             return device_key(*other) == device_key(*record) && size_of(*other) == size_of(*record);
         });
         if (same == best.end())
@@ -201,15 +200,8 @@ std::vector<std::string> size_names() {
     return out;
 }
 
-}  // namespace
-
-Experiment describe() {
-    auto out = family<Plan>(
-        "himeno",
-        "How close does a 19-point Jacobi sweep come to the bandwidth of memory, and what does each step towards it "
-        "gain?",
-        plan_of, setup);
-    out.axes = {
+std::vector<Axis> axes() {
+    return {
         choice_axis("size", "grid, boundary included; auto is S on a CPU, and L on a GPU that has room for it",
                     size_names())
             .usually("auto"),
@@ -251,6 +243,17 @@ Experiment describe() {
             .usually("auto")
             .tuned()
             .only({"wide"})};
+}
+
+}  // namespace
+
+Experiment describe() {
+    auto out = family<Plan>(
+        "himeno",
+        "How close does a 19-point Jacobi sweep come to the bandwidth of memory, and what does each step towards it "
+        "gain?",
+        plan_of, setup);
+    out.axes = axes();
     out.variants = {
         {"transfers", "Step 1 of the article: in each iteration every array goes to the device and p comes back."},
         {"region",

@@ -55,14 +55,14 @@ Setup setup(const Request& request, const Shape& s) {
 
 std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& device) {
     Row best{};
-    const auto told = [](const Curve::Sample& s) { return metric(s, "instruction_rate").value_or(0); };
-    const auto sure = [&](const Curve::Sample& s) { return sure_rate_of_all_cores(told(s), s, device); };
+    const auto instruction_rate = [](const Curve::Sample& s) { return metric(s, "instruction_rate").value_or(0); };
+    const auto sure = [&](const Curve::Sample& s) { return sure_rate_of_all_cores(instruction_rate(s), s, device); };
     for (const auto& curve : curves)
         for (const auto& sample : curve.samples)
             if (!best.sample || sure(sample) > sure(*best.sample)) best = {&curve, &sample};
     if (!best.sample) return {};
     const auto& s = *best.sample;
-    const double rate = rate_of_all_cores(told(s), s, device);
+    const double rate = rate_of_all_cores(instruction_rate(s), s, device);
     if (rate <= 0) return {};
     return {rate_finding("rate", "instruction rate", "instr/s", s, rate * s.per_step,
                          "best of the kinds of additions and chains, here " + best.curve->variant + ", " +

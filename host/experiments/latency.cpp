@@ -158,9 +158,9 @@ std::vector<Finding> tlb_of(const Curve& scattered, const Curve& staying, const 
                  level = device.host_cache_levels.empty() ? 0 : static_cast<double>(device.host_cache_levels.front());
     const auto refuse = [&](const std::string& why) {
         return std::vector{withheld(id + ".reach", name + " reach",
-                                    "loads to other pages take longer from " + format_bytes(from) + " on, " + why)};
+                                    "loads to other pages take longer from " + bytes_text(from) + " on, " + why)};
     };
-    if (from <= page) return refuse("within one page of " + format_bytes(page) + ", so it is not the TLB");
+    if (from <= page) return refuse("within one page of " + bytes_text(page) + ", so it is not the TLB");
     if (from <= 2 * level) return refuse("where the first level ends, so prefetchers may cause it");
     return found;
 }

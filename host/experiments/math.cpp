@@ -167,8 +167,8 @@ double error(const Setup& setup, double) {
 
 std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
     std::vector<Finding> out;
-    std::map<std::pair<std::string, std::string>, double>
-        chain;  // variant and class -> time of the chain without a call
+    // Variant and class -> time of the chain without a call.
+    std::map<std::pair<std::string, std::string>, double> chain;
     for (const auto& curve : curves) {
         if (!curve.samples.empty() && curve.fixed.text("function") == "identity")
             chain[{curve.variant, curve.fixed.text("class")}] = curve.samples.front().per_step;

@@ -40,6 +40,24 @@ std::pair<std::uint32_t, std::uint32_t> reciprocal_of(std::uint32_t d) {
     return {static_cast<std::uint32_t>((1ull << (31 + s)) / d + 1), s};
 }
 
+/// Nested loops and one addition per step: no division anywhere.
+std::optional<std::string> check(const Sizes& z, const Buffers& buffers) {
+    const auto found = buffers.as<std::uint32_t>("out");
+    const std::uint32_t plane = z.h * z.w;
+    return first_of_pieces(z.n, 1, [&](std::size_t begin, std::size_t end) -> std::optional<std::string> {
+        std::size_t i = begin * plane * z.c;
+        for (auto n = static_cast<std::uint32_t>(begin); n < end; ++n) {
+            for (std::uint32_t pixel = 0; pixel < plane; ++pixel) {
+                std::uint32_t expected = n * z.c * plane + pixel;
+                for (std::uint32_t c = 0; c < z.c; ++c, ++i, expected += plane) {
+                    if (found[i] != expected) return difference("out", i, found[i], expected);
+                }
+            }
+        }
+        return std::nullopt;
+    });
+}
+
 Setup setup(const Request& request, const Sizes& z) {
     const auto& device = request.device;
     const auto& variant = request.variant.name;
@@ -88,23 +106,7 @@ Setup setup(const Request& request, const Sizes& z) {
         if (variant == "vector") out.global = Extent(round_up(divide_up(z.total(), 4), local));
     }
     out.work = {4.0 * static_cast<double>(z.total()), 0, static_cast<double>(z.total())};
-    out.check = [z](const Buffers& buffers) -> std::optional<std::string> {
-        const auto found = buffers.as<std::uint32_t>("out");
-        // Nested loops and one addition per step: no division anywhere.
-        const std::uint32_t plane = z.h * z.w;
-        return first_of_pieces(z.n, 1, [&](std::size_t begin, std::size_t end) -> std::optional<std::string> {
-            std::size_t i = begin * plane * z.c;
-            for (auto n = static_cast<std::uint32_t>(begin); n < end; ++n) {
-                for (std::uint32_t pixel = 0; pixel < plane; ++pixel) {
-                    std::uint32_t expected = n * z.c * plane + pixel;
-                    for (std::uint32_t c = 0; c < z.c; ++c, ++i, expected += plane) {
-                        if (found[i] != expected) return difference("out", i, found[i], expected);
-                    }
-                }
-            }
-            return std::nullopt;
-        });
-    };
+    out.check = [z](const Buffers& buffers) { return check(z, buffers); };
     return out;
 }
 

@@ -31,6 +31,27 @@ Shape shape_of(const Device& device, const std::string& variant, Params& params)
     return out;
 }
 
+std::optional<std::string> check(const Shape& s, const SharedBytes& in, const Buffers& buffers) {
+    const auto found = buffers.as<std::uint32_t>("out"), from = view<std::uint32_t>(in);
+    return first_of_pieces(s.planes(), 256, [&](std::size_t begin, std::size_t end) -> std::optional<std::string> {
+        std::size_t i = begin * s.wide() * s.wide(), next = begin * s.side * s.side;
+        for (std::size_t plane = begin; plane < end; ++plane) {
+            for (std::size_t y = 0; y < s.wide(); ++y) {
+                for (std::size_t x = 0; x < s.wide(); ++x, ++i) {
+                    const bool inside =
+                        y >= s.margin && y < s.margin + s.side && x >= s.margin && x < s.margin + s.side;
+                    const std::uint32_t expected = inside ? from[next++] : 0;
+                    if (found[i] != expected)
+                        return "plane " + std::to_string(plane) + ", row " + std::to_string(y) + ", column " +
+                               std::to_string(x) + " is " + std::to_string(found[i]) + ", expected " +
+                               std::to_string(expected);
+                }
+            }
+        }
+        return std::nullopt;
+    });
+}
+
 Setup setup(const Request& request, const Shape& s) {
     const auto& device = request.device;
     const auto& variant = request.variant.name;
@@ -71,26 +92,7 @@ Setup setup(const Request& request, const Shape& s) {
         }
     }
     out.work = {4.0 * static_cast<double>(words + s.planes() * s.side * s.side), 0, 0};
-    out.check = [in, s](const Buffers& buffers) -> std::optional<std::string> {
-        const auto found = buffers.as<std::uint32_t>("out"), from = view<std::uint32_t>(in);
-        return first_of_pieces(s.planes(), 256, [&](std::size_t begin, std::size_t end) -> std::optional<std::string> {
-            std::size_t i = begin * s.wide() * s.wide(), next = begin * s.side * s.side;
-            for (std::size_t plane = begin; plane < end; ++plane) {
-                for (std::size_t y = 0; y < s.wide(); ++y) {
-                    for (std::size_t x = 0; x < s.wide(); ++x, ++i) {
-                        const bool inside =
-                            y >= s.margin && y < s.margin + s.side && x >= s.margin && x < s.margin + s.side;
-                        const std::uint32_t expected = inside ? from[next++] : 0;
-                        if (found[i] != expected)
-                            return "plane " + std::to_string(plane) + ", row " + std::to_string(y) + ", column " +
-                                   std::to_string(x) + " is " + std::to_string(found[i]) + ", expected " +
-                                   std::to_string(expected);
-                    }
-                }
-            }
-            return std::nullopt;
-        });
-    };
+    out.check = [in, s](const Buffers& buffers) { return check(s, in, buffers); };
     return out;
 }
 

@@ -25,8 +25,8 @@ std::vector<std::string> counts() {
 
 /// One cell's axes, all resolved.
 struct Shape {
-    std::uint64_t count = 0, page = 4096,
-                  line = 64;  ///< lines that are read, one of each page when apart; bytes of a page and of a line
+    /// Lines that are read, one of each page when apart; bytes of a page and of a line.
+    std::uint64_t count = 0, page = 4096, line = 64;
     std::uint32_t wave = 1, streams = 1;  ///< lanes that read a line together; waves, or cores
     std::size_t local = 1;
     bool apart = false, one_by_one = false;  ///< one_by_one: a stream takes line after line, as on CPUs

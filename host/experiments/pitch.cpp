@@ -1,6 +1,5 @@
 // pitch: one image comparison written many ways, from the code published in 2013 to packed arithmetic.
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -153,13 +152,8 @@ Setup setup(const Request& request, const Choice& choice) {
     return out;
 }
 
-}  // namespace
-
-Experiment describe() {
-    auto out = family<Choice>(
-        "pitch", "How fast can each pixel of a periodic pattern be compared with its neighbours one pitch away?",
-        choice_of, setup);
-    out.axes = {
+std::vector<Axis> axes() {
+    return {
         count_axis("width", "pixel", "columns of the image; a file given by --input decides instead", 5, 1 << 20,
                    {"4096"}),
         count_axis("height", "pixel", "rows of the image; a file given by --input decides instead", 1, 1 << 20,
@@ -201,6 +195,15 @@ Experiment describe() {
         choice_axis("transfers",
                     "how the image gets to the device and back: copied, or mapped where host and device share memory",
                     {"copied", "mapped"})};
+}
+
+}  // namespace
+
+Experiment describe() {
+    auto out = family<Choice>(
+        "pitch", "How fast can each pixel of a periodic pattern be compared with its neighbours one pitch away?",
+        choice_of, setup);
+    out.axes = axes();
     out.variants = {
         {"implicit", "One work-item per pixel in 16-bit integers; vectorising is left to the compiler."},
         variant("float", "One work-item per pixel in float, launched over the region of interest.")

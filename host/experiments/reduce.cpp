@@ -1,7 +1,6 @@
 // reduce: the sum of an array, from the tutorial's tree by two to one launch over 128-bit loads.
 // After section 2.12 of the Vega64 tutorial, whose tree by four has no barriers: a race, and faster for the wrong
 // reason.
-#include <cstring>
 
 #include "experiments/lib/compare.hpp"
 #include "experiments/lib/data.hpp"

@@ -110,7 +110,7 @@ Finding block_rate(const Curve& curve) {
         if (!costs.empty() && (cost > alike * costs.front() || cost * alike < costs.front())) break;
         costs.push_back(cost);
     }
-    const auto [least, most] = std::minmax_element(costs.begin(), costs.end());
+    const auto [least, most] = std::ranges::minmax_element(costs);
     const auto id = curve.variant + ".rate", name = curve.variant + " block rate";
     if (costs.size() < enough || *least <= 0)
         return withheld(id, name, "from spread to spread a further block costs another time");

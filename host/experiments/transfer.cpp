@@ -131,8 +131,7 @@ void conclude_direction(const Curve& curve, const std::string& memory, const cha
                          bytes_text(last->x) + " in " + curve.fixed.text("pieces") +
                              " pieces one after the other, by the host clock" + without_filling));
     if (curve.samples.size() < 3) return;
-    const auto half =
-        std::find_if(curve.samples.begin(), curve.samples.end(), [&](const auto& s) { return rate(s) >= best / 2; });
+    const auto half = std::ranges::find_if(curve.samples, [&](const auto& s) { return rate(s) >= best / 2; });
     if (half != curve.samples.begin())
         out.push_back(figure(std::string(direction) + "_half." + memory,
                              std::string(direction) + " at half that rate, " + memory, "byte", half->x,
@@ -141,8 +140,8 @@ void conclude_direction(const Curve& curve, const std::string& memory, const cha
 
 std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
     std::vector<Finding> out;
-    std::map<std::string, std::map<std::string, const Curve*>>
-        by_memory;  // memory, variant; what else is fixed as it came first
+    // Memory, variant; what else is fixed as it came first.
+    std::map<std::string, std::map<std::string, const Curve*>> by_memory;
     for (const auto& curve : curves) by_memory[curve.fixed.text("memory")].emplace(curve.variant, &curve);
     for (const auto& [memory, variants] : by_memory) {
         conclude_direction(*variants.begin()->second, memory, "up", "upload", out);

@@ -306,8 +306,7 @@ Explanation bounds_of(const Record& record, const Limits& limits, Capacity capac
     bound_latency(record, limits, capacity, out);
     bound_local(record, limits, out);
     bound_counted(record, limits, out);
-    std::stable_sort(out.bounds.begin(), out.bounds.end(),
-                     [](const Bound& a, const Bound& b) { return a.seconds > b.seconds; });
+    std::ranges::stable_sort(out.bounds, [](const Bound& a, const Bound& b) { return a.seconds > b.seconds; });
     return out;
 }
 

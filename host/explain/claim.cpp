@@ -62,7 +62,7 @@ std::optional<Prediction> predict(const model::Record& record, const model::Expl
     const double time = record.time->median, rest = std::max(0.0, time - claim.seconds());
     const auto& largest = bounds.front();
     const auto is_there = [&](const Bound* wanted) {
-        return !wanted || std::any_of(bounds.begin(), bounds.end(), [&](const auto& b) { return b.id == wanted->id; });
+        return !wanted || std::ranges::any_of(bounds, [&](const auto& b) { return b.id == wanted->id; });
     };
     const bool same = is_there(limiter) && is_there(claim.follower());
     // Another value of an axis may make other code: how wide its vectors are was seen in this code only, and they may
@@ -108,7 +108,7 @@ std::optional<Prediction> predict(const model::Record& record, const model::Expl
     // A level that is hardly faster says nothing: the limiter alone may be most of the time
     // (explain::most_of_the_time).
     if (largest.seconds / bytes > most_of_the_time * limiter->seconds) return std::nullopt;
-    const bool surely = std::any_of(farther.begin(), farther.end(), [&](const auto& b) { return b.id == largest.id; });
+    const bool surely = std::ranges::any_of(farther, [&](const auto& b) { return b.id == largest.id; });
     if (!surely) return std::nullopt;
     out.apart = 1 / still_faster;
     out.high = still_faster * bytes;
@@ -171,8 +171,8 @@ model::Outcome judge(double low, double high, const model::RatioEstimate& found)
 }
 
 void conclude(model::Explanation& claim) {
-    const bool fails = std::any_of(claim.tests.begin(), claim.tests.end(),
-                                   [](const auto& t) { return t.outcome == model::Outcome::otherwise; });
+    const bool fails =
+        std::ranges::any_of(claim.tests, [](const auto& t) { return t.outcome == model::Outcome::otherwise; });
     if (fails) claim.limit = model::Limit::withdrawn;
 }
 

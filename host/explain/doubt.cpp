@@ -13,8 +13,7 @@ const model::Bound* doubted(const model::Explanation& e, const model::Timing& ti
     constexpr double much = most_of_the_time / 2;  // a peak that was half as fast as it is still explains the time
     if (e.bounds.empty()) return nullptr;
     if (e.limit == Limit::impossible)
-        return &*std::max_element(e.bounds.begin(), e.bounds.end(),
-                                  [](const auto& a, const auto& b) { return a.low < b.low; });
+        return &*std::ranges::max_element(e.bounds, [](const auto& a, const auto& b) { return a.low < b.low; });
     // It changes within seconds: `cllab run issue` six times found 20 to 41 G/s on two idle cores.
     if (const auto* limiter = e.limit == Limit::named ? e.limiter() : nullptr;
         limiter && limiter->figure == "issue.rate")
@@ -31,7 +30,7 @@ double gain(const Figure& before, const Figure& now) {
 std::vector<Figure> slower_of(const std::vector<Figure>& first, const std::vector<Figure>& second) {
     std::vector<Figure> out;
     for (const auto& a : first) {
-        const auto b = std::find_if(second.begin(), second.end(), [&](const auto& f) { return f.id == a.id; });
+        const auto b = std::ranges::find_if(second, [&](const auto& f) { return f.id == a.id; });
         if (b != second.end()) out.push_back(gain(a, *b) < 1 ? *b : a);
     }
     return out;

@@ -68,7 +68,7 @@ std::optional<std::string> with_parameters(const std::string& text, const std::v
     for (std::size_t at = 0; at < text.size(); ++at) {
         if (at > 0 && in_name(text[at - 1])) continue;
         const auto name =
-            std::find_if(names.begin(), names.end(), [&](const auto& n) { return text.compare(at, n.size(), n) == 0; });
+            std::ranges::find_if(names, [&](const auto& n) { return text.compare(at, n.size(), n) == 0; });
         if (name == names.end()) continue;
         const auto open = text.find_first_not_of(" \t\r\n", at + name->size());
         if (open == std::string::npos || text[open] != '(') continue;

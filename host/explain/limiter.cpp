@@ -26,8 +26,8 @@ std::size_t after_launch(const std::vector<model::Bound>& bounds, const model::T
     // shorter than that of the profile: an empty kernel took 5.0 to 6.1 us in four profiles (`cllab run launch`).
     constexpr double part = 0.1, least = 0.85, most = alike * alike, shorter = 0.1;
     const auto is_launch = [](const model::Bound& b) { return b.id == "launch"; };
-    const auto launch = std::find_if(bounds.begin(), bounds.end(), is_launch);
-    const auto other = std::find_if_not(bounds.begin(), bounds.end(), is_launch);
+    const auto launch = std::ranges::find_if(bounds, is_launch);
+    const auto other = std::ranges::find_if_not(bounds, is_launch);
     if (launch == bounds.end() || other == bounds.end()) return 0;
     const double sum = launch->seconds + other->seconds;
     if (sum < least * time.median || sum - shorter * launch->seconds > most * time.median) return 0;

@@ -35,7 +35,7 @@ void add_modelled(const model::Record& record, const model::Limits& limits, mode
                  a_cycle = passes / (cores * clock->value);
     const auto range = [&](double model::CoreModel::*cycles) {
         const auto less = [=](const auto& a, const auto& b) { return a.*cycles < b.*cycles; };
-        const auto [low, high] = std::minmax_element(models.processors.begin(), models.processors.end(), less);
+        const auto [low, high] = std::ranges::minmax_element(models.processors, less);
         return std::pair(*low.*cycles, *high.*cycles);
     };
     const auto [ports_low, ports_high] = range(&model::CoreModel::ports);

@@ -34,8 +34,8 @@ std::uint64_t last_level_of(const std::vector<model::Figure>& figures, const std
     for (const auto& f : figures) {
         if (f.unit != "byte" || !glob_match("latency.*l?.size", f.id)) continue;
         const auto chase = f.id.substr(0, f.id.size() - std::string("l1.size").size());
-        const bool beyond = std::any_of(figures.begin(), figures.end(),
-                                        [&](const auto& g) { return g.id == chase + "memory.latency"; });
+        const bool beyond =
+            std::ranges::any_of(figures, [&](const auto& g) { return g.id == chase + "memory.latency"; });
         if (beyond) most = std::max(most, f.high);
         if (glob_match("latency.l?.size", f.id)) last = std::max(last, f.id);
     }
@@ -58,8 +58,7 @@ model::Limits limits_of(const std::vector<model::Figure>& figures, const std::ve
     out.figures = figures;
     out.caches = device.is_cpu() ? device.host_cache_levels : std::vector<std::uint64_t>();
     out.units = device.compute_units;
-    const auto counted =
-        std::find_if(figures.begin(), figures.end(), [](const auto& f) { return f.id == "fma.units"; });
+    const auto counted = std::ranges::find_if(figures, [](const auto& f) { return f.id == "fma.units"; });
     if (out.units == 0 && counted != figures.end() && counted->value > 0)
         out.units = static_cast<unsigned>(counted->value);  // of a device that is elsewhere
     out.units = std::max(1u, out.units);

@@ -13,8 +13,8 @@ namespace cllab {
 
 inline constexpr std::size_t most_json_bytes = 16 << 20;  ///< of a text; a record with the longest samples has 20 KiB
 inline constexpr std::size_t deepest_json = 64;           ///< arrays and objects inside each other; a record has 4
-inline constexpr std::size_t most_json_members =
-    1000;  ///< of an object; keys in the order of the text are searched one by one
+/// Of an object; keys in the order of the text are searched one by one.
+inline constexpr std::size_t most_json_members = 1000;
 
 /// What is wrong with a text; what() goes on after "is": "damaged at byte 17 of 100".
 class JsonRefused : public std::runtime_error {

@@ -30,9 +30,8 @@ model::Axis axis_from(const AxisLine& line) {
             // What begins like a number is meant as one: its own sentence is the better one.
             const bool number = line.values.find_first_of("0123456789") == line.values.find_first_not_of(" +-.");
             const auto parts = split(line.values, ',');
-            const bool numbers = std::all_of(parts.begin(), parts.end(), [](const auto& p) {
-                return parse_real(trim(p)) || parse_integer(trim(p));
-            });
+            const bool numbers =
+                std::ranges::all_of(parts, [](const auto& p) { return parse_real(trim(p)) || parse_integer(trim(p)); });
             if (kind == model::Axis::Kind::real && (number || numbers)) refuse(line.place, e.what());
         }
     }
@@ -40,8 +39,8 @@ model::Axis axis_from(const AxisLine& line) {
         axis.kind = model::Axis::Kind::choice;
         for (const auto& part : split(line.values, ',')) {
             const auto word = trim(part);
-            if (word.empty() || !std::all_of(word.begin(), word.end(),
-                                             [](unsigned char c) { return std::isalnum(c) || std::strchr("_.+-", c); }))
+            if (word.empty() ||
+                !std::ranges::all_of(word, [](unsigned char c) { return std::isalnum(c) || std::strchr("_.+-", c); }))
                 refuse(line.place, "axis '" + line.name + "' cannot be " + cllab::quoted(word) +
                                        "; its values are numbers, ranges such as 1Ki:1Mi:*2, or words");
             axis.choices.push_back(word);
@@ -64,10 +63,8 @@ void KernelFiles::declare_axes(const std::vector<std::pair<std::string, std::str
     for (const auto& description : described_) {
         for (const auto& line : description.axes) {
             const auto axis = axis_from(line);
-            const auto other =
-                std::find_if(axes_.begin(), axes_.end(), [&](const auto& a) { return a.name == axis.name; });
-            const bool set =
-                std::any_of(settings.begin(), settings.end(), [&](const auto& s) { return s.first == axis.name; });
+            const auto other = std::ranges::find_if(axes_, [&](const auto& a) { return a.name == axis.name; });
+            const bool set = std::ranges::any_of(settings, [&](const auto& s) { return s.first == axis.name; });
             if (other == axes_.end()) {
                 axes_.push_back(axis);
                 from[axis.name] = line.place;
@@ -78,7 +75,7 @@ void KernelFiles::declare_axes(const std::vector<std::pair<std::string, std::str
         }
     }
     for (const auto& [name, values] : settings) {
-        if (std::any_of(axes_.begin(), axes_.end(), [&, &n = name](const auto& a) { return a.name == n; })) continue;
+        if (std::ranges::any_of(axes_, [&, &n = name](const auto& a) { return a.name == n; })) continue;
         const Place place{"option '--axis' is '" + name + "=" + excerpt(values) + "'", 0, 0};
         if (!mentions(name)) {
             if (name == model::build_options_axis().name) continue;  // which every experiment has
@@ -115,8 +112,7 @@ bool KernelFiles::mentions(const std::string& name) const {
             if (*list && std::any_of((*list)->second.begin(), (*list)->second.end(),
                                      [&](const auto& e) { return in(e.text()); }))
                 return true;
-        return std::any_of(scope.work.begin(), scope.work.end(),
-                           [&](const auto& amount) { return in(amount.second.text()); });
+        return std::ranges::any_of(scope.work, [&](const auto& amount) { return in(amount.second.text()); });
     };
     for (const auto& description : described_) {
         if (in_scope(description.all)) return true;

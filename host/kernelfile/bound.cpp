@@ -1,12 +1,9 @@
 #include "kernelfile/bound.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 
 #include "core/random.hpp"
 #include "core/text.hpp"
-#include "core/units.hpp"
 #include "kernelfile/data.hpp"
 
 namespace cllab::kernelfile {
@@ -16,35 +13,6 @@ using model::ElementType;
 using model::Image;
 using model::Parameter;
 using Kind = ArgumentSpec::Kind;
-
-/// A file named in the file's block lies beside it, one named on the command line in the current folder.
-std::filesystem::path resolved(const std::string& path, const Place& place) {
-    const std::filesystem::path plain(path);
-    if (place.line == 0 || plain.is_absolute()) return plain;
-    return std::filesystem::path(place.file).parent_path() / plain;
-}
-
-Image::Format format_from(const std::string& text) {
-    using Format = Image::Format;
-    static const std::map<std::string, Format> formats{
-        {"r8", Format::r8_normalised},       {"r8ui", Format::r8_unsigned},       {"r32f", Format::r32_float},
-        {"rgba8", Format::rgba8_normalised}, {"rgba8ui", Format::rgba8_unsigned}, {"rgba32f", Format::rgba32_float}};
-    return formats.at(text);
-}
-
-ElementType pixel_type(Image::Format format) {
-    switch (format) {
-        case Image::Format::r8_unsigned:
-        case Image::Format::r8_normalised:
-            return *model::builtin_type("uchar");
-        case Image::Format::r32_float:
-            return *model::builtin_type("float");
-        case Image::Format::rgba32_float:
-            return *model::builtin_type("float4");
-        default:
-            return *model::builtin_type("uchar4");
-    }
-}
 
 bool is_data(Kind kind) {
     return kind == Kind::random || kind == Kind::counting || kind == Kind::zero || kind == Kind::constant ||
@@ -89,31 +57,6 @@ std::string example(const Parameter& p) {
     return p.type.kind == ElementType::Kind::floating ? "0.5" : "1024";
 }
 
-/// What a picture's own sentence says, with the place that names it.
-model::Loaded picture_at(const LoadPicture& load, const std::string& path, const Place& place) {
-    try {
-        return load(path);
-    } catch (const Error& e) {
-        refuse(place, e.what());
-    }
-}
-
-void put_pixels(const model::Bytes& grey, std::size_t pixels, const ElementType& type, model::Bytes& out) {
-    // Floats from 0 to 1, integers from 0 to 255; the fourth lane is opaque.
-    const bool floating = type.kind == ElementType::Kind::floating;
-    for (std::size_t i = 0; i < pixels; ++i) {
-        const auto level = std::to_integer<int>(grey[i]);
-        for (std::size_t lane = 0; lane < type.lanes; ++lane) {
-            auto* to = out.data() + i * type.bytes + lane * type.lane_bytes;
-            const int shown = lane == 3 ? 255 : level;
-            if (floating)
-                put_real(to, type, shown / 255.0);
-            else
-                put_integer(to, type, shown);
-        }
-    }
-}
-
 }  // namespace
 
 Bound::Bound(std::string where, const Description& description, model::KernelSignature signature,
@@ -144,46 +87,20 @@ Bound::Bound(std::string where, const Description& description, model::KernelSig
             real_.insert(parameter.name);
     std::vector<std::string> missing;
     for (const auto& parameter : signature_.parameters) {
-        const Place nowhere{where_, 0, 0};
-        const auto named = "argument '" + parameter.name + "' of kernel '" + signature_.name + "'";
         if (parameter.kind == Parameter::Kind::refused)
-            refuse(nowhere, named + " is " + parameter.refusal + ", which this lab cannot give");
-        Argument argument{parameter, {}, parameter.type};
-        const auto found = given_.find(parameter.name);
-        if (found != given_.end()) {
-            argument.spec = found->second;
-        } else if (parameter.kind == Parameter::Kind::sampler) {
-            argument.spec = {nowhere, "sampler:nearest,edge,pixel", Kind::sampler};
-            argument.spec.words = {"nearest", "edge", "pixel"};
-        } else if (global_ && (is_pointer(parameter) || parameter.kind == Parameter::Kind::image)) {
-            const bool writes = parameter.kind == Parameter::Kind::image ? parameter.writes : !parameter.is_const;
-            argument.spec = {nowhere, writes ? "out" : "rand", writes ? Kind::output : Kind::random};
-        } else if (missing_values == Missing::made_up) {
-            argument.spec = {nowhere, "", parameter.kind == Parameter::Kind::local ? Kind::local : Kind::bytes};
-            argument.spec.extent = {Expression::parse("1", nowhere)};
-            argument.spec.raw.assign(std::max<std::size_t>(parameter.type.bytes, 1), '\0');
-        } else {
+            refuse({where_, 0, 0}, "argument '" + parameter.name + "' of kernel '" + signature_.name + "' is " +
+                                       parameter.refusal + ", which this lab cannot give");
+        auto spec = spec_of(parameter, notes);
+        if (!spec) {
             missing.push_back("arg " + parameter.name + " = " + example(parameter));
             continue;
         }
-        if (found == given_.end() && parameter.kind == Parameter::Kind::sampler)
-            notes.push_back(parameter.name + " = " + argument.spec.text);
+        auto& argument = arguments_.emplace_back(Argument{parameter, std::move(*spec), parameter.type});
         bind(argument, load);
-        const bool sized = (is_pointer(parameter) || parameter.kind == Parameter::Kind::image) &&
-                           argument.spec.extent.empty() && !argument.file;
-        if (sized) notes.push_back(parameter.name + " = " + argument.spec.text + ", as large as global");
-        arguments_.push_back(std::move(argument));
+        if (has_extent(parameter) && argument.spec.extent.empty() && !argument.file)
+            notes.push_back(parameter.name + " = " + argument.spec.text + ", as large as global");
     }
-    if (!global_) missing.push_back("global 1024");
-    if (!missing.empty()) {
-        std::vector<std::string> quoted_lines;
-        for (const auto& line : missing) quoted_lines.push_back("'" + line + "'");
-        refuse(
-            {where_, 0, 0},
-            "kernel '" + signature_.name + "' lacks values; add lines such as " + join(quoted_lines, ", ") +
-                " to a comment /*cllab … */ in the file, or options such as " +
-                (missing.front().starts_with("arg ") ? "--arg '" + missing.front().substr(4) + "'" : "--global 1024"));
-    }
+    require_all(missing);
     if (!local_ && signature_.required_group[0] > 0) {
         std::vector<Expression> sizes;
         for (std::size_t d = 0; d < global_->second.size(); ++d)
@@ -195,6 +112,38 @@ Bound::Bound(std::string where, const Description& description, model::KernelSig
     for (const auto* scope : scopes)
         for (const auto& [name, file] : scope->expected)
             if (!expected_.count(name)) expect(name, file.first, file.second, load);
+}
+
+/// What is given for the parameter, else a default, which `notes` then says; nothing where neither is to be had.
+std::optional<ArgumentSpec> Bound::spec_of(const Parameter& parameter, std::vector<std::string>& notes) const {
+    const Place nowhere{where_, 0, 0};
+    if (const auto found = given_.find(parameter.name); found != given_.end()) return found->second;
+    if (parameter.kind == Parameter::Kind::sampler) {
+        ArgumentSpec out{nowhere, "sampler:nearest,edge,pixel", Kind::sampler};
+        out.words = {"nearest", "edge", "pixel"};
+        notes.push_back(parameter.name + " = " + out.text);
+        return out;
+    }
+    if (global_ && has_extent(parameter)) {
+        const bool writes = parameter.kind == Parameter::Kind::image ? parameter.writes : !parameter.is_const;
+        return ArgumentSpec{nowhere, writes ? "out" : "rand", writes ? Kind::output : Kind::random};
+    }
+    if (!code_only_) return std::nullopt;
+    ArgumentSpec out{nowhere, "", parameter.kind == Parameter::Kind::local ? Kind::local : Kind::bytes};
+    out.extent = {Expression::parse("1", nowhere)};
+    out.raw.assign(std::max<std::size_t>(parameter.type.bytes, 1), '\0');
+    return out;
+}
+
+/// Refuses a kernel of which something is missing, with the lines to add.
+void Bound::require_all(std::vector<std::string> missing) const {
+    if (!global_) missing.push_back("global 1024");
+    if (missing.empty()) return;
+    refuse({where_, 0, 0},
+           "kernel '" + signature_.name + "' lacks values; add lines such as " +
+               join(missing, ", ", [](const auto& line) { return "'" + line + "'"; }) +
+               " to a comment /*cllab … */ in the file, or options such as " +
+               (missing.front().starts_with("arg ") ? "--arg '" + missing.front().substr(4) + "'" : "--global 1024"));
 }
 
 void Bound::bind(Argument& a, const LoadPicture& load) {
@@ -258,14 +207,8 @@ void Bound::bind_pointer(Argument& a, const LoadPicture& load) {
         refuse(place, named + " has elements of type " + a.element.name + ", which are not numbers; write zero:1024");
     if (a.spec.kind == Kind::file) {
         const auto path = resolved(a.spec.path, place);
-        auto bytes = read_bytes(path, place);
-        if (lower(path.extension().string()) == ".npy" || a.spec.text.starts_with("npy:")) {
-            auto array = read_npy(bytes, path.string(), place);
-            if (!fits(array, a.element))
-                refuse(place,
-                       "'" + path.string() + "' holds " + array.type + ", " + named + " is " + kind_words(a.parameter));
-            bytes = std::move(array.data);
-        }
+        const bool is_npy = lower(path.extension().string()) == ".npy" || a.spec.text.starts_with("npy:");
+        auto bytes = read_elements(path, place, is_npy, a.element, named + " is " + kind_words(a.parameter));
         if (bytes.size() % a.element.bytes != 0)
             refuse(place, "'" + path.string() + "' has " + std::to_string(bytes.size()) +
                               " bytes, no whole number of elements of " + std::to_string(a.element.bytes) + " bytes (" +
@@ -276,10 +219,7 @@ void Bound::bind_pointer(Argument& a, const LoadPicture& load) {
         if (a.element.kind == ElementType::Kind::opaque || (a.element.lanes != 1 && a.element.lanes != 4))
             refuse(place,
                    named + " is " + kind_words(a.parameter) + "; a picture fits buffers of numbers with 1 or 4 lanes");
-        const auto picture = picture_at(load, resolved(a.spec.path, place).string(), place);
-        auto bytes = std::make_shared<model::Bytes>(picture.width * picture.height * a.element.bytes);
-        put_pixels(*picture.grey, picture.width * picture.height, a.element, *bytes);
-        a.file = std::move(bytes);
+        a.file = read_picture(load, resolved(a.spec.path, place), place, a.element).pixels;
     }
 }
 
@@ -288,10 +228,11 @@ void Bound::bind_image(Argument& a, const LoadPicture& load) {
     const auto named = "argument '" + a.parameter.name + "' of kernel '" + signature_.name + "'";
     a.format = uses_integer_pixels_ ? Image::Format::rgba8_unsigned : Image::Format::rgba8_normalised;
     if (!a.spec.type.empty()) {
-        if (model::builtin_type(a.spec.type))
+        const auto format = image_format(a.spec.type);
+        if (!format)
             refuse(place, cllab::quoted(a.spec.type) +
                               " is not an image format; possible are r8, r8ui, r32f, rgba8, rgba8ui and rgba32f");
-        a.format = format_from(a.spec.type);
+        a.format = *format;
     }
     a.element = pixel_type(a.format);
     if (!a.spec.extent.empty() && a.spec.extent.size() != a.parameter.dims)
@@ -301,12 +242,10 @@ void Bound::bind_image(Argument& a, const LoadPicture& load) {
     if (a.spec.kind != Kind::picture) return;
     if (a.parameter.dims != 2)
         refuse(place, named + " has " + std::to_string(a.parameter.dims) + " dimensions; a picture has 2");
-    const auto picture = picture_at(load, resolved(a.spec.path, place).string(), place);
+    const auto picture = read_picture(load, resolved(a.spec.path, place), place, a.element);
     a.width = picture.width;
     a.height = picture.height;
-    auto bytes = std::make_shared<model::Bytes>(a.width * a.height * a.element.bytes);
-    put_pixels(*picture.grey, a.width * a.height, a.element, *bytes);
-    a.file = std::move(bytes);
+    a.file = picture.pixels;
 }
 
 void Bound::bind_value(Argument& a) {
@@ -351,13 +290,10 @@ void Bound::bind_value(Argument& a) {
 }
 
 void Bound::expect(const std::string& name, const Place& place, const std::string& path, const LoadPicture& load) {
-    const auto found =
-        std::find_if(arguments_.begin(), arguments_.end(), [&](const auto& a) { return a.parameter.name == name; });
+    const auto found = std::ranges::find_if(arguments_, [&](const auto& a) { return a.parameter.name == name; });
     if (found == arguments_.end()) {
-        std::vector<std::string> names;
-        for (const auto& a : arguments_) names.push_back(a.parameter.name);
         refuse(place, "kernel '" + signature_.name + "' has no argument '" + name + "'; its arguments are " +
-                          join(names, ", "));
+                          join(arguments_, ", ", [](const auto& a) { return a.parameter.name; }));
     }
     const auto& p = found->parameter;
     const bool written = p.kind == Parameter::Kind::image ? p.writes : p.kind == Parameter::Kind::global && !p.is_const;
@@ -374,20 +310,10 @@ void Bound::expect(const std::string& name, const Place& place, const std::strin
     Expected out{file.filename().string(), {}, place};
     if (extension == ".png" || extension == ".pgm" || extension == ".jpg" || extension == ".jpeg" ||
         extension == ".bmp" || extension == ".ppm") {
-        const auto picture = picture_at(load, file.string(), place);
-        auto bytes = std::make_shared<model::Bytes>(picture.width * picture.height * type.bytes);
-        put_pixels(*picture.grey, picture.width * picture.height, type, *bytes);
-        out.data = std::move(bytes);
+        out.data = read_picture(load, file, place, type).pixels;
     } else {
-        auto bytes = read_bytes(file, place);
-        if (extension == ".npy") {
-            auto array = read_npy(bytes, file.string(), place);
-            if (!fits(array, type))
-                refuse(place,
-                       "'" + file.string() + "' holds " + array.type + ", argument '" + name + "' is " + kind_words(p));
-            bytes = std::move(array.data);
-        }
-        out.data = std::make_shared<const model::Bytes>(std::move(bytes));
+        out.data = std::make_shared<const model::Bytes>(
+            read_elements(file, place, extension == ".npy", type, "argument '" + name + "' is " + kind_words(p)));
     }
     expected_.emplace(name, std::move(out));
 }

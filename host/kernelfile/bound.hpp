@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "kernelfile/data.hpp"
+#include "kernelfile/contents.hpp"
 #include "kernelfile/description.hpp"
 #include "kernelfile/proof.hpp"
 #include "model/experiment.hpp"
@@ -18,13 +18,13 @@
 
 namespace cllab::kernelfile {
 
-/// Reads a picture as one grey byte per pixel; throws Error(usage).
-using LoadPicture = std::function<model::Loaded(const std::string& path)>;
-
 /// The argument is a buffer.
 inline bool is_pointer(const model::Parameter& p) {
     return p.kind == model::Parameter::Kind::global || p.kind == model::Parameter::Kind::constant;
 }
+
+/// It has as many elements as the kernel has work-items where nothing else is said.
+inline bool has_extent(const model::Parameter& p) { return is_pointer(p) || p.kind == model::Parameter::Kind::image; }
 
 /// What a bound kernel is at one point, before any data is made.
 struct Shape {
@@ -71,11 +71,18 @@ private:
         Place place;
     };
 
+    std::optional<ArgumentSpec> spec_of(const model::Parameter& parameter, std::vector<std::string>& notes) const;
+    void require_all(std::vector<std::string> missing) const;
     void bind(Argument& argument, const LoadPicture& load);
     void bind_pointer(Argument& argument, const LoadPicture& load);
     void bind_image(Argument& argument, const LoadPicture& load);
     void bind_value(Argument& argument);
     void expect(const std::string& name, const Place& place, const std::string& path, const LoadPicture& load);
+    void add_local(const model::Point& point, Shape& to) const;
+    double add_image(const model::Point& point, const Argument& argument, Shape& to) const;
+    double add_buffer(const model::Point& point, const model::Device& device, const Argument& argument,
+                      Shape& to) const;
+    void check_expected(const Shape& shape) const;
     std::int64_t value(const model::Point& point, const Expression& expression) const;
     model::Bytes value_bytes(const model::Point& point, const Argument& argument) const;
     void put_number(std::byte* to, const model::ElementType& type, const model::Point& point,

@@ -1,9 +1,10 @@
-// A bound kernel at one point: extents, values and data.
+// A bound kernel at one point: values and data.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
 #include "core/random.hpp"
+#include "core/table.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "kernelfile/bound.hpp"
@@ -18,7 +19,21 @@ using model::Image;
 using model::Parameter;
 using Kind = ArgumentSpec::Kind;
 
-constexpr std::size_t most_elements = std::size_t{1} << 40;
+model::Sampler sampler_of(const std::string& name, const std::vector<std::string>& words) {
+    using Outside = model::Sampler::Outside;
+    static constexpr Entry<Outside, std::string_view> outsides[] = {{Outside::edge, "edge"},
+                                                                    {Outside::zero, "zero"},
+                                                                    {Outside::repeat, "repeat"},
+                                                                    {Outside::mirror, "mirror"},
+                                                                    {Outside::undefined, "none"}};
+    model::Sampler out{name};
+    for (const auto& word : words) {
+        if (word == "linear") out.linear = true;
+        if (word == "normalized") out.normalised = true;
+        if (const auto outside = key_of(outsides, word)) out.outside = *outside;
+    }
+    return out;
+}
 
 }  // namespace
 
@@ -42,126 +57,6 @@ std::string Bound::substituted(const model::Point& point, const std::string& opt
         if (point.has(inside)) return point.text(inside);
         return std::to_string(value(point, Expression::parse(inside, {where_ + ": options '" + options + "'", 0, 0})));
     });
-}
-
-model::Extent Bound::extent(const model::Point& point, const std::pair<Place, std::vector<Expression>>& list,
-                            std::int64_t least, const char* what) const {
-    model::Extent out;
-    out.dims = static_cast<unsigned>(list.second.size());
-    std::size_t count = 1;
-    for (std::size_t d = 0; d < list.second.size(); ++d) {
-        const auto size = value(point, list.second[d]);
-        if (size < least)
-            refuse(list.second[d].place(), std::string(what) + " size " + std::to_string(d) + " is " +
-                                               std::to_string(size) + " ('" + list.second[d].text() +
-                                               "'); it is at least " + std::to_string(least));
-        out.size[d] = static_cast<std::size_t>(size);
-        if (least > 0 && (__builtin_mul_overflow(count, out.size[d], &count) || count > most_elements))
-            refuse(list.first, std::string(what) + " is " + out.text() + ", more work-items than can be");
-    }
-    return out;
-}
-
-Shape Bound::shape(const model::Point& point, const model::Device& device) const {
-    Shape out;
-    out.global = extent(point, *global_, 1, "global");
-    if (local_) {
-        out.local = extent(point, *local_, 1, "local");
-        if (out.local.dims != out.global.dims)
-            refuse(local_->first, "local has " + std::to_string(out.local.dims) + " dimensions, global " +
-                                      std::to_string(out.global.dims));
-        for (unsigned d = 0; d < out.local.dims; ++d) {
-            if (out.global.size[d] % out.local.size[d] != 0) {
-                const auto l = std::to_string(out.local.size[d]);
-                refuse(local_->first, "global " + out.global.text() + " is not a multiple of local " +
-                                          out.local.text() + "; write global e.g. as ceil(" +
-                                          global_->second[d].text() + " / " + l + ") * " + l);
-            }
-            const auto promised = signature_.required_group[d];
-            if (signature_.required_group[0] > 0 && out.local.size[d] != promised)
-                refuse(local_->first, "local is " + out.local.text() + ", but kernel '" + signature_.name +
-                                          "' requires " + std::to_string(signature_.required_group[0]) + "x" +
-                                          std::to_string(signature_.required_group[1]) + "x" +
-                                          std::to_string(signature_.required_group[2]));
-        }
-    }
-    if (offset_) {
-        out.offset = extent(point, *offset_, 0, "offset");
-        if (out.offset.dims != out.global.dims)
-            refuse(offset_->first, "offset has " + std::to_string(out.offset.dims) + " dimensions, global " +
-                                       std::to_string(out.global.dims));
-    }
-    double moved = 0;
-    for (const auto& a : arguments_) {
-        const auto& name = a.parameter.name;
-        if (!code_only_) check_data(point, a);
-        if (a.parameter.kind == Parameter::Kind::image) {
-            std::array<std::size_t, 3> size{1, 1, 1};
-            for (unsigned d = 0; d < a.parameter.dims; ++d) {
-                std::int64_t n = 0;
-                if (code_only_)
-                    n = 1;
-                else if (!a.spec.extent.empty())
-                    n = value(point, a.spec.extent[d]);
-                else if (a.file)
-                    n = static_cast<std::int64_t>(d == 0 ? a.width : a.height);
-                else
-                    n = static_cast<std::int64_t>(out.global.size[d]);
-                if (n < 1 || n > 1 << 20)
-                    refuse(a.spec.place, "size " + std::to_string(d) + " of image '" + name + "' is " +
-                                             std::to_string(n) + "; possible are 1 to 1048576");
-                size[d] = static_cast<std::size_t>(n);
-            }
-            out.images[name] = size;
-            moved += static_cast<double>(size[0]) * static_cast<double>(size[1] * size[2] * a.element.bytes);
-            continue;
-        }
-        if (!is_pointer(a.parameter) && a.parameter.kind != Parameter::Kind::local) {
-            value_bytes(point, a);  // refuses what does not fit
-            continue;
-        }
-        std::int64_t count = static_cast<std::int64_t>(out.global.count());
-        if (code_only_ && a.parameter.kind != Parameter::Kind::local)
-            count = 1;
-        else if (!a.spec.extent.empty())
-            count = value(point, a.spec.extent[0]);
-        else if (a.file)
-            count = static_cast<std::int64_t>(a.file.size() / a.element.bytes);
-        if (count < 1 || static_cast<std::size_t>(count) > most_elements)
-            refuse(a.spec.place, "the length of '" + name + "' is " + std::to_string(count) + "; possible are 1 to " +
-                                     std::to_string(most_elements));
-        const auto bytes = static_cast<std::size_t>(count) * a.element.bytes;
-        out.counts[name] = static_cast<std::size_t>(count);
-        if (a.parameter.kind == Parameter::Kind::local || code_only_) continue;
-        if (a.file && a.spec.extent.empty() == false && bytes != a.file.size())
-            refuse(a.spec.place, "'" + a.spec.path + "' has " + std::to_string(a.file.size() / a.element.bytes) +
-                                     " elements, '" + name + "' " + std::to_string(count));
-        if (device.max_alloc_bytes > 0 && bytes > device.max_alloc_bytes)
-            throw Unsupported("'" + name + "' needs " + format_bytes(bytes) + "; the device allocates " +
-                              format_bytes(device.max_alloc_bytes) + " at once");
-        moved += static_cast<double>(bytes);
-    }
-    for (const auto& [name, expected] : expected_) {
-        if (code_only_) break;
-        const auto found = std::find_if(arguments_.begin(), arguments_.end(),
-                                        [&n = name](const auto& a) { return a.parameter.name == n; });
-        const auto image = out.images.find(name);
-        const auto elements =
-            image == out.images.end() ? out.counts.at(name) : image->second[0] * image->second[1] * image->second[2];
-        if (expected.data.size() != elements * found->element.bytes)
-            refuse(expected.place, "'" + expected.file + "' has " + std::to_string(expected.data.size()) + " bytes, '" +
-                                       name + "' " + std::to_string(elements * found->element.bytes));
-    }
-    out.work.bytes = moved;
-    out.work.assumed = !work_.count("bytes");
-    for (const auto& [name, to] : works) {
-        const auto amount = work_.find(std::string(name));
-        if (amount == work_.end()) continue;
-        out.work.*to = static_cast<double>(value(point, amount->second));
-        if (out.work.*to < 0) refuse(amount->second.place(), "the work is negative");
-    }
-    for (const auto& options : options_) out.options.push_back(substituted(point, options));
-    return out;
 }
 
 void Bound::put_number(std::byte* to, const ElementType& type, const model::Point& point,
@@ -278,21 +173,9 @@ model::Setup Bound::setup(const model::Point& point, const Shape& shape, std::ui
             case Parameter::Kind::local:
                 out.args.push_back(model::Local{name, shape.counts.at(name) * a.element.bytes});
                 break;
-            case Parameter::Kind::sampler: {
-                model::Sampler sampler{name};
-                for (const auto& word : a.spec.words) {
-                    using Outside = model::Sampler::Outside;
-                    if (word == "linear") sampler.linear = true;
-                    if (word == "normalized") sampler.normalised = true;
-                    if (word == "edge") sampler.outside = Outside::edge;
-                    if (word == "zero") sampler.outside = Outside::zero;
-                    if (word == "repeat") sampler.outside = Outside::repeat;
-                    if (word == "mirror") sampler.outside = Outside::mirror;
-                    if (word == "none") sampler.outside = Outside::undefined;
-                }
-                out.args.push_back(sampler);
+            case Parameter::Kind::sampler:
+                out.args.push_back(sampler_of(name, a.spec.words));
                 break;
-            }
             case Parameter::Kind::image: {
                 const auto& size = shape.images.at(name);
                 model::Image image{name, size[0], size[1], a.format, nullptr, size[2], a.parameter.dims};
@@ -344,7 +227,7 @@ std::vector<Result> Bound::results(const model::Setup& setup) const {
 }
 
 bool Bound::random_inputs() const {
-    return std::any_of(arguments_.begin(), arguments_.end(), [](const auto& a) { return a.spec.kind == Kind::random; });
+    return std::ranges::any_of(arguments_, [](const auto& a) { return a.spec.kind == Kind::random; });
 }
 
 }  // namespace cllab::kernelfile

@@ -37,8 +37,8 @@ std::uint16_t float_to_half(double value) {
     int exponent = 0;
     std::frexp(m, &exponent);
     exponent = std::max(exponent - 1, -14);
-    const auto units =
-        static_cast<unsigned>(std::nearbyint(std::ldexp(m, 10 - exponent)));  // 1024..2048, fewer for subnormals
+    // 1024..2048, fewer for subnormals.
+    const auto units = static_cast<unsigned>(std::nearbyint(std::ldexp(m, 10 - exponent)));
     const unsigned biased = units >= 1024 ? static_cast<unsigned>(exponent + 15) : 0;
     return static_cast<std::uint16_t>(sign | (biased == 0 ? units : (biased << 10) + (units - 1024)));
 }
@@ -205,9 +205,7 @@ model::Bytes read_bytes(const std::filesystem::path& path, const Place& place) {
 }
 
 std::string shape_text(const std::vector<std::size_t>& shape) {
-    std::vector<std::string> sizes;
-    for (const auto n : shape) sizes.push_back(std::to_string(n));
-    return "(" + join(sizes, ", ") + (shape.size() == 1 ? ",)" : ")");
+    return "(" + join(shape, ", ", [](const auto n) { return std::to_string(n); }) + (shape.size() == 1 ? ",)" : ")");
 }
 
 Array read_npy(const model::Bytes& file, const std::string& name, const Place& place) {

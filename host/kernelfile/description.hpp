@@ -26,9 +26,9 @@ struct ArgumentSpec {
     Kind kind = Kind::numbers;
     std::string type{};                ///< element type or image format, where given
     std::vector<Expression> extent{};  ///< one length, or up to three sizes of an image; empty: not given
-    std::vector<Expression>
-        numbers{};       ///< constant: one; random: none, or low and high; numbers: those of a scalar or vector
-    std::string path{};  ///< file, picture
+    /// Constant: one; random: none, or low and high; numbers: those of a scalar or vector.
+    std::vector<Expression> numbers{};
+    std::string path{};                                                     ///< file, picture
     std::vector<std::string> words{};                                       ///< of a sampler
     std::vector<std::pair<std::string, std::vector<Expression>>> fields{};  ///< of a struct: type and values
     std::string raw{};                                                      ///< bytes: the bytes themselves

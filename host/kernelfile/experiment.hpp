@@ -77,6 +77,11 @@ private:
     void check_types() const;
     /// By variant: equal for those that are to leave the same, which variants of one kernel are.
     std::map<std::string, std::string> alike(bool all) const;
+    /// Of the file's name, as a family or a variant may be called.
+    std::string stem_of(std::size_t file) const;
+    std::vector<const Candidate*> choose(const std::vector<Wanted>& wanted, const std::set<std::string>& taken_families,
+                                         model::Experiment& out) const;
+    model::Variant variant_of(const Candidate& candidate) const;
     const Candidate& reference_of(const std::pair<Place, std::string>& named, const Candidate& of) const;
 
     std::string more_options_;

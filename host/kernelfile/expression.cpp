@@ -223,8 +223,8 @@ T value_of(const Node& node, const Expression::Lookup<T>& lookup) {
     if (node.kind == NodeKind::name) return lookup(node.name, node.place);
     std::vector<T> v;
     for (const auto& part : node.parts) v.push_back(value_of(*part, lookup));
-    if (node.kind == NodeKind::minimum) return *std::min_element(v.begin(), v.end());
-    if (node.kind == NodeKind::maximum) return *std::max_element(v.begin(), v.end());
+    if (node.kind == NodeKind::minimum) return *std::ranges::min_element(v);
+    if (node.kind == NodeKind::maximum) return *std::ranges::max_element(v);
     return combined(node, v);
 }
 

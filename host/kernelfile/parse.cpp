@@ -5,59 +5,21 @@
 //   ulp=X        same NAME, NAME
 #include <algorithm>
 #include <cctype>
-#include <cmath>
 
-#include "core/error.hpp"
 #include "core/suggest.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
-#include "kernelfile/description.hpp"
-#include "model/kernel_signature.hpp"
+#include "kernelfile/piece.hpp"
 
 namespace cllab::kernelfile {
 namespace {
-
-using Kind = ArgumentSpec::Kind;
 
 const std::vector<std::string> keywords{"axis",    "arg",    "global", "local",  "offset",    "options", "variant",
                                         "extends", "kernel", "work",   "expect", "reference", "same",    "tolerance"};
 
 bool is_name(const std::string& text) {
-    return !text.empty() && std::all_of(text.begin(), text.end(), in_name) &&
-           !std::isdigit(static_cast<unsigned char>(text[0]));
+    return !text.empty() && std::ranges::all_of(text, in_name) && !std::isdigit(static_cast<unsigned char>(text[0]));
 }
-
-/// A rest of a line, with where it stands.
-struct Piece {
-    std::string text;
-    Place place;
-
-    void skip_blanks() {
-        std::size_t n = 0;
-        while (n < text.size() && std::isspace(static_cast<unsigned char>(text[n]))) ++n;
-        drop(n);
-    }
-    void drop(std::size_t n) {
-        text.erase(0, n);
-        place = place.at(n);
-    }
-    /// The name that begins here; empty where none does.
-    std::string take_word() {
-        skip_blanks();
-        std::size_t n = 0;
-        while (n < text.size() && in_name(text[n])) ++n;
-        auto out = text.substr(0, n);
-        drop(n);
-        skip_blanks();
-        return out;
-    }
-    bool take(char c) {
-        if (text.empty() || text.front() != c) return false;
-        drop(1);
-        skip_blanks();
-        return true;
-    }
-};
 
 /// NAME and what follows its '='.
 std::string take_named(Piece& rest, const std::string& keyword, const std::string& example) {
@@ -68,153 +30,6 @@ std::string take_named(Piece& rest, const std::string& keyword, const std::strin
         refuse(place, cllab::quoted(keyword) + " takes NAME = VALUE, as in '" + example + "'; found " +
                           cllab::quoted(trim(found)));
     return name;
-}
-
-bool is_image_format(const std::string& text) {
-    for (const char* format : {"r8", "r8ui", "r32f", "rgba8", "rgba8ui", "rgba32f"})
-        if (text == format) return true;
-    return false;
-}
-
-bool is_type(const std::string& text) { return model::builtin_type(text) || is_image_format(text); }
-
-using Parts = std::vector<std::pair<std::string, Place>>;
-
-/// [TYPE:]EXTENT behind the kind; what is left of the parts is returned.
-Parts take_type_and_extent(const Parts& parts, std::size_t from, ArgumentSpec& out) {
-    if (from < parts.size() && is_type(parts[from].first)) out.type = parts[from++].first;
-    if (from < parts.size()) {
-        out.extent = parse_list(parts[from].first, parts[from].second);
-        if (out.extent.size() > 3)
-            refuse(parts[from].second, "an image has at most three sizes, found " + std::to_string(out.extent.size()));
-        ++from;
-    }
-    return {parts.begin() + static_cast<std::ptrdiff_t>(std::min(from, parts.size())), parts.end()};
-}
-
-void refuse_rest(const Parts& rest) {
-    if (!rest.empty())
-        refuse(rest.front().second, "nothing may follow here; found " + cllab::quoted(rest.front().first));
-}
-
-void read_bytes(const std::string& hex, const Place& place, ArgumentSpec& out) {
-    std::string digits;
-    for (const char c : hex)
-        if (!std::isspace(static_cast<unsigned char>(c))) digits += c;
-    if (digits.empty() || digits.size() % 2 ||
-        !std::all_of(digits.begin(), digits.end(), [](unsigned char c) { return std::isxdigit(c); }))
-        refuse(place, "'bytes:' takes an even number of hexadecimal digits, as in bytes:0100000a; found " +
-                          cllab::quoted(hex));
-    for (std::size_t i = 0; i < digits.size(); i += 2)
-        out.raw += static_cast<char>(std::stoi(digits.substr(i, 2), nullptr, 16));
-}
-
-void read_fields(std::string text, Place place, ArgumentSpec& out) {
-    if (text.size() < 2 || text.back() != '}')
-        refuse(place, "the fields of a struct end in '}'; found " + cllab::quoted(text));
-    text = text.substr(1, text.size() - 2);
-    for (const auto& [field, where] : split_top(text, place.at(1), ',')) {
-        const auto colon = field.find(':');
-        const auto type = trim(field.substr(0, colon));
-        if (type.find('*') != std::string::npos)
-            refuse(where, "a struct passed by value may hold no pointer; found " + cllab::quoted(field));
-        const auto known = model::builtin_type(type);
-        if (colon == std::string::npos && !out.fields.empty() &&
-            model::builtin_type(out.fields.back().first)->lanes > 1)
-            refuse(where,
-                   "the lanes of a field follow colons, as in {float3:1:2:3, float:2}; found " + cllab::quoted(field));
-        if (colon == std::string::npos || !known)
-            refuse(where, "a field is TYPE:VALUE with a type of OpenCL C, as in {int:w, float:0.5}; found " +
-                              cllab::quoted(field));
-        std::vector<Expression> values;
-        for (const auto& [value, at] : split_top(field.substr(colon + 1), where.at(colon + 1), ':'))
-            values.push_back(Expression::parse(value, at));
-        if (values.size() != 1 && values.size() != known->lanes)
-            refuse(where, "a " + type + " takes 1 or " + std::to_string(known->lanes) + " values, found " +
-                              std::to_string(values.size()));
-        out.fields.emplace_back(type, std::move(values));
-    }
-}
-
-ArgumentSpec parse_argument(const Piece& value) {
-    ArgumentSpec out{value.place, trim(value.text)};
-    if (out.text.front() == '{') {
-        out.kind = Kind::fields;
-        read_fields(out.text, value.place, out);
-        return out;
-    }
-    const auto parts = split_top(value.text, value.place, ':');
-    const auto& head = parts.front().first;
-    const auto behind = [&] {  // a path may hold colons
-        const auto at = value.text.find(':');
-        return at == std::string::npos ? std::string() : trim(value.text.substr(at + 1));
-    };
-    static const std::map<std::string, Kind> kinds{
-        {"rand", Kind::random},   {"iota", Kind::counting},   {"zero", Kind::zero},  {"const", Kind::constant},
-        {"out", Kind::output},    {"local", Kind::local},     {"file", Kind::file},  {"npy", Kind::file},
-        {"image", Kind::picture}, {"sampler", Kind::sampler}, {"bytes", Kind::bytes}};
-    const auto known = kinds.find(head);
-    if (known == kinds.end()) {
-        if (head == "svm") refuse(out.place, "shared virtual memory is not supported; give a buffer, e.g. rand:1024");
-        if (head == "inout")
-            refuse(out.place,
-                   "a buffer that the kernel reads and writes begins with data, as in zero:n or rand:n, and is checked "
-                   "if it is not const");
-        if (parts.size() > 1) {
-            std::vector<std::string> names;
-            for (const auto& [name, kind] : kinds) names.push_back(name);
-            refuse(out.place, "there is no kind of value " + cllab::quoted(head) + "; " +
-                                  did_you_mean(head, names, "there are " + join(names, ", ")));
-        }
-        out.numbers = parse_list(value.text, value.place);
-        return out;
-    }
-    out.kind = known->second;
-    switch (out.kind) {
-        case Kind::constant: {
-            if (parts.size() < 2) refuse(out.place, "'const' takes a value and a length, as in const:1:n");
-            out.numbers = {Expression::parse(parts[1].first, parts[1].second)};
-            refuse_rest(take_type_and_extent(parts, 2, out));
-            break;
-        }
-        case Kind::random: {
-            const auto rest = take_type_and_extent(parts, 1, out);
-            if (rest.empty()) break;
-            if (rest.size() != 2) refuse(rest.front().second, "'rand' takes no bounds or two, as in rand:n:0:1");
-            for (const auto& [text, place] : rest) out.numbers.push_back(Expression::parse(text, place));
-            break;
-        }
-        case Kind::file:
-            out.path = behind();
-            if (out.path.empty())
-                refuse(out.place, cllab::quoted(head) + " takes a file, as in " + head + ":data." +
-                                      (head == "npy" ? "npy" : "bin"));
-            break;
-        case Kind::picture:
-            out.path = behind();
-            if (parts.size() > 2 && is_type(parts.back().first)) {
-                out.type = parts.back().first;
-                out.path = trim(out.path.substr(0, out.path.rfind(':')));
-            }
-            if (out.path.empty()) refuse(out.place, "'image' takes a picture, as in image:panel.png");
-            break;
-        case Kind::sampler:
-            for (const auto& [word, place] : split_top(behind(), value.place.at(value.text.find(':') + 1), ',')) {
-                static const std::vector<std::string> words{"nearest", "linear", "edge",       "zero", "repeat",
-                                                            "mirror",  "none",   "normalized", "pixel"};
-                if (std::find(words.begin(), words.end(), word) == words.end())
-                    refuse(place, cllab::quoted(word) + " is not a sampler option; possible are " + join(words, ", "));
-                out.words.push_back(word);
-            }
-            break;
-        case Kind::bytes:
-            read_bytes(behind(), out.place, out);
-            break;
-        default:
-            refuse_rest(take_type_and_extent(parts, 1, out));
-            break;
-    }
-    return out;
 }
 
 Tolerance parse_tolerance(Piece rest) {
@@ -257,8 +72,7 @@ void parse_work(Piece rest, Scope& scope) {
     while (!rest.text.empty()) {
         const auto before = rest;
         const auto name = rest.take_word();
-        if (std::none_of(works.begin(), works.end(), [&](const auto& work) { return work.name == name; }) ||
-            !rest.take('=')) {
+        if (std::ranges::none_of(works, [&](const auto& work) { return work.name == name; }) || !rest.take('=')) {
             rest = before;
             wrong();
         }
@@ -285,26 +99,42 @@ void set_once(std::optional<T>& to, T value, const Place& place, const std::stri
     to = std::move(value);
 }
 
+void parse_axis(Piece rest, Description& out) {
+    const auto place = rest.place;
+    AxisLine axis{place};
+    const auto found = rest.text;
+    axis.name = rest.take_word();
+    if (rest.text.starts_with("tune")) {
+        rest.take_word();
+        axis.tune = true;
+    }
+    if (!is_name(axis.name) || !rest.take('=') || rest.text.empty())
+        refuse(place, "'axis' takes NAME = VALUES, as in 'axis n = 512,1024' or 'axis tile tune = 8,16'; found " +
+                          cllab::quoted(found));
+    axis.values = trim(rest.text);
+    for (const auto& other : out.axes)
+        if (other.name == axis.name) refuse(place, "axis '" + axis.name + "' is given twice");
+    out.axes.push_back(std::move(axis));
+}
+
+void parse_same(Piece rest, Description& out) {
+    SameLine same{rest.place, {}};
+    for (const auto& [name, where] : split_top(rest.text, rest.place, ',')) {
+        if (!is_name(name))
+            refuse(where, "'same' takes names, as in 'same naive, tiled'; found " + cllab::quoted(name));
+        same.names.push_back(name);
+    }
+    if (same.names.size() < 2) refuse(rest.place, "'same' takes two names or more, as in 'same naive, tiled'");
+    out.same.push_back(std::move(same));
+}
+
 void parse_statement(const std::string& keyword, Piece rest, Description& out, Scope*& scope) {
     const auto place = rest.place;
     const auto require = [&](const std::string& example) {
         if (rest.text.empty()) refuse(place, "'" + keyword + "' is empty; write e.g. '" + example + "'");
     };
     if (keyword == "axis") {
-        AxisLine axis{place};
-        const auto found = rest.text;
-        axis.name = rest.take_word();
-        if (rest.text.starts_with("tune")) {
-            rest.take_word();
-            axis.tune = true;
-        }
-        if (!is_name(axis.name) || !rest.take('=') || rest.text.empty())
-            refuse(place, "'axis' takes NAME = VALUES, as in 'axis n = 512,1024' or 'axis tile tune = 8,16'; found " +
-                              cllab::quoted(found));
-        axis.values = trim(rest.text);
-        for (const auto& other : out.axes)
-            if (other.name == axis.name) refuse(place, "axis '" + axis.name + "' is given twice");
-        out.axes.push_back(std::move(axis));
+        parse_axis(rest, out);
     } else if (keyword == "arg") {
         const auto name = take_named(rest, keyword, "arg src = rand:n*n");
         insert_once(scope->arguments, name, parse_argument(rest), place, "argument");
@@ -345,14 +175,7 @@ void parse_statement(const std::string& keyword, Piece rest, Description& out, S
         require("reference naive");
         set_once(scope->reference, std::pair(place, trim(rest.text)), place, keyword);
     } else if (keyword == "same") {
-        SameLine same{place, {}};
-        for (const auto& [name, where] : split_top(rest.text, rest.place, ',')) {
-            if (!is_name(name))
-                refuse(where, "'same' takes names, as in 'same naive, tiled'; found " + cllab::quoted(name));
-            same.names.push_back(name);
-        }
-        if (same.names.size() < 2) refuse(place, "'same' takes two names or more, as in 'same naive, tiled'");
-        out.same.push_back(std::move(same));
+        parse_same(rest, out);
     } else if (keyword == "tolerance") {
         set_once(out.tolerance, parse_tolerance(rest), place, keyword);
     }
@@ -380,23 +203,22 @@ void parse_statements(std::string_view text, const std::string& file, std::size_
     std::size_t number = first_line;
     for (auto line : split(text, '\n')) {
         const Place start{file, number++, 1};
-        if (const auto bad =
-                std::find_if(line.begin(), line.end(),
-                             [](unsigned char c) { return (c < 0x20 && c != '\t' && c != '\r') || c == 0x7f; });
+        if (const auto bad = std::ranges::find_if(
+                line, [](unsigned char c) { return (c < 0x20 && c != '\t' && c != '\r') || c == 0x7f; });
             bad != line.end())
             refuse(start.at(static_cast<std::size_t>(bad - line.begin())), "the line holds a control character");
         for (std::size_t i = 0; i < line.size(); ++i)
             if (line[i] == '#' && (i == 0 || std::isspace(static_cast<unsigned char>(line[i - 1])))) line.resize(i);
         Piece rest{line, start};
         rest.skip_blanks();
-        if (rest.text.starts_with("*") && (rest.text.size() == 1 || rest.text[1] == ' '))
-            rest.take('*');  // the stars of a C comment
+        // The stars of a C comment.
+        if (rest.text.starts_with("*") && (rest.text.size() == 1 || rest.text[1] == ' ')) rest.take('*');
         while (!rest.text.empty() && std::isspace(static_cast<unsigned char>(rest.text.back()))) rest.text.pop_back();
         if (rest.text.empty()) continue;
         const auto place = rest.place;
         const auto found = rest.text;
         const auto keyword = rest.take_word();
-        if (std::find(keywords.begin(), keywords.end(), keyword) == keywords.end()) {
+        if (std::ranges::find(keywords, keyword) == keywords.end()) {
             refuse(place, "a line begins with one of " + join(keywords, ", ") + "; found " +
                               cllab::quoted(keyword.empty() ? found : keyword) + or_did_you_mean(keyword, keywords));
         }
@@ -436,8 +258,7 @@ void parse_blocks(std::string_view text, const std::string& file, Description& t
 void override_with(Description& base, const Description& over) {
     const auto by_name = [](auto& to, const auto& from) {
         for (const auto& one : from) {
-            const auto found =
-                std::find_if(to.begin(), to.end(), [&](const auto& other) { return other.name == one.name; });
+            const auto found = std::ranges::find_if(to, [&](const auto& other) { return other.name == one.name; });
             if (found == to.end())
                 to.push_back(one);
             else

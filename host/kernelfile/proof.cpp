@@ -7,7 +7,6 @@
 
 #include "core/hash.hpp"
 #include "core/text.hpp"
-#include "core/units.hpp"
 #include "kernelfile/data.hpp"
 #include "model/warning.hpp"
 
@@ -31,11 +30,11 @@ bool near_enough(const std::byte* found, const std::byte* expected, const Elemen
     if (std::memcmp(found, expected, type.lane_bytes) == 0) return true;
     const auto bytes = type.lane_bytes;
     if (type.kind == ElementType::Kind::unsigned_integer)
-        return errors.takes(unsigned_lane(found, bytes), unsigned_lane(expected, bytes));
+        return errors.tolerates(unsigned_lane(found, bytes), unsigned_lane(expected, bytes));
     if (type.kind == ElementType::Kind::signed_integer)
-        return errors.takes(signed_lane(found, bytes), signed_lane(expected, bytes));
+        return errors.tolerates(signed_lane(found, bytes), signed_lane(expected, bytes));
     const double a = lane_value(found, type), e = lane_value(expected, type);
-    return errors.takes_floating(a, e, [&] { return ulps_between(found, expected, type); });
+    return errors.tolerates_floating(a, e, [&] { return ulps_between(found, expected, type); });
 }
 
 }  // namespace
@@ -115,7 +114,7 @@ std::optional<std::string> Ledger::check(const Question& q, const model::Buffers
         return found == buffers.expected->end() ? nullptr : &found->second;
     };
     // Data may be right as it was given; poison is nobody's result.
-    const bool may_stay = std::any_of(q.results.begin(), q.results.end(), [&](const auto& result) {
+    const bool may_stay = std::ranges::any_of(q.results, [&](const auto& result) {
         return result.given && (result.expected || expected_by_reference(result));
     });
     if (!writes_something(q, buffers, seen) && !may_stay) {
@@ -163,17 +162,15 @@ std::optional<std::string> Ledger::hold_against_others(const Question& q, const 
     };
     const auto is_own = [&](const Answer& answer) { return answer.by.count(self) != 0; };
     const auto alike = [&](const Member& member) { return member.alike == q.alike; };
-    const auto is_of_alike = [&](const Answer& answer) {
-        return std::any_of(answer.by.begin(), answer.by.end(), alike);
-    };
-    if (const auto own = std::find_if(answers.begin(), answers.end(), is_own); own != answers.end()) {
+    const auto is_of_alike = [&](const Answer& answer) { return std::ranges::any_of(answer.by, alike); };
+    if (const auto own = std::ranges::find_if(answers, is_own); own != answers.end()) {
         const auto wrong = difference(*own, "an earlier launch on the same data had");
         if (!wrong) return std::nullopt;
         own->by.erase(self);
         return "it is not deterministic: " + *wrong;
     }
-    if (const auto theirs = std::find_if(answers.begin(), answers.end(), is_of_alike); theirs != answers.end()) {
-        const auto& other = *std::find_if(theirs->by.begin(), theirs->by.end(), alike);
+    if (const auto theirs = std::ranges::find_if(answers, is_of_alike); theirs != answers.end()) {
+        const auto& other = *std::ranges::find_if(theirs->by, alike);
         const auto whose = "'" + other.variant + "' " + (other.variant == q.variant ? "at " + other.point : "") + "has";
         const bool earlier_text = other.variant == q.variant && other.point == q.point;
         const auto wrong = difference(*theirs, earlier_text ? "of " + other.text : whose);
@@ -227,7 +224,7 @@ std::pair<std::set<Ledger::Member>, std::string> Ledger::company(const Question&
     if (answers == answers_.end()) return {};
     for (const auto& [launched, all] : answers->second) {
         if (launched.second != 1) continue;  // later ones are asked when not all have done as many
-        const auto own = std::find_if(all.begin(), all.end(), [&](const auto& a) { return a.by.count(self) != 0; });
+        const auto own = std::ranges::find_if(all, [&](const auto& a) { return a.by.count(self) != 0; });
         if (own == all.end()) continue;
         for (const auto& answer : all)
             if (&answer != &*own) other = answer.first.variant;
@@ -287,8 +284,7 @@ model::Proof Ledger::proof(const Question& q) const {
         warn(model::Warning::partly_written,
              "some of '" + name + "' still holds its contents from before the kernel ran");
     if (q.random_inputs && seen.hashes.size() > 1 &&
-        std::all_of(seen.hashes.begin(), seen.hashes.end(),
-                    [&](const auto& h) { return h.second == seen.hashes.begin()->second; }))
+        std::ranges::all_of(seen.hashes, [&](const auto& h) { return h.second == seen.hashes.begin()->second; }))
         warn(model::Warning::input_ignored,
              "two random inputs give the same results, so the results do not depend on the input");
     return out;

@@ -78,7 +78,7 @@ model::Text whole_text(SourceFile& file, const std::vector<fs::path>& folders) {
         return std::nullopt;
     };
     auto whole = closure_of(file.read.path, file.text(), find);
-    const bool asks = std::find(whole.files.begin(), whole.files.end(), lab) != whole.files.end();
+    const bool asks = std::ranges::find(whole.files, lab) != whole.files.end();
     return {file.read.path, std::move(whole.text), asks};
 }
 

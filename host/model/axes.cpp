@@ -190,7 +190,7 @@ std::vector<std::string> expand_item(const Axis& axis, const std::string& item) 
         case Axis::Kind::real:
             return expand_reals(axis, item);
         case Axis::Kind::choice:
-            if (std::find(axis.choices.begin(), axis.choices.end(), item) == axis.choices.end()) refuse(axis, item);
+            if (std::ranges::find(axis.choices, item) == axis.choices.end()) refuse(axis, item);
             return {item};
         case Axis::Kind::options:
             if (item.empty() || item == "none") return {"none"};
@@ -232,7 +232,7 @@ std::string legal_values(const Axis& axis) {
 }
 
 bool Axis::is_of(const std::string& variant) const {
-    return only.empty() || std::find(only.begin(), only.end(), variant) != only.end();
+    return only.empty() || std::ranges::find(only, variant) != only.end();
 }
 
 std::string Extent::text() const {
@@ -252,7 +252,7 @@ void Point::set(const std::string& axis, std::string value) {
 }
 
 bool Point::has(std::string_view axis) const {
-    return std::any_of(values_.begin(), values_.end(), [&](const auto& v) { return v.first == axis; });
+    return std::ranges::any_of(values_, [&](const auto& v) { return v.first == axis; });
 }
 
 bool Point::is_auto(std::string_view axis) const { return text(axis) == "auto"; }

@@ -39,8 +39,8 @@ struct Judgement {
     RatioEstimate ratio;    ///< time of left over time of right
     RatioEstimate control;  ///< of one side with itself, in the same arrangements
     double within = 0;      ///< the largest difference that the interval allows; 0.01 is 1 %
-    double floor =
-        0;  ///< what a winner had to exceed: the margin, or the control's own distance from 1 where that is more
+    /// What a winner had to exceed: the margin, or the control's own distance from 1 where that is more.
+    double floor = 0;
 };
 
 /// One arrangement: a fresh process, fresh buffers, a random order of preparation and of turns.
@@ -53,8 +53,8 @@ struct Arrangement {
     double control_error = 0;
     unsigned rounds = 0;
     bool same_memory = false;  ///< both sides took turns on the same buffers
-    double left_cores = 1,
-           right_cores = 1;  ///< part that each side had of the cores it could use (cores_share of its records)
+    /// Part that each side had of the cores it could use (cores_share of its records).
+    double left_cores = 1, right_cores = 1;
 };
 
 /// Which side of a comparison is built once more and takes turns with itself.

@@ -1,43 +1,27 @@
 #include "model/device.hpp"
 
+#include "core/table.hpp"
+
 namespace cllab::model {
+namespace {
 
-const char* name(DeviceType type) {
-    switch (type) {
-        case DeviceType::cpu:
-            return "cpu";
-        case DeviceType::gpu:
-            return "gpu";
-        case DeviceType::accelerator:
-            return "accelerator";
-        case DeviceType::other:
-            break;
-    }
-    return "other";
-}
+constexpr Entry<DeviceType, const char*> type_names[] = {{DeviceType::cpu, "cpu"},
+                                                         {DeviceType::gpu, "gpu"},
+                                                         {DeviceType::accelerator, "accelerator"},
+                                                         {DeviceType::other, "other"}};
+constexpr Entry<Implementation, const char*> implementation_names[] = {{Implementation::pocl, "pocl"},
+                                                                       {Implementation::nvidia, "nvidia"},
+                                                                       {Implementation::amd, "amd"},
+                                                                       {Implementation::intel_cpu, "intel-cpu"},
+                                                                       {Implementation::intel_gpu, "intel-gpu"},
+                                                                       {Implementation::rusticl, "rusticl"},
+                                                                       {Implementation::clover, "clover"},
+                                                                       {Implementation::oclgrind, "oclgrind"},
+                                                                       {Implementation::other, "other"}};
 
-const char* name(Implementation implementation) {
-    switch (implementation) {
-        case Implementation::pocl:
-            return "pocl";
-        case Implementation::nvidia:
-            return "nvidia";
-        case Implementation::amd:
-            return "amd";
-        case Implementation::intel_cpu:
-            return "intel-cpu";
-        case Implementation::intel_gpu:
-            return "intel-gpu";
-        case Implementation::rusticl:
-            return "rusticl";
-        case Implementation::clover:
-            return "clover";
-        case Implementation::oclgrind:
-            return "oclgrind";
-        case Implementation::other:
-            break;
-    }
-    return "other";
-}
+}  // namespace
+
+const char* name(DeviceType type) { return value_of(type_names, type); }
+const char* name(Implementation implementation) { return value_of(implementation_names, implementation); }
 
 }  // namespace cllab::model

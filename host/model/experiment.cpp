@@ -5,6 +5,7 @@
 
 #include "core/parallel.hpp"
 #include "core/random.hpp"
+#include "core/table.hpp"
 
 namespace cllab::model {
 namespace {
@@ -17,15 +18,9 @@ std::uint64_t poison_word(std::uint64_t seed, std::size_t group) {
 }  // namespace
 
 std::size_t pixel_bytes(Image::Format format) {
-    switch (format) {
-        case Image::Format::r8_unsigned:
-        case Image::Format::r8_normalised:
-            return 1;
-        case Image::Format::rgba32_float:
-            return 16;
-        default:
-            return 4;
-    }
+    static constexpr Entry<Image::Format, std::size_t> sizes[] = {
+        {Image::Format::r8_unsigned, 1}, {Image::Format::r8_normalised, 1}, {Image::Format::rgba32_float, 16}};
+    return value_of(sizes, format, 4);
 }
 
 std::byte poison_byte(std::uint64_t seed, std::size_t index) {

@@ -1,35 +1,19 @@
 #include "model/explanation.hpp"
 
+#include "core/table.hpp"
+
 namespace cllab::model {
+namespace {
 
-const char* name(Limit limit) {
-    switch (limit) {
-        case Limit::named:
-            return "named";
-        case Limit::close:
-            return "close";
-        case Limit::unexplained:
-            return "not explained";
-        case Limit::withdrawn:
-            return "withdrawn";
-        case Limit::unsteady:
-            return "unsteady";
-        case Limit::impossible:
-            break;
-    }
-    return "impossible";
-}
+constexpr Entry<Limit, const char*> limit_names[] = {
+    {Limit::named, "named"},         {Limit::close, "close"},       {Limit::unexplained, "not explained"},
+    {Limit::withdrawn, "withdrawn"}, {Limit::unsteady, "unsteady"}, {Limit::impossible, "impossible"}};
+constexpr Entry<Outcome, const char*> outcome_names[] = {
+    {Outcome::as_predicted, "as predicted"}, {Outcome::otherwise, "otherwise"}, {Outcome::undecided, "undecided"}};
 
-const char* name(Outcome outcome) {
-    switch (outcome) {
-        case Outcome::as_predicted:
-            return "as predicted";
-        case Outcome::otherwise:
-            return "otherwise";
-        case Outcome::undecided:
-            break;
-    }
-    return "undecided";
-}
+}  // namespace
+
+const char* name(Limit limit) { return value_of(limit_names, limit); }
+const char* name(Outcome outcome) { return value_of(outcome_names, outcome); }
 
 }  // namespace cllab::model

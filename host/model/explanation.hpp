@@ -68,11 +68,11 @@ struct Explanation {
     std::vector<std::pair<std::string, std::string>> unbounded;  ///< what has no bound, and why
     std::vector<std::string> missing;  ///< figures that the profile has not, and that would bound it
     Limit limit = Limit::unexplained;
-    std::size_t second =
-        0;  ///< of a named limit: the bound that follows the first one in time instead of running beside it; 0: none
+    /// Of a named limit: the bound that follows the first one in time instead of running beside it; 0: none.
+    std::size_t second = 0;
     std::vector<PeakAgain> again;  ///< in the order measured
-    double first_seconds =
-        0;  ///< what the cell took when it was first measured, where it was measured a second time; 0: it was not
+    /// What the cell took when it was first measured, where it was measured a second time; 0: it was not.
+    double first_seconds = 0;
     std::vector<ClaimTest> tests;
     std::optional<ModelledTime> modelled;
     std::string unmodelled;  ///< why not, where it was asked for

@@ -54,8 +54,8 @@ struct Hot {
                                 *unknown = "unknown";
     std::string evidence = unknown;
     std::string reason;  ///< why it is unknown, in one sentence; empty otherwise
-    std::string
-        method;  ///< "perf_event_open, cpu-clock", "ncu, inst_executed"; empty where nothing was sampled or counted
+    /// "perf_event_open, cpu-clock", "ncu, inst_executed"; empty where nothing was sampled or counted.
+    std::string method;
     unsigned samples = 0;        ///< of all threads of the process while the kernel ran again and again
     unsigned in_kernel = 0;      ///< of these, in the functions of the listing
     std::uint64_t executed = 0;  ///< instructions that warps executed in one launch; 0 where nobody counted

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <utility>
 
 namespace cllab::model {
 
@@ -10,7 +9,7 @@ std::vector<HotRegion> hot_regions(const Hot& hot) {
     std::vector<HotRegion> out;
     if (!hot.known()) return out;
     for (const auto& block : hot.blocks) {
-        auto found = std::find_if(out.begin(), out.end(), [&](const auto& region) {
+        auto found = std::ranges::find_if(out, [&](const auto& region) {
             const auto& first = *region.blocks.front();
             return first.function == block.function && first.loops == block.loops;
         });
@@ -22,9 +21,8 @@ std::vector<HotRegion> hot_regions(const Hot& hot) {
         found->share += block.share;
         found->instructions += block.instructions;
     }
-    for (auto& region : out)
-        std::sort(region.blocks.begin(), region.blocks.end(), [](auto a, auto b) { return a->begin < b->begin; });
-    std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.share > b.share; });
+    for (auto& region : out) std::ranges::sort(region.blocks, [](auto a, auto b) { return a->begin < b->begin; });
+    std::ranges::stable_sort(out, [](const auto& a, const auto& b) { return a.share > b.share; });
     return out;
 }
 

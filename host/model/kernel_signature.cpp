@@ -1,6 +1,5 @@
 #include "model/kernel_signature.hpp"
 
-#include <cstdlib>
 #include <utility>
 
 namespace cllab::model {

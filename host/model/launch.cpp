@@ -39,7 +39,7 @@ private:
     }
     /// Which of the arguments has the name.
     std::size_t place(const std::string& name) const {
-        const auto found = std::find_if(setup_.args.begin(), setup_.args.end(), [&](const auto& argument) {
+        const auto found = std::ranges::find_if(setup_.args, [&](const auto& argument) {
             return std::visit([&](const auto& a) { return a.name == name; }, argument);
         });
         return static_cast<std::size_t>(found - setup_.args.begin());

@@ -30,9 +30,9 @@ struct Limits {
     double empty_launch_seconds = 0;     ///< START to END
     std::uint64_t last_level_bytes = 0;  ///< smallest footprint of a chase seen not to fit, or largest region read at a
                                          ///< cache's bandwidth; only when memory was seen beyond
-    std::vector<Figure> figures;  ///< all of the profile
-    std::vector<std::uint64_t>
-        caches;  ///< bytes that one instance of each level of a CPU holds by the operating system, first level first
+    std::vector<Figure> figures;         ///< all of the profile
+    /// Bytes that one instance of each level of a CPU holds by the operating system, first level first.
+    std::vector<std::uint64_t> caches;
     unsigned units = 1;  ///< that the driver reports
     /// Bytes and seconds a load of the chases in random order, by ascending bytes; of two kinds of pages the slower
     /// one.
@@ -54,7 +54,7 @@ struct Limits {
 
     /// Nothing where the profile has no such figure, or none above zero.
     const Figure* find(const std::string& id) const {
-        const auto found = std::find_if(figures.begin(), figures.end(), [&](const Figure& f) { return f.id == id; });
+        const auto found = std::ranges::find_if(figures, [&](const Figure& f) { return f.id == id; });
         return found == figures.end() || !(found->value > 0) ? nullptr : &*found;
     }
 };

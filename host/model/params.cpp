@@ -75,8 +75,7 @@ std::vector<std::string> Params::unread() const {
 namespace {
 
 const Variant& kernel_of(const Experiment& experiment, const Native& native) {
-    const auto found = std::find_if(experiment.variants.begin(), experiment.variants.end(),
-                                    [&](const auto& v) { return v.name == native.like; });
+    const auto found = std::ranges::find_if(experiment.variants, [&](const auto& v) { return v.name == native.like; });
     if (found == experiment.variants.end())
         throw Error(Blame::result,
                     "'" + experiment.family + "' has no variant '" + native.like + "', which its native loop is like");
@@ -115,7 +114,7 @@ Point like(const Point& asked, const Point& resolved) {
 
 /// The operation with the loop in the place of its launches.
 void put_loop(Setup& setup, const std::shared_ptr<const Native>& native, const Device& device) {
-    const bool moves = std::any_of(setup.steps.begin(), setup.steps.end(), [](const auto& s) {
+    const bool moves = std::ranges::any_of(setup.steps, [](const auto& s) {
         return std::holds_alternative<Upload>(s) || std::holds_alternative<Download>(s);
     });
     if (moves || setup.slope)

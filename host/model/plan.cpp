@@ -64,8 +64,7 @@ Axis build_options_axis() {
 
 bool has_build_options_axis(const Experiment& experiment, const Point& point) {
     const auto name = build_options_axis().name;
-    return point.has(name) &&
-           std::none_of(experiment.axes.begin(), experiment.axes.end(), [&](const auto& a) { return a.name == name; });
+    return point.has(name) && std::ranges::none_of(experiment.axes, [&](const auto& a) { return a.name == name; });
 }
 
 std::vector<Axis> axes_of(const Experiment& experiment, const Variant& variant, const Settings& settings) {
@@ -73,8 +72,8 @@ std::vector<Axis> axes_of(const Experiment& experiment, const Variant& variant, 
     for (const auto& axis : experiment.axes) {
         const bool is_native = variant.native != nullptr;
         if (!axis.is_of(is_native ? variant.native->like : variant.name)) continue;
-        if (is_native && !axis.only.empty() && !axis.tune.empty())
-            continue;  // how that kernel is launched is nothing to a loop
+        // How that kernel is launched is nothing to a loop.
+        if (is_native && !axis.only.empty() && !axis.tune.empty()) continue;
         out.push_back(axis);
         for (const auto* source : {&variant.axes, &settings}) {
             for (const auto& [name, list] : *source) {
@@ -84,8 +83,7 @@ std::vector<Axis> axes_of(const Experiment& experiment, const Variant& variant, 
     }
     if (variant.native) return out;  // the build options are a kernel's
     auto options = build_options_axis();
-    const bool own = std::any_of(experiment.axes.begin(), experiment.axes.end(),
-                                 [&](const auto& a) { return a.name == options.name; });
+    const bool own = std::ranges::any_of(experiment.axes, [&](const auto& a) { return a.name == options.name; });
     for (const auto& [name, list] : settings) {
         if (own || name != options.name) continue;
         options.values = expand_axis(options, list);
@@ -118,8 +116,7 @@ std::vector<Group> make_plan(const std::vector<Selected>& selected, const Settin
     check_settings(selected, settings);
     std::vector<const Experiment*> families;
     for (const auto& s : selected) {
-        if (std::find(families.begin(), families.end(), s.experiment) == families.end())
-            families.push_back(s.experiment);
+        if (std::ranges::find(families, s.experiment) == families.end()) families.push_back(s.experiment);
     }
     std::vector<Group> out;
     std::size_t cells = 0;
@@ -129,8 +126,8 @@ std::vector<Group> make_plan(const std::vector<Selected>& selected, const Settin
             if (s.experiment != family) continue;
             auto axes = axes_of(*family, *s.variant, settings);
             for (auto& axis : axes) {
-                const bool is_set = std::any_of(settings.begin(), settings.end(),
-                                                [&](const auto& setting) { return setting.first == axis.name; });
+                const bool is_set =
+                    std::ranges::any_of(settings, [&](const auto& setting) { return setting.first == axis.name; });
                 if (which == Points::first && !is_set) axis.values.resize(1);
             }
             auto points = cross(axes);

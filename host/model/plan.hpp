@@ -22,8 +22,8 @@ struct Cell {
     Point point;            ///< the axes that the variant has
     std::string label;      ///< the axes that vary in this plan, "width=1024,height=512"; empty when none does
     std::string options{};  ///< appended to its build options, behind the user's
-    std::shared_ptr<const StoredBuild>
-        stored{};  ///< built instead of its family's text and options, where there is one
+    /// Built instead of its family's text and options, where there is one.
+    std::shared_ptr<const StoredBuild> stored{};
 };
 
 /// Cells of one family at one point: a comparison, whose samples are interleaved round by round.

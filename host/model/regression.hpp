@@ -34,8 +34,8 @@ const char* name(CellChange change);  ///< "newly wrong", "same code": the JSON 
 struct CellTest {
     RatioEstimate ratio;    ///< today over baseline; its interval holds for all cells of the family together
     RatioEstimate control;  ///< today over today built once more; n = 0: none was taken
-    double floor =
-        0;         ///< what had to be exceeded: the threshold, or the control's own distance from 1 where that is more
+    /// What had to be exceeded: the threshold, or the control's own distance from 1 where that is more.
+    double floor = 0;
     double p = 1;  ///< two-sided, of the ratio being within the floor; what looking more than once costs is in it
     double adjusted = 1;  ///< p corrected by Holm for the number of cells
 };
@@ -57,8 +57,8 @@ struct RegressionCell {
 /// A/A over the same cells: what the run would have claimed of code that is equal.
 struct Calibration {
     unsigned cells = 0, alarms = 0;  ///< cells tested, and those called slower or faster
-    double typical = 0,
-           worst = 0;  ///< smallest slowdown that would have been found, as a part of 1: median and largest over cells
+    /// Smallest slowdown that would have been found, as a part of 1: median and largest over cells.
+    double typical = 0, worst = 0;
     unsigned blind = 0;  ///< cells with too few arrangements to find any
 };
 

@@ -1,7 +1,6 @@
 #include "model/result.hpp"
 
-#include <array>
-
+#include "core/table.hpp"
 #include "core/text.hpp"
 #include "model/comparison.hpp"
 #include "model/regression.hpp"
@@ -9,99 +8,44 @@
 namespace cllab::model {
 namespace {
 
-constexpr std::array<Status, 6> statuses{Status::ok,           Status::unsupported,
-                                         Status::build_failed, Status::launch_failed,
-                                         Status::wrong_result, Status::timed_out};
+constexpr Entry<Status, const char*> status_names[] = {{Status::ok, "ok"},
+                                                       {Status::unsupported, "unsupported"},
+                                                       {Status::build_failed, "build_failed"},
+                                                       {Status::launch_failed, "launch_failed"},
+                                                       {Status::wrong_result, "wrong_result"},
+                                                       {Status::timed_out, "timed_out"}};
+constexpr Entry<Better, const char*> better_names[] = {
+    {Better::lower, "lower"}, {Better::higher, "higher"}, {Better::neither, "neither"}};
+constexpr Entry<Verdict, const char*> verdict_names[] = {{Verdict::faster, "faster"},
+                                                         {Verdict::slower, "slower"},
+                                                         {Verdict::same, "same"},
+                                                         {Verdict::same_code, "same code"},
+                                                         {Verdict::undecided, "undecided"}};
+constexpr Entry<CellChange, const char*> change_names[] = {{CellChange::newly_wrong, "newly wrong"},
+                                                           {CellChange::newly_failing, "newly failing"},
+                                                           {CellChange::other_results, "other results"},
+                                                           {CellChange::slower, "slower"},
+                                                           {CellChange::still_failing, "still failing"},
+                                                           {CellChange::undecided, "undecided"},
+                                                           {CellChange::incomparable, "incomparable"},
+                                                           {CellChange::vanished, "vanished"},
+                                                           {CellChange::added, "new"},
+                                                           {CellChange::fixed, "fixed"},
+                                                           {CellChange::faster, "faster"},
+                                                           {CellChange::same, "same"},
+                                                           {CellChange::same_code, "same code"},
+                                                           {CellChange::unsupported, "unsupported"}};
 
 }  // namespace
 
-const char* name(Status status) {
-    switch (status) {
-        case Status::ok:
-            return "ok";
-        case Status::unsupported:
-            return "unsupported";
-        case Status::build_failed:
-            return "build_failed";
-        case Status::launch_failed:
-            return "launch_failed";
-        case Status::wrong_result:
-            return "wrong_result";
-        case Status::timed_out:
-            break;
-    }
-    return "timed_out";
-}
+const char* name(Status status) { return value_of(status_names, status); }
+const char* name(Better better) { return value_of(better_names, better); }
+const char* name(Verdict verdict) { return value_of(verdict_names, verdict); }
+const char* name(CellChange change) { return value_of(change_names, change); }
 
-std::optional<Status> status_from(std::string_view text) {
-    for (const auto status : statuses)
-        if (text == name(status)) return status;
-    return std::nullopt;
-}
+std::optional<Status> status_from(std::string_view text) { return key_of(status_names, text); }
 
 bool is_failure(Status status) { return status != Status::ok && status != Status::unsupported; }
-
-const char* name(Better better) {
-    switch (better) {
-        case Better::lower:
-            return "lower";
-        case Better::higher:
-            return "higher";
-        case Better::neither:
-            break;
-    }
-    return "neither";
-}
-
-const char* name(Verdict verdict) {
-    switch (verdict) {
-        case Verdict::faster:
-            return "faster";
-        case Verdict::slower:
-            return "slower";
-        case Verdict::same:
-            return "same";
-        case Verdict::same_code:
-            return "same code";
-        case Verdict::undecided:
-            break;
-    }
-    return "undecided";
-}
-
-const char* name(CellChange change) {
-    switch (change) {
-        case CellChange::newly_wrong:
-            return "newly wrong";
-        case CellChange::newly_failing:
-            return "newly failing";
-        case CellChange::other_results:
-            return "other results";
-        case CellChange::slower:
-            return "slower";
-        case CellChange::still_failing:
-            return "still failing";
-        case CellChange::undecided:
-            return "undecided";
-        case CellChange::incomparable:
-            return "incomparable";
-        case CellChange::vanished:
-            return "vanished";
-        case CellChange::added:
-            return "new";
-        case CellChange::fixed:
-            return "fixed";
-        case CellChange::faster:
-            return "faster";
-        case CellChange::same:
-            return "same";
-        case CellChange::same_code:
-            return "same code";
-        case CellChange::unsupported:
-            break;
-    }
-    return "unsupported";
-}
 
 std::string device_key(const Record& record) {
     const auto& d = record.device;

@@ -105,8 +105,8 @@ struct CodeInfo {
 /// The declared work per unit of the cell's time: per operation, or per step of a slope. Zeros: not declared or not
 /// known.
 struct WorkInfo {
-    double bytes = 0,
-           flops = 0;            ///< that must move to or from memory; floating-point operations, for uint integer ones
+    /// That must move to or from memory; floating-point operations, for uint integer ones.
+    double bytes = 0, flops = 0;
     bool assumed = false;        ///< the bytes are those of every buffer once: nobody declared them
     std::optional<double> read;  ///< how many of the bytes are read; nothing: not known
     std::string type;            ///< that it computes in: "float", "double", "half", "uint"
@@ -114,8 +114,8 @@ struct WorkInfo {
                            ///< empty: not declared
     double atomics = 0;    ///< on global memory
     double footprint = 0;  ///< bytes of all buffers and images
-    bool shared =
-        false;  ///< each work-group goes through all of the footprint, so that no level's instances hold parts of it
+    /// Each work-group goes through all of the footprint, so that no level's instances hold parts of it.
+    bool shared = false;
     unsigned launches = 0;       ///< of an operation; 0 for a step
     double groups = 0;           ///< of the only launch
     double group = 0;            ///< work-items in one of its groups
@@ -124,8 +124,8 @@ struct WorkInfo {
     double local_bytes = 0;      ///< of local memory, loaded and stored
     double local_atomics = 0;    ///< on local memory
     double local_addresses = 0;  ///< words of a group's local memory that they go to
-    double instructions =
-        0;  ///< executed, as the hot block has them and as often as it must run for the declared bytes; of all cores
+    /// Executed, as the hot block has them and as often as it must run for the declared bytes; of all cores.
+    double instructions = 0;
 };
 
 /// What a profiler counted of one launch.
@@ -158,8 +158,8 @@ struct RunInfo {
     std::string label;  ///< --label
     std::optional<std::uint64_t> seed;  ///< of the first verification's inputs; absent in schema 1
     Order order;
-    std::map<std::string, std::string>
-        driver_caches;  ///< environment variables that set drivers' caches of compiled kernels and PoCL's threads
+    /// Environment variables that set drivers' caches of compiled kernels and PoCL's threads.
+    std::map<std::string, std::string> driver_caches;
 };
 
 /// The bright pixels of a picture that a cell makes, e.g. the defects of an image comparison.

@@ -37,7 +37,7 @@ std::vector<Selected> select(const std::vector<Experiment>& experiments, const s
             if (wanted) selected.push_back({&experiment, &variant, id});
         }
     }
-    const auto unused = std::find(used.begin(), used.end(), false);
+    const auto unused = std::ranges::find(used, false);
     if (unused != used.end()) nothing_matched(patterns[static_cast<std::size_t>(unused - used.begin())], experiments);
     return selected;
 }

@@ -32,26 +32,26 @@ public:
 
     /// Whether the result is near enough.
     template <typename T>
-    bool takes(T found, T expected) {
+    bool tolerates(T found, T expected) {
         if constexpr (std::is_floating_point_v<T>)
-            return takes_floating(static_cast<double>(found), static_cast<double>(expected),
-                                  [&] { return ulps_between(found, expected); });
+            return tolerates_floating(static_cast<double>(found), static_cast<double>(expected),
+                                      [&] { return ulps_between(found, expected); });
         else
-            return takes_distance(distance(found, expected), static_cast<double>(expected));
+            return tolerates_distance(distance(found, expected), static_cast<double>(expected));
     }
     /// The same for a floating-point result of any size: `ulps` is asked for finite numbers that differ.
     template <typename Ulps>
-    bool takes_floating(double found, double expected, Ulps ulps) {
+    bool tolerates_floating(double found, double expected, Ulps ulps) {
         floating_ = true;
-        if (found == expected || (std::isnan(found) && std::isnan(expected)))
-            return true;  // zeros of either sign are one value
+        // Zeros of either sign are one value.
+        if (found == expected || (std::isnan(found) && std::isnan(expected))) return true;
         if (!std::isfinite(found) || !std::isfinite(expected)) return false;
         const double steps = ulps();
         ulp_ = std::max(ulp_, steps);
-        return takes_distance(std::abs(found - expected), expected) || steps <= allowed_.ulp;
+        return tolerates_distance(std::abs(found - expected), expected) || steps <= allowed_.ulp;
     }
     /// A result of any type by its distance.
-    bool takes_distance(double apart, double expected) {
+    bool tolerates_distance(double apart, double expected) {
         absolute_ = std::max(absolute_, apart);
         if (expected != 0) relative_ = std::max(relative_, apart / std::abs(expected));
         return apart <= allowed_.absolute || apart <= allowed_.relative * std::abs(expected);

@@ -60,8 +60,7 @@ public:
         out.tried = entries_.size();
         for (const auto& [resolved, entry] : entries_)
             if (entry.seconds) out.ranked.emplace_back(entry.point, *entry.seconds);
-        std::stable_sort(out.ranked.begin(), out.ranked.end(),
-                         [](const auto& a, const auto& b) { return a.second < b.second; });
+        std::ranges::stable_sort(out.ranked, [](const auto& a, const auto& b) { return a.second < b.second; });
         return out;
     }
 
@@ -133,8 +132,7 @@ TuneSpace tune_space(const Selected& selected, const Settings& settings) {
     TuneSpace out;
     for (auto axis : axes_of(*selected.experiment, *selected.variant, settings)) {
         const bool tune = !axis.tune.empty();
-        const bool given =
-            std::any_of(settings.begin(), settings.end(), [&](const auto& s) { return s.first == axis.name; });
+        const bool given = std::ranges::any_of(settings, [&](const auto& s) { return s.first == axis.name; });
         const auto first = axis.values.front();
         if (tune && !given) axis.values = expand_axis(axis, join(axis.tune, ","));
         if (!tune && axis.values.size() > 1)
@@ -143,9 +141,8 @@ TuneSpace tune_space(const Selected& selected, const Settings& settings) {
                                           " and `cllab tune` takes one; choose it with --axis " + axis.name +
                                           "=VALUE (the axes it tunes are " + join(possible, ", ") + ")");
         // Tuning starts at the axis's own default, if that is a candidate at all.
-        out.initial.set(axis.name, std::find(axis.values.begin(), axis.values.end(), first) != axis.values.end()
-                                       ? first
-                                       : axis.values.front());
+        out.initial.set(axis.name,
+                        std::ranges::find(axis.values, first) != axis.values.end() ? first : axis.values.front());
         if (axis.values.size() > 1) out.tuned.push_back(axis.name);
         out.axes.push_back(std::move(axis));
     }

@@ -71,8 +71,7 @@ inline bool is(const std::string& text, Warning code) {
 }
 
 inline bool warns(const Record& record, Warning code) {
-    return std::any_of(record.warnings.begin(), record.warnings.end(),
-                       [&](const auto& text) { return is(text, code); });
+    return std::ranges::any_of(record.warnings, [&](const auto& text) { return is(text, code); });
 }
 
 }  // namespace cllab::model

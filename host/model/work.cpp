@@ -3,24 +3,16 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/table.hpp"
+
 namespace cllab::model {
 namespace {
 
-const char* chain_of(Declared::What what) {
-    switch (what) {
-        case Declared::What::multiply_add:
-        case Declared::What::integer_multiply:
-            return "multiply_add";
-        case Declared::What::load:
-            return "load";
-        case Declared::What::local_load:
-            return "local_load";
-        case Declared::What::atomic:
-            return "atomic";
-        default:
-            return "";
-    }
-}
+constexpr Entry<Declared::What, const char*> chains[] = {{Declared::What::multiply_add, "multiply_add"},
+                                                         {Declared::What::integer_multiply, "multiply_add"},
+                                                         {Declared::What::load, "load"},
+                                                         {Declared::What::local_load, "local_load"},
+                                                         {Declared::What::atomic, "atomic"}};
 
 /// The type of the operations declared, else of the axis that chooses one.
 std::string type_of(const Setup& setup) {
@@ -45,8 +37,7 @@ std::optional<double> read_of(const Setup& setup, double bytes) {
     constexpr double little = 0.02;
     if (setup.slope) {
         const auto stores = [](const Declared& d) { return d.what == Declared::What::store; };
-        const bool only_reads =
-            !setup.declared.empty() && std::none_of(setup.declared.begin(), setup.declared.end(), stores);
+        const bool only_reads = !setup.declared.empty() && std::ranges::none_of(setup.declared, stores);
         return only_reads ? std::optional(bytes) : std::nullopt;
     }
     if (std::abs(bytes - read - written) <= little * bytes) return read;
@@ -132,7 +123,7 @@ WorkInfo work_of(const Setup& setup) {
     out.local_bytes = setup.work.local_bytes + (launches == 1 ? sum(local_load, items) + sum(local_store, items) : 0);
     out.barriers = setup.work.barriers + (launches == 1 ? sum(barrier, 1) : 0);
     if (setup.chained && !setup.declared.empty()) {
-        out.chain = chain_of(setup.declared.front().what);
+        out.chain = value_of(chains, setup.declared.front().what, "");
         out.links = setup.slope ? 1 : setup.declared.front().count;
     } else if (setup.work.chain > 0) {
         out.chain = "load";

@@ -20,7 +20,7 @@ double weight(const Amount& amount) {
 std::string program_of(const model::Cell& cell, const std::vector<std::string>& data) {
     auto out = cell.id;
     for (const auto& [axis, value] : cell.point.values())
-        if (std::find(data.begin(), data.end(), axis) == data.end()) out += " " + axis + "=" + value;
+        if (std::ranges::find(data, axis) == data.end()) out += " " + axis + "=" + value;
     return out;
 }
 

@@ -4,10 +4,8 @@
 #include <cmath>
 #include <iterator>
 #include <map>
-#include <set>
 
 #include "core/mode.hpp"
-#include "core/text.hpp"
 #include "core/units.hpp"
 #include "model/registry.hpp"
 
@@ -50,8 +48,7 @@ double position(const Axis* axis, const Record& record) {
     const auto* text = axis ? value_of(record.point, axis->name) : nullptr;
     if (!text) return 0;
     if (axis->kind == Axis::Kind::choice)
-        return static_cast<double>(std::find(axis->choices.begin(), axis->choices.end(), *text) -
-                                   axis->choices.begin());
+        return static_cast<double>(std::ranges::find(axis->choices, *text) - axis->choices.begin());
     if (axis->kind != Axis::Kind::shape) return parse_real(*text).value_or(0);
     Point point;
     point.set(axis->name, *text);
@@ -108,8 +105,7 @@ std::vector<Curve> curves_of(const Experiment& experiment, const Rows& records) 
         out[at->second].samples.push_back(sample_of(record, position(axis, record)));
     }
     for (auto& curve : out) {
-        std::stable_sort(curve.samples.begin(), curve.samples.end(),
-                         [](const auto& a, const auto& b) { return a.x < b.x; });
+        std::ranges::stable_sort(curve.samples, [](const auto& a, const auto& b) { return a.x < b.x; });
     }
     return out;
 }
@@ -146,8 +142,8 @@ void keep_shorter(std::vector<Record>& records, std::vector<Record> again) {
     constexpr double disturbed = 0.1;
     for (auto& second : again) {
         if (second.status != Status::ok || !second.time || second.time->uncertainty() > disturbed) continue;
-        const auto first = std::find_if(records.begin(), records.end(),
-                                        [&](const Record& r) { return r.id == second.id && r.point == second.point; });
+        const auto first = std::ranges::find_if(
+            records, [&](const Record& r) { return r.id == second.id && r.point == second.point; });
         if (first != records.end() && first->time && second.time->median < first->time->median)
             *first = std::move(second);
     }

@@ -36,7 +36,6 @@ const std::vector<Figure>& figures() {
         {"Compute", "vectorised work-items", "divergence.vectorised", no, {}, "straight"},
         {"Compute", "parallelism for full rate", "fma.parallelism", no, {}, "ilp"},
         {"Compute", "resident work-items", "dispatch.resident", no, {}, "1d"},
-
         {"Arithmetic", "FMA latency", "fma.latency.*", cycles, {}, "latency"},
         {"Arithmetic", "FMA latency in cycles", "fma.cycles.*", no, {}, "clock"},
         {"Arithmetic", "peak rate", "fma.peak.*", rate_of_unit, {}, "peak"},
@@ -47,14 +46,11 @@ const std::vector<Figure>& figures() {
         {"Arithmetic", "code knee", "fma.code.knee", no, {}, "code"},
         {"Arithmetic", "function latency", "math.latency.*", cycles, {}, "latency"},
         {"Arithmetic", "function rate", "math.rate.*", rate_of_unit, {}, "rate"},
-
         {"Registers", "registers a work-item", "registers.item.*", no, {}, "live"},
         {"Registers", "registers a group", "registers.group.*", no, group_claim, "live"},
         {"Registers", "live values", "registers.live.*", no, {}, "live"},
-
         {"Branches", "cost of ways", "divergence.ways.*", no, {}, "paths"},
         {"Branches", "branch or select", "divergence.against.*", no, {}, "branch"},
-
         {"Caches and memory", "capacity", "latency.l?.size", no, cache_claim, "global"},
         {"Caches and memory", "capacity", "latency.*.size", no, {}, "global"},
         {"Caches and memory", "local memory latency", "latency.local.latency", cycles, local_claim, "local"},
@@ -69,7 +65,6 @@ const std::vector<Figure>& figures() {
         {"Caches and memory", "memory bandwidth", "bandwidth.*", rate, {}, "copy"},
         {"Caches and memory", "scattered access", "scatter.*", no, {}, "load"},
         {"Caches and memory", "channels", "channels.*", no, {}, "load"},
-
         {"Local memory and atomics", "bandwidth", "banks.rate", rate_of_unit, {}, "rate"},
         {"Local memory and atomics", "banks", "banks.load.*", cycles, {}, "word"},
         {"Local memory and atomics", "banks", "banks.way.*", cycles, {}, "word"},
@@ -77,7 +72,6 @@ const std::vector<Figure>& figures() {
         {"Local memory and atomics", "barrier", "barrier.*", cycles, {}, "plain"},
         {"Local memory and atomics", "atomics", "atomic.latency", cycles, {}, "chain"},
         {"Local memory and atomics", "atomics", "atomic.*", rate, {}, "global"},
-
         {"Launching", "empty kernel", "launch.empty.*", no, {}, "item"},
         {"Launching", "second launch", "launch.second.*", no, {}, "item"},
         {"Launching", "launch to launch", "launch.next.*", no, {}, "item"},

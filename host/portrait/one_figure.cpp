@@ -39,6 +39,31 @@ std::optional<std::pair<double, double>> level_of(const std::string& figure, con
                      static_cast<double>(device.host_cache_levels[level])};
 }
 
+/// Of a level of the caches: `id` is its bandwidth, that of a copy within it, or its latency.
+std::vector<Part> parts_of_level(const std::string& id, const std::string& figure, const Device& device) {
+    if (glob_match("bandwidth.l?.rate", id)) {
+        const auto level = level_of(figure, device);
+        constexpr double largest = 64 << 20;  // as in the portrait
+        if (!level || 2.4 * level->first > std::min(0.75 * level->second, largest)) return {};
+        return {{"bandwidth_reread",
+                 {{"width", "64"}, {"size", between(2 * level->first, std::min(0.75 * level->second, largest), 3)}}}};
+    }
+    if (glob_match("bandwidth.l?.copy", id)) {
+        const auto level = model::copied_in_last_level(device);
+        constexpr double largest = 32 << 20;  // as in the portrait
+        const bool is_last = figure.substr(0, 2) == "l" + std::to_string(device.host_cache_levels.size());
+        if (!device.is_cpu() || !is_last || !level || 1.2 * level->first >= std::min(level->second, largest)) return {};
+        return {{"bandwidth_copy",
+                 {{"width", "64"}, {"size", between(level->first / 2, std::min(level->second, largest) / 2, 3)}}}};
+    }
+    constexpr double near = 1.34;  // footprints that differ by less may be of the same level
+    const auto level = level_of(figure, device);
+    if (!level || level->second > 64 << 20 || near * near * near * level->first > level->second) return {};
+    const auto footprints = between(near * level->first, level->second / near, 4);
+    return {{"latency_global", {{"order", "paged"}, {"pages", "huge"}, {"footprint", footprints}}},
+            {"latency_global", {{"order", "paged"}, {"pages", "small"}, {"footprint", footprints}}}};
+}
+
 }  // namespace
 
 std::vector<Part> parts_of_figure(const std::string& id, const Device& device) {
@@ -51,21 +76,8 @@ std::vector<Part> parts_of_figure(const std::string& id, const Device& device) {
         for (auto& part : out) part.axes.emplace_back("type", rest.substr(0, rest.find('.')));
         return out;
     }
-    if (is("bandwidth.l?.rate")) {
-        const auto level = level_of(figure, device);
-        constexpr double largest = 64 << 20;  // as in the portrait
-        if (!level || 2.4 * level->first > std::min(0.75 * level->second, largest)) return {};
-        return {{"bandwidth_reread",
-                 {{"width", "64"}, {"size", between(2 * level->first, std::min(0.75 * level->second, largest), 3)}}}};
-    }
-    if (is("bandwidth.l?.copy")) {
-        const auto level = model::copied_in_last_level(device);
-        constexpr double largest = 32 << 20;  // as in the portrait
-        const bool is_last = figure.substr(0, 2) == "l" + std::to_string(device.host_cache_levels.size());
-        if (!device.is_cpu() || !is_last || !level || 1.2 * level->first >= std::min(level->second, largest)) return {};
-        return {{"bandwidth_copy",
-                 {{"width", "64"}, {"size", between(level->first / 2, std::min(level->second, largest) / 2, 3)}}}};
-    }
+    if (is("bandwidth.l?.rate") || is("bandwidth.l?.copy") || is("latency.l?.latency"))
+        return parts_of_level(id, figure, device);
     if (is("bandwidth.copy") || is("bandwidth.batch") || is("bandwidth.read") || is("bandwidth.write") ||
         is("bandwidth.triad")) {
         auto out = parts_of_variant(family + "_" + figure, device);
@@ -76,14 +88,6 @@ std::vector<Part> parts_of_figure(const std::string& id, const Device& device) {
             out.back().pattern = "bandwidth_read";
         }
         return out;
-    }
-    if (is("latency.l?.latency")) {
-        constexpr double near = 1.34;  // footprints that differ by less may be of the same level
-        const auto level = level_of(figure, device);
-        if (!level || level->second > 64 << 20 || near * near * near * level->first > level->second) return {};
-        const auto footprints = between(near * level->first, level->second / near, 4);
-        return {{"latency_global", {{"order", "paged"}, {"pages", "huge"}, {"footprint", footprints}}},
-                {"latency_global", {{"order", "paged"}, {"pages", "small"}, {"footprint", footprints}}}};
     }
     if (is("dispatch.group.time") && device.is_cpu()) return parts_of_variant("dispatch_1d", device);
     if (is("banks.rate")) return parts_of_variant("banks_rate", device);

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "core/suggest.hpp"
+#include "core/table.hpp"
 #include "core/units.hpp"
 #include "device/program.hpp"
 #include "run/cell/operation.hpp"
@@ -34,24 +35,15 @@ const char* const source =
     "    sums[get_global_id(0)] = sum;\n"
     "}\n";
 
+constexpr Entry<Cache, const char*> cache_names[] = {
+    {Cache::hot, "hot"}, {Cache::cold, "cold"}, {Cache::rotate, "rotate"}};
+
 }  // namespace
 
-const char* name(Cache cache) {
-    switch (cache) {
-        case Cache::hot:
-            return "hot";
-        case Cache::cold:
-            return "cold";
-        case Cache::rotate:
-            break;
-    }
-    return "rotate";
-}
+const char* name(Cache cache) { return value_of(cache_names, cache); }
 
 Cache cache_from(const std::string& text) {
-    for (const auto cache : {Cache::hot, Cache::cold, Cache::rotate}) {
-        if (text == name(cache)) return cache;
-    }
+    if (const auto cache = key_of(cache_names, text)) return *cache;
     throw Error(Blame::usage, "option '--cache' is '" + text + "'; possible are hot, cold and rotate" +
                                   or_did_you_mean(text, {"hot", "cold", "rotate"}));
 }

@@ -15,6 +15,7 @@
 #include "core/text.hpp"
 #include "inspect/tools/dump_folder.hpp"
 #include "run/finish_queue.hpp"
+#include "run/rounds.hpp"
 
 namespace cllab::run {
 namespace {
@@ -46,7 +47,8 @@ public:
           prepared_(prepared),
           finish_queue_(finish_queue),
           observer_(observer),
-          share_(share) {}
+          share_(share),
+          rounds_(session, instruments, settings_, observer, number_) {}
 
     /// `next`: says which comparison comes after this one, or that there is none; asked when the last cell begins, so
     /// that what several processes share is not taken long before it is done.
@@ -74,13 +76,13 @@ private:
         session_.scatter(random());
         std::vector<std::size_t> turns(group_.size());
         std::iota(turns.begin(), turns.end(), std::size_t{0});
-        std::shuffle(turns.begin(), turns.end(), random);
+        std::ranges::shuffle(turns, random);
         Cells cells;
         bool fine = true;
         for (const auto i : turns) {
             cancel_point();
             auto cell = make_cell(i);
-            const auto same = std::find_if(cells.begin(), cells.end(), [&](const auto& other) {
+            const auto same = std::ranges::find_if(cells, [&](const auto& other) {
                 const auto &one = group_[i], &two = group_[other.index];
                 return one.experiment == two.experiment && one.variant == two.variant && one.point == two.point;
             });
@@ -91,39 +93,12 @@ private:
             cells.push_back(std::move(cell));
             if (!fine) break;
         }
-        if (fine) treat_data_alike(cells);
-        if (fine) take_rounds(cells, random);
+        if (fine) rounds_.of_arrangement(cells, random);
         for (auto& cell : cells) {
             if (cell.sampling) finish_arrangement(*cell.state, *cell.sampling);
             observer_.done(number_, cell.index, cell.state->record);
         }
         cancel_point();
-    }
-
-    /// Rounds in pairs, the second in the reverse order of the first (ABBA), the first in a random one.
-    void take_rounds(Cells& cells, Random& random) {
-        constexpr unsigned least = 6, few = 2;
-        std::vector<std::size_t> turns(cells.size());
-        std::iota(turns.begin(), turns.end(), std::size_t{0});
-        refer(cells);
-        const auto start = Clock::now();
-        for (unsigned round = 0;; ++round) {
-            const double spent = seconds_since(start) / static_cast<double>(cells.size());
-            if (observer_.cancelled()) break;
-            if (round % 2 == 0) {
-                if (round >= least && spent >= settings_.sampling_seconds) break;
-                if (round >= few && spent >= 4 * settings_.sampling_seconds) break;
-                std::shuffle(turns.begin(), turns.end(), random);
-            } else {
-                std::reverse(turns.begin(), turns.end());
-            }
-            for (const auto i : turns) {
-                observer_.begin(number_, cells[i].index, cells[i].state->record, "sample");
-                if (!cells[i].sampling->sample_of_arrangement(round)) return;
-            }
-            if (instruments_.reference().due()) refer(cells);
-        }
-        refer(cells);
     }
 
     bool builds_ahead() const { return session_.works_beside_host() && settings_.builds_ahead; }
@@ -253,56 +228,12 @@ private:
             end_later(std::move(cell));
             return true;
         });
-        treat_data_alike(cells);
-        // Round by round, so that drift hits every cell of the comparison alike.
-        std::vector<std::size_t> active(cells.size());
-        for (std::size_t i = 0; i < active.size(); ++i) active[i] = i;
-        refer(cells);
-        for (unsigned round = 0; !active.empty() && !observer_.cancelled(); ++round) {
-            std::erase_if(active, [&](std::size_t i) {
-                observer_.begin(number_, cells[i].index, cells[i].state->record, "sample");
-                return !cells[i].sampling->sample(round);
-            });
-            // ABBA: who goes first, and after whom, evens out.
-            std::reverse(active.begin(), active.end());
-            yardsticks.sample();
-            // Between rounds, so that what is set aside is whole rounds of every cell.
-            if (active.empty() || instruments_.reference().due()) refer(cells);
-            if (!active.empty()) continue;
-            // The last reference may have taken away what seemed enough.
-            for (std::size_t i = 0; i < cells.size(); ++i) {
-                if (cells[i].sampling->lacks_samples()) active.push_back(i);
-            }
-        }
-        while (!observer_.cancelled() && yardsticks.sample()) {
-        }
+        rounds_.until_known(cells);
         yardsticks.finish();
         for (auto& cell : cells) {
             if (const auto* known = yardsticks.find(yardstick_bytes(*cell.state))) set_yardstick(*cell.state, *known);
         }
-        // An interrupt ends the sampling, not the cells: what has samples is finished with what it has.
-        for (const auto i : active) cells[i].sampling->stop_early();
         share_out(shared, cells);
-    }
-
-    /// Where the time of one depends on what operations do to the data, all begin with the data put back: like is held
-    /// against like.
-    void treat_data_alike(Cells& cells) {
-        const auto one = std::find_if(cells.begin(), cells.end(), [](const auto& c) { return c.state->fresh_data; });
-        if (one == cells.end()) return;
-        for (auto& cell : cells)
-            cell.sampling->begin_with_fresh_data("cllab restores the inputs before each timed operation, as for '" +
-                                                 one->state->cell.id + "', whose time depends on it");
-    }
-
-    void refer(Cells& cells) {
-        if (cells.empty()) return;
-        const double seconds = instruments_.reference().take();
-        const auto clocks = session_.clocks();
-        for (auto& cell : cells) {
-            cell.sampling->reference(seconds);
-            if (clocks) cell.state->clocks(*clocks);
-        }
     }
 
     void end_later(CellRun cell) {
@@ -339,6 +270,7 @@ private:
     FinishQueue& finish_queue_;
     Observer& observer_;
     Share* share_;
+    Rounds rounds_;
     std::function<GroupRun*()> next_;
     std::map<std::size_t, CellRun> begun_;  ///< not yet prepared
 };

@@ -49,8 +49,7 @@ std::vector<std::string> promised_group(const model::Setup& setup, const model::
     }
     if (locals.empty()) locals.push_back(setup.local);
     const auto& local = locals.front();
-    const bool shared =
-        std::all_of(locals.begin(), locals.end(), [&](const auto& l) { return l.dims > 0 && l.size == local.size; });
+    const bool shared = std::ranges::all_of(locals, [&](const auto& l) { return l.dims > 0 && l.size == local.size; });
     if (!shared || local.count() <= device.max_group) return {};
     return {"LAB_GROUP_X=" + std::to_string(local.size[0]), "LAB_GROUP_Y=" + std::to_string(local.size[1]),
             "LAB_GROUP_Z=" + std::to_string(local.size[2])};

@@ -15,8 +15,8 @@ namespace cllab::run {
 
 struct MeasureRules {
     double warm_seconds = 0.1;  ///< of the device at least this long
-    double warm_cap_seconds =
-        0.2;  ///< at most this long: a busy host never settles within 1 %, and waiting does not help it
+    /// At most this long: a busy host never settles within 1 %, and waiting does not help it.
+    double warm_cap_seconds = 0.2;
     double cold_after_seconds = 1;  ///< a device that did nothing for so long is warmed up again
     unsigned window = 8;            ///< launches of a warm-up window
     double settled_within = 0.01;   ///< medians of the last two windows agree within this

@@ -11,8 +11,7 @@ constexpr std::size_t most_programs = 128;
 
 std::shared_future<device::Built> Programs::build(const std::string& source, const std::string& options) {
     auto key = options + std::string(1, '\0') + source;
-    const auto found =
-        std::find_if(recent_.begin(), recent_.end(), [&](const auto& entry) { return entry.first == key; });
+    const auto found = std::ranges::find_if(recent_, [&](const auto& entry) { return entry.first == key; });
     if (found != recent_.end()) {
         ++shared_;
         return found->second;

@@ -49,21 +49,21 @@ struct Settings {
     std::optional<unsigned> count_above;  ///< --count-above: grey level
     bool steps = false;                   ///< each part of an operation gets a time of its own, where it has several
     bool read_code = true;                ///< false: nobody looks at the code of its programs, and there are no dumps
-    bool keep_builds =
-        false;  ///< the next run on the device need not build what this one did; no text may include files
-    bool builds_ahead =
-        true;  ///< several cells at once where the device can; false: a driver that ends ends in its cell
+    /// The next run on the device need not build what this one did; no text may include files.
+    bool keep_builds = false;
+    /// Several cells at once where the device can; false: a driver that ends ends in its cell.
+    bool builds_ahead = true;
     std::map<std::string, model::Limits> limits;  ///< of devices that have a profile, by selector
     /// Says why a record is impossible by its device's limits; the sentence becomes a warning. `one_launch`: the time
     /// is of one launch, by the event clock.
     std::function<std::optional<std::string>(const model::Record&, const model::Limits&, bool one_launch)> judge;
-    std::function<std::string(const model::Record&, const model::Limits&)>
-        name_limit;  ///< for Record::limit, by the limits of its device
+    /// For Record::limit, by the limits of its device.
+    std::function<std::string(const model::Record&, const model::Limits&)> name_limit;
 };
 
 struct RunRequest {
-    std::optional<model::Cell>
-        yardstick;  ///< the copy that `of copy` is against, with an axis "size"; nothing: no `of copy`
+    /// The copy that `of copy` is against, with an axis "size"; nothing: no `of copy`.
+    std::optional<model::Cell> yardstick;
     std::vector<model::Group> comparisons;
     Settings settings;
     /// Comparisons that are likely to follow. They are built beside the last of `comparisons` where the device can and

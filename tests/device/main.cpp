@@ -2,9 +2,6 @@
 // CLLAB_TEST_DEVICE selects the device (default cpu), and
 // CLLAB_TEST_BUILD_OPTIONS is appended to every build, e.g. -cl-opt-disable.
 #define BOOST_TEST_NO_MAIN
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 #include <cstdio>
 

@@ -87,8 +87,8 @@ BOOST_AUTO_TEST_CASE(the_audit_measures_order_step_and_agreement) {
 
 BOOST_AUTO_TEST_CASE(what_another_process_found_out_is_not_found_out_again) {
     device::Session after(cllab::test::found());
-    BOOST_TEST(!after.standing().has_value());  // nothing is known of a device that has done nothing
-    device::Standing left;
+    BOOST_TEST(!after.device_state().has_value());  // nothing is known of a device that has done nothing
+    device::DeviceState left;
     left.audit.launches = 7;  // no audit makes so few
     left.settled = true;
     left.last_use = Clock::now();
@@ -96,8 +96,8 @@ BOOST_AUTO_TEST_CASE(what_another_process_found_out_is_not_found_out_again) {
     BOOST_TEST(after.timer().launches == 7u);
     BOOST_TEST(after.settled().value_or(false));
     BOOST_TEST((after.last_wait() == left.last_use));
-    BOOST_REQUIRE(after.standing().has_value());
-    BOOST_TEST(after.standing()->audit.launches == 7u);
+    BOOST_REQUIRE(after.device_state().has_value());
+    BOOST_TEST(after.device_state()->audit.launches == 7u);
 }
 
 BOOST_AUTO_TEST_CASE(mapped_and_copied_transfers_bring_the_same_bytes) {

@@ -1,7 +1,4 @@
 // What the standard library throws, as a user reads it.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 #include <new>

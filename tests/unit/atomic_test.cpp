@@ -1,7 +1,4 @@
 // atomic without a device: sums after additions one by one, and the check.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 
 #include "unit/memory_probe_run.hpp"

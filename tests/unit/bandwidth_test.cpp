@@ -1,7 +1,4 @@
 // bandwidth without a device: what every kernel must leave behind, and the conclusions.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <set>

@@ -1,7 +1,4 @@
 // banks without a device: the ring, its check, and banks found in curves.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 
 #include "experiments/lib/fit.hpp"

@@ -1,7 +1,4 @@
 // barrier without a device: results pass by pass, and the check.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 
 #include "unit/memory_probe_run.hpp"

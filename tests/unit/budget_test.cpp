@@ -1,7 +1,4 @@
 // A profile's budget: what sweeps are expected to take, and which axes cost a build.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include "portrait/budget.hpp"
 
 #include <algorithm>

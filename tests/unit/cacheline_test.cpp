@@ -1,7 +1,4 @@
 // cacheline without a device: the chase of pairs, its check, and the sizes that curves yield.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 
 #include "experiments/lib/cacheline_granules.hpp"

@@ -1,8 +1,5 @@
 // Kernels changed for the test of a claim: half of their work-items, arithmetic that they do not need, and local memory
 // that they do not use.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 
 #include "explain/changed_cell.hpp"

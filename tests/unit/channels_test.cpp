@@ -1,7 +1,4 @@
 // channels without a device: lines and passes, the checks, and the interleave found in curves.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 

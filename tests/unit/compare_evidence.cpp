@@ -1,7 +1,4 @@
 // What rounds and arrangements say, on synthetic data with known answers.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>

@@ -1,15 +1,10 @@
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <numeric>
 #include <random>
 #include <vector>
 
-#include "compare/build_spread.hpp"
 #include "compare/family_test.hpp"
-#include "compare/level_changes.hpp"
 #include "core/random.hpp"
 #include "unit/noise.hpp"
 
@@ -305,99 +300,6 @@ BOOST_AUTO_TEST_CASE(a_calibration_counts_its_alarms_and_names_the_smallest_slow
     std::vector<double> slowed = sample(random = Random(47), 20, normal(0, 0.002));
     for (auto& x : slowed) x += std::log1p(quiet.worst + 0.0005);
     BOOST_TEST((change_of(test_cell(slowed, {}, {0.02, 0.01, 1}), {0.02, 0.01, 1}) == CellChange::slower));
-}
-
-BOOST_AUTO_TEST_SUITE_END()
-
-BOOST_AUTO_TEST_SUITE(compare_history)
-
-BOOST_AUTO_TEST_CASE(a_level_that_lasts_is_found_where_it_begins_and_one_slow_run_is_not) {
-    Random random(53);
-    auto logs = sample(random, 60, normal(-8, 0.01));
-    for (std::size_t i = 37; i < logs.size(); ++i) logs[i] += 0.06;
-    logs[12] += 0.8;
-    const auto found = levels(logs);
-    BOOST_REQUIRE(found.size() == 2u);
-    BOOST_TEST(found[1].first >= 36u);
-    BOOST_TEST(found[1].first <= 38u);
-    BOOST_TEST(found[1].centre - found[0].centre == 0.06, tolerance(0.15));
-    BOOST_TEST(!found[1].provisional);
-}
-
-BOOST_AUTO_TEST_CASE(a_series_without_a_change_seldom_gets_one) {
-    Random random(59);
-    unsigned wrong = 0;
-    for (unsigned i = 0; i < 200; ++i)
-        wrong += levels(sample(random, 10 + 2 * (i % 40), i % 2 ? normal(0, 0.02) : heavy(0, 0.02))).size() > 1;
-    BOOST_TEST(wrong <= 10u);
-}
-
-BOOST_AUTO_TEST_CASE(what_begins_in_the_last_three_points_is_provisional) {
-    std::vector<double> logs(20, 0.0);
-    for (std::size_t i = 0; i < logs.size(); ++i) logs[i] = 0.001 * static_cast<double>(i * 7 % 5);
-    for (std::size_t i = 17; i < 20; ++i) logs[i] += 0.2;
-    const auto found = levels(logs);
-    BOOST_REQUIRE(found.size() == 2u);
-    BOOST_TEST(found[1].first == 17u);
-    BOOST_TEST(found[1].provisional);
-    const auto sooner = levels(std::span(logs).first(19));
-    BOOST_TEST((sooner.size() == 1u || sooner.back().provisional));
-}
-
-BOOST_AUTO_TEST_CASE(a_change_smaller_than_what_is_worth_naming_is_none_and_short_series_have_one_level) {
-    std::vector<double> logs(40, 0.0);
-    for (std::size_t i = 20; i < 40; ++i) logs[i] = 0.005;
-    BOOST_TEST(levels(logs).size() == 1u);
-    BOOST_TEST(levels(std::vector<double>{1, 2, 3, 4, 5}).size() == 1u);
-    BOOST_TEST(levels({}).empty());
-}
-
-BOOST_AUTO_TEST_CASE(up_and_down_again_are_two_changes_and_every_answer_is_the_same) {
-    Random random(61);
-    auto logs = sample(random, 90, normal(0, 0.02));
-    for (std::size_t i = 30; i < 60; ++i) logs[i] += 0.15;
-    const auto once = levels(logs), again = levels(logs);
-    BOOST_REQUIRE(once.size() == 3u);
-    for (std::size_t i = 0; i < once.size(); ++i) BOOST_TEST(once[i].first == again[i].first);
-}
-
-BOOST_AUTO_TEST_SUITE_END()
-
-BOOST_AUTO_TEST_SUITE(compare_rebuild)
-
-BOOST_AUTO_TEST_CASE(the_spread_is_split_into_that_of_codes_of_arrangements_and_of_samples) {
-    Random random(67);
-    std::vector<BuiltRun> runs;
-    for (unsigned build = 0; build < 60; ++build) {
-        const double code = build % 3 == 0 ? 0.06 : 0.0;
-        for (unsigned process = 0; process < 2; ++process) {
-            const double arrangement = code + normal(0, 0.01)(random);
-            std::vector<double> samples = sample(random, 40, normal(arrangement, 0.003));
-            for (auto& s : samples) s = 1e-3 * std::exp(s);
-            runs.push_back({code > 0 ? "slow" : "fast", samples});
-        }
-    }
-    const auto codes = codes_of(runs);
-    BOOST_REQUIRE(codes.size() == 2u);
-    BOOST_TEST(codes[0].code == "fast");
-    BOOST_TEST(codes[0].runs == 80u);
-    BOOST_TEST(std::log(codes[1].median / codes[0].median) == 0.06, tolerance(0.15));
-    const auto parts = split(runs);
-    BOOST_TEST(parts.within == 0.003, tolerance(0.15));
-    BOOST_TEST(parts.between_arrangements == 0.01, tolerance(0.2));
-    BOOST_TEST(parts.between_codes == 0.06 / std::sqrt(2), tolerance(0.15));
-}
-
-BOOST_AUTO_TEST_CASE(one_code_has_no_spread_between_codes_and_one_process_none_between_arrangements) {
-    const std::vector<BuiltRun> one{{"a", {1.0, 1.1, 1.2}}, {"a", {1.0, 1.1, 1.2}}};
-    BOOST_TEST(split(one).between_codes < 0);
-    BOOST_TEST(split(one).between_arrangements == 0.0);
-    BOOST_TEST(split(std::span(one).first(1)).between_arrangements < 0);
-    const std::vector<BuiltRun> each_once{{"a", {1.0}}, {"b", {2.0}}};
-    BOOST_TEST(split(each_once).between_codes < 0);
-    BOOST_TEST(split(each_once).within < 0);
-    BOOST_TEST(codes_of(each_once).size() == 2u);
-    BOOST_TEST(split({}).within < 0);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,7 +1,4 @@
 // What tune, profile, peaks and watch conclude from given times, from a wrong cell, and where nothing is decided.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 #include <sstream>
 
@@ -203,7 +200,8 @@ BOOST_AUTO_TEST_CASE(a_peak_that_is_the_same_or_wrong_beside_the_cell_leaves_the
     const Doubted wrong([](Record& record, const model::Cell&, std::size_t) { test::make_wrong(record); });
     BOOST_REQUIRE(wrong.explanation.again.size() == 1u);
     BOOST_TEST(!wrong.explanation.again.front().used);
-    BOOST_TEST(wrong.explanation.again.front().note == "the few cells that could measure it do not, or other work disturbs them");
+    BOOST_TEST(wrong.explanation.again.front().note ==
+               "the few cells that could measure it do not, or other work disturbs them");
     for (const auto* one : {&same, &wrong}) BOOST_TEST(one->limits.find("launch.empty.item")->value == 10);
 }
 

@@ -1,7 +1,4 @@
 // What llvm-mca is asked of a hot block, how its answer is read, and the time that comes of it.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include "inspect/tools/core_models.hpp"
 
 #include <boost/test/unit_test.hpp>

@@ -1,7 +1,4 @@
 // Cores that others had while a cell was measured: what is read of them, and what a bound makes of it.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include "run/conditions/core_time.hpp"
 
 #include <boost/test/unit_test.hpp>

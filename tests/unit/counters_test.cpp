@@ -1,7 +1,4 @@
 // Hardware counters: what ncu prints is read, and a launch through a CUDA driver is written, carried out and checked.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include "report/table/counters.hpp"
 
 #include <dlfcn.h>

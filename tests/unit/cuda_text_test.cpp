@@ -1,8 +1,5 @@
 // One text in two languages: what becomes of OpenCL C on its way to NVRTC, and of PTX on its way back. No compiler is
 // needed.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include "device/cuda_text.hpp"
 
 #include <algorithm>

@@ -1,7 +1,4 @@
 // Which code runs on an NVIDIA device: instructions as Nsight Compute counted them become blocks and loops with shares.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 

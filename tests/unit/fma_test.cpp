@@ -1,7 +1,4 @@
 // fma: the check against a kernel emulated element by element, and the conclusions from curves of known shape.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 

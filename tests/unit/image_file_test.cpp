@@ -1,7 +1,4 @@
 // Image files: what is read is what was meant, and whatever else the bytes are, one sentence says so.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include "app/files/image_file.hpp"
 
 #include <unistd.h>

@@ -1,8 +1,5 @@
 // Who may include whom: the table of host/README.md. An experiment thus cannot leak a handle, and references are
 // tested with no device present.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cctype>

@@ -1,7 +1,4 @@
 // The metadata note of AMDGPU code objects, and the MessagePack in it.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 
 #include "inspect/binary/amd_metadata.hpp"

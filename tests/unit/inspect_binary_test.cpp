@@ -1,7 +1,4 @@
 // Recognising program binaries: one test a producer of the table in facts/opencl.md, and damaged bytes.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <random>

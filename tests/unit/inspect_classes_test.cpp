@@ -1,8 +1,5 @@
 // What each instruction of five instruction sets is: its class and its memory accesses. The lines are what the tools
 // printed.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 #include <nlohmann/json.hpp>
 

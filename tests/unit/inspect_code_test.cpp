@@ -1,7 +1,4 @@
 // Listings to instructions, loops and counts. The lines are what the tools printed.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 #include <map>
 #include <nlohmann/json.hpp>

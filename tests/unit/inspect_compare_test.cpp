@@ -1,7 +1,4 @@
 // Occupancy arithmetic and the alignment of two instruction sequences.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 
 #include "app/screen/comparison.hpp"

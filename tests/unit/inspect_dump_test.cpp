@@ -1,7 +1,4 @@
 // The sidecars of a cell, and the tools that make them.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <cstdlib>

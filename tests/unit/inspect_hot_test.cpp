@@ -1,7 +1,4 @@
 // Sampled addresses to blocks and loops: made-up memory, made-up samples, the listing of a function with two loops.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <sys/mman.h>
 
 #include <boost/test/unit_test.hpp>

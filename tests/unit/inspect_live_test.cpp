@@ -1,7 +1,4 @@
 // Live registers of short listings whose answer is plain, and of the reference dumps.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -172,7 +169,8 @@ BOOST_AUTO_TEST_CASE(one_instruction_without_a_rule_makes_all_unknown) {
     BOOST_TEST(
         why(isa::sass, sass_function("        /*0000*/ HMMA.16816.F32 R4, R8, R12, R4 ;\n        /*0010*/ EXIT ;\n"))
             .find("no rule says which registers") == 0);
-    BOOST_TEST(why(isa::ptx, ptx_function(" vector.frobnicate %r1, %r2;\n ret;\n")).find("no rule says which registers") == 0);
+    BOOST_TEST(
+        why(isa::ptx, ptx_function(" vector.frobnicate %r1, %r2;\n ret;\n")).find("no rule says which registers") == 0);
     // What is never reached is not asked about.
     BOOST_TEST(why(isa::x86, x86_function({"ret", "vfoo zmm0,zmm1"})) == "");
     BOOST_TEST(why(isa::xe, Function{"k", {Instruction{}}}) ==

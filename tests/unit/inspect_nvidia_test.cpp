@@ -1,7 +1,4 @@
 // What ptxas and the driver print with --verbose. The lines are those of ptxas 13.0.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 
 #include "inspect/binary/nvidia.hpp"

@@ -1,7 +1,4 @@
 // Offline compilers: what this machine can make is made; what it cannot says what would enable it.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 

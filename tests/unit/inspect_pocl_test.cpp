@@ -1,7 +1,4 @@
 // PoCL's container: its files, and which work-group function is the one that ran.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>

@@ -1,7 +1,4 @@
 // Whether declared work is found in listings that have it, and missed in ones a compiler saw through.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 
 #include "inspect/code/declared_work.hpp"

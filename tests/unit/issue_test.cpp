@@ -1,7 +1,4 @@
 // issue without a device: its check counts every addition, and its rate is of all cores.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 
 #include "unit/memory_probe_run.hpp"

@@ -1,7 +1,4 @@
 // A kernel with values for its parameters: what fits, what is refused and where, and what a launch gets at a point.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 #include <cstring>
 #include <string>

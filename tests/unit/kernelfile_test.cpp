@@ -1,7 +1,4 @@
 // The grammar of kernel files and what their results are held against, with no device.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <cstdint>
@@ -127,7 +124,9 @@ BOOST_AUTO_TEST_CASE(agreement_needs_two_variants_and_names_who_differs) {
     BOOST_TEST(!left(ledger, question("b", 1), right));
     BOOST_TEST(!left(ledger, question("b", 2), other));
     BOOST_TEST(ledger.proof(question("a", 2)).checked_by == "agreement of 2");
-    BOOST_TEST(left(ledger, question("c", 1), wrong).value().find("dst[3] is 5, 'a' has 4; a line 'reference NAME' says") == 0u);
+    BOOST_TEST(
+        left(ledger, question("c", 1), wrong).value().find("dst[3] is 5, 'a' has 4; a line 'reference NAME' says") ==
+        0u);
     BOOST_TEST(ledger.proof(question("a", 2)).checked_by == "disputed by c");
 }
 

@@ -1,7 +1,4 @@
 // latency without a device: the chase, its check, and the levels that curves yield.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 #include <set>
 

@@ -1,7 +1,4 @@
 // launch and dispatch: every launch and every counted work-item must have left its mark.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 

@@ -1,7 +1,4 @@
 // Studies of addresses and layouts without a device, likewise.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 #include <cstdint>
 #include <string>

@@ -1,8 +1,5 @@
 // Levels of memory from chases in two orders and two kinds of pages: what is believed, and what is withheld with which
 // reason.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include "experiments/lib/levels.hpp"
 
 #include <algorithm>
@@ -255,7 +252,8 @@ BOOST_AUTO_TEST_CASE(a_footprint_that_something_disturbed_is_no_reach_of_the_tlb
     disturbed[4] = 25.2;
     BOOST_TEST(why(of_gpu(h200_ns, disturbed), "tlb.huge.reach").find("no longer") != std::string::npos);
     disturbed[7] = disturbed[10] = disturbed[12] = 220;
-    BOOST_TEST(why(of_gpu(h200_ns, disturbed), "tlb.huge.reach").find("is not steady over the footprint") != std::string::npos);
+    BOOST_TEST(why(of_gpu(h200_ns, disturbed), "tlb.huge.reach").find("is not steady over the footprint") !=
+               std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(a_single_order_on_a_cpu_names_no_level) {

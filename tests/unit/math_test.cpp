@@ -1,7 +1,4 @@
 // math: errors in ulp, accepted up to what OpenCL C promises, and calls that were left out.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 

@@ -1,6 +1,3 @@
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <set>

@@ -1,7 +1,4 @@
 // What the counts of a device show in times: compute units, dispatch rates, banks of local memory, cache lines.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <limits>
@@ -199,17 +196,6 @@ BOOST_AUTO_TEST_CASE(memory_without_banks_has_no_bank_model) {
     for (unsigned stride = 1; stride <= 32; ++stride) cases.push_back(lanes(64, stride, noise(46)));
     BOOST_TEST(!fit_banks(cases).has_value());
     BOOST_TEST(!fit_banks({}).has_value());
-}
-
-// --- Line size -------------------------------------------------------------------------------------------------------
-
-BOOST_AUTO_TEST_CASE(the_published_strides_give_a_line_of_64_bytes) {
-    const auto line = fit_line_size(Doubles{16, 32, 64, 128, 256}, Doubles{361, 476, 682, 681, 706}).value();
-    BOOST_TEST(line.line_bytes == 64u);
-    BOOST_TEST(line.hit == 239, tt::tolerance(0.1));
-    BOOST_TEST(line.miss == 682, tt::tolerance(0.04));
-    BOOST_TEST(line.residual < 0.04);
-    BOOST_TEST(!fit_line_size(Doubles{16, 32, 64, 128}, Doubles{100, 101, 100, 101}).has_value());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,7 +1,4 @@
 // Axes that a variant sets for itself: a probe's family holds several sweeps.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <chrono>

@@ -1,8 +1,5 @@
 // The loops of --native without a device: on the memory that a kernel would have had, held against what the kernels are
 // held against.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 #include <map>
 #include <set>

@@ -1,7 +1,4 @@
 // What belongs to a process and must end with it: its folder for temporary files, its descriptors, the tools it runs.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>

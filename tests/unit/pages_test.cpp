@@ -1,7 +1,4 @@
 // pages without a device: what the streams read, the check, and the conclusion.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 
 #include "unit/memory_probe_run.hpp"

@@ -1,7 +1,4 @@
 // Where time is charged to, and work spread over cores.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include "core/phases.hpp"
 
 #include <algorithm>

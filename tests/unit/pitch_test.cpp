@@ -1,7 +1,4 @@
 // The pitch family without a device: arithmetic against known values, geometry, and the check itself.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <cstdint>

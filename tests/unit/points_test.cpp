@@ -1,9 +1,6 @@
 // Points mean what they say, in every family and variant and for several kinds of devices: the point of a record, given
 // back by --axis, makes the same cell; a variant has the axes that it reads; a device's limits are never the user's
 // mistake.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <set>

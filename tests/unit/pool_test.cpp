@@ -1,7 +1,4 @@
 // Workers without a device: what a crash, a hang, a lost device and a question become in the parent.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include "app/processes/pool.hpp"
 
 #include <unistd.h>

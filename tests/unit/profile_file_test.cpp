@@ -1,8 +1,5 @@
 // What later commands read from profile.json, written by the profile itself, and how a file that cannot be used says
 // so.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include "app/files/profile_file.hpp"
 
 #include <boost/test/unit_test.hpp>

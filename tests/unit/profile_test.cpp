@@ -1,8 +1,5 @@
 // The portrait's page: each finding once, in its section, in cycles where the clock is known, and why what is missing
 // is missing.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 

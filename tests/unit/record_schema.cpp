@@ -1,8 +1,5 @@
 // tools/record.schema.json: what it says of a cell's record is the list of fields; the rest of the file is written by
 // hand.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 #include <nlohmann/json.hpp>
 #include <string>

@@ -1,7 +1,4 @@
 // Today against a baseline, without a device: what each failure, change and missing piece of it becomes.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include "app/comparing/regress.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -165,9 +162,8 @@ BOOST_AUTO_TEST_CASE(other_results_are_a_change_of_their_own_unless_they_may_cha
     };
     const auto cell = base.run(answer);
     BOOST_TEST((cell.change == CellChange::other_results), model::name(cell.change));
-    BOOST_TEST(
-        cell.reason ==
-        "today's text gives other results than the baseline's: of the baseline's text y[1] is 0.5, of k.cl 0.4");
+    BOOST_TEST(cell.reason ==
+               "today's text gives other results than the baseline's: of the baseline's text y[1] is 0.5, of k.cl 0.4");
     BOOST_TEST(!cell.test.has_value());
     base.invocation.results_may_change = true;
     const auto timed = base.run(answer);

@@ -1,7 +1,4 @@
 // Parts of the page that no file of records makes: what a probe concluded, or withheld, and why.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 #include <sstream>
 

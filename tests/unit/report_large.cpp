@@ -1,8 +1,5 @@
 // Tables of many records, and of records that somebody made up: what they print, and that twice as many take twice as
 // long.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <ctime>

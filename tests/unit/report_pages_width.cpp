@@ -1,8 +1,5 @@
 // The pages beside the table of `run`, in 40 to 200 columns, for devices whose names have 5 to 120 characters: no line
 // is wider, what is left out is named, and --columns has it.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <regex>

@@ -1,8 +1,5 @@
 // Every page on terminals of 40 to 200 columns, for devices whose names have 5 to 120 characters: no line is wider than
 // the terminal, columns stay in line, and no word is lost.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <sstream>

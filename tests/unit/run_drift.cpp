@@ -1,7 +1,4 @@
 // Which samples count when the clock drifts.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 
 #include "run/conditions/drift.hpp"

@@ -1,7 +1,4 @@
 // What cannot be faster than measured, where the caches end, and which operations can rotate.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 

@@ -1,7 +1,4 @@
 // scatter without a device: where lanes go, and the checks.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <set>

@@ -1,8 +1,5 @@
 // Studies of arithmetic without a device: each check accepts a result computed here in the plainest way and rejects a
 // damaged one; sizes that make no sense get their sentence.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <cstdint>

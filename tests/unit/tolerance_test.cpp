@@ -1,7 +1,4 @@
 // Tolerances, the axis of build options, and the names of the parts of operations.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <limits>
@@ -28,16 +25,16 @@ BOOST_AUTO_TEST_CASE(neighbors_are_one_ulp_apart_on_either_side_of_zero) {
 
 BOOST_AUTO_TEST_CASE(one_of_the_three_is_enough_and_the_largest_errors_are_kept) {
     Errors errors({0.5, 0, 2});
-    BOOST_TEST(errors.takes(10.25f, 10.0f));
-    BOOST_TEST(errors.takes(1e6f + 0.125f, 1e6f));
-    BOOST_TEST(!errors.takes(11.0f, 10.0f));
-    BOOST_TEST(!errors.takes(std::numeric_limits<float>::quiet_NaN(), 1.0f));
-    BOOST_TEST(!errors.takes(std::numeric_limits<float>::infinity(), 1.0f));
+    BOOST_TEST(errors.tolerates(10.25f, 10.0f));
+    BOOST_TEST(errors.tolerates(1e6f + 0.125f, 1e6f));
+    BOOST_TEST(!errors.tolerates(11.0f, 10.0f));
+    BOOST_TEST(!errors.tolerates(std::numeric_limits<float>::quiet_NaN(), 1.0f));
+    BOOST_TEST(!errors.tolerates(std::numeric_limits<float>::infinity(), 1.0f));
     BOOST_TEST(errors.absolute() == 1.0);
     BOOST_TEST(errors.relative() == 0.1);
     Errors pixels({1, 0, 0});
-    BOOST_TEST(pixels.takes(std::uint8_t{4}, std::uint8_t{5}));
-    BOOST_TEST(!pixels.takes(std::uint8_t{3}, std::uint8_t{5}));
+    BOOST_TEST(pixels.tolerates(std::uint8_t{4}, std::uint8_t{5}));
+    BOOST_TEST(!pixels.tolerates(std::uint8_t{3}, std::uint8_t{5}));
     BOOST_TEST(!pixels.of_floating_point());
     pixels.merge(errors);
     BOOST_TEST(pixels.absolute() == 2.0);

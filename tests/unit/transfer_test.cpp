@@ -1,7 +1,4 @@
 // transfer without a device: the order of its steps, what must come back, and the conclusions.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 #include <cstring>
 #include <map>

@@ -1,7 +1,4 @@
 // Times that a cell cannot beat: what it declares over what the profile measured.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 

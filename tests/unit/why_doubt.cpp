@@ -1,7 +1,4 @@
 // Which peak of the profile is measured again because of a cell.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 #include <nlohmann/json.hpp>
 

@@ -1,7 +1,4 @@
 // What limits a cell: when a bound may be named, what a claim predicts and when it is withdrawn.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 #include <nlohmann/json.hpp>
 
@@ -130,8 +127,7 @@ BOOST_AUTO_TEST_CASE(what_a_profiler_counted_takes_the_place_of_what_is_declared
     BOOST_TEST(bound(e, "issue").how.find("329383936 warp instructions, counted by ncu") == 0u, bound(e, "issue").how);
     // Of a step of a slope a whole launch's counters say nothing.
     r.work.launches = 0;
-    BOOST_TEST(why_not(explain::explain(r, peaks), "instruction issue").find("the counters cover one launch") ==
-               0u);
+    BOOST_TEST(why_not(explain::explain(r, peaks), "instruction issue").find("the counters cover one launch") == 0u);
     BOOST_TEST(bound(explain::explain(r, peaks), "memory").how.find("ncu") == std::string::npos);
 }
 

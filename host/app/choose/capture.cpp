@@ -1,6 +1,5 @@
 #include "app/choose/capture.hpp"
 
-#include <algorithm>
 #include <sstream>
 
 #include "core/error.hpp"

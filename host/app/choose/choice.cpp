@@ -72,6 +72,35 @@ void refuse_file(const std::string& pattern, const std::string& command) {
 
 bool names_build_options(const std::string& versus) { return versus.starts_with('-'); }
 
+namespace {
+
+/// Of a command whose patterns all name the lab's own kernels. Throws Error(usage).
+void check_for_families(const CellOptions& invocation) {
+    const auto& said = invocation.statements;
+    const auto other = std::ranges::find_if(said, [](const auto& s) { return s.first != "tolerance"; });
+    if (other != said.end())
+        throw Error(Blame::usage, "option '--" + other->first +
+                                      "' is about a kernel file, as in `cllab run my.cl`; no pattern names one");
+    tolerance_of(invocation);  // what is wrong with it is said before any device is asked
+    if (names_kernel_file(invocation.versus))
+        throw Error(Blame::usage, "--vs names a kernel file, so the pattern must name one too");
+}
+
+/// Of a command that names kernel files, beside patterns that are `built_in`. Throws Error(usage).
+void check_for_files(const CellOptions& invocation, const std::vector<std::string>& built_in) {
+    if (!built_in.empty())
+        throw Error(Blame::usage, "kernel files and cllab's families cannot run in one command; found '" +
+                                      built_in.front() + "' beside a file");
+    if (!invocation.cl_dir.empty())
+        throw Error(Blame::usage,
+                    "option '--cl-dir' applies to cllab's families only; a kernel file is always read from disk");
+    if (!invocation.inputs.empty())
+        throw Error(Blame::usage,
+                    "option '--input' applies to cllab's families only; for a kernel file write --arg NAME=image:FILE");
+}
+
+}  // namespace
+
 Choice::Choice(const CellOptions& invocation, const Snapshots& earlier, const AskDevice& ask, Values values)
     : invocation_(invocation) {
     std::optional<Capture> capture;
@@ -84,30 +113,15 @@ Choice::Choice(const CellOptions& invocation, const Snapshots& earlier, const As
     for (const auto& pattern : patterns)
         if (!names_kernel_file(pattern)) built_in.push_back(pattern);
     if (built_in.size() == patterns.size()) {
-        const auto& said = invocation.statements;
-        const auto other = std::find_if(said.begin(), said.end(), [](const auto& s) { return s.first != "tolerance"; });
-        if (other != said.end())
-            throw Error(Blame::usage, "option '--" + other->first +
-                                          "' is about a kernel file, as in `cllab run my.cl`; no pattern names one");
-        tolerance_of(invocation);  // what is wrong with it is said before any device is asked
-        if (names_kernel_file(invocation.versus))
-            throw Error(Blame::usage, "--vs names a kernel file, so the pattern must name one too");
+        check_for_families(invocation);
         return;
     }
-    if (!built_in.empty())
-        throw Error(Blame::usage, "kernel files and cllab's families cannot run in one command; found '" +
-                                      built_in.front() + "' beside a file");
-    if (!invocation.cl_dir.empty())
-        throw Error(Blame::usage,
-                    "option '--cl-dir' applies to cllab's families only; a kernel file is always read from disk");
-    if (!invocation.inputs.empty())
-        throw Error(Blame::usage,
-                    "option '--input' applies to cllab's families only; for a kernel file write --arg NAME=image:FILE");
+    check_for_files(invocation, built_in);
     if (!invocation.versus.empty() && names_kernel_file(invocation.versus)) patterns.push_back(invocation.versus);
     std::vector<std::string> paths;
     for (const auto& pattern : patterns) {
         const auto path = file_and_glob(pattern).first;
-        if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(path);
+        if (std::ranges::find(paths, path) == paths.end()) paths.push_back(path);
     }
     kernelfile::Description command_line;
     for (const auto& [option, value] : invocation.statements) kernelfile::parse_option(option, value, command_line);

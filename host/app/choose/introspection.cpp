@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "app/processes/run_here.hpp"
+#include "app/processes/local_devices.hpp"
 #include "device/introspect.hpp"
 #include "device/platforms.hpp"
 #include "device/quirks.hpp"
@@ -38,14 +38,14 @@ std::vector<model::Introspection> ask_in_child(const CellOptions& invocation, co
         [&](const HandOver& hand_over) {
             drop_stderr();
             auto devices = device::discover();
-            const auto selected = Here().devices(invocation.devices, nullptr).front().selector;
+            const auto selected = LocalDevices().devices(invocation.devices, nullptr).front().selector;
             std::stable_partition(devices.begin(), devices.end(),
                                   [&](const auto& d) { return d.facts.selector == selected; });
             std::vector<model::Introspection> found;
             for (const auto& one : devices) {
                 device::Session session(one);
                 found = introspect(session, builds);
-                if (std::all_of(found.begin(), found.end(), [](const auto& f) { return f.trouble.empty(); })) break;
+                if (std::ranges::all_of(found, [](const auto& f) { return f.trouble.empty(); })) break;
             }
             for (const auto& one : found)
                 hand_over(nlohmann::json(one).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));

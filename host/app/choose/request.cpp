@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <random>
 #include <set>
 
 #include "app/files/image_file.hpp"
@@ -109,8 +108,7 @@ std::vector<model::Group> pairs(const std::vector<model::Selected>& selected, co
     const auto options = model::build_options_axis();
     auto axes = invocation.axes;
     if (builds) {
-        const bool twice =
-            std::any_of(axes.begin(), axes.end(), [&](const auto& axis) { return axis.first == options.name; });
+        const bool twice = std::ranges::any_of(axes, [&](const auto& axis) { return axis.first == options.name; });
         if (twice)
             throw Error(
                 Blame::usage,
@@ -155,8 +153,7 @@ std::vector<model::Selected> select_for(const Choice& choice, const CellOptions&
 void add_native(std::vector<model::Selected>& selected) {
     std::vector<const model::Experiment*> families;
     for (const auto& s : selected)
-        if (std::find(families.begin(), families.end(), s.experiment) == families.end())
-            families.push_back(s.experiment);
+        if (std::ranges::find(families, s.experiment) == families.end()) families.push_back(s.experiment);
     for (const auto* family : families) {
         if (family->native.empty())
             throw Error(Blame::usage, "'" + family->family + "' has no native loop; those with one are " +
@@ -184,9 +181,9 @@ run::RunRequest request_of(const Choice& choice, const MeasureOptions& invocatio
     if (!invocation.no_dumps) settings.dumps = invocation.dumps;
     if (settings.measure) settings.hot_seconds = invocation.hot_seconds.value_or(settings.dumps ? 0.05 : 0);
     for (const auto& [name, path] : invocation.inputs) {
-        const bool known = std::any_of(selected.begin(), selected.end(), [&](const auto& s) {
+        const bool known = std::ranges::any_of(selected, [&](const auto& s) {
             const auto& inputs = s.experiment->file_inputs;
-            return std::find(inputs.begin(), inputs.end(), name) != inputs.end();
+            return std::ranges::find(inputs, name) != inputs.end();
         });
         if (!known) throw Error(Blame::usage, "none of the selected families takes an input file '" + name + "'");
         settings.files[name] = load_grey(path);

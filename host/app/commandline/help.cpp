@@ -57,7 +57,7 @@ std::string everything() {
 
 const Command* find_command(const std::string& name) {
     const auto& all = commands();
-    const auto found = std::find_if(all.begin(), all.end(), [&](const auto& c) { return c.manual.name == name; });
+    const auto found = std::ranges::find_if(all, [&](const auto& c) { return c.manual.name == name; });
     return found == all.end() ? nullptr : &*found;
 }
 

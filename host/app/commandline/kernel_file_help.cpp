@@ -2,9 +2,9 @@
 #include "app/commandline/topics.hpp"
 
 namespace cllab::app {
+namespace {
 
-std::string kernel_file_help() {
-    return R"(Your own kernel
+constexpr const char* page = R"(Your own kernel
 
   cllab run my.cl                           each kernel of the file is a variant
   cllab run my.cl:kernel                    one of them
@@ -66,6 +66,9 @@ What a result is checked by, from the surest to the least; the table and the rec
   agreement of N   N variants or kernels with different code leave the same, for two inputs
   only itself      every launch leaves the same; nothing says that it is right
 )";
-}
+
+}  // namespace
+
+std::string kernel_file_help() { return page; }
 
 }  // namespace cllab::app

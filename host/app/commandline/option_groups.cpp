@@ -67,6 +67,24 @@ const std::vector<OptionGroup>& option_groups() {
     return all;
 }
 
+namespace {
+
+/// With a last one for options that stand in none, as one that only its own command has may do.
+std::vector<OptionGroup> groups_of(const std::vector<Row>& options) {
+    auto out = option_groups();
+    OptionGroup more{"More", {}, {}};
+    for (const auto& row : options) {
+        const auto has_it = [&](const auto& g) {
+            return !found({row}, g.often).empty() || !found({row}, g.others).empty();
+        };
+        if (std::ranges::none_of(out, has_it)) more.others.push_back(row.long_name());
+    }
+    out.push_back(std::move(more));
+    return out;
+}
+
+}  // namespace
+
 std::string first_sentence(const std::string& text) {
     for (auto at = text.find(". "); at != std::string::npos; at = text.find(". ", at + 1))
         if (std::isupper(static_cast<unsigned char>(text[at + 2])) || text[at + 2] == '`')
@@ -80,14 +98,14 @@ std::string options_text(const std::vector<Row>& options, Detail detail) {
     std::string out;
     if (detail == Detail::screen) {
         out = "Options:\n";
-        for (const auto& group : option_groups()) {
+        for (const auto& group : groups_of(options)) {
             for (const auto* row : found(options, group.often)) out += line_of(*row, first_sentence(row->about));
             if (screen_is_short(options)) continue;
             for (const auto* row : found(options, group.others)) out += line_of(*row, first_sentence(row->about));
         }
         return out + line_of(help_row, help_row.about);
     }
-    for (const auto& group : option_groups()) {
+    for (const auto& group : groups_of(options)) {
         std::string lines;
         for (const auto* names : {&group.often, &group.others})
             for (const auto* row : found(options, *names)) lines += line_of(*row, row->about);

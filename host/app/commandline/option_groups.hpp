@@ -16,7 +16,7 @@ struct OptionGroup {
     const char* title;
     Strings often, others;
 };
-/// An option stands in one group, whichever commands have it.
+/// An option stands in one group at most, whichever commands have it; the help has those in none at its end.
 const std::vector<OptionGroup>& option_groups();
 
 /// The options as --help prints them: the first sentence of those used most, or all of them under their groups' titles.

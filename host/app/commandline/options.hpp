@@ -1,5 +1,5 @@
-// What each command was asked for: one struct a command, made of what several have in common. A member's initial value
-// is the option's default, as --help shows it.
+// What a command was asked for: what several have in common. A command's own struct, made of these, stands where the
+// command does. A member's initial value is the option's default, as --help shows it.
 #pragma once
 
 #include <cstdint>
@@ -68,59 +68,8 @@ struct RunOptions : MeasureOptions, FileOptions {
     bool isolate = false, timings = false, watch = false, require_all = false;
 };
 
-struct TuneOptions : CellOptions, FileOptions {
-    std::optional<double> max_time;
-    double sampling_seconds = 0.4, comparison_seconds = 10;
-    std::string dumps = "dumps";
-};
-
 struct WhyOptions : MeasureOptions, FileOptions {
     bool test = false;
-};
-
-struct IsaOptions : CellOptions {
-    Strings targets, columns;
-    std::string dumps;
-    unsigned rebuild = 0;  ///< builds in fresh programs; 0: not asked for
-    unsigned width = 0;    ///< columns; 0: as long as the lines are
-    bool list_targets = false, summary = false, hot = false, source = false, live = false, require_all = false;
-};
-
-struct RegressOptions : Call, FileOptions {
-    Strings devices, columns;
-    std::string cl_dir, build_options, label;
-    double threshold = 0.02;  ///< a slower cell is slower by more than this
-    double comparison_seconds = 10, timeout_seconds = 60;
-    std::uint64_t seed = std::random_device{}();
-    bool recorded = false, strict = false, calibrate = false, history = false, results_may_change = false;
-};
-
-struct ProfileOptions : CellOptions {
-    double budget_seconds = 60;
-    std::string dumps = "dumps";
-    Strings columns;
-    bool no_dumps = false, isolate = false, timings = false, as_json = false;
-};
-
-struct NcuOptions : CellOptions, FileOptions {
-    std::string exports_to;  ///< the folder of --export
-};
-
-struct CountOptions : CellOptions, FileOptions {
-    double budget_seconds = 5;  ///< of the processor, per cell
-    unsigned wave = 32;
-};
-
-struct MergeOptions : Call, FileOptions {
-    Strings columns;  ///< of `report`
-};
-
-struct DevicesOptions : CellOptions {
-    bool noise = false, as_json = false;
-};
-
-struct ListOptions : Call {
-    bool as_json = false;
 };
 
 }  // namespace cllab::app

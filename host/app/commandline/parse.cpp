@@ -63,7 +63,7 @@ void refuse_mistyped_command(const std::string& word) {
         }
     }
     const auto near = nearest(word, known);
-    if (!near.empty() && std::find(all.begin(), all.end(), near.front()) != all.end())
+    if (!near.empty() && std::ranges::find(all, near.front()) != all.end())
         throw Error(Blame::usage, "there is no command and no kernel '" + word + "'; " + did_you_mean(word, known));
 }
 
@@ -86,7 +86,7 @@ po::options_description described(const std::vector<Row>& options) {
 
 Words read_words(const Manual& manual, const std::vector<Row>& options, Strings words) {
     Words out;
-    if (const auto end = std::find(words.begin(), words.end(), "--"); manual.passes_on && end != words.end()) {
+    if (const auto end = std::ranges::find(words, "--"); manual.passes_on && end != words.end()) {
         out.passed_on.assign(end + 1, words.end());
         words.erase(end, words.end());
     }

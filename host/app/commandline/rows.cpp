@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
-#include <limits>
 
 #include "core/error.hpp"
 #include "core/suggest.hpp"
@@ -39,7 +37,7 @@ unsigned whole_of(const std::string& option, const std::string& text, const Rang
 }
 
 std::string word_of(const std::string& option, const std::string& text, const Strings& possible) {
-    if (std::find(possible.begin(), possible.end(), text) != possible.end()) return text;
+    if (std::ranges::find(possible, text) != possible.end()) return text;
     if (possible.size() == 1)
         throw Error(Blame::usage, "option '--" + option + "' is '" + text + "'; possible is " + possible.front());
     const Strings first(possible.begin(), possible.end() - 1);
@@ -61,7 +59,7 @@ void add_named(const std::string& option, const std::string& text, Pairs& to) {
 Strings columns_of(const std::string& text) {
     Strings out;
     for (const auto& name : split(text, ',')) out.push_back(report::column_name(name));
-    if (std::find(out.begin(), out.end(), "") != out.end())
+    if (std::ranges::find(out, "") != out.end())
         throw Error(Blame::usage, "option '--columns' takes names with commas between; found '" + text + "'");
     return out;
 }

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <map>
 #include <regex>
-#include <set>
 
 #include "app/choose/choice.hpp"
 #include "app/choose/request.hpp"
@@ -27,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Whether every variant takes the values.
-bool takes(const std::vector<model::Selected>& selected, const model::Settings& settings) {
+bool accept(const std::vector<model::Selected>& selected, const model::Settings& settings) {
     static const std::map<std::string, model::Loaded> no_files;
     const model::Device any;
     try {
@@ -46,7 +45,7 @@ bool takes(const std::vector<model::Selected>& selected, const model::Settings& 
 model::Settings first_values(const std::vector<model::Selected>& selected, const model::Settings& given) {
     model::Settings out;
     for (const auto& axis : selected.front().experiment->axes) {
-        const auto said = std::find_if(given.begin(), given.end(), [&](const auto& g) { return g.first == axis.name; });
+        const auto said = std::ranges::find_if(given, [&](const auto& g) { return g.first == axis.name; });
         out.emplace_back(axis.name,
                          said == given.end() ? axis.values.front() : model::expand_axis(axis, said->second).front());
     }
@@ -59,13 +58,13 @@ model::Settings small_values(const std::vector<model::Selected>& selected, const
                              model::Settings out) {
     constexpr std::int64_t small = 16;
     for (auto& [name, value] : out) {
-        if (std::any_of(given.begin(), given.end(), [&, &n = name](const auto& g) { return g.first == n; })) continue;
+        if (std::ranges::any_of(given, [&, &n = name](const auto& g) { return g.first == n; })) continue;
         for (;;) {
             const auto size = parse_integer(value);
             if (!size || *size / 2 < small) break;
             const auto before = value;
             value = std::to_string(*size / 2);
-            if (takes(selected, out)) continue;
+            if (accept(selected, out)) continue;
             value = before;
             break;
         }
@@ -132,24 +131,25 @@ std::string point_of(const model::Settings& values) {
 }
 
 /// What the simulator says of each kernel, at one value of each axis.
-struct Look {
+struct Simulation {
     std::string point;
     std::vector<model::Record> records{};
     std::map<OclgrindFinding, std::size_t> messages{};
 
     bool ran() const {
-        return std::all_of(records.begin(), records.end(), [](const auto& r) {
+        return std::ranges::all_of(records, [](const auto& r) {
             return r.status == model::Status::ok || r.status == model::Status::wrong_result;
         });
     }
     bool fine() const {
         return messages.empty() &&
-               std::all_of(records.begin(), records.end(), [](const auto& r) { return r.status == model::Status::ok; });
+               std::ranges::all_of(records, [](const auto& r) { return r.status == model::Status::ok; });
     }
 };
 
-Look look(const RunOptions& asked, const std::vector<model::Selected>& selected, const model::Settings& values) {
-    Look out{point_of(values)};
+Simulation simulate(const RunOptions& asked, const std::vector<model::Selected>& selected,
+                    const model::Settings& values) {
+    Simulation out{point_of(values)};
     const inspect::TempFolder folder;
     const auto log = folder.path() / "log";
     setenv("OCLGRIND_LOG", log.c_str(), 1);
@@ -158,18 +158,17 @@ Look look(const RunOptions& asked, const std::vector<model::Selected>& selected,
     request.settings.build_options += " -cl-opt-disable";  // the optimiser takes faults away, and moves lines
     request.settings.guards = false;                       // the simulator sees what is outside; guards would be inside
     const auto runner = in_child_processes(asked.timeout_seconds);
-    runner->run(request, runner->devices({"oclgrind"}).front().selector,
-                {[](std::size_t, std::size_t, const model::Record&, const char*) {},
-                 [&](std::size_t, std::size_t, const model::Record& record) { out.records.push_back(record); }});
+    runner->run(
+        request, runner->devices({"oclgrind"}).front().selector,
+        {.done = [&](std::size_t, std::size_t, const model::Record& record) { out.records.push_back(record); }});
     out.messages = messages_of(inspect::read_file(log).value_or(""));
     return out;
 }
 
-void print(const Look& seen, const Choice& choice, const std::vector<model::Selected>& selected) {
+void print(const Simulation& seen, const Choice& choice, const std::vector<model::Selected>& selected) {
     for (const auto& record : seen.records) {
         std::size_t count = 0;
-        const auto cell =
-            std::find_if(selected.begin(), selected.end(), [&](const auto& s) { return s.id == record.id; });
+        const auto cell = std::ranges::find_if(selected, [&](const auto& s) { return s.id == record.id; });
         for (const auto& [place, times] : seen.messages)
             count += cell != selected.end() && place.kernel == cell->variant->entry ? 1 : 0;
         const bool ran = record.status == model::Status::ok || record.status == model::Status::wrong_result;
@@ -204,14 +203,14 @@ int check_oclgrind(const RunOptions& asked) {
     unsetenv("OCL_ICD_FILENAMES");
     catch_interrupts();
     const auto own = first_values(selected, asked.axes), small = small_values(selected, asked.axes, own);
-    auto seen = look(asked, selected, small);
+    auto seen = simulate(asked, selected, small);
     // Sizes that are smaller than the file says may be what is wrong: 16 bins for 256 grey levels, files of data for
     // another size.
     if (!seen.fine() && small != own) {
         say("something was found" + seen.point +
             ", which is smaller than the file says; so its own sizes are simulated, up to " +
             format_significant(asked.timeout_seconds, 3) + " s per kernel");
-        if (auto larger = look(asked, selected, own); larger.ran())
+        if (auto larger = simulate(asked, selected, own); larger.ran())
             seen = std::move(larger);
         else
             say("they take too long or do not run, so the findings may come from the smaller sizes; --axis chooses "

@@ -70,7 +70,7 @@ Strings axes(const Strings& before, const std::string& word) {
         }
     };
     for (const auto& experiment : model::registry())
-        if (std::any_of(before.begin(), before.end(), [&](const auto& w) {
+        if (std::ranges::any_of(before, [&](const auto& w) {
                 return w == experiment.family || w.rfind(experiment.family + "_", 0) == 0;
             }))
             add(experiment);
@@ -116,13 +116,14 @@ Strings candidates(Strings before, const std::string& word) {
     } else if (before.front() == "help") {
         out = known;
         for (const auto& topic : topics())
-            if (std::find(known.begin(), known.end(), topic.name) == known.end()) out.emplace_back(topic.name);
+            if (std::ranges::find(known, topic.name) == known.end()) out.emplace_back(topic.name);
         return out;
-    } else if (std::find(known.begin(), known.end(), before.front()) != known.end()) {
+    } else if (std::ranges::find(known, before.front()) != known.end()) {
         command = before.front();
         before.erase(before.begin());
     }
-    const auto known_options = described(find_command(command)->options);
+    const auto& row = *find_command(command);
+    const auto known_options = described(row.options);
     if (!before.empty() && before.back().rfind('-', 0) == 0) {
         const auto& last = before.back();
         const auto* option = known_options.find_nothrow(last.rfind("--", 0) == 0 ? last.substr(2) : last, false);
@@ -132,10 +133,9 @@ Strings candidates(Strings before, const std::string& word) {
     const auto add = [&](const Strings& more) { out.insert(out.end(), more.begin(), more.end()); };
     if (word.rfind('-', 0) == 0)
         for (const auto& option : known_options.options()) out.push_back("--" + option->long_name());
-    else if (command == "describe")
+    else if (row.manual.synopsis.starts_with("FAMILY"))
         add(families());
-    else if (command != "devices" && command != "profile" && command != "merge" && command != "report" &&
-             command != "regress")
+    else if (row.manual.synopsis.starts_with("PATTERN") || row.manual.synopsis.starts_with("[PATTERN"))
         add(kernels());
     return out;
 }

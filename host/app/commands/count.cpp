@@ -25,6 +25,11 @@
 namespace cllab::app {
 namespace {
 
+struct CountOptions : CellOptions, FileOptions {
+    double budget_seconds = 5;  ///< of the processor, per cell
+    unsigned wave = 32;
+};
+
 /// Puts the text of the source's lines beside their numbers, where the file is one of the user's.
 void quote_lines(const Choice& choice, model::Counts& counts) {
     for (const auto& path : choice.files()) {

@@ -25,6 +25,10 @@ namespace {
 
 using nlohmann::ordered_json;
 
+struct DevicesOptions : CellOptions {
+    bool noise = false, as_json = false;
+};
+
 /// What is read beside the times, or why nothing is: said here, so that no run needs to.
 std::string clock_text(const model::Device& device) {
     std::string why;

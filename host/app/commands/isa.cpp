@@ -184,10 +184,10 @@ std::string occupancy_of(const CellCode& code) {
 void print_table(const std::vector<CellCode>& codes, const std::vector<std::string>& asked) {
     const auto number = [](const std::optional<std::int64_t>& n) { return n ? std::to_string(*n) : std::string("-"); };
     const auto column = [](const char* title, int keep) {
-        return report::Column{.title = title, .right = true, .keep = keep, .cells = {}};
+        return report::Column{.title = title, .right = true, .keep = keep};
     };
-    std::vector<report::Column> columns{{.title = "kernel", .cells = {}, .names = report::Names::by_itself},
-                                        {.title = "target", .cells = {}, .names = report::Names::by_itself},
+    std::vector<report::Column> columns{{.title = "kernel", .names = report::Names::by_itself},
+                                        {.title = "target", .names = report::Names::by_itself},
                                         column("registers", 100),
                                         column("spills", 80),
                                         column("local", 50),
@@ -253,14 +253,13 @@ int run_isa(const IsaOptions& invocation) {
     if (invocation.list_targets) return print_targets();
     if (invocation.rebuild) return rebuild_for_target(invocation);
     if (!invocation.versus.empty()) return compare(invocation);
-    if (std::any_of(invocation.patterns.begin(), invocation.patterns.end(),
-                    [](const auto& p) { return binary_named(p).has_value(); }))
+    if (std::ranges::any_of(invocation.patterns, [](const auto& p) { return binary_named(p).has_value(); }))
         return print_binaries(invocation);
     const Choice choice(invocation, {}, {},
                         invocation.targets.empty() ? Choice::Values::needed : Choice::Values::made_up);
     auto codes = all_code(invocation, first_cells(choice, invocation.axes, invocation.patterns));
     if (invocation.targets.size() > 1) {
-        std::stable_sort(codes.begin(), codes.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
+        std::ranges::stable_sort(codes, [](const auto& a, const auto& b) { return a.id < b.id; });
         print_table(codes, invocation.columns);
     } else {
         for (const auto& code : codes)

@@ -37,7 +37,7 @@ void compile(const IsaOptions& invocation, const model::Cell& cell, const std::s
     const model::Request request{*cell.variant, cell.point, device, 1, no_files};
     const model::Setup setup = [&] {
         static std::mutex one_at_a_time;  // the variants of a point share what the family keeps
-        const std::lock_guard held(one_at_a_time);
+        const std::lock_guard lock(one_at_a_time);
         return model::set_up(*cell.experiment, request);
     }();
     const auto source = run::kernel_source(*cell.experiment, *cell.variant, invocation.cl_dir);
@@ -137,7 +137,7 @@ std::vector<HotBody> hot_bodies(const CellCode& code) {
         for (const auto& function : functions) {
             if (function.name != region.blocks.front()->function) continue;
             for (const auto& instruction : function.instructions) {
-                if (std::none_of(region.blocks.begin(), region.blocks.end(), [&](auto b) {
+                if (std::ranges::none_of(region.blocks, [&](auto b) {
                         return instruction.address >= b->begin && instruction.address < b->end;
                     }))
                     continue;
@@ -215,7 +215,7 @@ void add_source(Runner& runner, run::RunRequest request, const model::Device& de
                 "no source lines: the driver gives the running function no line information, or no objdump reads it" +
                 why;
     };
-    runner.run(request, device.selector, {[](std::size_t, std::size_t, const model::Record&, const char*) {}, take});
+    runner.run(request, device.selector, {.done = take});
 }
 
 /// On NVIDIA's devices, where Nsight Compute is installed, which code runs is counted: the kernel is launched again
@@ -270,21 +270,18 @@ std::vector<CellCode> code_on_devices(const IsaOptions& invocation, const std::v
     request.settings.dumps = invocation.dumps.empty() ? temporary.path() : std::filesystem::path(invocation.dumps);
     std::vector<CellCode> codes;
     std::vector<model::Record> records;
-    const Events events{[](std::size_t, std::size_t, const model::Record&, const char*) {},
-                        [&](std::size_t, std::size_t index, const model::Record& record) {
-                            // Its text is read from the dump.
-                            if (record.status == model::Status::ok && record.dump.empty())
-                                throw Error(Blame::environment,
-                                            record.warnings.empty() ? "nothing is dumped" : record.warnings.back());
-                            const std::string label = index < cells.size() ? cells[index].label : std::string{};
-                            codes.push_back(code_of(record, label));
-                            records.push_back(record);
-                        }};
+    const Events events{.done = [&](std::size_t, std::size_t index, const model::Record& record) {
+        // Its text is read from the dump.
+        if (record.status == model::Status::ok && record.dump.empty())
+            throw Error(Blame::environment, record.warnings.empty() ? "nothing is dumped" : record.warnings.back());
+        const std::string label = index < cells.size() ? cells[index].label : std::string{};
+        codes.push_back(code_of(record, label));
+        records.push_back(record);
+    }};
     catch_interrupts();
     // Text that is not the lab's own is run in a child process, as by `cllab run`.
-    const bool isolate = !invocation.cl_dir.empty() || std::any_of(cells.begin(), cells.end(), [](const auto& cell) {
-        return cell.variant->own != nullptr;
-    });
+    const bool isolate = !invocation.cl_dir.empty() ||
+                         std::ranges::any_of(cells, [](const auto& cell) { return cell.variant->own != nullptr; });
     const auto runner =
         isolate ? in_child_processes(invocation.timeout_seconds) : in_this_process(invocation.timeout_seconds);
     for (const auto& device : runner->devices(invocation.devices)) {

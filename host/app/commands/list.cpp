@@ -21,6 +21,10 @@ namespace {
 
 using nlohmann::ordered_json;
 
+struct ListOptions : Call {
+    bool as_json = false;
+};
+
 int list(const ListOptions& invocation) {
     const Paged paged;
     const auto& all = model::registry();
@@ -38,8 +42,8 @@ int list(const ListOptions& invocation) {
         results() << out.dump(2) << '\n';
         return 0;
     }
-    std::map<const model::Experiment*, std::size_t>
-        widths;  // of a family's names: those of another must not push its meanings aside
+    // Of a family's names: those of another must not push its meanings aside.
+    std::map<const model::Experiment*, std::size_t> widths;
     for (const auto& s : selected) widths[s.experiment] = std::max(widths[s.experiment], s.id.size());
     const model::Experiment* last = nullptr;
     std::string out;

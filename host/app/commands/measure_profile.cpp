@@ -1,6 +1,5 @@
 // The probes of a device within a budget. What a probe needs at least is estimated before it begins.
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <map>
 #include <span>
@@ -103,7 +102,7 @@ private:
     }
     static portrait::Amount refined(const portrait::Probe& probe, std::size_t points) {
         const auto cells = points * refined_parts(probe, "1").size();
-        const bool data = std::find(probe.data.begin(), probe.data.end(), probe.refine.axis) != probe.data.end();
+        const bool data = std::ranges::find(probe.data, probe.refine.axis) != probe.data.end();
         return {cells, data ? 0 : cells};
     }
     static portrait::Amount refined(const portrait::Probe& probe) { return refined(probe, probe.refine.most); }
@@ -173,8 +172,8 @@ private:
     bool build_ahead(std::span<const portrait::Probe> later, Budget& budget) {
         if (built_ahead_ || profile_.device.is_gpu() || later.empty() || !budget.is_short()) return true;
         built_ahead_ = true;
-        if (device::compile_cache_settings(profile_.device, "").empty())
-            return true;  // what one process builds is known to no other
+        // What one process builds is known to no other.
+        if (device::compile_cache_settings(profile_.device, "").empty()) return true;
         std::vector<model::Group> plan;
         for (const auto& probe : later) {
             auto own = portrait::one_of_each_program(plan_of(probe.parts, false), probe.data);

@@ -25,6 +25,10 @@
 namespace cllab::app {
 namespace {
 
+struct MergeOptions : Call, FileOptions {
+    Strings columns;  ///< of `report`
+};
+
 /// What was left out goes to stderr. Throws Error(usage) when no record is left, so that an empty page cannot pass for
 /// a result.
 void read(report::Joined& out, const std::vector<std::string>& paths) {

@@ -3,7 +3,6 @@
 // Nsight Compute. What it computes is checked like the cell, and its time is held against OpenCL's.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -32,6 +31,10 @@ namespace cllab::app {
 namespace {
 
 namespace fs = std::filesystem;
+
+struct NcuOptions : CellOptions, FileOptions {
+    std::string exports_to;  ///< the folder of --export
+};
 
 constexpr unsigned timed_launches = 25;
 constexpr double tolerated = 0.05;  ///< difference of the two times that is not worth a sentence
@@ -92,8 +95,7 @@ private:
         run::RunRequest request{std::nullopt, {{cell}}, settings_of(invocation_)};
         request.settings.dumps = dumps;
         model::Record out;
-        const Events events{[](std::size_t, std::size_t, const model::Record&, const char*) {},
-                            [&](std::size_t, std::size_t, const model::Record& record) { out = record; }};
+        const Events events{.done = [&](std::size_t, std::size_t, const model::Record& record) { out = record; }};
         runner_.run(request, device.selector, events);
         return out;
     }

@@ -66,8 +66,7 @@ void print_floor(const model::Comparison& c) {
 }
 
 void print_conditions(const std::vector<run::Condition>& all) {
-    report::Column names{.title = "  what", .cells = {}}, values{.title = "is", .cells = {}},
-        remedies{.title = "what changes it", .cells = {}};
+    report::Column names{.title = "  what"}, values{.title = "is"}, remedies{.title = "what changes it"};
     for (const auto& c : all) {
         names.cells.push_back((c.disturbs ? "! " : "  ") + c.name);
         values.cells.push_back(c.value);
@@ -82,7 +81,7 @@ void print_conditions(const std::vector<run::Condition>& all) {
 
 }  // namespace
 
-int print_noise(const DevicesOptions& invocation) {
+int print_noise(const CellOptions& invocation) {
     catch_interrupts();
     const auto runner = in_child_processes(invocation.timeout_seconds);
     std::vector<std::string> troubles;

@@ -6,6 +6,6 @@
 namespace cllab::app {
 
 /// Equal code against itself for ten seconds on each selected device, by the rule of `cllab run --vs`; the exit status.
-int print_noise(const DevicesOptions& invocation);
+int print_noise(const CellOptions& invocation);
 
 }  // namespace cllab::app

@@ -7,7 +7,6 @@
 #include <optional>
 #include <vector>
 
-#include "app/choose/request.hpp"
 #include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
 #include "app/files/profile_file.hpp"
@@ -43,7 +42,7 @@ int run_profile(const ProfileOptions& asked) {
     // calls it, where an assertion of its compiler would end a whole profile. A GPU's takes too long to start for a
     // process a probe: 42 s became 57 (H200).
     const bool apart = invocation.isolate || !invocation.cl_dir.empty() ||
-                       std::none_of(devices.begin(), devices.end(), [](const auto& device) { return device.is_gpu(); });
+                       std::ranges::none_of(devices, [](const auto& device) { return device.is_gpu(); });
     if (!apart) runner = in_this_process(invocation.timeout_seconds);
     std::vector<model::Record> measured;
     for (const auto& device : devices) {

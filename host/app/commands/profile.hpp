@@ -11,6 +11,13 @@
 
 namespace cllab::app {
 
+struct ProfileOptions : CellOptions {
+    double budget_seconds = 60;
+    std::string dumps = "dumps";
+    Strings columns;
+    bool no_dumps = false, isolate = false, timings = false, as_json = false;
+};
+
 struct MeasuredProfile {
     portrait::Profile profile;
     bool finished = false;  ///< false: interrupted, or

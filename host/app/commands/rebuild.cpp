@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <map>
 #include <nlohmann/json.hpp>
 
 #include "app/processes/worker.hpp"
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include "app/choose/request.hpp"
+#include "app/commands/isa_code.hpp"
 #include "app/files/outputs.hpp"
 #include "app/processes/runner.hpp"
 #include "app/screen/say.hpp"
@@ -72,7 +72,7 @@ std::string title_of(const model::Cell& cell) { return cell.id + (cell.label.emp
 std::string short_hash(const std::string& code) { return code.empty() ? "unknown" : code.substr(0, 12); }
 
 void print_codes(const std::vector<compare::CodeTimes>& codes, const char* what) {
-    report::Column hash{.title = "code", .cells = {}}, often{.title = what, .right = true, .cells = {}};
+    report::Column hash{.title = "code"}, often{.title = what, .right = true};
     std::vector<std::optional<double>> times;
     for (const auto& code : codes) {
         hash.cells.push_back(short_hash(code.code));
@@ -80,7 +80,7 @@ void print_codes(const std::vector<compare::CodeTimes>& codes, const char* what)
         times.push_back(code.median > 0 ? std::optional(code.median) : std::nullopt);
     }
     std::vector<report::Column> columns{hash, often};
-    if (std::any_of(times.begin(), times.end(), [](const auto& t) { return t.has_value(); }))
+    if (std::ranges::any_of(times, [](const auto& t) { return t.has_value(); }))
         columns.push_back(report::quantity_column("median", times, "s"));
     const report::Grid grid(columns, page_width(STDOUT_FILENO), wants_colour(STDOUT_FILENO));
     results() << grid.header() << '\n';
@@ -100,9 +100,8 @@ void print_split(const compare::SpreadSplit& parts, std::size_t codes) {
 
 struct Rebuilt {
     std::vector<compare::BuiltRun> runs;
-    unsigned failed = 0, cached = 0,
-             moved =
-                 0;  ///< processes without a time; first builds that came from a cache; second ones with another code
+    /// Processes without a time; first builds that came from a cache; second ones with another code.
+    unsigned failed = 0, cached = 0, moved = 0;
     std::string failure;
 };
 
@@ -273,8 +272,7 @@ int rebuild_for_target(const IsaOptions& invocation) {
     std::vector<model::Cell> cells;
     for (auto& group : model::make_plan(model::select(model::registry(), invocation.patterns), invocation.axes))
         for (auto& cell : group)
-            if (!invocation.axes.empty() ||
-                std::none_of(cells.begin(), cells.end(), [&](const auto& c) { return c.id == cell.id; }))
+            if (!invocation.axes.empty() || std::ranges::none_of(cells, [&](const auto& c) { return c.id == cell.id; }))
                 cells.push_back(cell);
     bool failed = false;
     for (const auto& target : invocation.targets)

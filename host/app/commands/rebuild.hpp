@@ -10,6 +10,8 @@
 
 namespace cllab::app {
 
+struct IsaOptions;
+
 /// Builds, verifies and times each cell of `run`, both sides of --vs; the exit status.
 int rebuild_on_devices(const RunOptions& invocation);
 

@@ -29,9 +29,8 @@ using model::CellChange;
 /// A failing cell goes before a slower one, and that before one that nobody can judge.
 int exit_status_of(const std::vector<model::RegressionCell>& cells, bool strict) {
     const auto any = [&](std::initializer_list<CellChange> changes) {
-        return std::any_of(cells.begin(), cells.end(), [&](const auto& c) {
-            return std::find(changes.begin(), changes.end(), c.change) != changes.end();
-        });
+        return std::ranges::any_of(
+            cells, [&](const auto& c) { return std::ranges::find(changes, c.change) != changes.end(); });
     };
     if (any({CellChange::newly_wrong, CellChange::newly_failing, CellChange::still_failing})) return 1;
     if (any({CellChange::slower, CellChange::other_results})) return 4;

@@ -106,8 +106,7 @@ private:
 void CellsRun::run() {
     const auto at_once = plan_.paired ? Devices{} : may_work_at_once(devices_, plan_.request, plan_.options.parallel);
     for (const auto& device : devices_)
-        if (std::none_of(at_once.begin(), at_once.end(), [&](const auto& d) { return d.selector == device.selector; }))
-            run_on(device);
+        if (std::ranges::none_of(at_once, [&](const auto& d) { return d.selector == device.selector; })) run_on(device);
     if (at_once.empty()) return;
     const OnOneDevice alone = [this](const model::Device& device) { return run_on(device); };
     run_side_by_side(plan_.request, at_once, plan_.options.timeout_seconds, events_,
@@ -242,12 +241,11 @@ void CellsRun::print_timings() const {
 
 int CellsRun::status() const {
     if (!lost_.empty()) return 3;
-    const bool troubled = std::any_of(pairs_.begin(), pairs_.end(), [](const auto& pairs) {
-        return std::any_of(pairs.begin(), pairs.end(),
-                           [](const auto& p) { return p.comparison && !p.comparison->trouble.empty(); });
+    const bool troubled = std::ranges::any_of(pairs_, [](const auto& pairs) {
+        return std::ranges::any_of(pairs, [](const auto& p) { return p.comparison && !p.comparison->trouble.empty(); });
     });
     const auto& records = sink_.records();
-    return troubled || std::any_of(records.begin(), records.end(), [&](const auto& r) {
+    return troubled || std::ranges::any_of(records, [&](const auto& r) {
                return model::is_failure(r.status) ||
                       (plan_.options.require_all && r.status == model::Status::unsupported);
            });

@@ -62,8 +62,8 @@ void refuse_devices(const RunOptions& options, const std::vector<model::Device>&
 /// Whether these selectors may name more than one device. Each then works in a child process, so that a driver that
 /// crashes does not take the others' results along.
 bool may_be_several(const std::vector<std::string>& selectors) {
-    return selectors.size() > 1 || std::any_of(selectors.begin(), selectors.end(),
-                                               [](const auto& s) { return lower(s) == "all" || parse_integer(s); });
+    return selectors.size() > 1 ||
+           std::ranges::any_of(selectors, [](const auto& s) { return lower(s) == "all" || parse_integer(s); });
 }
 
 }  // namespace

@@ -144,16 +144,16 @@ private:
                        " samples (--max-time) when measured again, so there is no winner\n");
             return;
         }
-        std::sort(order.begin(), order.end(),
-                  [&](std::size_t a, std::size_t b) { return *seconds(records[a]) < *seconds(records[b]); });
+        std::ranges::sort(order,
+                          [&](std::size_t a, std::size_t b) { return *seconds(records[a]) < *seconds(records[b]); });
         std::size_t width = 0;
         for (const auto n : order) width = std::max(width, text_of(points[n]).size());
         results() << "  the fastest few, measured again in turns:\n";
         std::string lines;
         for (const auto n : order) {
             const auto& time = *records[n].time;
-            const auto screened = std::find_if(screening.ranked.begin(), screening.ranked.end(),
-                                               [&](const auto& r) { return r.first == points[n]; });
+            const auto screened =
+                std::ranges::find_if(screening.ranked, [&](const auto& r) { return r.first == points[n]; });
             lines += fmt::format("    {:<{}}  {:>8} [{}, {}], first {}{}\n", text_of(points[n]), width,
                                  format_seconds(time.median), format_seconds(time.low), format_seconds(time.high),
                                  format_seconds(screened->second),
@@ -194,9 +194,7 @@ private:
 
     /// "local=64x4 planes=16": the tuned axes, which are the ones that vary.
     std::string text_of(const Point& point) const {
-        std::vector<std::string> parts;
-        for (const auto& axis : space_.tuned) parts.push_back(axis + "=" + point.text(axis));
-        return join(parts, " ");
+        return join(space_.tuned, " ", [&](const auto& axis) { return axis + "=" + point.text(axis); });
     }
 
     /// As `cllab run` takes it.

@@ -6,6 +6,12 @@
 
 namespace cllab::app {
 
+struct TuneOptions : CellOptions, FileOptions {
+    std::optional<double> max_time;
+    double sampling_seconds = 0.4, comparison_seconds = 10;
+    std::string dumps = "dumps";
+};
+
 /// Tries the points of each variant on each device, prints which is the fastest, and returns the exit status.
 int tune(const TuneOptions& invocation, Runner& runner);
 

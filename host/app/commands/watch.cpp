@@ -7,7 +7,6 @@
 #include <thread>
 
 #include "app/choose/choice.hpp"
-#include "app/choose/request.hpp"
 #include "app/commands/run.hpp"
 #include "app/commands/watched.hpp"
 #include "app/comparing/versus.hpp"
@@ -43,8 +42,7 @@ std::optional<Version> next_version(const std::vector<std::string>& needed, cons
         if (interrupted()) return std::nullopt;
         std::this_thread::sleep_for(look_every);
         const auto now = look_again(known);
-        const bool whole =
-            std::none_of(needed.begin(), needed.end(), [&](const auto& file) { return now.at(file).empty(); });
+        const bool whole = std::ranges::none_of(needed, [&](const auto& file) { return now.at(file).empty(); });
         if (now != known && now == last && whole) return now;
         if (now == known) pool.refill();
         last = now;
@@ -184,8 +182,8 @@ private:
         rehearsals_.clear();
         watched_.files = {{named_, snapshot(*right_)}, {before_, snapshot(*right_)}};
         const auto all = selected();
-        const bool closed = std::all_of(all.begin(), all.end(),
-                                        [](const auto& s) { return includes_of(s.variant->own->text).empty(); });
+        const bool closed =
+            std::ranges::all_of(all, [](const auto& s) { return includes_of(s.variant->own->text).empty(); });
         for (std::size_t i = 0; closed && i < all.size() && i < most_rehearsed; ++i) {
             const auto pair = pair_of(all[i].variant->name);
             rehearsals_.push_back(rehearsal_of(Choice(pair, watched_.files, watched_.ask), pair, watched_));
@@ -243,8 +241,7 @@ public:
             for (const auto& s : selected_) {
                 const auto differs = [&](const std::string& file) { return next->at(file) != now_.at(file); };
                 const auto headers = headers_of(s);
-                if (differs(text_of(s)) || std::any_of(headers.begin(), headers.end(), differs))
-                    changed.patterns.push_back(s.id);
+                if (differs(text_of(s)) || std::ranges::any_of(headers, differs)) changed.patterns.push_back(s.id);
             }
             now_ = *next;
             attempt([&] { return run(changed); });
@@ -297,7 +294,7 @@ private:
 }  // namespace
 
 int watch(const RunOptions& asked) {
-    const bool own = std::any_of(asked.patterns.begin(), asked.patterns.end(), names_kernel_file);
+    const bool own = std::ranges::any_of(asked.patterns, names_kernel_file);
     if (!asked.versus.empty() || (own ? asked.patterns.size() != 1 : asked.cl_dir.empty()))
         throw Error(Blame::usage,
                     "--watch takes one kernel file (`cllab run my.cl --watch`, or my.cl:kernel) or cllab's own kernels "

@@ -20,8 +20,8 @@ struct Watched {
     Snapshots files{};                          ///< the version that was saved and the one before
     AskDevice ask{};                            ///< of their builds
     std::vector<model::Introspection> found{};  ///< what it said last
-    std::map<std::string, std::shared_ptr<const model::StoredBuild>>
-        before{};                                     ///< by key_of: the last right version of a cell
+    /// By key_of: the last right version of a cell.
+    std::map<std::string, std::shared_ptr<const model::StoredBuild>> before{};
     std::map<std::string, model::BuildInfo> right{};  ///< by key_of: the cells of the last run that are
     std::function<bool()> superseded{};               ///< another version was saved while this one is compared
 

@@ -33,7 +33,7 @@ std::string profile_command(const WhyOptions& invocation, const model::Device& d
 }
 
 int run_why(const WhyOptions& asked) {
-    if (std::any_of(asked.patterns.begin(), asked.patterns.end(), names_records)) return why_of_records(asked);
+    if (std::ranges::any_of(asked.patterns, names_records)) return why_of_records(asked);
     auto invocation = asked;
     invocation.no_dumps = invocation.no_yardstick = true;
     if (!invocation.hot_seconds) invocation.hot_seconds = 0.05;  // which code ran says how wide its vectors are

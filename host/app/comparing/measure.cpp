@@ -29,8 +29,7 @@ model::Record RunnerMeasure::run(const model::Cell& cell, double seconds, bool c
     if (!code) request.settings.hot_seconds = 0;
     model::Record found;
     runner_.run(request, device_.selector,
-                {[](std::size_t, std::size_t, const model::Record&, const char*) {},
-                 [&](std::size_t, std::size_t, const model::Record& record) { found = record; }});
+                {.done = [&](std::size_t, std::size_t, const model::Record& record) { found = record; }});
     return found;
 }
 

@@ -286,7 +286,7 @@ private:
             for (const auto* record : item->before) add_time(item->logs_before, *record);
         }
         rules_for(items.size());
-        const auto needed = run_processes(items, rules_.family_rate / std::max<double>(1, items.size()));
+        const auto needed = run_processes(items, rules_.family_rate / std::max(1.0, static_cast<double>(items.size())));
         std::erase_if(items, [](const auto* item) { return item->today->status != model::Status::ok; });
         std::erase_if(items, [](auto* item) {
             const bool none_before = item->logs_before.empty();

@@ -11,6 +11,15 @@
 
 namespace cllab::app {
 
+struct RegressOptions : Call, FileOptions {
+    Strings devices, columns;
+    std::string cl_dir, build_options, label;
+    double threshold = 0.02;  ///< a slower cell is slower by more than this
+    double comparison_seconds = 10, timeout_seconds = 60;
+    std::uint64_t seed = std::random_device{}();
+    bool recorded = false, strict = false, calibrate = false, history = false, results_may_change = false;
+};
+
 struct RegressResult {
     model::Regression regression;
     bool interrupted = false;

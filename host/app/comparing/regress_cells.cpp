@@ -9,6 +9,7 @@
 #include "app/choose/choice.hpp"
 #include "app/choose/request.hpp"
 #include "app/commands/run.hpp"
+#include "app/comparing/regress.hpp"
 #include "app/screen/say.hpp"
 #include "core/text.hpp"
 #include "model/params.hpp"
@@ -94,7 +95,7 @@ private:
         std::vector<std::string> wanted;
         for (const auto& device : here) {
             const auto info = info_of(device);
-            const auto of = std::find_if(baseline_.records.begin(), baseline_.records.end(), [&](const auto& r) {
+            const auto of = std::ranges::find_if(baseline_.records, [&](const auto& r) {
                 return same_device(r.device, info) ||
                        (named && r.device.platform == info.platform && r.device.type == info.type);
             });
@@ -167,8 +168,8 @@ private:
     /// The cells of both sides on one device, joined by id and point.
     void collect(const model::Device& device) {
         const auto info = info_of(device);
-        const bool own = std::any_of(baseline_.records.begin(), baseline_.records.end(),
-                                     [&](const auto& r) { return same_device(r.device, info); });
+        const bool own =
+            std::ranges::any_of(baseline_.records, [&](const auto& r) { return same_device(r.device, info); });
         for (const auto& record : baseline_.records) {
             if (!wanted(record)) continue;
             if (own ? !same_device(record.device, info)

@@ -6,12 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "app/commandline/options.hpp"
 #include "app/files/baseline.hpp"
 #include "app/processes/runner.hpp"
 #include "model/regression.hpp"
 
 namespace cllab::app {
+
+struct RegressOptions;
 
 /// Everything that one command line of the baseline asks for today.
 struct AskedAgain {

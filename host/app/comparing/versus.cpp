@@ -26,8 +26,7 @@ using Records = std::vector<model::Record>;
 Records run_arrangement(Runner& runner, const run::RunRequest& request, const std::string& selector) {
     Records out(request.comparisons.front().size());
     runner.run(request, selector,
-               {[](std::size_t, std::size_t, const model::Record&, const char*) {},
-                [&](std::size_t, std::size_t index, const model::Record& record) { out.at(index) = record; }});
+               {.done = [&](std::size_t, std::size_t index, const model::Record& record) { out.at(index) = record; }});
     return out;
 }
 
@@ -73,8 +72,8 @@ Versus::Versus(Runner& runner, const run::Settings& settings, const std::string&
 bool Versus::is_sound(const std::vector<model::Record>& records) {
     for (std::size_t i = 0; i < records.size(); ++i) {
         const auto& record = records[i];
-        const auto changed = std::find_if(record.warnings.begin(), record.warnings.end(),
-                                          [](const auto& w) { return model::is(w, model::Warning::other_results); });
+        const auto changed = std::ranges::find_if(
+            record.warnings, [](const auto& w) { return model::is(w, model::Warning::other_results); });
         const bool differs = !results_may_change_ && changed != record.warnings.end();
         if (record.status == model::Status::ok && !differs) continue;
         const bool failed = record.status != model::Status::ok;
@@ -84,7 +83,7 @@ bool Versus::is_sound(const std::vector<model::Record>& records) {
                        " in one of the arrangements: " + failure_->reason;
         return false;
     }
-    const bool timed = std::all_of(records.begin(), records.end(), [](const auto& r) { return r.time.has_value(); });
+    const bool timed = std::ranges::all_of(records, [](const auto& r) { return r.time.has_value(); });
     out_.trouble = timed ? "" : "an arrangement has no samples";
     return timed;
 }
@@ -146,17 +145,18 @@ void Versus::run(double seconds, const compare::Rules& rules,
     for (;;) {
         const auto begin = Clock::now();
         if (taken_ > 0) runner_.expect(request_, selector_, true);
-        const bool told = take_one();
+        const bool sound = take_one();
         const double took = seconds_since(begin);
         const bool first = taken_ == 1;
+        // The first one built what is built once more.
         if (first)
-            start = Clock::now();  // this one built what is built once more
+            start = Clock::now();
         else
             sampling = std::clamp(std::min(compare::sampling_seconds(took - cells * sampling, seconds) / cells,
                                            compare::sampling_that_suffices(out_.arrangements, sampled_, rules)),
                                   least, most);
         out_.seconds = before + seconds_since(start);
-        if (!told) break;
+        if (!sound) break;
         const auto ratios = compare::ratios_of(out_.arrangements);
         out_.judgement = compare::judge(ratios, compare::controls_of(out_.arrangements), same_code_, rules);
         progress(out_);

@@ -72,8 +72,7 @@ std::string Baseline::text_of(const model::Record& record) const {
         throw Error(Blame::usage,
                     "the baseline's text '" + path.string() + "' is not the one that was built: its hash differs");
     for (const auto& header : includes_of(text))
-        if (std::find(record.build.elsewhere.begin(), record.build.elsewhere.end(), header) ==
-            record.build.elsewhere.end())
+        if (std::ranges::find(record.build.elsewhere, header) == record.build.elsewhere.end())
             throw Error(Blame::usage, "the baseline's text '" + path.string() + "' includes " + header +
                                           ", which the baseline does not hold; make it again");
     return text;
@@ -90,10 +89,7 @@ Baseline read_baseline(const fs::path& folder) {
     std::ifstream in(path, std::ios::binary);
     report::Joined joined;
     if (in) joined.read(in, path.string());
-    if (!in.eof() || in.bad())
-        throw Error(Blame::usage, "'" + folder.string() + "' is not a baseline: '" + path.string() +
-                                      "' cannot be read: " + std::strerror(errno) +
-                                      "; `cllab run PATTERN --baseline DIR` makes one");
+    if (!in.eof() || in.bad()) refuse(std::strerror(errno));
     if (joined.trouble_count() > 0)
         throw Error(Blame::usage, "the baseline '" + folder.string() + "' is damaged: " + joined.troubles().front());
     if (joined.records().empty()) throw Error(Blame::usage, "the baseline '" + folder.string() + "' has no records");

@@ -24,8 +24,7 @@ std::vector<model::History> histories(const std::vector<model::Record>& records)
         out[found->second].points.push_back({record.utc, record.run.label, record.run.id, record.time->median, i});
     }
     for (auto& history : out) {
-        std::stable_sort(history.points.begin(), history.points.end(),
-                         [](const auto& a, const auto& b) { return a.utc < b.utc; });
+        std::ranges::stable_sort(history.points, [](const auto& a, const auto& b) { return a.utc < b.utc; });
         constexpr std::size_t most = 5000;
         if (history.points.size() > most) history.points.erase(history.points.begin(), history.points.end() - most);
         std::vector<double> logs;

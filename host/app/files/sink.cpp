@@ -31,7 +31,7 @@ void Sink::line(const std::string& json) {
 void Sink::sort_by_plan() {
     std::map<std::string, std::size_t> place;  // devices stay in the order in which they came
     for (const auto& record : records_) place.emplace(record.device.selector, place.size());
-    std::stable_sort(records_.begin(), records_.end(), [&](const auto& a, const auto& b) {
+    std::ranges::stable_sort(records_, [&](const auto& a, const auto& b) {
         const auto key = [&](const auto& r) {
             return std::tuple(place.at(r.device.selector), r.run.order.comparison, r.run.order.position);
         };

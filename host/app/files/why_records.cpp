@@ -3,8 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <map>
 
@@ -60,7 +58,7 @@ int why_of_records(const WhyOptions& invocation) {
     if (invocation.test)
         throw Error(Blame::usage,
                     "option '--test' needs kernels to measure; found a file of records, which `why` explains as it is");
-    if (const auto other = std::find_if_not(invocation.patterns.begin(), invocation.patterns.end(), names_records);
+    if (const auto other = std::ranges::find_if_not(invocation.patterns, names_records);
         other != invocation.patterns.end())
         throw Error(Blame::usage, "records and kernels cannot stand in one `cllab why`; found '" + *other +
                                       "' beside a file of records");

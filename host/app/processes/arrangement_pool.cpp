@@ -10,7 +10,7 @@ bool ArrangementPool::pays(const model::Device& device, unsigned cores) {
     return device.is_gpu() && !device.unified_memory && cores > processes;
 }
 
-ArrangementPool::ArrangementPool(run::RunRequest like, const std::string& selector, const device::Standing& known)
+ArrangementPool::ArrangementPool(run::RunRequest like, const std::string& selector, const device::DeviceState& known)
     : like_(std::move(like)), selector_(selector), known_(known) {
     refill();
 }
@@ -25,7 +25,7 @@ void ArrangementPool::refill() {
         };
         auto builds = like_;
         Random random(mix64(like_.settings.seed + ++begun_));
-        for (auto& group : builds.comparisons) std::shuffle(group.begin(), group.end(), random);
+        for (auto& group : builds.comparisons) std::ranges::shuffle(group, random);
         waiting_.push_back(std::make_unique<WarmWorker>(selector_, rebuild, known_, builds));
     }
 }

@@ -22,22 +22,22 @@ public:
     static bool pays(const model::Device& device, unsigned cores);
 
     /// Begins the first. For arrangements like that one on the device "P:D", of which it is known what is `known`.
-    ArrangementPool(run::RunRequest like, const std::string& selector, const device::Standing& known);
+    ArrangementPool(run::RunRequest like, const std::string& selector, const device::DeviceState& known);
 
     /// The process that is ready first of those that are next, with this arrangement as its work; another one is begun.
     /// `last_use`: of the device. Nothing: none works.
     std::unique_ptr<Worker> take(const run::RunRequest& request, Clock::time_point last_use);
 
 private:
-    static constexpr std::size_t processes =
-        4;  ///< a start of 2.3 s in the time of four arrangements; 0.5 GB each of an H200's 140
+    /// A start of 2.3 s in the time of four arrangements; 0.5 GB each of an H200's 140.
+    static constexpr std::size_t processes = 4;
     static constexpr double patience = 60;  ///< seconds for a driver's start
 
     void refill();
 
     run::RunRequest like_;
     std::string selector_;
-    device::Standing known_;
+    device::DeviceState known_;
     std::uint64_t begun_ = 0;
     bool works_ = true;
     std::deque<std::unique_ptr<WarmWorker>> waiting_;

@@ -21,7 +21,7 @@ std::vector<model::Device> ChildRunner::devices(const std::vector<std::string>& 
     const auto lines = in_child(
         [&](const HandOver& hand_over) {
             std::vector<std::string> seen;
-            hand_over(nlohmann::json(Here().devices(selectors, &seen))
+            hand_over(nlohmann::json(LocalDevices().devices(selectors, &seen))
                           .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
             for (const auto& trouble : seen) hand_over(trouble);
         },
@@ -31,26 +31,25 @@ std::vector<model::Device> ChildRunner::devices(const std::vector<std::string>& 
 }
 
 void ChildRunner::expect(const run::RunRequest& like, const std::string& selector, bool more) {
-    const auto known = standing_.find(selector);
-    const auto device =
-        std::find_if(devices_.begin(), devices_.end(), [&](const auto& d) { return d.selector == selector; });
+    const auto known = device_states_.find(selector);
+    const auto device = std::ranges::find_if(devices_, [&](const auto& d) { return d.selector == selector; });
     const auto pays = [&] { return ArrangementPool::pays(*device, std::thread::hardware_concurrency()); };
-    if (!more || known == standing_.end() || device == devices_.end() || !pays()) return arrangements_.reset();
+    if (!more || known == device_states_.end() || device == devices_.end() || !pays()) return arrangements_.reset();
     if (!arrangements_) arrangements_.emplace(like, selector, known->second);
 }
 
 void ChildRunner::run(const run::RunRequest& request, const std::string& selector, const Events& events,
                       const std::set<run::CellNumber>& already) {
     const bool waits = arrangements_ && already.empty() && request.settings.arrangement;
-    auto first = waits ? arrangements_->take(request, standing_.at(selector).last_use) : nullptr;
+    auto first = waits ? arrangements_->take(request, device_states_.at(selector).last_use) : nullptr;
     if (!run(request, selector, events, already, std::move(first))) arrangements_.reset();
 }
 
 bool ChildRunner::run(const run::RunRequest& request, const std::string& selector, const Events& events,
                       const std::set<run::CellNumber>& already, std::unique_ptr<Worker> first) {
     const auto begin = [&](const run::RunRequest& rest, const std::set<run::CellNumber>& finished) {
-        const auto known = standing_.find(selector);
-        return begin_worker(rest, selector, finished, known == standing_.end() ? nullptr : &known->second);
+        const auto known = device_states_.find(selector);
+        return begin_worker(rest, selector, finished, known == device_states_.end() ? nullptr : &known->second);
     };
     Pool pool(timeout_seconds_, events);
     const auto& lane = pool.add(selector, request, already, begin, std::move(first));
@@ -58,8 +57,8 @@ bool ChildRunner::run(const run::RunRequest& request, const std::string& selecto
     }
     if (lane.interrupted()) throw run::Interrupted{};
     if (!lane.trouble().empty()) throw DeviceLost(lane.trouble());
-    if (const auto& now = lane.standing()) {
-        auto& known = standing_[selector];
+    if (const auto& now = lane.device_state()) {
+        auto& known = device_states_[selector];
         auto programs = std::move(known.programs);  // what was built from them is not told again
         known = *now;
         known.programs.merge(programs);

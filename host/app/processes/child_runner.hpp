@@ -32,7 +32,7 @@ protected:
 
 private:
     double timeout_seconds_;
-    std::map<std::string, device::Standing> standing_;  ///< by selector
+    std::map<std::string, device::DeviceState> device_states_;  ///< by selector
     std::vector<model::Device> devices_;
     std::optional<ArrangementPool> arrangements_;
 };

@@ -24,7 +24,7 @@ std::vector<Driver> registered_drivers() {
     } else if (fs::exists(where, trouble)) {
         files.push_back(where);
     }
-    std::sort(files.begin(), files.end());
+    std::ranges::sort(files);
     std::vector<Driver> out;
     for (const auto& file : files) {
         std::ifstream in(file);

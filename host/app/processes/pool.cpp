@@ -31,14 +31,14 @@ static std::vector<std::byte> bytes_of(const std::string& hex) {
     return out;
 }
 
-static void to_json(nlohmann::json& j, const Standing& s) {
+static void to_json(nlohmann::json& j, const DeviceState& s) {
     j = {{"audit", s.audit},
          {"settled", s.settled},
          {"last_use", s.last_use.time_since_epoch().count()},
          {"programs", nlohmann::json::object()}};
     for (const auto& [key, bytes] : s.programs) j["programs"][key] = hex_of(bytes);
 }
-static void from_json(const nlohmann::json& j, Standing& s) {
+static void from_json(const nlohmann::json& j, DeviceState& s) {
     s = {j.at("audit").get<TimerAudit>(),
          j.at("settled").get<bool>(),
          Clock::time_point(Clock::duration(j.at("last_use").get<Clock::rep>())),
@@ -79,7 +79,7 @@ private:
 
 }  // namespace
 
-void carry_out(Here& here, const run::RunRequest& request, const std::string& selector,
+void carry_out(LocalDevices& devices, const run::RunRequest& request, const std::string& selector,
                const std::set<CellNumber>& finished, Link& parent, Position& position, Asks asks) {
     std::set<CellNumber> announced;
     Events to_parent{[&](std::size_t g, std::size_t i, const model::Record& record, const char* phase) {
@@ -98,21 +98,23 @@ void carry_out(Here& here, const run::RunRequest& request, const std::string& se
     if (asks == Asks::turns) to_parent.measures = [&](std::size_t g) { ask(parent, {{"measure", g}}); };
     AskedShare share(parent);
     device::report_faults_to(position.fault);
-    here.run(request, selector, to_parent, finished, asks == Asks::parts ? &share : nullptr);
+    devices.run(request, selector, to_parent, finished, asks == Asks::parts ? &share : nullptr);
     Message finish{{"finished", true}};
-    if (const auto standing = here.standing(selector)) finish["standing"] = nlohmann::json(*standing);
+    if (const auto device_state = devices.device_state(selector))
+        finish["device_state"] = nlohmann::json(*device_state);
     parent.send(finish);
 }
 
 std::unique_ptr<Worker> begin_worker(const run::RunRequest& request, const std::string& selector,
-                                     const std::set<CellNumber>& finished, const device::Standing* known, Asks asks) {
+                                     const std::set<CellNumber>& finished, const device::DeviceState* known,
+                                     Asks asks) {
     return std::make_unique<Worker>([&](Link& parent, Position& position) {
-        Here here;
+        LocalDevices devices;
         // The timer is what it was and the device as warm (host/README.md, rules 3 and 4); the programs of an
         // arrangement are of the bytes that the first one's driver gave.
-        if (known && request.settings.goes_on) here.inherit(selector, *known);
-        if (request.settings.arrangement) here.keep_programs();
-        carry_out(here, request, selector, finished, parent, position, asks);
+        if (known && request.settings.goes_on) devices.inherit(selector, *known);
+        if (request.settings.arrangement) devices.keep_programs();
+        carry_out(devices, request, selector, finished, parent, position, asks);
     });
 }
 
@@ -136,10 +138,10 @@ void Lane::begin() {
     worker_ = begin_(request_, finished_);
 }
 
-bool Lane::look(double timeout_seconds, const Events& events) {
+bool Lane::poll(double timeout_seconds, const Events& events) {
     std::string line;
     try {
-        switch (worker_->look(line, timeout_seconds)) {
+        switch (worker_->poll(line, timeout_seconds)) {
             case Worker::Event::nothing:
                 if (worker_->has_moved())
                     if (const auto* record = current())
@@ -175,7 +177,8 @@ void Lane::take(const std::string& line, const Events& events) {
             question_ = message.at("question");
             return;
         }
-        if (message.contains("standing")) standing_ = nlohmann::json(message.at("standing")).get<device::Standing>();
+        if (message.contains("device_state"))
+            device_state_ = nlohmann::json(message.at("device_state")).get<device::DeviceState>();
         over_ = message.contains("finished");
         if (!over_) announced_ = message;
         return;
@@ -231,10 +234,10 @@ bool Lane::passes_in_small_groups(double timeout_seconds) const {
     try {
         const auto lines = in_child(
             [&](const HandOver& hand_over) {
-                Here().run(
-                    request, selector_,
-                    {[](std::size_t, std::size_t, const model::Record&, const char*) {},
-                     [&](std::size_t, std::size_t, const model::Record& one) { hand_over(model::name(one.status)); }});
+                LocalDevices().run(request, selector_,
+                                   {.done = [&](std::size_t, std::size_t, const model::Record& one) {
+                                       hand_over(model::name(one.status));
+                                   }});
             },
             "in the trial of small work-groups", timeout_seconds, timeout_seconds);
         return lines == std::vector<std::string>{model::name(model::Status::ok)};
@@ -290,7 +293,7 @@ bool Pool::turn() {
     for (auto& lane : lanes_) {
         const auto begun = lane.begun_;
         if (!lane.question_.is_null()) lane.worker_->excuse();
-        while (!lane.over_ && lane.look(timeout_seconds_, events_)) {
+        while (!lane.over_ && lane.poll(timeout_seconds_, events_)) {
         }
         if (coordinator_ && (lane.over_ || lane.begun_ != begun)) coordinator_->ended(number);
         ++number;

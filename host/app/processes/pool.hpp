@@ -10,7 +10,7 @@
 #include <set>
 #include <string>
 
-#include "app/processes/run_here.hpp"
+#include "app/processes/local_devices.hpp"
 #include "app/processes/worker.hpp"
 #include "run/share.hpp"
 
@@ -36,12 +36,12 @@ public:
 enum class Asks { nothing, parts, turns };
 
 /// In the worker: the cells of the request but for those `finished`.
-void carry_out(Here& here, const run::RunRequest& request, const std::string& selector,
+void carry_out(LocalDevices& devices, const run::RunRequest& request, const std::string& selector,
                const std::set<run::CellNumber>& finished, Link& parent, Position& position, Asks asks = Asks::nothing);
 
 /// A worker that carries the request out. `known`: of the device, or nullptr.
 std::unique_ptr<Worker> begin_worker(const run::RunRequest& request, const std::string& selector,
-                                     const std::set<run::CellNumber>& finished, const device::Standing* known,
+                                     const std::set<run::CellNumber>& finished, const device::DeviceState* known,
                                      Asks asks = Asks::nothing);
 
 /// One request on one device, by one worker after the other.
@@ -61,14 +61,14 @@ public:
     const std::string& trouble() const { return trouble_; }  ///< why its device or driver failed; empty: it did not
     bool first_failed() const { return first_failed_; }
     /// What a worker that finished knows of the device.
-    const std::optional<device::Standing>& standing() const { return standing_; }
+    const std::optional<device::DeviceState>& device_state() const { return device_state_; }
 
 private:
     friend class Pool;
 
     void begin();
     /// False when there is nothing to see for now.
-    bool look(double timeout_seconds, const Events& events);
+    bool poll(double timeout_seconds, const Events& events);
     void take(const std::string& line, const Events& events);
     void died(int status, double timeout_seconds, const Events& events);
     void lost(model::Status status, const std::string& reason, const std::string& cause, const Events& events);
@@ -83,7 +83,7 @@ private:
     std::unique_ptr<Worker> worker_;
     bool is_first_, over_ = false, interrupted_ = false, first_failed_ = false;
     std::string trouble_;
-    std::optional<device::Standing> standing_;
+    std::optional<device::DeviceState> device_state_;
     unsigned begun_ = 0;  ///< workers
 
     // Of the worker of now.

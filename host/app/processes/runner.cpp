@@ -8,7 +8,7 @@
 #include "app/choose/request.hpp"
 #include "app/files/image_file.hpp"
 #include "app/processes/crash.hpp"
-#include "app/processes/run_here.hpp"
+#include "app/processes/local_devices.hpp"
 #include "app/processes/watchdog.hpp"
 #include "device/platforms.hpp"
 #include "device/selectors.hpp"
@@ -66,7 +66,7 @@ public:
             const EndWitness witness("while the OpenCL drivers were loaded", "`cllab devices` says which one it was.");
             const Watchdog watchdog("while the devices were listed (`cllab devices` names the driver)",
                                     timeout_seconds_, give_up_);
-            found = here_.devices(selectors, troubles);
+            found = devices_.devices(selectors, troubles);
         }
         describe_crash("in an OpenCL driver or in a kernel",
                        "`cllab run --isolate` gives each attempt a process of its own.");
@@ -75,13 +75,13 @@ public:
     void run(const run::RunRequest& request, const std::string& selector, const Events& events,
              const std::set<run::CellNumber>& already) override {
         Watchdog watchdog("outside of its cells, on device " + selector + ",", timeout_seconds_, give_up_);
-        here_.run(request, selector, watchdog.watched(events), already);
+        devices_.run(request, selector, watchdog.watched(events), already);
     }
 
 private:
     double timeout_seconds_;
     GiveUp give_up_;
-    Here here_;
+    LocalDevices devices_;
 };
 
 }  // namespace
@@ -113,8 +113,8 @@ void note_interrupts() {
     for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { interrupt_seen = true; });
 }
 
-std::vector<model::Device> Here::devices(const std::vector<std::string>& selectors,
-                                         std::vector<std::string>* troubles) {
+std::vector<model::Device> LocalDevices::devices(const std::vector<std::string>& selectors,
+                                                 std::vector<std::string>* troubles) {
     const auto found = device::discover(troubles);
     std::vector<model::Device> facts;
     for (const auto& f : found) facts.push_back(f.facts);
@@ -130,8 +130,8 @@ std::vector<model::Device> Here::devices(const std::vector<std::string>& selecto
     return out;
 }
 
-void Here::run(const run::RunRequest& request, const std::string& selector, const Events& events,
-               const std::set<run::CellNumber>& finished, run::Share* share) {
+void LocalDevices::run(const run::RunRequest& request, const std::string& selector, const Events& events,
+                       const std::set<run::CellNumber>& finished, run::Share* share) {
     Phases start;
     auto& session = [&]() -> device::Session& {
         const ChargedTo account(start);
@@ -147,7 +147,7 @@ void Here::run(const run::RunRequest& request, const std::string& selector, cons
     run::execute(session, request, observer, finished, &kept_[selector], share);
 }
 
-device::Session& Here::open(const std::string& selector) {
+device::Session& LocalDevices::open(const std::string& selector) {
     if (const auto known = open_.find(selector); known != open_.end()) return known->second;
     const InPhase phase(Phase::driver_start);
     for (const auto& found : device::discover())
@@ -160,17 +160,17 @@ device::Session& Here::open(const std::string& selector) {
     throw Error(Blame::environment, "device " + selector + " was there a moment ago and is gone");
 }
 
-void Here::build(const std::string& selector, const run::Settings& settings, const model::Cell& cell) {
+void LocalDevices::build(const std::string& selector, const run::Settings& settings, const model::Cell& cell) {
     auto& session = open(selector);
     run::build_in_advance(session, settings, cell, kept_[selector]);
 }
 
-std::optional<device::Standing> Here::standing(const std::string& selector) const {
+std::optional<device::DeviceState> LocalDevices::device_state(const std::string& selector) const {
     const auto known = open_.find(selector);
-    return known == open_.end() ? std::nullopt : known->second.standing();
+    return known == open_.end() ? std::nullopt : known->second.device_state();
 }
 
-device::Session& Here::make_ready(const std::string& selector) {
+device::Session& LocalDevices::make_ready(const std::string& selector) {
     auto& session = open(selector);
     run::make_ready(session, kept_[selector].reference);
     return session;

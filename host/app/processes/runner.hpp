@@ -15,10 +15,10 @@ namespace cllab::app {
 
 /// Called for each cell event; cell = (comparison, index).
 struct Events {
-    std::function<void(std::size_t, std::size_t, const model::Record&, const char*)> begin;
-    std::function<void(std::size_t, std::size_t, const model::Record&)> done;
-    std::function<void(std::size_t)>
-        measures{};  ///< in the process that calls OpenCL, before the cells of a comparison are timed
+    std::function<void(std::size_t, std::size_t, const model::Record&, const char*)> begin = [](auto&&...) {};
+    std::function<void(std::size_t, std::size_t, const model::Record&)> done = [](auto&&...) {};
+    /// In the process that calls OpenCL, before the cells of a comparison are timed.
+    std::function<void(std::size_t)> measures{};
 };
 
 class Runner {

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "app/screen/say.hpp"
-#include "core/text.hpp"
 #include "core/units.hpp"
 
 namespace cllab::app {
@@ -22,9 +21,9 @@ std::vector<model::Cell> witness_of(const run::RunRequest& request) {
 }
 
 /// What the devices tell, held back until it is known that they do not slow each other.
-class Witness {
+class InterferenceCheck {
 public:
-    Witness(std::size_t cells, const Events& events) : cells_(cells), events_(events) {}
+    InterferenceCheck(std::size_t cells, const Events& events) : cells_(cells), events_(events) {}
 
     Events listener() {
         return {[this](std::size_t g, std::size_t i, const model::Record& record, const char* phase) {
@@ -42,9 +41,9 @@ public:
                 }};
     }
 
-    /// Decides as soon as each of the `working` devices has told of the witness, and from then on hands on what there
+    /// Decides as soon as each of the `working` devices has told of the two cells, and from then on hands on what there
     /// is.
-    void look(std::size_t working) {
+    void decide(std::size_t working) {
         if (!decided_) {
             if (beside_.size() < working * cells_) return;
             decided_ = true;
@@ -82,8 +81,8 @@ private:
 };
 
 struct Done {
-    std::optional<std::string>
-        trouble;  ///< why the devices have to work one after the other: nothing was told to the events
+    /// Why the devices have to work one after the other: nothing was told to the events.
+    std::optional<std::string> trouble;
     std::map<std::string, std::string> lost;  ///< selector and sentence of devices whose driver failed
 };
 
@@ -93,8 +92,8 @@ Done run_at_once(const run::RunRequest& request, const std::vector<model::Device
     auto witness_first = request;
     const auto cells = witness_of(request);
     witness_first.comparisons.insert(witness_first.comparisons.begin(), 2, cells);
-    Witness witness(cells.size(), events);
-    const auto listener = witness.listener();
+    InterferenceCheck check(cells.size(), events);
+    const auto listener = check.listener();
     Turns turns(devices.size());
     Pool pool(timeout_seconds, listener, &turns);
     for (const auto& device : devices)
@@ -102,20 +101,20 @@ Done run_at_once(const run::RunRequest& request, const std::vector<model::Device
                  [&](const run::RunRequest& rest, const std::set<CellNumber>& finished) {
                      return begin_worker(rest, device.selector, finished, nullptr, Asks::turns);
                  });
-    while (!witness.trouble() && pool.turn()) {
+    while (!check.trouble() && pool.turn()) {
         std::size_t number = 0, alive = 0;
         for (const auto& lane : pool.lanes()) {
             if (lane.over()) turns.leave(number);
             alive += lane.trouble().empty();
             ++number;
         }
-        witness.look(alive);
+        check.decide(alive);
     }
     for (const auto& lane : pool.lanes())
         if (!lane.trouble().empty()) out.lost[lane.selector()] = lane.trouble();
-    out.trouble = witness.trouble();
+    out.trouble = check.trouble();
     if (interrupted()) {
-        if (!out.trouble) witness.hand_on();
+        if (!out.trouble) check.hand_on();
         throw run::Interrupted{};
     }
     return out;
@@ -154,7 +153,7 @@ std::optional<std::string> slowed(const std::vector<model::Record>& alone, const
                                   std::pair<double, double>& ratios) {
     std::vector<double> changes;
     for (const auto& record : beside) {
-        const auto same = std::find_if(alone.begin(), alone.end(), [&](const auto& a) {
+        const auto same = std::ranges::find_if(alone, [&](const auto& a) {
             return a.device.selector == record.device.selector && a.id == record.id && a.point == record.point;
         });
         if (same == alone.end() || !same->time || !record.time) continue;
@@ -165,7 +164,7 @@ std::optional<std::string> slowed(const std::vector<model::Record>& alone, const
                    record.device.selector + " beside the others as alone";
     }
     if (changes.empty()) return "no measured time shows whether they slow each other";
-    ratios = {*std::min_element(changes.begin(), changes.end()), *std::max_element(changes.begin(), changes.end())};
+    ratios = {*std::ranges::min_element(changes), *std::ranges::max_element(changes)};
     return std::nullopt;
 }
 

@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <ctime>
 
-#include "app/processes/run_here.hpp"
+#include "app/processes/local_devices.hpp"
 #include "app/processes/worker.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -95,7 +95,7 @@ void launch(const model::Cell& cell, const CountSettings& settings, double secon
         setenv(name, value.c_str(), 1);
     limit(RLIMIT_AS, static_cast<double>(most_bytes));
     limit(RLIMIT_CPU, std::ceil(seconds));
-    Here here;
+    LocalDevices here;
     auto& session = here.open(here.devices({"oclgrind"}, nullptr).front().selector);
     const auto as = some_gpu(session.facts(), settings.wave);
     const auto before = [&] {
@@ -128,7 +128,7 @@ Heard listen(Worker& worker, double seconds) {
     std::string line;
     for (;; Worker::wait_for({&worker})) {
         if (interrupted()) throw run::Interrupted{};
-        const auto event = worker.look(line, patience);
+        const auto event = worker.poll(line, patience);
         if (event == Worker::Event::nothing) continue;
         if (event == Worker::Event::silent) {
             out.silent = true;

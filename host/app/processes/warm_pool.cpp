@@ -14,7 +14,7 @@ using State = WarmWorker::State;
 constexpr std::ptrdiff_t compilers = 3;
 
 bool compiles(const std::unique_ptr<WarmWorker>& one) { return one->compiles(); }
-bool is_idle(const std::unique_ptr<WarmWorker>& one) { return one->look() == State::idle; }
+bool is_idle(const std::unique_ptr<WarmWorker>& one) { return one->poll() == State::idle; }
 
 }  // namespace
 
@@ -30,27 +30,27 @@ bool WarmPool::is_used() const {
 void WarmPool::refill() {
     if (!is_used()) return;
     for (auto one = waiting_.begin(); one != waiting_.end();) {
-        const auto state = (*one)->look();
+        const auto state = (*one)->poll();
         if (state == State::busy) return;  // one at a time
         // A driver that does not start here, or not so often, is not asked again.
         if (state == State::gone && !(*one)->was_ready()) wanted_ = 0;
         one = state == State::gone ? waiting_.erase(one) : one + 1;
     }
     if (!rehearsals_.empty() && rehearsed_ != number_) {
-        if (const auto one = std::find_if(waiting_.begin(), waiting_.end(), compiles); one != waiting_.end()) {
+        if (const auto one = std::ranges::find_if(waiting_, compiles); one != waiting_.end()) {
             rehearsed_ = number_;
             return (*one)->rehearse(rehearsals_);
         }
     } else if (!rehearsals_.empty()) {
         const auto is_behind = [&](const auto& w) { return w->built() != number_; };
-        if (const auto one = std::find_if(waiting_.begin(), waiting_.end(), is_behind); one != waiting_.end()) {
+        if (const auto one = std::ranges::find_if(waiting_, is_behind); one != waiting_.end()) {
             std::vector<Message> recipes;
             for (const auto& rehearsal : rehearsals_) recipes.push_back(rehearsal.at("recipe"));
             return (*one)->build(recipes, false, number_);
         }
     }
     if (waiting_.size() >= wanted_) return;
-    const bool another = std::count_if(waiting_.begin(), waiting_.end(), compiles) < compilers;
+    const bool another = std::ranges::count_if(waiting_, compiles) < compilers;
     waiting_.insert(another ? waiting_.begin() : waiting_.end(),
                     std::make_unique<WarmWorker>(known_devices().front().selector, rebuild_, another));
 }
@@ -58,13 +58,13 @@ void WarmPool::refill() {
 /// What would disturb a measurement, and is of no use to it.
 void WarmPool::end_preparations() {
     std::erase_if(waiting_,
-                  [](const auto& w) { return !w->was_ready() || (w->rehearses() && w->look() == State::busy); });
+                  [](const auto& w) { return !w->was_ready() || (w->rehearses() && w->poll() == State::busy); });
 }
 
 std::unique_ptr<WarmWorker> WarmPool::take() {
     end_preparations();
     while (!waiting_.empty()) {
-        auto one = std::find_if(waiting_.begin(), waiting_.end(), is_idle);
+        auto one = std::ranges::find_if(waiting_, is_idle);
         if (one == waiting_.end()) one = waiting_.begin();
         auto out = std::move(*one);
         waiting_.erase(one);
@@ -83,7 +83,7 @@ void WarmPool::begin_building(const std::vector<Message>& recipes) {
     end_preparations();
     if (!builder_) {
         const auto may_build = [](const auto& w) { return compiles(w) && is_idle(w); };
-        if (std::count_if(waiting_.begin(), waiting_.end(), may_build) < 2) return;  // the one is for the question
+        if (std::ranges::count_if(waiting_, may_build) < 2) return;  // the one is for the question
         const auto last = std::find_if(waiting_.rbegin(), waiting_.rend(), may_build);
         builder_ = std::move(*last);
         waiting_.erase(std::next(last).base());

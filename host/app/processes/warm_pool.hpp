@@ -47,8 +47,8 @@ public:
     void expect(const run::RunRequest&, const std::string&, bool) override {}
 
 private:
-    static constexpr double patience =
-        60;  ///< seconds: --timeout is for kernels that never end, and may be shorter than a compiler takes
+    /// Seconds: --timeout is for kernels that never end, and may be shorter than a compiler takes.
+    static constexpr double patience = 60;
 
     bool is_used() const;
     std::unique_ptr<WarmWorker> take();

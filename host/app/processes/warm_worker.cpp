@@ -50,30 +50,30 @@ model::Group cells_of(const model::Group& group, bool saved) {
 
 WarmWorker::WarmWorker(const std::string& selector, const Rebuild& rebuild, bool compiles, const Open& open)
     : compiles_(compiles), worker_(std::make_unique<Worker>([&](Link& parent, Position& position) {
-          Here here;
-          work(here, open(here), selector, rebuild, parent, position);
+          LocalDevices devices;
+          work(devices, open(devices), selector, rebuild, parent, position);
       })) {}
 
 WarmWorker::WarmWorker(const std::string& selector, const Rebuild& rebuild, bool compiles)
-    : WarmWorker(selector, rebuild, compiles, [&](Here& here) -> device::Session& {
-          auto& session = here.make_ready(selector);
+    : WarmWorker(selector, rebuild, compiles, [&](LocalDevices& devices) -> device::Session& {
+          auto& session = devices.make_ready(selector);
           if (compiles) warm_up_compiler(session);
           return session;
       }) {}
 
-WarmWorker::WarmWorker(const std::string& selector, const Rebuild& rebuild, const device::Standing& known,
+WarmWorker::WarmWorker(const std::string& selector, const Rebuild& rebuild, const device::DeviceState& known,
                        const run::RunRequest& builds)
-    : WarmWorker(selector, rebuild, false, [&](Here& here) -> device::Session& {
-          here.inherit(selector, known);
-          here.keep_programs();
-          auto& session = here.open(selector);
+    : WarmWorker(selector, rebuild, false, [&](LocalDevices& devices) -> device::Session& {
+          devices.inherit(selector, known);
+          devices.keep_programs();
+          auto& session = devices.open(selector);
           for (const auto& group : builds.comparisons)
-              for (const auto& cell : group) here.build(selector, builds.settings, cell);
+              for (const auto& cell : group) devices.build(selector, builds.settings, cell);
           return session;
       }) {}
 
-void WarmWorker::work(Here& here, device::Session& session, const std::string& selector, const Rebuild& rebuild,
-                      Link& parent, Position& position) {
+void WarmWorker::work(LocalDevices& devices, device::Session& session, const std::string& selector,
+                      const Rebuild& rebuild, Link& parent, Position& position) {
     parent.send({{"ready", true}});
     for (;;) {
         const auto job = parent.receive();
@@ -86,7 +86,7 @@ void WarmWorker::work(Here& here, device::Session& session, const std::string& s
             session.note_use(Clock::time_point(Clock::duration(job.at("last_use").get<Clock::rep>())));
             auto request = rebuild(job.at("run"), session.facts());
             if (!job.at("difference").is_null()) request = apply(std::move(request), job.at("difference"));
-            return carry_out(here, request, selector, {}, parent, position);
+            return carry_out(devices, request, selector, {}, parent, position);
         }
         const SilentStderr silent;
         const bool builds = job.contains("build");
@@ -94,15 +94,13 @@ void WarmWorker::work(Here& here, device::Session& session, const std::string& s
             // A guess at what somebody will want: where it is wrong, what comes is built when it is there.
             try {
                 if (!builds) {
-                    here.run(apply(rebuild(one.at("recipe"), session.facts()), one.at("difference")), selector,
-                             {[](std::size_t, std::size_t, const model::Record&, const char*) {},
-                              [](std::size_t, std::size_t, const model::Record&) {}});
+                    devices.run(apply(rebuild(one.at("recipe"), session.facts()), one.at("difference")), selector, {});
                     continue;
                 }
                 const auto request = rebuild(one, session.facts());
                 for (const auto& group : request.comparisons)
                     for (const auto& cell : cells_of(group, job.at("saved").get<bool>()))
-                        here.build(selector, request.settings, cell);
+                        devices.build(selector, request.settings, cell);
             } catch (const std::exception&) {
             }
         }
@@ -126,13 +124,13 @@ WarmWorker::State WarmWorker::after(Worker::Event event) {
     return gone_ ? State::gone : State::idle;
 }
 
-WarmWorker::State WarmWorker::look() {
+WarmWorker::State WarmWorker::poll() {
     constexpr double patience = std::numeric_limits<double>::infinity();
-    return gone_ ? State::gone : after(worker_->look(line_, patience));
+    return gone_ ? State::gone : after(worker_->poll(line_, patience));
 }
 
 bool WarmWorker::wait_until_idle(double seconds) {
-    return (busy_ && !gone_ ? after(worker_->next(line_, seconds)) : look()) == State::idle;
+    return (busy_ && !gone_ ? after(worker_->next(line_, seconds)) : poll()) == State::idle;
 }
 
 void WarmWorker::build(const std::vector<Message>& recipes, bool saved, unsigned number) {
@@ -152,8 +150,8 @@ std::optional<std::vector<model::Introspection>> WarmWorker::ask(const std::vect
     const auto said = parse_json<nlohmann::json>(line_);
     if (!said.is_array()) return std::nullopt;
     auto found = said.get<std::vector<model::Introspection>>();
-    const bool whole = found.size() == builds.size() &&
-                       std::all_of(found.begin(), found.end(), [](const auto& f) { return f.trouble.empty(); });
+    const bool whole =
+        found.size() == builds.size() && std::ranges::all_of(found, [](const auto& f) { return f.trouble.empty(); });
     return whole ? std::optional(std::move(found)) : std::nullopt;
 }
 

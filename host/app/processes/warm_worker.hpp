@@ -27,15 +27,15 @@ public:
     /// `compiles`: its driver's compiler is warm, which costs a second.
     WarmWorker(const std::string& selector, const Rebuild& rebuild, bool compiles);
     /// It opens the device, builds what the cells of `builds` need, and lets the device do nothing. `known`: as
-    /// Here::inherit.
-    WarmWorker(const std::string& selector, const Rebuild& rebuild, const device::Standing& known,
+    /// LocalDevices::inherit.
+    WarmWorker(const std::string& selector, const Rebuild& rebuild, const device::DeviceState& known,
                const run::RunRequest& builds);
     WarmWorker(const WarmWorker&) = delete;
     WarmWorker& operator=(const WarmWorker&) = delete;
 
     enum class State { busy, idle, gone };
     /// Without waiting. Busy: it starts, or does what it was told last.
-    State look();
+    State poll();
     /// Waits until it is idle; false: it is gone, or has not answered for `seconds`.
     bool wait_until_idle(double seconds);
     bool compiles() const { return compiles_; }
@@ -58,10 +58,10 @@ public:
     std::unique_ptr<Worker> run(const Message& recipe, const Message& difference, Clock::time_point last_use);
 
 private:
-    using Open = std::function<device::Session&(Here&)>;
+    using Open = std::function<device::Session&(LocalDevices&)>;
     WarmWorker(const std::string& selector, const Rebuild& rebuild, bool compiles, const Open& open);
-    static void work(Here& here, device::Session& session, const std::string& selector, const Rebuild& rebuild,
-                     Link& parent, Position& position);
+    static void work(LocalDevices& devices, device::Session& session, const std::string& selector,
+                     const Rebuild& rebuild, Link& parent, Position& position);
     void tell(const Message& job);
     State after(Worker::Event event);
 

@@ -127,7 +127,7 @@ Worker::Worker(const Work& work) : position_(shared_position()) {
 
 bool Worker::tell(const Message& message) { return write_line(socket_.number(), text_of(message)); }
 
-Worker::Event Worker::look(std::string& line, double seconds) {
+Worker::Event Worker::poll(std::string& line, double seconds) {
     if (interrupted() && !interrupted_) {
         kill(pid_, SIGINT);  // winds down: finishes cells that have samples
         interrupted_ = true;
@@ -139,7 +139,7 @@ Worker::Event Worker::look(std::string& line, double seconds) {
     }
     pollfd wait{socket_.number(), POLLIN, 0};
     bool ended = false;
-    while (!ended && buffer_.find('\n') == std::string::npos && poll(&wait, 1, 0) > 0)
+    while (!ended && buffer_.find('\n') == std::string::npos && ::poll(&wait, 1, 0) > 0)
         ended = !read_more(socket_.number(), buffer_);
     if (take_line(buffer_, line)) {
         quiet_ = 0;
@@ -152,7 +152,7 @@ Worker::Event Worker::look(std::string& line, double seconds) {
 Worker::Event Worker::next(std::string& line, double seconds) {
     quiet_ = 0;
     for (;; wait_for({this}))
-        if (const auto event = look(line, seconds); event != Event::nothing) return event;
+        if (const auto event = poll(line, seconds); event != Event::nothing) return event;
 }
 
 /// What is waited for longer than asked was a pause of this process too.
@@ -163,7 +163,7 @@ void Worker::wait_for(const std::vector<Worker*>& workers) {
         waits.push_back({worker->socket_.number(), POLLIN, 0});
     }
     const auto start = Clock::now();
-    poll(waits.data(), waits.size(), slice_ms);
+    ::poll(waits.data(), waits.size(), slice_ms);
     const double waited = std::min(seconds_since(start), slice_ms * 1e-3);
     for (auto* worker : workers) worker->quiet_ += waited;
 }

@@ -63,7 +63,7 @@ public:
 
     enum class Event { nothing, line, ended, silent };
     /// What there is of it now. Silent: neither a line nor a change of its position for `seconds` of waiting.
-    Event look(std::string& line, double seconds);
+    Event poll(std::string& line, double seconds);
     /// Waits for something.
     Event next(std::string& line, double seconds);
     /// Waits until one of them has something to read, a tenth of a second at most.

@@ -7,7 +7,6 @@
 
 #include "app/screen/streams.hpp"
 #include "core/text.hpp"
-#include "core/units.hpp"
 #include "inspect/code/diff.hpp"
 #include "inspect/isa/isa.hpp"
 
@@ -68,7 +67,7 @@ std::string cut(const std::string& text, std::size_t width) {
 std::string diff_text(const Part& left, const Part& right, std::size_t left_width, std::size_t right_width,
                       bool colour) {
     const auto lines = inspect::align(left.body, right.body);
-    if (std::all_of(lines.begin(), lines.end(), [](const auto& line) { return line.mark == ' '; }))
+    if (std::ranges::all_of(lines, [](const auto& line) { return line.mark == ' '; }))
         return "The same instructions on both sides.\n";
     std::string out;
     for (const auto& line : lines) {

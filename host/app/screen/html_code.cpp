@@ -83,7 +83,7 @@ std::string kernel_text(const std::string& source, const std::string& id) {
 
 std::vector<std::pair<std::string, unsigned>> by_count(const std::map<std::string, unsigned>& counts) {
     std::vector<std::pair<std::string, unsigned>> out(counts.begin(), counts.end());
-    std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+    std::ranges::stable_sort(out, [](const auto& a, const auto& b) { return a.second > b.second; });
     return out;
 }
 
@@ -169,13 +169,44 @@ std::size_t size_of(const Code& code) {
     return out;
 }
 
+/// Cards of one device and family, by both.
+using Families = std::map<std::string, std::vector<std::size_t>>;
+
+/// The fastest beside the others, each variant once. `loops`: by card. `used`: bytes of the page's text.
+void add_pairs(Page& page, const Families& families, const std::vector<std::vector<inspect::Instruction>>& loops,
+               std::size_t used) {
+    const auto seconds = [&](std::size_t card) {
+        const auto& time = page.records[page.code[card].cell].time;
+        return time ? time->median : std::numeric_limits<double>::infinity();
+    };
+    for (const auto& [key, of_family] : families) {
+        std::set<std::string> ids;
+        std::vector<std::size_t> first;
+        for (const auto card : of_family)
+            if (ids.insert(page.records[page.code[card].cell].id).second) first.push_back(card);
+        std::ranges::stable_sort(first, [&](auto a, auto b) { return seconds(a) < seconds(b); });
+        for (std::size_t k = 1; k < std::min(first.size(), most_beside + 1) && used < most_text; ++k) {
+            if (loops[first[0]].size() > most_lines || loops[first[k]].size() > most_lines) continue;
+            CodePair pair{page.code[first[0]].cell, page.code[first[k]].cell, {}};
+            std::map<std::string, std::string> kinds;  // of instructions by their text
+            for (const auto card : {first[0], first[k]})
+                for (const auto& line : page.code[card].lines) kinds.emplace(line.text, line.kind);
+            for (const auto& line : inspect::align(loops[first[0]], loops[first[k]])) {
+                pair.lines.push_back({line.mark, {line.left, kinds[line.left]}, {line.right, kinds[line.right]}});
+                used += line.left.size() + line.right.size() + 60;
+            }
+            page.pairs.push_back(std::move(pair));
+        }
+    }
+}
+
 }  // namespace
 
 void add_code(Page& page) {
     std::vector<std::vector<inspect::Instruction>> loops;  // by card
     std::set<std::string> absent;
-    std::map<std::string, std::optional<std::size_t>> cards;   // by device, variant and code; nothing: no room was left
-    std::map<std::string, std::vector<std::size_t>> families;  // cards of one device and family
+    std::map<std::string, std::optional<std::size_t>> cards;  // by device, variant and code; nothing: no room was left
+    Families families;
     std::size_t used = 0, left_out = 0;
     for (std::size_t i = 0; i < page.records.size(); ++i) {
         const auto& record = page.records[i];
@@ -216,31 +247,7 @@ void add_code(Page& page) {
         page.code_left_out = "The code of " + std::to_string(left_out) +
                              " more variants, or forms of them, is in their dumps; a page holds " +
                              std::to_string(most_cards) + ".";
-
-    // The fastest beside the others, each variant once.
-    const auto seconds = [&](std::size_t card) {
-        const auto& time = page.records[page.code[card].cell].time;
-        return time ? time->median : std::numeric_limits<double>::infinity();
-    };
-    for (const auto& [key, of_family] : families) {
-        std::set<std::string> ids;
-        std::vector<std::size_t> first;
-        for (const auto card : of_family)
-            if (ids.insert(page.records[page.code[card].cell].id).second) first.push_back(card);
-        std::stable_sort(first.begin(), first.end(), [&](auto a, auto b) { return seconds(a) < seconds(b); });
-        for (std::size_t k = 1; k < std::min(first.size(), most_beside + 1) && used < most_text; ++k) {
-            if (loops[first[0]].size() > most_lines || loops[first[k]].size() > most_lines) continue;
-            CodePair pair{page.code[first[0]].cell, page.code[first[k]].cell, {}};
-            std::map<std::string, std::string> kinds;  // of instructions by their text
-            for (const auto card : {first[0], first[k]})
-                for (const auto& line : page.code[card].lines) kinds.emplace(line.text, line.kind);
-            for (const auto& line : inspect::align(loops[first[0]], loops[first[k]])) {
-                pair.lines.push_back({line.mark, {line.left, kinds[line.left]}, {line.right, kinds[line.right]}});
-                used += line.left.size() + line.right.size() + 60;
-            }
-            page.pairs.push_back(std::move(pair));
-        }
-    }
+    add_pairs(page, families, loops, used);
 }
 
 }  // namespace cllab::app

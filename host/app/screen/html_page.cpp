@@ -40,7 +40,7 @@ std::vector<Curves> curves_of_page(const std::vector<model::Record>& records,
         for (std::size_t m = 0; m < conclusion.curves.size(); ++m) {
             auto& of = cells[k][m];
             if (of.size() != conclusion.curves[m].samples.size()) continue;  // too short to be a curve
-            std::stable_sort(of.begin(), of.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+            std::ranges::stable_sort(of, [](const auto& a, const auto& b) { return a.first < b.first; });
             const auto* axis = portrait::swept_axis(*conclusion.experiment, conclusion.curves[m].variant);
             set.series.push_back({conclusion.curves[m], axis->name, axis->unit, {}});
             for (const auto& [x, cell] : of) set.series.back().cells.push_back(cell);

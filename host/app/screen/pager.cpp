@@ -10,7 +10,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <string>
-#include <string_view>
 
 #include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"

@@ -9,7 +9,6 @@
 #include "app/commands/profile.hpp"
 #include "app/files/profile_file.hpp"
 #include "core/interval.hpp"
-#include "core/text.hpp"
 #include "core/units.hpp"
 #include "report/table/columns.hpp"
 
@@ -78,12 +77,12 @@ void print_profile(std::ostream& out, const Profile& profile, const report::Tabl
                                     format_seconds(profile.seconds), format_seconds(profile.budget_seconds),
                                     format_bytes(d.global_bytes)),
                         "", style.text_width());
-    std::vector<report::Column> columns{{.title = "figure", .cells = {}, .names = report::Names::by_itself},
-                                        {.title = "value", .right = true, .cells = {}},
-                                        {.title = "interval", .keep = 70, .cells = {}},
-                                        {.title = "per cycle", .right = true, .keep = 60, .cells = {}},
-                                        {.title = "driver says", .keep = 50, .cells = {}},
-                                        {.title = "how", .keep = 10, .cells = {}}};
+    std::vector<report::Column> columns{{.title = "figure", .names = report::Names::by_itself},
+                                        {.title = "value", .right = true},
+                                        {.title = "interval", .keep = 70},
+                                        {.title = "per cycle", .right = true, .keep = 60},
+                                        {.title = "driver says", .keep = 50},
+                                        {.title = "how", .keep = 10}};
     std::vector<std::size_t> present;
     for (std::size_t i = 0; i < page.size(); ++i) {
         if (!page[i].absent.empty()) continue;

@@ -52,17 +52,17 @@ void print_bright(std::ostream& out, const std::vector<model::Record>& records, 
 
 bool may_be_auto(const std::string& family, const std::string& axis) {
     const auto& all = model::registry();
-    return std::any_of(all.begin(), all.end(), [&](const auto& experiment) {
-        return experiment.family == family &&
-               std::any_of(experiment.axes.begin(), experiment.axes.end(),
-                           [&](const auto& a) { return a.name == axis && (a.may_be_auto || !a.only.empty()); });
+    return std::ranges::any_of(all, [&](const auto& experiment) {
+        return experiment.family == family && std::ranges::any_of(experiment.axes, [&](const auto& a) {
+                   return a.name == axis && (a.may_be_auto || !a.only.empty());
+               });
     });
 }
 
 void print_conclusions(std::ostream& out, const std::vector<portrait::Conclusion>& conclusions,
                        const report::TableStyle& style) {
-    const bool several = std::any_of(conclusions.begin(), conclusions.end(),
-                                     [&](const auto& c) { return c.device != conclusions.front().device; });
+    const bool several =
+        std::ranges::any_of(conclusions, [&](const auto& c) { return c.device != conclusions.front().device; });
     std::string above;
     const auto heading = [&](const portrait::Conclusion& conclusion) {
         if (!several || above == conclusion.device) return;

@@ -4,7 +4,6 @@
 #include <map>
 #include <optional>
 
-#include "core/units.hpp"
 #include "experiments/lib/findings.hpp"
 #include "experiments/lib/fit.hpp"
 #include "experiments/lib/levels.hpp"
@@ -63,9 +62,8 @@ void conclude_places(const std::vector<Curve>& all, const std::string& axis, con
         const auto usual = sweep.find(axis == "stride");
         if (sweep.size() < 3 || usual == sweep.end()) continue;
         const auto rate = [](const Curve::Sample& s) { return s.work.bytes / s.seconds; };
-        const auto least = *std::min_element(sweep.begin(), sweep.end(), [&](const auto& a, const auto& b) {
-            return rate(*a.second) < rate(*b.second);
-        });
+        const auto least = *std::ranges::min_element(
+            sweep, [&](const auto& a, const auto& b) { return rate(*a.second) < rate(*b.second); });
         const auto variant = key.substr(0, key.find(' '));
         const auto &a = *least.second, &b = *usual->second;
         const double part = rate(a) / rate(b);

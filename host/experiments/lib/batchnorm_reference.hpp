@@ -92,7 +92,7 @@ inline Data random_data(const Shape& s, std::uint64_t seed) {
 /// First difference of one float from `expected` by more than `allowed`, in words.
 inline std::optional<std::string> off(Errors* errors, const char* buffer, std::size_t i, float found, double expected,
                                       double allowed) {
-    if (errors && errors->takes(found, static_cast<float>(expected))) return std::nullopt;
+    if (errors && errors->tolerates(found, static_cast<float>(expected))) return std::nullopt;
     if (std::abs(static_cast<double>(found) - expected) <= allowed) return std::nullopt;  // false for NaN
     return lib::difference(buffer, i, found, static_cast<float>(expected));
 }

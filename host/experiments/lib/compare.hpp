@@ -70,7 +70,7 @@ std::optional<std::string> first_difference(const Buffers& buffers, const std::s
                     const auto i = at + k;
                     if (std::memcmp(&found[i], &wanted[k], sizeof(T)) == 0) continue;
                     if constexpr (std::is_floating_point_v<T>)
-                        if (buffers.errors && errors.takes(found[i], wanted[k])) continue;
+                        if (buffers.errors && errors.tolerates(found[i], wanted[k])) continue;
                     return difference(buffer, i, found[i], wanted[k]);
                 }
             }

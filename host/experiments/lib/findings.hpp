@@ -30,7 +30,7 @@ inline std::string percent(double part) { return text_of(std::round(1000 * part)
 inline std::string bytes_text(double bytes) { return format_bytes(static_cast<std::uint64_t>(bytes)); }
 
 inline const Curve* curve_of(const std::vector<Curve>& curves, const std::string& variant) {
-    const auto found = std::find_if(curves.begin(), curves.end(), [&](const auto& c) { return c.variant == variant; });
+    const auto found = std::ranges::find_if(curves, [&](const auto& c) { return c.variant == variant; });
     return found == curves.end() ? nullptr : &*found;
 }
 
@@ -48,8 +48,7 @@ inline std::vector<double> steps(const Curve& curve) {
 }
 
 inline const Curve::Sample* sample_at(const Curve& curve, double x) {
-    const auto found =
-        std::find_if(curve.samples.begin(), curve.samples.end(), [&](const auto& s) { return s.x == x; });
+    const auto found = std::ranges::find_if(curve.samples, [&](const auto& s) { return s.x == x; });
     return found == curve.samples.end() ? nullptr : &*found;
 }
 
@@ -76,8 +75,8 @@ inline std::vector<Row> rows_of(const std::vector<Curve>& curves, const std::str
 
 /// The samples with the least and the most seconds per step of at least one.
 inline std::pair<const Curve::Sample&, const Curve::Sample&> extremes(const std::vector<Curve::Sample>& samples) {
-    const auto [fastest, slowest] = std::minmax_element(
-        samples.begin(), samples.end(), [](const auto& a, const auto& b) { return a.per_step < b.per_step; });
+    const auto [fastest, slowest] =
+        std::ranges::minmax_element(samples, [](const auto& a, const auto& b) { return a.per_step < b.per_step; });
     return {*fastest, *slowest};
 }
 

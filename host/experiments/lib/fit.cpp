@@ -100,7 +100,7 @@ std::optional<Line> fit_line(std::span<const double> xs, std::span<const double>
         for (std::size_t j = i + 1; j < x.size(); ++j)
             if (x[i] != x[j]) slopes.push_back((y[j] - y[i]) / (x[j] - x[i]));
     if (slopes.empty()) return std::nullopt;
-    std::sort(slopes.begin(), slopes.end());
+    std::ranges::sort(slopes);
     // Sen's interval: ranks (N -+ 1.96 * sigma of Kendall's S) / 2 of the N slopes.
     const double n = static_cast<double>(x.size()), count = static_cast<double>(slopes.size());
     const double reach = 1.96 * std::sqrt(n * (n - 1) * (2 * n + 5) / 18);

@@ -108,13 +108,4 @@ struct Banks {
 /// cases. Power-of-two strides of 4-byte words cannot tell 32 banks of 4 bytes from 16 of 8: include odd strides.
 std::optional<Banks> fit_banks(std::span<const BankCase> cases, unsigned lanes_per_pass = 32);
 
-/// time(S) = hit + (miss - hit) * min(1, S / line): mean time of a sequential walk with stride S bytes.
-struct LineSize {
-    unsigned line_bytes = 0;  ///< power of two, 16..1024
-    double hit = 0, miss = 0;
-    double residual = 0;  ///< mean |time / model - 1|
-};
-/// Nothing when the stride makes no difference, or with fewer than three points.
-std::optional<LineSize> fit_line_size(std::span<const double> stride_bytes, std::span<const double> times);
-
 }  // namespace cllab::model

@@ -25,7 +25,7 @@ double weighted_scale(const std::vector<double>& f) {
     for (const double x : f)
         if (x > 0) sorted.push_back(x), total += x;
     if (sorted.empty()) return 0;
-    std::sort(sorted.begin(), sorted.end(), std::greater<>());  // 1 / f ascending
+    std::ranges::sort(sorted, std::greater<>());  // 1 / f ascending
     double seen = 0;
     for (const double x : sorted)
         if ((seen += x) >= total / 2) return 1 / x;
@@ -41,7 +41,7 @@ std::pair<std::vector<double>, std::vector<double>> clean(std::span<const double
         const bool usable = std::isfinite(x[i]) && std::isfinite(y[i]) && (!positive || (x[i] > 0 && y[i] > 0));
         if (usable) points.emplace_back(x[i], y[i]);
     }
-    std::stable_sort(points.begin(), points.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::ranges::stable_sort(points, [](const auto& a, const auto& b) { return a.first < b.first; });
     std::pair<std::vector<double>, std::vector<double>> out;
     for (const auto& [a, b] : points) out.first.push_back(a), out.second.push_back(b);
     return out;
@@ -98,8 +98,8 @@ std::optional<Staircase> fit_staircase(std::span<const double> groups, std::span
         if (affine.base <= affine.slope / 2) tried.emplace_back(period, affine);
     }
     if (tried.empty()) return std::nullopt;
-    const auto best = std::min_element(
-        tried.begin(), tried.end(), [](const auto& a, const auto& b) { return a.second.residual < b.second.residual; });
+    const auto best = std::ranges::min_element(
+        tried, [](const auto& a, const auto& b) { return a.second.residual < b.second.residual; });
     const auto& [period, affine] = *best;
     const double height = affine.slope / summarise(t).median;
     if (height <= std::max(4 * affine.residual, fit::least_effect)) return std::nullopt;
@@ -162,8 +162,8 @@ std::optional<Dispatch> fit_dispatch(std::span<const double> group_sizes, std::s
     if (sizes.size() < 3) return std::nullopt;
     std::vector<Dispatch> tried;
     for (const unsigned width : {8u, 16u, 32u, 64u, 128u}) tried.push_back(fit_width(sizes, rate, width));
-    auto best = *std::min_element(tried.begin(), tried.end(),
-                                  [](const Dispatch& a, const Dispatch& b) { return a.residual < b.residual; });
+    auto best =
+        *std::ranges::min_element(tried, [](const Dispatch& a, const Dispatch& b) { return a.residual < b.residual; });
     // A wave rate is claimed only where group rate alone explains the points markedly worse. It brings a rate, a width
     // and a split, chosen as the best of dozens, so mere noise gains up to about 3 in log likelihood; a real limit
     // gains tens.
@@ -211,33 +211,16 @@ std::optional<Banks> fit_banks(std::span<const BankCase> cases, unsigned lanes_p
         }
         const auto affine = fit::fit_affine(extra, times);
         tried.push_back({banks, bytes, affine.base, affine.slope, affine.residual, {}});
-        most_extra.push_back(*std::max_element(extra.begin(), extra.end()));
+        most_extra.push_back(*std::ranges::max_element(extra));
     }
-    const auto chosen = std::min_element(tried.begin(), tried.end(),
-                                         [](const Banks& a, const Banks& b) { return a.residual < b.residual - 1e-9; });
+    const auto chosen =
+        std::ranges::min_element(tried, [](const Banks& a, const Banks& b) { return a.residual < b.residual - 1e-9; });
     Banks best = *chosen;
     const double effect = best.per_slot * most_extra[static_cast<std::size_t>(chosen - tried.begin())];
     if (effect <= best.base * std::max(4 * best.residual, fit::least_effect)) return std::nullopt;
     for (auto it = tried.begin(); it != tried.end(); ++it)
         if (it != chosen && fit::as_likely(it->residual, best.residual, usable.size()))
             best.alternatives.emplace_back(it->banks, it->bank_bytes);
-    return best;
-}
-
-std::optional<LineSize> fit_line_size(std::span<const double> stride_bytes, std::span<const double> times) {
-    const auto [stride, time] = fit::clean(stride_bytes, times, true);
-    if (stride.size() < 3) return std::nullopt;
-    std::optional<LineSize> best;
-    double effect = 0;  // within the strides measured: hit and miss themselves are extrapolated
-    for (unsigned line = 16; line <= 1024; line *= 2) {
-        std::vector<double> missed;
-        for (const double s : stride) missed.push_back(std::min(1.0, s / line));
-        const auto affine = fit::fit_affine(missed, time);
-        if (best && affine.residual >= best->residual - 1e-9) continue;  // of equals the smallest
-        best = LineSize{line, affine.base, affine.base + affine.slope, affine.residual};
-        effect = affine.slope * (missed.back() - missed.front());
-    }
-    if (effect <= best->miss * std::max(4 * best->residual, fit::least_effect)) return std::nullopt;
     return best;
 }
 

@@ -184,7 +184,7 @@ void conclude_alignment(const std::vector<Curve>& curves, std::vector<Finding>& 
     const auto rows = rows_of(curves, "align");
     if (rows.size() < 4) return;
     const auto slower = [](const Row& a, const Row& b) { return a.sample->per_step < b.sample->per_step; };
-    const auto [best, worst] = std::minmax_element(rows.begin(), rows.end(), slower);
+    const auto [best, worst] = std::ranges::minmax_element(rows, slower);
     auto found = ratio_finding(
         "loop.place", "worst place of a loop", *worst->sample, *best->sample,
         "slowest over fastest of one loop behind " + std::to_string(rows.size()) + " lengths of straight line");

@@ -190,7 +190,7 @@ std::optional<std::string> compare_field(std::span<const float> found, const Sta
                     return name() + " is " + lib::shown(f[k]) + ", written though it lies between two rows";
                 continue;
             }
-            if (bits == std::bit_cast<std::uint32_t>(e[k]) || (errors && errors->takes(f[k], e[k]))) continue;
+            if (bits == std::bit_cast<std::uint32_t>(e[k]) || (errors && errors->tolerates(f[k], e[k]))) continue;
             if (tolerance == 0 || !(std::abs(static_cast<double>(f[k]) - static_cast<double>(e[k])) <= tolerance)) {
                 return name() + " is " + lib::shown(f[k]) + ", expected " + lib::shown(e[k]);
             }
@@ -200,7 +200,7 @@ std::optional<std::string> compare_field(std::span<const float> found, const Sta
 }
 
 std::optional<std::string> compare_gosa(float found, double expected, double relative, Errors* errors) {
-    if (errors && errors->takes(found, static_cast<float>(expected))) return std::nullopt;
+    if (errors && errors->tolerates(found, static_cast<float>(expected))) return std::nullopt;
     if (std::abs(static_cast<double>(found) - expected) <= relative * std::abs(expected)) return std::nullopt;
     return "gosa is " + lib::shown(found) + ", expected " + lib::shown(static_cast<float>(expected)) + " within " +
            lib::shown(static_cast<float>(relative)) + " of it";

@@ -60,8 +60,8 @@ std::string doubt(const Knee& knee, const Chases& chases,
     for (const auto& [curve, what] : others) {
         if (!curve || curve == chases.main) continue;
         const auto other = read(*curve);
-        if (std::none_of(other.knees.begin(), other.knees.end(),
-                         [&](const Knee& k) { return k.overlaps(knee.at.low / near, knee.at.high * near); }))
+        if (std::ranges::none_of(other.knees,
+                                 [&](const Knee& k) { return k.overlaps(knee.at.low / near, knee.at.high * near); }))
             return "a knee at " + bytes_text(knee.at.value) + " is not there " + what + ", so it is not this level's";
     }
     return {};
@@ -213,7 +213,7 @@ private:
         if (times.size() < 2)
             return refuse("the chase through every line in random order has no two footprints beyond the " +
                           bytes_text(below) + " that the system reports for the last level");
-        const auto [least, most] = std::minmax_element(times.begin(), times.end());
+        const auto [least, most] = std::ranges::minmax_element(times);
         if (*most > 1.25 * *least)
             return refuse("beyond the last level the time of a load is " + format_seconds(*least) + " or " +
                           format_seconds(*most) + ": others use the memory");
@@ -284,7 +284,7 @@ std::optional<Estimate> capacity_of_random_replacement(std::span<const double> f
         if (missing > few && missing < most) found.push_back(footprints[i] * missing / -std::log1p(-missing));
     }
     if (found.size() < enough) return std::nullopt;
-    const auto [least, largest] = std::minmax_element(found.begin(), found.end());
+    const auto [least, largest] = std::ranges::minmax_element(found);
     if (*largest > apart * *least) return std::nullopt;
     return Estimate{summarise(found).median, *least / margin, *largest * margin};
 }

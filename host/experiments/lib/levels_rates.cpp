@@ -16,7 +16,7 @@ namespace {
 /// What regions of one level move in a second; withheld where they do not agree.
 Finding rate_of_level(const std::string& id, const std::string& title, std::vector<double> rate,
                       const std::string& how) {
-    std::sort(rate.begin(), rate.end());
+    std::ranges::sort(rate);
     const double low = rate.front(), high = rate.back();
     if (high > 1.5 * low)
         return withheld(id, title,
@@ -42,9 +42,9 @@ std::vector<Finding> tlb(const Curve& scattered, const Curve& staying, const std
     }
     if (points.size() < 4) return hold("the two orders were not measured at the same footprints");
     const auto costs = [](const Point& p) { return p.more > p.least; };
-    const auto first = std::find_if(points.begin(), points.end(), costs);
+    const auto first = std::ranges::find_if(points, costs);
     // A single footprint or two that something disturbed are no reach: what lies behind it stays slow.
-    const auto slow = static_cast<std::size_t>(std::count_if(points.begin(), points.end(), costs));
+    const auto slow = static_cast<std::size_t>(std::ranges::count_if(points, costs));
     if (first == points.end() || (slow <= points.size() / 8 && !costs(points.back())))
         return hold("loads to other pages take no longer than loads in one page, up to " + bytes_text(points.back().x));
     const auto after = static_cast<std::size_t>(points.end() - first);

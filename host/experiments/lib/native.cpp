@@ -4,7 +4,6 @@
 #include <memory>
 #include <mutex>
 #include <thread>
-#include <utility>
 
 #include "experiments/lib/himeno_problem.hpp"
 

@@ -10,10 +10,10 @@
 namespace cllab::model::lib {
 
 inline bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
-    return std::find(names.begin(), names.end(), name) != names.end();
+    return std::ranges::find(names, name) != names.end();
 }
 inline bool is_one_of(std::string_view name, const std::vector<std::string>& names) {
-    return std::find(names.begin(), names.end(), name) != names.end();
+    return std::ranges::find(names, name) != names.end();
 }
 
 }  // namespace cllab::model::lib

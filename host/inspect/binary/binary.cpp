@@ -49,7 +49,7 @@ constexpr std::uint16_t em_386 = 3, em_x86_64 = 62, em_arm = 40, em_aarch64 = 18
 
 bool is_host_machine(std::uint16_t machine) {
     constexpr std::array hosts{em_386, em_x86_64, em_arm, em_aarch64, em_riscv, em_ppc64, em_loongarch};
-    return std::find(hosts.begin(), hosts.end(), machine) != hosts.end();
+    return std::ranges::find(hosts, machine) != hosts.end();
 }
 
 /// 0xff04 is shared by Intel's CPU runtime and its GPU driver before 2026: only the section names tell them apart.
@@ -84,8 +84,7 @@ bool is_ptx(ByteSpan binary) {
     const std::string_view head = text.substr(0, 4096);
     const auto version = head.find(".version"), target = head.find(".target");
     if (version == std::string_view::npos || target == std::string_view::npos || target < version) return false;
-    return std::all_of(head.begin(), head.end(),
-                       [](unsigned char c) { return c >= 32 || c == '\n' || c == '\r' || c == '\t'; });
+    return std::ranges::all_of(head, [](unsigned char c) { return c >= 32 || c == '\n' || c == '\r' || c == '\t'; });
 }
 
 /// clover has no magic number of its own: Mesa's serialised module holds a whole ELF file. One tool has seen Intel's

@@ -51,8 +51,8 @@ struct PoclContainer {
     std::uint32_t version = 0;
     std::vector<PoclEntry> entries;
     std::string folder;  ///< of the program in PoCL's cache: "AH/BHHF…"; empty where the header does not say
-    std::vector<std::shared_ptr<const std::vector<std::byte>>>
-        files;              ///< what entries that are not the binary's lie in
+    /// What entries that are not the binary's lie in.
+    std::vector<std::shared_ptr<const std::vector<std::byte>>> files;
     bool complete = false;  ///< false: damaged or truncated; entries holds what could be read
 };
 PoclContainer read_poclbin(std::span<const std::byte> binary);

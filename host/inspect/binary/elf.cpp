@@ -65,8 +65,8 @@ void read_sections(ByteSpan file, Elf& elf) {
 
 void read_symbols(Elf& elf) {
     const auto of_type = [&](std::uint32_t type) {
-        return std::find_if(elf.sections.begin(), elf.sections.end(),
-                            [&](const ElfSection& s) { return s.type == type && !s.data.empty(); });
+        return std::ranges::find_if(elf.sections,
+                                    [&](const ElfSection& s) { return s.type == type && !s.data.empty(); });
     };
     auto table = of_type(sht_symtab);
     if (table == elf.sections.end()) table = of_type(sht_dynsym);

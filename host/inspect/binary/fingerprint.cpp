@@ -92,8 +92,7 @@ std::string normalised_with_callees(const InstructionSet& set, std::string_view 
         out += normalised(set, *next, entry);
         for (const auto& instruction : next->instructions) {
             const auto name = behind_plt(named_target(instruction.operands));
-            const auto found =
-                std::find_if(functions.begin(), functions.end(), [&](const auto& f) { return f.name == name; });
+            const auto found = std::ranges::find_if(functions, [&](const auto& f) { return f.name == name; });
             if (found != functions.end() && seen.insert(found->name).second) todo.push_back(&*found);
         }
     }

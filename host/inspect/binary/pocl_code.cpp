@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <fstream>
 #include <iterator>
 
@@ -46,7 +45,7 @@ bool fits(const model::Extent& local, const LaunchSize& launch) {
 /// Drops the others when some satisfy `wanted`.
 template <typename Wanted>
 void narrow(std::vector<Specialised>& list, Wanted wanted) {
-    if (std::any_of(list.begin(), list.end(), wanted)) std::erase_if(list, [&](const auto& s) { return !wanted(s); });
+    if (std::ranges::any_of(list, wanted)) std::erase_if(list, [&](const auto& s) { return !wanted(s); });
 }
 
 }  // namespace
@@ -66,18 +65,16 @@ PoclCode choose_pocl_code(const PoclContainer& container, const std::string& ker
             fitting.push_back(s);
     }
     narrow(fitting, [&](const Specialised& s) {
-        return std::any_of(loaded.begin(), loaded.end(),
-                           [&](const auto& file) { return file.ends_with(s.entry->path); });
+        return std::ranges::any_of(loaded, [&](const auto& file) { return file.ends_with(s.entry->path); });
     });
     // The lab launches without an offset, for which PoCL has code of its own, as for grids below 65535 in every
     // direction.
     narrow(fitting, [](const Specialised& s) { return s.has("-goffs0"); });
     if (launch.global.dims != 0) {
-        const bool small = *std::max_element(launch.global.size.begin(), launch.global.size.end()) < 65535;
+        const bool small = *std::ranges::max_element(launch.global.size) < 65535;
         narrow(fitting, [&](const Specialised& s) { return s.has("-smallgrid") == small; });
     }
-    std::stable_sort(fitting.begin(), fitting.end(),
-                     [](const auto& a, const auto& b) { return a.local.count() > b.local.count(); });
+    std::ranges::stable_sort(fitting, [](const auto& a, const auto& b) { return a.local.count() > b.local.count(); });
 
     std::string label = "generic work-group function";
     if (!fitting.empty()) {
@@ -128,9 +125,7 @@ PoclContainer with_loaded(PoclContainer container, const std::vector<std::string
         const auto at = file.find(folder + "/");
         if (at == std::string::npos) continue;
         const auto path = file.substr(at + folder.size());
-        if (std::any_of(container.entries.begin(), container.entries.end(),
-                        [&](const auto& e) { return e.path == path; }))
-            continue;
+        if (std::ranges::any_of(container.entries, [&](const auto& e) { return e.path == path; })) continue;
         std::ifstream in(file, std::ios::binary);
         const std::string text(std::istreambuf_iterator<char>(in), {});
         if (text.empty()) continue;

@@ -20,7 +20,7 @@ struct Record {
 
 bool is_path(std::string_view path) {
     if (path.size() < 2 || path.front() != '/' || path.back() == '/') return false;
-    return std::all_of(path.begin(), path.end(), [](unsigned char c) { return c > 32 && c < 127; });
+    return std::ranges::all_of(path, [](unsigned char c) { return c > 32 && c < 127; });
 }
 
 std::optional<Record> record_at(ByteSpan binary, std::size_t at) {

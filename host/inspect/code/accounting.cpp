@@ -93,7 +93,7 @@ model::Hot account(const Analysis& analysis, const DeclaredPerItem& declared) {
     if (isa.global_spaces.empty())
         return not_known(out, "the device has one memory, so local accesses look like any other");
     if (!loops_are_known(*stats, graph)) return not_known(out, "not all of its loops are known");
-    if (std::any_of(code.begin(), code.end(), [&](const auto& i) { return isa.is_call && isa.is_call(i); }))
+    if (std::ranges::any_of(code, [&](const auto& i) { return isa.is_call && isa.is_call(i); }))
         return not_known(out, "it calls functions");
 
     std::vector<Candidate> candidates(graph.loops.size() + 1);  // the last one: what is in no loop

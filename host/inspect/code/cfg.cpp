@@ -64,7 +64,7 @@ Order depth_first(const std::vector<Block>& blocks) {
         if (state[to] == open) order.retreating.emplace_back(from, to);
         if (state[to] == fresh) state[to] = open, path.emplace_back(to, 0);
     }
-    std::reverse(order.reverse_post.begin(), order.reverse_post.end());
+    std::ranges::reverse(order.reverse_post);
     for (std::size_t i = 0; i < order.reverse_post.size(); ++i) order.number[order.reverse_post[i]] = i;
     return order;
 }
@@ -127,7 +127,7 @@ void nest(std::vector<Loop>& loops) {
     for (std::size_t i = 0; i < loops.size(); ++i)
         for (std::size_t j = 0; j < loops.size(); ++j) {
             if (i == j || loops[j].blocks.size() <= loops[i].blocks.size()) continue;
-            if (!std::binary_search(loops[j].blocks.begin(), loops[j].blocks.end(), loops[i].header)) continue;
+            if (!std::ranges::binary_search(loops[j].blocks, loops[i].header)) continue;
             const int parent = loops[i].parent;
             if (parent < 0 || loops[j].blocks.size() < loops[static_cast<std::size_t>(parent)].blocks.size())
                 loops[i].parent = static_cast<int>(j);
@@ -155,7 +155,7 @@ FlowGraph analyse_flow(const Function& function) {
     }
     for (const auto& [header, body] : bodies) graph.loops.push_back({header, {body.begin(), body.end()}});
     // Rotated loops can have an inner header at a lower address than the outer one; readers expect outer first.
-    std::stable_sort(graph.loops.begin(), graph.loops.end(), [](const Loop& a, const Loop& b) {
+    std::ranges::stable_sort(graph.loops, [](const Loop& a, const Loop& b) {
         return a.blocks.front() != b.blocks.front() ? a.blocks.front() < b.blocks.front()
                                                     : a.blocks.size() > b.blocks.size();
     });

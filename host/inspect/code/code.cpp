@@ -62,7 +62,7 @@ std::optional<unsigned> whole_number(std::string_view text) {
 }
 
 bool is_hex(std::string_view text) {
-    return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isxdigit(c); });
+    return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return std::isxdigit(c); });
 }
 
 std::optional<std::uint64_t> leading_hex(std::string_view text) {

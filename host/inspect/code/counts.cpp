@@ -33,9 +33,7 @@ int loop_to_show(const std::vector<LoopStats>& loops) {
 }  // namespace
 
 std::string listed(const std::map<std::string, unsigned>& counts) {
-    std::vector<std::string> parts;
-    for (const auto& [name, count] : counts) parts.push_back(name + " " + std::to_string(count));
-    return join(parts, ", ");
+    return join(counts, ", ", [](const auto& one) { return one.first + " " + std::to_string(one.second); });
 }
 
 unsigned Counts::mark(const std::string& key) const {
@@ -81,7 +79,7 @@ FunctionStats count_function(const InstructionSet* isa, std::string_view text, c
     if (!isa || !isa->parse) return stats;
     stats.isa = isa;
     auto functions = isa->parse(text);
-    auto chosen = std::find_if(functions.begin(), functions.end(), [&](const Function& f) { return f.name == entry; });
+    auto chosen = std::ranges::find_if(functions, [&](const Function& f) { return f.name == entry; });
     if (chosen == functions.end()) chosen = functions.begin();
     if (chosen == functions.end()) return stats;
     stats.code = std::move(*chosen);

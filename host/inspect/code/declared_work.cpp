@@ -39,7 +39,7 @@ std::optional<unsigned> matching_bits(const InstructionSet& isa, std::string_vie
         if (access.starts_with("stack_")) access.remove_prefix(6);
     } else {
         const auto space = access.substr(0, access.find('_'));
-        if (std::find(spaces.begin(), spaces.end(), space) == spaces.end()) return std::nullopt;
+        if (std::ranges::find(spaces, space) == spaces.end()) return std::nullopt;
         access.remove_prefix(space.size() + 1);
     }
     if (!access.starts_with(wanted.access)) return std::nullopt;
@@ -121,10 +121,9 @@ bool loops_are_known(const FunctionStats& stats) {
     if (stats.isa->hides_jumps || stats.irreducible_edges > 0) return false;
     std::set<std::uint64_t> places;
     for (const auto& i : stats.code.instructions) places.insert(i.address);
-    return std::all_of(stats.code.instructions.begin(), stats.code.instructions.end(), [&](const Instruction& i) {
+    return std::ranges::all_of(stats.code.instructions, [&](const Instruction& i) {
         if (i.flow != Flow::branch && i.flow != Flow::jump) return true;
-        return !i.targets.empty() &&
-               std::all_of(i.targets.begin(), i.targets.end(), [&](auto t) { return places.contains(t); });
+        return !i.targets.empty() && std::ranges::all_of(i.targets, [&](auto t) { return places.contains(t); });
     });
 }
 
@@ -151,10 +150,10 @@ std::optional<double> count_work(const FunctionStats& stats, const std::string& 
     if (code.empty()) return std::nullopt;
     const InstructionSet& isa = *stats.isa;
     if (!can_count(isa, declared.what)) return std::nullopt;
-    if (isa.is_uncountable && std::any_of(code.begin(), code.end(), isa.is_uncountable)) return std::nullopt;
+    if (isa.is_uncountable && std::ranges::any_of(code, isa.is_uncountable)) return std::nullopt;
     const bool function = declared.what == What::function;
     bool unfollowed = false;
-    if (std::any_of(code.begin(), code.end(), [&](const auto& i) { return leaves(isa, i, stats.code.name); })) {
+    if (std::ranges::any_of(code, [&](const auto& i) { return leaves(isa, i, stats.code.name); })) {
         if (isa.names_callees) return CallTree(isa, text, declared).total(stats.code.name);
         if (!function) return std::nullopt;
         unfollowed = true;

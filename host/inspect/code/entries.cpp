@@ -87,7 +87,7 @@ std::vector<std::string> all_names(ByteSpan binary) {
 std::vector<std::string> kernel_names(ByteSpan binary) {
     std::vector<std::string> out;
     for (auto& name : all_names(binary))
-        if (std::find(out.begin(), out.end(), name) == out.end()) out.push_back(std::move(name));
+        if (std::ranges::find(out, name) == out.end()) out.push_back(std::move(name));
     return out;
 }
 

@@ -1,7 +1,6 @@
 #include "inspect/code/hot_code.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 #include <set>
 
@@ -70,7 +69,7 @@ std::optional<Code> code_in(ByteSpan file, const std::string& function) {
         if (!s.name.empty() && s.section == symbol->section && s.value >= start &&
             s.value < start + section.data.size())
             code.symbols.emplace_back(s.value, s.name);
-    std::sort(code.symbols.begin(), code.symbols.end());
+    std::ranges::sort(code.symbols);
     return code;
 }
 
@@ -183,9 +182,8 @@ Hot unknown(Hot hot, std::string reason) {
 }
 
 void sort_by_share(Hot& hot) {
-    std::stable_sort(hot.blocks.begin(), hot.blocks.end(),
-                     [](const auto& a, const auto& b) { return a.share > b.share; });
-    std::stable_sort(hot.loops.begin(), hot.loops.end(), [](const auto& a, const auto& b) { return a.own > b.own; });
+    std::ranges::stable_sort(hot.blocks, [](const auto& a, const auto& b) { return a.share > b.share; });
+    std::ranges::stable_sort(hot.loops, [](const auto& a, const auto& b) { return a.own > b.own; });
 }
 
 }  // namespace
@@ -233,14 +231,14 @@ Hot hot_code(const Analysis& analysis, const AddressSamples& samples) {
     std::vector<Tally> tallies;
     for (auto& function : text->isa->parse(text->text)) tallies.emplace_back(*text->isa, std::move(function));
     for (const auto address : samples.addresses) {
-        const auto base = std::find_if(bases.begin(), bases.end(),
-                                       [&](auto b) { return address >= b && address - b < code.section.size(); });
+        const auto base =
+            std::ranges::find_if(bases, [&](auto b) { return address >= b && address - b < code.section.size(); });
         if (base == bases.end()) {
             ++out.elsewhere[place_name(region_of(samples.regions, address))];
             continue;
         }
         const auto at = address - *base + code.address;
-        if (std::any_of(tallies.begin(), tallies.end(), [&](auto& tally) { return tally.add(at); })) {
+        if (std::ranges::any_of(tallies, [&](auto& tally) { return tally.add(at); })) {
             ++out.in_kernel;
             continue;
         }
@@ -268,8 +266,7 @@ Hot hot_code(const ExecutedCode& code) {
     std::vector<Tally> tallies;
     for (auto& function : code.isa->parse(code.listing)) tallies.emplace_back(*code.isa, std::move(function));
     for (const auto& [address, times] : code.instructions)
-        if (std::any_of(tallies.begin(), tallies.end(),
-                        [&, at = address, n = times](auto& tally) { return tally.add(at, n); }))
+        if (std::ranges::any_of(tallies, [&, at = address, n = times](auto& tally) { return tally.add(at, n); }))
             out.executed += times;
     if (out.executed == 0) return unknown(out, "none of its instructions was executed");
     out.evidence = Hot::counted;

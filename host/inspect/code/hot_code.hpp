@@ -55,8 +55,8 @@ struct ExecutedCode {
     std::string title, method;  ///< as in Hot::code and Hot::method
     const InstructionSet* isa = nullptr;
     std::string listing;  ///< in a form that `isa` reads
-    std::vector<std::pair<std::uint64_t, std::uint64_t>>
-        instructions;     ///< address in the listing, times that warps executed it
+    /// Address in the listing, times that warps executed it.
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> instructions;
     double by_items = 0;  ///< all instructions times the work-items that executed them; 0: not counted
 };
 /// The share that each block and loop has of the executed instructions.

@@ -27,8 +27,8 @@ struct Liveness {
         std::string label;
         unsigned most = 0;
         std::size_t at = 0;  ///< first instruction with that many
-        std::vector<unsigned>
-            counts{};  ///< by instruction: what is read later and what it writes itself; 0 where nothing leads
+        /// By instruction: what is read later and what it writes itself; 0 where nothing leads.
+        std::vector<unsigned> counts{};
     };
     std::vector<Kind> kinds;            ///< those that the function names
     std::vector<std::string> at_entry;  ///< registers that are read before they are written: "v0", "rdi"

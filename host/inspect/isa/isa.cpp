@@ -97,7 +97,7 @@ std::int64_t symbol_size(ByteSpan file, const std::string& name) {
 }
 
 bool has_any(std::string_view text, std::initializer_list<std::string_view> parts) {
-    return std::any_of(parts.begin(), parts.end(), [&](std::string_view p) { return text.find(p) != text.npos; });
+    return std::ranges::any_of(parts, [&](std::string_view p) { return text.find(p) != text.npos; });
 }
 
 }  // namespace cllab::inspect

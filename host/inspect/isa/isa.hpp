@@ -85,8 +85,8 @@ struct OfflineCompiler {
 
 struct InstructionSet {
     const char* name;  ///< "x86", "gcn", "sass": the JSON value
-    const char* rule =
-        nullptr;  ///< one sentence: by what rule its classes are told. nullptr: its listings are not counted
+    /// One sentence: by what rule its classes are told. nullptr: its listings are not counted.
+    const char* rule = nullptr;
     bool virtual_machine = false;   ///< PTX: statements without addresses, translated once more before they run
     std::span<const Kind> kinds{};  ///< binaries that hold nothing but its code, and are taken apart by `disassemble`
     Words words{};

@@ -17,13 +17,13 @@ const std::vector<const InstructionSet*>& all() {
 }
 
 const InstructionSet* named(std::string_view name) {
-    const auto found = std::find_if(all().begin(), all().end(), [&](const auto* set) { return set->name == name; });
+    const auto found = std::ranges::find_if(all(), [&](const auto* set) { return set->name == name; });
     return found == all().end() ? nullptr : *found;
 }
 
 const InstructionSet* of(Kind kind) {
     for (const auto* set : all())
-        if (std::find(set->kinds.begin(), set->kinds.end(), kind) != set->kinds.end()) return set;
+        if (std::ranges::find(set->kinds, kind) != set->kinds.end()) return set;
     return nullptr;
 }
 

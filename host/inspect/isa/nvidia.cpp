@@ -68,8 +68,7 @@ void read_nvidia_facts(Analysis& a, nlohmann::json& facts, const FactsRequest& r
 
 std::optional<Occupancy> nvidia_occupancy(const std::string& processor, const KernelNeeds& needs) {
     const int sm = ptx_target(".target " + processor);
-    const auto limits =
-        std::find_if(nvidia_table.begin(), nvidia_table.end(), [&](const NvidiaLimits& l) { return l.sm == sm; });
+    const auto limits = std::ranges::find_if(nvidia_table, [&](const NvidiaLimits& l) { return l.sm == sm; });
     if (limits == nvidia_table.end()) return std::nullopt;
     // Registers: four partitions of 16384, given out to a warp in lots of 256.
     const auto each = round_up(std::max<std::int64_t>(needs.registers, 1) * 32, 256);

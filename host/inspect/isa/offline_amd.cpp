@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 
-#include "core/error.hpp"
 #include "inspect/binary/amd_metadata.hpp"
 #include "inspect/isa/isa.hpp"
 #include "inspect/tools/comgr.hpp"
@@ -24,7 +23,7 @@ std::vector<OfflineTarget> targets() {
     if (!no_amd.empty())
         others.insert(others.begin(), {"gfx803", "gfx900", "gfx906", "gfx908", "gfx90a", "gfx1010", "gfx1030"});
     for (const auto& name : others)
-        if (std::find(processors.begin(), processors.end(), name) == processors.end())
+        if (std::ranges::find(processors, name) == processors.end())
             targets.push_back(
                 {name, "",
                  no_amd.empty()

@@ -63,7 +63,7 @@ OfflineCode compile_ptx(int sm, const std::string& source, const std::vector<std
         ' ');
     arguments.insert(arguments.end(),
                      {library->string(), "-Xclang", "-target-cpu", "-Xclang", made_for, "-o", ptx.string()});
-    if (std::find(options.begin(), options.end(), "-cl-opt-disable") == options.end()) arguments.push_back("-O3");
+    if (std::ranges::find(options, "-cl-opt-disable") == options.end()) arguments.push_back("-O3");
     for (const auto& option : options)
         if (!option.starts_with("-cl-nv-")) arguments.push_back(option);
     arguments.push_back(text.string());

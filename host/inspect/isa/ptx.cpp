@@ -71,7 +71,7 @@ void add_label(Body& body, const std::string& name) {
     body.labels.emplace(name, body.function.instructions.size());
 }
 
-bool is_name(string_view text) { return !text.empty() && std::all_of(text.begin(), text.end(), is_name_character); }
+bool is_name(string_view text) { return !text.empty() && std::ranges::all_of(text, is_name_character); }
 
 void add_statement(Body& body, std::string statement) {
     statement = trim(statement);
@@ -169,7 +169,7 @@ struct Opcode {
                 break;
             }
     }
-    bool has(string_view part) const { return std::find(parts.begin(), parts.end(), part) != parts.end(); }
+    bool has(string_view part) const { return std::ranges::find(parts, part) != parts.end(); }
 };
 
 Class memory_class(const Opcode& op) {

@@ -1,6 +1,5 @@
 // nvdisasm ("        /*0110*/              @P0 BRA `(.L_x_0) ;" between labels) and cuobjdump -sass (addresses instead
 // of labels, the encoding in a comment behind each line).
-#include <algorithm>
 #include <cctype>
 #include <iterator>
 #include <map>
@@ -8,7 +7,6 @@
 
 #include "core/text.hpp"
 #include "inspect/binary/elf.hpp"
-#include "inspect/code/analysis.hpp"
 #include "inspect/isa/list.hpp"
 #include "inspect/isa/nvidia.hpp"
 #include "inspect/isa/register_roles.hpp"
@@ -74,8 +72,8 @@ void set_flow(Instruction& i, const Parsed& parsed) {
         i.flow = conditional ? Flow::branch : Flow::jump;
         if (const auto target = branch_target(i, parsed)) i.targets.push_back(*target);
     } else if (is_named(i.mnemonic, "BSSY")) {
-        if (const auto target = branch_target(i, parsed))
-            i.targets.push_back(*target);  // where its work-items meet again
+        // Where its work-items meet again.
+        if (const auto target = branch_target(i, parsed)) i.targets.push_back(*target);
     } else if (is_named(i.mnemonic, "CALL")) {
         // The subroutine (a division, say) stands behind the kernel's own code; as a branch it becomes reachable.
         if (const auto target = branch_target(i, parsed)) i.flow = Flow::branch, i.targets.push_back(*target);

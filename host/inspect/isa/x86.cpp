@@ -61,7 +61,7 @@ bool sets_frame_pointer(const Instruction& i) {
 
 void mark_stack(Function& function) {
     auto& code = function.instructions;
-    const bool frame = std::any_of(code.begin(), code.end(), sets_frame_pointer);
+    const bool frame = std::ranges::any_of(code, sets_frame_pointer);
     for (auto& i : code) {
         const std::string operands = lower(i.operands);
         const auto base = base_register(operands);
@@ -79,7 +79,7 @@ std::optional<Instruction> read_instruction(string_view line, std::optional<Inst
     const auto digits = line.substr(first, colon - first);
     if (body_at == string_view::npos || line[body_at] != '\t' || !is_hex(digits)) return std::nullopt;
     std::string rest = std::string(line.substr(colon + 1));
-    std::replace(rest.begin(), rest.end(), '\t', ' ');
+    std::ranges::replace(rest, '\t', ' ');
     if (const auto comment = rest.find(" #"); comment != std::string::npos) rest.resize(comment);
     if (rest = trim(rest); rest.empty()) return std::nullopt;
     Instruction i = prefix.value_or(Instruction{});

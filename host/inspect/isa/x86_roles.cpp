@@ -2,8 +2,6 @@
 //
 // al and ah can be written alone, and so can ax, while eax clears what is above it. Of a vector register, SSE leaves
 // what is above 128 bits; AVX clears it.
-#include <algorithm>
-#include <array>
 #include <cctype>
 #include <map>
 #include <span>

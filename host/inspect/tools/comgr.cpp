@@ -41,9 +41,11 @@ namespace {
     X(create_data)                                                                                           \
     X(release_data)                                                                                          \
     X(set_data)                                                                                              \
-    X(set_data_name) X(get_data) X(create_data_set) X(destroy_data_set) X(data_set_add) X(action_data_count) \
-        X(action_data_get_data) X(create_action_info) X(destroy_action_info) X(action_info_set_isa_name)     \
-            X(action_info_set_language) X(action_info_set_option_list) X(action_info_set_logging) X(do_action)
+    X(set_data_name)                                                                                         \
+    X(get_data)                                                                                              \
+    X(create_data_set) X(destroy_data_set) X(data_set_add) X(action_data_count) X(action_data_get_data)      \
+        X(create_action_info) X(destroy_action_info) X(action_info_set_isa_name) X(action_info_set_language) \
+            X(action_info_set_option_list) X(action_info_set_logging) X(do_action)
 
 struct Library {
 #define CLLAB_MEMBER(name) decltype(&::amd_comgr_##name) name = nullptr;
@@ -192,7 +194,7 @@ std::string as_objdump(const std::string& text) {
 template <typename Work>
 ComgrOutput with_action(const std::string& processor, Work work) {
     if (const auto missing = comgr_missing(); !missing.empty()) return {false, {}, missing};
-    const std::lock_guard held(one_at_a_time);
+    const std::lock_guard lock(one_at_a_time);
     ComgrOutput out;
     try {
         Action action(processor);

@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "core/text.hpp"
 #include "inspect/isa/isa.hpp"
 #include "inspect/isa/list.hpp"
 #include "inspect/tools/tool.hpp"
@@ -25,7 +24,7 @@ std::span<const Instruction> instructions_of(const Analysis& analysis, const mod
         if (stats.isa != &isa::x86 || stats.code.name != block.function) continue;
         const auto& code = stats.code.instructions;
         const auto from = [&](std::uint64_t address) {
-            return std::find_if(code.begin(), code.end(), [=](const auto& i) { return i.address >= address; });
+            return std::ranges::find_if(code, [=](const auto& i) { return i.address >= address; });
         };
         if (const auto first = from(block.begin), end = from(block.end); first < end) return {first, end};
     }

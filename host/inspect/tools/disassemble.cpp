@@ -36,7 +36,7 @@ std::string own_function(const Listing& listing, const std::string& kernel) {
     if (!listing.isa || !listing.isa->parse) return listing.function;
     const auto functions = listing.isa->parse(listing.text);
     const auto named = [&](const std::string& name) {
-        return std::find_if(functions.begin(), functions.end(), [&](const auto& f) { return f.name == name; });
+        return std::ranges::find_if(functions, [&](const auto& f) { return f.name == name; });
     };
     const auto group = named(listing.function);
     const bool calls = named(function) != functions.end() && group != functions.end();

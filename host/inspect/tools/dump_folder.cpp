@@ -123,8 +123,7 @@ DumpFolder::DumpFolder(const fs::path& folder, const std::vector<std::string>& f
         std::error_code ignored;
         const auto is_foreign = [&](const std::string& file) {
             const auto there = fs::symlink_status(folder / file, ignored);
-            return fs::is_directory(there) ||
-                   (fs::exists(there) && std::find(old.begin(), old.end(), file) == old.end());
+            return fs::is_directory(there) || (fs::exists(there) && std::ranges::find(old, file) == old.end());
         };
         for (const auto& file : files)
             if (is_foreign(file))

@@ -1,7 +1,5 @@
 #include "inspect/tools/offline.hpp"
 
-#include <algorithm>
-
 #include "core/error.hpp"
 #include "core/suggest.hpp"
 #include "core/text.hpp"

@@ -46,14 +46,14 @@ std::vector<double> density(const std::vector<double>& sorted, double low, doubl
         }
         out.push_back(sum);
     }
-    const double most = *std::max_element(out.begin(), out.end());
+    const double most = *std::ranges::max_element(out);
     for (auto& y : out) y = most > 0 ? y / most : 0;
     return out;
 }
 
 void write_density(std::ostream& out, const Record& r) {
     auto sorted = r.samples;
-    std::sort(sorted.begin(), sorted.end());
+    std::ranges::sort(sorted);
     if (sorted.size() < 8 || !(sorted.back() > sorted.front())) {
         out << "<span class=\"dim\">"
             << (sorted.empty() ? "no samples"
@@ -74,7 +74,7 @@ void write_density(std::ostream& out, const Record& r) {
         out << "L" << i << " " << exact(std::round(10 * (28 - 26 * heights[static_cast<std::size_t>(i)])) / 10);
     out << "L60 28Z\"/></svg><span class=\"range\"><span>" << text(format_seconds(low)) << "</span><span>"
         << text(format_seconds(high)) << "</span></span>";
-    const auto beyond = std::count_if(sorted.begin(), sorted.end(), [&](double s) { return s < low || s > high; });
+    const auto beyond = std::ranges::count_if(sorted, [&](double s) { return s < low || s > high; });
     constexpr double worth_saying = 1.25;  // times as far as what is drawn
     if (beyond > 0 && sorted.back() - sorted.front() > worth_saying * (high - low))
         out << "<span class=\"beyond\">" << beyond << " of " << sorted.size() << " outside, "
@@ -163,8 +163,8 @@ void write_untimed(std::ostream& out, const Context& c, const GridFamily& family
     std::map<std::pair<std::string, std::string>, std::size_t> points;
     for (const auto& group : family.groups)
         for (std::size_t d = 0; d < c.grid.devices.size(); ++d) {
-            if (std::any_of(group.cells.begin(), group.cells.end(),
-                            [&](const auto& cells) { return cells[d].record && has_time(*cells[d].record); }))
+            if (std::ranges::any_of(group.cells,
+                                    [&](const auto& cells) { return cells[d].record && has_time(*cells[d].record); }))
                 continue;
             for (const auto& cells : group.cells) {
                 const auto* r = cells[d].record;

@@ -4,7 +4,6 @@
 #include <ostream>
 
 #include "core/text.hpp"
-#include "core/units.hpp"
 #include "report/html/context.hpp"
 #include "report/html/markup.hpp"
 
@@ -44,7 +43,7 @@ std::vector<NumberColumn> columns_of(const std::vector<model::Record>& records) 
         {"spills", [&](const auto& r) { return count(r.code.spills); }, ""},
     };
     std::erase_if(columns, [&](const auto& column) {
-        return std::none_of(records.begin(), records.end(), [&](const auto& r) { return column.value(r).has_value(); });
+        return std::ranges::none_of(records, [&](const auto& r) { return column.value(r).has_value(); });
     });
     return columns;
 }
@@ -79,7 +78,7 @@ void write_cells(std::ostream& out, const Context& c) {
         }
         out << "<td>";
         auto numbers = c.warnings_of[i];
-        std::sort(numbers.begin(), numbers.end());
+        std::ranges::sort(numbers);
         numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
         for (std::size_t k = 0; k < numbers.size(); ++k)
             out << (k ? " " : "") << "<a href=\"#warning-" << numbers[k] + 1 << "\">" << numbers[k] + 1 << "</a>";

@@ -1,7 +1,6 @@
 #include "report/html/chart.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <ostream>
 
 namespace cllab::report::html {
@@ -102,8 +101,8 @@ void Drawing::label(const ChartLine& line) const {
     if (line.label.empty() || line.labelled >= line.marks.size()) return;
     const auto& mark = line.marks[line.labelled];
     const double at = share(x.at(mark.x));
-    const bool rises = line.joined && line.labelled + 1 < line.marks.size() &&
-                       line.marks[line.labelled + 1].y > mark.y;  // then there is room below it
+    // Then there is room below it.
+    const bool rises = line.joined && line.labelled + 1 < line.marks.size() && line.marks[line.labelled + 1].y > mark.y;
     out << "<text data-share=\"" << number(at) << "\" x=\"" << percent(at) << "\" y=\"" << py(mark.y) << "\" dy=\""
         << (rises ? 14 : -7) << "\" dx=\"" << (at > 0.65 ? -4 : 4) << "\" class=\"" << (at > 0.65 ? "end" : "start")
         << "\">" << text(line.label) << "</text>";

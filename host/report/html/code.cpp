@@ -28,8 +28,7 @@ const Tint& tint_of(const std::string& kind) {
                                                 {"k-move", "C", "moves and conversions"},
                                                 {"k-other", "O", "other"}}};
     const auto has = [&](std::initializer_list<const char*> parts) {
-        return std::any_of(parts.begin(), parts.end(),
-                           [&](const char* part) { return kind.find(part) != std::string::npos; });
+        return std::ranges::any_of(parts, [&](const char* part) { return kind.find(part) != std::string::npos; });
     };
     if (has({"move", "convert"})) return tints[5];
     if (has({"address"})) return tints[4];

@@ -59,7 +59,7 @@ Context::Context(const Page& p) : page(p) {
         std::string address = folder_name(r.id) + "@" + devices[device_of[i]].name;
         if (addresses.count(address) && varying.count(r.family))
             for (const auto& [axis, value] : r.point)
-                if (const auto& v = varying[r.family]; std::find(v.begin(), v.end(), axis) != v.end())
+                if (const auto& v = varying[r.family]; std::ranges::find(v, axis) != v.end())
                     address += ";" + folder_name(axis) + "=" + folder_name(value);
         anchors.push_back(unique(address, addresses));
         warnings_of.emplace_back();
@@ -79,7 +79,7 @@ std::string Context::varying_point(const model::Record& record) const {
 }
 
 std::string Context::name_of_device(const std::string& key) const {
-    const auto at = std::find_if(devices.begin(), devices.end(), [&](const auto& d) { return d.key == key; });
+    const auto at = std::ranges::find_if(devices, [&](const auto& d) { return d.key == key; });
     return at == devices.end() ? std::string() : at->name;
 }
 

@@ -22,8 +22,8 @@ struct Context {
     const Page& page;
     std::vector<PageDevice> devices;
     std::vector<std::size_t> device_of;  ///< by record
-    std::vector<std::string>
-        anchors;  ///< by record: "pitch_wide@H200", with the axes that vary where it has several points
+    /// By record: "pitch_wide@H200", with the axes that vary where it has several points.
+    std::vector<std::string> anchors;
     std::map<std::string, std::vector<std::string>> varying;  ///< by family: axes on which its records differ
     DeviceGrid grid;                                          ///< of the records that are no points of curves
     std::vector<std::string> warnings;                        ///< each once

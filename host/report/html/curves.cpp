@@ -4,7 +4,6 @@
 #include <map>
 #include <ostream>
 
-#include "core/text.hpp"
 #include "report/html/chart.hpp"
 #include "report/html/context.hpp"
 #include "report/table/curve.hpp"
@@ -41,8 +40,7 @@ void write_set(std::ostream& out, const Context& c, const Curves& set) {
             std::string fixed;
             const auto varying = c.varying.find(set.family);
             for (const auto& [axis, value] : series->curve.fixed.values())
-                if (varying != c.varying.end() &&
-                    std::find(varying->second.begin(), varying->second.end(), axis) != varying->second.end())
+                if (varying != c.varying.end() && std::ranges::find(varying->second, axis) != varying->second.end())
                     fixed += " " + axis + "=" + value;
             line.name += fixed;
             for (std::size_t i = 0; i < series->curve.samples.size(); ++i) {

@@ -22,7 +22,7 @@ Json steps_of(const model::Record& r) {
     Json out = Json::array();
     if (!r.time || !(r.time->median > 0)) return out;
     auto sorted = r.samples;
-    std::sort(sorted.begin(), sorted.end());
+    std::ranges::sort(sorted);
     const auto n = std::min(most_samples, sorted.size());
     long long before = 0;
     for (std::size_t i = 0; i < n; ++i) {

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <ostream>
 
-#include "core/text.hpp"
 #include "core/units.hpp"
 #include "report/html/context.hpp"
 #include "report/html/markup.hpp"
@@ -25,10 +24,9 @@ std::vector<std::size_t> devices_of(const GridFamily& family, std::size_t device
     std::vector<std::size_t> out;
     for (std::size_t d = 0; d < devices; ++d) {
         const auto has = [d](const GridGroup& group) {
-            return std::any_of(group.cells.begin(), group.cells.end(),
-                               [d](const auto& cells) { return cells[d].record != nullptr; });
+            return std::ranges::any_of(group.cells, [d](const auto& cells) { return cells[d].record != nullptr; });
         };
-        if (std::any_of(family.groups.begin(), family.groups.end(), has)) out.push_back(d);
+        if (std::ranges::any_of(family.groups, has)) out.push_back(d);
     }
     return out;
 }
@@ -73,8 +71,8 @@ void write_map(std::ostream& out, const Context& c, const GridFamily& family, co
 
 void write_heat(std::ostream& out, const Context& c) {
     const auto& devices = c.grid.devices;
-    if (std::none_of(c.grid.families.begin(), c.grid.families.end(),
-                     [&](const auto& family) { return devices_of(family, devices.size()).size() > 1; })) {
+    if (std::ranges::none_of(c.grid.families,
+                             [&](const auto& family) { return devices_of(family, devices.size()).size() > 1; })) {
         if (devices.size() > 1)
             out << "<section>\n"
                 << heading(2, "by-device", "Variants by devices")

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <ostream>
-#include <set>
 
 #include "report/html/chart.hpp"
 #include "report/html/context.hpp"

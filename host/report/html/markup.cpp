@@ -4,39 +4,13 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdint>
 
 #include "core/interval.hpp"
 #include "core/text.hpp"
-#include "core/units.hpp"
 
 namespace cllab::report::html {
 
-std::string text(std::string_view raw, std::string_view kept) {
-    std::string out;
-    for (const char c : printable(raw, kept)) {
-        switch (c) {
-            case '&':
-                out += "&amp;";
-                break;
-            case '<':
-                out += "&lt;";
-                break;
-            case '>':
-                out += "&gt;";
-                break;
-            case '"':
-                out += "&quot;";
-                break;
-            case '\'':
-                out += "&#39;";
-                break;
-            default:
-                out += c;
-        }
-    }
-    return out;
-}
+std::string text(std::string_view raw, std::string_view kept) { return with_entities(printable(raw, kept), "&<>\"'"); }
 
 std::string listing(std::string_view raw) { return text(raw, "\n\t"); }
 
@@ -96,7 +70,7 @@ std::vector<double> Scale::ticks() const {
 Scale scale_of(const std::vector<double>& values, bool binary) {
     Scale out{0, 1, false, binary};
     if (values.empty()) return out;
-    const auto [least, most] = std::minmax_element(values.begin(), values.end());
+    const auto [least, most] = std::ranges::minmax_element(values);
     out.low = *least;
     out.high = *most;
     constexpr double logarithmic_from = 8;

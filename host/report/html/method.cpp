@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <map>
 #include <ostream>
-#include <set>
 
 #include "core/text.hpp"
 #include "report/html/context.hpp"

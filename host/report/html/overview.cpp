@@ -114,8 +114,8 @@ std::vector<std::string> ranking_sentences(const GridGroup& group, std::size_t d
     if (sets.empty()) return only_sentence(group, device);
     std::vector<std::string> out;
     for (auto& [set, ranked] : sets) {
-        std::stable_sort(ranked.begin(), ranked.end(),
-                         [](const Entry& a, const Entry& b) { return a.cell->rank.ratio < b.cell->rank.ratio; });
+        std::ranges::stable_sort(
+            ranked, [](const Entry& a, const Entry& b) { return a.cell->rank.ratio < b.cell->rank.ratio; });
         const auto& best = ranked.front();
         const auto time = format_seconds(best.cell->record->time->median);
         const auto& last = ranked.back();
@@ -163,7 +163,7 @@ void write_overview(std::ostream& out, const Context& c) {
     out << "</ul>\n";
     std::vector<std::string> families;
     const auto name_family = [&](const std::string& name) {
-        if (std::find(families.begin(), families.end(), name) == families.end()) families.push_back(name);
+        if (std::ranges::find(families, name) == families.end()) families.push_back(name);
     };
     for (const auto& family : c.grid.families) name_family(family.name);
     for (const auto& set : c.page.curves) name_family(set.family);

@@ -28,7 +28,7 @@ std::string source_hash(std::string_view bytes) {
 std::string title_of(const Context& c) {
     std::vector<std::string> families;
     for (const auto& r : c.records())
-        if (std::find(families.begin(), families.end(), r.family) == families.end()) families.push_back(r.family);
+        if (std::ranges::find(families, r.family) == families.end()) families.push_back(r.family);
     constexpr std::size_t most = 4;
     const auto more =
         families.size() > most ? " and " + std::to_string(families.size() - most) + " more" : std::string();

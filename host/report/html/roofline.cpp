@@ -17,7 +17,7 @@ struct Peak {
 };
 
 void raise(std::vector<Peak>& peaks, const std::string& name, double value, const std::string& from) {
-    const auto at = std::find_if(peaks.begin(), peaks.end(), [&](const auto& p) { return p.name == name; });
+    const auto at = std::ranges::find_if(peaks, [&](const auto& p) { return p.name == name; });
     if (!(value > 0)) return;
     if (at == peaks.end())
         peaks.push_back({name, from, value});
@@ -66,7 +66,7 @@ std::vector<ChartLine> points_of(const Context& c, std::size_t device, double& l
         if (!flops || !bytes || !(*flops > 0) || !(*bytes > 0)) continue;
         const double x = *flops / *bytes, scale = *flops * r.time->median;
         const bool interval = r.time->has_interval() && r.time->low > 0;
-        const auto known = std::find(ids.begin(), ids.end(), r.family);
+        const auto known = std::ranges::find(ids, r.family);
         const auto at = static_cast<std::size_t>(known - ids.begin());
         if (known == ids.end()) {
             ids.push_back(r.family);
@@ -89,8 +89,7 @@ void write_sources(std::ostream& out, const Roofs& roofs) {
     std::vector<std::pair<std::string, std::vector<std::string>>> sources;
     for (const auto* list : {&roofs.compute, &roofs.memory})
         for (const auto& peak : *list) {
-            auto at = std::find_if(sources.begin(), sources.end(),
-                                   [&](const auto& source) { return source.first == peak.from; });
+            auto at = std::ranges::find_if(sources, [&](const auto& source) { return source.first == peak.from; });
             if (at == sources.end()) at = sources.insert(at, {peak.from, {}});
             at->second.push_back(peak.name);
         }
@@ -119,7 +118,7 @@ void write_device(std::ostream& out, const Context& c, std::size_t device) {
         const double end = top > 0 ? std::min(to, top / memory.value) : to;
         roof.marks = {{from, from * memory.value}, {std::max(end, from), std::max(end, from) * memory.value}};
         // Roofs that lie on each other have one label; the legend has all.
-        const bool near = std::any_of(roofs.memory.begin(), roofs.memory.end(), [&](const auto& other) {
+        const bool near = std::ranges::any_of(roofs.memory, [&](const auto& other) {
             return &other < &memory && std::max(other.value, memory.value) < 1.4 * std::min(other.value, memory.value);
         });
         if (!near) roof.label = memory.name;
@@ -144,9 +143,8 @@ void write_device(std::ostream& out, const Context& c, std::size_t device) {
 }  // namespace
 
 void write_roofline(std::ostream& out, const Context& c) {
-    const bool any = std::any_of(c.records().begin(), c.records().end(), [](const auto& r) {
-        return metric_value(r, "flops") && metric_value(r, "bandwidth");
-    });
+    const bool any = std::ranges::any_of(
+        c.records(), [](const auto& r) { return metric_value(r, "flops") && metric_value(r, "bandwidth"); });
     out << "<section>\n" << heading(2, "roofline", "Roofline");
     if (!any) {
         out << "<p>No record declares both bytes and operations, so no variant appears here.</p>\n</section>\n";

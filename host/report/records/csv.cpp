@@ -60,8 +60,8 @@ public:
         std::array<std::string, metric_columns.size()> values;
         std::vector<std::string> others;
         for (const auto& [name, metric] : metrics) {
-            const auto column = std::find_if(metric_columns.begin(), metric_columns.end(),
-                                             [&, &name = name](const auto& c) { return c.metric == name; });
+            const auto column =
+                std::ranges::find_if(metric_columns, [&, &name = name](const auto& c) { return c.metric == name; });
             if (column != metric_columns.end())
                 values[static_cast<std::size_t>(column - metric_columns.begin())] = csv_number(metric.value);
             else if (std::isfinite(metric.value))
@@ -99,14 +99,11 @@ private:
         return csv_text(join(texts, "; "));
     }
     static std::string text_of(const std::vector<std::pair<std::string, std::string>>& point, const model::FieldRow&) {
-        std::vector<std::string> out;
-        for (const auto& [axis, value] : point) out.push_back(axis + "=" + value);
-        return csv_text(join(out, ";"));
+        return csv_text(join(point, ";", [](const auto& one) { return one.first + "=" + one.second; }));
     }
     static std::string text_of(const std::map<std::string, std::int64_t>& counts, const model::FieldRow&) {
-        std::vector<std::string> out;
-        for (const auto& [what, count] : counts) out.push_back(what + "=" + std::to_string(count));
-        return csv_text(join(out, ";"));
+        return csv_text(
+            join(counts, ";", [](const auto& one) { return one.first + "=" + std::to_string(one.second); }));
     }
 
     bool there_ = true;

@@ -7,8 +7,8 @@
 namespace cllab::report {
 
 bool several_hosts(const model::Rows& records) {
-    return std::any_of(records.begin(), records.end(),
-                       [&](const auto* record) { return record->host.name != records.front()->host.name; });
+    return std::ranges::any_of(records,
+                               [&](const auto* record) { return record->host.name != records.front()->host.name; });
 }
 
 std::string device_details(const model::DeviceInfo& device, const std::string& host) {

@@ -20,7 +20,7 @@ void export_long(const std::vector<model::Record>& records, const Lines& out) {
     std::vector<std::string> axes;
     for (const auto& r : records)
         for (const auto& [axis, value] : r.point)
-            if (std::find(axes.begin(), axes.end(), axis) == axes.end()) axes.push_back(axis);
+            if (std::ranges::find(axes, axis) == axes.end()) axes.push_back(axis);
     std::vector<std::string> titles{"id", "family", "variant"};
     for (const auto& axis : axes) titles.push_back(csv_text("point_" + axis));
     for (const char* title : {"selector", "device", "platform", "driver", "host", "run", "label", "utc", "clock",

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/table.hpp"
 #include "report/records/device_key.hpp"
 #include "report/records/exports.hpp"
 #include "report/records/json_point.hpp"
@@ -13,23 +14,9 @@ using model::Status;
 
 constexpr double ms = 1e3;
 
-const char* invalidity(Status status) {
-    switch (status) {
-        case Status::ok:
-            return "correct";
-        case Status::build_failed:
-            return "compile";
-        case Status::launch_failed:
-            return "runtime";
-        case Status::wrong_result:
-            return "correctness";
-        case Status::timed_out:
-            return "timeout";
-        case Status::unsupported:
-            break;
-    }
-    return "constraints";
-}
+constexpr Entry<Status, const char*> invalidity[] = {
+    {Status::ok, "correct"},        {Status::build_failed, "compile"},     {Status::launch_failed, "runtime"},
+    {Status::timed_out, "timeout"}, {Status::wrong_result, "correctness"}, {Status::unsupported, "constraints"}};
 
 Json times(const model::Record& r) {
     const auto spent = [&](std::initializer_list<Phase> phases) {
@@ -77,7 +64,7 @@ void export_t4(const std::vector<model::Record>& records, const Lines& out) {
         const Json result{{"timestamp", r.utc},
                           {"configuration", configuration},
                           {"times", times(r)},
-                          {"invalidity", invalidity(r.status)},
+                          {"invalidity", value_of(invalidity, r.status)},
                           {"correctness", r.status == Status::wrong_result ? 0 : 1},
                           {"measurements", measurements(r)},
                           {"objectives", Json::array({"time"})}};

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <string_view>
 #include <tuple>
 
@@ -20,8 +19,8 @@ std::string seconds(double value) { return format_significant(value, 3) + " s"; 
 /// The time of a step is a difference of two times: single samples of it may be negative, and all of them where the
 /// step cannot be told from nothing.
 bool is_difference(const Record& r) {
-    return std::any_of(r.metrics.begin(), r.metrics.end(),
-                       [&](const auto& m) { return m.first == "step_time" && m.second.value == r.time->median; });
+    return std::ranges::any_of(
+        r.metrics, [&](const auto& m) { return m.first == "step_time" && m.second.value == r.time->median; });
 }
 
 std::optional<std::string> impossible_time(const Record& r) {
@@ -51,7 +50,7 @@ std::optional<std::string> impossible_samples(const Record& r) {
     if (r.samples.size() != r.time->n)
         return "'time.n' is " + std::to_string(r.time->n) + " and it has " + std::to_string(r.samples.size()) +
                " samples";
-    const auto [least, most] = std::minmax_element(r.samples.begin(), r.samples.end());
+    const auto [least, most] = std::ranges::minmax_element(r.samples);
     if (r.time->median < *least || r.time->median > *most)
         return "its median of " + seconds(r.time->median) + " is outside its samples, " + seconds(*least) + " to " +
                seconds(*most);
@@ -77,7 +76,7 @@ std::optional<std::string> impossible(const Record& r, bool has_samples) {
     for (const auto& [name, metric] : r.metrics) {
         static constexpr std::array<std::string_view, 5> never_negative{"bandwidth", "flops", "of_copy", "upload",
                                                                         "download"};
-        if (metric.value < 0 && std::find(never_negative.begin(), never_negative.end(), name) != never_negative.end())
+        if (metric.value < 0 && std::ranges::find(never_negative, name) != never_negative.end())
             return "its " + name + " is " + format_significant(metric.value, 3) + " " + metric.unit;
     }
     return std::nullopt;

@@ -95,7 +95,7 @@ private:
         } else {
             if (!take(j, to)) refuse(key, std::string("not ") + expected<T>());
             if constexpr (std::is_same_v<T, std::string>)
-                if (!row.one_of.empty() && std::find(row.one_of.begin(), row.one_of.end(), to) == row.one_of.end())
+                if (!row.one_of.empty() && std::ranges::find(row.one_of, to) == row.one_of.end())
                     refuse(key, "'" + excerpt(to) + "', not one of " + join(row.one_of, ", "));
         }
     }
@@ -156,7 +156,7 @@ private:
             row.one_of.emplace_back(model::name(b));
         std::string text;
         read(key, j, text, row);
-        to = static_cast<model::Better>(std::find(row.one_of.begin(), row.one_of.end(), text) - row.one_of.begin());
+        to = static_cast<model::Better>(std::ranges::find(row.one_of, text) - row.one_of.begin());
     }
     void read(std::string_view key, Json& j, model::Status& to, const FieldRow& row) {
         std::string text;
@@ -194,7 +194,7 @@ model::Record from_json(std::string_view line) {
     record.schema = schema->get<int>();
     fields(reader, record);
     if (record.time && !record.time->has_interval() && !record.samples.empty()) {
-        const auto [least, most] = std::minmax_element(record.samples.begin(), record.samples.end());
+        const auto [least, most] = std::ranges::minmax_element(record.samples);
         record.time->low = *least;
         record.time->high = *most;
     }

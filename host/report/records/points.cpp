@@ -42,7 +42,7 @@ std::string point_text(const std::vector<std::pair<std::string, std::string>>& p
                        const std::vector<std::string>& axes) {
     std::string out;
     for (const auto& [axis, value] : point)
-        if (axes.empty() || std::find(axes.begin(), axes.end(), axis) != axes.end())
+        if (axes.empty() || std::ranges::find(axes, axis) != axes.end())
             out += (out.empty() ? "" : " ") + axis + "=" + value;
     return out;
 }
@@ -77,23 +77,22 @@ std::uint64_t Points::part(std::size_t row, std::size_t axis) const {
 
 bool Points::differs(std::size_t axis) const {
     const auto& values = values_[axis];
-    return std::any_of(values.begin(), values.end(), [&](auto v) { return v != values.front(); });
+    return std::ranges::any_of(values, [&](auto v) { return v != values.front(); });
 }
 
 bool Points::everywhere(std::size_t axis) const {
-    return std::none_of(values_[axis].begin(), values_[axis].end(), [](auto v) { return v == 0; });
+    return std::ranges::none_of(values_[axis], [](auto v) { return v == 0; });
 }
 
 bool Points::differs_by_owner(std::size_t axis) const {
     std::map<std::uint32_t, std::set<std::uint32_t>> of_owner;
     for (std::size_t row = 0; row < owners_.size(); ++row) of_owner[owners_[row]].insert(values_[axis][row]);
-    return std::any_of(of_owner.begin(), of_owner.end(),
-                       [&](const auto& o) { return o.second != of_owner.begin()->second; });
+    return std::ranges::any_of(of_owner, [&](const auto& o) { return o.second != of_owner.begin()->second; });
 }
 
 bool Points::distinct(const std::vector<std::uint64_t>& marks) const {
     std::unordered_set<std::uint64_t> seen;
-    return std::all_of(marks.begin(), marks.end(), [&](auto mark) { return seen.insert(mark).second; });
+    return std::ranges::all_of(marks, [&](auto mark) { return seen.insert(mark).second; });
 }
 
 bool Points::tell_apart() const { return distinct(marks_); }

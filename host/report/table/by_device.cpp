@@ -17,7 +17,7 @@ using Values = std::vector<std::string>;
 
 /// The columns of one device: its times, and their ratios where it ranks its variants.
 std::vector<Column> device_columns(const GridDevice& device, std::size_t d, const std::vector<GridGroup>& groups) {
-    Column times{.title = device.letter, .right = true, .cells = {}}, ratios{.title = "", .right = true, .cells = {}};
+    Column times{.title = device.letter, .right = true}, ratios{.title = "", .right = true};
     for (const auto& group : groups) {
         for (const auto& cells : group.cells) {
             const GridCell& cell = cells[d];
@@ -35,8 +35,7 @@ std::vector<Column> device_columns(const GridDevice& device, std::size_t d, cons
         }
     }
     std::vector<Column> out{std::move(times)};
-    if (std::any_of(ratios.cells.begin(), ratios.cells.end(), [](const auto& c) { return !c.empty(); }))
-        out.push_back(std::move(ratios));
+    if (std::ranges::any_of(ratios.cells, [](const auto& c) { return !c.empty(); })) out.push_back(std::move(ratios));
     return out;
 }
 
@@ -61,10 +60,10 @@ void print_family(std::ostream& out, const GridFamily& shown, const std::vector<
                   const TableStyle& style) {
     const auto& axes = shown.axes;
     const auto& groups = shown.groups;
-    std::vector<Column> columns{{.title = "kernel", .cells = {}, .names = Names::by_itself}};
+    std::vector<Column> columns{{.title = "kernel", .names = Names::by_itself}};
     for (std::size_t a = 0; a < axes.size(); ++a) {
         if (!shown.differs(a)) continue;
-        columns.push_back({.title = axes[a], .right = true, .cells = {}, .names = Names::with_title});
+        columns.push_back({.title = axes[a], .right = true, .names = Names::with_title});
         for (const auto& group : groups)
             columns.back().cells.insert(columns.back().cells.end(), group.ids.size(), group.point[a]);
     }

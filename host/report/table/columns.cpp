@@ -75,8 +75,7 @@ void Asked::choose(std::vector<Column>& columns) const {
 std::vector<std::string> Asked::missing(const std::vector<Column>& columns) const {
     std::vector<std::string> out;
     for (const auto& name : names_)
-        if (name != "all" &&
-            std::none_of(columns.begin(), columns.end(), [&](const Column& c) { return c.key == name; }))
+        if (name != "all" && std::ranges::none_of(columns, [&](const Column& c) { return c.key == name; }))
             out.push_back(name);
     return out;
 }
@@ -84,7 +83,7 @@ std::vector<std::string> Asked::missing(const std::vector<Column>& columns) cons
 void require_known_columns(const std::vector<std::string>& asked, std::vector<std::string> known) {
     known.emplace_back("all");
     for (const auto& name : asked)
-        if (std::find(known.begin(), known.end(), name) == known.end())
+        if (std::ranges::find(known, name) == known.end())
             throw Error(Blame::usage, "no table has a column '" + name + "' (--columns); possible are " +
                                           join(known, ", ") + or_did_you_mean(name, known));
 }

@@ -86,8 +86,7 @@ std::string comparison_text(const model::Comparison& c) {
     std::string out = verdict_line(c) + "\n";
     const auto& j = c.judgement;
     if (j.ratio.n == 0) return out;
-    const bool same =
-        std::all_of(c.arrangements.begin(), c.arrangements.end(), [](const auto& a) { return a.same_memory; });
+    const bool same = std::ranges::all_of(c.arrangements, [](const auto& a) { return a.same_memory; });
     std::string how =
         fmt::format("{} arrangements (fresh process, buffers and order) in {:.1f} s", j.ratio.n, c.seconds);
     if (j.ratio.covered()) how = fmt::format("{:.3g} % interval over ", std::floor(1000 * j.ratio.coverage) / 10) + how;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <ostream>
 
 #include "core/interval.hpp"
@@ -43,15 +42,14 @@ std::vector<CurveRow> rows_of(const model::Curve& curve, std::size_t& skipped) {
         const double scale = s.seconds > 0 ? value / s.seconds : 1;
         rows.push_back({s.x, value, s.low * scale, s.high * scale, s.n});
     }
-    std::sort(rows.begin(), rows.end(), [](const CurveRow& a, const CurveRow& b) { return a.x < b.x; });
+    std::ranges::sort(rows, {}, &CurveRow::x);
     return rows;
 }
 
 void mark(std::vector<CurveRow>& rows, const std::vector<model::Finding>& findings, const std::string& x_unit) {
     if (rows.empty()) return;
     for (const auto& finding : knees(findings, x_unit, rows.front().x, rows.back().x)) {
-        const auto after = std::upper_bound(rows.begin(), rows.end(), finding.value,
-                                            [](double x, const CurveRow& r) { return x < r.x; });
+        const auto after = std::ranges::upper_bound(rows, finding.value, {}, &CurveRow::x);
         std::string& text = std::prev(after)->mark;
         text += (text.empty() ? "" : ", ") + finding.name;
     }

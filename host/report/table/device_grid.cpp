@@ -6,7 +6,6 @@
 #include <tuple>
 
 #include "core/text.hpp"
-#include "core/units.hpp"
 #include "model/warning.hpp"
 #include "report/records/device_key.hpp"
 #include "report/records/points.hpp"
@@ -185,8 +184,7 @@ bool is_one_set(const GridGroup& group, std::size_t device) {
 }  // namespace
 
 bool GridFamily::differs(std::size_t axis) const {
-    return std::any_of(groups.begin(), groups.end(),
-                       [&](const auto& g) { return g.point[axis] != groups.front().point[axis]; });
+    return std::ranges::any_of(groups, [&](const auto& g) { return g.point[axis] != groups.front().point[axis]; });
 }
 
 std::string GridFamily::common_point() const {
@@ -197,15 +195,14 @@ std::string GridFamily::common_point() const {
 }
 
 std::string verdict(const GridGroup& group, const std::vector<GridDevice>& devices) {
-    std::vector<std::pair<std::size_t, Values>>
-        winners;  // variant and the letters where it wins, in order of the devices
+    // Variant and the letters where it wins, in order of the devices.
+    std::vector<std::pair<std::size_t, Values>> winners;
     Values ranked;
     for (std::size_t d = 0; d < devices.size(); ++d) {
         for (std::size_t v = 0; v < group.ids.size(); ++v) {
             if (!group.cells[v][d].rank.fastest || !is_one_set(group, d)) continue;
             ranked.push_back(devices[d].letter);
-            const auto known =
-                std::find_if(winners.begin(), winners.end(), [&](const auto& w) { return w.first == v; });
+            const auto known = std::ranges::find_if(winners, [&](const auto& w) { return w.first == v; });
             if (known == winners.end())
                 winners.push_back({v, {devices[d].letter}});
             else
@@ -224,7 +221,7 @@ std::string verdict(const GridGroup& group, const std::vector<GridDevice>& devic
         wins.push_back(group.ids[v] + (wins.empty() ? " wins on " : " on ") + listed(letters));
         Values without, apart;
         for (std::size_t d = 0; d < devices.size(); ++d) {
-            const bool is_ranked = std::find(ranked.begin(), ranked.end(), devices[d].letter) != ranked.end();
+            const bool is_ranked = std::ranges::find(ranked, devices[d].letter) != ranked.end();
             const Rank& rank = group.cells[v][d].rank;
             differs = differs || (rank.compared && !rank.fastest && !rank.indistinct);
             if (!is_ranked || rank.compared) continue;

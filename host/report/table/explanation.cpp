@@ -110,8 +110,8 @@ std::string bounds_text(const Explanation& e, const model::Timing& time, const T
             "");
     }
     const Grid grid({marks, parts, names, times, how}, style.width, style.colour);
-    const bool below =
-        !grid.dropped().empty();  // what a bound rests on stands below it where there is no room beside it
+    // What a bound rests on stands below it where there is no room beside it.
+    const bool below = !grid.dropped().empty();
     std::string out;
     for (std::size_t i = 0; i < marks.cells.size(); ++i) {
         out += grid.row(i) + "\n";
@@ -145,8 +145,8 @@ std::string limit_sentence(const Explanation& e, const model::Timing& time) {
                         ? " and " + e.bounds[1].name + " " + whole_percent(e.bounds[1].seconds / time.median)
                         : "");
         case Limit::impossible: {
-            const auto most = std::max_element(e.bounds.begin(), e.bounds.end(),
-                                               [](const auto& a, const auto& b) { return a.low < b.low; });
+            const auto most =
+                std::ranges::max_element(e.bounds, [](const auto& a, const auto& b) { return a.low < b.low; });
             return "cannot be: " + most->name + " alone takes at least " + format_seconds(most->low) + " by " +
                    most->figure + " of the profile, " + format_significant(most->low / time.high, 3) +
                    " times the measured time; the kernel skips declared work, the clock is wrong, or the profile was "

@@ -7,8 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "core/text.hpp"
-#include "core/units.hpp"
 #include "report/records/json_point.hpp"
 #include "report/records/points.hpp"
 #include "report/table/columns.hpp"
@@ -38,9 +36,9 @@ std::vector<const model::History*> changed_first(const std::vector<model::Histor
 }
 
 void print_history(std::ostream& out, const std::vector<model::History>& histories, const TableStyle& style) {
-    Column names{.title = "cell", .cells = {}, .names = Names::by_itself}, since{.title = "level since", .cells = {}},
-        change{.title = "change", .right = true, .cells = {}}, runs{.title = "runs", .right = true, .cells = {}},
-        notes{.title = "", .keep = 90, .cells = {}, .key = "note"}, devices{.title = "device", .keep = 20, .cells = {}};
+    Column names{.title = "cell", .names = Names::by_itself}, since{.title = "level since"},
+        change{.title = "change", .right = true}, runs{.title = "runs", .right = true},
+        notes{.title = "", .keep = 90, .key = "note"}, devices{.title = "device", .keep = 20};
     std::vector<std::optional<double>> times;
     const auto add = [&](const model::History& h, std::size_t i) {
         const auto& level = h.levels[i];

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "core/table.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 
@@ -163,20 +164,20 @@ std::string paint(std::string_view raw, Tone tone, bool colour) {
 }
 
 std::size_t display_width(std::string_view text) {
-    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+    return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
 Column quantity_column(const std::string& name, const std::vector<std::optional<double>>& values,
                        const std::string& unit) {
-    Column column{.title = name, .right = true, .cells = {}};
+    Column column{.title = name, .right = true};
     std::vector<double> sizes;
     for (const auto& value : values)
         if (value && std::isfinite(*value) && *value != 0) sizes.push_back(std::abs(*value));
-    std::sort(sizes.begin(), sizes.end());
+    std::ranges::sort(sizes);
     const bool prefixed = unit == "s" || unit.find("/s") != std::string::npos;
     const bool common = unit != "byte" && (sizes.empty() || sizes.back() / sizes.front() <= widest_common_range);
     const bool counts =
-        !prefixed && std::all_of(sizes.begin(), sizes.end(), [](double x) { return x == std::floor(x) && x < 1e15; });
+        !prefixed && std::ranges::all_of(sizes, [](double x) { return x == std::floor(x) && x < 1e15; });
     const Scale scale = prefixed && common && !sizes.empty() ? common_scale(sizes, unit) : Scale{};
     for (const auto& value : values) {
         if (!value || !std::isfinite(*value))
@@ -233,14 +234,14 @@ Grid::Grid(std::vector<Column> columns, std::size_t width, bool colour)
         const auto rank = [&](const Column& column) {
             return column.names == Names::nothing || column.keep < keep_of_answer ? 0 : room(column);
         };
-        const auto widest = std::max_element(columns_.begin(), columns_.end(),
-                                             [&](const Column& a, const Column& b) { return rank(a) < rank(b); });
+        const auto widest =
+            std::ranges::max_element(columns_, [&](const Column& a, const Column& b) { return rank(a) < rank(b); });
         if (widest == columns_.end() || rank(*widest) == 0) break;
         above_.push_back(std::move(*widest));
         columns_.erase(widest);
     }
     // A name by itself comes before the values that say more of it.
-    std::stable_sort(above_.begin(), above_.end(), [](const Column& a, const Column& b) { return a.names < b.names; });
+    std::ranges::stable_sort(above_, [](const Column& a, const Column& b) { return a.names < b.names; });
     const auto all = columns_;
     while (width != 0 && needed(0) > width) {
         const auto least = std::min_element(columns_.rbegin(), columns_.rend(),
@@ -315,10 +316,21 @@ std::string wrap_heading(std::string_view strong, std::string_view rest, std::si
     if (lines.empty()) return "\n";
     lines.erase(0, indent.size());
     const auto visible = [](char c) { return c != ' ' && c != '\n'; };
-    auto left = std::count_if(strong.begin(), strong.end(), visible);
-    const auto end =
-        std::find_if(lines.begin(), lines.end(), [&](char c) { return left == 0 || (visible(c) && left-- == 0); });
+    auto left = std::ranges::count_if(strong, visible);
+    const auto end = std::ranges::find_if(lines, [&](char c) { return left == 0 || (visible(c) && left-- == 0); });
     return paint({lines.begin(), end}, Tone::strong, colour).append(end, lines.end());
+}
+
+std::string with_entities(std::string_view text, std::string_view characters) {
+    static constexpr Entry<char, const char*> entities[] = {
+        {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
+    std::string out;
+    for (const char c : text)
+        if (characters.find(c) == std::string_view::npos)
+            out += c;
+        else
+            out += value_of(entities, c);
+    return out;
 }
 
 }  // namespace cllab::report

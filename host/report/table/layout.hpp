@@ -22,10 +22,10 @@ enum class Names { nothing, by_itself, with_title };
 
 struct Column {
     std::string title;
-    bool right = false;              ///< numbers are right-aligned
-    int keep = 100;                  ///< the column with the smallest value is the first to go when the room is short
-    std::vector<std::string> cells;  ///< one a row
-    std::vector<Tone> tones{};       ///< one a row, or none at all
+    bool right = false;                ///< numbers are right-aligned
+    int keep = 100;                    ///< the column with the smallest value is the first to go when the room is short
+    std::vector<std::string> cells{};  ///< one a row
+    std::vector<Tone> tones{};         ///< one a row, or none at all
     Names names = Names::nothing;
     std::string key{};  ///< what it is called where it is left out or asked for; empty: the title
 };
@@ -55,9 +55,8 @@ public:
     /// away columns of least `keep` (later ones first) with keep < 100 until a row fits `width`; 0 keeps all as they
     /// are.
     Grid(std::vector<Column> columns, std::size_t width, bool colour);
-    const std::vector<std::string>& dropped() const {
-        return dropped_;
-    }  ///< keys of the columns taken away, in their order
+    /// Keys of the columns taken away, in their order.
+    const std::vector<std::string>& dropped() const { return dropped_; }
     std::string header() const;
     /// With the names that stand above the row, where they are not those of the row before.
     std::string row(std::size_t i) const;
@@ -83,6 +82,9 @@ std::string wrap_beside(std::string_view label, std::string_view text, std::size
 /// that begins in the left 60 %, else below its own indent. Names are not cut: a word without a comma that is wider
 /// than the room has a line of its own.
 std::string fit(std::string_view text, std::size_t width);
+
+/// The text of HTML or XML: an entity in place of each of `characters`, of & < > " '.
+std::string with_entities(std::string_view text, std::string_view characters);
 
 /// A heading whose first part is strong: `strong` and `rest`, wrapped, the lines after the first indented.
 std::string wrap_heading(std::string_view strong, std::string_view rest, std::size_t width, bool colour);

@@ -71,12 +71,10 @@ void rank_set(Comparison& c, const std::vector<std::size_t>& timed) {
     if (timed.size() < 2) return;
     std::string rate;
     for (const char* candidate : {"bandwidth", "flops"})
-        if (rate.empty() &&
-            std::all_of(timed.begin(), timed.end(), [&](std::size_t i) { return cost_of(*rows[i], candidate) > 0; }))
+        if (rate.empty() && std::ranges::all_of(timed, [&](std::size_t i) { return cost_of(*rows[i], candidate) > 0; }))
             rate = candidate;
     const auto cost = [&](std::size_t i) { return cost_of(*rows[i], rate); };
-    const auto best =
-        *std::min_element(timed.begin(), timed.end(), [&](std::size_t a, std::size_t b) { return cost(a) < cost(b); });
+    const auto best = *std::ranges::min_element(timed, [&](std::size_t a, std::size_t b) { return cost(a) < cost(b); });
     ranks[best].fastest = true;
     for (const auto i : timed) {
         ranks[i].compared = true;

@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "core/table.hpp"
 #include "core/text.hpp"
-#include "core/units.hpp"
 #include "report/records/json_point.hpp"
 #include "report/table/columns.hpp"
 #include "report/table/layout.hpp"
@@ -32,29 +31,17 @@ std::string interval_text(const model::RatioEstimate& e) {
     return e.covered() ? change_text(e.low) + " to " + change_text(e.high) : "none";
 }
 
-Tone tone_of(CellChange change) {
-    switch (change) {
-        case CellChange::newly_wrong:
-        case CellChange::newly_failing:
-        case CellChange::other_results:
-        case CellChange::slower:
-        case CellChange::still_failing:
-            return Tone::bad;
-        case CellChange::faster:
-        case CellChange::fixed:
-            return Tone::good;
-        case CellChange::same:
-        case CellChange::same_code:
-            return Tone::dim;
-        default:
-            return Tone::plain;
-    }
-}
+constexpr Entry<CellChange, Tone> tones[] = {
+    {CellChange::newly_wrong, Tone::bad},   {CellChange::newly_failing, Tone::bad},
+    {CellChange::other_results, Tone::bad}, {CellChange::slower, Tone::bad},
+    {CellChange::still_failing, Tone::bad}, {CellChange::faster, Tone::good},
+    {CellChange::fixed, Tone::good},        {CellChange::same, Tone::dim},
+    {CellChange::same_code, Tone::dim}};
 
 std::vector<const RegressionCell*> worst_first(const std::vector<RegressionCell>& cells) {
     std::vector<const RegressionCell*> out;
     for (const auto& cell : cells) out.push_back(&cell);
-    std::stable_sort(out.begin(), out.end(), [](const auto* a, const auto* b) {
+    std::ranges::stable_sort(out, [](const auto* a, const auto* b) {
         if (a->change != b->change) return a->change < b->change;
         const double left = a->test ? a->test->ratio.ratio : 0, right = b->test ? b->test->ratio.ratio : 0;
         return left > right;
@@ -62,28 +49,7 @@ std::vector<const RegressionCell*> worst_first(const std::vector<RegressionCell>
     return out;
 }
 
-std::string xml(std::string_view text) {
-    std::string out;
-    for (const char c : printable(text)) {
-        switch (c) {
-            case '&':
-                out += "&amp;";
-                break;
-            case '<':
-                out += "&lt;";
-                break;
-            case '>':
-                out += "&gt;";
-                break;
-            case '"':
-                out += "&quot;";
-                break;
-            default:
-                out += c;
-        }
-    }
-    return out;
-}
+std::string xml(std::string_view text) { return with_entities(printable(text), "&<>\""); }
 
 /// One sentence on a cell, for JUnit.
 std::string sentence_of(const RegressionCell& cell) {
@@ -130,9 +96,8 @@ void print_calibration(std::ostream& out, const model::Regression& r, std::size_
 std::string counts_of(const model::Regression& r) {
     std::map<CellChange, unsigned> counts;
     for (const auto& cell : r.cells) ++counts[cell.change];
-    std::vector<std::string> parts;
-    for (const auto& [change, count] : counts) parts.push_back(std::to_string(count) + " " + model::name(change));
-    return join(parts, ", ");
+    return join(counts, ", ",
+                [](const auto& one) { return std::to_string(one.second) + " " + model::name(one.first); });
 }
 
 }  // namespace
@@ -140,16 +105,54 @@ std::string counts_of(const model::Regression& r) {
 std::string cell_name(const RegressionCell& cell, const std::vector<RegressionCell>& among) {
     std::string out = cell.id;
     for (const auto& [axis, value] : cell.point) {
-        const bool tells =
-            std::any_of(among.begin(), among.end(), [&, &axis = axis, &value = value](const auto& other) {
-                return other.id == cell.id && std::any_of(other.point.begin(), other.point.end(), [&](const auto& p) {
-                           return p.first == axis && p.second != value;
-                       });
-            });
+        const bool tells = std::ranges::any_of(among, [&, &axis = axis, &value = value](const auto& other) {
+            return other.id == cell.id && std::ranges::any_of(other.point, [&](const auto& p) {
+                       return p.first == axis && p.second != value;
+                   });
+        });
         if (tells) out += " " + axis + "=" + value;
     }
     return out;
 }
+
+namespace {
+
+/// `cells`: those of `r` that are shown.
+std::vector<Column> columns_of(const std::vector<const RegressionCell*>& cells, const model::Regression& r) {
+    Column names{.title = "cell", .names = Names::by_itself}, states{.title = "change"},
+        ratios{.title = "time", .right = true}, intervals{.title = "interval", .keep = 60},
+        controls{.title = "control", .right = true, .keep = 40},
+        counts{.title = r.recorded ? "runs" : "arrangements", .right = true, .keep = 30};
+    std::vector<std::optional<double>> before, today;
+    std::vector<std::string> devices;
+    for (const auto* cell : cells) {
+        auto name = cell_name(*cell, r.cells);
+        const bool several = std::ranges::any_of(
+            cells, [&](const auto* other) { return other->device.selector != cell->device.selector; });
+        if (several) name += " (" + cell->device.selector + ")";
+        names.cells.push_back(name);
+        states.cells.push_back(model::name(cell->change));
+        states.tones.push_back(value_of(tones, cell->change, Tone::plain));
+        ratios.cells.push_back(cell->test && cell->test->ratio.n ? change_text(cell->test->ratio.ratio) : "-");
+        intervals.cells.push_back(cell->test && cell->test->ratio.n ? interval_text(cell->test->ratio) : "-");
+        controls.cells.push_back(cell->test && cell->test->control.n ? change_text(cell->test->control.ratio) : "-");
+        counts.cells.push_back(cell->test ? std::to_string(cell->test->ratio.n) : "-");
+        before.push_back(cell->before > 0 ? std::optional(cell->before) : std::nullopt);
+        today.push_back(cell->today > 0 ? std::optional(cell->today) : std::nullopt);
+    }
+    std::vector<Column> columns{names, states, ratios, intervals, controls, counts};
+    const auto add = [&](const char* title, const std::vector<std::optional<double>>& values) {
+        if (std::ranges::none_of(values, [](const auto& v) { return v.has_value(); })) return;
+        columns.push_back(quantity_column(title, values, "s"));
+        columns.back().keep = 20;
+        columns.back().key = title;
+    };
+    add("recorded", before);
+    add("today", today);
+    return columns;
+}
+
+}  // namespace
 
 void print_regression(std::ostream& out, const model::Regression& r, const TableStyle& style) {
     const auto width = style.text_width();
@@ -167,39 +170,7 @@ void print_regression(std::ostream& out, const model::Regression& r, const Table
             " Stored times give the weaker claim: every figure includes changes of clock, driver and other load since "
             "then.";
     out << wrap(lead, "", width) << '\n';
-
-    Column names{.title = "cell", .cells = {}, .names = Names::by_itself}, states{.title = "change", .cells = {}},
-        ratios{.title = "time", .right = true, .cells = {}}, intervals{.title = "interval", .keep = 60, .cells = {}},
-        controls{.title = "control", .right = true, .keep = 40, .cells = {}},
-        counts{.title = r.recorded ? "runs" : "arrangements", .right = true, .keep = 30, .cells = {}};
-    std::vector<std::optional<double>> before, today;
-    std::vector<std::string> devices;
-    for (const auto* cell : cells) {
-        auto name = cell_name(*cell, r.cells);
-        const bool several = std::any_of(cells.begin(), cells.end(), [&](const auto* other) {
-            return other->device.selector != cell->device.selector;
-        });
-        if (several) name += " (" + cell->device.selector + ")";
-        names.cells.push_back(name);
-        states.cells.push_back(model::name(cell->change));
-        states.tones.push_back(tone_of(cell->change));
-        ratios.cells.push_back(cell->test && cell->test->ratio.n ? change_text(cell->test->ratio.ratio) : "-");
-        intervals.cells.push_back(cell->test && cell->test->ratio.n ? interval_text(cell->test->ratio) : "-");
-        controls.cells.push_back(cell->test && cell->test->control.n ? change_text(cell->test->control.ratio) : "-");
-        counts.cells.push_back(cell->test ? std::to_string(cell->test->ratio.n) : "-");
-        before.push_back(cell->before > 0 ? std::optional(cell->before) : std::nullopt);
-        today.push_back(cell->today > 0 ? std::optional(cell->today) : std::nullopt);
-    }
-    std::vector<Column> columns{names, states, ratios, intervals, controls, counts};
-    const auto add = [&](const char* title, const std::vector<std::optional<double>>& values) {
-        if (std::none_of(values.begin(), values.end(), [](const auto& v) { return v.has_value(); })) return;
-        columns.push_back(quantity_column(title, values, "s"));
-        columns.back().keep = 20;
-        columns.back().key = title;
-    };
-    add("recorded", before);
-    add("today", today);
-    const auto grid = grid_of(columns, style);
+    const auto grid = grid_of(columns_of(cells, r), style);
     out << grid.header() << '\n';
     for (std::size_t i = 0; i < cells.size(); ++i) {
         out << grid.row(i) << '\n';
@@ -266,7 +237,13 @@ std::vector<std::string> regression_json(const model::Regression& r) {
 }
 
 std::string regression_junit(const model::Regression& r) {
-    unsigned failures = 0, errors = 0, skipped = 0;
+    static constexpr Entry<CellChange, const char*> elements[] = {
+        {CellChange::other_results, "failure"}, {CellChange::slower, "failure"},
+        {CellChange::incomparable, "failure"},  {CellChange::vanished, "failure"},
+        {CellChange::newly_wrong, "error"},     {CellChange::newly_failing, "error"},
+        {CellChange::still_failing, "error"},   {CellChange::undecided, "skipped"},
+        {CellChange::added, "skipped"},         {CellChange::unsupported, "skipped"}};
+    std::map<std::string, unsigned> counts;
     std::string cases;
     for (const auto* cell : worst_first(r.cells)) {
         std::string all;
@@ -274,36 +251,17 @@ std::string regression_junit(const model::Regression& r) {
         cases += fmt::format("  <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\">", xml(cell->device.name),
                              xml(cell->id + all), cell->seconds);
         const auto text = xml(sentence_of(*cell));
-        switch (cell->change) {
-            case CellChange::other_results:
-            case CellChange::slower:
-            case CellChange::incomparable:
-            case CellChange::vanished:
-                ++failures;
-                cases += fmt::format("<failure type=\"{}\" message=\"{}\"/>", model::name(cell->change), text);
-                break;
-            case CellChange::newly_wrong:
-            case CellChange::newly_failing:
-            case CellChange::still_failing:
-                ++errors;
-                cases += fmt::format("<error type=\"{}\" message=\"{}\"/>", model::name(cell->change), text);
-                break;
-            case CellChange::undecided:
-            case CellChange::added:
-            case CellChange::unsupported:
-                ++skipped;
-                cases += fmt::format("<skipped message=\"{}\"/>", text);
-                break;
-            default:
-                cases += fmt::format("<system-out>{}</system-out>", text);
-        }
+        const std::string element = value_of(elements, cell->change, "system-out");
+        ++counts[element];
+        const auto type = element == "skipped" ? "" : fmt::format(" type=\"{}\"", model::name(cell->change));
+        cases += element == "system-out" ? "<system-out>" + text + "</system-out>"
+                                         : fmt::format("<{}{} message=\"{}\"/>", element, type, text);
         cases += "</testcase>\n";
     }
     return fmt::format(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"cllab regress {}\" tests=\"{}\" failures=\"{}\" "
-        "errors=\"{}\" "
-        "skipped=\"{}\" time=\"{:.3f}\">\n{}</testsuite>\n",
-        xml(r.baseline), r.cells.size(), failures, errors, skipped, r.seconds, cases);
+        "errors=\"{}\" skipped=\"{}\" time=\"{:.3f}\">\n{}</testsuite>\n",
+        xml(r.baseline), r.cells.size(), counts["failure"], counts["error"], counts["skipped"], r.seconds, cases);
 }
 
 }  // namespace cllab::report

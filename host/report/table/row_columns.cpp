@@ -5,7 +5,6 @@
 #include <map>
 
 #include "core/interval.hpp"
-#include "core/units.hpp"
 #include "report/records/points.hpp"
 
 namespace cllab::report {
@@ -21,19 +20,19 @@ std::vector<std::optional<double>> values_of(const Rows& rows, F value) {
 }
 
 bool any(const std::vector<std::optional<double>>& values) {
-    return std::any_of(values.begin(), values.end(), [](const auto& v) { return v.has_value(); });
+    return std::ranges::any_of(values, [](const auto& v) { return v.has_value(); });
 }
 
 bool any_row(const Rows& rows, const std::function<bool(const Record&)>& holds) {
-    return std::any_of(rows.begin(), rows.end(), [&](const Record* r) { return holds(*r); });
+    return std::ranges::any_of(rows, [&](const Record* r) { return holds(*r); });
 }
 
 /// Appends a text column when any row has something to say in it.
 void add_text(std::vector<Column>& columns, const std::string& title, const Rows& rows, int keep, bool right,
               const std::function<std::string(const Record&)>& text, Names names = Names::nothing) {
-    Column column{.title = title, .right = right, .keep = keep, .cells = {}, .names = names, .key = column_name(title)};
+    Column column{.title = title, .right = right, .keep = keep, .names = names, .key = column_name(title)};
     for (const auto* row : rows) column.cells.push_back(text(*row));
-    if (std::any_of(column.cells.begin(), column.cells.end(), [](const auto& c) { return !c.empty(); }))
+    if (std::ranges::any_of(column.cells, [](const auto& c) { return !c.empty(); }))
         columns.push_back(std::move(column));
 }
 
@@ -51,7 +50,7 @@ void add_times(std::vector<Column>& columns, const Rows& rows, const Asked& aske
         values_of(rows, [](const Record& r) { return r.time ? std::optional(r.time->median) : std::nullopt; });
     if (!any(medians)) return;
     // The time of a slope is the time of a step already: one column says so instead of two that agree.
-    const bool per_step = std::all_of(rows.begin(), rows.end(), [](const Record* r) {
+    const bool per_step = std::ranges::all_of(rows, [](const Record* r) {
         const auto step = metric_value(*r, "step_time");
         return !r->time || (step && std::abs(*step - r->time->median) <= 1e-9 * r->time->median);
     });
@@ -114,8 +113,8 @@ void add_metrics(std::vector<Column>& columns, const Rows& rows) {
 }
 
 void add_comparison(std::vector<Column>& columns, const std::vector<Rank>& ranks) {
-    if (std::none_of(ranks.begin(), ranks.end(), [](const Rank& r) { return r.compared; })) return;
-    Column column{.title = "vs best", .right = true, .keep = 95, .cells = {}, .key = "vs_best"};
+    if (std::ranges::none_of(ranks, [](const Rank& r) { return r.compared; })) return;
+    Column column{.title = "vs best", .right = true, .keep = 95, .key = "vs_best"};
     for (const auto& rank : ranks) {
         column.cells.push_back(rank_text(rank));
         column.tones.push_back(rank.fastest ? Tone::good : Tone::plain);
@@ -170,12 +169,11 @@ std::vector<Column> columns_of(const Comparison& comparison, const std::set<std:
     for (const auto* row : rows)
         for (const auto& [axis, value] : row->point)
             if ((varying.count(axis) || asked.by_name(column_name(axis))) &&
-                std::find(axes.begin(), axes.end(), axis) == axes.end())
+                std::ranges::find(axes, axis) == axes.end())
                 axes.push_back(axis);
     for (const auto& axis : axes) {
         const bool identifies =
-            std::find(comparison.axes.begin(), comparison.axes.end(), axis) != comparison.axes.end() ||
-            tells_apart(rows, axis);
+            std::ranges::find(comparison.axes, axis) != comparison.axes.end() || tells_apart(rows, axis);
         add_text(
             columns, axis, rows, identifies ? 100 : 50, true, [&](const Record& r) { return value_at(r, axis); },
             Names::with_title);

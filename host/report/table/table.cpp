@@ -1,13 +1,10 @@
 #include "report/table/table.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <functional>
 #include <map>
 #include <ostream>
 #include <set>
 
-#include "core/interval.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "report/records/device_key.hpp"
@@ -137,7 +134,7 @@ void print_family(std::ostream& out, const Rows& unordered, const Footnotes& not
         out << grid.row(i) << '\n';
         if (rows[i]->status != model::Status::ok) out << wrap(one_line(rows[i]->reason), "      ", text_width);
     }
-    const auto dump = std::find(dropped.begin(), dropped.end(), "dump");
+    const auto dump = std::ranges::find(dropped, "dump");
     if (dump != dropped.end()) {
         dropped.erase(dump);
         out << wrap("dumps in " + dump_parents(rows), "  ", text_width);
@@ -161,8 +158,8 @@ void print_totals(std::ostream& out, const Rows& records, bool colour) {
 
 std::string column_name(std::string_view text) {
     std::string out(text.substr(text.substr(0, 1) == "."));  // ".reuse" is reuse
-    std::replace_if(
-        out.begin(), out.end(), [](char c) { return c == ' ' || c == '-'; }, '_');
+    std::ranges::replace_if(
+        out, [](char c) { return c == ' ' || c == '-'; }, '_');
     return out;
 }
 

@@ -17,7 +17,7 @@ constexpr std::size_t largest_shown = 4;  // phases of a cell
 
 std::string display_name(Phase phase) {
     std::string out = name(phase);
-    std::replace(out.begin(), out.end(), '_', ' ');
+    std::ranges::replace(out, '_', ' ');
     return out;
 }
 
@@ -73,10 +73,10 @@ void print_timings(std::ostream& out, const std::vector<model::Record>& records,
         for (const auto& [phase, seconds] : records[i].phases) largest.emplace_back(seconds, phase);
         std::sort(largest.rbegin(), largest.rend());
         largest.resize(std::min(largest.size(), largest_shown));
-        std::vector<std::string> parts;
-        for (const auto& [seconds, phase] : largest)
-            parts.push_back(fmt::format("{} {:.3f}", display_name(phase), seconds));
-        out << fmt::format("  {:<{}} {:>8.3f}  {}\n", titles[i], width, total(records[i].phases), join(parts, ", "));
+        out << fmt::format("  {:<{}} {:>8.3f}  {}\n", titles[i], width, total(records[i].phases),
+                           join(largest, ", ", [](const auto& one) {
+                               return fmt::format("{} {:.3f}", display_name(one.second), one.first);
+                           }));
     }
 }
 

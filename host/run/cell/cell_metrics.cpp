@@ -4,10 +4,8 @@
 #include "core/phases.hpp"
 #include "core/stats.hpp"
 #include "core/units.hpp"
-#include "inspect/code/declared_work.hpp"
-#include "model/work.hpp"
+#include "inspect/binary/pocl_code.hpp"
 #include "run/cell/cell_finish.hpp"
-#include "run/executor.hpp"
 
 namespace cllab::run {
 namespace {

@@ -70,20 +70,20 @@ bool Sampling::warm_up() {
     });
 }
 
-void Sampling::look() {
+void Sampling::check_outputs() {
     auto& subject = *state_.subject;
     if (!state_.proved(subject.check_left())) return;
     subject.poison();
     subject.run();  // not timed: what it finds in the caches is the poison
     // The next time at a sample that no kernel can foresee, once before each doubling of the samples.
-    const auto from = look_before_;
-    look_before_ = std::max(rules_.first_check, 2 * from);
-    look_at_ = from + static_cast<unsigned>(random_.below(look_before_ - from));
+    const auto from = check_before_;
+    check_before_ = std::max(rules_.first_check, 2 * from);
+    next_check_ = from + static_cast<unsigned>(random_.below(check_before_ - from));
 }
 
 bool Sampling::sample(unsigned round) {
     state_.guarded([&] {
-        if (samples_ == look_at_) look();
+        if (samples_ == next_check_) check_outputs();
     });
     if (state_.record.status != model::Status::ok) return false;
     const auto start = Clock::now();

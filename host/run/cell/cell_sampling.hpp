@@ -61,7 +61,7 @@ private:
     void put_data_back_in_time();  ///< before a sample
     bool has_parts() const { return state_.settings.steps && !state_.setup.slope && state_.subject->is_row(); }
     void set_cores(model::Timing& timing) const;
-    void look();  ///< at what the samples so far have left; then poisons it
+    void check_outputs();  ///< at what the samples so far have left; then poisons it
 
     CellState& state_;
     MeasureRules rules_;
@@ -71,8 +71,8 @@ private:
     bool settled_ = false, interrupted_ = false;
     unsigned per_sample_ = 1, batch_ = 1;
     std::uint64_t reach_ = 0;  ///< operations that may go on from each other's data; 0: any number
-    unsigned samples_ = 0, look_at_ = 0,
-             look_before_ = 1;  ///< taken so far; when what they left is looked at, which is before …
+    /// Taken so far; when what they left is looked at, which is before …
+    unsigned samples_ = 0, next_check_ = 0, check_before_ = 1;
     Random random_;
     double spent_ = 0;
     std::optional<CoreClock> cores_;  ///< made at the first sample, when the driver's threads are there

@@ -53,8 +53,7 @@ bool CellState::fail(Status status, const std::string& reason) {
 }
 
 void CellState::warn(const std::string& warning) {
-    if (std::find(record.warnings.begin(), record.warnings.end(), warning) == record.warnings.end())
-        record.warnings.push_back(warning);
+    if (std::ranges::find(record.warnings, warning) == record.warnings.end()) record.warnings.push_back(warning);
 }
 
 bool CellState::proved(const Subject::Wrong& wrong) { return !wrong || fail(Status::wrong_result, *wrong); }
@@ -85,8 +84,7 @@ void CellState::clocks(const device::Clocks& read) {
     known.core_mhz_low = std::min(known.core_mhz_low, *read.core_mhz);
     known.core_mhz_high = std::max(known.core_mhz_high, *read.core_mhz);
     for (const auto& limit : read.limits)
-        if (std::find(known.limits.begin(), known.limits.end(), limit) == known.limits.end())
-            known.limits.push_back(limit);
+        if (std::ranges::find(known.limits, limit) == known.limits.end()) known.limits.push_back(limit);
 }
 
 }  // namespace cllab::run

@@ -4,7 +4,6 @@
 #include "device/quirks.hpp"
 #include "model/rankable.hpp"
 #include "run/cell/cell_finish.hpp"
-#include "run/executor.hpp"
 
 namespace cllab::run {
 namespace {

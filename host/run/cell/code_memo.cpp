@@ -32,8 +32,7 @@ std::string key_of(const inspect::DumpRequest& request) {
 
 std::shared_future<inspect::Analysis> CodeMemo::read(const inspect::DumpRequest& request, bool beside) {
     auto key = key_of(request);
-    const auto found =
-        std::find_if(recent_.begin(), recent_.end(), [&](const auto& entry) { return entry.first == key; });
+    const auto found = std::ranges::find_if(recent_, [&](const auto& entry) { return entry.first == key; });
     if (found != recent_.end()) {
         ++remembered_;
         return found->second;

@@ -1,43 +1,26 @@
 #include "run/cell/images.hpp"
 
+#include "core/table.hpp"
+
 namespace cllab::run {
 namespace {
 
 using namespace model;
 
-cl::ImageFormat image_format(Image::Format format) {
-    switch (format) {
-        case Image::Format::r8_unsigned:
-            return {CL_R, CL_UNSIGNED_INT8};
-        case Image::Format::r8_normalised:
-            return {CL_R, CL_UNORM_INT8};
-        case Image::Format::r32_float:
-            return {CL_R, CL_FLOAT};
-        case Image::Format::rgba8_unsigned:
-            return {CL_RGBA, CL_UNSIGNED_INT8};
-        case Image::Format::rgba8_normalised:
-            return {CL_RGBA, CL_UNORM_INT8};
-        case Image::Format::rgba32_float:
-            return {CL_RGBA, CL_FLOAT};
-    }
-    return {CL_R, CL_UNSIGNED_INT8};
-}
+constexpr Entry<Image::Format, std::pair<cl_channel_order, cl_channel_type>> image_formats[] = {
+    {Image::Format::r8_unsigned, {CL_R, CL_UNSIGNED_INT8}},
+    {Image::Format::r8_normalised, {CL_R, CL_UNORM_INT8}},
+    {Image::Format::r32_float, {CL_R, CL_FLOAT}},
+    {Image::Format::rgba8_unsigned, {CL_RGBA, CL_UNSIGNED_INT8}},
+    {Image::Format::rgba8_normalised, {CL_RGBA, CL_UNORM_INT8}},
+    {Image::Format::rgba32_float, {CL_RGBA, CL_FLOAT}}};
 
-cl_addressing_mode address_mode(Sampler::Outside outside) {
-    switch (outside) {
-        case Sampler::Outside::undefined:
-            return CL_ADDRESS_NONE;
-        case Sampler::Outside::edge:
-            return CL_ADDRESS_CLAMP_TO_EDGE;
-        case Sampler::Outside::zero:
-            return CL_ADDRESS_CLAMP;
-        case Sampler::Outside::repeat:
-            return CL_ADDRESS_REPEAT;
-        case Sampler::Outside::mirror:
-            return CL_ADDRESS_MIRRORED_REPEAT;
-    }
-    return CL_ADDRESS_NONE;
-}
+constexpr Entry<Sampler::Outside, cl_addressing_mode> address_modes[] = {
+    {Sampler::Outside::undefined, CL_ADDRESS_NONE},
+    {Sampler::Outside::edge, CL_ADDRESS_CLAMP_TO_EDGE},
+    {Sampler::Outside::zero, CL_ADDRESS_CLAMP},
+    {Sampler::Outside::repeat, CL_ADDRESS_REPEAT},
+    {Sampler::Outside::mirror, CL_ADDRESS_MIRRORED_REPEAT}};
 
 }  // namespace
 
@@ -46,7 +29,7 @@ cl::Sampler make_sampler(const device::Session& session, const Sampler& a) {
     cl_int code = CL_SUCCESS;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-    const auto made = clCreateSampler(session.context()(), a.normalised, address_mode(a.outside),
+    const auto made = clCreateSampler(session.context()(), a.normalised, value_of(address_modes, a.outside),
                                       a.linear ? CL_FILTER_LINEAR : CL_FILTER_NEAREST, &code);
 #pragma GCC diagnostic pop
     if (code != CL_SUCCESS) throw cl::Error(code, "clCreateSampler");
@@ -60,7 +43,8 @@ cl::Image2D make_image(const device::Session& session, const Image& a) {
                           " is larger than the device's " + std::to_string(facts.image2d_max_width) + "x" +
                           std::to_string(facts.image2d_max_height));
     const cl_mem_flags flags = a.data ? CL_MEM_READ_ONLY : CL_MEM_WRITE_ONLY;
-    const auto format = image_format(a.format);
+    const auto [order, type] = value_of(image_formats, a.format);
+    const cl::ImageFormat format(order, type);
     try {
         if (a.dims == 1) return cl::Image2D(cl::Image1D(session.context(), flags, format, a.width)(), true);
         if (a.dims == 3)

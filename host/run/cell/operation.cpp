@@ -137,7 +137,7 @@ void Operation::bind(const BoundStep& step) {
     auto& kernel = kernels_[step.kernel];
     cl_uint index = 0;
     for (const auto& name : step.arg_names) {
-        const auto found = std::find_if(args_.begin(), args_.end(), [&](const auto& a) { return name_of(a) == name; });
+        const auto found = std::ranges::find_if(args_, [&](const auto& a) { return name_of(a) == name; });
         if (found == args_.end()) throw Error(Blame::result, "a step names the unknown argument '" + name + "'");
         if (const auto* local = std::get_if<Local>(&*found)) {
             kernel.setArg(index, local->size_bytes, nullptr);

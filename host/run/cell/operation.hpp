@@ -80,11 +80,11 @@ public:
     };
     const std::vector<Command>& commands() const { return commands_; }
 
-    std::size_t launches_in_operation() const { return launches_; }
     /// Part of the largest buffer that lies in huge pages; nothing where the setup asks for no kind of pages.
     std::optional<double> huge_share() const;
     unsigned queues() const { return queues_; }
     bool is_native() const { return native_; }  ///< it is done by this process, and makes no event
+    std::size_t launches_in_operation() const { return launches_; }
     bool single_launch() const { return steps_.size() == 1 && launches_ == 1; }
     const cl::Kernel& kernel() const { return kernels_.front(); }
     model::Extent local() const { return local_; }  ///< of the first launch of the cell's own kernel
@@ -131,8 +131,8 @@ private:
     /// Whether the buffer is one of `beside`.
     bool make_buffer(const BufferWanted& wanted, const Operation* beside, bool all_alike, model::Pages pages);
     void make_image_memory(const model::Image& image);
-    bool is_alike(
-        const model::Setup& setup) const;  ///< its arguments are of the same sizes, and what is only read is the same
+    /// Its arguments are of the same sizes, and what is only read is the same.
+    bool is_alike(const model::Setup& setup) const;
     void make_steps(const device::Built& built, const model::Setup& setup, const std::string& entry);
     void name_commands();
     void bind(const BoundStep& step);
@@ -143,8 +143,8 @@ private:
     void get(Memory& m, std::span<std::byte> to);
     void forget_swaps();
     void pin(Memory& m);
-    void prepare_host(
-        Memory& m);  ///< before operations: what is to come from there, or poison where something is to arrive
+    /// Before operations: what is to come from there, or poison where something is to arrive.
+    void prepare_host(Memory& m);
     std::span<std::byte> host_side(Memory& m);
     void start(const model::Launch& launch, const cl::Kernel& kernel, cl::Event* event);
     void up(const model::Upload& step, const std::function<cl::Event*()>& slot);

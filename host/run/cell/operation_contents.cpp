@@ -103,11 +103,11 @@ void Operation::restore() {
 }
 
 bool Operation::works_in_place() const {
-    return std::any_of(args_.begin(), args_.end(), [&](const auto& a) { return goes_in(name_of(a)); });
+    return std::ranges::any_of(args_, [&](const auto& a) { return goes_in(name_of(a)); });
 }
 
 bool Operation::goes_in(std::string_view argument) const {
-    return std::any_of(args_.begin(), args_.end(), [&](const auto& a) {
+    return std::ranges::any_of(args_, [&](const auto& a) {
         const auto* inout = std::get_if<InOut>(&a);
         return inout && inout->name == argument && inout->by_step != ByStep::up;
     });

@@ -39,7 +39,7 @@ double device_bytes(const Setup& setup) {
 }
 
 bool Operation::is_alike(const Setup& setup) const {
-    return std::all_of(setup.args.begin(), setup.args.end(), [&](const Argument& argument) {
+    return std::ranges::all_of(setup.args, [&](const Argument& argument) {
         const auto own = memories_.find(model::name_of(argument));
         const auto bytes = bytes_of(argument);
         if (bytes <= 0) return true;  // in no memory
@@ -199,7 +199,7 @@ void Operation::release() {
 }
 
 bool Operation::lies_in_place() const {
-    return std::all_of(memories_.begin(), memories_.end(), [](const auto& named) {
+    return std::ranges::all_of(memories_, [](const auto& named) {
         const auto& m = named.second;
         return m.is_image || !m.read_back || m.by_step != ByStep::none || m.buffer.lies_in_place(m.host);
     });

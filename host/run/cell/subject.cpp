@@ -32,7 +32,7 @@ void Subject::make_sets(std::size_t count) {
 }
 
 bool Subject::shares_memory() const {
-    return std::all_of(sets_.begin(), sets_.end(), [](const auto& set) { return set->shares_memory(); });
+    return std::ranges::all_of(sets_, [](const auto& set) { return set->shares_memory(); });
 }
 
 void Subject::poison() {

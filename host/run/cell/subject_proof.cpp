@@ -99,7 +99,7 @@ Subject::Wrong Subject::explained(Operation& set, std::string wrong) {
             if (found) set.overwrite({{output->name, *found}});
             for (unsigned i = 0; i < setup_->verify_operations; ++i) set.enqueue();
             session_.wait();
-            return set.read_back(buffers_) || !std::all_of(right.begin(), right.end(), [&](const auto& kept) {
+            return set.read_back(buffers_) || !std::ranges::all_of(right, [&](const auto& kept) {
                        return equal_bytes(kept.second, buffers_.data.at(kept.first));
                    });
         };
@@ -129,7 +129,7 @@ bool Subject::is_the_answer(const model::Buffers& found) const {
     if (answer_.empty() || found.trips != answer_trips_ ||
         (setup_->accumulates && found.operations != answer_operations_))
         return false;
-    return found.data.size() == answer_.size() && std::all_of(answer_.begin(), answer_.end(), [&](const auto& known) {
+    return found.data.size() == answer_.size() && std::ranges::all_of(answer_, [&](const auto& known) {
                const auto bytes = found.data.find(known.first);
                return bytes != found.data.end() && equal_bytes(bytes->second, known.second);
            });

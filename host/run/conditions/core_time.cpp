@@ -1,6 +1,5 @@
 #include "run/conditions/core_time.hpp"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 

@@ -12,7 +12,7 @@
 namespace cllab::app {
 
 /// The devices this process works with: each is opened once, its timer audited and its clock brought up once.
-class Here {
+class LocalDevices {
 public:
     /// As Runner::devices.
     std::vector<model::Device> devices(const std::vector<std::string>& selectors, std::vector<std::string>* troubles);
@@ -27,15 +27,17 @@ public:
     /// family do.
     void build(const std::string& selector, const run::Settings& settings, const model::Cell& cell);
     /// The device need not be looked at again when it is opened.
-    void inherit(const std::string& selector, const device::Standing& standing) { inherited_[selector] = standing; }
+    void inherit(const std::string& selector, const device::DeviceState& device_state) {
+        inherited_[selector] = device_state;
+    }
     /// What is known of a device that is opened from now on includes the programs that were built on it.
     void keep_programs() { keeps_programs_ = true; }
     /// What is known of it for another process; nothing where it was not used.
-    std::optional<device::Standing> standing(const std::string& selector) const;
+    std::optional<device::DeviceState> device_state(const std::string& selector) const;
 
 private:
     bool keeps_programs_ = false;
-    std::map<std::string, device::Standing> inherited_;  ///< by selector, as the others
+    std::map<std::string, device::DeviceState> inherited_;  ///< by selector, as the others
     std::map<std::string, device::Session> open_;
     std::map<std::string, run::Kept> kept_;  // they go before the sessions
 };

@@ -1,0 +1,146 @@
+// How large everything of a bound kernel is at one point.
+#include <algorithm>
+
+#include "core/error.hpp"
+#include "core/units.hpp"
+#include "kernelfile/bound.hpp"
+
+namespace cllab::kernelfile {
+namespace {
+
+using model::Parameter;
+
+constexpr std::size_t most_elements = std::size_t{1} << 40;
+
+}  // namespace
+
+model::Extent Bound::extent(const model::Point& point, const std::pair<Place, std::vector<Expression>>& list,
+                            std::int64_t least, const char* what) const {
+    model::Extent out;
+    out.dims = static_cast<unsigned>(list.second.size());
+    std::size_t count = 1;
+    for (std::size_t d = 0; d < list.second.size(); ++d) {
+        const auto size = value(point, list.second[d]);
+        if (size < least)
+            refuse(list.second[d].place(), std::string(what) + " size " + std::to_string(d) + " is " +
+                                               std::to_string(size) + " ('" + list.second[d].text() +
+                                               "'); it is at least " + std::to_string(least));
+        out.size[d] = static_cast<std::size_t>(size);
+        if (least > 0 && (__builtin_mul_overflow(count, out.size[d], &count) || count > most_elements))
+            refuse(list.first, std::string(what) + " is " + out.text() + ", more work-items than can be");
+    }
+    return out;
+}
+
+void Bound::add_local(const model::Point& point, Shape& out) const {
+    out.local = extent(point, *local_, 1, "local");
+    if (out.local.dims != out.global.dims)
+        refuse(local_->first, "local has " + std::to_string(out.local.dims) + " dimensions, global " +
+                                  std::to_string(out.global.dims));
+    for (unsigned d = 0; d < out.local.dims; ++d) {
+        if (out.global.size[d] % out.local.size[d] != 0) {
+            const auto l = std::to_string(out.local.size[d]);
+            refuse(local_->first, "global " + out.global.text() + " is not a multiple of local " + out.local.text() +
+                                      "; write global e.g. as ceil(" + global_->second[d].text() + " / " + l + ") * " +
+                                      l);
+        }
+        const auto& promised = signature_.required_group;
+        if (promised[0] > 0 && out.local.size[d] != promised[d])
+            refuse(local_->first, "local is " + out.local.text() + ", but kernel '" + signature_.name + "' requires " +
+                                      std::to_string(promised[0]) + "x" + std::to_string(promised[1]) + "x" +
+                                      std::to_string(promised[2]));
+    }
+}
+
+/// Adds the image's size; its bytes.
+double Bound::add_image(const model::Point& point, const Argument& a, Shape& out) const {
+    std::array<std::size_t, 3> size{1, 1, 1};
+    for (unsigned d = 0; d < a.parameter.dims; ++d) {
+        auto n = static_cast<std::int64_t>(out.global.size[d]);
+        if (code_only_)
+            n = 1;
+        else if (!a.spec.extent.empty())
+            n = value(point, a.spec.extent[d]);
+        else if (a.file)
+            n = static_cast<std::int64_t>(d == 0 ? a.width : a.height);
+        if (n < 1 || n > 1 << 20)
+            refuse(a.spec.place, "size " + std::to_string(d) + " of image '" + a.parameter.name + "' is " +
+                                     std::to_string(n) + "; possible are 1 to 1048576");
+        size[d] = static_cast<std::size_t>(n);
+    }
+    out.images[a.parameter.name] = size;
+    return static_cast<double>(size[0]) * static_cast<double>(size[1] * size[2] * a.element.bytes);
+}
+
+/// Adds the length of a buffer or of local memory; the bytes that a buffer may move.
+double Bound::add_buffer(const model::Point& point, const model::Device& device, const Argument& a, Shape& out) const {
+    const auto& name = a.parameter.name;
+    const bool is_local = a.parameter.kind == Parameter::Kind::local;
+    auto count = static_cast<std::int64_t>(out.global.count());
+    if (code_only_ && !is_local)
+        count = 1;
+    else if (!a.spec.extent.empty())
+        count = value(point, a.spec.extent[0]);
+    else if (a.file)
+        count = static_cast<std::int64_t>(a.file.size() / a.element.bytes);
+    if (count < 1 || static_cast<std::size_t>(count) > most_elements)
+        refuse(a.spec.place, "the length of '" + name + "' is " + std::to_string(count) + "; possible are 1 to " +
+                                 std::to_string(most_elements));
+    const auto bytes = static_cast<std::size_t>(count) * a.element.bytes;
+    out.counts[name] = static_cast<std::size_t>(count);
+    if (is_local || code_only_) return 0;
+    if (a.file && !a.spec.extent.empty() && bytes != a.file.size())
+        refuse(a.spec.place, "'" + a.spec.path + "' has " + std::to_string(a.file.size() / a.element.bytes) +
+                                 " elements, '" + name + "' " + std::to_string(count));
+    if (device.max_alloc_bytes > 0 && bytes > device.max_alloc_bytes)
+        throw Unsupported("'" + name + "' needs " + format_bytes(bytes) + "; the device allocates " +
+                          format_bytes(device.max_alloc_bytes) + " at once");
+    return static_cast<double>(bytes);
+}
+
+/// Whether the files of expected results have as many bytes as the results.
+void Bound::check_expected(const Shape& shape) const {
+    for (const auto& [name, expected] : expected_) {
+        const auto found =
+            std::ranges::find_if(arguments_, [&n = name](const auto& a) { return a.parameter.name == n; });
+        const auto image = shape.images.find(name);
+        const auto elements = image == shape.images.end() ? shape.counts.at(name)
+                                                          : image->second[0] * image->second[1] * image->second[2];
+        if (expected.data.size() != elements * found->element.bytes)
+            refuse(expected.place, "'" + expected.file + "' has " + std::to_string(expected.data.size()) + " bytes, '" +
+                                       name + "' " + std::to_string(elements * found->element.bytes));
+    }
+}
+
+Shape Bound::shape(const model::Point& point, const model::Device& device) const {
+    Shape out;
+    out.global = extent(point, *global_, 1, "global");
+    if (local_) add_local(point, out);
+    if (offset_) {
+        out.offset = extent(point, *offset_, 0, "offset");
+        if (out.offset.dims != out.global.dims)
+            refuse(offset_->first, "offset has " + std::to_string(out.offset.dims) + " dimensions, global " +
+                                       std::to_string(out.global.dims));
+    }
+    for (const auto& a : arguments_) {
+        if (!code_only_) check_data(point, a);
+        if (a.parameter.kind == Parameter::Kind::image)
+            out.work.bytes += add_image(point, a, out);
+        else if (is_pointer(a.parameter) || a.parameter.kind == Parameter::Kind::local)
+            out.work.bytes += add_buffer(point, device, a, out);
+        else
+            value_bytes(point, a);  // refuses what does not fit
+    }
+    if (!code_only_) check_expected(out);
+    out.work.assumed = !work_.count("bytes");
+    for (const auto& [name, to] : works) {
+        const auto amount = work_.find(std::string(name));
+        if (amount == work_.end()) continue;
+        out.work.*to = static_cast<double>(value(point, amount->second));
+        if (out.work.*to < 0) refuse(amount->second.place(), "the work is negative");
+    }
+    for (const auto& options : options_) out.options.push_back(substituted(point, options));
+    return out;
+}
+
+}  // namespace cllab::kernelfile

@@ -1,0 +1,113 @@
+// What a device is asked to build: each file with the options of each of its variants.
+#include <algorithm>
+
+#include "core/includes.hpp"
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "kernelfile/experiment.hpp"
+
+namespace cllab::kernelfile {
+
+namespace fs = std::filesystem;
+
+std::string KernelFiles::at_values(const std::string& options, const Place& place,
+                                   const std::pair<std::string, std::string>& other) const {
+    return substitute(options, [&](const std::string& inside) {
+        for (const auto& axis : axes_)
+            if (axis.name == inside) return axis.name == other.first ? other.second : axis.values.front();
+        return std::to_string(
+            Expression::parse(inside, place).evaluate([&](const std::string& name, const Place& at) -> std::int64_t {
+                for (const auto& axis : axes_)
+                    if (axis.name == name)
+                        if (const auto value = parse_integer(axis.values.front())) return *value;
+                refuse(at, "'" + name + "' is not an axis of whole numbers; options may use axes only");
+            }));
+    });
+}
+
+void KernelFiles::make_builds() {
+    constexpr std::size_t most_builds = 16;  // that a device is asked about
+    for (std::size_t f = 0; f < files_.size(); ++f) {
+        std::vector<const VariantLine*> lines{nullptr};
+        for (const auto& line : described_[f].variants) lines.push_back(&line);
+        for (const auto* line : lines) {
+            Build build{f, line ? line->name : "", {}};
+            read_whole(build);
+            for (const auto& [place, text] : described_[f].options)
+                if (!text.starts_with("-"))
+                    refuse(place, "a build option begins with '-', as in -DTILE=16; found " + cllab::quoted(text));
+            if (line && !line->options.starts_with("-"))
+                refuse(line->place, "the options of variant '" + line->name +
+                                        "' begin with '-', as in -DTILE=32; found " + cllab::quoted(line->options));
+            const Place place = line                            ? line->place
+                                : described_[f].options.empty() ? Place{files_[f].path, 0, 0}
+                                                                : described_[f].options.front().first;
+            const auto at = [&](const std::pair<std::string, std::string>& other) {
+                return join(options_of(build), " ", [&](const auto& one) { return at_values(one, place, other); });
+            };
+            build.options = at({});
+            builds_.push_back(build);
+            // A word may be a type; a number is none.
+            for (const auto& axis : axes_)
+                for (const auto& value : axis.values) {
+                    if (parse_real(value) || builds_.size() >= most_builds) continue;
+                    const auto options = at({axis.name, value});
+                    const bool known = std::ranges::any_of(
+                        builds_, [&](const auto& b) { return b.file == f && b.options == options; });
+                    if (!known) builds_.push_back({f, build.variant, options, axis.name + "=" + value, build.text});
+                }
+        }
+    }
+}
+
+/// Of lines `extends`. Throws Error(usage).
+std::vector<fs::path> KernelFiles::folders_of(const Build& build) const {
+    std::vector<fs::path> out;
+    for (const auto& [place, path] : described_[build.file].folders) {
+        out.push_back(resolved(path, place));
+        std::error_code ignored;
+        if (!fs::is_directory(out.back(), ignored))
+            refuse(place, "there is no folder '" + out.back().string() + "' to include from");
+    }
+    return out;
+}
+
+/// An option may name a folder too; behind one that an axis names nobody knows what comes first.
+void KernelFiles::read_whole(Build& build) {
+    auto folders = folders_of(build);
+    auto options = options_of(build);
+    options.push_back(more_options_);
+    bool alone = false;  // "-I folder"
+    for (const auto& option : split(join(options, " "), ' ')) {
+        if (!alone && !option.starts_with("-I")) continue;
+        if (option.find('{') != std::string::npos) break;
+        const auto folder = alone ? option : option.substr(2);
+        alone = folder.empty();
+        if (!alone) folders.emplace_back(folder);
+    }
+    build.text = std::make_shared<const model::Text>(whole_text(files_[build.file], folders));
+}
+
+std::vector<std::string> KernelFiles::options_of(const Build& build) const {
+    std::vector<std::string> out;
+    const auto& file = files_[build.file];
+    const auto& description = described_[build.file];
+    // The driver looks for what is not in the text.
+    if (build.text && !includes_of(build.text->text).empty()) {
+        auto folders = folders_of(build);
+        folders.insert(folders.begin(), fs::path(file.path).parent_path());
+        for (const auto& folder : folders) {
+            const auto text = folder.empty() ? std::string(".") : folder.string();
+            if (text.find(' ') != std::string::npos)
+                refuse({"kernel file '" + file.path + "'", 0, 0},
+                       "the folder '" + text + "' has a blank in its name, which build options cannot hold");
+            out.push_back("-I" + text);
+        }
+    }
+    for (const auto& [place, text] : description.options) out.push_back(text);
+    for (const auto& line : description.variants)
+        if (line.name == build.variant) out.push_back(line.options);
+    return out;
+}
+
+}  // namespace cllab::kernelfile

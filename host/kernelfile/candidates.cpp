@@ -1,0 +1,207 @@
+// The kernels that the builds have, by the names under which they may be wanted.
+#include <algorithm>
+#include <cctype>
+
+#include "core/suggest.hpp"
+#include "core/text.hpp"
+#include "kernelfile/experiment.hpp"
+
+namespace cllab::kernelfile {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string first_error(const std::string& log) {
+    for (const auto& line : split(log, '\n'))
+        if (lower(line).find("error") != std::string::npos) return trim(line);
+    return one_line(log);
+}
+
+}  // namespace
+
+std::string KernelFiles::stem_of(std::size_t file) const {
+    auto out = fs::path(files_[file].path).stem().string();
+    std::ranges::replace_if(
+        out, [](unsigned char c) { return !std::isalnum(c); }, '_');
+    return out.empty() ? "kernel" : out;
+}
+
+void KernelFiles::check_names() const {
+    std::vector<std::set<std::string>> arguments(files_.size()), kernels(files_.size());
+    std::set<std::string> everywhere;
+    for (const auto& build : builds_) {
+        for (const auto& kernel : build.found.kernels) {
+            kernels[build.file].insert(kernel.name);
+            for (const auto& p : kernel.parameters) {
+                arguments[build.file].insert(p.name);
+                everywhere.insert(p.name);
+            }
+        }
+    }
+    const auto list = [](const std::set<std::string>& names) { return join({names.begin(), names.end()}, ", "); };
+    for (std::size_t f = 0; f < files_.size(); ++f) {
+        if (kernels[f].empty()) continue;
+        for (const auto& [name, spec] : described_[f].all.arguments) {
+            if ((spec.place.line == 0 ? everywhere : arguments[f]).count(name)) continue;
+            refuse(spec.place,
+                   "no kernel of '" + files_[f].path + "' has an argument '" + name + "'; " +
+                       did_you_mean(name, {arguments[f].begin(), arguments[f].end()},
+                                    "there are " + list(arguments[f]) +
+                                        "; to name a size of your own, add an axis, as in 'axis " + name + " = 1024'"));
+        }
+        for (const auto& [name, kernel] : described_[f].kernels) {
+            if (!kernels[f].count(name))
+                refuse(kernel.first,
+                       "there is no kernel '" + name + "' in '" + files_[f].path + "'; there are " + list(kernels[f]));
+            for (const auto& [argument, spec] : kernel.second.arguments)
+                if (spec.place.line > 0 && !arguments[f].count(argument))
+                    refuse(spec.place,
+                           "kernel '" + name + "' has no argument '" + argument + "'; there are " + list(arguments[f]));
+        }
+    }
+}
+
+/// Whoever sets an argument takes its type from the build at the first values.
+void KernelFiles::check_types() const {
+    for (const auto& build : builds_) {
+        if (build.setting.empty() || !build.found.built) continue;
+        const auto base = std::ranges::find_if(
+            builds_, [&](const auto& b) { return b.file == build.file && b.variant == build.variant; });
+        for (const auto& kernel : build.found.kernels)
+            for (const auto& first : base->found.kernels) {
+                if (kernel.name != first.name) continue;
+                for (std::size_t i = 0; i < std::min(kernel.parameters.size(), first.parameters.size()); ++i) {
+                    const auto &now = kernel.parameters[i], &then = first.parameters[i];
+                    if (now.type.bytes == then.type.bytes && now.type.kind == then.type.kind && now.kind == then.kind)
+                        continue;
+                    const auto& lines = described_[build.file].options;
+                    const auto word = build.setting.substr(build.setting.find('=') + 1);
+                    refuse(lines.empty() ? Place{files_[build.file].path, 0, 0} : lines.front().first,
+                           "argument '" + now.name + "' of kernel '" + kernel.name + "' has " +
+                               std::to_string(now.type.bytes) + " bytes an element with " + build.setting + " and " +
+                               std::to_string(then.type.bytes) +
+                               " otherwise; what changes a type is a variant, as in 'variant " + word + " = " +
+                               build.options + "', and not an axis");
+                }
+            }
+    }
+}
+
+void KernelFiles::make_candidates() {
+    check_types();
+    for (std::size_t f = 0; f < files_.size(); ++f) {
+        const model::Introspection* base = nullptr;
+        for (const auto& build : builds_)
+            if (build.file == f && (!base || !base->built)) base = &build.found;  // the first one that builds
+        if (!base || !base->built) {
+            const auto& log = builds_[static_cast<std::size_t>(
+                                          std::ranges::find_if(builds_, [&](const auto& b) { return b.file == f; }) -
+                                          builds_.begin())]
+                                  .found.log;
+            throw Error(Blame::result, "'" + files_[f].path + "' does not build: " + first_error(log));
+        }
+        if (base->kernels.empty()) {
+            if (!base->trouble.empty())
+                throw Error(Blame::environment,
+                            "the driver tells nothing of the kernels in '" + files_[f].path + "': " + base->trouble);
+            throw Error(Blame::usage, "there is no kernel in '" + files_[f].path + "': no function is __kernel");
+        }
+        for (std::size_t b = 0; b < builds_.size(); ++b) {
+            const auto& build = builds_[b];
+            if (build.file != f || !build.setting.empty()) continue;
+            if (build.variant.empty() && !build.found.built) {
+                notes_.push_back(files_[f].path + " builds only with the options of its variants");
+                continue;
+            }
+            const auto& kernels = build.found.built ? build.found.kernels : base->kernels;
+            for (const auto& kernel : kernels) {
+                const auto name = build.variant.empty()       ? kernel.name
+                                  : base->kernels.size() == 1 ? build.variant
+                                                              : kernel.name + "_" + build.variant;
+                candidates_.push_back({b, is_earlier(f) ? name + "_before" : name, kernel.name, name, &kernel});
+            }
+        }
+    }
+    std::set<std::string> names;
+    const bool collide = std::ranges::any_of(candidates_, [&](const auto& c) { return !names.insert(c.name).second; });
+    if (!collide) return;
+    names.clear();
+    for (auto& c : candidates_) {
+        c.name = stem_of(builds_[c.build].file) + "_" + c.name;
+        if (!names.insert(c.name).second) throw Error(Blame::usage, "two variants have the name '" + c.name + "'");
+    }
+}
+
+std::vector<const KernelFiles::Candidate*> KernelFiles::matching(const Wanted& wanted) const {
+    std::vector<const Candidate*> out;
+    for (const auto& c : candidates_)
+        if (builds_[c.build].file == wanted.file &&
+            (wanted.glob.empty() || glob_match(wanted.glob, c.name) || glob_match(wanted.glob, c.plain)))
+            out.push_back(&c);
+    if (!out.empty()) return out;
+    std::vector<std::string> names;
+    for (const auto& c : candidates_)
+        if (builds_[c.build].file == wanted.file) names.push_back(c.name);
+    throw Error(Blame::usage, "no kernel matches '" + wanted.as_written + "'; '" + files_[wanted.file].path + "' has " +
+                                  join(names, ", "));
+}
+
+std::vector<std::string> KernelFiles::variants_of(const Wanted& wanted) const {
+    std::vector<std::string> out;
+    for (const auto* c : matching(wanted)) out.push_back(c->name);
+    return out;
+}
+
+const KernelFiles::Candidate& KernelFiles::reference_of(const std::pair<Place, std::string>& named,
+                                                        const Candidate& of) const {
+    auto name = named.second;
+    auto file = builds_[of.build].file;
+    if (const auto at = name.rfind(".cl:"); at != std::string::npos) {
+        const auto path = named.first.line == 0 ? fs::path(name.substr(0, at + 3))
+                                                : fs::path(files_[file].path).parent_path() / name.substr(0, at + 3);
+        file = index_of(path.string());
+        name = name.substr(at + 4);
+    }
+    std::vector<std::string> names;
+    for (const auto& c : candidates_) {
+        if (builds_[c.build].file != file) continue;
+        if (c.name == name || c.plain == name) return c;
+        names.push_back(c.name);
+    }
+    // Of a file that builds only by its variants, a kernel is that of the same variant.
+    for (const auto& c : candidates_)
+        if (c.build == of.build && c.entry == name) return c;
+    refuse(named.first,
+           "there is no kernel or variant '" + name + "' to be the reference; there are " + join(names, ", "));
+}
+
+std::map<std::string, std::string> KernelFiles::alike(bool all) const {
+    std::map<std::string, std::string> out;
+    // A file's earlier text has the path of the file.
+    for (const auto& c : candidates_)
+        out[c.name] = all ? std::string() : files_[builds_[c.build].file].read.path + ":" + c.entry;
+    for (std::size_t f = 0; f < files_.size(); ++f) {
+        std::vector<std::string> known;
+        for (const auto& c : candidates_)
+            if (builds_[c.build].file == f) known.push_back(c.name);
+        for (const auto& line : described_[f].same) {
+            std::set<std::string> joined;
+            for (const auto& name : line.names) {
+                bool found = false;
+                for (const auto& c : candidates_) {
+                    if (builds_[c.build].file != f || (c.name != name && c.plain != name && c.entry != name)) continue;
+                    joined.insert(out.at(c.name));
+                    found = true;
+                }
+                if (!found)
+                    refuse(line.place, "there is no kernel or variant '" + name + "' to leave the same; there are " +
+                                           join(known, ", "));
+            }
+            for (auto& [variant, key] : out)
+                if (joined.count(key)) key = *joined.begin();
+        }
+    }
+    return out;
+}
+
+}  // namespace cllab::kernelfile

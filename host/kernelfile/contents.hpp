@@ -1,0 +1,37 @@
+// What files, pictures and image formats are as elements of an argument.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "kernelfile/data.hpp"
+#include "model/experiment.hpp"
+
+namespace cllab::kernelfile {
+
+/// Reads a picture as one grey byte per pixel; throws Error(usage).
+using LoadPicture = std::function<model::Loaded(const std::string& path)>;
+
+/// A file named in a kernel file's block lies beside it, one named on the command line in the current folder.
+std::filesystem::path resolved(const std::string& path, const Place& place);
+
+/// The format that is written as "r8" or "rgba32f", and what one of its pixels is.
+std::optional<model::Image::Format> image_format(const std::string& name);
+model::ElementType pixel_type(model::Image::Format format);
+
+struct Picture {
+    std::size_t width = 0, height = 0;
+    model::SharedBytes pixels;
+};
+/// In elements of 1 or 4 lanes: floats from 0 to 1, integers from 0 to 255; the fourth lane is opaque.
+Picture read_picture(const LoadPicture& load, const std::filesystem::path& path, const Place& place,
+                     const model::ElementType& type);
+
+/// The bytes of a file, or of an array of NumPy, whose elements must be those of a buffer of `element`. `whose`: that
+/// buffer and its type, for the sentence when they are not.
+model::Bytes read_elements(const std::filesystem::path& path, const Place& place, bool is_npy,
+                           const model::ElementType& element, const std::string& whose);
+
+}  // namespace cllab::kernelfile

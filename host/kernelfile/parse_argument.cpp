@@ -1,0 +1,169 @@
+// The value of an argument: KIND:[TYPE:]EXTENT, a file, the fields of a struct, or numbers.
+#include <algorithm>
+#include <map>
+
+#include "core/suggest.hpp"
+#include "kernelfile/contents.hpp"
+#include "kernelfile/piece.hpp"
+#include "model/kernel_signature.hpp"
+
+namespace cllab::kernelfile {
+namespace {
+
+using Kind = ArgumentSpec::Kind;
+
+bool is_type(const std::string& text) { return model::builtin_type(text) || image_format(text); }
+
+using Parts = std::vector<std::pair<std::string, Place>>;
+
+/// [TYPE:]EXTENT behind the kind; what is left of the parts is returned.
+Parts take_type_and_extent(const Parts& parts, std::size_t from, ArgumentSpec& out) {
+    if (from < parts.size() && is_type(parts[from].first)) out.type = parts[from++].first;
+    if (from < parts.size()) {
+        out.extent = parse_list(parts[from].first, parts[from].second);
+        if (out.extent.size() > 3)
+            refuse(parts[from].second, "an image has at most three sizes, found " + std::to_string(out.extent.size()));
+        ++from;
+    }
+    return {parts.begin() + static_cast<std::ptrdiff_t>(std::min(from, parts.size())), parts.end()};
+}
+
+void refuse_rest(const Parts& rest) {
+    if (!rest.empty())
+        refuse(rest.front().second, "nothing may follow here; found " + cllab::quoted(rest.front().first));
+}
+
+void read_bytes(const std::string& hex, const Place& place, ArgumentSpec& out) {
+    std::string digits;
+    for (const char c : hex)
+        if (!std::isspace(static_cast<unsigned char>(c))) digits += c;
+    if (digits.empty() || digits.size() % 2 ||
+        !std::ranges::all_of(digits, [](unsigned char c) { return std::isxdigit(c); }))
+        refuse(place, "'bytes:' takes an even number of hexadecimal digits, as in bytes:0100000a; found " +
+                          cllab::quoted(hex));
+    for (std::size_t i = 0; i < digits.size(); i += 2)
+        out.raw += static_cast<char>(std::stoi(digits.substr(i, 2), nullptr, 16));
+}
+
+void read_fields(std::string text, Place place, ArgumentSpec& out) {
+    if (text.size() < 2 || text.back() != '}')
+        refuse(place, "the fields of a struct end in '}'; found " + cllab::quoted(text));
+    text = text.substr(1, text.size() - 2);
+    for (const auto& [field, where] : split_top(text, place.at(1), ',')) {
+        const auto colon = field.find(':');
+        const auto type = trim(field.substr(0, colon));
+        if (type.find('*') != std::string::npos)
+            refuse(where, "a struct passed by value may hold no pointer; found " + cllab::quoted(field));
+        const auto known = model::builtin_type(type);
+        if (colon == std::string::npos && !out.fields.empty() &&
+            model::builtin_type(out.fields.back().first)->lanes > 1)
+            refuse(where,
+                   "the lanes of a field follow colons, as in {float3:1:2:3, float:2}; found " + cllab::quoted(field));
+        if (colon == std::string::npos || !known)
+            refuse(where, "a field is TYPE:VALUE with a type of OpenCL C, as in {int:w, float:0.5}; found " +
+                              cllab::quoted(field));
+        std::vector<Expression> values;
+        for (const auto& [value, at] : split_top(field.substr(colon + 1), where.at(colon + 1), ':'))
+            values.push_back(Expression::parse(value, at));
+        if (values.size() != 1 && values.size() != known->lanes)
+            refuse(where, "a " + type + " takes 1 or " + std::to_string(known->lanes) + " values, found " +
+                              std::to_string(values.size()));
+        out.fields.emplace_back(type, std::move(values));
+    }
+}
+
+const std::map<std::string, Kind> kinds{{"rand", Kind::random},     {"iota", Kind::counting}, {"zero", Kind::zero},
+                                        {"const", Kind::constant},  {"out", Kind::output},    {"local", Kind::local},
+                                        {"file", Kind::file},       {"npy", Kind::file},      {"image", Kind::picture},
+                                        {"sampler", Kind::sampler}, {"bytes", Kind::bytes}};
+
+/// What begins with no kind of value is a list of numbers.
+void read_numbers(const Piece& value, const Parts& parts, ArgumentSpec& out) {
+    const auto& head = parts.front().first;
+    if (head == "svm") refuse(out.place, "shared virtual memory is not supported; give a buffer, e.g. rand:1024");
+    if (head == "inout")
+        refuse(out.place,
+               "a buffer that the kernel reads and writes begins with data, as in zero:n or rand:n, and is checked "
+               "if it is not const");
+    if (parts.size() > 1) {
+        std::vector<std::string> names;
+        for (const auto& [name, kind] : kinds) names.push_back(name);
+        refuse(out.place, "there is no kind of value " + cllab::quoted(head) + "; " +
+                              did_you_mean(head, names, "there are " + join(names, ", ")));
+    }
+    out.numbers = parse_list(value.text, value.place);
+}
+
+void read_sampler(const Parts& words, ArgumentSpec& out) {
+    static const std::vector<std::string> known{"nearest", "linear", "edge",       "zero", "repeat",
+                                                "mirror",  "none",   "normalized", "pixel"};
+    for (const auto& [word, place] : words) {
+        if (std::ranges::find(known, word) == known.end())
+            refuse(place, cllab::quoted(word) + " is not a sampler option; possible are " + join(known, ", "));
+        out.words.push_back(word);
+    }
+}
+
+}  // namespace
+
+ArgumentSpec parse_argument(const Piece& value) {
+    ArgumentSpec out{value.place, trim(value.text)};
+    if (out.text.front() == '{') {
+        out.kind = Kind::fields;
+        read_fields(out.text, value.place, out);
+        return out;
+    }
+    const auto parts = split_top(value.text, value.place, ':');
+    const auto& head = parts.front().first;
+    const auto behind = [&] {  // a path may hold colons
+        const auto at = value.text.find(':');
+        return at == std::string::npos ? std::string() : trim(value.text.substr(at + 1));
+    };
+    const auto known = kinds.find(head);
+    if (known == kinds.end()) {
+        read_numbers(value, parts, out);
+        return out;
+    }
+    out.kind = known->second;
+    switch (out.kind) {
+        case Kind::constant: {
+            if (parts.size() < 2) refuse(out.place, "'const' takes a value and a length, as in const:1:n");
+            out.numbers = {Expression::parse(parts[1].first, parts[1].second)};
+            refuse_rest(take_type_and_extent(parts, 2, out));
+            break;
+        }
+        case Kind::random: {
+            const auto rest = take_type_and_extent(parts, 1, out);
+            if (rest.empty()) break;
+            if (rest.size() != 2) refuse(rest.front().second, "'rand' takes no bounds or two, as in rand:n:0:1");
+            for (const auto& [text, place] : rest) out.numbers.push_back(Expression::parse(text, place));
+            break;
+        }
+        case Kind::file:
+            out.path = behind();
+            if (out.path.empty())
+                refuse(out.place, cllab::quoted(head) + " takes a file, as in " + head + ":data." +
+                                      (head == "npy" ? "npy" : "bin"));
+            break;
+        case Kind::picture:
+            out.path = behind();
+            if (parts.size() > 2 && is_type(parts.back().first)) {
+                out.type = parts.back().first;
+                out.path = trim(out.path.substr(0, out.path.rfind(':')));
+            }
+            if (out.path.empty()) refuse(out.place, "'image' takes a picture, as in image:panel.png");
+            break;
+        case Kind::sampler:
+            read_sampler(split_top(behind(), value.place.at(value.text.find(':') + 1), ','), out);
+            break;
+        case Kind::bytes:
+            read_bytes(behind(), out.place, out);
+            break;
+        default:
+            refuse_rest(take_type_and_extent(parts, 1, out));
+            break;
+    }
+    return out;
+}
+
+}  // namespace cllab::kernelfile

@@ -1,0 +1,47 @@
+// A rest of a line of a kernel file's block, and the value of an argument that one holds.
+#pragma once
+
+#include <cctype>
+#include <string>
+
+#include "core/text.hpp"
+#include "kernelfile/description.hpp"
+
+namespace cllab::kernelfile {
+
+/// A rest of a line, with where it stands.
+struct Piece {
+    std::string text;
+    Place place;
+
+    void skip_blanks() {
+        std::size_t n = 0;
+        while (n < text.size() && std::isspace(static_cast<unsigned char>(text[n]))) ++n;
+        drop(n);
+    }
+    void drop(std::size_t n) {
+        text.erase(0, n);
+        place = place.at(n);
+    }
+    /// The name that begins here; empty where none does.
+    std::string take_word() {
+        skip_blanks();
+        std::size_t n = 0;
+        while (n < text.size() && in_name(text[n])) ++n;
+        auto out = text.substr(0, n);
+        drop(n);
+        skip_blanks();
+        return out;
+    }
+    bool take(char c) {
+        if (text.empty() || text.front() != c) return false;
+        drop(1);
+        skip_blanks();
+        return true;
+    }
+};
+
+/// Of a line `arg`. Throws Error(usage).
+ArgumentSpec parse_argument(const Piece& value);
+
+}  // namespace cllab::kernelfile

@@ -1,0 +1,152 @@
+// What one operation of a cell is given and does: the arguments of its kernels and its steps.
+#pragma once
+
+#include <cstddef>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/error.hpp"
+#include "model/axes.hpp"
+#include "model/shared_bytes.hpp"
+
+namespace cllab::model {
+
+// --- Arguments, in the kernel's parameter order. Buffers are cl_mem, sizes in bytes. ---------------------------------
+/// Read only; guarded on both sides all the same: not every kernel keeps its promise.
+struct Input {
+    std::string name;
+    SharedBytes data;
+};
+// row_bytes: of data laid out in rows; the guards are at least one row, so that a row too many is seen.
+/// Whose transfer steps move a buffer, and are so proved to: up, it holds poison until an Upload brings the data; down,
+/// the check sees what the last Download left on the host. A transfer that is not there, or goes elsewhere, is then a
+/// wrong result.
+enum class ByStep { none, up, down };
+/// Poisoned before verification, guarded on both sides.
+struct Output {
+    std::string name;
+    std::size_t size_bytes = 0, row_bytes = 0;
+    ByStep by_step = ByStep::none;
+    std::string given{};  ///< what a user writes in its place to give it data, "zero:4096"; empty: nobody does
+};
+/// Uploaded before verification, guarded on both sides.
+struct InOut {
+    std::string name;
+    SharedBytes data;
+    std::size_t row_bytes = 0;
+    ByStep by_step = ByStep::none;
+};
+/// Device memory nobody checks; poisoned and guarded.
+struct Scratch {
+    std::string name;
+    std::size_t size_bytes = 0, row_bytes = 0;
+};
+/// __local memory.
+struct Local {
+    std::string name;
+    std::size_t size_bytes = 0;
+};
+/// A scalar or struct passed by value.
+struct Value {
+    std::string name;
+    Bytes data;
+};
+/// An image of `dims` dimensions. data == nullptr: write-only output, poisoned and read back like Output.
+struct Image {
+    enum class Format { r8_unsigned, r8_normalised, r32_float, rgba8_unsigned, rgba8_normalised, rgba32_float };
+    std::string name;
+    std::size_t width = 0, height = 0;  ///< pixels
+    Format format = Format::r8_unsigned;
+    SharedBytes data;
+    std::size_t depth = 1;
+    unsigned dims = 2;
+};
+std::size_t pixel_bytes(Image::Format format);
+struct Sampler {
+    enum class Outside { undefined, edge, zero, repeat, mirror };
+    std::string name;
+    bool normalised = false, linear = false;
+    Outside outside = Outside::edge;
+};
+using Argument = std::variant<Input, Output, InOut, Scratch, Local, Value, Image, Sampler>;
+
+template <typename T>
+Value value(std::string name, const T& v) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    Value out{std::move(name), Bytes(sizeof(T))};
+    std::memcpy(out.data.data(), &v, sizeof(T));
+    return out;
+}
+
+template <typename T>
+Bytes to_bytes(const std::vector<T>& v) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    const auto* first = reinterpret_cast<const std::byte*>(v.data());
+    return {first, first + v.size() * sizeof(T)};
+}
+
+template <typename T>
+SharedBytes share(const std::vector<T>& v) {
+    return std::make_shared<const Bytes>(to_bytes(v));
+}
+
+// --- Steps of one operation. No steps means one Launch of the variant with setup.global, setup.local, all arguments.
+struct Launch {
+    std::string entry{};  ///< kernel name; empty: the variant's own
+    Extent global, local{};
+    std::vector<std::string> args{};  ///< names from Setup::args; empty: all of them, in order
+    Extent offset{};                  ///< of the NDRange
+    std::string part{};               ///< what --steps calls it, e.g. "sweep"; empty: the kernel's name
+    unsigned queue = 0;               ///< the in-order queue it goes to; those of one operation begin together
+};
+/// Host to device, counted in the time: what the last Download of this buffer brought, else the argument's own data.
+struct Upload {
+    std::string buffer;
+    std::size_t piece_bytes = 0;  ///< transferred in pieces of this many bytes, the last one shorter; 0: all at once
+    unsigned queue = 0;
+};
+/// Device to host, counted in the time.
+struct Download {
+    std::string buffer;
+    unsigned queue = 0;
+};
+/// The two buffers change places, for this operation and all later ones.
+struct Swap {
+    std::string a, b;
+};
+
+/// The buffers and by-value arguments of a set-up in the memory of this process, by name.
+class HostMemory {
+public:
+    std::map<std::string, std::span<std::byte>, std::less<>> data;
+
+    template <typename T>
+    std::span<T> as(std::string_view name) const {
+        const auto found = data.find(name);
+        if (found == data.end())
+            throw Error(Blame::result, "a native loop asks for the unknown argument '" + std::string(name) + "'");
+        return {reinterpret_cast<T*>(found->second.data()), found->second.size() / sizeof(T)};
+    }
+    template <typename T>
+    T value(std::string_view name) const {
+        return as<T>(name).front();
+    }
+};
+/// Work that this process does on the buffers, which are in its memory meanwhile. An operation with such a step has no
+/// launches.
+struct HostLoop {
+    std::function<void(const HostMemory&)> run;
+};
+
+using Step = std::variant<Launch, Upload, Download, Swap, HostLoop>;
+
+}  // namespace cllab::model
