@@ -267,6 +267,12 @@ class Count(lab.LabTest):
         self.assert_one_sentence(self.lab("count", "saxpy_w32", "--device", "cpu", status=2)[1], "--device")
         self.assert_one_sentence(self.lab("count", "saxpy_w32", "--wave", "0", status=2)[1], "--wave")
 
+    def test_a_crash_of_the_simulator_is_a_sentence(self):
+        (self.folder / "lacks.cl").write_text("/*cllab\narg b = out:256\nglobal 256\n*/\n"
+                                              "kernel void lacks(global int* b) { b[0] = sub_group_reduce_add(3); }\n")
+        _, err = self.lab("count", "lacks.cl", status=1)
+        self.assert_one_sentence(err, "the simulator crashed", "it may lack a function")
+
     def test_a_text_that_does_not_build_is_a_sentence(self):
         (self.folder / "bad.cl").write_text("/*cllab\narg b = out:256\nglobal 256\n*/\nkernel void bad(global int* b) { b[0] = nothing; }\n")
         _, err = self.lab("count", "bad.cl", status=None)
