@@ -23,7 +23,8 @@ local 256
 """
 
 KERNELS = BLOCK % "kernel transpose\nglobal 256,256\nlocal 16,16\nkernel tile32\nglobal 32,32\nlocal 32,32\n" \
-                  "kernel tile33\nglobal 32,32\nlocal 32,32\nkernel whole\nglobal 256" + r"""
+                  "kernel tile33\nglobal 32,32\nlocal 32,32\nkernel small32\nglobal 16,16\nlocal 16,16\n" \
+                  "kernel small17\nglobal 16,16\nlocal 16,16\nkernel whole\nglobal 256" + r"""
 kernel void copy(global const float* a, global float* b) { size_t i = get_global_id(0); b[i] = a[i]; }
 kernel void gather(global const float* a, global float* b, int n) { int i = get_global_id(0); b[i] = a[(i * 32) % n]; }
 kernel void transpose(global const float* a, global float* b) {
@@ -35,6 +36,11 @@ kernel void transpose(global const float* a, global float* b) {
     t[y * WIDTH + x] = a[y * 32 + x]; barrier(CLK_LOCAL_MEM_FENCE); b[y * 32 + x] = t[x * WIDTH + y]; }
 TILE(32)
 TILE(33)
+#define SMALL(WIDTH) kernel void small##WIDTH(global const float* a, global float* b) { \
+    local float t[16 * WIDTH]; int x = get_local_id(0), y = get_local_id(1); \
+    t[y * WIDTH + x] = a[y * 16 + x]; barrier(CLK_LOCAL_MEM_FENCE); b[y * 16 + x] = t[x * WIDTH + y]; }
+SMALL(32)
+SMALL(17)
 kernel void polynomial(global float* b) {
     float v = get_global_id(0);
     for (int k = 0; k < 200; ++k) v = fma(v, 1.5f, 0.25f);
@@ -172,10 +178,13 @@ class Count(lab.LabTest):
         self.assertEqual(groups, [64 * n for n in range(1, len(groups) + 1)])
 
     def test_lanes_that_meet_in_a_bank_take_turns(self):
-        found = self.of("tile32", "tile33")
+        found = self.of("tile32", "tile33", "small32", "small17")
+        mean = {k: sum(c[side]["ways"]["mean"] for side in ("local_reads", "local_writes")) /
+                sum(c[side]["requests"]["mean"] for side in ("local_reads", "local_writes")) for k, c in found.items()}
+        self.assertEqual((mean["small32"], mean["small17"]), (9, 2))
         self.assertEqual(self.per_request(found["tile32"]["local_reads"], "ways"), 32)
         self.assertEqual(self.per_request(found["tile33"]["local_reads"], "ways"), 1)
-        for counts in found.values():
+        for counts in found["tile32"], found["tile33"]:
             self.assertEqual(self.per_request(counts["local_writes"], "ways"), 1)
             self.assertEqual(counts["barriers"]["mean"], 1)
             self.assertEqual(counts["longest"]["local_loads"], 1)
