@@ -19,7 +19,6 @@ using model::Limits;
 using model::Record;
 
 constexpr const char* counted = ", counted by ncu";
-constexpr double sector_bytes = 32;  ///< of NVIDIA's second level, in which its counters count
 
 std::pair<double, double> interval_of(const Figure& figure) {
     return {figure.low > 0 ? figure.low : figure.value, std::max(figure.high, figure.value)};

@@ -9,6 +9,8 @@
 
 namespace cllab::explain {
 
+constexpr double sector_bytes = 32;  ///< of NVIDIA's second level, in which its counters count
+
 /// `count` of something at the rate of `figure`.
 model::Bound at_rate(std::string id, std::string name, std::string brief, double count, const std::string& unit,
                      const model::Figure& figure);
