@@ -39,6 +39,24 @@ void bound_pipe(const Record& record, Explanation& out) {
                           busiest->name});
 }
 
+/// Shares of what each level can take, as the profiler says them. It begins with empty caches, so that what it says of
+/// memory is true only of data that no level holds.
+void bound_shares(const Record& record, const Limits& limits, Explanation& out) {
+    const auto share = [&](const char* id, const std::string& name, const char* metric) {
+        const auto percent = counter(record.counters, metric), duration = counter(record.counters, "gpu__time_duration.sum");
+        if (!percent || !duration) return;
+        const double seconds = std::min(std::clamp(*percent / 100, 0.0, 1.0) * *duration, record.time->median);
+        out.bounds.push_back({id, name + " bandwidth", name, seconds, seconds, seconds,
+                              format_significant(*percent, 3) + " % of what it can take" + counted, metric});
+    };
+    const auto sizes = sizes_of(limits, "bandwidth", Capacity::most);
+    const auto place = place_of(record, limits, sizes, 1, Capacity::most);
+    if (place && place->memory)
+        share("memory", "memory", "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed");
+    share("l2", "L2", "lts__throughput.avg.pct_of_peak_sustained_elapsed");
+    share("l1", "L1", "l1tex__throughput.avg.pct_of_peak_sustained_active");
+}
+
 /// Executed instructions at the rate at which a warp's multiply-adds were seen to be issued.
 void bound_issue(const Record& record, const Limits& limits, Explanation& out) {
     const auto executed = counter(record.counters, "smsp__inst_executed.sum");
@@ -155,6 +173,7 @@ void bound_counted(const Record& record, const Limits& limits, Explanation& out)
         else
             out.unbounded.emplace_back("local memory", "the profile lacks its bandwidth or its banks");
     }
+    if (record.counts) bound_shares(record, limits, out);
     bound_pipe(record, out);
     bound_issue(record, limits, out);
 }

@@ -242,6 +242,31 @@ void keep_largest(std::vector<Bound>& bounds) {
         bounds.erase(std::remove_if(i + 1, bounds.end(), [&](const auto& b) { return b.id == i->id; }), bounds.end());
 }
 
+/// Some bounds are of the same work: what a pipe takes is issued, arithmetic is what a pipe takes, and a GPU's first
+/// level has its local memory in it. Of two such that are no farther apart than two limiters may be the one that says
+/// more stays.
+void keep_the_cause(std::vector<Bound>& bounds) {
+    const auto find = [&](const std::string& id) {
+        return std::find_if(bounds.begin(), bounds.end(), [&](const auto& b) { return b.id == id; });
+    };
+    const std::pair<const char*, std::vector<const char*>> causes[]{
+        {"pipe", {"arithmetic", "units", "integer", "division", "functions", "local", "l1"}},
+        {"issue", {"pipe", "arithmetic", "units", "integer", "division", "functions"}},
+        {"l1", {"local", "local_atomics"}}};
+    for (const auto& [effect, of] : causes)
+        for (const char* cause : of) {
+            const auto general = find(effect), special = find(cause);
+            if (general == bounds.end() || special == bounds.end()) continue;
+            if (special->seconds < clear_of_the_next * general->seconds) continue;
+            special->seconds = std::max(special->seconds, general->seconds);
+            special->high = std::max(special->high, special->seconds);
+            special->how += "; " + general->how;
+            bounds.erase(find(effect));
+            break;
+        }
+    std::stable_sort(bounds.begin(), bounds.end(), [](const Bound& a, const Bound& b) { return a.seconds > b.seconds; });
+}
+
 /// Of a launch whose work was counted, and of what is declared of it.
 void bound_counts(const Record& declared, const Limits& limits, Capacity capacity, Explanation& out) {
     auto record = declared;
@@ -261,6 +286,7 @@ void bound_counts(const Record& declared, const Limits& limits, Capacity capacit
     bound_hot_block(record, limits, out);
     bound_counted(record, limits, out);
     keep_largest(out.bounds);
+    if (is_gpu(record)) keep_the_cause(out.bounds);
 }
 
 }  // namespace

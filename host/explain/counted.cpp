@@ -106,7 +106,11 @@ WorkInfo work_of_counts(const Record& record, const Counts& counts) {
     out.shared = growth.shared() * sector_bytes >= nearly_all * touched.bytes() && counts.groups > 1;
     if (out.atomics <= 0) {
         out.atomics = per_launch(counts, counts.global_atomics.number);
-        out.atomic_addresses = counts.global_atomics.addresses;
+        // Where the counted atomics hardly meet on an address, those of other groups have others.
+        const double met = counts.counted_items * counts.global_atomics.number.mean;
+        const bool spread = counts.global_atomics.addresses > met / 2;
+        out.atomic_addresses = counts.global_atomics.addresses *
+                               (spread ? counts.groups / std::max(1.0, counts.counted_groups) : 1);
     }
     if (out.local_atomics <= 0) {
         out.local_atomics = per_launch(counts, counts.local_atomics.number);
@@ -196,7 +200,8 @@ void bound_operations(const Record& record, const Limits& limits, Explanation& o
             take("division", (o.bits == 64 ? "double" : "float") + std::string(" division"), number,
                  "math.rate." + wide + "divide.medium");
         if (o.kind == Operation::integer_divide)
-            take("division", bits + "-bit division", number, "integer.rate.divide." + bits);
+            // Where both operands are small a division of 64 bits takes a shorter way.
+            take("division", bits + "-bit division", number, "integer.rate.divide." + bits, o.bits > 32 ? 0.25 : 0.5);
         // Two sums or two logical operations may be one instruction of three operands.
         if (o.kind == Operation::integer_add)
             take("integer", "integer arithmetic", number, "integer.rate.add." + bits, 0.5);

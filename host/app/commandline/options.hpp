@@ -75,6 +75,7 @@ struct TuneOptions : CellOptions, FileOptions {
 };
 
 struct WhyOptions : MeasureOptions, FileOptions {
+    double count_seconds = 5;  ///< of the processor, in which a kernel of a file is simulated
     bool test = false;
 };
 

@@ -13,12 +13,14 @@
 #include "app/files/profile_file.hpp"
 #include "app/files/sink.hpp"
 #include "app/files/why_records.hpp"
+#include "app/processes/cell_counts.hpp"
 #include "app/processes/runner.hpp"
 #include "app/screen/say.hpp"
 #include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
 #include "core/text.hpp"
 #include "explain/claim_test.hpp"
+#include "explain/counted.hpp"
 #include "explain/doubt.hpp"
 #include "explain/peaks.hpp"
 #include "report/table/explanation.hpp"
@@ -65,6 +67,14 @@ int run_why(const WhyOptions& asked) {
                                           profile_command(invocation, device) + "` makes it");
     choice.say_defaults();
     outputs.open();
+    // Only the lab's own families declare all that they do.
+    const double count_seconds = choice.own() ? asked.count_seconds : 0;
+    const inspect::TempFolder binaries;
+    const auto counts_by_ncu = [&](const model::Device& device) {
+        return count_seconds > 0 && device.implementation == model::Implementation::nvidia &&
+               inspect::find_tool({"ncu"});
+    };
+    if (std::ranges::any_of(devices, counts_by_ncu)) request.settings.dumps = binaries.path();
     Sink sink(outputs.json(), nullptr);
     give_up = [&](model::Record& stuck) { sink.take(stuck); };
     const report::TableStyle style{wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO)};
@@ -80,10 +90,12 @@ int run_why(const WhyOptions& asked) {
     const auto& plan = request.comparisons;
     bool failed = false;
     try {
+        const CellCounts counts(request, count_seconds, show);
         for (const auto& device : devices) {
             struct Done {
                 const model::Cell* cell;
                 model::Record record;
+                std::string not_counted;
             };
             std::vector<Done> done;
             runner->run(request, device.selector,
@@ -91,13 +103,21 @@ int run_why(const WhyOptions& asked) {
                              show(record.id + ": " + phase);
                          },
                          [&](std::size_t group, std::size_t index, const model::Record& record) {
-                             done.push_back({&plan[group][index], record});
-                             sink.take(record);
+                             done.push_back({&plan[group][index], record, ""});
+                             auto& kept = done.back();
+                             counts.add_to(*kept.cell, kept.record, kept.not_counted);
+                             if (kept.record.time && counts_by_ncu(device))
+                                 if (const auto trouble = count_by_ncu(*kept.cell, device, request.settings.seed,
+                                                                       asked.timeout_seconds, kept.record);
+                                     !trouble.empty())
+                                     kept.not_counted = trouble;
+                             kept.record.dump.clear();  // it was for that count
+                             sink.take(kept.record);
                          }});
             const auto& limits = request.settings.limits.at(device.selector);
             RunnerMeasure measure(*runner, request.settings, device, show);
             explain::Peaks peaks(measure, limits);
-            for (const auto& [cell, record] : done) {
+            for (const auto& [cell, record, not_counted] : done) {
                 auto explanation = peaks.explain(*cell, record);
                 const auto second = peaks.second_time(*cell, record, explanation.limit);
                 const auto& explained = second ? *second : record;
@@ -109,6 +129,8 @@ int run_why(const WhyOptions& asked) {
                     explanation.first_seconds = record.time->median;
                 }
                 if (invocation.test) explain::test_claim(measure, *cell, explained, peaks.limits(), explanation);
+                explanation.advice = explain::advice(explained, explanation);
+                if (!not_counted.empty()) explanation.unbounded.emplace_back("what is executed", not_counted);
                 clear();
                 sink.line(report::explanation_json(explained, explanation));
                 failed = failed || model::is_failure(record.status);
@@ -139,6 +161,9 @@ Rows<WhyOptions> why_rows() {
               "is one of: another value of one axis, half of the work-items, extra multiply-adds, or on NVIDIA fewer "
               "resident groups. Both cells are compared over arrangements, as by `cllab run --vs`.")
         .text("dumps", "DIR", &WhyOptions::dumps, "Reads the profile from DIR/<device>/profile.json.")
+        .number("count-budget", "SECONDS", any_seconds, &WhyOptions::count_seconds, "5",
+                "Processor time for counting what a kernel of a file executes, in the simulator Oclgrind. 0 counts "
+                "nothing. On NVIDIA, Nsight Compute counts one launch more.")
         .number("max-time", "SECONDS", any_seconds, &WhyOptions::sampling_seconds, "0.4",
                 "Maximum sampling time per cell. Sampling stops early once the median is known to within 1 %.")
         .with(process_rows())

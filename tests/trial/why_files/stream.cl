@@ -1,6 +1,6 @@
 // Streams through memory, each element once. memory=2 moves twice the bytes, float=2 does twice the arithmetic.
 /*cllab
-axis n = 16Mi
+axis n = 32Mi
 axis memory = 1
 axis float = 1
 options -DMEMORY={memory} -DFLOAT={float}
