@@ -9,6 +9,7 @@ Command run_command();
 Command dump_command();
 Command isa_command();
 Command why_command();
+Command count_command();
 Command tune_command();
 Command regress_command();
 Command profile_command();
@@ -18,9 +19,9 @@ Command report_command();
 
 const std::vector<Command>& commands() {
     static const std::vector<Command> all{
-        devices_command(), list_command(),  describe_command(), run_command(),     dump_command(),
-        isa_command(),     why_command(),   tune_command(),     regress_command(), profile_command(),
-        ncu_command(),     merge_command(), report_command(),
+        devices_command(), list_command(), describe_command(), run_command(),    dump_command(),
+        isa_command(),     why_command(),  count_command(),    tune_command(),   regress_command(),
+        profile_command(), ncu_command(),  merge_command(),    report_command(),
     };
     return all;
 }

@@ -146,6 +146,12 @@ std::string build_options(const model::Cell& cell, const model::Setup& setup, co
     return join(parts, " ");
 }
 
+std::string first_error(const std::string& log) {
+    for (const auto& line : split(log, '\n'))
+        if (lower(line).find("error") != std::string::npos) return trim(line);
+    return one_line(log);
+}
+
 BuildText build_text(const model::Cell& cell, const model::Setup& setup, const model::Device& device,
                      const std::filesystem::path& cl_dir, const std::string& users_own) {
     if (const auto& stored = cell.stored)

@@ -36,6 +36,8 @@ BuildText reference_text(const model::Cell& cell, const model::Setup& setup, con
 /// A driver's log with "<kernel>:59", which counts all lines of `text`, as "pitch.cl:4", which goes by its #line
 /// directives (quirk nvidia-log-lines). Anything else stays as it is.
 std::string name_lines(const std::string& log, const std::string& text);
+/// The line of a build log that says what is wrong: the first with "error" in it, else the first.
+std::string first_error(const std::string& log);
 
 /// "-cl-std=CL1.2 -DKERNEL=pitch_wide -DPITCH_WIDE …": variant's, point's and device's defines, a promised group size,
 /// the device's own options, then the user's.

@@ -107,6 +107,11 @@ struct NcuOptions : CellOptions, FileOptions {
     std::string exports_to;  ///< the folder of --export
 };
 
+struct CountOptions : CellOptions, FileOptions {
+    double budget_seconds = 5;  ///< of the processor, per cell
+    unsigned wave = 32;
+};
+
 struct MergeOptions : Call, FileOptions {
     Strings columns;  ///< of `report`
 };

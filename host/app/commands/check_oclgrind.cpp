@@ -17,6 +17,7 @@
 #include "app/screen/stdout_guard.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "count/oclgrind.hpp"
 #include "inspect/tools/tool.hpp"
 #include "model/params.hpp"
 
@@ -24,20 +25,6 @@ namespace cllab::app {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Where Oclgrind's library is: as an ICD file says, else where Debian has it.
-fs::path oclgrind_library() {
-    std::error_code ignored;
-    for (const auto& entry : fs::directory_iterator("/etc/OpenCL/vendors", ignored)) {
-        const auto text = trim(inspect::read_file(entry.path()).value_or(""));
-        if (text.find("oclgrind") != std::string::npos && fs::exists(text, ignored)) return text;
-    }
-    for (const char* path : {"/usr/lib/oclgrind/liboclgrind-rt-icd.so", "/usr/lib/liboclgrind-rt-icd.so",
-                             "/usr/local/lib/liboclgrind-rt-icd.so"})
-        if (fs::exists(path, ignored)) return path;
-    throw Error(Blame::environment,
-                "--check oclgrind needs Oclgrind, which is not installed; on Debian: apt-get install oclgrind");
-}
 
 /// Whether every variant takes the values.
 bool takes(const std::vector<model::Selected>& selected, const model::Settings& settings) {
@@ -205,7 +192,7 @@ void print(const Look& seen, const Choice& choice, const std::vector<model::Sele
 }  // namespace
 
 int check_oclgrind(const RunOptions& asked) {
-    const auto library = oclgrind_library();
+    const auto library = count::oclgrind_library("--check oclgrind");
     const Choice choice(asked);
     if (!choice.own())
         throw Error(Blame::usage, "--check oclgrind is about kernel files, as in `cllab run my.cl --check oclgrind`");

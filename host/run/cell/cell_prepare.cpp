@@ -80,14 +80,7 @@ void end_build(CellState& state) {
         if (state.setup.reference) build_reference(state);
         return;
     }
-    std::string first;
-    for (const auto& line : split(built.log, '\n')) {
-        if (lower(line).find("error") != std::string::npos) {
-            first = trim(line);
-            break;
-        }
-    }
-    if (first.empty()) first = one_line(built.log);
+    const auto first = first_error(built.log);
     state.fail(Status::build_failed, device::error_name(built.code) + (first.empty() ? "" : ": " + first));
 }
 

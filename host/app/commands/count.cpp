@@ -1,0 +1,119 @@
+// `cllab count`: what kernels execute, counted in the simulator Oclgrind; no OpenCL device is needed.
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "app/choose/choice.hpp"
+#include "app/choose/request.hpp"
+#include "app/commandline/groups.hpp"
+#include "app/commands.hpp"
+#include "app/files/outputs.hpp"
+#include "app/processes/runner.hpp"
+#include "app/processes/simulation.hpp"
+#include "app/processes/worker.hpp"
+#include "app/screen/pager.hpp"
+#include "app/screen/say.hpp"
+#include "app/screen/stdout_guard.hpp"
+#include "app/screen/streams.hpp"
+#include "core/text.hpp"
+#include "count/oclgrind.hpp"
+#include "count/simulated.hpp"
+#include "inspect/tools/tool.hpp"
+#include "report/table/counts.hpp"
+
+namespace cllab::app {
+namespace {
+
+/// Puts the text of the source's lines beside their numbers, where the file is one of the user's.
+void quote_lines(const Choice& choice, model::Counts& counts) {
+    for (const auto& path : choice.files()) {
+        const auto lines = split(inspect::read_file(path).value_or(""), '\n');
+        for (auto& line : counts.lines)
+            if (std::filesystem::path(line.file).filename() == std::filesystem::path(path).filename() &&
+                line.line >= 1 && line.line <= lines.size())
+                line.text = trim(lines[line.line - 1]);
+    }
+}
+
+int run_count(const CountOptions& asked) {
+    use_oclgrind_only("cllab count");
+    CountSettings settings;
+    settings.plugin = count::count_plugin(this_program());
+    auto invocation = asked;
+    invocation.devices = {"oclgrind"};
+    Outputs outputs(invocation);
+    outputs.reads_for(invocation);
+    const Choice choice(invocation);
+    auto cells = first_cells(choice, invocation.axes, invocation.patterns);
+    settings.run = settings_of(invocation);
+    settings.budget_seconds = invocation.budget_seconds;
+    settings.wave = invocation.wave;
+    catch_interrupts();
+    choice.say_defaults();
+    outputs.open();
+    std::vector<model::Counts> all;
+    int status = 0;
+    for (const auto& cell : cells) {
+        auto found = count_cell(cell, settings);
+        if (!found.trouble.empty() && found.status != model::Status::ok) {
+            say(cell.id + ": not counted: " + found.trouble);
+            if (model::is_failure(found.status)) status = 1;
+            continue;
+        }
+        for (auto& counts : found.launches) {
+            quote_lines(choice, counts);
+            if (auto* json = outputs.json()) json->line(report::counts_json(counts));
+            all.push_back(std::move(counts));
+        }
+    }
+    const bool to_stdout = outputs.json() && outputs.json()->is_stdout();
+    if (!all.empty() && !to_stdout)
+        report::print_counts(results(), all, {wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO)});
+    return status;
+}
+
+Rows<CountOptions> count_rows() {
+    Rows<CountOptions> rows;
+    rows.with(pager_rows())
+        .with(choice_rows())
+        .with(kernel_file_rows())
+        .with(text_rows())
+        .whole("wave", "N", {1, count::widest_wave, "whole numbers from 1 to 128"}, &CountOptions::wave,
+               "Work-items that execute together: 32 on NVIDIA, 64 on AMD's GCN and CDNA. Default: 32.")
+        .number("count-budget", "SECONDS", any_seconds, &CountOptions::budget_seconds, "5",
+                "Processor time per kernel. A longer simulation counts fewer groups, or a smaller point of the axes.")
+        .text("json", "FILE", &CountOptions::json,
+              "Writes one JSON line per kernel; tools/counts.schema.json describes it.")
+        .with(process_rows())
+        .with(replace_rows("--json"));
+    return rows;
+}
+
+}  // namespace
+
+Command count_command() {
+    return make_command<CountOptions>(
+        {.name = "count",
+         .synopsis = "PATTERN...",
+         .summary = "what a kernel executes, counted in a simulator",
+         .usage = "cllab count PATTERN|FILE.cl... [--axis a=...] [--wave N] [options]",
+         .about =
+             "Counts what kernels execute: operations, bytes, sectors per request, bank conflicts, divergence, "
+             "atomics, and dependent chains. Nothing is declared, and no device is needed: the launch runs in the "
+             "simulator Oclgrind. Several kernels stand side by side; * marks the rows in which they differ.\n\n"
+             "The launch has its true size, and some of its groups are simulated: the first, the last, and others "
+             "between. A range in brackets is over these groups. Each variant is counted at its first point unless "
+             "--axis says otherwise.\n\nThe counts are of the text as clang compiles it. A device's compiler may "
+             "remove, unroll or combine operations, and registers may spill. Caches are not simulated.",
+         .example = "cllab count my.cl:transpose_* --axis n=8192"},
+        count_rows(),
+        [](CountOptions& options) {
+            if (!options.devices.empty())
+                throw Error(Blame::usage, "`cllab count` runs in the simulator Oclgrind and takes no --device");
+            need_pattern(options, "count", "a PATTERN, e.g. 'saxpy_*'; `cllab list` shows what there is");
+        },
+        run_count);
+}
+
+}  // namespace cllab::app

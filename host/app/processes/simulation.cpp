@@ -1,0 +1,260 @@
+#include "app/processes/simulation.hpp"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <cstdlib>
+#include <ctime>
+
+#include "app/processes/run_here.hpp"
+#include "app/processes/worker.hpp"
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "count/oclgrind.hpp"
+#include "count/simulated.hpp"
+#include "inspect/tools/tool.hpp"
+#include "json/read.hpp"
+#include "model/params.hpp"
+#include "run/launch_once.hpp"
+
+namespace cllab::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t most_bytes = 4ull << 30;  ///< of address space: buffers, and what the simulator keeps
+
+double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+/// The device whose launch is meant: sizes that a GPU would have, without the caches and units of any one.
+model::Device some_gpu(const model::Device& simulator, unsigned wave) {
+    auto out = simulator;
+    out.type = model::DeviceType::gpu;
+    out.implementation = model::Implementation::other;
+    out.compute_units = 16;
+    out.max_group = out.max_group_promised = 1024;
+    out.max_items = {1024, 1024, 64};
+    out.preferred_multiple = wave;
+    out.local_is_dedicated = true;
+    out.local_bytes = 48 << 10;
+    out.last_level_bytes = 4 << 20;
+    return out;
+}
+
+/// What the simulator says of a kernel that it gives up, and what it says while it loads the plugin.
+struct Said {
+    fs::path log, errors;
+
+    std::string fatal() const {
+        const auto text = inspect::read_file(log).value_or("");
+        const auto at = text.find("OCLGRIND FATAL ERROR");
+        if (at != std::string::npos) {
+            const auto lines = split(text.substr(at), '\n');
+            return "the simulator gave up: " +
+                   (lines.size() > 1 ? trim(lines[1]) : "for a reason that it does not say");
+        }
+        const auto loading = inspect::read_file(errors).value_or("");
+        const auto failed = loading.find("Loading Oclgrind plugin failed");
+        return failed == std::string::npos
+                   ? ""
+                   : "the simulator did not load the plugin: " + one_line(loading.substr(failed));
+    }
+    bool outside() const {
+        const auto text = inspect::read_file(log).value_or("");
+        return text.find("Invalid read of size") != std::string::npos ||
+               text.find("Invalid write of size") != std::string::npos;
+    }
+};
+
+void limit(int resource, double most) {
+    const auto value = static_cast<rlim_t>(most);
+    const rlimit both{value, value + 1};
+    setrlimit(resource, &both);
+}
+
+/// In the child.
+void launch(const model::Cell& cell, const CountSettings& settings, double seconds, const fs::path& folder,
+            const Said& said, Link& parent) {
+    if (const int errors = open(said.errors.c_str(), O_WRONLY | O_CREAT, 0600); errors >= 0) {
+        dup2(errors, STDERR_FILENO);
+        close(errors);
+    }
+    for (const auto& [name, value] :
+         std::initializer_list<std::pair<const char*, std::string>>{{"OCLGRIND_PLUGINS", settings.plugin.string()},
+                                                                    {"OCLGRIND_QUICK", "1"},
+                                                                    {"OCLGRIND_LOG", said.log.string()}})
+        setenv(name, value.c_str(), 1);
+    limit(RLIMIT_AS, static_cast<double>(most_bytes));
+    limit(RLIMIT_CPU, std::ceil(seconds));
+    Here here;
+    auto& session = here.open(here.devices({"oclgrind"}, nullptr).front().selector);
+    const auto as = some_gpu(session.facts(), settings.wave);
+    const auto before = [&] {
+        const auto point =
+            model::resolve(*cell.experiment, {*cell.variant, cell.point, as, settings.run.seed, settings.run.files});
+        Message known{{"point", Message::array()}};
+        for (const auto& [axis, value] : point.values()) known["point"].push_back({axis, value});
+        parent.send(known);
+        setenv("CLLAB_COUNT_FILE", (folder / "counts").c_str(), 1);
+        setenv("CLLAB_COUNT_WAVE", std::to_string(settings.wave).c_str(), 1);
+        setenv("CLLAB_COUNT_SECONDS", std::to_string(std::max(0.1, seconds - processor_seconds())).c_str(), 1);
+    };
+    const auto done = run::launch_once(session, settings.run, cell, as, before);
+    parent.send({{"status", static_cast<int>(done.status)},
+                 {"reason", done.reason},
+                 {"launches", done.launches},
+                 {"assumed", done.assumed}});
+}
+
+struct Heard {
+    Message last;
+    model::PointValues point;
+    bool silent = false;
+    int end = 0;  ///< its wait status
+};
+
+Heard listen(Worker& worker, double seconds) {
+    Heard out;
+    const double patience = 60 + 10 * seconds;  // other work may have most of the processor
+    for (std::string line;;) {
+        const auto event = worker.next(line, patience);
+        if (event == Worker::Event::silent) {
+            if (interrupted()) throw run::Interrupted{};
+            out.silent = true;
+            worker.kill_now();
+            return out;
+        }
+        if (event == Worker::Event::ended) {
+            out.end = worker.reap();
+            return out;
+        }
+        out.last = parse_json<Message>(line);
+        rethrow(out.last);
+        if (out.last.contains("point"))
+            for (const auto& one : out.last.at("point")) out.point.emplace_back(one.at(0), one.at(1));
+    }
+}
+
+bool ended_by(int status, std::initializer_list<int> signals) {
+    return WIFSIGNALED(status) && std::find(signals.begin(), signals.end(), WTERMSIG(status)) != signals.end();
+}
+
+void judge(const Heard& heard, const Said& said, double seconds, Simulated& out) {
+    using model::Status;
+    const auto fail = [&](Status status, const std::string& why) {
+        out.status = status;
+        out.trouble = why;
+    };
+    if (heard.silent) return fail(Status::timed_out, "the simulator stood still and was ended");
+    if (ended_by(heard.end, {SIGXCPU, SIGKILL})) {
+        out.too_long = true;
+        return fail(Status::timed_out, "a work-group takes longer to simulate than " + format_significant(seconds, 3) +
+                                           " s (--count-budget)");
+    }
+    if (WIFSIGNALED(heard.end))
+        return fail(Status::launch_failed, "the simulator crashed; it may use " + format_bytes(most_bytes) +
+                                               " of memory: " + death(heard.end));
+    if (heard.last.contains("status")) {
+        if (const auto status = static_cast<Status>(heard.last.at("status").get<int>()); status != Status::ok)
+            return fail(status, heard.last.at("reason"));
+    }
+    if (!out.launches.empty()) return;
+    const auto fatal = said.fatal();
+    fail(Status::launch_failed, fatal.empty() ? "the simulator ran no kernel of it" : fatal);
+}
+
+/// What is said of all launches of the operation.
+void complete(const model::Cell& cell, const Heard& heard, const Said& said, Simulated& out) {
+    const auto launches = heard.last.value("launches", std::size_t{1});
+    for (auto& counts : out.launches) {
+        counts.id = cell.id;
+        counts.point = out.point;
+        if (launches > 1) counts.launch = "one of " + std::to_string(launches) + " launches";
+        if (launches > 1 && counts.counted_groups < counts.groups)
+            counts.not_counted.push_back(
+                {"what depends on the data of launches before this one", "they were simulated in part"});
+        for (const auto& text : heard.last.value("assumed", std::vector<std::string>{}))
+            counts.not_counted.push_back({"other choices", "counted with " + text});
+        if (said.outside())
+            counts.not_counted.push_back(
+                {"what lies outside of buffers", "the kernel accesses it; `cllab run --check oclgrind` says where"});
+    }
+}
+
+model::CountGrowth growth_of(const model::Counts& c) {
+    return {c.point, c.items, c.instructions.mean, flops(c), asked_bytes(c), moved_bytes(c) / 32, distinct_bytes(c)};
+}
+
+}  // namespace
+
+void use_oclgrind_only(const std::string& for_what) {
+    setenv("OCL_ICD_VENDORS", count::oclgrind_library(for_what).c_str(), 1);
+    unsetenv("OCL_ICD_FILENAMES");
+}
+
+Simulated simulate(const model::Cell& cell, const CountSettings& settings, double seconds) {
+    const inspect::TempFolder folder;
+    const Said said{folder.path() / "log", folder.path() / "errors"};
+    Worker worker([&](Link& parent, Position&) { launch(cell, settings, seconds, folder.path(), said, parent); });
+    const auto heard = listen(worker, seconds);
+    Simulated out;
+    out.point = heard.point;
+    out.launches = count::read_launches(folder.path() / "counts");
+    judge(heard, said, seconds, out);
+    complete(cell, heard, said, out);
+    return out;
+}
+
+std::optional<model::Cell> smaller(const model::Cell& cell, const model::PointValues& point, std::int64_t divisor) {
+    constexpr std::int64_t large = 1024, least = 256;
+    auto out = cell;
+    bool any = false;
+    for (const auto& [name, text] : point) {
+        const auto& axes = cell.experiment->axes;
+        const auto axis = std::ranges::find(axes, name, &model::Axis::name);
+        const auto value = parse_integer(text);
+        const bool is_size = axis != axes.end() && axis->kind == model::Axis::Kind::integer && axis->tune.empty();
+        if (!is_size || !value || *value < large || *value / divisor < least) continue;
+        out.point.set(name, std::to_string(*value / divisor / axis->multiple_of * axis->multiple_of));
+        any = true;
+    }
+    return any ? std::optional(out) : std::nullopt;
+}
+
+Simulated count_cell(const model::Cell& cell, const CountSettings& settings) {
+    constexpr double first_share = 0.6;  // of the budget, where smaller points can be tried with the rest
+    const bool has_axes = !cell.point.values().empty();
+    auto out = simulate(cell, settings, settings.budget_seconds * (has_axes ? first_share : 1));
+    if (!out.too_long || !out.launches.empty()) {
+        if (!out.launches.empty()) out.status = model::Status::ok;
+        return out;
+    }
+    std::vector<Simulated> found;
+    double left = settings.budget_seconds * (1 - first_share);
+    for (const std::int64_t divisor : {64, 16, 4}) {
+        const auto other = smaller(cell, out.point, divisor);
+        if (!other || left < 1) continue;
+        auto one = simulate(*other, settings, left);
+        if (one.status != model::Status::ok) break;
+        for (const auto& c : one.launches) left -= c.seconds;
+        found.push_back(std::move(one));
+    }
+    if (found.empty()) return out;
+    auto largest = std::move(found.back());
+    found.pop_back();
+    for (auto& counts : largest.launches) {
+        counts.asked_point = out.point;
+        for (const auto& one : found)
+            for (const auto& c : one.launches)
+                if (c.kernel == counts.kernel) counts.growth.push_back(growth_of(c));
+        counts.growth.push_back(growth_of(counts));
+    }
+    return largest;
+}
+
+}  // namespace cllab::app

@@ -1,0 +1,44 @@
+// Launches in Oclgrind, each in a child process under limits, for what they execute: `cllab count`, and whoever else
+// wants to know.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "model/counts.hpp"
+#include "model/plan.hpp"
+#include "run/request.hpp"
+
+namespace cllab::app {
+
+struct CountSettings {
+    run::Settings run;
+    double budget_seconds = 5;  ///< of the processor, per cell
+    unsigned wave = 32;
+    std::filesystem::path plugin;
+};
+
+struct Simulated {
+    std::vector<model::Counts> launches;  ///< one of each kernel of the operation
+    model::Status status = model::Status::ok;
+    std::string trouble;    ///< of any other status, in a sentence
+    bool too_long = false;  ///< the budget ended before a group was done
+    model::PointValues point;
+};
+
+/// For this process and its children to come: Oclgrind is the only driver. Throws Error(environment) where it is not
+/// installed.
+void use_oclgrind_only(const std::string& for_what);
+
+/// The cell as it stands.
+Simulated simulate(const model::Cell& cell, const CountSettings& settings, double seconds);
+
+/// The cell; where it takes too long, smaller points of its axes, of which the largest that fits is the result and all
+/// show how the counts grow. Throws run::Interrupted.
+Simulated count_cell(const model::Cell& cell, const CountSettings& settings);
+
+/// The same cell with its large axes divided; nothing where none can be.
+std::optional<model::Cell> smaller(const model::Cell& cell, const model::PointValues& point, std::int64_t divisor);
+
+}  // namespace cllab::app

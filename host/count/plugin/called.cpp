@@ -1,0 +1,78 @@
+#include "count/plugin/called.hpp"
+
+#include <cctype>
+#include <set>
+#include <string_view>
+
+namespace cllab::count {
+namespace {
+
+using model::Operation;
+using Names = std::set<std::string, std::less<>>;
+
+const Names fused{"fma", "mad", "mix"};
+const Names divisions{"native_divide", "half_divide", "native_recip", "half_recip"};
+const Names multiplications{"degrees", "radians"};
+const Names additions{"fdim"};
+const Names comparisons{
+    "fabs",           "fmin",      "fmax",        "min",           "max",      "clamp",      "step",
+    "sign",           "copysign",  "ceil",        "floor",         "rint",     "round",      "trunc",
+    "fract",          "maxmag",    "minmag",      "nan",           "isequal",  "isnotequal", "isgreater",
+    "isgreaterequal", "isless",    "islessequal", "islessgreater", "isfinite", "isinf",      "isnan",
+    "isnormal",       "isordered", "isunordered", "signbit",       "nextafter"};
+const Names integer_multiplications{"mul24", "mad24", "mul_hi", "mad_hi", "mad_sat"};
+const Names free_of_cost{"shuffle", "shuffle2", "upsample"};
+
+bool starts(std::string_view text, std::string_view with) { return text.substr(0, with.size()) == with; }
+
+Called of_floats(const std::string& name) {
+    if (name == "dot") return {Called::Is::dot};
+    if (name == "select" || name == "bitselect" || name == "any" || name == "all")
+        return {Called::Is::operation, Operation::integer_add};
+    const std::pair<const Names*, Operation> kinds[] = {{&fused, Operation::float_fma},
+                                                        {&divisions, Operation::float_divide},
+                                                        {&multiplications, Operation::float_multiply},
+                                                        {&additions, Operation::float_add},
+                                                        {&comparisons, Operation::float_compare}};
+    for (const auto& [names, kind] : kinds)
+        if (names->count(name)) return {Called::Is::operation, kind};
+    return {Called::Is::operation, Operation::float_function, name};
+}
+
+Called intrinsic(const std::string& name, bool floats) {
+    if (starts(name, "llvm.fmuladd")) return {Called::Is::operation, Operation::float_fma};
+    if (starts(name, "llvm.fabs")) return {Called::Is::operation, Operation::float_compare};
+    if (starts(name, "llvm.mem")) return {Called::Is::memory};
+    for (const char* none : {"llvm.dbg", "llvm.lifetime", "llvm.assume"})
+        if (starts(name, none)) return {Called::Is::nothing};
+    return {floats ? Called::Is::other : Called::Is::operation, Operation::integer_add};
+}
+
+}  // namespace
+
+std::string plain_name(const std::string& mangled) {
+    if (!starts(mangled, "_Z")) return mangled;
+    std::size_t at = 2, length = 0;
+    while (at < mangled.size() && std::isdigit(static_cast<unsigned char>(mangled[at])))
+        length = 10 * length + static_cast<std::size_t>(mangled[at++] - '0');
+    return mangled.substr(at, length);
+}
+
+Called called(const std::string& mangled, bool floats) {
+    if (starts(mangled, "llvm.")) return intrinsic(mangled, floats);
+    const auto name = plain_name(mangled);
+    if (name == "barrier" || name == "work_group_barrier") return {Called::Is::barrier};
+    if (starts(name, "read_image") || starts(name, "write_image")) return {Called::Is::image};
+    for (const char* memory : {"vload", "vstore", "atom_", "atomic_", "async_work_group", "prefetch"})
+        if (starts(name, memory)) return {Called::Is::memory};
+    for (const char* other : {"get_", "wait_group", "mem_fence", "read_mem_fence", "write_mem_fence", "printf"})
+        if (starts(name, other)) return {Called::Is::other};
+    if (starts(name, "as_") || free_of_cost.count(name) || starts(name, "__")) return {Called::Is::nothing};
+    if (starts(name, "convert_"))
+        return floats ? Called{Called::Is::operation, Operation::conversion} : Called{Called::Is::other};
+    if (floats) return of_floats(name);
+    const bool multiplies = integer_multiplications.count(name) > 0;
+    return {Called::Is::operation, multiplies ? Operation::integer_multiply : Operation::integer_add};
+}
+
+}  // namespace cllab::count

@@ -1,0 +1,259 @@
+#include "count/plugin/code.hpp"
+
+#include <llvm/IR/DebugInfoMetadata.h>
+#include <llvm/IR/Function.h>
+#include <llvm/IR/Instructions.h>
+
+#include <algorithm>
+
+#include "count/plugin/block_order.hpp"
+#include "count/plugin/called.hpp"
+
+namespace cllab::count {
+namespace {
+
+using model::Operation;
+
+unsigned elements_of(const llvm::Type* type) {
+    const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
+    return vector ? vector->getNumElements() : 1;
+}
+
+unsigned bits_of(const llvm::Type* type) { return type->getScalarSizeInBits(); }
+
+bool is_float(const llvm::Type* type) { return type->isFPOrFPVectorTy(); }
+
+unsigned bytes_of(const llvm::Type* type) { return static_cast<unsigned>(type->getPrimitiveSizeInBits()) / 8; }
+
+/// What a device needs an instruction of its own for: an address that is computed, up to 16 bytes of an access.
+std::uint32_t weight_of(const llvm::Instruction& instruction) {
+    using I = llvm::Instruction;
+    constexpr unsigned widest_access = 16;
+    switch (instruction.getOpcode()) {
+        case I::Load:
+            return std::max(1u, (bytes_of(instruction.getType()) + widest_access - 1) / widest_access);
+        case I::Store:
+            return std::max(1u, (bytes_of(instruction.getOperand(0)->getType()) + widest_access - 1) / widest_access);
+        case I::GetElementPtr:
+            return llvm::cast<llvm::GetElementPtrInst>(instruction).hasAllConstantIndices() ? 0 : 1;
+        case I::Br:
+            return llvm::cast<llvm::BranchInst>(instruction).isConditional() ? 1 : 0;
+        case I::Switch:
+            return 1;
+        case I::SExt:
+            return elements_of(instruction.getType());
+        default:
+            return 0;
+    }
+}
+
+/// The operation that an instruction is; `out` is false for those that are none.
+Operation operation_of(const llvm::Instruction& instruction, bool& out) {
+    using I = llvm::Instruction;
+    out = true;
+    switch (instruction.getOpcode()) {
+        case I::FAdd:
+        case I::FSub:
+        case I::FNeg:
+            return Operation::float_add;
+        case I::FMul:
+            return Operation::float_multiply;
+        case I::FDiv:
+        case I::FRem:
+            return Operation::float_divide;
+        case I::FCmp:
+            return Operation::float_compare;
+        case I::Add:
+        case I::Sub:
+        case I::And:
+        case I::Or:
+        case I::Xor:
+        case I::Shl:
+        case I::LShr:
+        case I::AShr:
+        case I::ICmp:
+        case I::Select:
+            return Operation::integer_add;
+        case I::Mul:
+            return Operation::integer_multiply;
+        case I::SDiv:
+        case I::UDiv:
+        case I::SRem:
+        case I::URem:
+            return Operation::integer_divide;
+        case I::FPExt:
+        case I::FPTrunc:
+        case I::FPToSI:
+        case I::FPToUI:
+        case I::SIToFP:
+        case I::UIToFP:
+            return Operation::conversion;
+        default:
+            out = false;
+            return {};
+    }
+}
+
+}  // namespace
+
+Code::Code() { instructions_.emplace_back(); }  // number 0 is none: what no instruction asks for is put there
+
+std::uint32_t Code::find(const llvm::Instruction* instruction, std::uint32_t expected) {
+    if (expected < instructions_.size() && instructions_[expected].llvm == instruction) return expected;
+    auto known = numbers_.find(instruction);
+    if (known == numbers_.end()) {
+        add(*instruction->getFunction());
+        known = numbers_.find(instruction);
+    }
+    return known->second;
+}
+
+std::uint32_t Code::add_value(const llvm::Value* value) {
+    const auto number = size();
+    instructions_.emplace_back();
+    numbers_.emplace(value, number);
+    return number;
+}
+
+void Code::add(const llvm::Function& function) {
+    if (function.arg_size() > 0 && numbers_.count(function.arg_begin())) return;
+    for (const auto& argument : function.args()) add_value(&argument);
+    for (const auto& block : function)
+        for (const auto& instruction : block) instructions_[add_value(&instruction)].llvm = &instruction;
+    for (const auto* block : in_order(function)) add_block(*block);
+}
+
+void Code::add_block(const llvm::BasicBlock& block) {
+    bool begins = true;
+    for (const auto& instruction : block) {
+        const auto number = numbers_.at(&instruction);
+        if (begins) {
+            segments_.emplace_back();
+            instructions_[number].segment = static_cast<std::uint32_t>(segments_.size() - 1);
+        }
+        const auto segment = segments_.size() - 1;
+        Instruction out = instructions_[number];
+        describe(out, instruction);  // may add the functions that it calls, with their segments
+        auto& of = segments_[segment];
+        of.weight += out.weight;
+        of.instructions.push_back(number);
+        if (out.memory) of.memory.push_back(number);
+        of.calls = out.is == Instruction::Is::call;
+        of.returns = out.is == Instruction::Is::returns;
+        begins = of.calls || of.ends_at_barrier;
+        instructions_[number] = std::move(out);
+    }
+}
+
+void Code::does(Instruction& out, Operation kind, unsigned bits, unsigned elements, const std::string& name) {
+    const OperationName wanted{kind, bits, name};
+    auto at = std::find(operations_.begin(), operations_.end(), wanted);
+    if (at == operations_.end()) at = operations_.insert(operations_.end(), wanted);
+    out.does.push_back({static_cast<std::uint32_t>(at - operations_.begin()), elements});
+    out.weight += elements;
+    out.link = Link::arithmetic;
+}
+
+void Code::place(Instruction& out, const llvm::Instruction& instruction) {
+    const auto& at = instruction.getDebugLoc();
+    if (!at) return;
+    const auto name = at->getFilename().str();
+    auto& file = files_[name];
+    if (!file) file = std::make_unique<std::string>(name);
+    out.line = at.getLine();
+    out.file = file.get();
+}
+
+void Code::describe(Instruction& out, const llvm::Instruction& instruction) {
+    place(out, instruction);
+    out.weight = weight_of(instruction);
+    out.memory = llvm::isa<llvm::LoadInst>(instruction) || llvm::isa<llvm::StoreInst>(instruction);
+    bool is_operation = false;
+    const auto kind = operation_of(instruction, is_operation);
+    if (is_operation) {
+        const bool compares = llvm::isa<llvm::CmpInst>(instruction);
+        const auto* type = compares ? instruction.getOperand(0)->getType() : instruction.getType();
+        const unsigned bits = type->isPtrOrPtrVectorTy() ? 64 : bits_of(type);
+        does(out, kind, bits, elements_of(type));
+    }
+    if (llvm::isa<llvm::ReturnInst>(instruction)) out.is = Instruction::Is::returns;
+    const auto* phi = llvm::dyn_cast<llvm::PHINode>(&instruction);
+    if (phi) out.is = Instruction::Is::phi;
+    if (llvm::isa<llvm::CallInst>(instruction)) describe_call(out, instruction);
+    out.operands = static_cast<std::uint32_t>(operands_.size());
+    const auto add_operand = [&](const llvm::Value* value) {
+        const auto known = numbers_.find(value);
+        if (known != numbers_.end() || phi) operands_.push_back(known == numbers_.end() ? no_number : known->second);
+    };
+    if (const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
+        // Of a function of the text each argument has its place, constants too.
+        for (const auto& argument : call->args()) {
+            const auto known = numbers_.find(argument);
+            if (known != numbers_.end())
+                operands_.push_back(known->second);
+            else if (out.is == Instruction::Is::call)
+                operands_.push_back(no_number);
+        }
+    } else {
+        for (const auto& operand : instruction.operands()) add_operand(operand);
+    }
+    out.count = static_cast<std::uint32_t>(operands_.size()) - out.operands;
+}
+
+void Code::describe_call(Instruction& out, const llvm::Instruction& instruction) {
+    const auto& call = llvm::cast<llvm::CallInst>(instruction);
+    const auto* function = call.getCalledFunction();
+    if (!function) function = llvm::dyn_cast<llvm::Function>(call.getCalledOperand()->stripPointerCasts());
+    if (!function) return;
+    const auto segment = segments_.size() - 1;
+    if (!function->isDeclaration()) {
+        out.is = Instruction::Is::call;
+        out.weight = 1;
+        add(*function);
+        if (function->arg_size() > 0) out.first_argument = numbers_.at(function->arg_begin());
+        return;
+    }
+    const auto* first = call.arg_size() > 0 ? call.getArgOperand(0)->getType() : call.getType();
+    const auto* result = call.getType()->isVoidTy() ? first : call.getType();
+    const bool floats = is_float(first) || is_float(result);
+    const auto what = called(function->getName().str(), floats);
+    const auto elements = std::max(elements_of(first), elements_of(result));
+    switch (what.is) {
+        case Called::Is::operation: {
+            // A function of floats that gives an integer (ilogb, isnan) is one of floats.
+            const bool converts = what.kind == Operation::conversion;
+            const auto* type = !converts && floats && !is_float(result) ? first : result;
+            does(out, what.kind, bits_of(type), elements, what.function);
+            break;
+        }
+        case Called::Is::dot:
+            does(out, Operation::float_multiply, bits_of(first), 1);
+            if (elements > 1) does(out, Operation::float_fma, bits_of(first), elements - 1);
+            break;
+        case Called::Is::barrier:
+            segments_[segment].ends_at_barrier = true;
+            out.weight = 1;
+            break;
+        case Called::Is::image:
+            out.image = true;
+            out.link = Link::load;
+            out.weight = 1;
+            break;
+        case Called::Is::memory:
+            out.memory = true;
+            out.weight = 1;
+            break;
+        case Called::Is::other:
+            out.weight = 1;
+            break;
+        case Called::Is::nothing:
+            break;
+    }
+}
+
+std::uint32_t Code::incoming(const Instruction& phi, const llvm::BasicBlock* from) const {
+    const auto index = llvm::cast<llvm::PHINode>(phi.llvm)->getBasicBlockIndex(from);
+    return index < 0 ? no_number : operands_[phi.operands + static_cast<std::uint32_t>(index)];
+}
+
+}  // namespace cllab::count

@@ -1,0 +1,85 @@
+// The code of a kernel and of what it calls, as the plugin looks at it: values and instructions by number, what an
+// instruction is, and the segments that waves execute.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "count/wave/chain.hpp"
+#include "count/wave/replay.hpp"
+#include "model/counts.hpp"
+
+namespace llvm {
+class BasicBlock;
+class Function;
+class Instruction;
+class Value;
+}  // namespace llvm
+
+namespace cllab::count {
+
+inline constexpr std::uint32_t no_number = 0xFFFFFFFFu;
+
+/// What an instruction adds to the operations of a work-item.
+struct Does {
+    std::uint32_t operation = 0;  ///< number in Code::operations
+    std::uint32_t elements = 1;
+};
+
+struct Instruction {
+    enum class Is : std::uint8_t { plain, phi, call, returns };
+    const llvm::Instruction* llvm = nullptr;  ///< of arguments nothing
+    Is is = Is::plain;
+    Link link = Link::none;
+    bool image = false, memory = false;
+    std::uint32_t segment = no_number;      ///< that begins here
+    std::uint32_t operands = 0, count = 0;  ///< values in Code::operands
+    std::uint32_t weight = 0;
+    std::uint32_t first_argument = no_number;  ///< call: of the function's
+    std::uint32_t line = 0;
+    const std::string* file = nullptr;
+    std::vector<Does> does{};
+};
+
+struct OperationName {
+    model::Operation kind;
+    unsigned bits;
+    std::string function;
+    bool operator==(const OperationName&) const = default;
+};
+
+class Code {
+public:
+    Code();
+    /// The instruction's number. `expected`: where it probably is.
+    std::uint32_t find(const llvm::Instruction* instruction, std::uint32_t expected);
+    const Instruction& operator[](std::uint32_t number) const { return instructions_[number]; }
+    std::uint32_t size() const { return static_cast<std::uint32_t>(instructions_.size()); }
+    const std::vector<Segment>& segments() const { return segments_; }
+    const std::vector<OperationName>& operations() const { return operations_; }
+    const std::uint32_t* operands(const Instruction& of) const { return operands_.data() + of.operands; }
+    /// phi: the operand that comes from this block; no_number for a constant.
+    std::uint32_t incoming(const Instruction& phi, const llvm::BasicBlock* from) const;
+
+private:
+    void add(const llvm::Function& function);
+    std::uint32_t add_value(const llvm::Value* value);
+    void add_block(const llvm::BasicBlock& block);
+    void describe(Instruction& out, const llvm::Instruction& instruction);
+    void describe_call(Instruction& out, const llvm::Instruction& instruction);
+    void does(Instruction& out, model::Operation kind, unsigned bits, unsigned elements, const std::string& name = {});
+    void place(Instruction& out, const llvm::Instruction& instruction);
+
+    std::vector<Instruction> instructions_;  ///< by number; arguments are among them
+    std::vector<std::uint32_t> operands_;
+    std::vector<Segment> segments_;
+    std::vector<OperationName> operations_;
+    std::unordered_map<const llvm::Value*, std::uint32_t> numbers_;
+    std::unordered_map<std::string, std::unique_ptr<std::string>> files_;
+};
+
+}  // namespace cllab::count

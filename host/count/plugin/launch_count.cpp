@@ -1,0 +1,202 @@
+#include "count/plugin/launch_count.hpp"
+
+#include <algorithm>
+
+namespace cllab::count {
+namespace {
+
+Access access_of(const Seen& seen, std::uint32_t instruction, bool first) {
+    Access out;
+    out.address = seen.address;
+    out.bytes = seen.bytes;
+    out.instruction = instruction & ((1u << Access::instruction_bits) - 1);
+    out.space = seen.space;
+    out.what = seen.what;
+    out.first = first;
+    return out;
+}
+
+}  // namespace
+
+void LaunchCount::begin_group(std::uint64_t items) {
+    group_items_ = items;
+    if (items_.size() < items) items_.resize(items);
+    number_ = expected_ = no_number;
+    item_ = nullptr;
+    finished_ = 0;
+    barriers_ = 0;
+    local_.clear();
+    global_.clear();
+    std::fill(counts_.by_lanes.begin(), counts_.by_lanes.end(), 0);
+    std::fill(counts_.by_waves.begin(), counts_.by_waves.end(), 0);
+}
+
+void LaunchCount::begin_item(std::uint32_t item) {
+    auto& one = items_[item];
+    one.lane.depth = 0;
+    one.stored.clear();
+    one.calls.clear();
+    std::fill(one.values.begin(), one.values.end(), Depth{});  // arguments depend on nothing
+}
+
+void LaunchCount::enter(std::uint32_t item) {
+    if (number_ != no_number && item / wave_ != number_ / wave_) flush();
+    number_ = item;
+    item_ = &items_[item];
+    expected_ = no_number;
+}
+
+void LaunchCount::flush() {
+    if (number_ == no_number) return;
+    const auto first = number_ / wave_ * wave_;
+    const auto count = std::min<std::uint64_t>(wave_, items_.size() - first);
+    std::vector<Lane> lanes;
+    for (std::uint64_t i = 0; i < count; ++i) lanes.push_back(std::move(items_[first + i].lane));
+    requests_.instructions.resize(code_.size());
+    replay(lanes, code_.segments(), counts_, requests_);
+    for (std::uint64_t i = 0; i < count; ++i) items_[first + i].lane = std::move(lanes[i]);
+}
+
+void LaunchCount::executed(std::uint32_t item, const llvm::Instruction* instruction, const llvm::BasicBlock* previous) {
+    if (item != number_) enter(item);
+    const auto number = code_.find(instruction, expected_);
+    expected_ = number + 1;
+    const auto& of = code_[number];
+    if (of.segment != no_number) item_->lane.trace.push_back(of.segment);
+    follow(of, number, previous);
+    pending_.clear();
+}
+
+void LaunchCount::settle_phis() {
+    for (const auto& [number, depth] : phis_) item_->values[number] = depth;
+    phis_.clear();
+}
+
+Depth LaunchCount::operands_of(const Instruction& of) const {
+    Depth out;
+    const auto* operands = code_.operands(of);
+    for (std::uint32_t i = 0; i < of.count; ++i)
+        if (operands[i] != no_number) out.join(item_->values[operands[i]]);
+    return out;
+}
+
+void LaunchCount::follow(const Instruction& of, std::uint32_t number, const llvm::BasicBlock* previous) {
+    auto& values = item_->values;
+    if (values.size() < code_.size()) values.resize(code_.size());
+    if (of.is == Instruction::Is::phi) {  // all of a block read what was before any of them
+        const auto from = code_.incoming(of, previous);
+        phis_.emplace_back(number, from == no_number ? Depth{} : values[from]);
+        return;
+    }
+    if (!phis_.empty()) settle_phis();
+    if (of.is == Instruction::Is::call) return call(of, number);
+    auto depth = operands_of(of);
+    depth.add(of.link);
+    if (of.is == Instruction::Is::returns && !item_->calls.empty()) {
+        values[item_->calls.back()] = depth;
+        item_->calls.pop_back();
+        return;
+    }
+    if (!pending_.empty()) touch_memory(depth, of, number);
+    values[number] = depth;
+    longest_.join(depth);
+}
+
+void LaunchCount::call(const Instruction& of, std::uint32_t number) {
+    item_->calls.push_back(number);
+    const auto* operands = code_.operands(of);
+    for (std::uint32_t i = 0; i < of.count; ++i)
+        item_->values[of.first_argument + i] = operands[i] == no_number ? Depth{} : item_->values[operands[i]];
+}
+
+void LaunchCount::touch_memory(Depth& depth, const Instruction& of, std::uint32_t number) {
+    bool first = true;
+    const auto before = depth;
+    for (const auto& seen : pending_) {
+        auto& stored = seen.space == Space::private_memory ? item_->stored
+                       : seen.space == Space::local        ? local_
+                                                           : global_;
+        if (seen.what == What::store) {
+            stored.store(seen.address, seen.bytes, before, number_, barriers_);
+        } else {
+            auto loaded = before;
+            if (seen.what == What::load) stored.load(seen.address, seen.bytes, loaded, number_, barriers_);
+            loaded.add(of.image                              ? Link::none
+                       : seen.what == What::atomic           ? Link::atomic
+                       : seen.space == Space::private_memory ? Link::none
+                       : seen.space == Space::local          ? Link::local_load
+                                                             : Link::load);
+            depth.join(loaded);
+        }
+        if (of.image) continue;
+        item_->lane.accesses.push_back(access_of(seen, number, first));
+        first = false;
+    }
+}
+
+void LaunchCount::flush_copies() {
+    constexpr std::uint32_t no_instruction = 0;
+    requests_.instructions.resize(code_.size());
+    std::vector<Access> together;
+    for (const auto what : {What::load, What::store})
+        for (const auto space : {Space::global, Space::local}) {
+            const auto ask = [&] {
+                if (!together.empty()) requests_.request(together);
+                together.clear();
+            };
+            for (const auto& seen : copied_) {
+                if (seen.what != what || seen.space != space) continue;
+                together.push_back(access_of(seen, no_instruction, true));
+                if (together.size() == wave_) ask();
+            }
+            ask();
+        }
+    copied_.clear();
+}
+
+void LaunchCount::barrier() {
+    flush();
+    number_ = no_number;
+    flush_copies();
+    ++barriers_;
+}
+
+CountedGroup LaunchCount::group_so_far() const {
+    CountedGroup out;
+    out.items = finished_;
+    out.tally = requests_.group;
+    out.operations.resize(code_.operations().size());
+    const auto& segments = code_.segments();
+    for (std::size_t s = 0; s < counts_.by_lanes.size(); ++s) {
+        const auto lanes = counts_.by_lanes[s];
+        if (lanes == 0) continue;
+        out.instructions += lanes * segments[s].weight;
+        out.issued += counts_.by_waves[s] * segments[s].weight;
+        if (segments[s].ends_at_barrier) out.barriers += lanes;
+        for (const auto number : segments[s].instructions) {
+            const auto& instruction = code_[number];
+            if (instruction.image) out.image_accesses += lanes;
+            for (const auto& does : instruction.does) out.operations[does.operation] += lanes * does.elements;
+        }
+    }
+    out.so_far = requests_.launch;
+    return out;
+}
+
+void LaunchCount::end_group() {
+    flush();
+    flush_copies();
+    groups_.push_back(group_so_far());
+    requests_.end_group();
+    groups_.back().so_far = requests_.launch;
+    by_waves_.resize(counts_.by_waves.size());
+    for (std::size_t s = 0; s < by_waves_.size(); ++s) by_waves_[s] += counts_.by_waves[s];
+    number_ = no_number;
+    item_ = nullptr;
+}
+
+std::uint64_t LaunchCount::executions(std::uint32_t segment) const {
+    return segment < by_waves_.size() ? by_waves_[segment] : 0;
+}
+
+}  // namespace cllab::count

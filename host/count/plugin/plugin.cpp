@@ -1,0 +1,209 @@
+// The plugin that Oclgrind loads to count what a launch executes. It runs in a child process of the program, which sets
+// CLLAB_COUNT_FILE just before the launch that it wants counted; see count/simulated.hpp for the variables.
+#include <oclgrind/Context.h>
+#include <oclgrind/Kernel.h>
+#include <oclgrind/KernelInvocation.h>
+#include <oclgrind/Memory.h>
+#include <oclgrind/Plugin.h>
+#include <oclgrind/WorkGroup.h>
+#include <oclgrind/WorkItem.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <ctime>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "count/plugin/launch_count.hpp"
+#include "count/plugin/output.hpp"
+
+namespace cllab::count {
+namespace {
+
+// Oclgrind's quick mode runs the first and the last group, and a plugin has no say in it. Its list of groups is
+// private; an explicit instantiation may name it.
+std::vector<oclgrind::Size3>& groups_of(oclgrind::KernelInvocation& invocation);
+template <auto Member>
+struct Reach {
+    friend std::vector<oclgrind::Size3>& groups_of(oclgrind::KernelInvocation& invocation) {
+        return invocation.*Member;
+    }
+};
+template struct Reach<&oclgrind::KernelInvocation::m_workGroups>;
+
+double variable(const char* name, double otherwise) {
+    const char* text = std::getenv(name);
+    return text ? std::strtod(text, nullptr) : otherwise;
+}
+
+std::uint64_t product(const oclgrind::Size3& s) { return std::uint64_t{s.x} * s.y * s.z; }
+
+class Counter : public oclgrind::Plugin {
+public:
+    using oclgrind::Plugin::Plugin;
+
+    bool isThreadSafe() const override { return false; }
+
+    void kernelBegin(const oclgrind::KernelInvocation* invocation) override {
+        const char* file = std::getenv("CLLAB_COUNT_FILE");
+        if (!file) return;
+        start_ = now();
+        invocation_ = const_cast<oclgrind::KernelInvocation*>(invocation);
+        ++facts_.number;
+        facts_.kernel = invocation->getKernel()->getName();
+        facts_.items = product(invocation->getGlobalSize());
+        facts_.groups = product(invocation->getNumGroups());
+        facts_.group_items = product(invocation->getLocalSize());
+        facts_.finished = false;
+        path_ = std::string(file) + "." + std::to_string(facts_.number);
+        seconds_ = variable("CLLAB_COUNT_SECONDS", 5);
+        most_groups_ = static_cast<std::size_t>(variable("CLLAB_COUNT_GROUPS", 16));
+        between_ = 0;
+        // A kernel that an operation launches again and again is counted once.
+        if (!known_.insert(facts_.kernel).second) {
+            groups_of(*invocation_).clear();
+            return;
+        }
+        count_ = std::make_unique<LaunchCount>(static_cast<unsigned>(variable("CLLAB_COUNT_WAVE", 32)));
+    }
+    void kernelEnd(const oclgrind::KernelInvocation*) override {
+        if (!count_) return;
+        facts_.finished = true;
+        write_now(count_->groups());
+        count_.reset();
+    }
+    void workGroupBegin(const oclgrind::WorkGroup* group) override {
+        if (!count_) return;
+        group_size_ = group->getGroupSize();
+        item_ = nullptr;
+        count_->begin_group(product(group_size_));
+    }
+    void workGroupBarrier(const oclgrind::WorkGroup*, uint32_t) override {
+        if (!count_) return;
+        count_->barrier();
+        item_ = nullptr;
+    }
+    void workGroupComplete(const oclgrind::WorkGroup*) override {
+        if (!count_) return;
+        count_->end_group();
+        choose_next();
+    }
+    void workItemBegin(const oclgrind::WorkItem* item) override {
+        if (!count_) return;
+        if (count_->groups().empty()) checkpoint();
+        count_->begin_item(number_of(item));
+    }
+    void workItemComplete(const oclgrind::WorkItem*) override {
+        if (count_) count_->end_item();
+    }
+    void instructionExecuted(const oclgrind::WorkItem* item, const llvm::Instruction* instruction,
+                             const oclgrind::TypedValue&) override {
+        if (!count_) return;
+        if (item != item_) {
+            item_ = item;
+            number_ = number_of(item);
+        }
+        count_->executed(number_, instruction, item->getPreviousBlock());
+    }
+    void memoryLoad(const oclgrind::Memory* memory, const oclgrind::WorkItem*, size_t address, size_t size) override {
+        if (count_) count_->access(seen(memory, address, size, What::load));
+    }
+    void memoryStore(const oclgrind::Memory* memory, const oclgrind::WorkItem*, size_t address, size_t size,
+                     const uint8_t*) override {
+        if (count_) count_->access(seen(memory, address, size, What::store));
+    }
+    void memoryLoad(const oclgrind::Memory* memory, const oclgrind::WorkGroup*, size_t address, size_t size) override {
+        if (count_) count_->copied(seen(memory, address, size, What::load));
+    }
+    void memoryStore(const oclgrind::Memory* memory, const oclgrind::WorkGroup*, size_t address, size_t size,
+                     const uint8_t*) override {
+        if (count_) count_->copied(seen(memory, address, size, What::store));
+    }
+    /// Every atomic loads; a compare-exchange that fails does not store.
+    void memoryAtomicLoad(const oclgrind::Memory* memory, const oclgrind::WorkItem*, oclgrind::AtomicOp, size_t address,
+                          size_t size) override {
+        if (count_) count_->access(seen(memory, address, size, What::atomic));
+    }
+
+private:
+    std::uint32_t number_of(const oclgrind::WorkItem* item) const {
+        const auto id = item->getLocalID();
+        return static_cast<std::uint32_t>(id.x + group_size_.x * (id.y + group_size_.y * id.z));
+    }
+    static Seen seen(const oclgrind::Memory* memory, size_t address, size_t size, What what) {
+        return {address, static_cast<std::uint32_t>(size), static_cast<Space>(memory->getAddressSpace()), what};
+    }
+    /// Of the processor: what else runs on the machine is not this launch's.
+    static double now() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+    double spent() const { return now() - start_; }
+
+    /// Drops groups for which there is no time, or adds some between the first and the last.
+    void choose_next() {
+        auto& groups = groups_of(*invocation_);
+        const auto done = count_->groups().size();
+        const double each = spent() / static_cast<double>(done);
+        const bool has_time = spent() + 1.2 * each < seconds_;
+        if (!has_time) {
+            groups.resize(done);
+        } else if (done == groups.size() && done < most_groups_ && done < facts_.groups) {
+            groups.push_back(next_group());
+        }
+        write_now(count_->groups());
+    }
+    /// All of them in order where there are few; else the one in the middle, then others spread by the golden ratio.
+    oclgrind::Size3 next_group() {
+        const auto all = invocation_->getNumGroups();
+        ++between_;
+        if (facts_.groups <= most_groups_) return {between_, all};
+        constexpr double steps[] = {0.7548776662, 0.5698402910, 0.6180339887};
+        oclgrind::Size3 out;
+        for (unsigned i = 0; i < 3; ++i) {
+            double whole = 0;
+            const double at = std::modf(0.5 + steps[i] * static_cast<double>(between_ - 1), &whole);
+            out[i] = static_cast<size_t>(at * static_cast<double>(all[i]));
+        }
+        return out;
+    }
+    /// While the first group runs: what there is by now, for a process that has no more time.
+    void checkpoint() {
+        if (spent() < written_after_ + 0.25 || !count_->has_whole_waves()) return;
+        count_->flush();
+        auto group = count_->group_so_far();
+        group.whole = false;
+        write_now({std::move(group)});
+    }
+    void write_now(const std::vector<CountedGroup>& groups) {
+        written_after_ = facts_.seconds = spent();
+        write(path_, facts_, *count_, groups);
+    }
+
+    std::unique_ptr<LaunchCount> count_;
+    LaunchFacts facts_{.number = 0};
+    std::set<std::string> known_;
+    std::string path_;
+    double start_ = 0;
+    double seconds_ = 5, written_after_ = 0;
+    std::size_t most_groups_ = 16, between_ = 0;
+    oclgrind::KernelInvocation* invocation_ = nullptr;
+    const oclgrind::WorkItem* item_ = nullptr;
+    std::uint32_t number_ = 0;
+    oclgrind::Size3 group_size_;
+};
+
+std::unique_ptr<Counter> counter;
+
+}  // namespace
+}  // namespace cllab::count
+
+extern "C" [[gnu::visibility("default")]] void initializePlugins(oclgrind::Context* context) {
+    cllab::count::counter = std::make_unique<cllab::count::Counter>(context);
+    context->registerPlugin(cllab::count::counter.get());
+}
+
+extern "C" [[gnu::visibility("default")]] void releasePlugins(oclgrind::Context* context) {
+    context->unregisterPlugin(cllab::count::counter.get());
+    cllab::count::counter.reset();
+}

@@ -1,0 +1,75 @@
+// Chains of operations of which each needs the result of the one before: every value carries the longest that led to
+// it, also through memory.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "count/wave/flat_map.hpp"
+
+namespace cllab::count {
+
+enum class Link : std::uint8_t { load, local_load, arithmetic, atomic, none };
+inline constexpr std::size_t links = 4;
+
+/// How much of a path each link is: what GPUs take, to the nearest power of ten or so.
+inline constexpr std::array<std::uint32_t, links> link_cost{100, 8, 1, 100};
+
+struct Depth {
+    std::array<std::uint32_t, links> longest{};  ///< of each kind of link, along any path
+    std::array<std::uint32_t, links> path{};     ///< along the path of the highest cost
+    std::uint32_t cost = 0;                      ///< of that path
+
+    void join(const Depth& other) {
+        for (std::size_t i = 0; i < links; ++i) longest[i] = std::max(longest[i], other.longest[i]);
+        if (other.cost <= cost) return;
+        cost = other.cost;
+        path = other.path;
+    }
+    void add(Link link) {
+        if (link == Link::none) return;
+        const auto i = static_cast<std::size_t>(link);
+        ++longest[i];
+        ++path[i];
+        cost += link_cost[i];
+    }
+};
+
+/// What was stored in an address space, by words of four bytes.
+class StoredDepths {
+public:
+    /// By `item` after so many barriers of its group.
+    void store(std::uint64_t address, std::uint64_t bytes, const Depth& depth, std::uint32_t item,
+               std::uint32_t barriers) {
+        for_words(address, bytes, [&](std::uint64_t word) { words_[word] = {depth, item, barriers}; });
+    }
+    /// Joins what a load finds there. What another work-item stored since the last barrier is not seen: the order in
+    /// which a simulator runs them is no dependency.
+    void load(std::uint64_t address, std::uint64_t bytes, Depth& depth, std::uint32_t item,
+              std::uint32_t barriers) const {
+        if (words_.size() == 0) return;
+        for_words(address, bytes, [&](std::uint64_t word) {
+            const auto* found = words_.find(word);
+            if (found && (found->item == item || found->barriers < barriers)) depth.join(found->depth);
+        });
+    }
+    void clear() { words_.clear(); }
+
+private:
+    struct Stored {
+        Depth depth;
+        std::uint32_t item = 0, barriers = 0;
+    };
+    template <class Visit>
+    static void for_words(std::uint64_t address, std::uint64_t bytes, Visit visit) {
+        constexpr std::uint64_t most_words = 64;  // of one access; a copy of a large struct is one
+        const auto first = address / 4, last = (address + std::max<std::uint64_t>(bytes, 1) - 1) / 4;
+        for (auto word = first; word <= std::min(last, first + most_words); ++word) visit(word);
+    }
+
+    FlatMap<Stored> words_;
+};
+
+}  // namespace cllab::count

@@ -1,0 +1,288 @@
+#include "report/table/counts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <ostream>
+#include <set>
+#include <tuple>
+
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "json/write_fields.hpp"
+#include "model/count_fields.hpp"
+#include "report/records/json_point.hpp"
+#include "report/records/points.hpp"
+#include "report/table/layout.hpp"
+
+namespace cllab::report {
+namespace {
+
+using namespace model;
+using All = std::vector<Counts>;
+using Of = std::function<double(const Counts&)>;
+using Text = std::function<std::string(const Counts&)>;
+
+std::string number(double value) { return format_significant(value, 4); }
+
+/// The mean, and the range over the groups that were counted where they differ.
+std::string text_of(const Amount& a) {
+    const double difference = a.high - a.low;
+    if (difference <= 1e-6 * a.high) return number(a.mean);
+    return number(a.mean) + " [" + number(a.low) + " .. " + number(a.high) + "]";
+}
+
+std::string ratio(double over, double under) { return under > 0 ? number(over / under) : "-"; }
+
+struct Line {
+    std::string title;
+    std::vector<std::string> cells;  ///< none: a heading
+    bool differs = false;
+};
+
+class Table {
+public:
+    explicit Table(const All& all) : all_(all) {}
+
+    void heading(const std::string& title) { heading_ = title; }
+    /// Always there.
+    void text(const std::string& title, const Text& of) {
+        Line line{title, {}};
+        for (const auto& counts : all_) line.cells.push_back(of(counts));
+        line.differs = std::any_of(line.cells.begin(), line.cells.end(),
+                                   [&](const auto& cell) { return cell != line.cells.front(); });
+        if (!heading_.empty()) lines_.push_back({std::exchange(heading_, {}), {}});
+        lines_.push_back(std::move(line));
+    }
+    /// Where it is above zero in one of them.
+    void text(const std::string& title, const Of& there, const Text& of) {
+        if (std::any_of(all_.begin(), all_.end(), [&](const auto& counts) { return there(counts) > 0; }))
+            text(title, of);
+    }
+    void amount(const std::string& title, const std::function<const Amount&(const Counts&)>& of) {
+        text(
+            title, [&](const Counts& c) { return of(c).high; }, [&](const Counts& c) { return text_of(of(c)); });
+    }
+    void value(const std::string& title, const Of& of) {
+        text(title, of, [&](const Counts& c) { return number(of(c)); });
+    }
+    const std::vector<Line>& lines() const { return lines_; }
+
+private:
+    const All& all_;
+    std::string heading_;
+    std::vector<Line> lines_;
+};
+
+std::string title_of(const OperationCount& o) {
+    const auto bits = std::to_string(o.bits);
+    switch (o.kind) {
+        case Operation::float_add:
+            return "float" + bits + " add";
+        case Operation::float_multiply:
+            return "float" + bits + " multiply";
+        case Operation::float_fma:
+            return "float" + bits + " fma";
+        case Operation::float_divide:
+            return "float" + bits + " divide";
+        case Operation::float_compare:
+            return "float" + bits + " compare, min, max";
+        case Operation::float_function:
+            return "float" + bits + " " + o.function;
+        case Operation::integer_add:
+            return "int" + bits + " add, logic";
+        case Operation::integer_multiply:
+            return "int" + bits + " multiply";
+        case Operation::integer_divide:
+            return "int" + bits + " divide";
+        case Operation::conversion:
+            return "convert to " + bits + " bits";
+    }
+    return {};
+}
+
+void add_operations(Table& table, const All& all) {
+    std::set<std::tuple<Operation, unsigned, std::string>> kinds;
+    for (const auto& counts : all)
+        for (const auto& o : counts.operations) kinds.emplace(o.kind, o.bits, o.function);
+    static const Amount none;
+    table.heading("operations per work-item");
+    for (const auto& [kind, bits, function] : kinds) {
+        const OperationCount wanted{kind, bits, function, {}};
+        table.amount(title_of(wanted), [&](const Counts& c) -> const Amount& {
+            for (const auto& o : c.operations)
+                if (o.kind == wanted.kind && o.bits == wanted.bits && o.function == wanted.function) return o.per_item;
+            return none;
+        });
+    }
+}
+
+/// "4 of at least 4": what a request takes and what it could take.
+std::string of_least(const Amount& found, const Amount& least, const Amount& requests) {
+    if (!(requests.mean > 0)) return "-";
+    return ratio(found.mean, requests.mean) + " of at least " + ratio(least.mean, requests.mean);
+}
+
+void add_global(Table& table) {
+    table.heading("global memory per work-item");
+    table.amount("bytes read", [](const Counts& c) -> const Amount& { return c.global.load_bytes; });
+    table.amount("bytes written", [](const Counts& c) -> const Amount& { return c.global.store_bytes; });
+    table.amount("constant bytes read", [](const Counts& c) -> const Amount& { return c.constant.load_bytes; });
+    table.value("bytes moved in sectors of 32", moved_bytes);
+    table.value("different bytes", distinct_bytes);
+    table.text(
+        "sectors per read", [](const Counts& c) { return c.reads.requests.high; },
+        [](const Counts& c) { return of_least(c.reads.sectors, c.reads.least_sectors, c.reads.requests); });
+    table.text(
+        "sectors per write", [](const Counts& c) { return c.writes.requests.high; },
+        [](const Counts& c) { return of_least(c.writes.sectors, c.writes.least_sectors, c.writes.requests); });
+    table.heading("floating-point operations");
+    const auto flop = [](const Counts& c) { return flops(c); };
+    table.value("FLOP per work-item", flop);
+    table.text("FLOP per byte asked", flop, [](const Counts& c) { return ratio(flops(c), asked_bytes(c)); });
+    table.text("FLOP per byte moved", flop, [](const Counts& c) { return ratio(flops(c), moved_bytes(c)); });
+    table.text("FLOP per different byte", flop, [](const Counts& c) { return ratio(flops(c), distinct_bytes(c)); });
+}
+
+void add_near(Table& table) {
+    table.heading("local and private memory per work-item");
+    table.amount("local bytes read", [](const Counts& c) -> const Amount& { return c.local.load_bytes; });
+    table.amount("local bytes written", [](const Counts& c) -> const Amount& { return c.local.store_bytes; });
+    table.text(
+        "ways per local read", [](const Counts& c) { return c.local_reads.requests.high; },
+        [](const Counts& c) { return of_least(c.local_reads.ways, c.local_reads.least_ways, c.local_reads.requests); });
+    table.text(
+        "ways per local write", [](const Counts& c) { return c.local_writes.requests.high; },
+        [](const Counts& c) {
+            return of_least(c.local_writes.ways, c.local_writes.least_ways, c.local_writes.requests);
+        });
+    table.amount("private bytes read", [](const Counts& c) -> const Amount& { return c.private_memory.load_bytes; });
+    table.amount("private bytes written",
+                 [](const Counts& c) -> const Amount& { return c.private_memory.store_bytes; });
+    table.amount("barriers", [](const Counts& c) -> const Amount& { return c.barriers; });
+}
+
+void add_atomics(Table& table, const std::string& space, Atomics Counts::*where) {
+    table.heading("atomics on " + space + " memory");
+    table.amount("per work-item", [=](const Counts& c) -> const Amount& { return (c.*where).number; });
+    table.text(
+        "lanes that meet per request", [=](const Counts& c) { return (c.*where).requests.high; },
+        [=](const Counts& c) { return ratio((c.*where).turns.mean, (c.*where).requests.mean); });
+    table.value("most of a group on one address", [=](const Counts& c) { return (c.*where).most_in_group; });
+    table.value("different addresses", [=](const Counts& c) { return (c.*where).addresses; });
+}
+
+Table table_of(const All& all) {
+    Table table(all);
+    table.text("work-items",
+               [](const Counts& c) { return fmt::format("{:.0f} in groups of {:.0f}", c.items, c.group_items); });
+    table.text("groups counted",
+               [](const Counts& c) { return fmt::format("{:.0f} of {:.0f}", c.counted_groups, c.groups); });
+    add_operations(table, all);
+    add_global(table);
+    add_near(table);
+    add_atomics(table, "global", &Counts::global_atomics);
+    add_atomics(table, "local", &Counts::local_atomics);
+    table.heading("waves");
+    table.text("work-items per wave", [](const Counts& c) { return std::to_string(c.wave); });
+    table.text("instructions per wave", [](const Counts& c) { return number(c.issued.mean * c.wave); });
+    table.text("lanes active", [](const Counts& c) { return fmt::format("{:.0f} %", 100 * c.lanes_active); });
+    table.heading("longest dependent chain of a work-item");
+    table.value("global loads", [](const Counts& c) { return c.longest.loads; });
+    table.value("local loads", [](const Counts& c) { return c.longest.local_loads; });
+    table.value("arithmetic operations", [](const Counts& c) { return c.longest.arithmetic; });
+    table.value("atomics", [](const Counts& c) { return c.longest.atomics; });
+    return table;
+}
+
+std::string heading_of(const Counts& c) {
+    return c.id.find(c.kernel) == std::string::npos ? c.id + " " + c.kernel : c.id;
+}
+
+/// As many of them side by side as there is room for.
+void print_table(std::ostream& out, const All& all, const TableStyle& style) {
+    const auto table = table_of(all);
+    constexpr std::size_t between = 2;
+    std::vector<std::size_t> widths;
+    std::size_t titles = 0;
+    for (std::size_t k = 0; k < all.size(); ++k) {
+        widths.push_back(display_width(heading_of(all[k])));
+        for (const auto& line : table.lines())
+            if (!line.cells.empty()) widths.back() = std::max(widths.back(), display_width(line.cells[k]));
+    }
+    for (const auto& line : table.lines()) titles = std::max(titles, display_width(line.title) + between);
+    for (std::size_t first = 0, last = 0; first < all.size(); first = last) {
+        std::size_t room = titles + between;
+        do room += widths[last] + between;
+        while (++last < all.size() && (style.width == 0 || room + widths[last] + between <= style.width));
+        const auto row = [&](const std::string& mark, const std::string& title, const auto& cell_of) {
+            std::string text = fmt::format("{:<2}{:<{}}", mark, title, titles);
+            for (std::size_t k = first; k < last; ++k)
+                text += std::string(between + widths[k] - display_width(cell_of(k)), ' ') + cell_of(k);
+            return text.substr(0, text.find_last_not_of(' ') + 1);
+        };
+        out << row("", "", [&](std::size_t k) { return printable(heading_of(all[k])); }) << '\n';
+        for (const auto& line : table.lines()) {
+            if (line.cells.empty())
+                out << paint(line.title, Tone::strong, style.colour) << '\n';
+            else
+                out << row(line.differs ? "*" : "", line.title, [&](std::size_t k) { return line.cells[k]; }) << '\n';
+        }
+        out << '\n';
+    }
+}
+
+/// "12.5 sectors of at least 4": what stands out about a line.
+std::string cost_of(const CountedLine& line) {
+    std::vector<std::string> out;
+    if (line.sectors > 0) out.push_back(number(line.sectors) + " sectors of at least " + number(line.least_sectors));
+    if (line.ways > 0) out.push_back(number(line.ways) + " bank ways of at least " + number(line.least_ways));
+    if (line.atomic_turns > 0) out.push_back(number(line.atomic_turns) + " atomic turns");
+    if (out.empty()) out.push_back(number(line.instructions) + " instructions");
+    return join(out, ", ");
+}
+
+void print_lines(std::ostream& out, const Counts& c, const TableStyle& style) {
+    constexpr std::size_t most_lines = 5;
+    out << wrap_heading(heading_of(c), ": costliest lines, per work-item of a full wave", style.text_width(),
+                        style.colour);
+    for (std::size_t i = 0; i < std::min(c.lines.size(), most_lines); ++i) {
+        const auto& line = c.lines[i];
+        out << fmt::format("  {}:{}: {}\n", printable(line.file), line.line, cost_of(line));
+        if (!line.text.empty()) out << "      " << printable(line.text) << '\n';
+    }
+}
+
+void print_notes(std::ostream& out, const Counts& c, const TableStyle& style) {
+    if (!c.asked_point.empty())
+        out << wrap("counted at " + point_text(c.point) + ", because " + point_text(c.asked_point) +
+                        " takes longer than the budget",
+                    "  ", style.text_width());
+    for (const auto& g : c.growth)
+        out << wrap(fmt::format("at {}: {} instructions, {} FLOP, {} bytes asked per work-item", point_text(g.point),
+                                number(g.instructions), number(g.flops), number(g.bytes)),
+                    "  ", style.text_width());
+    for (const auto& n : c.not_counted)
+        out << wrap("not counted: " + n.what + " (" + n.why + ")", "  ", style.text_width());
+}
+
+}  // namespace
+
+void print_counts(std::ostream& out, const All& all, const TableStyle& style) {
+    print_table(out, all, style);
+    for (const auto& counts : all) {
+        print_lines(out, counts, style);
+        print_notes(out, counts, style);
+    }
+}
+
+std::string counts_json(const Counts& counts) {
+    using Json = nlohmann::ordered_json;
+    Json out{{"record", "counts"}};
+    out.update(fields_json<Json>(counts));
+    return line_text(out);
+}
+
+}  // namespace cllab::report

@@ -1,0 +1,81 @@
+#include "run/launch_once.hpp"
+
+#include "model/launch.hpp"
+#include "model/params.hpp"
+#include "run/cell/cell_state.hpp"
+#include "run/cell/needs.hpp"
+#include "run/kernel_source.hpp"
+
+namespace cllab::run {
+namespace {
+
+using namespace model;
+
+/// The largest group that divides what is launched, as drivers choose it.
+void choose_group(const Extent& global, Extent& local, std::vector<std::string>& assumed) {
+    constexpr std::size_t usual = 256;
+    if (local.dims > 0 || global.dims == 0) return;
+    local = global;
+    std::size_t room = usual;
+    for (unsigned i = 0; i < global.dims; ++i) {
+        std::size_t size = room;
+        while (size > 1 && global.size[i] % size != 0) --size;
+        local.size[i] = size;
+        room /= size;
+    }
+    assumed.push_back("groups of " + local.text() + ", which the text leaves to the driver");
+}
+
+void choose_groups(Setup& setup, std::vector<std::string>& assumed) {
+    choose_group(setup.global, setup.local, assumed);
+    for (auto& step : setup.steps)
+        if (auto* launch = std::get_if<Launch>(&step)) choose_group(launch->global, launch->local, assumed);
+}
+
+void build(CellState& state) {
+    const auto from =
+        build_text(state.cell, state.setup, state.session.facts(), state.settings.cl_dir, state.settings.build_options);
+    state.built = state.instruments.programs().build(from.text, from.options).get();
+    if (state.built.ok) return;
+    const auto first = first_error(name_lines(state.built.log, from.text));
+    state.fail(Status::build_failed, device::error_name(state.built.code) + (first.empty() ? "" : ": " + first));
+}
+
+}  // namespace
+
+LaunchedOnce launch_once(device::Session& session, const Settings& settings, const Cell& cell, const Device& as,
+                         const std::function<void()>& before) {
+    LaunchedOnce out;
+    Kept kept;
+    Instruments instruments(session, kept, std::nullopt, false);
+    CellState state(session, instruments, cell, Order{}, settings, [](const char*) {});
+    session.set_guards(false);  // a simulator sees what is outside
+    state.guarded([&] {
+        if (const auto reason = missing_need(*cell.variant, as)) {
+            state.fail(Status::unsupported, *reason);
+            return;
+        }
+        state.setup = set_up(*cell.experiment,
+                             {*cell.variant, cell.point, as, settings.seed, settings.files, 0, &instruments.data()});
+        out.point = state.setup.point;
+        choose_groups(state.setup, out.assumed);
+        build(state);
+        if (state.record.status != Status::ok) return;
+        Operation operation(session, state.built, state.setup, cell.experiment->entry(*cell.variant));
+        operation.load(state.setup, settings.seed);
+        if (state.setup.slope) {
+            operation.set_trips(state.setup.slope->low);
+            out.assumed.push_back(state.setup.slope->argument + " = " + std::to_string(state.setup.slope->low) +
+                                  ", the lower of two trip counts");
+        }
+        out.launches = operation.launches_in_operation();
+        before();
+        operation.enqueue();
+        session.wait();
+    });
+    out.status = state.record.status;
+    out.reason = state.record.reason;
+    return out;
+}
+
+}  // namespace cllab::run

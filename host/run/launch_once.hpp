@@ -1,0 +1,25 @@
+// One operation of a cell on a simulator, for what it executes: nothing is proved, timed or kept.
+#pragma once
+
+#include <functional>
+
+#include "device/session.hpp"
+#include "model/plan.hpp"
+#include "run/request.hpp"
+
+namespace cllab::run {
+
+struct LaunchedOnce {
+    model::Status status = model::Status::ok;
+    std::string reason;  ///< of any other status
+    model::Point point;  ///< what every axis became
+    std::size_t launches = 0;
+    std::vector<std::string> assumed{};  ///< what nobody stated, in words: "groups of 256 work-items"
+};
+
+/// Sets the cell up as `as`, the device whose launch is meant, builds it on the session's, calls `before` and launches
+/// it. Where the driver is to choose the work-group it is one of up to 256 items.
+LaunchedOnce launch_once(device::Session& session, const Settings& settings, const model::Cell& cell,
+                         const model::Device& as, const std::function<void()>& before);
+
+}  // namespace cllab::run
