@@ -1,12 +1,9 @@
 // integer: what integer operations of each kind cost. The host defines
 //   TYPE     uint or ulong
-//   INTEGER_ADD, INTEGER_MULTIPLY or INTEGER_DIVIDE
+//   INTEGER_MULTIPLY or INTEGER_DIVIDE
 // Four chains per work-item, each waiting only for itself, so that the units and not the latency are the limit.
 
-#if defined(INTEGER_ADD)
-// Two operations that no instruction does together.
-#define STEP(v, s) v = ((v ^ key) + s);
-#elif defined(INTEGER_MULTIPLY)
+#if defined(INTEGER_MULTIPLY)
 // A square cannot be joined with the next one, as factors that are all the same can.
 #define STEP(v, s) v = v * v + s;
 #elif defined(INTEGER_DIVIDE)

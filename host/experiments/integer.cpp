@@ -1,4 +1,4 @@
-// integer: how many integer additions, multiplications and divisions a device does in a second, by their width.
+// integer: how many integer multiplications and divisions a device does in a second, by their width.
 #include "core/random.hpp"
 #include "experiments/lib/compare.hpp"
 #include "experiments/lib/describe.hpp"
@@ -14,12 +14,9 @@ using namespace lib;
 constexpr std::size_t period = 256;         // work-items further on begin with the same values
 constexpr std::size_t chains = 4, rounds = 4;  // of a work-item, in a trip
 
-double operations_of(const std::string& variant) { return variant == "add" ? 2 : 1; }
-
 /// A step of one chain, as the kernel does it.
 template <typename T>
 T next(const std::string& variant, T v, T s, T key) {
-    if (variant == "add") return static_cast<T>((v ^ key) + s);
     if (variant == "multiply") return static_cast<T>(v * v + s);
     return static_cast<T>((key / (v | 1)) ^ s);
 }
@@ -60,7 +57,7 @@ Setup setup(const Request& request, Params& params) {
     // A CPU's launches differ by more than so few operations take.
     const int low = (request.variant.name == "divide" ? 16 : 128) * (device.is_cpu() ? 16 : 1);
     out.slope = slope(device, low, 3 * low,
-                      operations_of(request.variant.name) * static_cast<double>(rounds * chains * items * groups));
+                      static_cast<double>(rounds * chains * items * groups));
     out.work.steps = 1;
     out.defines = {"TYPE=" + std::string(bits == "64" ? "ulong" : "uint")};
     return out;
@@ -77,10 +74,9 @@ void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
 }  // namespace
 
 Experiment describe_integer() {
-    auto out = family("integer", "How many integer operations does the device do in a second?", setup);
+    auto out = family("integer", "How many integer multiplications and divisions does the device do in a second?", setup);
     out.axes = {choice_axis("bits", "width of the integers", {"32", "64"}).usually({"32", "64"})};
-    out.variants = {variant("add", "Additions and exclusive ors, in turns.").defines({"INTEGER_ADD"}),
-                    variant("multiply", "Squares, with an addition each.").defines({"INTEGER_MULTIPLY"}),
+    out.variants = {variant("multiply", "Squares, with an addition each.").defines({"INTEGER_MULTIPLY"}),
                     variant("divide", "Divisions of full width.").defines({"INTEGER_DIVIDE"})};
     out.metrics = {
         {"operations", "op/s", Better::higher, [](const Setup&, double seconds) { return 1 / seconds; }}};

@@ -190,6 +190,7 @@ void bound_launch(const Record& record, const Limits& limits, Explanation& out) 
     const auto* on_all = is_gpu(record) || work.groups < 2 ? nullptr : limits.find("launch.empty.device");
     if (empty && on_all && on_all->value > empty->value) empty = on_all;
     if (!empty) {
+        out.missing.push_back("launch.empty.item");
         out.unbounded.emplace_back("launch", "the profile has no empty kernel");
         return;
     }
@@ -283,8 +284,10 @@ void bound_counts(const Record& declared, const Limits& limits, Capacity capacit
         bound_latency(record, limits, capacity, out);
     bound_local(record, limits, out);
     bound_banks(record, limits, out);
-    bound_hot_block(record, limits, out);
-    bound_counted(record, limits, out);
+    if (!record.counters.empty() || record.work.instructions > 0)
+        bound_counted(record, limits, out);
+    else
+        bound_hot_block(record, limits, out);
     keep_largest(out.bounds);
     if (is_gpu(record)) keep_the_cause(out.bounds);
 }

@@ -39,6 +39,14 @@ double lanes_active(const Record& record) {
     return is_gpu(record) ? std::clamp(record.counts->lanes_active, 1.0 / 64, 1.0) : 1;
 }
 
+/// False where the code that runs has no such instruction: what is the same for all work-items is divided once.
+bool divides_integers(const Record& record) {
+    if (is_gpu(record) || !record.hot || record.hot->evidence != model::Hot::sampled) return true;
+    return std::ranges::any_of(record.hot->blocks, [](const auto& block) {
+        return block.elements.contains("division") || block.classes.contains("call");
+    });
+}
+
 }  // namespace
 
 void lower_to_time(model::Bound& bound, const Record& record) {
@@ -199,12 +207,10 @@ void bound_operations(const Record& record, const Limits& limits, Explanation& o
         if (o.kind == Operation::float_divide)
             take("division", (o.bits == 64 ? "double" : "float") + std::string(" division"), number,
                  "math.rate." + wide + "divide.medium");
-        if (o.kind == Operation::integer_divide)
+        if (o.kind == Operation::integer_divide && divides_integers(record))
             // Where both operands are small a division of 64 bits takes a shorter way.
             take("division", bits + "-bit division", number, "integer.rate.divide." + bits, o.bits > 32 ? 0.25 : 0.5);
-        // Two sums or two logical operations may be one instruction of three operands.
-        if (o.kind == Operation::integer_add)
-            take("integer", "integer arithmetic", number, "integer.rate.add." + bits, 0.5);
+        // Integer additions are no bound: those of addresses and loops are mostly gone in the code that runs.
         if (o.kind == Operation::integer_multiply && o.bits > 32)
             take("products", "64-bit multiplication", number, "integer.rate.multiply.64");
     }

@@ -59,4 +59,7 @@ void bound_hot_block(const model::Record& record, const model::Limits& limits, m
 /// What a count says that the user can change about the limiter that is named; empty where no count proves it.
 std::string advice(const model::Record& record, const model::Explanation& explanation);
 
+/// The two largest differences of what two launches execute, in a sentence.
+std::string difference(const model::Counts& a, const model::Counts& b);
+
 }  // namespace cllab::explain

@@ -32,6 +32,29 @@ double items_at_a_time(const Record& record) {
     return bits / 32.0;
 }
 
+/// How often the block that a CPU spends nearly all of its time in runs, as its operations add up to the counted ones;
+/// 0: not known. A compiler that goes through the work-items of a group peels off some of them: copies of the block
+/// are the block.
+double passes_of_hot_block(const Record& record) {
+    constexpr double alone = 0.8;  // of the samples; what else runs takes its time too
+    const auto* block = record.hot && record.hot->evidence == model::Hot::sampled ? record.hot->hottest() : nullptr;
+    if (!block) return 0;
+    double share = 0;
+    for (const auto& other : record.hot->blocks)
+        if (other.instructions == block->instructions && other.elements == block->elements) share += other.share;
+    if (share < alone) return 0;
+    const auto& counts = *record.counts;
+    double floats = 0;
+    for (const auto& o : counts.operations)
+        if (o.kind <= Operation::float_divide) floats += o.per_item.mean;
+    const auto passes = [&](const char* what, double number) {
+        const auto found = block->elements.find(what);
+        return found == block->elements.end() || found->second <= 0 ? 0 : counts.items * number / found->second;
+    };
+    return std::max({passes("float", floats), passes("product", operations(counts, Operation::integer_multiply, 32)),
+                     passes("division", operations(counts, Operation::integer_divide))});
+}
+
 /// How many groups follow one another in the place of one. GPU: as many as its units have room for run at once.
 double rounds_of(const Record& record, const Limits& limits) {
     const double groups = std::max(1.0, record.counts->groups), group = std::max(1.0, record.counts->group_items);
@@ -54,20 +77,51 @@ struct ChainTime {
     std::string how, figure, name;
 };
 
+/// The latency of most of the arithmetic.
+std::string type_of_chain(const Counts& counts) {
+    const auto floats = [&](unsigned bits) {
+        return operations(counts, Operation::float_fma, bits) + operations(counts, Operation::float_add, bits) +
+               operations(counts, Operation::float_multiply, bits);
+    };
+    if (floats(64) > floats(32)) return "fma.latency.double";
+    return floats(32) > 0 ? "fma.latency.float" : "fma.latency.uint";
+}
+
+/// Seconds of the arithmetic of a path. Of integers a product and the sum behind it take the latency of a multiply-add;
+/// any other operation takes a CPU a cycle, and a GPU as long as any. Where nearly all of a work-item's operations are
+/// in its path, so are its functions.
+double time_of_arithmetic(const Record& record, const Limits& limits, double number, double multiply_add) {
+    const auto& counts = *record.counts;
+    const auto* clock = limits.find("fma.clock");
+    const double products = std::min(operations(counts, Operation::integer_multiply), number / 2);
+    double seconds = number * multiply_add;
+    if (!is_gpu(record) && clock && type_of_chain(counts) == "fma.latency.uint")
+        seconds = products * multiply_add + (number - 2 * products) / clock->value;
+    double all = 0, called = 0;
+    for (const auto& o : counts.operations) {
+        if (o.kind <= Operation::float_divide || o.kind == Operation::float_function) all += o.per_item.mean;
+        const bool divides = o.kind == Operation::float_divide;
+        if (!divides && o.kind != Operation::float_function) continue;
+        const auto name = (o.bits == 64 ? "double_" : "") + (divides ? std::string("divide") : o.function);
+        if (const auto* latency = limits.find("math.latency." + name + ".medium"))
+            called += o.per_item.mean * std::max(0.0, latency->value - multiply_add);
+    }
+    constexpr double nearly_all = 0.8;
+    return number >= nearly_all * all ? seconds + called : seconds;
+}
+
 std::optional<ChainTime> time_of_chain(const Record& record, const Limits& limits, Explanation& out) {
     const auto& chain = record.counts->path;
     const auto sizes = sizes_of(limits, "latency", Capacity::most);
     const auto place = place_of(record, limits, sizes, 1, Capacity::most);
     const std::string level = !place || place->level == 0 ? "l1" : place->memory ? "memory" : level_id(place->level);
-    // What only multiplies and adds floats waits for these; of a mixture the integers' are as short as any.
-    const bool wide = operations(*record.counts, Operation::float_fma, 64) +
-                          operations(*record.counts, Operation::float_add, 64) >
-                      0;
+    // The first load of a work-item is one whose address is known: a CPU fetches it ahead.
+    const double loads = is_gpu(record) ? chain.loads : std::max(0.0, chain.loads - 1);
     const std::array<std::tuple<double, std::string, std::string>, 4> parts{
-        {{chain.loads, "latency." + level + ".latency", "loads"},
+        {{loads, "latency." + level + ".latency", "loads"},
          {chain.local_loads, is_gpu(record) ? "latency.local.latency" : "latency.l1.latency", "local loads"},
          {chain.atomics, "atomic.latency", "atomics"},
-         {chain.arithmetic, wide ? "fma.latency.double" : "fma.latency.float", "arithmetic"}}};
+         {chain.arithmetic, type_of_chain(*record.counts), "arithmetic"}}};
     ChainTime sum;
     double most = 0;
     for (const auto& [number, id, name] : parts) {
@@ -79,6 +133,11 @@ std::optional<ChainTime> time_of_chain(const Record& record, const Limits& limit
             return std::nullopt;
         }
         double each = latency->value;
+        if (name == "arithmetic") each = time_of_arithmetic(record, limits, number, each) / number;
+        // Elements of arrays are found by an index.
+        const auto* by_index = limits.find("latency.l1.indexed");
+        if (level == "l1" && by_index && !is_gpu(record) && id == "latency.l1.latency")
+            each = std::max(each, by_index->value);
         if (name == "loads" && level != "memory") each = std::max(each, limits.scattered_load(record.work.footprint));
         const auto* nearest = name == "loads" ? limits.find("latency.l1.latency") : latency;
         // A processor may do a logical operation, or one on integers, in half of what a multiply-add takes.
@@ -112,7 +171,12 @@ void bound_chain(const Record& record, const Limits& limits, Explanation& out) {
             return out.unbounded.emplace_back("latency", "between barriers a core takes turns among work-items"),
                    void();
         const double turns = counts.group_items * rounds / items_at_a_time(record);
-        overlap = turns > 1 ? std::min(1.0, looks_ahead / std::max(1.0, counts.instructions.mean)) : 0;
+        const double instructions =
+            passes_of_hot_block(record) > 0
+                ? passes_of_hot_block(record) * record.hot->hottest()->instructions / counts.items *
+                      items_at_a_time(record)
+                : 0;
+        overlap = turns > 1 ? std::min(1.0, looks_ahead / std::max(1.0, instructions)) : 0;
         if (overlap > 0.5)
             return out.unbounded.emplace_back("latency", "a core works on several work-items at once"), void();
         rounds = std::max(1.0, turns);
@@ -149,29 +213,13 @@ void bound_banks(const Record& record, const Limits& limits, Explanation& out) {
 void bound_hot_block(const Record& record, const Limits& limits, Explanation& out) {
     const auto* rate = limits.find("issue.rate");
     const auto* block = record.hot ? record.hot->hottest() : nullptr;
-    if (is_gpu(record) || !rate || !block || record.work.instructions > 0 ||
-        record.hot->evidence != model::Hot::sampled)
-        return;
-    constexpr double alone = 0.8;  // of the samples; what else runs takes its time too
-    double share = 0;
-    for (const auto& other : record.hot->blocks)
-        if (other.loops == block->loops) share += other.share;
-    const auto& counts = *record.counts;
-    double floats = 0;
-    for (const auto& o : counts.operations)
-        if (o.kind <= Operation::float_divide) floats += o.per_item.mean;
-    const double products = operations(counts, Operation::integer_multiply, 32);
-    const auto executions = [&](const char* what, double number) {
-        const auto found = block->elements.find(what);
-        return found == block->elements.end() || found->second <= 0 ? 0 : counts.items * number / found->second;
-    };
-    const double by_floats = executions("float", floats), by_products = executions("product", products);
-    const double times = std::max(by_floats, by_products);
-    if (block->share < alone || times <= 0)
+    if (is_gpu(record) || !rate || !block) return;
+    const double times = passes_of_hot_block(record);
+    if (times <= 0)
         return out.unbounded.emplace_back("instruction issue", "how often the hot block runs is not known"), void();
     auto bound = at_rate("issue", "instruction issue", "issue", times * block->instructions, "instr", *rate);
     bound.how += ", a block of " + format_exact(block->instructions) + " instructions as often as its operations are " +
-                 source_of(counts);
+                 source_of(*record.counts);
     // A compare and the branch behind it are one to a processor (explain/amounts.cpp).
     bound.low *= 0.8 * block->share;
     out.bounds.push_back(on_available_cores(std::move(bound), record, parallel_of(record, limits)));

@@ -70,11 +70,11 @@ def lines_of(arguments, *args):
 
 
 def seconds_of(arguments, path, name, axes):
-    """Medians of the cells by their point; nothing of those that did not run or whose time is not known."""
+    """The shortest times of the cells by their point, since others only add to a time; nothing of those that did not run."""
     words = [word for axis in axes for word in ("--axis", axis)]
     lines, _ = lines_of(arguments, "run", f"{path}:{name}", *words, "--no-dumps", "--no-yardstick", "--max-time", arguments.max_time)
-    return {tuple(sorted((k, str(v)) for k, v in r["point"].items())): r["time"]["median"] for r in lines
-            if r.get("status") == "ok" and r.get("time") and not is_disturbed(r)}
+    return {tuple(sorted((k, str(v)) for k, v in r["point"].items())): r["time"]["min"] for r in lines
+            if r.get("status") == "ok" and r.get("time")}
 
 
 def ratio_of(arguments, path, name, axes, doubled):
@@ -113,13 +113,11 @@ def true_by_doubling(arguments, path, name, doubled, axes, record, profile):
     return true, false, {what: round(r, 2) for what, r in known.items()}
 
 
-def true_by_ncu(arguments, path, name, axes, profile):
-    """The same by Nsight Compute's shares of peaks and by what waves wait for."""
-    words = [word for axis in axes for word in ("--axis", axis)]
-    lines, said = lines_of(arguments, "ncu", f"{path}:{name}", *words)
-    counters = {c["name"]: c["value"] for line in lines for c in line.get("counters", [])}
+def true_by_ncu(record, profile):
+    """The same by Nsight Compute's shares of peaks and by what waves wait for, as `why` had them counted."""
+    counters = {c["name"]: c["value"] for c in record.get("counters", [])}
     if not counters:
-        return set(), set(), {"ncu": said}
+        return set(), set(), {}
 
     def get(*wanted):
         return max((v for k, v in counters.items() for w in wanted if k.startswith(w) and ".pct_of_peak_sustained" in k and ".avg" in k), default=0)
@@ -167,28 +165,35 @@ def judged(said, true, false):
     return "wrong" if true or said in false else "mixed"
 
 
-def explained(arguments, path, name, axes):
+def counting(arguments):
+    """An older program counts nothing and has no such option."""
+    return [] if arguments.count_budget < 0 else ["--count-budget", arguments.count_budget]
+
+
+def explained(arguments, path, names, axes):
+    """(record, what `why` says) of each kernel, and what was printed beside."""
     words = [word for axis in axes for word in ("--axis", axis)]
-    lines, said = lines_of(arguments, "why", f"{path}:{name}", *words, "--dumps", arguments.dumps, "--max-time", arguments.max_time, *arguments.why)
-    why = next((line for line in lines if line.get("record") == "why"), None)
-    records = [line for line in lines if "record" not in line]
-    return records[-1] if records else None, why, said
+    patterns = [f"{path}:{name}" for name in names]
+    lines, said = lines_of(arguments, "why", *patterns, *words, "--dumps", arguments.dumps, "--max-time", arguments.max_time, *counting(arguments))
+    # A cell that was measured a second time has two records, and what is said of it is of the second one.
+    records = {line["variant"]: line for line in lines if "record" not in line}
+    ids = {record["id"]: name for name, record in records.items()}
+    return {ids[line["id"]]: (records[ids[line["id"]]], line) for line in lines if line.get("record") == "why" and line["id"] in ids}, said
 
 
-def one(arguments, profile, path, name, doubled, small):
-    """A row of --out, or None without time."""
+def judge(arguments, profile, path, name, doubled, axes, record, why):
+    """A row of --out."""
     row = {"kernel": f"{path.stem}:{name}"}
-    axes = [small] if small and profile["device"]["type"] == "cpu" else []
-    record, why, trouble = explained(arguments, path, name, axes)
-    if not why or not record or record.get("status") != "ok":
-        return row | {"verdict": "aside", "note": (record or {}).get("reason") or trouble}
+    if record.get("status") != "ok":
+        return row | {"verdict": "aside", "note": record.get("reason")}
     said = why.get("limiter")
-    row |= {"said": said, "with": why.get("follower"), "limit": why["limit"], "seconds": why.get("seconds"),
-            "bounds": {b["id"]: round(b["seconds"] / why["seconds"], 3) for b in why.get("bounds", [])}}
+    row |= {"said": said, "with": why.get("follower"), "limit": why["limit"], "seconds": why.get("seconds"), "advice": why.get("advice"),
+            "bounds": {b["id"]: round(b["seconds"] / why["seconds"], 3) for b in why.get("bounds", [])},
+            "unbounded": {u["what"]: u["why"] for u in why.get("unbounded", [])}}
     if is_disturbed(record) or why["limit"] == "unsteady":
         return row | {"verdict": "aside", "note": "the time is not known"}
     if arguments.judge == "ncu":
-        true, false, how = true_by_ncu(arguments, path, name, axes, profile)
+        true, false, how = true_by_ncu(record, profile)
     else:
         true, false, how = true_by_doubling(arguments, path, name, doubled, axes, record, profile)
     if not true and not false:
@@ -215,7 +220,7 @@ def main():
     parser.add_argument("--judge", choices=["ncu", "doubling"], help="ncu where there is one, unless said")
     parser.add_argument("--max-time", type=float, default=0.2, help="seconds of sampling of a cell")
     parser.add_argument("--seconds", type=float, default=3600, help="ends then, with what there is")
-    parser.add_argument("--why", action="append", default=[], help="a word more for `cllab why`; repeats")
+    parser.add_argument("--count-budget", type=float, default=2, help="seconds of the processor in which a kernel is counted; -1: the program has no such option")
     parser.add_argument("--out", default="why-files.jsonl")
     arguments = parser.parse_args()
     arguments.end = time.monotonic() + arguments.seconds
@@ -227,17 +232,27 @@ def main():
     arguments.judge = arguments.judge or ("ncu" if nvidia else "doubling")
     counts, matrix, rows = collections.Counter(), collections.Counter(), []
     with open(arguments.out, "w") as out:
+        files = collections.defaultdict(dict)
         for path, name, doubled, small in kernels(arguments.only):
+            files[path, small][name] = doubled
+        for (path, small), names in files.items():
             if time.monotonic() > arguments.end:
                 print(f"ended after {arguments.seconds:g} s", flush=True)
                 break
-            row = one(arguments, profile, path, name, doubled, small)
-            rows.append(row)
-            counts[row["verdict"]] += 1
-            matrix[path.stem, row["verdict"]] += 1
-            out.write(json.dumps(row) + "\n")
-            out.flush()
-            print(text_of(row), flush=True)
+            # All of a file at once: a GPU's driver takes longer to start than most kernels.
+            axes = [small] if small and profile["device"]["type"] == "cpu" else []
+            found, trouble = explained(arguments, path, names, axes)
+            for name, doubled in names.items():
+                if name in found:
+                    row = judge(arguments, profile, path, name, doubled, axes, *found[name])
+                else:
+                    row = {"kernel": f"{path.stem}:{name}", "verdict": "aside", "note": trouble}
+                rows.append(row)
+                counts[row["verdict"]] += 1
+                matrix[path.stem, row["verdict"]] += 1
+                out.write(json.dumps(row) + "\n")
+                out.flush()
+                print(text_of(row), flush=True)
     known = counts["right"] + counts["open"] + counts["wrong"]
     print(f"\n{len(rows)} kernels, judged by {arguments.judge}: {counts['right']} right, {counts['open']} open, {counts['wrong']} wrong; "
           f"{counts['mixed']} mixed, {counts['aside']} aside; right {100 * counts['right'] / max(1, known):.0f} %, wrong {100 * counts['wrong'] / max(1, known):.1f} %\n")

@@ -215,6 +215,7 @@ BOOST_AUTO_TEST_CASE(atomics_are_bounded_by_the_addresses_that_they_go_to) {
 BOOST_AUTO_TEST_CASE(a_chain_is_waited_for_as_often_as_groups_follow_each_other) {
     auto counts = launch(1);
     counts.path = {1000, 0, 2000, 0};
+    compute(counts, Operation::float_fma, 2000);
     const double seconds = 1000 * 16e-9 + 2000 * 2e-9;  // its 2 KiB lie in the first level
     const auto e = explained(counted(1.1 * seconds, counts));
     BOOST_TEST(bound(e, "latency").seconds == seconds, is_close);
@@ -230,21 +231,37 @@ BOOST_AUTO_TEST_CASE(a_chain_is_waited_for_as_often_as_groups_follow_each_other)
 }
 
 BOOST_AUTO_TEST_CASE(a_core_goes_through_the_work_items_of_a_group_unless_it_looks_ahead_to_the_next) {
-    auto limits = profile();
+    const auto of = [](double steps, double lanes) {
+        auto counts = launch(1);
+        counts.group_items = counts.items = counts.counted_items = 64;
+        counts.path = {0, 0, steps, 0};
+        compute(counts, Operation::float_fma, steps);
+        auto r = counted(1, counts);
+        r.device.type = "cpu";
+        r.hot = model::Hot{.evidence = model::Hot::sampled};
+        // Two copies of the loop, of three instructions each.
+        const model::HotBlock block{.share = 0.45, .instructions = 3, .elements = {{"float", lanes}}};
+        r.hot->blocks = {block, block};
+        if (lanes > 1)
+            for (auto& b : r.hot->blocks) b.classes = {{"vector_256", 3}};
+        return explain::explain(r, profile());
+    };
+    BOOST_TEST(bound(of(20000, 1), "latency").seconds == (1 - 1.0 / 60) * 64 * 20000 * 1.3e-9, is_close);
+    BOOST_TEST(bound(of(20000, 8), "latency").seconds == (1 - 1.0 / 60) * 8 * 20000 * 1.3e-9, is_close);
+    BOOST_TEST(why_not(of(400, 1), "latency") == "a core works on several work-items at once");
+}
+
+BOOST_AUTO_TEST_CASE(functions_are_in_a_chain_that_has_nearly_all_operations) {
+    auto limits = gpu();
+    limits.figures.push_back(figure("math.latency.sqrt.medium", "sqrt latency", "s", 20e-9));
     auto counts = launch(1);
-    counts.group_items = counts.items = counts.counted_items = 64;
-    counts.path = {0, 0, 20000, 0};
-    counts.instructions = each(60000);
-    auto r = counted(1, counts);
-    r.device.type = "cpu";
-    const auto seconds = [&] { return bound(explain::explain(r, limits), "latency").seconds; };
-    BOOST_TEST(seconds() == (1 - 1.0 / 60) * 64 * 20000 * 1.3e-9, is_close);
-    r.hot = model::Hot{.evidence = model::Hot::sampled};
-    r.hot->blocks = {{.share = 1, .classes = {{"vector_256", 3}}}};
-    BOOST_TEST(seconds() == (1 - 1.0 / 60) * 8 * 20000 * 1.3e-9, is_close);
-    counts.instructions = each(1500);
-    r.counts = std::make_shared<const Counts>(counts);
-    BOOST_TEST(why_not(explain::explain(r, limits), "latency") == "a core works on several work-items at once");
+    counts.path = {0, 0, 2000, 0};
+    compute(counts, Operation::float_add, 1000);
+    compute(counts, Operation::float_function, 1000, 32, "sqrt");
+    const auto seconds = [&] { return bound(explain::explain(counted(1, counts), limits), "latency").seconds; };
+    BOOST_TEST(seconds() == 1000 * 2e-9 + 1000 * 20e-9, is_close);
+    counts.path.arithmetic = 1000;  // the other chains run beside this one
+    BOOST_TEST(seconds() == 1000 * 2e-9, is_close);
 }
 
 BOOST_AUTO_TEST_CASE(a_hot_block_runs_as_often_as_its_operations_add_up_to_the_counted_ones) {

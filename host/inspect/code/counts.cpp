@@ -68,6 +68,7 @@ model::HotBlock counted_block(const InstructionSet& isa, const Function& functio
     for (auto i = block.first; i < block.end; ++i) {
         counts.add(isa, code[i]);
         if (!isa.arithmetic || (isa.is_call && isa.is_call(code[i]))) continue;
+        if (code[i].mnemonic == "div" || code[i].mnemonic == "idiv") ++out.elements["division"];
         using What = model::Declared::What;
         for (const auto& [name, declared] : {std::pair{"float", model::Declared{What::function, 1, 16}},
                                              {"product", model::Declared{What::integer_multiply, 1, 32}}})

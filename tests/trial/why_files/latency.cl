@@ -23,7 +23,7 @@ global 64
 kernel walk_of_groups
 global 2048
 */
-// cpu: n=4Mi
+// cpu: n=32Ki
 
 // Each place is told by the load before; adding k keeps a walk from going round.
 #define WALK(steps)                                                                           \
