@@ -122,6 +122,8 @@ void add(Bound& bound, const Bound& more) {
     bound.how += " and " + more.how;
 }
 
+bool nobody_declared(const Record& record) { return record.counts || record.work.assumed; }
+
 bool are_counted(const Record& record) { return !record.counters.empty() && record.work.launches == 1; }
 
 bool bound_counted_memory(const Record& record, const Figure* stream, Explanation& out) {
@@ -173,7 +175,7 @@ void bound_counted(const Record& record, const Limits& limits, Explanation& out)
         else
             out.unbounded.emplace_back("local memory", "the profile lacks its bandwidth or its banks");
     }
-    if (record.counts) bound_shares(record, limits, out);
+    if (nobody_declared(record)) bound_shares(record, limits, out);
     bound_pipe(record, out);
     bound_issue(record, limits, out);
 }

@@ -21,6 +21,9 @@ void add(model::Bound& bound, const model::Bound& more);
 /// `count` times the time of `figure`.
 model::Bound at_time(std::string id, std::string name, std::string brief, double count, const model::Figure& figure);
 
+/// Whether what it executes is only known where it was counted.
+bool nobody_declared(const model::Record& record);
+
 /// Whether the record's counters are those of what was timed: one launch, and no step of a slope.
 bool are_counted(const model::Record& record);
 

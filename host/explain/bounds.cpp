@@ -308,6 +308,10 @@ Explanation bounds_of(const Record& record, const Limits& limits, Capacity capac
     bound_latency(record, limits, capacity, out);
     bound_local(record, limits, out);
     bound_counted(record, limits, out);
+    if (are_counted(record) && nobody_declared(record)) {
+        keep_largest(out.bounds);
+        keep_the_cause(out.bounds);
+    }
     std::stable_sort(out.bounds.begin(), out.bounds.end(),
                      [](const Bound& a, const Bound& b) { return a.seconds > b.seconds; });
     return out;

@@ -134,10 +134,10 @@ std::optional<ChainTime> time_of_chain(const Record& record, const Limits& limit
         }
         double each = latency->value;
         if (name == "arithmetic") each = time_of_arithmetic(record, limits, number, each) / number;
-        // Elements of arrays are found by an index.
-        const auto* by_index = limits.find("latency.l1.indexed");
-        if (level == "l1" && by_index && !is_gpu(record) && id == "latency.l1.latency")
-            each = std::max(each, by_index->value);
+        // Elements of arrays are found by an index, which costs a core as much more in each level.
+        const auto *by_index = limits.find("latency.l1.indexed"), *by_address = limits.find("latency.l1.latency");
+        if (by_index && by_address && !is_gpu(record) && id.starts_with("latency."))
+            each += std::max(0.0, by_index->value - by_address->value);
         if (name == "loads" && level != "memory") each = std::max(each, limits.scattered_load(record.work.footprint));
         const auto* nearest = name == "loads" ? limits.find("latency.l1.latency") : latency;
         // A processor may do a logical operation, or one on integers, in half of what a multiply-add takes.
@@ -165,7 +165,7 @@ void bound_chain(const Record& record, const Limits& limits, Explanation& out) {
     if (!is_gpu(record)) {
         // A core goes through the work-items of a group one after the other, or through as many as its vectors hold.
         // One begins before the one in front ends, as far as the core looks ahead: no more than 1000 instructions in
-        // any processor. At barriers it goes round among all of them.
+        // any processor, and half of that in most. At barriers it goes round among all of them.
         constexpr double looks_ahead = 1000;
         if (counts.barriers.mean > 0)
             return out.unbounded.emplace_back("latency", "between barriers a core takes turns among work-items"),
@@ -185,7 +185,7 @@ void bound_chain(const Record& record, const Limits& limits, Explanation& out) {
     model::Bound bound{"latency",
                        name,
                        name,
-                       rounds * chain->seconds * (1 - overlap),
+                       rounds * chain->seconds * (1 - overlap / 2),
                        rounds * chain->least * (1 - overlap),
                        rounds * chain->seconds,
                        "a chain of " + chain->how + (rounds > 1 ? ", " + format_significant(rounds, 3) + " times" : "") +

@@ -17,6 +17,7 @@ struct Amount {
     const char* name;
     double a = 0, b = 0;  ///< in the launch
     double ratio() const { return std::max(a, b) / std::max(1.0, std::min(a, b)); }
+    bool only_one() const { return std::min(a, b) < 1; }
 };
 
 std::string short_number(double x) { return format_exact(parse_real(format_significant(x, 3)).value_or(x)); }
@@ -44,7 +45,7 @@ std::string difference(const Counts& a, const Counts& b) {
     std::vector<std::string> parts;
     for (const auto& x : amounts) {
         const auto &more = x.a > x.b ? a.id : b.id, &less = x.a > x.b ? b.id : a.id;
-        parts.push_back(std::min(x.a, x.b) <= 0 ? std::string(x.name) + " only in " + more
+        parts.push_back(x.only_one() ? std::string(x.name) + " only in " + more
                                                 : short_number(x.ratio()) + " times the " + x.name + " in " + more +
                                                       (parts.empty() && amounts.size() == 1 ? " against " + less : ""));
     }

@@ -21,9 +21,10 @@ struct HotBlock {
     double share = 0;                                 ///< of the samples in the kernel, or of all executed instructions
     unsigned instructions = 0;                        ///< of one pass through it, as the following counts
     std::map<std::string, unsigned> classes, memory;  ///< as in stats.json: "vector_256", "load_256"
-    std::map<std::string, double> elements{};  ///< that one pass computes: "float" operations, integer "product"s
     std::vector<std::uint64_t> loops;  ///< headers of the loops around it, outermost first; empty: straight-line code
     std::uint64_t executed = 0;        ///< instructions that warps executed in it; 0 where nobody counted
+    /// That one pass computes: "float" operations, integer "product"s, integer "division"s.
+    std::map<std::string, double> elements{};
 };
 
 /// A loop with at least one block that was seen running.

@@ -69,19 +69,25 @@ def lines_of(arguments, *args):
     return lines, " ".join(done.stderr.split())[-300:]
 
 
-def seconds_of(arguments, path, name, axes):
-    """The shortest times of the cells by their point, since others only add to a time; nothing of those that did not run."""
+def seconds_of(arguments, path, name, axes, which):
+    """Times of the cells by their point; nothing of those that did not run."""
     words = [word for axis in axes for word in ("--axis", axis)]
     lines, _ = lines_of(arguments, "run", f"{path}:{name}", *words, "--no-dumps", "--no-yardstick", "--max-time", arguments.max_time)
-    return {tuple(sorted((k, str(v)) for k, v in r["point"].items())): r["time"]["min"] for r in lines
-            if r.get("status") == "ok" and r.get("time")}
+    return {tuple(sorted((k, str(v)) for k, v in r["point"].items())): [r["time"][w] for w in which] for r in lines if r.get("status") == "ok" and r.get("time")}
 
 
 def ratio_of(arguments, path, name, axes, doubled):
-    """Time with one thing doubled over the time without; None where it is not known."""
-    times = seconds_of(arguments, path, name, axes + [doubled])
+    """Time with one thing doubled over the time without; None where medians and shortest times say different things of it."""
+    times = seconds_of(arguments, path, name, axes + [doubled], ("median", "min"))
     by_value = {int(dict(point)[doubled.split("=")[0]]): t for point, t in times.items()}
-    return by_value[max(by_value)] / by_value[min(by_value)] if len(by_value) == 2 else None
+    if len(by_value) != 2:
+        return None
+    ratios = [more / less for more, less in zip(by_value[max(by_value)], by_value[min(by_value)])]
+    # What takes less time with more work is other code.
+    if min(ratios) < 0.9:
+        return None
+    kinds = {(ratio >= COSTS) - (ratio <= COSTS_NOTHING) for ratio in ratios}
+    return ratios[0] if len(kinds) == 1 else None
 
 
 AXIS_OF = {"local": "local_work", "local_atomics": "atomics"}
@@ -115,7 +121,7 @@ def true_by_doubling(arguments, path, name, doubled, axes, record, profile):
 
 def true_by_ncu(record, profile):
     """The same by Nsight Compute's shares of peaks and by what waves wait for, as `why` had them counted."""
-    counters = {c["name"]: c["value"] for c in record.get("counters", [])}
+    counters = {name: c["value"] for name, c in record.get("counters", {}).items()}
     if not counters:
         return set(), set(), {}
 

@@ -64,25 +64,31 @@ struct Done {
     std::string not_counted;  ///< why; empty where it was, or nobody asked
 };
 
-/// Times the cells on one device, and counts what they execute.
+/// Times the cells on one device, and adds what was counted of them. A profiler counts behind the last time, because the
+/// next cell is measured while one is taken.
 std::vector<Done> measured(const Asked& asked, const model::Device& device, const CellCounts& counts) {
     std::vector<Done> out;
+    const bool by_ncu = asked.by_ncu(device);
     const auto take = [&](std::size_t group, std::size_t index, const model::Record& record) {
         auto& done = out.emplace_back(Done{&asked.request.comparisons[group][index], record, ""});
         counts.add_to(*done.cell, done.record, done.not_counted);
-        if (done.record.time && asked.by_ncu(device))
-            if (const auto trouble = count_by_ncu(*done.cell, device, asked.request.settings.seed,
-                                                  asked.options.timeout_seconds, done.record);
-                !trouble.empty())
-                done.not_counted += (done.not_counted.empty() ? "" : "; ") + trouble;
-        done.record.dump.clear();  // it was for that count
-        asked.sink.take(done.record);
+        if (!by_ncu) asked.sink.take(done.record);
     };
     asked.runner.run(asked.request, device.selector,
                      {[&](std::size_t, std::size_t, const model::Record& record, const char* phase) {
                           asked.show(record.id + ": " + phase);
                       },
                       take});
+    if (!by_ncu) return out;
+    for (auto& done : out) {
+        asked.show("counting " + done.record.id + " by ncu");
+        const auto trouble = done.record.time ? count_by_ncu(*done.cell, device, asked.request.settings.seed,
+                                                             asked.options.timeout_seconds, done.record)
+                                              : std::string();
+        if (!trouble.empty()) done.not_counted += (done.not_counted.empty() ? "" : "; ") + trouble;
+        done.record.dump.clear();  // it was for that count
+        asked.sink.take(done.record);
+    }
     return out;
 }
 

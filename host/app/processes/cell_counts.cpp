@@ -98,7 +98,7 @@ std::string count_by_ncu(const model::Cell& cell, const model::Device& device, s
             return "the launch through the CUDA driver is wrong: " + *wrong;
         // Counted at other clocks and cold caches it may take longer; another kernel is further off.
         const auto seconds = inspect::counter(found.counters, "gpu__time_duration.sum");
-        constexpr double most = 2;
+        constexpr double most = 4;
         if (!seconds || *seconds > most * record.time->median + 1e-5 || most * *seconds < record.time->median - 1e-5)
             return "the launch through the CUDA driver takes another time";
         record.counters = std::move(found.counters);

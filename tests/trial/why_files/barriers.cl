@@ -19,7 +19,7 @@ local 1024
 // twice: barriers float
 kernel void waits(global const float* restrict x, global float* restrict y, uint n) {
     float v = x[get_global_id(0)];
-    for (uint k = 0; k < 200 * BARRIERS; ++k) {
+    for (uint k = 0; k < 1000 * BARRIERS; ++k) {
         for (int f = 0; f < FLOAT; ++f) v = fma(v, 0.5f, 0.25f);
         barrier(CLK_LOCAL_MEM_FENCE);
     }
@@ -39,7 +39,7 @@ kernel void one_group_waits(global const float* restrict x, global float* restri
 // twice: barriers float
 kernel void wide_waits(global const float* restrict x, global float* restrict y, uint n) {
     float v = x[get_global_id(0)];
-    for (uint k = 0; k < 200 * BARRIERS; ++k) {
+    for (uint k = 0; k < 1000 * BARRIERS; ++k) {
         for (int f = 0; f < FLOAT; ++f) v = fma(v, 0.5f, 0.25f);
         barrier(CLK_LOCAL_MEM_FENCE);
     }
@@ -53,7 +53,7 @@ kernel void prefix_sums(global const float* restrict x, global float* restrict y
     const uint l = get_local_id(0);
     part[l] = x[get_global_id(0)];
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint again = 0; again < 8 * BARRIERS; ++again)
+    for (uint again = 0; again < 32 * BARRIERS; ++again)
         for (uint step = 1; step < 256; step *= 2) {
             float v = part[l];
             for (int f = 0; f < FLOAT; ++f) v += l >= step ? 0.5f * part[l - step] : 0;
