@@ -47,7 +47,7 @@ public:
             out.low = i == 0 ? each : std::min(out.low, each);
             out.high = std::max(out.high, each);
         }
-        out.mean = items > 0 ? sum / items : 0;
+        out.mean = out.low == out.high ? out.low : items > 0 ? sum / items : 0;  // exactly, where all are alike
         return out;
     }
     Amount amount(const char* key) const {
@@ -140,12 +140,12 @@ void read_lines(const Json& j, Counts& out) {
 
 void say_what_is_missing(const Json& j, const Groups& groups, Counts& out) {
     if (const auto images = groups.amount("images"); images.high > 0)
-        out.not_counted.push_back({"the bytes of " + format_significant(images.mean, 3) + " image accesses per item",
+        out.not_counted.push_back({"the bytes of " + fmt::format("{:.4g} image accesses per item", images.mean),
                                    "each device lays out images in its own way"});
     if (!j.at("counted").back().at("whole").get<bool>())
         out.not_counted.push_back(
             {"the rest of the first group",
-             "the budget ended after " + format_significant(out.counted_items, 6) + " of its work-items"});
+             "the budget ended after " + fmt::format("{:.0f}", out.counted_items) + " of its work-items"});
 }
 
 }  // namespace

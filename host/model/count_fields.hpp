@@ -138,6 +138,7 @@ void fields(V& v, T& c) {
     v.always("longest", c.longest, {"The largest of each, in any work-item; not necessarily of one path."});
     v.always("path", c.path, {"Of the path that takes longest where a load costs 100, a local one 8, arithmetic 1."});
     v.always("lines", c.lines, {"Of the source, the costliest first."});
+    v.if_set("assumed", c.assumed, {"What nobody stated, in words."});
     v.if_set("not_counted", c.not_counted);
     v.if_set("growth", c.growth, {"At smaller points, where the asked one takes too long."});
 }

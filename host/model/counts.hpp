@@ -135,7 +135,8 @@ struct Counts {
     Amount barriers{};
     Chain longest{};  ///< the largest of each in any counted work-item; not necessarily of one path
     Chain path{};     ///< of the one path that takes longest where a load costs 100, a local one 8, arithmetic 1
-    std::vector<CountedLine> lines{};  ///< the costliest first
+    std::vector<CountedLine> lines{};    ///< the costliest first
+    std::vector<std::string> assumed{};  ///< what nobody stated: "groups of 256, which the text leaves to the driver"
     std::vector<NotCounted> not_counted{};
     std::vector<CountGrowth> growth{};
 };

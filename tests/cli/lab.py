@@ -33,7 +33,7 @@ OCLGRIND_LIBRARY = next((p for p in (pathlib.Path("/usr/lib/oclgrind/liboclgrind
 
 
 # Commands whose --json FILE holds lines of their own making; merge passes on what others wrote.
-OTHER_JSON = {"devices", "list", "describe", "isa", "profile", "merge", "report"}
+OTHER_JSON = {"count", "devices", "list", "describe", "isa", "profile", "merge", "report"}
 SKIPPED = 77  # an exit status that CTest counts as skipped
 
 

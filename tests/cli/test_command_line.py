@@ -11,7 +11,7 @@ import unittest
 
 from lab import CLLAB, LabTest, SOURCE, against_noise, words
 
-COMMANDS = ["run", "devices", "list", "describe", "dump", "isa", "why", "tune", "regress", "profile", "ncu", "merge", "report"]
+COMMANDS = ["run", "devices", "list", "describe", "dump", "isa", "why", "count", "tune", "regress", "profile", "ncu", "merge", "report"]
 
 # (arguments, what the one sentence on stderr must hold)
 MISTAKES = [

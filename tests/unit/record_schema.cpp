@@ -8,6 +8,7 @@
 #include <string>
 #include <type_traits>
 
+#include "model/count_fields.hpp"
 #include "model/record_fields.hpp"
 #include "unit/golden.hpp"
 
@@ -56,6 +57,13 @@ Json type_of(model::Status) {
         names.push_back(model::name(static_cast<model::Status>(i)));
     return {{"enum", names}};
 }
+Json type_of(model::CountSource) { return {{"enum", {"simulated", "counted", "sampled", "declared"}}}; }
+Json type_of(model::Operation) {
+    Json names;
+    for (int i = 0; i <= static_cast<int>(model::Operation::conversion); ++i)
+        names.push_back(model::name(static_cast<model::Operation>(i)));
+    return {{"enum", names}};
+}
 Json type_of(model::Better) { return {{"enum", {"lower", "higher", "neither"}}}; }
 Json type_of(const std::vector<std::string>&) { return ref("texts"); }
 Json type_of(const std::vector<std::pair<std::string, std::string>>&) { return ref("point"); }
@@ -69,10 +77,7 @@ Json type_of(const Phases&) {
     return out;
 }
 template <class T>
-    requires std::is_class_v<T>
-Json type_of(const T& object) {
-    return object_of(object);
-}
+requires std::is_class_v<T> Json type_of(const T& object) { return object_of(object); }
 template <class T>
 Json type_of(const std::map<std::string, T>&) {
     return named(type_of(T{}));
@@ -165,6 +170,17 @@ BOOST_AUTO_TEST_CASE(the_schema_of_a_cells_record_is_the_list_of_its_fields) {
     cell["properties"] = properties;
     schema["$defs"]["cell"] = cell;
     test::matches_golden(file, pretty(schema) + "\n");
+}
+
+BOOST_AUTO_TEST_CASE(the_schema_of_counts_is_the_list_of_their_fields) {
+    const Json record = Json::parse(test::golden("../../tools/record.schema.json"));
+    Json schema{{"$schema", record.at("$schema")}, {"title", "A line of `cllab count --json`"}};
+    Json counts = object_of(model::Counts{}), properties{{"record", {{"const", "counts"}}}};
+    properties.update(counts["properties"]);
+    counts["properties"] = properties;
+    schema.update(counts);
+    for (const char* name : {"count", "texts", "point"}) schema["$defs"][name] = record.at("$defs").at(name);
+    test::matches_golden("../../tools/counts.schema.json", pretty(schema) + "\n");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -28,13 +28,15 @@ const Statement statements[]{
 
 }  // namespace
 
-Rows<CellOptions> choice_rows() {
+Rows<CellOptions> choice_rows(bool devices) {
     Rows<CellOptions> out;
     out.list("kernel,k", "PATTERN", &CellOptions::patterns, "Selects variants, like a positional PATTERN. Repeats.");
-    out.list("device,d", "D", &CellOptions::devices,
-             "Selects a device: cpu, gpu, accelerator, all, P:D (clinfo's indices), or part of a name. A type selects "
-             "the first device whose timer can be trusted; P selects a platform. Repeats. Default: the first GPU, else "
-             "the first CPU.");
+    if (devices)
+        out.list(
+            "device,d", "D", &CellOptions::devices,
+            "Selects a device: cpu, gpu, accelerator, all, P:D (clinfo's indices), or part of a name. A type selects "
+            "the first device whose timer can be trusted; P selects a platform. Repeats. Default: the first GPU, else "
+            "the first CPU.");
     out.named("axis,a", "NAME=VALUES", &CellOptions::axes,
               "Sets an axis to a list (width=1024,2048), a geometric range (size=1Ki:1Mi:*2) or a stepped range "
               "(items=1:9:+2). Repeats. `cllab describe FAMILY` names the axes. Every family has the axis `options`: "

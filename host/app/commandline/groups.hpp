@@ -7,8 +7,8 @@
 
 namespace cllab::app {
 
-/// --kernel, --device, --axis: which cells.
-Rows<CellOptions> choice_rows();
+/// --kernel, --device, --axis: which cells. `devices`: false where only one device will do.
+Rows<CellOptions> choice_rows(bool devices = true);
 /// --arg, --global ...: what a kernel file says of its kernels, also on the command line.
 Rows<CellOptions> kernel_file_rows();
 /// --cl-dir, --build-options: which text, built how.

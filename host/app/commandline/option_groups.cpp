@@ -46,7 +46,9 @@ const Row help_row{"help,h", "[all]", "Prints this page; `all`: everything."};
 const std::vector<OptionGroup>& option_groups() {
     static const std::vector<OptionGroup> all{
         {"What to run", {"device", "target", "axis"}, {"kernel", "targets", "points", "input", "replay", "native"}},
-        {"Measurement", {"max-time", "budget", "test", "noise"}, {"verify", "cache", "steps", "no-yardstick", "seed"}},
+        {"Measurement",
+         {"max-time", "budget", "count-budget", "wave", "test", "noise"},
+         {"verify", "cache", "steps", "no-yardstick", "seed"}},
         {"Comparison",
          {"vs", "watch", "baseline", "threshold", "strict", "results-may-change"},
          {"rebuild", "recorded", "calibrate", "history"}},

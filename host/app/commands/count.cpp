@@ -36,6 +36,22 @@ void quote_lines(const Choice& choice, model::Counts& counts) {
     }
 }
 
+/// Adds what its kernels execute; false where it failed.
+bool count_one(const model::Cell& cell, const CountSettings& settings, const Choice& choice, OutputFile* json,
+               std::vector<model::Counts>& all) {
+    auto found = count_cell(cell, settings);
+    if (found.status != model::Status::ok) {
+        say(cell.id + ": not counted: " + found.trouble);
+        return !model::is_failure(found.status);
+    }
+    for (auto& counts : found.launches) {
+        quote_lines(choice, counts);
+        if (json) json->line(report::counts_json(counts));
+        all.push_back(std::move(counts));
+    }
+    return true;
+}
+
 int run_count(const CountOptions& asked) {
     use_oclgrind_only("cllab count");
     CountSettings settings;
@@ -54,18 +70,12 @@ int run_count(const CountOptions& asked) {
     outputs.open();
     std::vector<model::Counts> all;
     int status = 0;
-    for (const auto& cell : cells) {
-        auto found = count_cell(cell, settings);
-        if (!found.trouble.empty() && found.status != model::Status::ok) {
-            say(cell.id + ": not counted: " + found.trouble);
-            if (model::is_failure(found.status)) status = 1;
-            continue;
-        }
-        for (auto& counts : found.launches) {
-            quote_lines(choice, counts);
-            if (auto* json = outputs.json()) json->line(report::counts_json(counts));
-            all.push_back(std::move(counts));
-        }
+    try {
+        for (const auto& cell : cells)
+            if (!count_one(cell, settings, choice, outputs.json(), all)) status = 1;
+    } catch (const run::Interrupted&) {
+        say("interrupted; " + std::to_string(all.size()) + " finished count(s) kept");
+        status = 130;
     }
     const bool to_stdout = outputs.json() && outputs.json()->is_stdout();
     if (!all.empty() && !to_stdout)
@@ -76,7 +86,7 @@ int run_count(const CountOptions& asked) {
 Rows<CountOptions> count_rows() {
     Rows<CountOptions> rows;
     rows.with(pager_rows())
-        .with(choice_rows())
+        .with(choice_rows(false))
         .with(kernel_file_rows())
         .with(text_rows())
         .whole("wave", "N", {1, count::widest_wave, "whole numbers from 1 to 128"}, &CountOptions::wave,
@@ -103,14 +113,14 @@ Command count_command() {
              "atomics, and dependent chains. Nothing is declared, and no device is needed: the launch runs in the "
              "simulator Oclgrind. Several kernels stand side by side; * marks the rows in which they differ.\n\n"
              "The launch has its true size, and some of its groups are simulated: the first, the last, and others "
-             "between. A range in brackets is over these groups. Each variant is counted at its first point unless "
-             "--axis says otherwise.\n\nThe counts are of the text as clang compiles it. A device's compiler may "
+             "between. A range in brackets is over these groups. Different bytes are those that these groups touch, "
+             "each counted once. Memory moves in sectors of 32 bytes; the least for as many bytes stands in "
+             "parentheses. Each variant is counted at its first point unless --axis says otherwise.\n\nThe counts are "
+             "of the text as clang compiles it. A device's compiler may "
              "remove, unroll or combine operations, and registers may spill. Caches are not simulated.",
          .example = "cllab count my.cl:transpose_* --axis n=8192"},
         count_rows(),
         [](CountOptions& options) {
-            if (!options.devices.empty())
-                throw Error(Blame::usage, "`cllab count` runs in the simulator Oclgrind and takes no --device");
             need_pattern(options, "count", "a PATTERN, e.g. 'saxpy_*'; `cllab list` shows what there is");
         },
         run_count);

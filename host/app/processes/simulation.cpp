@@ -27,7 +27,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t most_bytes = 4ull << 30;  ///< of address space: buffers, and what the simulator keeps
+constexpr std::uint64_t most_bytes = 6ull << 30;         ///< of address space: buffers, and what the simulator keeps
+constexpr std::uint64_t most_buffer_bytes = 2ull << 30;  ///< of all buffers
+constexpr std::uint64_t most_local_bytes = 228 << 10;    ///< of a group; the largest of any GPU
 
 double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
@@ -84,10 +86,12 @@ void launch(const model::Cell& cell, const CountSettings& settings, double secon
         dup2(errors, STDERR_FILENO);
         close(errors);
     }
-    for (const auto& [name, value] :
-         std::initializer_list<std::pair<const char*, std::string>>{{"OCLGRIND_PLUGINS", settings.plugin.string()},
-                                                                    {"OCLGRIND_QUICK", "1"},
-                                                                    {"OCLGRIND_LOG", said.log.string()}})
+    for (const auto& [name, value] : std::initializer_list<std::pair<const char*, std::string>>{
+             {"OCLGRIND_PLUGINS", settings.plugin.string()},
+             {"OCLGRIND_QUICK", "1"},
+             {"OCLGRIND_GLOBAL_MEM_SIZE", std::to_string(most_buffer_bytes)},
+             {"OCLGRIND_LOCAL_MEM_SIZE", std::to_string(most_local_bytes)},
+             {"OCLGRIND_LOG", said.log.string()}})
         setenv(name, value.c_str(), 1);
     limit(RLIMIT_AS, static_cast<double>(most_bytes));
     limit(RLIMIT_CPU, std::ceil(seconds));
@@ -112,7 +116,7 @@ void launch(const model::Cell& cell, const CountSettings& settings, double secon
 }
 
 struct Heard {
-    Message last;
+    Message last = Message::object();
     model::PointValues point;
     bool silent = false;
     int end = 0;  ///< its wait status
@@ -121,12 +125,13 @@ struct Heard {
 Heard listen(Worker& worker, double seconds) {
     Heard out;
     const double patience = 60 + 10 * seconds;  // other work may have most of the processor
-    for (std::string line;;) {
-        const auto event = worker.next(line, patience);
+    std::string line;
+    for (;; Worker::wait_for({&worker})) {
+        if (interrupted()) throw run::Interrupted{};
+        const auto event = worker.look(line, patience);
+        if (event == Worker::Event::nothing) continue;
         if (event == Worker::Event::silent) {
-            if (interrupted()) throw run::Interrupted{};
             out.silent = true;
-            worker.kill_now();
             return out;
         }
         if (event == Worker::Event::ended) {
@@ -144,7 +149,7 @@ bool ended_by(int status, std::initializer_list<int> signals) {
     return WIFSIGNALED(status) && std::find(signals.begin(), signals.end(), WTERMSIG(status)) != signals.end();
 }
 
-void judge(const Heard& heard, const Said& said, double seconds, Simulated& out) {
+void judge(const Heard& heard, const Said& said, double budget, Simulated& out) {
     using model::Status;
     const auto fail = [&](Status status, const std::string& why) {
         out.status = status;
@@ -153,8 +158,8 @@ void judge(const Heard& heard, const Said& said, double seconds, Simulated& out)
     if (heard.silent) return fail(Status::timed_out, "the simulator stood still and was ended");
     if (ended_by(heard.end, {SIGXCPU, SIGKILL})) {
         out.too_long = true;
-        return fail(Status::timed_out, "a work-group takes longer to simulate than " + format_significant(seconds, 3) +
-                                           " s (--count-budget)");
+        return fail(Status::timed_out,
+                    "a work-group takes longer to simulate than --count-budget allows, " + format_exact(budget) + " s");
     }
     if (WIFSIGNALED(heard.end))
         return fail(Status::launch_failed, "the simulator crashed; it may use " + format_bytes(most_bytes) +
@@ -178,8 +183,7 @@ void complete(const model::Cell& cell, const Heard& heard, const Said& said, Sim
         if (launches > 1 && counts.counted_groups < counts.groups)
             counts.not_counted.push_back(
                 {"what depends on the data of launches before this one", "they were simulated in part"});
-        for (const auto& text : heard.last.value("assumed", std::vector<std::string>{}))
-            counts.not_counted.push_back({"other choices", "counted with " + text});
+        counts.assumed = heard.last.value("assumed", std::vector<std::string>{});
         if (said.outside())
             counts.not_counted.push_back(
                 {"what lies outside of buffers", "the kernel accesses it; `cllab run --check oclgrind` says where"});
@@ -197,15 +201,18 @@ void use_oclgrind_only(const std::string& for_what) {
     unsetenv("OCL_ICD_FILENAMES");
 }
 
-Simulated simulate(const model::Cell& cell, const CountSettings& settings, double seconds) {
+Simulated simulate(const model::Cell& cell, const CountSettings& settings, double seconds, unsigned groups) {
     const inspect::TempFolder folder;
     const Said said{folder.path() / "log", folder.path() / "errors"};
-    Worker worker([&](Link& parent, Position&) { launch(cell, settings, seconds, folder.path(), said, parent); });
+    Worker worker([&](Link& parent, Position&) {
+        setenv("CLLAB_COUNT_GROUPS", std::to_string(groups).c_str(), 1);
+        launch(cell, settings, seconds, folder.path(), said, parent);
+    });
     const auto heard = listen(worker, seconds);
     Simulated out;
     out.point = heard.point;
     out.launches = count::read_launches(folder.path() / "counts");
-    judge(heard, said, seconds, out);
+    judge(heard, said, settings.budget_seconds, out);
     complete(cell, heard, said, out);
     return out;
 }
@@ -227,19 +234,22 @@ std::optional<model::Cell> smaller(const model::Cell& cell, const model::PointVa
 }
 
 Simulated count_cell(const model::Cell& cell, const CountSettings& settings) {
-    constexpr double first_share = 0.6;  // of the budget, where smaller points can be tried with the rest
+    constexpr unsigned few_groups = 3;
+    constexpr double least_seconds = 0.3;  // the simulator's start
+    constexpr double first_share = 0.6;    // of the budget, where smaller points can be tried with the rest
     const bool has_axes = !cell.point.values().empty();
     auto out = simulate(cell, settings, settings.budget_seconds * (has_axes ? first_share : 1));
-    if (!out.too_long || !out.launches.empty()) {
-        if (!out.launches.empty()) out.status = model::Status::ok;
+    if (!out.too_long) return out;
+    if (!out.launches.empty()) {  // groups that were done when the budget ended
+        out.status = model::Status::ok;
         return out;
     }
     std::vector<Simulated> found;
     double left = settings.budget_seconds * (1 - first_share);
-    for (const std::int64_t divisor : {64, 16, 4}) {
+    for (const std::int64_t divisor : {1024, 256, 64, 16, 4}) {
         const auto other = smaller(cell, out.point, divisor);
-        if (!other || left < 1) continue;
-        auto one = simulate(*other, settings, left);
+        if (!other || left < least_seconds) continue;
+        auto one = simulate(*other, settings, left, few_groups);
         if (one.status != model::Status::ok) break;
         for (const auto& c : one.launches) left -= c.seconds;
         found.push_back(std::move(one));

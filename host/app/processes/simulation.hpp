@@ -2,7 +2,9 @@
 // wants to know.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,8 +33,8 @@ struct Simulated {
 /// installed.
 void use_oclgrind_only(const std::string& for_what);
 
-/// The cell as it stands.
-Simulated simulate(const model::Cell& cell, const CountSettings& settings, double seconds);
+/// The cell as it stands, with at most so many of its groups.
+Simulated simulate(const model::Cell& cell, const CountSettings& settings, double seconds, unsigned groups = 16);
 
 /// The cell; where it takes too long, smaller points of its axes, of which the largest that fits is the result and all
 /// show how the counts grow. Throws run::Interrupted.

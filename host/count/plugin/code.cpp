@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "count/plugin/block_order.hpp"
-#include "count/plugin/called.hpp"
+#include "count/called.hpp"
 
 namespace cllab::count {
 namespace {

@@ -25,7 +25,12 @@ using All = std::vector<Counts>;
 using Of = std::function<double(const Counts&)>;
 using Text = std::function<std::string(const Counts&)>;
 
-std::string number(double value) { return format_significant(value, 4); }
+/// Whole numbers as such, others with four digits.
+std::string number(double value) {
+    constexpr double most_exact = 1e7;
+    const bool whole = std::abs(value - std::round(value)) < 1e-9 * std::abs(value) + 1e-12;
+    return whole && value < most_exact ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value);
+}
 
 /// The mean, and the range over the groups that were counted where they differ.
 std::string text_of(const Amount& a) {
@@ -119,10 +124,10 @@ void add_operations(Table& table, const All& all) {
     }
 }
 
-/// "4 of at least 4": what a request takes and what it could take.
+/// "32 (4)": what a request takes, and the least for as many bytes.
 std::string of_least(const Amount& found, const Amount& least, const Amount& requests) {
     if (!(requests.mean > 0)) return "-";
-    return ratio(found.mean, requests.mean) + " of at least " + ratio(least.mean, requests.mean);
+    return ratio(found.mean, requests.mean) + " (" + ratio(least.mean, requests.mean) + ")";
 }
 
 void add_global(Table& table) {
@@ -130,13 +135,13 @@ void add_global(Table& table) {
     table.amount("bytes read", [](const Counts& c) -> const Amount& { return c.global.load_bytes; });
     table.amount("bytes written", [](const Counts& c) -> const Amount& { return c.global.store_bytes; });
     table.amount("constant bytes read", [](const Counts& c) -> const Amount& { return c.constant.load_bytes; });
-    table.value("bytes moved in sectors of 32", moved_bytes);
+    table.value("bytes moved in sectors", moved_bytes);
     table.value("different bytes", distinct_bytes);
     table.text(
-        "sectors per read", [](const Counts& c) { return c.reads.requests.high; },
+        "sectors per read (least)", [](const Counts& c) { return c.reads.requests.high; },
         [](const Counts& c) { return of_least(c.reads.sectors, c.reads.least_sectors, c.reads.requests); });
     table.text(
-        "sectors per write", [](const Counts& c) { return c.writes.requests.high; },
+        "sectors per write (least)", [](const Counts& c) { return c.writes.requests.high; },
         [](const Counts& c) { return of_least(c.writes.sectors, c.writes.least_sectors, c.writes.requests); });
     table.heading("floating-point operations");
     const auto flop = [](const Counts& c) { return flops(c); };
@@ -151,10 +156,10 @@ void add_near(Table& table) {
     table.amount("local bytes read", [](const Counts& c) -> const Amount& { return c.local.load_bytes; });
     table.amount("local bytes written", [](const Counts& c) -> const Amount& { return c.local.store_bytes; });
     table.text(
-        "ways per local read", [](const Counts& c) { return c.local_reads.requests.high; },
+        "ways per local read (least)", [](const Counts& c) { return c.local_reads.requests.high; },
         [](const Counts& c) { return of_least(c.local_reads.ways, c.local_reads.least_ways, c.local_reads.requests); });
     table.text(
-        "ways per local write", [](const Counts& c) { return c.local_writes.requests.high; },
+        "ways per local write (least)", [](const Counts& c) { return c.local_writes.requests.high; },
         [](const Counts& c) {
             return of_least(c.local_writes.ways, c.local_writes.least_ways, c.local_writes.requests);
         });
@@ -174,10 +179,24 @@ void add_atomics(Table& table, const std::string& space, Atomics Counts::*where)
     table.value("different addresses", [=](const Counts& c) { return (c.*where).addresses; });
 }
 
+/// Of each axis the value that was counted.
+void add_points(Table& table, const All& all) {
+    std::vector<std::string> axes;
+    const auto value = [](const Counts& c, const std::string& axis) {
+        const auto at = std::ranges::find(c.point, axis, &PointValues::value_type::first);
+        return at == c.point.end() ? std::string() : at->second;
+    };
+    for (const auto& counts : all)
+        for (const auto& [axis, text] : counts.point)
+            if (!text.empty() && std::ranges::find(axes, axis) == axes.end()) axes.push_back(axis);
+    for (const auto& axis : axes) table.text(axis, [&](const Counts& c) { return value(c, axis); });
+}
+
 Table table_of(const All& all) {
     Table table(all);
-    table.text("work-items",
-               [](const Counts& c) { return fmt::format("{:.0f} in groups of {:.0f}", c.items, c.group_items); });
+    add_points(table, all);
+    table.text("work-items", [](const Counts& c) { return number(c.items); });
+    table.text("work-items per group", [](const Counts& c) { return number(c.group_items); });
     table.text("groups counted",
                [](const Counts& c) { return fmt::format("{:.0f} of {:.0f}", c.counted_groups, c.groups); });
     add_operations(table, all);
@@ -234,23 +253,27 @@ void print_table(std::ostream& out, const All& all, const TableStyle& style) {
     }
 }
 
-/// "12.5 sectors of at least 4": what stands out about a line.
-std::string cost_of(const CountedLine& line) {
+/// "40 sectors (least 8)": what a wave takes for a line.
+std::string cost_of(const CountedLine& line, double wave) {
     std::vector<std::string> out;
-    if (line.sectors > 0) out.push_back(number(line.sectors) + " sectors of at least " + number(line.least_sectors));
-    if (line.ways > 0) out.push_back(number(line.ways) + " bank ways of at least " + number(line.least_ways));
-    if (line.atomic_turns > 0) out.push_back(number(line.atomic_turns) + " atomic turns");
-    if (out.empty()) out.push_back(number(line.instructions) + " instructions");
+    const auto add = [&](double found, double least, const std::string& unit) {
+        if (found > 0) out.push_back(number(wave * found) + " " + unit + " (least " + number(wave * least) + ")");
+    };
+    add(line.sectors, line.least_sectors, "sectors");
+    add(line.ways, line.least_ways, "bank ways");
+    if (line.atomic_turns > 0) out.push_back(number(wave * line.atomic_turns) + " atomic turns");
+    if (out.empty()) out.push_back(number(wave * line.instructions) + " instructions");
     return join(out, ", ");
 }
 
 void print_lines(std::ostream& out, const Counts& c, const TableStyle& style) {
     constexpr std::size_t most_lines = 5;
-    out << wrap_heading(heading_of(c), ": costliest lines, per work-item of a full wave", style.text_width(),
-                        style.colour);
+    out << wrap_heading(heading_of(c), ": costliest lines, per wave", style.text_width(), style.colour);
     for (std::size_t i = 0; i < std::min(c.lines.size(), most_lines); ++i) {
         const auto& line = c.lines[i];
-        out << fmt::format("  {}:{}: {}\n", printable(line.file), line.line, cost_of(line));
+        if (!(line.instructions > 0)) continue;
+        const auto file = line.file.substr(line.file.find_last_of('/') + 1);
+        out << fmt::format("  {}:{}: {}\n", printable(file), line.line, cost_of(line, c.wave));
         if (!line.text.empty()) out << "      " << printable(line.text) << '\n';
     }
 }
@@ -264,6 +287,7 @@ void print_notes(std::ostream& out, const Counts& c, const TableStyle& style) {
         out << wrap(fmt::format("at {}: {} instructions, {} FLOP, {} bytes asked per work-item", point_text(g.point),
                                 number(g.instructions), number(g.flops), number(g.bytes)),
                     "  ", style.text_width());
+    for (const auto& text : c.assumed) out << wrap("counted with " + text, "  ", style.text_width());
     for (const auto& n : c.not_counted)
         out << wrap("not counted: " + n.what + " (" + n.why + ")", "  ", style.text_width());
 }

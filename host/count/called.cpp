@@ -1,4 +1,4 @@
-#include "count/plugin/called.hpp"
+#include "count/called.hpp"
 
 #include <cctype>
 #include <set>
