@@ -7,6 +7,7 @@
 #include "core/units.hpp"
 #include "explain/amounts.hpp"
 #include "explain/cores.hpp"
+#include "explain/limiter.hpp"
 #include "explain/place.hpp"
 
 namespace cllab::explain {
@@ -39,18 +40,18 @@ double lanes_active(const Record& record) {
     return is_gpu(record) ? std::clamp(record.counts->lanes_active, 1.0 / 64, 1.0) : 1;
 }
 
-/// False where the code that runs has no such instruction: what is the same for all work-items is divided once.
+/// Whether the code that a CPU spends its time in divides integers: what is the same for all work-items is divided once,
+/// in front of it.
 bool divides_integers(const Record& record) {
-    if (is_gpu(record) || !record.hot || record.hot->evidence != model::Hot::sampled) return true;
-    return std::ranges::any_of(record.hot->blocks, [](const auto& block) {
-        return block.elements.contains("division") || block.classes.contains("call");
-    });
+    if (is_gpu(record)) return true;
+    const auto* block = record.hot ? record.hot->hottest() : nullptr;
+    return block && block->elements.contains("division");
 }
 
 }  // namespace
 
 void lower_to_time(model::Bound& bound, const Record& record) {
-    if (bound.seconds <= record.time->high || bound.low > record.time->high) return;
+    if (bound.seconds <= alike * record.time->high || bound.low > alike * record.time->high) return;
     bound.seconds = bound.low;
     bound.how += ", lowered to what the compiler cannot join";
 }
@@ -189,8 +190,9 @@ void bound_operations(const Record& record, const Limits& limits, Explanation& o
             return;
         }
         auto bound = at_rate("", name, "", number, "op", *rate);
-        // A CPU's code that does several in a vector is faster than the probe's; no vector holds more than 16 floats.
-        if (!is_gpu(record)) bound.low /= 16;
+        // A CPU's code that does several in a vector is faster than the probe's. No vector holds more than 16 floats, and
+        // none divides integers.
+        if (!is_gpu(record) && !figure.starts_with("integer.rate.divide")) bound.low /= 16;
         auto& sum = sums[id];
         sum.seconds += bound.seconds;
         sum.low += least * bound.low;

@@ -108,6 +108,8 @@ def true_by_doubling(arguments, path, name, doubled, axes, record, profile):
     waits = "chain" in known and known["chain"] >= COSTS and known.get("beside", 9) <= 1.35
     if waits:
         true |= {"latency"}
+    elif is_launch and known.get("work", 9) <= COSTS_NOTHING:
+        true |= {"launch"}
     elif known.get("n", 9) <= 1.25 and not costly:
         true |= {"launch"} if is_launch else {"latency"} if "chain" in known and known["chain"] >= COSTS else {"launch", "latency"}
     elif known.get("n", 0) >= COSTS and "work" in known and known["work"] <= COSTS_NOTHING:

@@ -310,6 +310,24 @@ BOOST_AUTO_TEST_CASE(a_busy_pipe_is_the_arithmetic_that_it_executes_and_what_is_
     BOOST_TEST(other.limiter()->name == "instructions of pipe alu");
 }
 
+BOOST_AUTO_TEST_CASE(divisions_that_the_hot_block_has_none_of_are_done_once_for_all) {
+    auto limits = profile();
+    limits.figures.push_back(figure("integer.rate.divide.32", "32-bit integer divide", "op/s", 1e9));
+    auto counts = launch(1000);
+    compute(counts, Operation::integer_divide, 1);
+    auto r = counted(1, counts);
+    r.device.type = "cpu";
+    r.hot = model::Hot{.evidence = model::Hot::sampled};
+    r.hot->blocks = {{.share = 0.95, .instructions = 20}};
+    const auto has = [&] {
+        const auto e = explain::explain(r, limits);
+        return std::ranges::any_of(e.bounds, [](const auto& b) { return b.id == "division"; });
+    };
+    BOOST_TEST(!has());
+    r.hot->blocks.front().elements["division"] = 1;
+    BOOST_TEST(has());
+}
+
 BOOST_AUTO_TEST_CASE(the_two_largest_differences_of_counts_are_a_sentence) {
     auto a = launch(100, 32, 256), b = launch(100, 32, 32);
     a.id = "rows";
