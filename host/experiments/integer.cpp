@@ -11,7 +11,7 @@ namespace {
 
 using namespace lib;
 
-constexpr std::size_t period = 256;         // work-items further on begin with the same values
+constexpr std::size_t period = 256;            // work-items further on begin with the same values
 constexpr std::size_t chains = 4, rounds = 4;  // of a work-item, in a trip
 
 /// A step of one chain, as the kernel does it.
@@ -56,8 +56,7 @@ Setup setup(const Request& request, Params& params) {
     launch_groups(out, groups, items);
     // A CPU's launches differ by more than so few operations take.
     const int low = (request.variant.name == "divide" ? 16 : 128) * (device.is_cpu() ? 16 : 1);
-    out.slope = slope(device, low, 3 * low,
-                      static_cast<double>(rounds * chains * items * groups));
+    out.slope = slope(device, low, 3 * low, static_cast<double>(rounds * chains * items * groups));
     out.work.steps = 1;
     out.defines = {"TYPE=" + std::string(bits == "64" ? "ulong" : "uint")};
     return out;
@@ -74,12 +73,12 @@ void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
 }  // namespace
 
 Experiment describe_integer() {
-    auto out = family("integer", "How many integer multiplications and divisions does the device do in a second?", setup);
+    auto out =
+        family("integer", "How many integer multiplications and divisions does the device do in a second?", setup);
     out.axes = {choice_axis("bits", "width of the integers", {"32", "64"}).usually({"32", "64"})};
     out.variants = {variant("multiply", "Squares, with an addition each.").defines({"INTEGER_MULTIPLY"}),
                     variant("divide", "Divisions of full width.").defines({"INTEGER_DIVIDE"})};
-    out.metrics = {
-        {"operations", "op/s", Better::higher, [](const Setup&, double seconds) { return 1 / seconds; }}};
+    out.metrics = {{"operations", "op/s", Better::higher, [](const Setup&, double seconds) { return 1 / seconds; }}};
     out.curve_over = "bits";
     out.conclude = each_curve(conclude);
     return out;

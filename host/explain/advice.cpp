@@ -38,8 +38,8 @@ std::string of_sectors(const Counts& counts) {
                  bytes = reads ? accesses.load_bytes.mean : accesses.store_bytes.mean;
     if (accessed <= 0 || requests.sectors.mean < worth_a_sentence * requests.least_sectors.mean) return "";
     const double used = bytes / accessed, moved = 32 * requests.sectors.mean / accessed;
-    return std::string(reads ? "Loads" : "Stores") + " move " + number(moved) + " bytes for " +
-           number(used) + " used: " + times(requests.sectors.mean / requests.least_sectors.mean) +
+    return std::string(reads ? "Loads" : "Stores") + " move " + number(moved) + " bytes for " + number(used) +
+           " used: " + times(requests.sectors.mean / requests.least_sectors.mean) +
            " the sectors of neighbours side by side" + where(counts, &model::CountedLine::sectors) + ".";
 }
 

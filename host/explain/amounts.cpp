@@ -43,7 +43,8 @@ void bound_pipe(const Record& record, Explanation& out) {
 /// memory is true only of data that no level holds.
 void bound_shares(const Record& record, const Limits& limits, Explanation& out) {
     const auto share = [&](const char* id, const std::string& name, const char* metric) {
-        const auto percent = counter(record.counters, metric), duration = counter(record.counters, "gpu__time_duration.sum");
+        const auto percent = counter(record.counters, metric),
+                   duration = counter(record.counters, "gpu__time_duration.sum");
         if (!percent || !duration) return;
         const double seconds = std::min(std::clamp(*percent / 100, 0.0, 1.0) * *duration, record.time->median);
         out.bounds.push_back({id, name + " bandwidth", name, seconds, seconds, seconds,
@@ -51,8 +52,7 @@ void bound_shares(const Record& record, const Limits& limits, Explanation& out) 
     };
     const auto sizes = sizes_of(limits, "bandwidth", Capacity::most);
     const auto place = place_of(record, limits, sizes, 1, Capacity::most);
-    if (place && place->memory)
-        share("memory", "memory", "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed");
+    if (place && place->memory) share("memory", "memory", "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed");
     share("l2", "L2", "lts__throughput.avg.pct_of_peak_sustained_elapsed");
     share("l1", "L1", "l1tex__throughput.avg.pct_of_peak_sustained_active");
 }

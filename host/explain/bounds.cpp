@@ -265,7 +265,8 @@ void keep_the_cause(std::vector<Bound>& bounds) {
             bounds.erase(find(effect));
             break;
         }
-    std::stable_sort(bounds.begin(), bounds.end(), [](const Bound& a, const Bound& b) { return a.seconds > b.seconds; });
+    std::stable_sort(bounds.begin(), bounds.end(),
+                     [](const Bound& a, const Bound& b) { return a.seconds > b.seconds; });
 }
 
 /// Of a launch whose work was counted, and of what is declared of it.

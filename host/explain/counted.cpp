@@ -31,7 +31,8 @@ Growth growth_of(const Counts& counts, double Footprint::*sectors) {
     if (counts.footprint.empty()) return {};
     const auto &first = counts.footprint.front(), &last = counts.footprint.back();
     Growth out{first.*sectors / std::max(1.0, first.groups), 0, last.*sectors};
-    out.further = last.groups > first.groups ? (last.*sectors - first.*sectors) / (last.groups - first.groups) : out.first;
+    out.further =
+        last.groups > first.groups ? (last.*sectors - first.*sectors) / (last.groups - first.groups) : out.first;
     return out;
 }
 
@@ -40,8 +41,8 @@ double lanes_active(const Record& record) {
     return is_gpu(record) ? std::clamp(record.counts->lanes_active, 1.0 / 64, 1.0) : 1;
 }
 
-/// Whether the code that a CPU spends its time in divides integers: what is the same for all work-items is divided once,
-/// in front of it.
+/// Whether the code that a CPU spends its time in divides integers: what is the same for all work-items is divided
+/// once, in front of it.
 bool divides_integers(const Record& record) {
     if (is_gpu(record)) return true;
     const auto* block = record.hot ? record.hot->hottest() : nullptr;
@@ -118,8 +119,8 @@ WorkInfo work_of_counts(const Record& record, const Counts& counts) {
         // Where the counted atomics hardly meet on an address, those of other groups have others.
         const double met = counts.counted_items * counts.global_atomics.number.mean;
         const bool spread = counts.global_atomics.addresses > met / 2;
-        out.atomic_addresses = counts.global_atomics.addresses *
-                               (spread ? counts.groups / std::max(1.0, counts.counted_groups) : 1);
+        out.atomic_addresses =
+            counts.global_atomics.addresses * (spread ? counts.groups / std::max(1.0, counts.counted_groups) : 1);
     }
     if (out.local_atomics <= 0) {
         out.local_atomics = per_launch(counts, counts.local_atomics.number);
@@ -190,8 +191,8 @@ void bound_operations(const Record& record, const Limits& limits, Explanation& o
             return;
         }
         auto bound = at_rate("", name, "", number, "op", *rate);
-        // A CPU's code that does several in a vector is faster than the probe's. No vector holds more than 16 floats, and
-        // none divides integers.
+        // A CPU's code that does several in a vector is faster than the probe's. No vector holds more than 16 floats,
+        // and none divides integers.
         if (!is_gpu(record) && !figure.starts_with("integer.rate.divide")) bound.low /= 16;
         auto& sum = sums[id];
         sum.seconds += bound.seconds;
@@ -219,7 +220,7 @@ void bound_operations(const Record& record, const Limits& limits, Explanation& o
             take("products", "64-bit multiplication", number, "integer.rate.multiply.64");
     }
     for (auto& [id, sum] : sums) {
-        model::Bound bound{id == "products" ? "integer" : id, sum.name, sum.name, sum.seconds, sum.low, sum.high,
+        model::Bound bound{id == "products" ? "integer" : id,  sum.name,  sum.name, sum.seconds, sum.low, sum.high,
                            sum.how + ", " + source_of(counts), sum.figure};
         lower_to_time(bound, record);
         out.bounds.push_back(on_available_cores(std::move(bound), record, parallel_of(record, limits)));

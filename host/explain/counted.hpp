@@ -31,8 +31,8 @@ struct Traffic {
 /// Different bytes that the launch touches: those of the counted groups and, for each further one, as many as another
 /// counted group added; no more than its buffers have.
 Traffic distinct(const model::Counts& counts, const model::WorkInfo& work);
-/// What passes a level that holds `holds` bytes in each of `instances`: of each group what it reads for itself, and what
-/// all groups read once for each instance that holds it.
+/// What passes a level that holds `holds` bytes in each of `instances`: of each group what it reads for itself, and
+/// what all groups read once for each instance that holds it.
 Traffic beyond(const model::Counts& counts, double holds, double instances);
 
 /// The record's work with what its counts say and nobody declared.

@@ -144,8 +144,8 @@ std::optional<ChainTime> time_of_chain(const Record& record, const Limits& limit
         const double least = name == "arithmetic" ? 0.25 : 1;
         sum.seconds += number * each;
         sum.least += least * number * (nearest ? std::min(each, nearest->value) : each);
-        sum.how += (sum.how.empty() ? "" : ", ") + format_significant(number, 3) + " " + name + " of " +
-                   format_seconds(each);
+        sum.how +=
+            (sum.how.empty() ? "" : ", ") + format_significant(number, 3) + " " + name + " of " + format_seconds(each);
         if (number * each <= most) continue;
         most = number * each;
         sum.figure = id;
@@ -171,11 +171,10 @@ void bound_chain(const Record& record, const Limits& limits, Explanation& out) {
             return out.unbounded.emplace_back("latency", "between barriers a core takes turns among work-items"),
                    void();
         const double turns = counts.group_items * rounds / items_at_a_time(record);
-        const double instructions =
-            passes_of_hot_block(record) > 0
-                ? passes_of_hot_block(record) * record.hot->hottest()->instructions / counts.items *
-                      items_at_a_time(record)
-                : 0;
+        const double instructions = passes_of_hot_block(record) > 0
+                                        ? passes_of_hot_block(record) * record.hot->hottest()->instructions /
+                                              counts.items * items_at_a_time(record)
+                                        : 0;
         overlap = turns > 1 ? std::min(1.0, looks_ahead / std::max(1.0, instructions)) : 0;
         if (overlap > 0.5)
             return out.unbounded.emplace_back("latency", "a core works on several work-items at once"), void();
@@ -188,8 +187,9 @@ void bound_chain(const Record& record, const Limits& limits, Explanation& out) {
                        rounds * chain->seconds * (1 - overlap / 2),
                        rounds * chain->least * (1 - overlap),
                        rounds * chain->seconds,
-                       "a chain of " + chain->how + (rounds > 1 ? ", " + format_significant(rounds, 3) + " times" : "") +
-                           ", " + source_of(counts),
+                       "a chain of " + chain->how +
+                           (rounds > 1 ? ", " + format_significant(rounds, 3) + " times" : "") + ", " +
+                           source_of(counts),
                        chain->figure};
     out.bounds.push_back(on_available_cores(std::move(bound), record, 1));
 }

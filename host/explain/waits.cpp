@@ -1,11 +1,12 @@
 // The bound of a chain that is declared.
+#include "explain/waits.hpp"
+
 #include <algorithm>
 
 #include "core/units.hpp"
 #include "explain/amounts.hpp"
 #include "explain/cores.hpp"
 #include "explain/place.hpp"
-#include "explain/waits.hpp"
 
 namespace cllab::explain {
 namespace {

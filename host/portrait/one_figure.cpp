@@ -99,7 +99,8 @@ std::vector<Part> parts_of_figure(const std::string& id, const Device& device) {
     if (is("atomic.*.one")) return {{"atomic_" + figure.substr(0, figure.find('.')), {{"counters", "1"}}}};
     if (is("atomic.*.*")) return {{"atomic_" + figure.substr(0, figure.find('.'))}};
     if (is("integer.rate.*.*"))
-        return {{"integer_" + figure.substr(5, figure.rfind('.') - 5), {{"bits", figure.substr(figure.rfind('.') + 1)}}}};
+        return {
+            {"integer_" + figure.substr(5, figure.rfind('.') - 5), {{"bits", figure.substr(figure.rfind('.') + 1)}}}};
     if (is("math.rate.*.medium")) return rate_of_function(figure.substr(figure.find('.') + 1));
     const std::pair<const char*, std::vector<Part>> others[]{
         {"latency.l1.indexed", {{"latency_indexed", {{"footprint", "8Ki"}}}}},

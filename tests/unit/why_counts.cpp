@@ -89,18 +89,20 @@ void compute(Counts& counts, Operation kind, double number, unsigned bits = 32, 
 
 BOOST_AUTO_TEST_CASE(memory_is_bounded_by_the_different_bytes_that_all_groups_touch) {
     const double groups = 1e6, bytes = groups * 256 * 32;
-    const auto e = explained(counted(1.05 * bytes / 4e12, launch(groups, 128, 128), {.bytes = bytes, .assumed = true,
-                                                                          .read = bytes / 2, .footprint = bytes}));
+    const auto e = explained(counted(1.05 * bytes / 4e12, launch(groups, 128, 128),
+                                     {.bytes = bytes, .assumed = true, .read = bytes / 2, .footprint = bytes}));
     BOOST_TEST(bound(e, "memory").seconds == (bytes - 32 * MiB) / 4e12, is_close);
     BOOST_TEST(bound(e, "memory").figure == "bandwidth.copy");
     BOOST_REQUIRE(e.limiter());
     BOOST_TEST(e.limiter()->id == "memory");
     // A buffer that is hardly touched counts for what is touched of it.
-    const auto little = explained(counted(1e-3, launch(groups, 128, 128), {.bytes = 100 * bytes, .assumed = true,
-                                                                .read = 50 * bytes, .footprint = 100 * bytes}));
+    const auto little =
+        explained(counted(1e-3, launch(groups, 128, 128),
+                          {.bytes = 100 * bytes, .assumed = true, .read = 50 * bytes, .footprint = 100 * bytes}));
     BOOST_TEST(bound(little, "memory").seconds == (bytes - 32 * MiB) / 4e12, is_close);
     // Groups that read the same data touch no more than the buffers have.
-    const auto shared = explain::distinct(launch(groups, 128, 128), {.bytes = bytes / 2, .assumed = true, .read = bytes / 8});
+    const auto shared =
+        explain::distinct(launch(groups, 128, 128), {.bytes = bytes / 2, .assumed = true, .read = bytes / 8});
     BOOST_TEST(shared.read == bytes / 8, is_close);
 }
 
@@ -175,8 +177,7 @@ BOOST_AUTO_TEST_CASE(lanes_that_wait_for_others_take_as_long) {
     const auto r = counted(2.2 * seconds, counts);
     const auto e = explained(r);
     BOOST_TEST(bound(e, "arithmetic").seconds == 2 * seconds, is_close);
-    BOOST_TEST(explain::advice(r, e) ==
-               "Of a wave's lanes 50 % are active on average: neighbours go different ways.");
+    BOOST_TEST(explain::advice(r, e) == "Of a wave's lanes 50 % are active on average: neighbours go different ways.");
     // A CPU's work-items wait for no other.
     auto cpu = r;
     cpu.device.type = "cpu";
@@ -275,7 +276,8 @@ BOOST_AUTO_TEST_CASE(a_hot_block_runs_as_often_as_its_operations_add_up_to_the_c
     r.hot->blocks = {{.share = 0.95, .instructions = 20, .elements = {{"float", 32}}}};
     BOOST_TEST(bound(explain::explain(r, limits), "issue").seconds == 256000.0 * 64 / 32 * 20 / 10e9, is_close);
     r.hot->blocks.front().share = 0.5;
-    BOOST_TEST(why_not(explain::explain(r, limits), "instruction issue") == "how often the hot block runs is not known");
+    BOOST_TEST(why_not(explain::explain(r, limits), "instruction issue") ==
+               "how often the hot block runs is not known");
 }
 
 BOOST_AUTO_TEST_CASE(groups_of_few_work_items_are_named_with_what_would_be_fewer) {

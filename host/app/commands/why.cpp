@@ -64,8 +64,8 @@ struct Done {
     std::string not_counted;  ///< why; empty where it was, or nobody asked
 };
 
-/// Times the cells on one device, and adds what was counted of them. A profiler counts behind the last time, because the
-/// next cell is measured while one is taken.
+/// Times the cells on one device, and adds what was counted of them. A profiler counts behind the last time, because
+/// the next cell is measured while one is taken.
 std::vector<Done> measured(const Asked& asked, const model::Device& device, const CellCounts& counts) {
     std::vector<Done> out;
     const bool by_ncu = asked.by_ncu(device);
@@ -117,8 +117,7 @@ bool explain_all(const Asked& asked, const model::Device& device, const std::vec
         asked.sink.line(report::explanation_json(explained, explanation));
         ok = ok && !model::is_failure(record.status);
         if (asked.sink.uses_stdout()) continue;
-        if (&record == &done.front().record)
-            results() << report::explanation_heading(record, limits.utc, asked.style);
+        if (&record == &done.front().record) results() << report::explanation_heading(record, limits.utc, asked.style);
         results() << '\n' << report::explanation_text(explained, explanation, asked.style);
         results().flush();
     }
@@ -169,7 +168,11 @@ int run_why(const WhyOptions& asked) {
     Sink sink(outputs.json(), nullptr);
     give_up = [&](model::Record& stuck) { sink.take(stuck); };
     // Only the lab's own families declare all that they do.
-    const Asked all{asked, request, *runner, sink, {wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO)},
+    const Asked all{asked,
+                    request,
+                    *runner,
+                    sink,
+                    {wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO)},
                     choice.own() ? asked.count_seconds : 0};
     const inspect::TempFolder binaries;
     if (std::any_of(devices.begin(), devices.end(), [&](const auto& device) { return all.by_ncu(device); }))
@@ -216,14 +219,16 @@ Command why_command() {
         {"why", "PATTERN...", "the limiter of the time, by the device's measured peaks",
          "cllab why PATTERN|FILE... [--device D] [--test] [options]",
          "Names the limiter of each cell, or the share of the time that has no explanation. A bound is the shortest "
-         "possible time for one resource: declared work divided by the peak that `cllab profile` measured. The largest "
-         "bound is the limiter if it is at least 80 % of the time, clear of the next, and the time is known within 10 "
-         "%.\n\nWork without a count or without a measured peak has no bound and is listed. The launch overhead adds "
-         "to the kernel's own time, so these two may be named together.\n\nIf a cell beats a peak, or the peak "
-         "explains only 40 to 80 % of its time, cllab measures the peak again beside the cell. The machine may have "
-         "been busy during the profile, or be busy now. Both figures are printed.\n\nA FILE is a kernel file "
-         "(my.cl:kernel), whose `work` line declares its work, or a file of records, FILE.jsonl, explained without "
-         "measuring. Counters of `cllab ncu` in the records replace the declared work.",
+         "possible time for one resource: declared or counted work over the peak that `cllab profile` measured. The "
+         "largest bound is the limiter if it is at least 80 % of the time, clear of the next, and the time is known "
+         "within 10 %.\n\nA FILE is a kernel file (my.cl:kernel). What its `work` line does not declare is counted: "
+         "by the simulator Oclgrind, and on NVIDIA by Nsight Compute. With two kernels, the last line says what they "
+         "execute differently. FILE.jsonl is a file of records, explained without measuring. Counters of `cllab ncu` "
+         "in the records replace the declared work.\n\nWork without a count or without a measured peak has no bound "
+         "and is listed. The launch overhead adds to the kernel's own time, so these two may be named "
+         "together.\n\nIf a cell beats a peak, or the peak explains only 40 to 80 % of its time, cllab measures the "
+         "peak again beside the cell. The machine may have been busy during the profile, or be busy now. Both "
+         "figures are printed.",
          "cllab why pitch_wide --device gpu\npitch_wide        552 us ±0.3 %  limited by memory bandwidth: 96 % of the "
          "time\n  96 %  memory bandwidth  532 us [531 us .. 535 us]  2.15 GB at 4.03 TB/s (copy bandwidth)\n  29 %  "
          "group dispatch    159 us [159 us .. 162 us]  262 kgroup at 1.65 Ggroup/s (group rate)"},

@@ -71,7 +71,7 @@ CellCounts::CellCounts(const run::RunRequest& request, double budget_seconds,
             if (simulated.launches.size() == 1 && simulated.launches.front().asked_point.empty())
                 found.counts = std::make_shared<const model::Counts>(std::move(simulated.launches.front()));
             else
-                found.why_not = !simulated.trouble.empty()        ? simulated.trouble
+                found.why_not = !simulated.trouble.empty()       ? simulated.trouble
                                 : simulated.launches.size() == 1 ? "only a smaller size fits --count-budget"
                                                                  : "an operation has several launches";
         }

@@ -31,7 +31,8 @@ private:
     std::string none_;                    ///< why nothing is counted
 };
 
-/// Counters of the launch of a record whose dump is still there, by Nsight Compute. Why there are none; empty otherwise.
+/// Counters of the launch of a record whose dump is still there, by Nsight Compute. Why there are none; empty
+/// otherwise.
 std::string count_by_ncu(const model::Cell& cell, const model::Device& device, std::uint64_t seed,
                          double timeout_seconds, model::Record& record);
 
