@@ -220,7 +220,7 @@ void bound_counted_arithmetic(const Record& record, const Limits& limits, Explan
         auto typed = record;
         const double products =
             per_launch(*record.counts, {operations(*record.counts, model::Operation::integer_multiply, 32)});
-        const auto counted = bits > 0 ? multiply_adds(record, bits) : MultiplyAdds{products, products};
+        const auto counted = bits > 0 ? multiply_adds(record, bits) : MultiplyAdds{products, products / 2};
         typed.work.type = type;
         typed.work.flops = 2 * counted.number;
         if (counted.number <= 0) continue;

@@ -146,7 +146,7 @@ void bound_levels(const Record& record, const Limits& limits, Explanation& out) 
     };
     // Waves ask the first level for whole sectors.
     const double asked = sector_bytes * counts.items * counts.reads.sectors.mean;
-    if (gpu) add_bound("l1", "L1", asked, "bandwidth.l1.rate", "");
+    if (gpu) add_bound("l1", "L1", asked * uneven_share(record, limits), "bandwidth.l1.rate", "");
     const double first = sizes.empty() ? 0 : sizes.front();
     if (!(first > 0) || record.work.footprint <= first) return;
     const auto passing = beyond(counts, first, limits.units);
@@ -175,7 +175,7 @@ void bound_levels(const Record& record, const Limits& limits, Explanation& out) 
 
 void bound_operations(const Record& record, const Limits& limits, Explanation& out) {
     const auto& counts = *record.counts;
-    const double items = counts.items / lanes_active(record);
+    const double items = counts.items / lanes_active(record) * uneven_share(record, limits);
     struct Sum {
         double seconds = 0, low = 0, high = 0, most = 0;
         std::string name, how, figure;

@@ -204,7 +204,8 @@ void bound_banks(const Record& record, const Limits& limits, Explanation& out) {
     const double bytes = banks && width ? banks->value * width->value : 128;
     const double least = counts.items * (counts.local_reads.least_ways.mean + counts.local_writes.least_ways.mean);
     auto bound = at_rate("local", passes > 1.5 * least ? "local memory, bank conflicts" : "local memory bandwidth",
-                         passes > 1.5 * least ? "bank conflicts" : "local", bytes * passes, "B", *rate);
+                         passes > 1.5 * least ? "bank conflicts" : "local",
+                         uneven_share(record, limits) * bytes * passes, "B", *rate);
     bound.how = format_significant(passes, 4) + " passes through the banks for " + format_significant(least, 4) +
                 " without conflicts, " + bound.how + ", " + source_of(counts);
     out.bounds.push_back(std::move(bound));

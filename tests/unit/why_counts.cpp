@@ -157,6 +157,13 @@ BOOST_AUTO_TEST_CASE(arithmetic_of_each_type_is_bounded_by_its_own_peak) {
     BOOST_TEST(e.limiter()->name == "double arithmetic");
 }
 
+BOOST_AUTO_TEST_CASE(few_groups_have_few_units) {
+    auto counts = launch(2);
+    compute(counts, Operation::float_function, 1000, 32, "exp");
+    // 50 times as long as on all of the 100 units.
+    BOOST_TEST(bound(explained(counted(1, counts)), "functions").seconds == 50 * 512 * 1000 / 1e12, is_close);
+}
+
 BOOST_AUTO_TEST_CASE(products_and_sums_may_be_one_instruction_each_or_joined) {
     auto counts = launch(10000);
     compute(counts, Operation::float_add, 100);
