@@ -46,6 +46,7 @@ model::Limits gpu() {
                    figure("latency.local.latency", "local memory latency", "s", 12e-9),
                    figure("atomic.global.one", "atomics, one address", "op/s", 1e9),
                    figure("atomic.global.32", "atomics, 32 addresses", "op/s", 30e9),
+                   figure("atomic.global.4096", "atomics, 4096 addresses", "op/s", 100e9),
                    figure("atomic.global.many", "atomics, many addresses", "op/s", 400e9)};
     return out;
 }
