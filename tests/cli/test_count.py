@@ -23,7 +23,8 @@ local 256
 """
 
 KERNELS = BLOCK % "kernel transpose\nglobal 256,256\nlocal 16,16\nkernel tile32\nglobal 32,32\nlocal 32,32\n" \
-                  "kernel tile33\nglobal 32,32\nlocal 32,32\nkernel whole\nglobal 256" + r"""
+                  "kernel tile33\nglobal 32,32\nlocal 32,32\nkernel small32\nglobal 16,16\nlocal 16,16\n" \
+                  "kernel small17\nglobal 16,16\nlocal 16,16\nkernel whole\nglobal 256" + r"""
 kernel void copy(global const float* a, global float* b) { size_t i = get_global_id(0); b[i] = a[i]; }
 kernel void gather(global const float* a, global float* b, int n) { int i = get_global_id(0); b[i] = a[(i * 32) % n]; }
 kernel void transpose(global const float* a, global float* b) {
@@ -35,6 +36,11 @@ kernel void transpose(global const float* a, global float* b) {
     t[y * WIDTH + x] = a[y * 32 + x]; barrier(CLK_LOCAL_MEM_FENCE); b[y * 32 + x] = t[x * WIDTH + y]; }
 TILE(32)
 TILE(33)
+#define SMALL(WIDTH) kernel void small##WIDTH(global const float* a, global float* b) { \
+    local float t[16 * WIDTH]; int x = get_local_id(0), y = get_local_id(1); \
+    t[y * WIDTH + x] = a[y * 16 + x]; barrier(CLK_LOCAL_MEM_FENCE); b[y * 16 + x] = t[x * WIDTH + y]; }
+SMALL(32)
+SMALL(17)
 kernel void polynomial(global float* b) {
     float v = get_global_id(0);
     for (int k = 0; k < 200; ++k) v = fma(v, 1.5f, 0.25f);
@@ -71,6 +77,13 @@ kernel void functions(global const float* a, global double* b) {
 float third(float v) { for (int k = 0; k < 3; ++k) v = fma(v, v, 1.0f); return v; }
 kernel void calls(global float* b) { int i = get_global_id(0); float v = i; if (i % 2) v = third(v); b[i] = v; }
 kernel void vectors(global float4* b) { int i = get_global_id(0); b[i] = fma((float4)(i), (float4)(2), (float4)(1)) * 3; }
+kernel void through_local(global const int* a, global int* b) {
+    local int t[256];
+    int i = get_global_id(0), l = get_local_id(0);
+    t[l] = a[i];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    b[i] = a[t[255 - l]];
+}
 kernel void shared(global const float* a, global float* b) { b[get_global_id(0)] = a[0]; }
 kernel void whole(global float* b) { b[get_global_id(0)] = 1; }
 """
@@ -165,14 +178,16 @@ class Count(lab.LabTest):
         self.assertEqual(groups, [64 * n for n in range(1, len(groups) + 1)])
 
     def test_lanes_that_meet_in_a_bank_take_turns(self):
-        found = self.of("tile32", "tile33")
+        found = self.of("tile32", "tile33", "small32", "small17")
+        mean = {k: sum(c[side]["ways"]["mean"] for side in ("local_reads", "local_writes")) /
+                sum(c[side]["requests"]["mean"] for side in ("local_reads", "local_writes")) for k, c in found.items()}
+        self.assertEqual((mean["small32"], mean["small17"]), (9, 2))
         self.assertEqual(self.per_request(found["tile32"]["local_reads"], "ways"), 32)
         self.assertEqual(self.per_request(found["tile33"]["local_reads"], "ways"), 1)
-        for counts in found.values():
+        for counts in found["tile32"], found["tile33"]:
             self.assertEqual(self.per_request(counts["local_writes"], "ways"), 1)
             self.assertEqual(counts["barriers"]["mean"], 1)
             self.assertEqual(counts["longest"]["local_loads"], 1)
-            self.assertEqual(counts["longest"]["loads"], 1, "the chain goes through local memory")
 
     def test_atomics_on_one_address_take_turns(self):
         found = self.of("one_address", "ten_addresses")
@@ -182,7 +197,8 @@ class Count(lab.LabTest):
         self.assertEqual((ten["most_in_wave"], ten["most_in_group"], ten["addresses"]), (4, 26, 10))
 
     def test_a_chain_is_as_long_as_its_hops(self):
-        found = self.of("chase", "polynomial", "copy")
+        found = self.of("chase", "polynomial", "copy", "through_local")
+        self.assertEqual(found["through_local"]["longest"]["loads"], 2, "the chain goes on behind local memory")
         self.assertEqual(found["chase"]["longest"]["loads"], 50)
         self.assertEqual(found["copy"]["longest"]["loads"], 1)
         self.assertEqual(found["polynomial"]["longest"]["arithmetic"], 201, "a conversion, and each fma")
@@ -266,6 +282,12 @@ class Count(lab.LabTest):
         self.assert_one_sentence(self.lab("count", "no_such", status=2)[1], "no_such")
         self.assert_one_sentence(self.lab("count", "saxpy_w32", "--device", "cpu", status=2)[1], "--device")
         self.assert_one_sentence(self.lab("count", "saxpy_w32", "--wave", "0", status=2)[1], "--wave")
+
+    def test_a_crash_of_the_simulator_is_a_sentence(self):
+        (self.folder / "lacks.cl").write_text("/*cllab\narg b = out:256\nglobal 256\n*/\n"
+                                              "kernel void lacks(global int* b) { b[0] = sub_group_reduce_add(3); }\n")
+        _, err = self.lab("count", "lacks.cl", status=1)
+        self.assert_one_sentence(err, "the simulator crashed", "it may lack a function")
 
     def test_a_text_that_does_not_build_is_a_sentence(self):
         (self.folder / "bad.cl").write_text("/*cllab\narg b = out:256\nglobal 256\n*/\nkernel void bad(global int* b) { b[0] = nothing; }\n")

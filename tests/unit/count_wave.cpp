@@ -158,6 +158,7 @@ BOOST_AUTO_TEST_CASE(lanes_behind_a_call_wait_for_those_in_it) {
     other[0].calls = false;
     other[1].calls = true;  // 1 calls 3
     BOOST_TEST((by_waves({lane({0, 1, 3, 2}), lane({0, 2})}, other) == std::vector<std::uint64_t>{1, 1, 1, 1}));
+    BOOST_TEST((by_waves({lane({0, 2}), lane({0, 1, 3, 2})}, other) == std::vector<std::uint64_t>{1, 1, 1, 1}));
 }
 
 BOOST_AUTO_TEST_CASE(accesses_of_lanes_that_execute_together_are_one_request) {
@@ -179,6 +180,19 @@ BOOST_AUTO_TEST_CASE(accesses_of_lanes_that_execute_together_are_one_request) {
     BOOST_TEST(requests.group.reads.units == 4u + 2u);
     BOOST_TEST(counts.by_lanes[0] == 48u);
     BOOST_TEST(counts.by_waves[0] == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(the_second_access_of_an_execution_is_a_request_of_its_own) {
+    auto again = access(64, 4), second = access(1024, 4);
+    second.first = false;
+    std::vector<Lane> wave{lane({0, 0}), lane({0})};
+    wave[0].accesses = {access(0, 4), again};   // two executions
+    wave[1].accesses = {access(4, 4), second};  // one, with two accesses
+    SegmentCounts counts;
+    Requests requests;
+    requests.instructions.resize(1);
+    replay(wave, segments(1), counts, requests);
+    BOOST_TEST(requests.group.reads.requests == 3u);
 }
 
 BOOST_AUTO_TEST_CASE(a_value_carries_the_longest_chain_of_its_operands) {

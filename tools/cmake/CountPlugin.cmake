@@ -1,5 +1,5 @@
-# The plugin with which Oclgrind counts what a kernel executes (`cllab count`). Optional: it needs Oclgrind's headers and
-# those of the LLVM that Oclgrind was built with, which is found by what its library links to.
+# The plugin with which Oclgrind counts what a kernel executes (`cllab count`). Optional: it needs the headers of Oclgrind
+# and of the LLVM that Oclgrind was built with, which is found by what its library links to.
 find_path(CLLAB_OCLGRIND_DIR oclgrind/Plugin.h)
 find_library(CLLAB_OCLGRIND_LIBRARY oclgrind)
 find_program(CLLAB_OBJDUMP objdump)
@@ -24,5 +24,5 @@ if(CLLAB_OCLGRIND_LLVM_DIR AND CLLAB_OCLGRIND_LLVM_LIBRARY AND NOT CLLAB_SANITIZ
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR} CXX_VISIBILITY_PRESET hidden)
   add_dependencies(cllab cllab_count_plugin)
 else()
-  message(STATUS "no Oclgrind headers: `cllab count` is built without its simulator (apt-get install liboclgrind-dev llvm-14-dev)")
+  message(STATUS "no Oclgrind headers: `cllab count` gets no plugin (apt-get install liboclgrind-dev llvm-14-dev)")
 endif()

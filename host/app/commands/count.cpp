@@ -11,13 +11,11 @@
 #include "app/files/outputs.hpp"
 #include "app/processes/runner.hpp"
 #include "app/processes/simulation.hpp"
-#include "app/processes/worker.hpp"
 #include "app/screen/pager.hpp"
 #include "app/screen/say.hpp"
 #include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
 #include "core/text.hpp"
-#include "count/oclgrind.hpp"
 #include "count/simulated.hpp"
 #include "inspect/tools/tool.hpp"
 #include "report/table/counts.hpp"
@@ -33,6 +31,17 @@ void quote_lines(const Choice& choice, model::Counts& counts) {
             if (std::filesystem::path(line.file).filename() == std::filesystem::path(path).filename() &&
                 line.line >= 1 && line.line <= lines.size())
                 line.text = trim(lines[line.line - 1]);
+    }
+}
+
+/// Throws Error(result) where the simulator cannot build the text of a kernel file.
+Choice chosen(const CountOptions& invocation) {
+    try {
+        return Choice(invocation);
+    } catch (const DeviceLost&) {
+        throw Error(Blame::result,
+                    "the simulator crashed while it built the kernel file; it may lack a function or an extension that "
+                    "the text uses");
     }
 }
 
@@ -53,14 +62,14 @@ bool count_one(const model::Cell& cell, const CountSettings& settings, const Cho
 }
 
 int run_count(const CountOptions& asked) {
-    use_oclgrind_only("cllab count");
     CountSettings settings;
-    settings.plugin = count::count_plugin(this_program());
+    find_simulator(settings, "cllab count");
+    use_only_oclgrind(settings);  // which also says what arguments a kernel file's kernels have
     auto invocation = asked;
     invocation.devices = {"oclgrind"};
     Outputs outputs(invocation);
     outputs.reads_for(invocation);
-    const Choice choice(invocation);
+    const auto choice = chosen(invocation);
     auto cells = first_cells(choice, invocation.axes, invocation.patterns);
     settings.run = settings_of(invocation);
     settings.budget_seconds = invocation.budget_seconds;

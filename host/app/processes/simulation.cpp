@@ -93,6 +93,7 @@ void launch(const model::Cell& cell, const CountSettings& settings, double secon
              {"OCLGRIND_LOCAL_MEM_SIZE", std::to_string(most_local_bytes)},
              {"OCLGRIND_LOG", said.log.string()}})
         setenv(name, value.c_str(), 1);
+    use_only_oclgrind(settings);
     limit(RLIMIT_AS, static_cast<double>(most_bytes));
     limit(RLIMIT_CPU, std::ceil(seconds));
     Here here;
@@ -162,8 +163,10 @@ void judge(const Heard& heard, const Said& said, double budget, Simulated& out) 
                     "a work-group takes longer to simulate than --count-budget allows, " + format_exact(budget) + " s");
     }
     if (WIFSIGNALED(heard.end))
-        return fail(Status::launch_failed, "the simulator crashed; it may use " + format_bytes(most_bytes) +
-                                               " of memory: " + death(heard.end));
+        return fail(Status::launch_failed,
+                    "the simulator crashed; it may lack a function that the text uses, or need "
+                    "more than " +
+                        format_bytes(most_bytes) + " of memory");
     if (heard.last.contains("status")) {
         if (const auto status = static_cast<Status>(heard.last.at("status").get<int>()); status != Status::ok)
             return fail(status, heard.last.at("reason"));
@@ -196,8 +199,13 @@ model::CountGrowth growth_of(const model::Counts& c) {
 
 }  // namespace
 
-void use_oclgrind_only(const std::string& for_what) {
-    setenv("OCL_ICD_VENDORS", count::oclgrind_library(for_what).c_str(), 1);
+void find_simulator(CountSettings& settings, const std::string& for_what) {
+    settings.library = count::oclgrind_library(for_what);
+    settings.plugin = count::count_plugin(this_program());
+}
+
+void use_only_oclgrind(const CountSettings& settings) {
+    setenv("OCL_ICD_VENDORS", settings.library.c_str(), 1);
     unsetenv("OCL_ICD_FILENAMES");
 }
 

@@ -18,8 +18,11 @@ struct CountSettings {
     run::Settings run;
     double budget_seconds = 5;  ///< of the processor, per cell
     unsigned wave = 32;
-    std::filesystem::path plugin;
+    std::filesystem::path library, plugin;  ///< Oclgrind's, and the project's
 };
+
+/// Both, where they are. `for_what`: "cllab count". Throws Error(environment) where one is missing.
+void find_simulator(CountSettings& settings, const std::string& for_what);
 
 struct Simulated {
     std::vector<model::Counts> launches;  ///< one of each kernel of the operation
@@ -29,9 +32,8 @@ struct Simulated {
     model::PointValues point;
 };
 
-/// For this process and its children to come: Oclgrind is the only driver. Throws Error(environment) where it is not
-/// installed.
-void use_oclgrind_only(const std::string& for_what);
+/// For this process, which has called no OpenCL yet, or a child: Oclgrind is the only driver.
+void use_only_oclgrind(const CountSettings& settings);
 
 /// The cell as it stands, with at most so many of its groups.
 Simulated simulate(const model::Cell& cell, const CountSettings& settings, double seconds, unsigned groups = 16);

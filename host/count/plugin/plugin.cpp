@@ -8,6 +8,7 @@
 #include <oclgrind/WorkGroup.h>
 #include <oclgrind/WorkItem.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <ctime>
@@ -153,16 +154,23 @@ private:
         }
         write_now(count_->groups());
     }
-    /// All of them in order where there are few; else the one in the middle, then others spread by the golden ratio.
+    /// One that was not counted yet: all of them in order where there are few; else the one in the middle, then others
+    /// spread by the golden ratio.
     oclgrind::Size3 next_group() {
         const auto all = invocation_->getNumGroups();
-        ++between_;
-        if (facts_.groups <= most_groups_) return {between_, all};
+        const auto& known = groups_of(*invocation_);
+        for (;;) {
+            const auto out = facts_.groups <= most_groups_ ? oclgrind::Size3(between_ + 1, all) : spread(between_, all);
+            ++between_;
+            if (std::find(known.begin(), known.end(), out) == known.end()) return out;
+        }
+    }
+    static oclgrind::Size3 spread(std::size_t number, const oclgrind::Size3& all) {
         constexpr double steps[] = {0.7548776662, 0.5698402910, 0.6180339887};
         oclgrind::Size3 out;
         for (unsigned i = 0; i < 3; ++i) {
             double whole = 0;
-            const double at = std::modf(0.5 + steps[i] * static_cast<double>(between_ - 1), &whole);
+            const double at = std::modf(0.5 + steps[i] * static_cast<double>(number), &whole);
             out[i] = static_cast<size_t>(at * static_cast<double>(all[i]));
         }
         return out;

@@ -27,7 +27,7 @@ using Text = std::function<std::string(const Counts&)>;
 
 /// Whole numbers as such, others with four digits.
 std::string number(double value) {
-    constexpr double most_exact = 1e7;
+    constexpr double most_exact = 1e12;
     const bool whole = std::abs(value - std::round(value)) < 1e-9 * std::abs(value) + 1e-12;
     return whole && value < most_exact ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value);
 }
@@ -83,6 +83,7 @@ private:
 
 std::string title_of(const OperationCount& o) {
     const auto bits = std::to_string(o.bits);
+    if (o.bits == 1) return "logic of conditions";
     switch (o.kind) {
         case Operation::float_add:
             return "float" + bits + " add";
