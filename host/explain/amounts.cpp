@@ -19,7 +19,6 @@ using model::Limits;
 using model::Record;
 
 constexpr const char* counted = ", counted by ncu";
-constexpr double sector_bytes = 32;  ///< of NVIDIA's second level, in which its counters count
 
 std::pair<double, double> interval_of(const Figure& figure) {
     return {figure.low > 0 ? figure.low : figure.value, std::max(figure.high, figure.value)};
@@ -38,6 +37,24 @@ void bound_pipe(const Record& record, Explanation& out) {
     out.bounds.push_back({"pipe", "instructions of pipe " + pipe, pipe, seconds, seconds, seconds,
                           format_significant(busiest->value, 3) + " % of what that pipe can take" + counted,
                           busiest->name});
+}
+
+/// Shares of what each level can take, as the profiler says them. It begins with empty caches, so that what it says of
+/// memory is true only of data that no level holds.
+void bound_shares(const Record& record, const Limits& limits, Explanation& out) {
+    const auto share = [&](const char* id, const std::string& name, const char* metric) {
+        const auto percent = counter(record.counters, metric),
+                   duration = counter(record.counters, "gpu__time_duration.sum");
+        if (!percent || !duration) return;
+        const double seconds = std::min(std::clamp(*percent / 100, 0.0, 1.0) * *duration, record.time->median);
+        out.bounds.push_back({id, name + " bandwidth", name, seconds, seconds, seconds,
+                              format_significant(*percent, 3) + " % of what it can take" + counted, metric});
+    };
+    const auto sizes = sizes_of(limits, "bandwidth", Capacity::most);
+    const auto place = place_of(record, limits, sizes, 1, Capacity::most);
+    if (place && place->memory) share("memory", "memory", "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed");
+    share("l2", "L2", "lts__throughput.avg.pct_of_peak_sustained_elapsed");
+    share("l1", "L1", "l1tex__throughput.avg.pct_of_peak_sustained_active");
 }
 
 /// Executed instructions at the rate at which a warp's multiply-adds were seen to be issued.
@@ -105,6 +122,8 @@ void add(Bound& bound, const Bound& more) {
     bound.how += " and " + more.how;
 }
 
+bool nobody_declared(const Record& record) { return record.counts || record.work.assumed; }
+
 bool are_counted(const Record& record) { return !record.counters.empty() && record.work.launches == 1; }
 
 bool bound_counted_memory(const Record& record, const Figure* stream, Explanation& out) {
@@ -156,6 +175,7 @@ void bound_counted(const Record& record, const Limits& limits, Explanation& out)
         else
             out.unbounded.emplace_back("local memory", "the profile lacks its bandwidth or its banks");
     }
+    if (nobody_declared(record)) bound_shares(record, limits, out);
     bound_pipe(record, out);
     bound_issue(record, limits, out);
 }

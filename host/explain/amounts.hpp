@@ -9,6 +9,8 @@
 
 namespace cllab::explain {
 
+constexpr double sector_bytes = 32;  ///< of NVIDIA's second level, in which its counters count
+
 /// `count` of something at the rate of `figure`.
 model::Bound at_rate(std::string id, std::string name, std::string brief, double count, const std::string& unit,
                      const model::Figure& figure);
@@ -18,6 +20,9 @@ void add(model::Bound& bound, const model::Bound& more);
 
 /// `count` times the time of `figure`.
 model::Bound at_time(std::string id, std::string name, std::string brief, double count, const model::Figure& figure);
+
+/// Whether what it executes is only known where it was counted.
+bool nobody_declared(const model::Record& record);
 
 /// Whether the record's counters are those of what was timed: one launch, and no step of a slope.
 bool are_counted(const model::Record& record);

@@ -101,7 +101,9 @@ void bound_atomics(const Record& record, const Limits& limits, Explanation& out)
     // There is room for no more addresses than the footprint has words; how the additions are shared out among them is
     // not known. Four times as many may be spread over the parts of a cache as these are: each rate that was tried is
     // of four or eight times the addresses of the one before.
-    const auto rate = rate_of_atomics(limits, "global", std::max(1.0, record.work.footprint / 4), 4, is_gpu(record));
+    const double addresses =
+        record.work.atomic_addresses > 0 ? record.work.atomic_addresses : std::max(1.0, record.work.footprint / 4);
+    const auto rate = rate_of_atomics(limits, "global", addresses, 4, is_gpu(record));
     if (!rate) {
         out.unbounded.emplace_back("atomics", "the profile has no rate of them");
         return;

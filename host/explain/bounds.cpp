@@ -8,8 +8,10 @@
 #include "explain/amounts.hpp"
 #include "explain/atomics.hpp"
 #include "explain/cores.hpp"
+#include "explain/counted.hpp"
 #include "explain/limiter.hpp"
 #include "explain/place.hpp"
+#include "explain/waits.hpp"
 
 namespace cllab::explain {
 namespace {
@@ -23,21 +25,6 @@ using model::Record;
 /// Parts of the bytes that differ by less are the same: an edge, or a table beside the arrays, makes the difference.
 /// Those of the streams, 1/2 and 2/3, are five times as far apart.
 constexpr double same_proportion = 0.03;
-
-/// What the level before may serve takes no time at all in the low end of this bound. `relative_time`: of the time that
-/// it takes behind that level, where what serves one after the other is known; 0: no time.
-Bound without_nearer(Bound bound, double nearer, double relative_time = 0) {
-    bound.low *= 1 - nearer;
-    for (double* seconds : {&bound.seconds, &bound.high}) *seconds *= 1 - nearer * (1 - relative_time);
-    if (nearer < 0.005) return bound;
-    const auto part = format_significant(100 * nearer, 2) + " % ";
-    if (relative_time > 0)
-        bound.how += ", of which " + part + "may lie nearer, where it takes " +
-                     format_significant(100 * relative_time, 2) + " % of that";
-    else
-        bound.how += ", less " + part + "that may lie nearer";
-    return bound;
-}
 
 /// The fastest of the streams that read and write in the proportion of the cell; of all of them where none does.
 const Figure* stream_like(const Record& record, const Limits& limits) {
@@ -203,6 +190,7 @@ void bound_launch(const Record& record, const Limits& limits, Explanation& out) 
     const auto* on_all = is_gpu(record) || work.groups < 2 ? nullptr : limits.find("launch.empty.device");
     if (empty && on_all && on_all->value > empty->value) empty = on_all;
     if (!empty) {
+        out.missing.push_back("launch.empty.item");
         out.unbounded.emplace_back("launch", "the profile has no empty kernel");
         return;
     }
@@ -225,73 +213,84 @@ void bound_launch(const Record& record, const Limits& limits, Explanation& out) 
             with_last_load(at_rate("groups", "group dispatch", "groups", work.groups, "group", *rate), record, limits));
 }
 
-/// Whether most of the samples lie in code whose loads replace their own index.
-bool chases_by_index(const Record& record) {
-    if (!record.hot || record.hot->evidence != model::Hot::sampled) return false;
-    double share = 0;
-    for (const auto& block : record.hot->blocks)
-        if (block.memory.contains(model::HotBlock::index_chain)) share += block.share;
-    return share > 0.5;
+/// Arithmetic of each type that was counted. What the compiler may have joined is no less of it than half.
+void bound_counted_arithmetic(const Record& record, const Limits& limits, Explanation& out) {
+    const auto before = out.bounds.size();
+    for (const auto& [type, bits] : {std::pair{"float", 32u}, {"double", 64u}, {"half", 16u}, {"uint", 0u}}) {
+        auto typed = record;
+        const double products =
+            per_launch(*record.counts, {operations(*record.counts, model::Operation::integer_multiply, 32)});
+        const auto counted = bits > 0 ? multiply_adds(record, bits) : MultiplyAdds{products, products / 2};
+        typed.work.type = type;
+        typed.work.flops = 2 * counted.number;
+        if (counted.number <= 0) continue;
+        const auto from = out.bounds.size();
+        bound_arithmetic(typed, limits, out);
+        for (auto i = from; i < out.bounds.size(); ++i) {
+            out.bounds[i].low *= counted.least / counted.number;
+            out.bounds[i].how += ", " + source_of(*record.counts);
+            lower_to_time(out.bounds[i], record);
+        }
+    }
+    if (out.bounds.size() == before) out.unbounded.emplace_back("arithmetic", "none is counted that has a peak");
 }
 
-void bound_latency(const Record& record, const Limits& limits, Capacity capacity, Explanation& out) {
-    const auto& work = record.work;
-    const auto leave_out = [&](const std::string& why) { out.unbounded.emplace_back("latency", why); };
-    if (work.chain.empty()) return leave_out("the dependencies are not known");
-    const bool loads = work.chain == "load", adds = work.chain == "multiply_add", atomic = work.chain == "atomic";
-    const auto sizes = sizes_of(limits, "latency", capacity);
-    const auto place = loads ? place_of(record, limits, sizes, 1, capacity) : std::nullopt;
-    if (loads && !place) return leave_out("the profile does not say where the caches end");
-    const bool memory = place && place->memory;
-    const std::string name = loads    ? memory ? "memory" : level_name(place->level)
-                                : adds ? work.type
-                             : atomic ? "atomic"
-                                      : "local memory";
-    const std::string id = loads    ? "latency." + (memory ? name : level_id(place->level)) + ".latency"
-                           : adds   ? "fma.latency." + name
-                           : atomic ? "atomic.latency"
-                                    : "latency.local.latency";
-    const auto* latency = limits.find(id);
-    const auto* by_index = loads && chases_by_index(record) ? limits.find("latency.l1.indexed") : nullptr;
-    if (!latency && loads && place->level == 0 && !memory) latency = by_index;
-    // No level is nearer than those before it, so that one of them will do, if not as well.
-    std::string instead;
-    if (!latency && loads) out.missing.push_back(id);
-    for (auto level = !loads ? 0 : memory ? sizes.size() : place->level; !latency && level-- > 0;) {
-        latency = limits.find("latency." + level_id(level) + ".latency");
-        instead = ", since the profile has no " + name + " latency";
-    }
-    if (!latency) return leave_out("the profile has no " + name + " latency");
-    const double links = std::max(1.0, work.links);
-    auto bound = without_nearer(at_time("latency", name + " latency", name + " latency", links, *latency),
-                                place ? place->nearer : 0);
-    bound.how += instead;
-    // A load of another page waits for the TLB as well, which no chain says of itself: in random order it takes what
-    // such a chase took.
-    if (const double each = loads && !memory ? limits.scattered_load(work.footprint) : 0;
-        links * each > bound.seconds) {
-        bound.how += ", and " + format_seconds(each) + " where each goes to another page";
-        bound.seconds = links * each;
-        bound.high = std::max(bound.high, bound.seconds);
-    }
-    // An index costs a load a clock or more, and where the code has such loads, they are its chain most likely.
-    const auto* by_address = limits.find("latency.l1.latency");
-    if (by_index && by_address && by_index->value > by_address->value && latency != by_index) {
-        const double more = by_index->value - by_address->value;
-        bound.how += ", " + format_seconds(more) + " more of each by an index";
-        bound.seconds += links * more;
-        bound.high += links * more;
-    }
-    bound = on_available_cores(std::move(bound), record, 1);
-    // How far away an address is makes an atomic twice as slow as another (`cllab run atomic`, in several processes),
-    // and a profile meets only a few. None is nearer than the level behind the first, which its loads came to. A CPU's
-    // core adds in its own first level.
-    if (atomic && is_gpu(record)) {
-        const auto* level = limits.find("latency.l2.latency");
-        if (!level) return leave_out("without the latency of L2 the shortest time of an atomic is not known");
-        bound.low = std::min(bound.low, links * level->low);
-    }
-    out.bounds.push_back(std::move(bound));
+/// Of one resource that several rules bound the largest bound stays.
+void keep_largest(std::vector<Bound>& bounds) {
+    std::stable_sort(bounds.begin(), bounds.end(),
+                     [](const Bound& a, const Bound& b) { return a.seconds > b.seconds; });
+    for (auto i = bounds.begin(); i != bounds.end(); ++i)
+        bounds.erase(std::remove_if(i + 1, bounds.end(), [&](const auto& b) { return b.id == i->id; }), bounds.end());
+}
+
+/// Some bounds are of the same work: what a pipe takes is issued, arithmetic is what a pipe takes, and a GPU's first
+/// level has its local memory in it. Of two such that are no farther apart than two limiters may be the one that says
+/// more stays.
+void keep_the_cause(std::vector<Bound>& bounds) {
+    const auto find = [&](const std::string& id) {
+        return std::find_if(bounds.begin(), bounds.end(), [&](const auto& b) { return b.id == id; });
+    };
+    const std::pair<const char*, std::vector<const char*>> causes[]{
+        {"pipe", {"arithmetic", "units", "integer", "division", "functions", "local", "l1"}},
+        {"issue", {"pipe", "arithmetic", "units", "integer", "division", "functions"}},
+        {"l1", {"local", "local_atomics"}}};
+    for (const auto& [effect, of] : causes)
+        for (const char* cause : of) {
+            const auto general = find(effect), special = find(cause);
+            if (general == bounds.end() || special == bounds.end()) continue;
+            if (special->seconds < clear_of_the_next * general->seconds) continue;
+            special->seconds = std::max(special->seconds, general->seconds);
+            special->high = std::max(special->high, special->seconds);
+            special->how += "; " + general->how;
+            bounds.erase(find(effect));
+            break;
+        }
+    std::stable_sort(bounds.begin(), bounds.end(),
+                     [](const Bound& a, const Bound& b) { return a.seconds > b.seconds; });
+}
+
+/// Of a launch whose work was counted, and of what is declared of it.
+void bound_counts(const Record& declared, const Limits& limits, Capacity capacity, Explanation& out) {
+    auto record = declared;
+    record.work = work_of_counts(declared, *declared.counts);
+    bound_memory(record, limits, capacity, out);
+    bound_levels(record, limits, out);
+    bound_counted_arithmetic(record, limits, out);
+    bound_operations(record, limits, out);
+    bound_atomics(record, limits, out);
+    bound_launch(record, limits, out);
+    if (record.work.chain.empty())
+        bound_chain(record, limits, out);
+    else
+        bound_latency(record, limits, capacity, out);
+    bound_local(record, limits, out);
+    bound_banks(record, limits, out);
+    if (!record.counters.empty() || record.work.instructions > 0)
+        bound_counted(record, limits, out);
+    else
+        bound_hot_block(record, limits, out);
+    keep_largest(out.bounds);
+    if (is_gpu(record)) keep_the_cause(out.bounds);
 }
 
 }  // namespace
@@ -299,6 +298,10 @@ void bound_latency(const Record& record, const Limits& limits, Capacity capacity
 Explanation bounds_of(const Record& record, const Limits& limits, Capacity capacity) {
     Explanation out;
     if (!record.time) return out;
+    if (record.counts && record.work.launches == 1) {
+        bound_counts(record, limits, capacity, out);
+        return out;
+    }
     bound_memory(record, limits, capacity, out);
     bound_arithmetic(record, limits, out);
     bound_atomics(record, limits, out);
@@ -306,6 +309,10 @@ Explanation bounds_of(const Record& record, const Limits& limits, Capacity capac
     bound_latency(record, limits, capacity, out);
     bound_local(record, limits, out);
     bound_counted(record, limits, out);
+    if (are_counted(record) && nobody_declared(record)) {
+        keep_largest(out.bounds);
+        keep_the_cause(out.bounds);
+    }
     std::ranges::stable_sort(out.bounds, [](const Bound& a, const Bound& b) { return a.seconds > b.seconds; });
     return out;
 }

@@ -43,6 +43,13 @@ model::Record record_of(const model::Record& record, const WorkInfo& changed) {
     auto out = record;
     out.work = changed;
     out.counters.clear();
+    if (!record.counts) return out;
+    // The same code in so many groups more or less: each work-item does what it did.
+    auto counts = *record.counts;
+    const double part = record.work.groups > 0 ? changed.groups / record.work.groups : 1;
+    for (double* number : {&counts.items, &counts.groups}) *number *= part;
+    counts.counted_groups = std::min(counts.counted_groups, counts.groups);
+    out.counts = std::make_shared<const model::Counts>(std::move(counts));
     return out;
 }
 
@@ -132,6 +139,7 @@ std::optional<Prediction> predict_fewer(const model::Record& record, const model
 std::optional<Bound> arithmetic_of(const model::Record& record, double operations, const model::Limits& limits) {
     auto added = record;
     added.counters.clear();
+    added.counts.reset();
     added.work = {.flops = 2 * operations, .type = "float"};
     for (const auto& bound : bounds_of(added, limits).bounds)
         if (bound.id == "arithmetic") return bound;

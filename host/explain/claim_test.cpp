@@ -76,6 +76,7 @@ std::vector<Planned> changed_axes(const Tested& of) {
     // Groups of fewer than two waves leave a GPU idle, and narrow ones make a CPU's compiler write other code.
     const double least_group = of.on_gpu() ? 128 : 32;
     std::vector<Planned> out;
+    if (of.record().counts) return out;  // the counts are of this point
     for (const auto& axis : model::axes_of(*of.cell.cell.experiment, *of.cell.cell.variant)) {
         const auto before = value_of(of.record(), axis.name);
         for (const auto& [after, factor] : values_near(axis, before)) {

@@ -110,6 +110,8 @@ std::optional<model::Record> Peaks::second_time(const model::Cell& cell, const m
     if (!out || !second_stands(*record.time, *out->time, limit)) return std::nullopt;
     out->hot = record.hot;
     out->work = record.work;
+    out->counts = record.counts;
+    out->counters = record.counters;
     return out;
 }
 

@@ -1,6 +1,7 @@
 #include "explain/place.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace cllab::explain {
 
@@ -14,6 +15,14 @@ bool is_gpu(const Record& record) { return record.device.type == model::name(mod
 
 double parallel_of(const Record& record, const Limits& limits) {
     return record.work.groups > 0 ? std::min<double>(limits.units, record.work.groups) : limits.units;
+}
+
+double uneven_share(const Record& record, const Limits& limits) {
+    const double groups = record.work.groups, units = limits.units;
+    if (groups <= 0) return 1;
+    const double rounds = std::ceil(groups / units) * units / groups;
+    constexpr double alike = 1.05;
+    return rounds > alike ? rounds : 1;
 }
 
 std::vector<double> sizes_of(const Limits& limits, const std::string& family, Capacity capacity) {

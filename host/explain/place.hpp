@@ -38,6 +38,10 @@ std::optional<Place> place_of(const model::Record& record, const model::Limits& 
 
 bool is_gpu(const model::Record& record);
 
+/// How many times as long as on all units something takes of which each unit does a part: a group has one unit. 1 where
+/// the number of groups is not known, or all units have work nearly all the time.
+double uneven_share(const model::Record& record, const model::Limits& limits);
+
 /// Units that so many groups have use for; where their number is not known, all.
 double parallel_of(const model::Record& record, const model::Limits& limits);
 

@@ -62,6 +62,7 @@ model::Limits limits_of(const std::vector<model::Figure>& figures, const std::ve
     if (out.units == 0 && counted != figures.end() && counted->value > 0)
         out.units = static_cast<unsigned>(counted->value);  // of a device that is elsewhere
     out.units = std::max(1u, out.units);
+    out.compute_capability = device.compute_capability;
     bool swept = false;
     for (const auto& f : figures) {
         if (f.id == "fma.peak.float") out.float_peak = f.value;

@@ -70,6 +70,7 @@ struct Explanation {
     Limit limit = Limit::unexplained;
     /// Of a named limit: the bound that follows the first one in time instead of running beside it; 0: none.
     std::size_t second = 0;
+    std::string advice;  ///< what a count proves that the user can change; empty: nothing
     std::vector<PeakAgain> again;  ///< in the order measured
     /// What the cell took when it was first measured, where it was measured a second time; 0: it was not.
     double first_seconds = 0;

@@ -23,6 +23,8 @@ struct HotBlock {
     std::map<std::string, unsigned> classes, memory;  ///< as in stats.json: "vector_256", "load_256"
     std::vector<std::uint64_t> loops;  ///< headers of the loops around it, outermost first; empty: straight-line code
     std::uint64_t executed = 0;        ///< instructions that warps executed in it; 0 where nobody counted
+    /// That one pass computes: "float" operations, integer "product"s, integer "division"s.
+    std::map<std::string, double> elements{};
 };
 
 /// A loop with at least one block that was seen running.

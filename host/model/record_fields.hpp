@@ -185,6 +185,7 @@ void fields(V& v, T& b) {
     v.always("classes", b.classes);
     v.if_set("executed", b.executed, {"Instructions that warps executed in it."});
     v.if_set("memory", b.memory);
+    v.if_set("elements", b.elements, {"Floating-point operations and integer products of one pass."});
     v.if_set("loops", b.loops, {"Headers of the loops around it, outermost first."});
 }
 

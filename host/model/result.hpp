@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,6 +12,7 @@
 
 #include "core/phases.hpp"
 #include "core/stats.hpp"
+#include "model/counts.hpp"
 #include "model/experiment.hpp"
 #include "model/hot.hpp"
 
@@ -113,6 +115,7 @@ struct WorkInfo {
     std::string chain;     ///< of what one waits for the one before: "load", "local_load", "multiply_add", "atomic";
                            ///< empty: not declared
     double atomics = 0;    ///< on global memory
+    double atomic_addresses = 0;  ///< different ones that these go to, where they were counted
     double footprint = 0;  ///< bytes of all buffers and images
     /// Each work-group goes through all of the footprint, so that no level's instances hold parts of it.
     bool shared = false;
@@ -198,6 +201,7 @@ struct Record {
     std::optional<NativeInfo> native;  ///< nothing: a kernel
     std::optional<Hot> hot;            ///< which of it ran; nothing: nobody looked
     std::vector<Counter> counters;     ///< of `cllab ncu`; empty: no profiler looked
+    std::shared_ptr<const Counts> counts{};  ///< what its launch executes; null: nobody counted. In no file
     std::string dump;                  ///< folder; empty when nothing was dumped
     Phases phases;                     ///< what the cell took, with its share of what cells have in common
     HostInfo host;

@@ -44,6 +44,7 @@ const std::vector<Figure>& figures() {
         {"Arithmetic", "loop cost", "fma.loop.cost", cycles, {}, "loop"},
         {"Arithmetic", "rolled loop", "fma.loop.rolled", no, {}, "nested"},
         {"Arithmetic", "code knee", "fma.code.knee", no, {}, "code"},
+        {"Arithmetic", "integer rate", "integer.rate.*", rate_of_unit, {}, "divide"},
         {"Arithmetic", "function latency", "math.latency.*", cycles, {}, "latency"},
         {"Arithmetic", "function rate", "math.rate.*", rate_of_unit, {}, "rate"},
         {"Registers", "registers a work-item", "registers.item.*", no, {}, "live"},

@@ -64,6 +64,15 @@ std::vector<Part> parts_of_level(const std::string& id, const std::string& figur
             {"latency_global", {{"order", "paged"}, {"pages", "small"}, {"footprint", footprints}}}};
 }
 
+/// "native_sin.medium": the cell that measures how often it is called in a second.
+std::vector<Part> rate_of_function(const std::string& figure) {
+    auto name = figure.substr(0, figure.find('.'));
+    for (const std::string flavour : {"native", "half", "fast", "double"})
+        if (name.starts_with(flavour + "_"))
+            return {{"math_rate_" + flavour, {{"function", name.substr(flavour.size() + 1)}}}};
+    return {{"math_rate", {{"function", name}}}};
+}
+
 }  // namespace
 
 std::vector<Part> parts_of_figure(const std::string& id, const Device& device) {
@@ -93,6 +102,10 @@ std::vector<Part> parts_of_figure(const std::string& id, const Device& device) {
     if (is("banks.rate")) return parts_of_variant("banks_rate", device);
     if (is("atomic.*.one")) return {{"atomic_" + figure.substr(0, figure.find('.')), {{"counters", "1"}}}};
     if (is("atomic.*.*")) return {{"atomic_" + figure.substr(0, figure.find('.'))}};
+    if (is("integer.rate.*.*"))
+        return {
+            {"integer_" + figure.substr(5, figure.rfind('.') - 5), {{"bits", figure.substr(figure.rfind('.') + 1)}}}};
+    if (is("math.rate.*.medium")) return rate_of_function(figure.substr(figure.find('.') + 1));
     const std::pair<const char*, std::vector<Part>> others[]{
         {"latency.l1.indexed", {{"latency_indexed", {{"footprint", "8Ki"}}}}},
         {"latency.local.latency", {{"latency_local"}}},

@@ -197,6 +197,7 @@ std::vector<Probe> probes_for(const Device& device) {
                     {"divergence_select"},
                     {"divergence_straight"},
                     {"divergence_looped"}}});
+    out.push_back({"integer", {{"integer"}}});
     out.push_back({"registers",
                    either({{"registers_live", {{"live", "16,32,64,96,128,160,192,224,256,320"}}},
                            {"registers_live", {{"items", "1024"}, {"live", "32,48,64,96"}}}},

@@ -228,6 +228,58 @@ class Why(LabTest):
         self.assertEqual((work["groups"], work["group"]), (1024, 64))
         self.assertLessEqual({"atomics", "barriers"}, {b["id"] for b in line["bounds"]})
 
+    def counted(self, *more, text="kernel void twice(global float* x) { x[get_global_id(0)] *= 2; }\n", **changes):
+        """The page and the line of a kernel that declares nothing of what is asked about, which is said on stderr."""
+        (self.folder / "k.cl").write_text(text)
+        (self.folder / "w.jsonl").unlink(missing_ok=True)
+        page, _ = self.lab("why", "k.cl", "--device", "cpu", "--arg", "x=rand:65536", "--global", "65536", "--max-time", "0.05", "--json", "w.jsonl",
+                           *more, **changes)
+        line = self.explained()[1]
+        if not changes and any(u["what"] == "what it executes" and "plugin" in u["why"] for u in line["unbounded"]):
+            self.skipTest("the plugin for Oclgrind was not built")
+        return words(page), line
+
+    def test_what_a_kernel_file_does_not_declare_is_counted(self):
+        self.profile([*FAST, figure("barrier.item", "barrier a work-item", "s", 1e-15), figure("atomic.global.many", "atomics", "op/s", 1e20)])
+        text = ("kernel void twice(global int* x) { local int y[64]; y[get_local_id(0)] = x[get_global_id(0)]; barrier(CLK_LOCAL_MEM_FENCE);\n"
+                "atomic_add(x + get_global_id(0), y[63 - get_local_id(0)] | 1); }\n")
+        page, line = self.counted("--local", "64", text=text)
+        bounds = {b["id"]: b for b in line["bounds"]}
+        self.assertIn("barriers", bounds)
+        self.assertGreater(bounds["atomics"]["seconds"] / (65536 / 1e20), 0.99)
+        _, line = self.counted("--local", "64", "--count-budget", "0", text=text)
+        self.assertFalse({"barriers", "atomics"} & {b["id"] for b in line["bounds"]})
+
+    def test_a_count_names_its_source(self):
+        self.profile(FAST)
+        text = "kernel void twice(global float* x) { float v = x[get_global_id(0)]; x[get_global_id(0)] = fma(v, 0.5f, 1.0f) * v; }\n"
+        page, line = self.counted("--local", "64", text=text)
+        arithmetic = next(b for b in line["bounds"] if b["id"] == "arithmetic")
+        self.assertRegex(arithmetic["how"], r"counted by simulation of \d+ of 1024 groups")
+        self.assertGreater(arithmetic["seconds"] / (4 * 65536 / 1e21), 0.99)  # longer where others have cores
+
+    def test_what_helps_is_said_of_groups_of_one_work_item(self):
+        self.profile([*FAST, figure("dispatch.group.time", "time per group", "s", 1e2, low=1e-12)])
+        page, line = self.counted("--local", "1")
+        if line["limit"] == "named":
+            self.assertEqual(line["advice"], "The groups are of size 1; of size 256 there are 256 times fewer to start.")
+            self.assertIn("what helps: The groups are of size 1", page)
+
+    def test_two_kernels_end_with_what_they_execute_differently(self):
+        self.profile(FAST)
+        (self.folder / "k.cl").write_text("kernel void a(global float* x) { x[get_global_id(0)] *= 2; }\n"
+                                          "kernel void b(global float* x) { x[get_global_id(0)] = 2 * x[get_global_id(0)] * x[get_global_id(0)] * 3; }\n")
+        page, _ = self.lab("why", "k.cl", "--device", "cpu", "--arg", "x=rand:65536", "--global", "65536", "--local", "64", "--max-time", "0.05")
+        if "(the plugin" in words(page):
+            self.skipTest("the plugin for Oclgrind was not built")
+        self.assertRegex(words(page), r"Counted: [23](\.\d+)? times the floating-point operations in k_b")
+
+    def test_without_the_simulator_it_says_so_and_explains_what_is_declared(self):
+        self.profile(FAST)
+        _, line = self.counted("--work", "flops=65536", env=self.environment(CLLAB_COUNT_PLUGIN=str(self.folder / "none.so")))
+        self.assertIn("what it executes", {u["what"] for u in line["unbounded"]})
+        self.assertIn("arithmetic", {b["id"] for b in line["bounds"]})
+
     def test_models_of_processors_are_a_range_beside_the_bounds(self):
         # In front of any that is installed, since no version is newer: ports take four cycles of one model and six of the others, which are one.
         tool = self.folder / "llvm-mca-22"

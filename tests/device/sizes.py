@@ -36,6 +36,7 @@ SIZES = {
     "himeno_schedule": {"tiny": [], "small": [["size=XXS", "planes=1,4"]]},
     "himeno_*": {"tiny": [], "small": [["size=XXS", "sweeps=1"]]},
     "latency_*": {"tiny": [["footprint=2048", "line=64"]], "small": [["footprint=65536", "line=auto"]]},
+    "integer_*": {"tiny": [["bits=32,64"]], "small": []},
     "issue_*": {"tiny": [["chains=1,8"]], "small": []},
     "launch_spread": {"tiny": [["groups=2"]], "small": []},
     "launch_*": {"tiny": [["launches=2"]], "small": []},

@@ -212,11 +212,13 @@ BOOST_AUTO_TEST_CASE(every_field_survives_the_round_trip) {
     BOOST_TEST(report::to_json_line(report::from_json(line)) == line);
     for (const char* key : {"work", "limit", "yardstick", "clocks", "above", "launch", "native", "hot", "counters"})
         BOOST_TEST(Json::parse(line).contains(key), key);
-    r.hot = {.evidence = model::Hot::counted,
-             .method = "ncu, inst_executed",
-             .executed = 9'000'000'000,
-             .code = "SASS as it ran, by ncu",
-             .blocks = {{"k", 48, 112, 0, 0.99, 4, {{"fp32", 1}}, {{"global_load_128", 1}}, {48}, 8'900'000'000}}};
+    r.hot = {
+        .evidence = model::Hot::counted,
+        .method = "ncu, inst_executed",
+        .executed = 9'000'000'000,
+        .code = "SASS as it ran, by ncu",
+        .blocks = {
+            {"k", 48, 112, 0, 0.99, 4, {{"fp32", 1}}, {{"global_load_128", 1}}, {48}, 8'900'000'000, {{"float", 16}}}}};
     const auto counted = report::to_json_line(r);
     const auto back = report::from_json(counted);
     BOOST_TEST(back.hot->executed == 9'000'000'000u);

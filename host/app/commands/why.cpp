@@ -13,14 +13,17 @@
 #include "app/files/profile_file.hpp"
 #include "app/files/sink.hpp"
 #include "app/files/why_records.hpp"
+#include "app/processes/cell_counts.hpp"
 #include "app/processes/runner.hpp"
 #include "app/screen/say.hpp"
 #include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
 #include "core/text.hpp"
 #include "explain/claim_test.hpp"
+#include "explain/counted.hpp"
 #include "explain/doubt.hpp"
 #include "explain/peaks.hpp"
+#include "inspect/tools/tool.hpp"
 #include "report/table/explanation.hpp"
 
 namespace cllab::app {
@@ -30,6 +33,109 @@ namespace {
 std::string profile_command(const WhyOptions& invocation, const model::Device& device) {
     return "cllab profile --device " + device.selector +
            (invocation.dumps == "dumps" ? "" : " --dumps " + cllab::quoted(invocation.dumps));
+}
+
+/// What all cells of one command have in common.
+struct Asked {
+    const WhyOptions& options;
+    run::RunRequest& request;
+    Runner& runner;
+    Sink& sink;
+    report::TableStyle style;
+    double count_seconds;  ///< 0: nothing is counted
+
+    bool by_ncu(const model::Device& device) const {
+        return count_seconds > 0 && device.implementation == model::Implementation::nvidia &&
+               inspect::find_tool({"ncu"});
+    }
+    void clear() const {
+        if (takes_escapes(STDERR_FILENO)) std::fputs("\r\033[K", stderr);
+    }
+    void show(const std::string& doing) const {
+        if (!takes_escapes(STDERR_FILENO)) return;
+        std::fprintf(stderr, "\r\033[K%s", printable(doing).c_str());
+        std::fflush(stderr);
+    }
+};
+
+struct Done {
+    const model::Cell* cell;
+    model::Record record;
+    std::string not_counted;  ///< why; empty where it was, or nobody asked
+};
+
+/// Times the cells on one device, and adds what was counted of them. A profiler counts behind the last time, because
+/// the next cell is measured while one is taken.
+std::vector<Done> measured(const Asked& asked, const model::Device& device, const CellCounts& counts) {
+    std::vector<Done> out;
+    const bool by_ncu = asked.by_ncu(device);
+    const auto take = [&](std::size_t group, std::size_t index, const model::Record& record) {
+        auto& done = out.emplace_back(Done{&asked.request.comparisons[group][index], record, ""});
+        counts.add_to(*done.cell, done.record, done.not_counted);
+        if (!by_ncu) asked.sink.take(done.record);
+    };
+    asked.runner.run(asked.request, device.selector,
+                     {[&](std::size_t, std::size_t, const model::Record& record, const char* phase) {
+                          asked.show(record.id + ": " + phase);
+                      },
+                      take});
+    if (!by_ncu) return out;
+    for (auto& done : out) {
+        asked.show("counting " + done.record.id + " by ncu");
+        const auto trouble = done.record.time ? count_by_ncu(*done.cell, device, asked.request.settings.seed,
+                                                             asked.options.timeout_seconds, done.record)
+                                              : std::string();
+        if (!trouble.empty()) done.not_counted += (done.not_counted.empty() ? "" : "; ") + trouble;
+        done.record.dump.clear();  // it was for that count
+        asked.sink.take(done.record);
+    }
+    return out;
+}
+
+/// Explains and prints them. False where a cell failed.
+bool explain_all(const Asked& asked, const model::Device& device, const std::vector<Done>& done) {
+    const auto& limits = asked.request.settings.limits.at(device.selector);
+    RunnerMeasure measure(asked.runner, asked.request.settings, device,
+                          [&](const std::string& doing) { asked.show(doing); });
+    explain::Peaks peaks(measure, limits);
+    bool ok = true;
+    for (const auto& [cell, record, not_counted] : done) {
+        auto explanation = peaks.explain(*cell, record);
+        const auto second = peaks.second_time(*cell, record, explanation.limit);
+        const auto& explained = second ? *second : record;
+        if (second) {
+            asked.sink.take(*second);
+            auto again = explain::still_used(std::move(explanation.again), peaks.limits());
+            explanation = peaks.explain(*cell, *second);
+            explanation.again.insert(explanation.again.begin(), again.begin(), again.end());
+            explanation.first_seconds = record.time->median;
+        }
+        if (asked.options.test) explain::test_claim(measure, *cell, explained, peaks.limits(), explanation);
+        explanation.advice = explain::advice(explained, explanation);
+        if (!not_counted.empty()) explanation.unbounded.emplace_back("what it executes", not_counted);
+        asked.clear();
+        asked.sink.line(report::explanation_json(explained, explanation));
+        ok = ok && !model::is_failure(record.status);
+        if (asked.sink.uses_stdout()) continue;
+        if (&record == &done.front().record) results() << report::explanation_heading(record, limits.utc, asked.style);
+        results() << '\n' << report::explanation_text(explained, explanation, asked.style);
+        results().flush();
+    }
+    if (done.size() == 2 && done[0].record.counts && done[1].record.counts && !asked.sink.uses_stdout())
+        results() << '\n' << explain::difference(*done[0].record.counts, *done[1].record.counts) << '\n';
+    return ok;
+}
+
+/// The profiles of the devices, without which there is no peak to compare with.
+std::map<std::string, model::Limits> profiles_of(const WhyOptions& asked, const std::vector<model::Device>& devices) {
+    auto out = read_profiles(asked.dumps, devices);
+    for (const auto& device : devices)
+        if (!out.count(device.selector))
+            throw Error(Blame::usage, "the profile of '" + excerpt(device.name) + "' is not at '" +
+                                          profile_path(asked.dumps, device).string() +
+                                          "', and without a profile there is no peak to compare with; `" +
+                                          profile_command(asked, device) + "` makes it");
+    return out;
 }
 
 int run_why(const WhyOptions& asked) {
@@ -56,75 +162,31 @@ int run_why(const WhyOptions& asked) {
         check_points(request, device);
     }
     request.settings.core_models = true;
-    request.settings.limits = read_profiles(invocation.dumps, devices);
-    for (const auto& device : devices)
-        if (!request.settings.limits.count(device.selector))
-            throw Error(Blame::usage, "the profile of '" + excerpt(device.name) + "' is not at '" +
-                                          profile_path(invocation.dumps, device).string() +
-                                          "', and without a profile there is no peak to compare with; `" +
-                                          profile_command(invocation, device) + "` makes it");
+    request.settings.limits = profiles_of(invocation, devices);
     choice.say_defaults();
     outputs.open();
     Sink sink(outputs.json(), nullptr);
     give_up = [&](model::Record& stuck) { sink.take(stuck); };
-    const report::TableStyle style{wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO)};
-    const bool terminal = takes_escapes(STDERR_FILENO);
-    const auto clear = [&] {
-        if (terminal) std::fputs("\r\033[K", stderr);
-    };
-    const auto show = [&](const std::string& doing) {
-        if (!terminal) return;
-        std::fprintf(stderr, "\r\033[K%s", printable(doing).c_str());
-        std::fflush(stderr);
-    };
-    const auto& plan = request.comparisons;
-    bool failed = false;
+    // Only the lab's own families declare all that they do.
+    const Asked all{asked,
+                    request,
+                    *runner,
+                    sink,
+                    {wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO)},
+                    choice.own() ? asked.count_seconds : 0};
+    const inspect::TempFolder binaries;
+    if (std::any_of(devices.begin(), devices.end(), [&](const auto& device) { return all.by_ncu(device); }))
+        request.settings.dumps = binaries.path();
+    bool ok = true;
     try {
-        for (const auto& device : devices) {
-            struct Done {
-                const model::Cell* cell;
-                model::Record record;
-            };
-            std::vector<Done> done;
-            runner->run(request, device.selector,
-                        {[&](std::size_t, std::size_t, const model::Record& record, const char* phase) {
-                             show(record.id + ": " + phase);
-                         },
-                         [&](std::size_t group, std::size_t index, const model::Record& record) {
-                             done.push_back({&plan[group][index], record});
-                             sink.take(record);
-                         }});
-            const auto& limits = request.settings.limits.at(device.selector);
-            RunnerMeasure measure(*runner, request.settings, device, show);
-            explain::Peaks peaks(measure, limits);
-            for (const auto& [cell, record] : done) {
-                auto explanation = peaks.explain(*cell, record);
-                const auto second = peaks.second_time(*cell, record, explanation.limit);
-                const auto& explained = second ? *second : record;
-                if (second) {
-                    sink.take(*second);
-                    auto again = explain::still_used(std::move(explanation.again), peaks.limits());
-                    explanation = peaks.explain(*cell, *second);
-                    explanation.again.insert(explanation.again.begin(), again.begin(), again.end());
-                    explanation.first_seconds = record.time->median;
-                }
-                if (invocation.test) explain::test_claim(measure, *cell, explained, peaks.limits(), explanation);
-                clear();
-                sink.line(report::explanation_json(explained, explanation));
-                failed = failed || model::is_failure(record.status);
-                if (sink.uses_stdout()) continue;
-                if (&record == &done.front().record)
-                    results() << report::explanation_heading(record, limits.utc, style);
-                results() << '\n' << report::explanation_text(explained, explanation, style);
-                results().flush();
-            }
-        }
+        const CellCounts counts(request, all.count_seconds, [&](const std::string& doing) { all.show(doing); });
+        for (const auto& device : devices) ok = explain_all(all, device, measured(all, device, counts)) && ok;
     } catch (const run::Interrupted&) {
-        clear();
+        all.clear();
         say("interrupted; " + std::to_string(sink.records().size()) + " finished cell(s) kept");
         return 130;
     }
-    return failed ? 1 : 0;
+    return ok ? 0 : 1;
 }
 
 Rows<WhyOptions> why_rows() {
@@ -139,6 +201,9 @@ Rows<WhyOptions> why_rows() {
               "is one of: another value of one axis, half of the work-items, extra multiply-adds, or on NVIDIA fewer "
               "resident groups. Both cells are compared over arrangements, as by `cllab run --vs`.")
         .text("dumps", "DIR", &WhyOptions::dumps, "Reads the profile from DIR/<device>/profile.json.")
+        .number("count-budget", "SECONDS", any_seconds, &WhyOptions::count_seconds, "5",
+                "Processor time for counting what a kernel of a file executes, in the simulator Oclgrind. 0 counts "
+                "nothing. On NVIDIA, Nsight Compute counts one launch more.")
         .number("max-time", "SECONDS", any_seconds, &WhyOptions::sampling_seconds, "0.4",
                 "Maximum sampling time per cell. Sampling stops early once the median is known to within 1 %.")
         .with(process_rows())
@@ -154,14 +219,16 @@ Command why_command() {
         {"why", "PATTERN...", "the limiter of the time, by the device's measured peaks",
          "cllab why PATTERN|FILE... [--device D] [--test] [options]",
          "Names the limiter of each cell, or the share of the time that has no explanation. A bound is the shortest "
-         "possible time for one resource: declared work divided by the peak that `cllab profile` measured. The largest "
-         "bound is the limiter if it is at least 80 % of the time, clear of the next, and the time is known within 10 "
-         "%.\n\nWork without a count or without a measured peak has no bound and is listed. The launch overhead adds "
-         "to the kernel's own time, so these two may be named together.\n\nIf a cell beats a peak, or the peak "
-         "explains only 40 to 80 % of its time, cllab measures the peak again beside the cell. The machine may have "
-         "been busy during the profile, or be busy now. Both figures are printed.\n\nA FILE is a kernel file "
-         "(my.cl:kernel), whose `work` line declares its work, or a file of records, FILE.jsonl, explained without "
-         "measuring. Counters of `cllab ncu` in the records replace the declared work.",
+         "possible time for one resource: declared or counted work over the peak that `cllab profile` measured. The "
+         "largest bound is the limiter if it is at least 80 % of the time, clear of the next, and the time is known "
+         "within 10 %.\n\nA FILE is a kernel file (my.cl:kernel). What its `work` line does not declare is counted: "
+         "by the simulator Oclgrind, and on NVIDIA by Nsight Compute. With two kernels, the last line says what they "
+         "execute differently. FILE.jsonl is a file of records, explained without measuring. Counters of `cllab ncu` "
+         "in the records replace the declared work.\n\nWork without a count or without a measured peak has no bound "
+         "and is listed. The launch overhead adds to the kernel's own time, so these two may be named "
+         "together.\n\nIf a cell beats a peak, or the peak explains only 40 to 80 % of its time, cllab measures the "
+         "peak again beside the cell. The machine may have been busy during the profile, or be busy now. Both "
+         "figures are printed.",
          "cllab why pitch_wide --device gpu\npitch_wide        552 us ±0.3 %  limited by memory bandwidth: 96 % of the "
          "time\n  96 %  memory bandwidth  532 us [531 us .. 535 us]  2.15 GB at 4.03 TB/s (copy bandwidth)\n  29 %  "
          "group dispatch    159 us [159 us .. 162 us]  262 kgroup at 1.65 Ggroup/s (group rate)"},

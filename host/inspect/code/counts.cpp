@@ -62,8 +62,16 @@ model::HotBlock counted_block(const InstructionSet& isa, const Function& functio
                               const Block& block) {
     const auto& code = function.instructions;
     Counts counts;
-    for (auto i = block.first; i < block.end; ++i) counts.add(isa, code[i]);
     model::HotBlock out;
+    for (auto i = block.first; i < block.end; ++i) {
+        counts.add(isa, code[i]);
+        if (!isa.arithmetic || (isa.is_call && isa.is_call(code[i]))) continue;
+        if (code[i].mnemonic == "div" || code[i].mnemonic == "idiv") ++out.elements["division"];
+        using What = model::Declared::What;
+        for (const auto& [name, declared] : {std::pair{"float", model::Declared{What::function, 1, 16}},
+                                             {"product", model::Declared{What::integer_multiply, 1, 32}}})
+            if (const double elements = isa.arithmetic(code[i], declared); elements > 0) out.elements[name] += elements;
+    }
     out.function = function.name;
     out.begin = code[block.first].address;
     out.end = end_of(code[block.end - 1]);

@@ -1,0 +1,113 @@
+#include "app/processes/cell_counts.hpp"
+
+#include <cmath>
+#include <cstdlib>
+#include <optional>
+#include <utility>
+
+#include "app/processes/worker.hpp"
+#include "core/error.hpp"
+#include "core/text.hpp"
+#include "count/oclgrind.hpp"
+#include "inspect/cuda/cuda_launch.hpp"
+#include "inspect/cuda/ncu_counters.hpp"
+#include "inspect/cuda/replay.hpp"
+#include "inspect/tools/tool.hpp"
+
+namespace cllab::app {
+namespace {
+
+/// The variables that say which drivers there are, as they were before.
+class KeptDrivers {
+public:
+    KeptDrivers() {
+        for (const char* name : {"OCL_ICD_VENDORS", "OCL_ICD_FILENAMES"}) {
+            const char* value = std::getenv(name);
+            kept_.emplace_back(name, value ? std::optional<std::string>(value) : std::nullopt);
+        }
+    }
+    ~KeptDrivers() {
+        for (const auto& [name, value] : kept_)
+            if (value)
+                setenv(name.c_str(), value->c_str(), 1);
+            else
+                unsetenv(name.c_str());
+    }
+    KeptDrivers(const KeptDrivers&) = delete;
+    KeptDrivers& operator=(const KeptDrivers&) = delete;
+
+private:
+    std::vector<std::pair<std::string, std::optional<std::string>>> kept_;
+};
+
+std::string key_of(const model::Cell& cell) {
+    std::string out = cell.id + "\n" + cell.options;
+    for (const auto& [axis, value] : cell.point.values()) out += "\n" + axis + "=" + value;
+    return out;
+}
+
+}  // namespace
+
+CellCounts::CellCounts(const run::RunRequest& request, double budget_seconds,
+                       const std::function<void(const std::string&)>& progress) {
+    if (budget_seconds <= 0) return;
+    const KeptDrivers kept;
+    CountSettings settings;
+    try {
+        use_oclgrind_only("cllab why");
+        settings.plugin = count::count_plugin(this_program());
+    } catch (const Error& e) {
+        none_ = e.what();
+        return;
+    }
+    settings.run = request.settings;
+    settings.run.dumps.reset();
+    settings.budget_seconds = budget_seconds;
+    for (const auto& group : request.comparisons)
+        for (const auto& cell : group) {
+            progress("counting what " + cell.id + " executes");
+            auto& found = found_[key_of(cell)];
+            auto simulated = count_cell(cell, settings);
+            if (simulated.launches.size() == 1 && simulated.launches.front().asked_point.empty())
+                found.counts = std::make_shared<const model::Counts>(std::move(simulated.launches.front()));
+            else
+                found.why_not = !simulated.trouble.empty()       ? simulated.trouble
+                                : simulated.launches.size() == 1 ? "only a smaller size fits --count-budget"
+                                                                 : "an operation has several launches";
+        }
+}
+
+void CellCounts::add_to(const model::Cell& cell, model::Record& record, std::string& why_not) const {
+    const auto found = found_.find(key_of(cell));
+    why_not = found == found_.end() ? none_ : found->second.why_not;
+    if (found != found_.end()) record.counts = found->second.counts;
+}
+
+std::string count_by_ncu(const model::Cell& cell, const model::Device& device, std::uint64_t seed,
+                         double timeout_seconds, model::Record& record) {
+    const auto ncu = inspect::find_tool({"ncu"});
+    if (!ncu) return "Nsight Compute's ncu is not installed";
+    try {
+        const auto replay = inspect::replay_of(cell, device, record, seed);
+        const inspect::TempFolder folder;
+        inspect::write_cuda_launch(folder.path(), replay.setup, replay.entry, replay.ptx, device.identity, seed);
+        const auto limit = std::chrono::milliseconds(static_cast<long>(1000 * timeout_seconds));
+        auto found = inspect::profile_replay(*ncu, replay, folder.path(), inspect::Count::everything, limit);
+        if (!found.trouble.empty()) return found.trouble;
+        if (const auto wrong = inspect::check_cuda_launch(folder.path(), replay.setup, seed))
+            return "the launch through the CUDA driver is wrong: " + *wrong;
+        // Counted at other clocks and cold caches it may take longer; another kernel is further off.
+        const auto seconds = inspect::counter(found.counters, "gpu__time_duration.sum");
+        constexpr double most = 4;
+        if (!seconds || *seconds > most * record.time->median + 1e-5 || most * *seconds < record.time->median - 1e-5)
+            return "the launch through the CUDA driver takes another time";
+        record.counters = std::move(found.counters);
+    } catch (const Unsupported& e) {
+        return e.what();
+    } catch (const Error& e) {
+        return e.what();
+    }
+    return "";
+}
+
+}  // namespace cllab::app

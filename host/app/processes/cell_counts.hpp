@@ -1,0 +1,39 @@
+// What the cells of a user's files execute, for `cllab why`: by the simulator, and on NVIDIA by Nsight Compute.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "app/processes/simulation.hpp"
+#include "model/device.hpp"
+#include "run/request.hpp"
+
+namespace cllab::app {
+
+class CellCounts {
+public:
+    /// Simulates each cell of the request for at most so many seconds of the processor; 0: none. The drivers of this
+    /// process's later children are what they were. `progress` is told what is being counted.
+    CellCounts(const run::RunRequest& request, double budget_seconds,
+               const std::function<void(const std::string&)>& progress);
+
+    /// Puts the cell's counts into its record, or why there are none.
+    void add_to(const model::Cell& cell, model::Record& record, std::string& why_not) const;
+
+private:
+    struct Found {
+        std::shared_ptr<const model::Counts> counts;
+        std::string why_not;
+    };
+    std::map<std::string, Found> found_;  ///< by key_of the cell
+    std::string none_;                    ///< why nothing is counted
+};
+
+/// Counters of the launch of a record whose dump is still there, by Nsight Compute. Why there are none; empty
+/// otherwise.
+std::string count_by_ncu(const model::Cell& cell, const model::Device& device, std::uint64_t seed,
+                         double timeout_seconds, model::Record& record);
+
+}  // namespace cllab::app

@@ -1,0 +1,65 @@
+// Bounds from what was counted of a launch (model::Counts), where nobody declared it.
+//
+// A count per work-item, over the groups that were counted, times the work-items of the launch is what the text asks
+// for. The compiler may have joined, hoisted or removed some of it, so each bound says what it takes at the least too:
+// what cannot be joined. A count whose bound is above the time was not executed so often, and is lowered to that.
+#pragma once
+
+#include <string>
+
+#include "model/counts.hpp"
+#include "model/explanation.hpp"
+#include "model/limits.hpp"
+#include "model/result.hpp"
+
+namespace cllab::explain {
+
+/// "counted by simulation of 2 of 4096 groups".
+std::string source_of(const model::Counts& counts);
+
+/// A bound whose count is above what the time allows, while what the compiler cannot join is not, is of the latter.
+void lower_to_time(model::Bound& bound, const model::Record& record);
+
+/// The bytes that one level of the caches, or the memory, has to give and take.
+struct Traffic {
+    double read = 0, written = 0;
+    /// False: how much of it the groups that were not counted share is not known.
+    bool exact = true;
+
+    double bytes() const { return read + written; }
+};
+/// Different bytes that the launch touches: those of the counted groups and, for each further one, as many as another
+/// counted group added; no more than its buffers have.
+Traffic distinct(const model::Counts& counts, const model::WorkInfo& work);
+/// What passes a level that holds `holds` bytes in each of `instances`: of each group what it reads for itself, and
+/// what all groups read once for each instance that holds it.
+Traffic beyond(const model::Counts& counts, double holds, double instances);
+
+/// The record's work with what its counts say and nobody declared.
+model::WorkInfo work_of_counts(const model::Record& record, const model::Counts& counts);
+
+/// Floating-point operations of so many bits as multiply-adds, of all lanes that wait for them. `least`: where the
+/// compiler joins each product with a sum.
+struct MultiplyAdds {
+    double number = 0, least = 0;
+};
+MultiplyAdds multiply_adds(const model::Record& record, unsigned bits);
+
+/// Each level of the caches, by what passes it.
+void bound_levels(const model::Record& record, const model::Limits& limits, model::Explanation& out);
+/// Functions, divisions and integer operations by rates of their own.
+void bound_operations(const model::Record& record, const model::Limits& limits, model::Explanation& out);
+/// Passes through the banks of a GPU's local memory.
+void bound_banks(const model::Record& record, const model::Limits& limits, model::Explanation& out);
+/// The longest chain of a work-item, as often as one group waits for the end of another.
+void bound_chain(const model::Record& record, const model::Limits& limits, model::Explanation& out);
+/// Instructions of a CPU's hot block, which runs as often as its operations add up to the counted ones.
+void bound_hot_block(const model::Record& record, const model::Limits& limits, model::Explanation& out);
+
+/// What a count says that the user can change about the limiter that is named; empty where no count proves it.
+std::string advice(const model::Record& record, const model::Explanation& explanation);
+
+/// The two largest differences of what two launches execute, in a sentence.
+std::string difference(const model::Counts& a, const model::Counts& b);
+
+}  // namespace cllab::explain

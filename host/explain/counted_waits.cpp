@@ -1,0 +1,229 @@
+// Bounds of what a launch waits for, by its counts: chains, banks, and the block that a CPU spends its time in.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "explain/amounts.hpp"
+#include "explain/cores.hpp"
+#include "explain/counted.hpp"
+#include "explain/place.hpp"
+#include "inspect/isa/nvidia.hpp"
+
+namespace cllab::explain {
+namespace {
+
+using model::Counts;
+using model::Explanation;
+using model::Limits;
+using model::Operation;
+using model::Record;
+
+/// Bytes of the widest vector that the hot block computes in, over those of an element; 1 of a scalar one.
+double items_at_a_time(const Record& record) {
+    const auto* block = record.hot ? record.hot->hottest() : nullptr;
+    unsigned bits = 32;
+    if (block)
+        for (const auto& [name, count] : block->classes)
+            if (name.starts_with("vector_"))
+                if (const auto found = parse_integer(std::string_view(name).substr(7)))
+                    bits = std::max(bits, static_cast<unsigned>(*found));
+    return bits / 32.0;
+}
+
+/// How often the block that a CPU spends nearly all of its time in runs, as its operations add up to the counted ones;
+/// 0: not known. A compiler that goes through the work-items of a group peels off some of them: copies of the block
+/// are the block.
+double passes_of_hot_block(const Record& record) {
+    constexpr double alone = 0.8;  // of the samples; what else runs takes its time too
+    const auto* block = record.hot && record.hot->evidence == model::Hot::sampled ? record.hot->hottest() : nullptr;
+    if (!block) return 0;
+    double share = 0;
+    for (const auto& other : record.hot->blocks)
+        if (other.instructions == block->instructions && other.elements == block->elements) share += other.share;
+    if (share < alone) return 0;
+    const auto& counts = *record.counts;
+    double floats = 0;
+    for (const auto& o : counts.operations)
+        if (o.kind <= Operation::float_divide) floats += o.per_item.mean;
+    const auto passes = [&](const char* what, double number) {
+        const auto found = block->elements.find(what);
+        return found == block->elements.end() || found->second <= 0 ? 0 : counts.items * number / found->second;
+    };
+    return std::max({passes("float", floats), passes("product", operations(counts, Operation::integer_multiply, 32)),
+                     passes("division", operations(counts, Operation::integer_divide))});
+}
+
+/// How many groups follow one another in the place of one. GPU: as many as its units have room for run at once.
+double rounds_of(const Record& record, const Limits& limits) {
+    const double groups = std::max(1.0, record.counts->groups), group = std::max(1.0, record.counts->group_items);
+    if (!is_gpu(record)) return std::max(1.0, groups / limits.units);
+    // No unit of a GPU holds more than 2560 work-items at once (compute capabilities 5 to 12: 2048; GCN and CDNA: 40
+    // waves of 64).
+    const auto* seen = limits.find("dispatch.resident");
+    double items = seen ? seen->value : 2560;
+    if (limits.compute_capability > 0 && record.code.registers)
+        if (const auto found = inspect::nvidia_occupancy(
+                "sm_" + std::to_string(limits.compute_capability),
+                {*record.code.registers, 0, record.code.local_bytes.value_or(0), 32, static_cast<std::size_t>(group)}))
+            items = 32.0 * found->waves;
+    return std::max(1.0, groups / (limits.units * std::max(1.0, std::floor(items / group))));
+}
+
+/// Seconds of the chain and of its nearest kind, and how it is made up.
+struct ChainTime {
+    double seconds = 0, least = 0;
+    std::string how, figure, name;
+};
+
+/// The latency of most of the arithmetic.
+std::string type_of_chain(const Counts& counts) {
+    const auto floats = [&](unsigned bits) {
+        return operations(counts, Operation::float_fma, bits) + operations(counts, Operation::float_add, bits) +
+               operations(counts, Operation::float_multiply, bits);
+    };
+    if (floats(64) > floats(32)) return "fma.latency.double";
+    return floats(32) > 0 ? "fma.latency.float" : "fma.latency.uint";
+}
+
+/// Seconds of the arithmetic of a path. Of integers a product and the sum behind it take the latency of a multiply-add;
+/// any other operation takes a CPU a cycle, and a GPU as long as any. Where nearly all of a work-item's operations are
+/// in its path, so are its functions.
+double time_of_arithmetic(const Record& record, const Limits& limits, double number, double multiply_add) {
+    const auto& counts = *record.counts;
+    const auto* clock = limits.find("fma.clock");
+    const double products = std::min(operations(counts, Operation::integer_multiply), number / 2);
+    double seconds = number * multiply_add;
+    if (!is_gpu(record) && clock && type_of_chain(counts) == "fma.latency.uint")
+        seconds = products * multiply_add + (number - 2 * products) / clock->value;
+    double all = 0, called = 0;
+    for (const auto& o : counts.operations) {
+        if (o.kind <= Operation::float_divide || o.kind == Operation::float_function) all += o.per_item.mean;
+        const bool divides = o.kind == Operation::float_divide;
+        if (!divides && o.kind != Operation::float_function) continue;
+        const auto name = (o.bits == 64 ? "double_" : "") + (divides ? std::string("divide") : o.function);
+        if (const auto* latency = limits.find("math.latency." + name + ".medium"))
+            called += o.per_item.mean * std::max(0.0, latency->value - multiply_add);
+    }
+    constexpr double nearly_all = 0.8;
+    return number >= nearly_all * all ? seconds + called : seconds;
+}
+
+std::optional<ChainTime> time_of_chain(const Record& record, const Limits& limits, Explanation& out) {
+    const auto& chain = record.counts->path;
+    const auto sizes = sizes_of(limits, "latency", Capacity::most);
+    const auto place = place_of(record, limits, sizes, 1, Capacity::most);
+    const std::string level = !place || place->level == 0 ? "l1" : place->memory ? "memory" : level_id(place->level);
+    // The first load of a work-item is one whose address is known: a CPU fetches it ahead.
+    const double loads = is_gpu(record) ? chain.loads : std::max(0.0, chain.loads - 1);
+    const std::array<std::tuple<double, std::string, std::string>, 4> parts{
+        {{loads, "latency." + level + ".latency", "loads"},
+         {chain.local_loads, is_gpu(record) ? "latency.local.latency" : "latency.l1.latency", "local loads"},
+         {chain.atomics, "atomic.latency", "atomics"},
+         {chain.arithmetic, type_of_chain(*record.counts), "arithmetic"}}};
+    ChainTime sum;
+    double most = 0;
+    for (const auto& [number, id, name] : parts) {
+        if (number <= 0) continue;
+        const auto* latency = limits.find(id);
+        if (!latency) {
+            out.missing.push_back(id);
+            out.unbounded.emplace_back("latency", "the profile has no " + id);
+            return std::nullopt;
+        }
+        double each = latency->value;
+        if (name == "arithmetic") each = time_of_arithmetic(record, limits, number, each) / number;
+        // Elements of arrays are found by an index, which costs a core as much more in each level.
+        const auto *by_index = limits.find("latency.l1.indexed"), *by_address = limits.find("latency.l1.latency");
+        if (by_index && by_address && !is_gpu(record) && id.starts_with("latency."))
+            each += std::max(0.0, by_index->value - by_address->value);
+        if (name == "loads" && level != "memory") each = std::max(each, limits.scattered_load(record.work.footprint));
+        const auto* nearest = name == "loads" ? limits.find("latency.l1.latency") : latency;
+        // A processor may do a logical operation, or one on integers, in half of what a multiply-add takes.
+        const double least = name == "arithmetic" ? 0.25 : 1;
+        sum.seconds += number * each;
+        sum.least += least * number * (nearest ? std::min(each, nearest->value) : each);
+        sum.how +=
+            (sum.how.empty() ? "" : ", ") + format_significant(number, 3) + " " + name + " of " + format_seconds(each);
+        if (number * each <= most) continue;
+        most = number * each;
+        sum.figure = id;
+        sum.name = name == "loads" ? (level == "memory" ? "memory" : level_name(level[1] - '1')) : name;
+    }
+    return sum.seconds > 0 ? std::optional(sum) : std::nullopt;
+}
+
+}  // namespace
+
+void bound_chain(const Record& record, const Limits& limits, Explanation& out) {
+    const auto& counts = *record.counts;
+    const auto chain = time_of_chain(record, limits, out);
+    if (!chain) return;
+    double rounds = rounds_of(record, limits);
+    double overlap = 0;
+    if (!is_gpu(record)) {
+        // A core goes through the work-items of a group one after the other, or through as many as its vectors hold.
+        // One begins before the one in front ends, as far as the core looks ahead: no more than 1000 instructions in
+        // any processor, and half of that in most. At barriers it goes round among all of them.
+        constexpr double looks_ahead = 1000;
+        if (counts.barriers.mean > 0)
+            return out.unbounded.emplace_back("latency", "between barriers a core takes turns among work-items"),
+                   void();
+        const double turns = counts.group_items * rounds / items_at_a_time(record);
+        const double instructions = passes_of_hot_block(record) > 0
+                                        ? passes_of_hot_block(record) * record.hot->hottest()->instructions /
+                                              counts.items * items_at_a_time(record)
+                                        : 0;
+        overlap = turns > 1 ? std::min(1.0, looks_ahead / std::max(1.0, instructions)) : 0;
+        if (overlap > 0.5)
+            return out.unbounded.emplace_back("latency", "a core works on several work-items at once"), void();
+        rounds = std::max(1.0, turns);
+    }
+    const auto name = chain->name + " latency";
+    model::Bound bound{"latency",
+                       name,
+                       name,
+                       rounds * chain->seconds * (1 - overlap / 2),
+                       rounds * chain->least * (1 - overlap),
+                       rounds * chain->seconds,
+                       "a chain of " + chain->how +
+                           (rounds > 1 ? ", " + format_significant(rounds, 3) + " times" : "") + ", " +
+                           source_of(counts),
+                       chain->figure};
+    out.bounds.push_back(on_available_cores(std::move(bound), record, 1));
+}
+
+void bound_banks(const Record& record, const Limits& limits, Explanation& out) {
+    const auto& counts = *record.counts;
+    const double passes = counts.items * (counts.local_reads.ways.mean + counts.local_writes.ways.mean);
+    if (!is_gpu(record) || passes <= 0) return;
+    const auto *rate = limits.find("banks.rate"), *banks = limits.find("banks.banks.4"),
+               *width = limits.find("banks.width.4");
+    if (!rate) return out.unbounded.emplace_back("local memory", "the profile has no bandwidth of it"), void();
+    const double bytes = banks && width ? banks->value * width->value : 128;
+    const double least = counts.items * (counts.local_reads.least_ways.mean + counts.local_writes.least_ways.mean);
+    auto bound = at_rate("local", passes > 1.5 * least ? "local memory, bank conflicts" : "local memory bandwidth",
+                         passes > 1.5 * least ? "bank conflicts" : "local",
+                         uneven_share(record, limits) * bytes * passes, "B", *rate);
+    bound.how = format_significant(passes, 4) + " passes through the banks for " + format_significant(least, 4) +
+                " without conflicts, " + bound.how + ", " + source_of(counts);
+    out.bounds.push_back(std::move(bound));
+}
+
+void bound_hot_block(const Record& record, const Limits& limits, Explanation& out) {
+    const auto* rate = limits.find("issue.rate");
+    const auto* block = record.hot ? record.hot->hottest() : nullptr;
+    if (is_gpu(record) || !rate || !block) return;
+    const double times = passes_of_hot_block(record);
+    if (times <= 0)
+        return out.unbounded.emplace_back("instruction issue", "how often the hot block runs is not known"), void();
+    auto bound = at_rate("issue", "instruction issue", "issue", times * block->instructions, "instr", *rate);
+    bound.how += ", a block of " + format_exact(block->instructions) + " instructions as often as its operations are " +
+                 source_of(*record.counts);
+    // A compare and the branch behind it are one to a processor (explain/amounts.cpp).
+    bound.low *= 0.8 * block->share;
+    out.bounds.push_back(on_available_cores(std::move(bound), record, parallel_of(record, limits)));
+}
+
+}  // namespace cllab::explain
