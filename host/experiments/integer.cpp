@@ -6,7 +6,7 @@
 #include "experiments/lib/setups.hpp"
 #include "experiments/lib/sizes.hpp"
 
-namespace cllab::model {
+namespace cllab::model::integer_family {
 namespace {
 
 using namespace lib;
@@ -72,7 +72,7 @@ void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
 
 }  // namespace
 
-Experiment describe_integer() {
+Experiment describe() {
     auto out =
         family("integer", "How many integer multiplications and divisions does the device do in a second?", setup);
     out.axes = {choice_axis("bits", "width of the integers", {"32", "64"}).usually({"32", "64"})};
@@ -84,4 +84,4 @@ Experiment describe_integer() {
     return out;
 }
 
-}  // namespace cllab::model
+}  // namespace cllab::model::integer_family
