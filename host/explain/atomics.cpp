@@ -9,6 +9,7 @@
 #include "core/units.hpp"
 #include "explain/amounts.hpp"
 #include "explain/cores.hpp"
+#include "explain/counted.hpp"
 #include "explain/place.hpp"
 
 namespace cllab::explain {
@@ -114,6 +115,7 @@ void bound_atomics(const Record& record, const Limits& limits, Explanation& out)
     if (const auto fastest = rate_of_atomics(limits, "global", INFINITY, 1, false);
         fastest && available_share(record, parallel_of(record, limits)) < 1)
         bound.low = std::min(bound.low, record.work.atomics / std::max(fastest->value, fastest->high));
+    if (record.counts) lower_to_joined(bound, record.counts->global_atomics, record);
     out.bounds.push_back(std::move(bound));
 }
 
@@ -126,10 +128,12 @@ void bound_local(const Record& record, const Limits& limits, Explanation& out) {
                                 ? std::max(1.0, static_cast<double>(*record.code.local_bytes) / 4)
                                 : INFINITY;
         if (const auto rate = rate_of_atomics(limits, "local", work.local_addresses > 0 ? work.local_addresses : room,
-                                              1, is_gpu(record)))
-            out.bounds.push_back(
-                at_rate("local_atomics", "atomics on local memory", "local atomics", work.local_atomics, "op", *rate));
-        else
+                                              1, is_gpu(record))) {
+            auto bound =
+                at_rate("local_atomics", "atomics on local memory", "local atomics", work.local_atomics, "op", *rate);
+            if (record.counts) lower_to_joined(bound, record.counts->local_atomics, record);
+            out.bounds.push_back(std::move(bound));
+        } else
             out.unbounded.emplace_back("atomics on local memory", "the profile has no rate of them");
     }
     if (work.local_bytes > 0 && work.chain != "local_load") {

@@ -51,6 +51,12 @@ bool divides_integers(const Record& record) {
 
 }  // namespace
 
+void lower_to_joined(model::Bound& bound, const model::Atomics& atomics, const Record& record) {
+    if (!is_gpu(record) || atomics.turns.mean <= 0) return;
+    bound.low *= std::min(1.0, atomics.requests.mean / atomics.turns.mean);
+    lower_to_time(bound, record);
+}
+
 void lower_to_time(model::Bound& bound, const Record& record) {
     if (bound.seconds <= alike * record.time->high || bound.low > alike * record.time->high) return;
     bound.seconds = bound.low;
@@ -124,7 +130,7 @@ WorkInfo work_of_counts(const Record& record, const Counts& counts) {
     }
     if (out.local_atomics <= 0) {
         out.local_atomics = per_launch(counts, counts.local_atomics.number);
-        out.local_addresses = counts.local_atomics.addresses / std::max(1.0, counts.counted_groups);
+        out.local_addresses = counts.local_atomics.addresses;  // of the group that has the most
     }
     if (out.barriers <= 0) out.barriers = counts.barriers.mean;
     if (is_gpu(record)) out.local_bytes = 0;  // by passes (bound_banks)
@@ -147,6 +153,11 @@ void bound_levels(const Record& record, const Limits& limits, Explanation& out) 
     // Waves ask the first level for whole sectors.
     const double asked = sector_bytes * counts.items * counts.reads.sectors.mean;
     if (gpu) add_bound("l1", "L1", asked * uneven_share(record, limits), "bandwidth.l1.rate", "");
+    // A compiler keeps in registers what a work-item loads again; what none loaded before it must load.
+    if (gpu && asked > 0 && !out.bounds.empty() && out.bounds.back().id == "l1") {
+        out.bounds.back().low *= std::min(1.0, distinct(counts, record.work).read / asked);
+        lower_to_time(out.bounds.back(), record);
+    }
     const double first = sizes.empty() ? 0 : sizes.front();
     if (!(first > 0) || record.work.footprint <= first) return;
     const auto passing = beyond(counts, first, limits.units);

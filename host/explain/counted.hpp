@@ -20,6 +20,10 @@ std::string source_of(const model::Counts& counts);
 /// A bound whose count is above what the time allows, while what the compiler cannot join is not, is of the latter.
 void lower_to_time(model::Bound& bound, const model::Record& record);
 
+/// Of atomics of which a GPU's compiler may join those of a wave on one address: the wave adds up its lanes and needs
+/// one.
+void lower_to_joined(model::Bound& bound, const model::Atomics& atomics, const model::Record& record);
+
 /// The bytes that one level of the caches, or the memory, has to give and take.
 struct Traffic {
     double read = 0, written = 0;

@@ -320,6 +320,41 @@ BOOST_AUTO_TEST_CASE(a_busy_pipe_is_the_arithmetic_that_it_executes_and_what_is_
     BOOST_TEST(other.limiter()->name == "instructions of pipe alu");
 }
 
+BOOST_AUTO_TEST_CASE(a_compiler_may_join_the_atomics_of_a_wave_on_one_address) {
+    auto counts = launch(1000);
+    counts.global_atomics = {each(1), each(1.0 / 32), each(1)};
+    counts.global_atomics.addresses = 1;
+    // Faster than the rate of all of them, slower than one of each wave.
+    const double all = 256000 / 1e9;
+    const auto joined = explained(counted(1.1 * all / 32, counts));
+    BOOST_TEST(bound(joined, "atomics").seconds == all / 32, is_close);
+    BOOST_REQUIRE(joined.limiter());
+    BOOST_TEST(joined.limiter()->id == "atomics");
+    BOOST_TEST(bound(explained(counted(1.1 * all, counts)), "atomics").seconds == all, is_close);
+    // Lanes with an address each leave nothing to join.
+    counts.global_atomics.turns = each(1.0 / 32);
+    BOOST_TEST(bool(explained(counted(1.1 * all / 32, counts)).limit == model::Limit::impossible));
+}
+
+BOOST_AUTO_TEST_CASE(local_atomics_go_to_as_many_addresses_as_one_group_has) {
+    auto limits = gpu();
+    limits.figures.push_back(figure("atomic.local.one", "local atomics, one address", "op/s", 1e11));
+    limits.figures.push_back(figure("atomic.local.32", "local atomics, 32 addresses", "op/s", 3e12));
+    auto counts = launch(1000);
+    counts.local_atomics = {each(1), each(1.0 / 32), each(4.0 / 32)};
+    counts.local_atomics.addresses = 32;
+    const auto e = explain::explain(counted(1, counts), limits);
+    BOOST_TEST(bound(e, "local_atomics").seconds == 256000 / 3e12, is_close);
+}
+
+BOOST_AUTO_TEST_CASE(loads_that_a_compiler_may_keep_in_registers_prove_nothing_impossible) {
+    auto counts = launch(1000);
+    counts.reads.sectors = each(1000);  // each of its sectors again and again
+    const auto e = explained(counted(1e-5, counts));
+    BOOST_TEST(bool(e.limit != model::Limit::impossible));
+    BOOST_TEST(bound(e, "l1").seconds <= 1e-5);
+}
+
 BOOST_AUTO_TEST_CASE(divisions_that_the_hot_block_has_none_of_are_done_once_for_all) {
     auto limits = profile();
     limits.figures.push_back(figure("integer.rate.divide.32", "32-bit integer divide", "op/s", 1e9));
