@@ -1,14 +1,10 @@
 #include "app/processes/cell_counts.hpp"
 
 #include <cmath>
-#include <cstdlib>
-#include <optional>
 #include <utility>
 
-#include "app/processes/worker.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
-#include "count/oclgrind.hpp"
 #include "inspect/cuda/cuda_launch.hpp"
 #include "inspect/cuda/ncu_counters.hpp"
 #include "inspect/cuda/replay.hpp"
@@ -16,29 +12,6 @@
 
 namespace cllab::app {
 namespace {
-
-/// The variables that say which drivers there are, as they were before.
-class KeptDrivers {
-public:
-    KeptDrivers() {
-        for (const char* name : {"OCL_ICD_VENDORS", "OCL_ICD_FILENAMES"}) {
-            const char* value = std::getenv(name);
-            kept_.emplace_back(name, value ? std::optional<std::string>(value) : std::nullopt);
-        }
-    }
-    ~KeptDrivers() {
-        for (const auto& [name, value] : kept_)
-            if (value)
-                setenv(name.c_str(), value->c_str(), 1);
-            else
-                unsetenv(name.c_str());
-    }
-    KeptDrivers(const KeptDrivers&) = delete;
-    KeptDrivers& operator=(const KeptDrivers&) = delete;
-
-private:
-    std::vector<std::pair<std::string, std::optional<std::string>>> kept_;
-};
 
 std::string key_of(const model::Cell& cell) {
     std::string out = cell.id + "\n" + cell.options;
@@ -51,11 +24,9 @@ std::string key_of(const model::Cell& cell) {
 CellCounts::CellCounts(const run::RunRequest& request, double budget_seconds,
                        const std::function<void(const std::string&)>& progress) {
     if (budget_seconds <= 0) return;
-    const KeptDrivers kept;
     CountSettings settings;
     try {
-        use_oclgrind_only("cllab why");
-        settings.plugin = count::count_plugin(this_program());
+        find_simulator(settings, "cllab why");
     } catch (const Error& e) {
         none_ = e.what();
         return;
