@@ -5,10 +5,8 @@
 #include <optional>
 #include <utility>
 
-#include "app/processes/worker.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
-#include "count/oclgrind.hpp"
 #include "inspect/cuda/cuda_launch.hpp"
 #include "inspect/cuda/ncu_counters.hpp"
 #include "inspect/cuda/replay.hpp"
@@ -54,8 +52,8 @@ CellCounts::CellCounts(const run::RunRequest& request, double budget_seconds,
     const KeptDrivers kept;
     CountSettings settings;
     try {
-        use_oclgrind_only("cllab why");
-        settings.plugin = count::count_plugin(this_program());
+        find_simulator(settings, "cllab why");
+        use_only_oclgrind(settings);
     } catch (const Error& e) {
         none_ = e.what();
         return;
@@ -67,13 +65,18 @@ CellCounts::CellCounts(const run::RunRequest& request, double budget_seconds,
         for (const auto& cell : group) {
             progress("counting what " + cell.id + " executes");
             auto& found = found_[key_of(cell)];
-            auto simulated = count_cell(cell, settings);
-            if (simulated.launches.size() == 1 && simulated.launches.front().asked_point.empty())
-                found.counts = std::make_shared<const model::Counts>(std::move(simulated.launches.front()));
-            else
-                found.why_not = !simulated.trouble.empty()       ? simulated.trouble
-                                : simulated.launches.size() == 1 ? "only a smaller size fits --count-budget"
-                                                                 : "an operation has several launches";
+            try {
+                auto simulated = simulate(cell, settings, budget_seconds);
+                if (simulated.launches.size() == 1)
+                    found.counts = std::make_shared<const model::Counts>(std::move(simulated.launches.front()));
+                else if (!simulated.launches.empty())
+                    found.why_not = "an operation has several launches";
+                else
+                    found.why_not =
+                        simulated.trouble.empty() ? "no group of it fits --count-budget" : simulated.trouble;
+            } catch (const Error& e) {
+                found.why_not = e.what();
+            }
         }
 }
 
