@@ -102,6 +102,9 @@ def true_by_doubling(arguments, path, name, doubled, axes, record, profile):
     known = {what: r for what, r in ratios.items() if r}
     costly = {what for what in known if what not in ("n", "chain", "work") and known[what] >= COSTS}
     free = {what for what in known if what not in ("n", "chain", "work") and known[what] <= COSTS_NOTHING}
+    # Twice the size takes twice as long or less; more is another level of the caches, or another program.
+    if known.get("n", 2) > 2.6:
+        return set(), set(), {what: round(r, 2) for what, r in known.items()}
     empty = next((f["value"] for f in profile["figures"] if f["id"] == "launch.empty.item"), 0)
     is_launch = record["time"]["median"] <= 2 * max(empty, 1e-9)
     true = set()
@@ -118,6 +121,10 @@ def true_by_doubling(arguments, path, name, doubled, axes, record, profile):
         true |= TRUE_OF[what]
     # What costs nothing when doubled limits nothing; what another doubling has in common with it may.
     false = set().union(*(TRUE_OF[what] for what in free)) - true - {"issue"} if free else set()
+    # What could not be doubled may be true as well as not: nothing is held against it.
+    unknown = set().union(*(TRUE_OF[what] for what in doubled if what in TRUE_OF and what not in known), set())
+    if unknown:
+        true, false = true and (true | unknown), false - unknown
     return true, false, {what: round(r, 2) for what, r in known.items()}
 
 

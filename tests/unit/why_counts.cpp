@@ -327,7 +327,7 @@ BOOST_AUTO_TEST_CASE(a_compiler_may_join_the_atomics_of_a_wave_on_one_address) {
     // Faster than the rate of all of them, slower than one of each wave.
     const double all = 256000 / 1e9;
     const auto joined = explained(counted(1.1 * all / 32, counts));
-    BOOST_TEST(bound(joined, "atomics").seconds == all / 32, is_close);
+    BOOST_TEST(bound(joined, "atomics").seconds == all / 32, boost::test_tools::tolerance(0.02));  // the rate's own
     BOOST_REQUIRE(joined.limiter());
     BOOST_TEST(joined.limiter()->id == "atomics");
     BOOST_TEST(bound(explained(counted(1.1 * all, counts)), "atomics").seconds == all, is_close);

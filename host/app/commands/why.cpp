@@ -201,7 +201,7 @@ Rows<WhyOptions> why_rows() {
               "is one of: another value of one axis, half of the work-items, extra multiply-adds, or on NVIDIA fewer "
               "resident groups. Both cells are compared over arrangements, as by `cllab run --vs`.")
         .text("dumps", "DIR", &WhyOptions::dumps, "Reads the profile from DIR/<device>/profile.json.")
-        .number("count-budget", "SECONDS", any_seconds, &WhyOptions::count_seconds, "5",
+        .number("count-budget", "SECONDS", {0, 3600, "seconds from 0 to 3600"}, &WhyOptions::count_seconds, "5",
                 "Processor time for counting what a kernel of a file executes, in the simulator Oclgrind. 0 counts "
                 "nothing. On NVIDIA, Nsight Compute counts one launch more.")
         .number("max-time", "SECONDS", any_seconds, &WhyOptions::sampling_seconds, "0.4",

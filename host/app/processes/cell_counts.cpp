@@ -1,6 +1,8 @@
 #include "app/processes/cell_counts.hpp"
 
 #include <cmath>
+#include <cstdlib>
+#include <optional>
 #include <utility>
 
 #include "core/error.hpp"
@@ -13,6 +15,29 @@
 namespace cllab::app {
 namespace {
 
+/// The variables that say which drivers there are, as they were before.
+class KeptDrivers {
+public:
+    KeptDrivers() {
+        for (const char* name : {"OCL_ICD_VENDORS", "OCL_ICD_FILENAMES"}) {
+            const char* value = std::getenv(name);
+            kept_.emplace_back(name, value ? std::optional<std::string>(value) : std::nullopt);
+        }
+    }
+    ~KeptDrivers() {
+        for (const auto& [name, value] : kept_)
+            if (value)
+                setenv(name.c_str(), value->c_str(), 1);
+            else
+                unsetenv(name.c_str());
+    }
+    KeptDrivers(const KeptDrivers&) = delete;
+    KeptDrivers& operator=(const KeptDrivers&) = delete;
+
+private:
+    std::vector<std::pair<std::string, std::optional<std::string>>> kept_;
+};
+
 std::string key_of(const model::Cell& cell) {
     std::string out = cell.id + "\n" + cell.options;
     for (const auto& [axis, value] : cell.point.values()) out += "\n" + axis + "=" + value;
@@ -24,9 +49,11 @@ std::string key_of(const model::Cell& cell) {
 CellCounts::CellCounts(const run::RunRequest& request, double budget_seconds,
                        const std::function<void(const std::string&)>& progress) {
     if (budget_seconds <= 0) return;
+    const KeptDrivers kept;
     CountSettings settings;
     try {
         find_simulator(settings, "cllab why");
+        use_only_oclgrind(settings);
     } catch (const Error& e) {
         none_ = e.what();
         return;
@@ -38,13 +65,18 @@ CellCounts::CellCounts(const run::RunRequest& request, double budget_seconds,
         for (const auto& cell : group) {
             progress("counting what " + cell.id + " executes");
             auto& found = found_[key_of(cell)];
-            auto simulated = count_cell(cell, settings);
-            if (simulated.launches.size() == 1 && simulated.launches.front().asked_point.empty())
-                found.counts = std::make_shared<const model::Counts>(std::move(simulated.launches.front()));
-            else
-                found.why_not = !simulated.trouble.empty()       ? simulated.trouble
-                                : simulated.launches.size() == 1 ? "only a smaller size fits --count-budget"
-                                                                 : "an operation has several launches";
+            try {
+                auto simulated = simulate(cell, settings, budget_seconds);
+                if (simulated.launches.size() == 1)
+                    found.counts = std::make_shared<const model::Counts>(std::move(simulated.launches.front()));
+                else if (!simulated.launches.empty())
+                    found.why_not = "an operation has several launches";
+                else
+                    found.why_not =
+                        simulated.trouble.empty() ? "no group of it fits --count-budget" : simulated.trouble;
+            } catch (const Error& e) {
+                found.why_not = e.what();
+            }
         }
 }
 

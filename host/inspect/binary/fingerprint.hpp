@@ -11,8 +11,8 @@ namespace cllab::inspect {
 /// SHA-256, in hexadecimal, of the code that `analysis` shows as closest to the hardware: mnemonics and operands,
 /// branches by how far they go, and the constants beside the code. Kernel names, addresses and displacements from the
 /// instruction pointer are left out. PTX is hashed as text of the kernel and of what it uses, because what is
-/// re-assembled from it may differ from the driver's. Empty where nothing was disassembled. Equal hashes: the same code.
-/// Different ones may still be the same work.
+/// re-assembled from it may differ from the driver's. Empty where nothing was disassembled. Equal hashes: the same
+/// code. Different ones may still be the same work.
 std::string fingerprint(const Analysis& analysis, ByteSpan binary, const std::string& entry);
 
 /// The text that is hashed for one function; for tests and for looking at a difference.
