@@ -1,8 +1,6 @@
 #include "app/processes/cell_counts.hpp"
 
 #include <cmath>
-#include <cstdlib>
-#include <optional>
 #include <utility>
 
 #include "core/error.hpp"
@@ -15,29 +13,6 @@
 namespace cllab::app {
 namespace {
 
-/// The variables that say which drivers there are, as they were before.
-class KeptDrivers {
-public:
-    KeptDrivers() {
-        for (const char* name : {"OCL_ICD_VENDORS", "OCL_ICD_FILENAMES"}) {
-            const char* value = std::getenv(name);
-            kept_.emplace_back(name, value ? std::optional<std::string>(value) : std::nullopt);
-        }
-    }
-    ~KeptDrivers() {
-        for (const auto& [name, value] : kept_)
-            if (value)
-                setenv(name.c_str(), value->c_str(), 1);
-            else
-                unsetenv(name.c_str());
-    }
-    KeptDrivers(const KeptDrivers&) = delete;
-    KeptDrivers& operator=(const KeptDrivers&) = delete;
-
-private:
-    std::vector<std::pair<std::string, std::optional<std::string>>> kept_;
-};
-
 std::string key_of(const model::Cell& cell) {
     std::string out = cell.id + "\n" + cell.options;
     for (const auto& [axis, value] : cell.point.values()) out += "\n" + axis + "=" + value;
@@ -49,11 +24,9 @@ std::string key_of(const model::Cell& cell) {
 CellCounts::CellCounts(const run::RunRequest& request, double budget_seconds,
                        const std::function<void(const std::string&)>& progress) {
     if (budget_seconds <= 0) return;
-    const KeptDrivers kept;
     CountSettings settings;
     try {
         find_simulator(settings, "cllab why");
-        use_only_oclgrind(settings);
     } catch (const Error& e) {
         none_ = e.what();
         return;
