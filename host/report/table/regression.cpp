@@ -161,8 +161,8 @@ void print_regression(std::ostream& out, const model::Regression& r, const Table
         fmt::format("{} cells against '{}'. Slower or faster means by more than {}, beyond the interval. ",
                     r.cells.size(), r.baseline, percent(r.threshold));
     lead += r.tested ? fmt::format(
-                           "With {} cells tested, at most {} of runs raise a false alarm (Holm's correction{}).",
-                           r.tested, percent(r.family_rate),
+                           "With {} cell{} tested, at most {} of runs raise a false alarm (Holm's correction{}).",
+                           r.tested, r.tested == 1 ? "" : "s", percent(r.family_rate),
                            r.looks > 1 ? ", shared out over up to " + std::to_string(r.looks) + " looks at each" : "")
                      : "No cell needed timing.";
     if (r.recorded)
