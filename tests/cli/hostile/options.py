@@ -5,6 +5,7 @@ from .case import NASTY, cases, options_of
 COMMANDS = {"run": ["muladd_fma"], "dump": ["muladd_fma"], "tune": ["himeno_wide"], "isa": ["muladd_fma"], "profile": [], "devices": [],
             "list": [], "describe": ["muladd"], "merge": ["good.jsonl"], "report": ["good.jsonl"], "why": ["muladd_fma"], "count": ["muladd_fma"], "ncu": ["muladd_fma"]}
 BAD_SECONDS = ["0", "-1", "-0", "nan", "inf", "-inf", "1e7", "1e999", "soon", "5s", "0x10", " 5", "5 ", "1,5", "1_000", "++1", *NASTY]
+MAY_BE_0 = {"why": ["--hot", "--count-budget"]}
 BAD_COUNT = ["1.5", "1e3", "99999999999999999999", "0x10", "five", " 5", "5 ", "5s", *NASTY]
 
 
@@ -27,7 +28,7 @@ def table(program):
             else:
                 out += cases(2, f"'{option.name}' does not take any arg", *[[*line, f"{option.name}={v}"] for v in ("yes", "0")])
             if option.value == "SECONDS":
-                out += cases(2, option.name, *[[*line, option.name, value] for value in BAD_SECONDS if option.name != "--hot" or value not in ("0", "-0")])
+                out += cases(2, option.name, *[[*line, option.name, value] for value in BAD_SECONDS if option.name not in MAY_BE_0.get(command, ["--hot"]) or value not in ("0", "-0")])
             if option.value == "N":
                 out += cases(2, option.name, *[[*line, option.name, value] for value in BAD_COUNT])
             if option.value.startswith("NAME="):
