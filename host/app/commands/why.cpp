@@ -196,10 +196,11 @@ Rows<WhyOptions> why_rows() {
         .with(kernel_file_rows())
         .with(text_rows())
         .text("json", "FILE", &WhyOptions::json, "Writes the JSON record of each cell, and a line with its limiter.")
-        .flag("test", &WhyOptions::test,
-              "Tests each named limiter by a change whose effect it predicts; withdraws a claim that fails. The change "
-              "is one of: another value of one axis, half of the work-items, extra multiply-adds, or on NVIDIA fewer "
-              "resident groups. Both cells are compared over arrangements, as by `cllab run --vs`.")
+        .flag(
+            "test", &WhyOptions::test,
+            "Tests each named limiter by a change whose effect it predicts; withdraws a claim that fails. The change "
+            "is another value of one axis, or half of the work-items. Both cells are compared over arrangements, as by "
+            "`cllab run --vs`.")
         .text("dumps", "DIR", &WhyOptions::dumps, "Reads the profile from DIR/<device>/profile.json.")
         .number("count-budget", "SECONDS", {0, 3600, "seconds from 0 to 3600"}, &WhyOptions::count_seconds, "5",
                 "Processor time for counting what a kernel of a file executes, in the simulator Oclgrind. 0 counts "
