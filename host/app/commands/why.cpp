@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include "app/choose/choice.hpp"
@@ -19,6 +20,7 @@
 #include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
 #include "core/text.hpp"
+#include "count/simulated.hpp"
 #include "explain/claim_test.hpp"
 #include "explain/counted.hpp"
 #include "explain/doubt.hpp"
@@ -63,6 +65,14 @@ struct Done {
     model::Record record;
     std::string not_counted;  ///< why; empty where it was, or nobody asked
 };
+
+/// Work-items that a device executes together, by its profile; 32 where that does not say.
+unsigned wave_of(const model::Limits& limits) {
+    const auto* width = limits.find("divergence.width.full");
+    return width && width->value >= 1 && width->value <= count::widest_wave
+               ? static_cast<unsigned>(std::lround(width->value))
+               : CountSettings().wave;
+}
 
 /// Times the cells on one device, and adds what was counted of them. A profiler counts behind the last time, because
 /// the next cell is measured while one is taken.
@@ -179,8 +189,11 @@ int run_why(const WhyOptions& asked) {
         request.settings.dumps = binaries.path();
     bool ok = true;
     try {
-        const CellCounts counts(request, all.count_seconds, [&](const std::string& doing) { all.show(doing); });
-        for (const auto& device : devices) ok = explain_all(all, device, measured(all, device, counts)) && ok;
+        for (const auto& device : devices) {
+            const CellCounts counts(request, all.count_seconds, wave_of(request.settings.limits.at(device.selector)),
+                                    [&](const std::string& doing) { all.show(doing); });
+            ok = explain_all(all, device, measured(all, device, counts)) && ok;
+        }
     } catch (const run::Interrupted&) {
         all.clear();
         say("interrupted; " + std::to_string(sink.records().size()) + " finished cell(s) kept");
