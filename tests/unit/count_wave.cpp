@@ -1,7 +1,4 @@
 // What waves make of what work-items do: sectors, banks, turns, lanes that meet again, chains through memory.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 #include <vector>
 
