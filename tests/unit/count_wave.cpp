@@ -234,7 +234,9 @@ BOOST_AUTO_TEST_CASE(a_map_that_was_cleared_is_empty_and_grows_again) {
     map.clear();
     BOOST_TEST(map.size() == 0u);
     BOOST_TEST((map.find(64) == nullptr));
-    BOOST_TEST(map[64] == 0);
+    for (std::uint64_t i = 0; i < 5000; ++i) BOOST_TEST_REQUIRE(map[i * 64] == 0);
+    BOOST_TEST(map.size() == 5000u);
+    BOOST_TEST((map.find(1) == nullptr));
 }
 
 BOOST_AUTO_TEST_CASE(functions_are_known_by_their_names) {
