@@ -45,11 +45,13 @@ BOOST_AUTO_TEST_CASE(no_text_in_csv_is_a_formula_or_moves_a_cursor_and_numbers_s
     for (const char* formula : {"=441+2", "+441", "-441", "@SUM(A1)", " =441+2"}) {
         r.device.name = r.reason = r.run.label = r.dump = r.id = r.code.kind = formula;
         r.warnings = {formula};
-        const auto line = report::to_csv_line(r);
-        for (auto text : split(line, ',')) {
+        std::size_t found = 0;
+        for (const auto& text : split(report::to_csv_line(r), ',')) {
             if (text.find(trim(formula)) == std::string::npos) continue;
+            ++found;
             BOOST_TEST((text.starts_with("'") || text.starts_with("\"'")), text);
         }
+        BOOST_TEST(found == 7u, formula);
     }
     r = full();
     r.device.name = "\x1b[31mred\nnext \xe2\x80\xae reversed \xff";
