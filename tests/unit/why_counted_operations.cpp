@@ -97,6 +97,11 @@ BOOST_AUTO_TEST_CASE(a_core_goes_through_the_work_items_of_a_group_unless_it_loo
     BOOST_TEST(bound(of(20000, 1), "latency").seconds == (1 - 0.5 / 60) * 64 * 20000 * 1.3e-9, is_close);
     BOOST_TEST(bound(of(20000, 8), "latency").seconds == (1 - 0.5 / 60) * 8 * 20000 * 1.3e-9, is_close);
     BOOST_TEST(why_not(of(400, 1), "latency") == "a core works on several work-items at once");
+    // Of code that was not seen running it is not said that it does.
+    auto counts = launch(1);
+    counts.path = {0, 0, 20000, 0};
+    BOOST_TEST(why_not(explain::explain(on_cpu(counts, {}), profile()), "latency") ==
+               "how many work-items a core works on at once is not known");
 }
 
 BOOST_AUTO_TEST_CASE(functions_are_in_a_chain_that_has_nearly_all_operations) {
