@@ -61,9 +61,8 @@ void require_same(const char* what, const std::string& found, const std::string&
                  expected + "'; `cllab profile` makes it anew");
 }
 
-}  // namespace
-
-model::Limits limits_from(const std::string& text, const model::Device& device) {
+/// The profile, of this build's schema.
+json parsed(const std::string& text) {
     json profile;
     try {
         profile = parse_json<json>(text);
@@ -76,15 +75,13 @@ model::Limits limits_from(const std::string& text, const model::Device& device) 
                  (schema == profile.end() ? std::string("none")
                                           : excerpt(schema->dump(-1, ' ', false, json::error_handler_t::replace))) +
                  "; this build reads schema " + std::to_string(profile_schema) + "; `cllab profile` makes it anew");
-    const auto& of = profile["device"];
-    require_same("platform", text_of(of, "platform"), device.platform);
-    require_same("device", text_of(of, "name"), device.name);
-    // Absent where none was known.
-    if (of.contains("identity")) require_same("device identity", text_of(of, "identity"), device.identity);
-    require_same("driver", text_of(of, "driver"), device.driver);
     if (!profile["figures"].is_array()) unusable("is damaged: it has no list 'figures'");
+    return profile;
+}
+
+model::Limits limits_of(const json& profile, const model::Device& device) {
     std::vector<model::Figure> figures;
-    for (const auto& j : profile["figures"]) figures.push_back(figure_of(j));
+    for (const auto& j : profile.at("figures")) figures.push_back(figure_of(j));
     std::vector<std::string> absent;
     if (const auto list = profile.find("absent"); list != profile.end() && list->is_array())
         for (const auto& j : *list) absent.push_back(text_of(j, "id"));
@@ -92,6 +89,44 @@ model::Limits limits_from(const std::string& text, const model::Device& device) 
     if (const auto curves = profile.find("curves"); curves != profile.end() && curves->is_array())
         out.scattered = scattered_of(*curves);
     return out;
+}
+
+}  // namespace
+
+DeviceProfile profile_from(const std::string& text) {
+    auto profile = parsed(text);
+    const auto& of = profile["device"];
+    DeviceProfile out;
+    auto& device = out.device;
+    for (const auto& [key, to] : {std::pair{"platform", &device.platform},
+                                  {"name", &device.name},
+                                  {"vendor", &device.vendor},
+                                  {"driver", &device.driver}})
+        *to = text_of(of, key);
+    if (of.contains("identity")) device.identity = text_of(of, "identity");
+    const auto type = text_of(of, "type");
+    for (const auto known : {model::DeviceType::cpu, model::DeviceType::gpu, model::DeviceType::accelerator})
+        if (type == model::name(known)) device.type = known;
+    const auto units = of.find("compute_units"), caches = of.find("caches");
+    device.compute_units = units != of.end() && units->is_number_unsigned() ? units->get<unsigned>() : 0;
+    if (caches != of.end() && caches->is_array())
+        for (const auto& bytes : *caches)
+            if (bytes.is_number_unsigned()) device.host_cache_levels.push_back(bytes.get<std::uint64_t>());
+    out.limits = limits_of(profile, device);
+    if (device.compute_units == 0 && !out.limits.find("fma.units"))
+        unusable("does not say how many compute units the device has; `cllab profile` makes it anew");
+    return out;
+}
+
+model::Limits limits_from(const std::string& text, const model::Device& device) {
+    auto profile = parsed(text);
+    const auto& of = profile["device"];
+    require_same("platform", text_of(of, "platform"), device.platform);
+    require_same("device", text_of(of, "name"), device.name);
+    // Absent where none was known.
+    if (of.contains("identity")) require_same("device identity", text_of(of, "identity"), device.identity);
+    require_same("driver", text_of(of, "driver"), device.driver);
+    return limits_of(profile, device);
 }
 
 }  // namespace cllab::app

@@ -17,6 +17,16 @@ std::filesystem::path profile_path(const std::filesystem::path& dumps, const mod
     return inspect::device_folder(dumps, device, run::this_host().name) / "profile.json";
 }
 
+std::string profile_text(const std::filesystem::path& path) {
+    if (const auto fault = reading_fault(path); !fault.empty()) throw Error(Blame::usage, "cannot be read: " + fault);
+    std::ifstream file(path, std::ios::binary);
+    std::string text(most_json_bytes + 1, '\0');  // more is refused
+    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(file.gcount()));
+    if (file.bad()) throw Error(Blame::usage, std::string("cannot be read: ") + std::strerror(errno));
+    return text;
+}
+
 std::map<std::string, model::Limits> read_profiles(const std::filesystem::path& dumps,
                                                    const std::vector<model::Device>& devices) {
     std::map<std::string, model::Limits> out;
@@ -25,14 +35,7 @@ std::map<std::string, model::Limits> read_profiles(const std::filesystem::path& 
         std::error_code trouble;
         if (!std::filesystem::exists(path, trouble)) continue;
         try {
-            if (const auto fault = reading_fault(path); !fault.empty())
-                throw Error(Blame::usage, "cannot be read: " + fault);
-            std::ifstream file(path, std::ios::binary);
-            std::string text(most_json_bytes + 1, '\0');  // more is refused
-            file.read(text.data(), static_cast<std::streamsize>(text.size()));
-            text.resize(static_cast<std::size_t>(file.gcount()));
-            if (file.bad()) throw Error(Blame::usage, std::string("cannot be read: ") + std::strerror(errno));
-            out[device.selector] = limits_from(text, device);
+            out[device.selector] = limits_from(profile_text(path), device);
         } catch (const Error& e) {
             say("profile '" + path.string() + "' " + e.what() + "; it is ignored");
         }
