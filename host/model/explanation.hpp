@@ -68,6 +68,7 @@ struct Explanation {
     std::vector<Bound> bounds;                                   ///< largest first
     std::vector<std::pair<std::string, std::string>> unbounded;  ///< what has no bound, and why
     std::vector<std::string> missing;  ///< figures that the profile has not, and that would bound it
+    std::vector<std::string> contradictions;  ///< of two sources of one amount, a sentence each
     Limit limit = Limit::unexplained;
     /// Of a named limit: the bound that follows the first one in time instead of running beside it; 0: none.
     std::size_t second = 0;

@@ -272,6 +272,12 @@ class Why(LabTest):
         self.assertIn("what it executes", {u["what"] for u in line["unbounded"]})
         self.assertIn("arithmetic", {b["id"] for b in line["bounds"]})
 
+    def test_what_is_declared_and_what_is_counted_are_both_said_where_they_contradict(self):
+        self.profile(FAST)
+        page, line = self.counted("--work", "bytes=65536 flops=1000000000")
+        self.assertEqual(len(line["contradictions"]), 2)
+        self.assertIn("contradiction: 65.5 kB are declared", page)
+
     def test_models_of_processors_are_a_range_beside_the_bounds(self):
         # In front of any that is installed, since no version is newer: ports take four cycles of one model and six of the others, which are one.
         tool = self.folder / "llvm-mca-22"

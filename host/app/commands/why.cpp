@@ -22,6 +22,7 @@
 #include "core/text.hpp"
 #include "count/simulated.hpp"
 #include "explain/claim_test.hpp"
+#include "explain/contradiction.hpp"
 #include "explain/counted.hpp"
 #include "explain/doubt.hpp"
 #include "explain/peaks.hpp"
@@ -122,6 +123,7 @@ bool explain_all(const Asked& asked, const model::Device& device, const std::vec
         }
         if (asked.options.test) explain::test_claim(measure, *cell, explained, peaks.limits(), explanation);
         explanation.advice = explain::advice(explained, explanation);
+        explanation.contradictions = explain::contradictions(explained);
         if (!not_counted.empty()) explanation.unbounded.emplace_back("what it executes", not_counted);
         asked.clear();
         asked.sink.line(report::explanation_json(explained, explanation));
@@ -242,7 +244,7 @@ Command why_command() {
          "and is listed. The launch overhead adds to the kernel's own time, so these two may be named "
          "together.\n\nIf a cell beats a peak, or the peak explains only 40 to 80 % of its time, cllab measures the "
          "peak again beside the cell. The machine may have been busy during the profile, or be busy now. Both "
-         "figures are printed.",
+         "figures are printed.\n\nWhere declared work and counts cannot both be true, a line names both figures.",
          "cllab why pitch_wide --device gpu\npitch_wide        552 us ±0.3 %  limited by memory bandwidth: 96 % of the "
          "time\n  96 %  memory bandwidth  532 us [531 us .. 535 us]  2.15 GB at 4.03 TB/s (copy bandwidth)\n  29 %  "
          "group dispatch    159 us [159 us .. 162 us]  262 kgroup at 1.65 Ggroup/s (group rate)"},

@@ -178,6 +178,8 @@ std::string explanation_text(const model::Record& record, const Explanation& e, 
            paint(limit_sentence(e, time), tone, style.colour) + "\n";
     out += "  " + bar(e, time) + "\n";
     out += bounds_text(e, time, style);
+    for (const auto& why : e.contradictions)
+        out += "  " + wrap_beside("contradiction: ", why, width > 2 ? width - 2 : width);
     if (!e.advice.empty()) out += "  " + wrap_beside("what helps: ", e.advice, width > 2 ? width - 2 : width);
     if (e.first_seconds > 0)
         out += "  " + wrap_beside("measured twice: ",
@@ -208,6 +210,7 @@ std::string explanation_json(const model::Record& record, const Explanation& e) 
         j["unexplained"] = 1 - explained(e, *record.time);
     }
     if (!e.advice.empty()) j["advice"] = e.advice;
+    if (!e.contradictions.empty()) j["contradictions"] = e.contradictions;
     if (e.first_seconds > 0) j["first_seconds"] = e.first_seconds;
     j["bounds"] = Json::array();
     for (const auto& b : e.bounds)
