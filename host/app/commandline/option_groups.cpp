@@ -47,7 +47,7 @@ const std::vector<OptionGroup>& option_groups() {
     static const std::vector<OptionGroup> all{
         {"What to run", {"device", "target", "axis"}, {"kernel", "targets", "points", "input", "replay", "native"}},
         {"Measurement",
-         {"max-time", "budget", "count-budget", "wave", "test", "noise"},
+         {"max-time", "budget", "count-budget", "wave", "test", "on", "noise"},
          {"verify", "cache", "steps", "no-yardstick", "seed"}},
         {"Comparison",
          {"vs", "watch", "baseline", "threshold", "strict", "results-may-change"},

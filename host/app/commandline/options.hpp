@@ -71,6 +71,7 @@ struct RunOptions : MeasureOptions, FileOptions {
 struct WhyOptions : MeasureOptions, FileOptions {
     double count_seconds = 5;  ///< of the processor, in which a kernel of a file is simulated
     bool test = false;
+    std::string on;  ///< the profile of a forecast
 };
 
 }  // namespace cllab::app

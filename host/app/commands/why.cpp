@@ -2,13 +2,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 
 #include "app/choose/choice.hpp"
 #include "app/choose/request.hpp"
 #include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
+#include "app/commands/forecast.hpp"
 #include "app/comparing/measure.hpp"
 #include "app/files/outputs.hpp"
 #include "app/files/profile_file.hpp"
@@ -20,7 +19,6 @@
 #include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
 #include "core/text.hpp"
-#include "count/simulated.hpp"
 #include "explain/claim_test.hpp"
 #include "explain/contradiction.hpp"
 #include "explain/counted.hpp"
@@ -51,14 +49,6 @@ struct Asked {
         return count_seconds > 0 && device.implementation == model::Implementation::nvidia &&
                inspect::find_tool({"ncu"});
     }
-    void clear() const {
-        if (takes_escapes(STDERR_FILENO)) std::fputs("\r\033[K", stderr);
-    }
-    void show(const std::string& doing) const {
-        if (!takes_escapes(STDERR_FILENO)) return;
-        std::fprintf(stderr, "\r\033[K%s", printable(doing).c_str());
-        std::fflush(stderr);
-    }
 };
 
 struct Done {
@@ -66,14 +56,6 @@ struct Done {
     model::Record record;
     std::string not_counted;  ///< why; empty where it was, or nobody asked
 };
-
-/// Work-items that a device executes together, by its profile; 32 where that does not say.
-unsigned wave_of(const model::Limits& limits) {
-    const auto* width = limits.find("divergence.width.full");
-    return width && width->value >= 1 && width->value <= count::widest_wave
-               ? static_cast<unsigned>(std::lround(width->value))
-               : CountSettings().wave;
-}
 
 /// Times the cells on one device, and adds what was counted of them. A profiler counts behind the last time, because
 /// the next cell is measured while one is taken.
@@ -87,12 +69,12 @@ std::vector<Done> measured(const Asked& asked, const model::Device& device, cons
     };
     asked.runner.run(asked.request, device.selector,
                      {[&](std::size_t, std::size_t, const model::Record& record, const char* phase) {
-                          asked.show(record.id + ": " + phase);
+                          say_doing(record.id + ": " + phase);
                       },
                       take});
     if (!by_ncu) return out;
     for (auto& done : out) {
-        asked.show("counting " + done.record.id + " by ncu");
+        say_doing("counting " + done.record.id + " by ncu");
         const auto trouble = done.record.time ? count_by_ncu(*done.cell, device, asked.request.settings.seed,
                                                              asked.options.timeout_seconds, done.record)
                                               : std::string();
@@ -106,8 +88,7 @@ std::vector<Done> measured(const Asked& asked, const model::Device& device, cons
 /// Explains and prints them. False where a cell failed.
 bool explain_all(const Asked& asked, const model::Device& device, const std::vector<Done>& done) {
     const auto& limits = asked.request.settings.limits.at(device.selector);
-    RunnerMeasure measure(asked.runner, asked.request.settings, device,
-                          [&](const std::string& doing) { asked.show(doing); });
+    RunnerMeasure measure(asked.runner, asked.request.settings, device, say_doing);
     explain::Peaks peaks(measure, limits);
     bool ok = true;
     for (const auto& [cell, record, not_counted] : done) {
@@ -125,7 +106,7 @@ bool explain_all(const Asked& asked, const model::Device& device, const std::vec
         explanation.advice = explain::advice(explained, explanation);
         explanation.contradictions = explain::contradictions(explained);
         if (!not_counted.empty()) explanation.unbounded.emplace_back("what it executes", not_counted);
-        asked.clear();
+        say_doing("");
         asked.sink.line(report::explanation_json(explained, explanation));
         ok = ok && !model::is_failure(record.status);
         if (asked.sink.uses_stdout()) continue;
@@ -151,6 +132,7 @@ std::map<std::string, model::Limits> profiles_of(const WhyOptions& asked, const 
 }
 
 int run_why(const WhyOptions& asked) {
+    if (!asked.on.empty()) return forecast_files(asked);
     if (std::ranges::any_of(asked.patterns, names_records)) return why_of_records(asked);
     auto invocation = asked;
     invocation.no_dumps = invocation.no_yardstick = true;
@@ -193,11 +175,11 @@ int run_why(const WhyOptions& asked) {
     try {
         for (const auto& device : devices) {
             const CellCounts counts(request, all.count_seconds, wave_of(request.settings.limits.at(device.selector)),
-                                    [&](const std::string& doing) { all.show(doing); });
+                                    say_doing);
             ok = explain_all(all, device, measured(all, device, counts)) && ok;
         }
     } catch (const run::Interrupted&) {
-        all.clear();
+        say_doing("");
         say("interrupted; " + std::to_string(sink.records().size()) + " finished cell(s) kept");
         return 130;
     }
@@ -217,6 +199,9 @@ Rows<WhyOptions> why_rows() {
             "is another value of one axis, or half of the work-items. Both cells are compared over arrangements, as by "
             "`cllab run --vs`.")
         .text("dumps", "DIR", &WhyOptions::dumps, "Reads the profile from DIR/<device>/profile.json.")
+        .text("on", "PROFILE", &WhyOptions::on,
+              "Forecasts the least time of a kernel file on the device of this profile.json, and what would limit it "
+              "there. Nothing is measured, and no device is needed.")
         .number("count-budget", "SECONDS", {0, 3600, "seconds from 0 to 3600"}, &WhyOptions::count_seconds, "5",
                 "Processor time for counting what a kernel of a file executes, in the simulator Oclgrind. 0 counts "
                 "nothing. On NVIDIA, Nsight Compute counts one launch more.")
@@ -244,7 +229,11 @@ Command why_command() {
          "and is listed. The launch overhead adds to the kernel's own time, so these two may be named "
          "together.\n\nIf a cell beats a peak, or the peak explains only 40 to 80 % of its time, cllab measures the "
          "peak again beside the cell. The machine may have been busy during the profile, or be busy now. Both "
-         "figures are printed.\n\nWhere declared work and counts cannot both be true, a line names both figures.",
+         "figures are printed.\n\nWith --on PROFILE.json nothing is measured: the kernels of a file are counted, and "
+         "bounded by the peaks of a machine that may be elsewhere. Such a forecast is a lower bound. It is sure of "
+         "what no compiler removes: different bytes, groups, atomics, barriers, the launch. Arithmetic, local memory and "
+         "chains are as the text has them, and the page says so.\n\nWhere declared work and counts cannot both be "
+         "true, a line names both figures.",
          "cllab why pitch_wide --device gpu\npitch_wide        552 us ±0.3 %  limited by memory bandwidth: 96 % of the "
          "time\n  96 %  memory bandwidth  532 us [531 us .. 535 us]  2.15 GB at 4.03 TB/s (copy bandwidth)\n  29 %  "
          "group dispatch    159 us [159 us .. 162 us]  262 kgroup at 1.65 Ggroup/s (group rate)"},

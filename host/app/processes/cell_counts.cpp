@@ -5,6 +5,7 @@
 
 #include "core/error.hpp"
 #include "core/text.hpp"
+#include "count/simulated.hpp"
 #include "inspect/cuda/cuda_launch.hpp"
 #include "inspect/cuda/ncu_counters.hpp"
 #include "inspect/cuda/replay.hpp"
@@ -20,6 +21,13 @@ std::string key_of(const model::Cell& cell) {
 }
 
 }  // namespace
+
+unsigned wave_of(const model::Limits& limits) {
+    const auto* width = limits.find("divergence.width.full");
+    return width && width->value >= 1 && width->value <= count::widest_wave
+               ? static_cast<unsigned>(std::lround(width->value))
+               : CountSettings().wave;
+}
 
 CellCounts::CellCounts(const run::RunRequest& request, double budget_seconds, unsigned wave,
                        const std::function<void(const std::string&)>& progress) {

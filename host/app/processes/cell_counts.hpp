@@ -12,6 +12,9 @@
 
 namespace cllab::app {
 
+/// Work-items that a device executes together, by its profile; 32 where that does not say.
+unsigned wave_of(const model::Limits& limits);
+
 class CellCounts {
 public:
     /// Simulates each cell of the request for at most so many seconds of the processor; 0: none. `wave`: work-items

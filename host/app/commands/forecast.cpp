@@ -1,0 +1,161 @@
+#include "app/commands/forecast.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "app/choose/choice.hpp"
+#include "app/choose/request.hpp"
+#include "app/files/outputs.hpp"
+#include "app/files/profile_file.hpp"
+#include "app/files/why_records.hpp"
+#include "app/processes/cell_counts.hpp"
+#include "app/processes/runner.hpp"
+#include "app/screen/say.hpp"
+#include "app/screen/stdout_guard.hpp"
+#include "app/screen/streams.hpp"
+#include "core/error.hpp"
+#include "core/text.hpp"
+#include "explain/contradiction.hpp"
+#include "explain/forecast.hpp"
+#include "model/params.hpp"
+#include "model/work.hpp"
+#include "report/table/forecast.hpp"
+
+namespace cllab::app {
+namespace {
+
+void refuse_what_measures(const WhyOptions& asked) {
+    const WhyOptions usual;
+    const std::pair<const char*, bool> options[]{{"--device", !asked.devices.empty()},
+                                                 {"--test", asked.test},
+                                                 {"--dumps", asked.dumps != usual.dumps},
+                                                 {"--max-time", asked.sampling_seconds != usual.sampling_seconds},
+                                                 {"--label", asked.label != usual.label}};
+    for (const auto& [name, given] : options)
+        if (given)
+            throw Error(Blame::usage, std::string("option '") + name +
+                                          "' cannot stand beside --on, which measures nothing and needs no device");
+    if (asked.count_seconds <= 0)
+        throw Error(Blame::usage,
+                    "option '--count-budget' is 0; beside --on it must be more, for a forecast rests on "
+                    "what is counted");
+    for (const auto& pattern : asked.patterns)
+        if (names_records(pattern))
+            throw Error(Blame::usage, "--on needs kernel files; found the records '" + pattern +
+                                          "', which `cllab why` explains by the profile of their own device");
+}
+
+DeviceProfile read_profile(const std::string& path) {
+    try {
+        return profile_from(profile_text(path));
+    } catch (const Error& e) {
+        throw Error(e.blame(), "profile '" + path + "' " + e.what());
+    }
+}
+
+Choice chosen(const WhyOptions& invocation) {
+    try {
+        Choice choice(invocation);
+        if (choice.own()) return choice;
+    } catch (const DeviceLost&) {
+        throw Error(Blame::result,
+                    "the simulator crashed while it built the kernel file; it may lack a function or an extension that "
+                    "the text uses");
+    }
+    throw Error(Blame::usage, "--on needs kernel files; '" + invocation.patterns.front() +
+                                  "' is the lab's own, and its sizes follow the device: `cllab run " +
+                                  invocation.patterns.front() +
+                                  " --json FILE.jsonl` there, and `cllab why FILE.jsonl` explains it anywhere");
+}
+
+/// What a run there would record before it measures.
+model::Record record_of(const model::Cell& cell, const model::Device& device, const run::Settings& settings) {
+    model::Record out;
+    out.id = cell.id;
+    out.family = cell.experiment->family;
+    out.variant = cell.variant->name;
+    out.device.platform = device.platform;
+    out.device.name = device.name;
+    out.device.driver = device.driver;
+    out.device.identity = device.identity;
+    out.device.type = model::name(device.type);
+    const auto setup =
+        model::set_up(*cell.experiment, {*cell.variant, cell.point, device, settings.seed, settings.files});
+    out.point = setup.point.values();
+    out.work = model::work_of(setup);
+    return out;
+}
+
+/// Prints it; false where there is none.
+bool forecast_one(const model::Cell& cell, const DeviceProfile& on, const run::Settings& settings,
+                  const CellCounts& counts, OutputFile* json, const report::TableStyle& style) {
+    model::Record record;
+    std::string why_not;
+    try {
+        record = record_of(cell, on.device, settings);
+        counts.add_to(cell, record, why_not);
+        if (why_not.empty() && record.work.launches != 1) why_not = "an operation has several launches";
+    } catch (const Unsupported& e) {
+        why_not = e.what();
+    }
+    if (!record.counts || !why_not.empty()) {
+        say(cell.id + ": no forecast: " + why_not);
+        return false;
+    }
+    auto forecast = explain::forecast(record, on.limits);
+    forecast.contradictions = explain::contradictions(record);
+    if (json) json->line(report::forecast_json(record, forecast));
+    if (json && json->is_stdout()) return true;
+    results() << '\n' << report::forecast_text(record, forecast, style);
+    results().flush();
+    return true;
+}
+
+}  // namespace
+
+int forecast_files(const WhyOptions& asked) {
+    refuse_what_measures(asked);
+    CountSettings simulator;
+    find_simulator(simulator, "cllab why --on");
+    const auto on = read_profile(asked.on);
+    use_only_oclgrind(simulator);  // which also says what arguments the kernels have
+    auto invocation = asked;
+    invocation.devices = {"oclgrind"};
+    invocation.no_dumps = invocation.no_yardstick = true;
+    Outputs outputs(invocation);
+    outputs.reads_for(invocation);
+    outputs.reads(asked.on);
+    const auto choice = chosen(invocation);
+    const auto request = request_of(choice, invocation);
+    check_points(request, on.device);
+    catch_interrupts();
+    choice.say_defaults();
+    outputs.open();
+    auto* json = outputs.json();
+    const report::TableStyle style{wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO)};
+    bool ok = true, begun = false;
+    try {
+        for (const auto& group : request.comparisons)
+            for (const auto& cell : group) {
+                auto one = request;
+                one.comparisons = {{cell}};
+                const CellCounts counts(one, asked.count_seconds, wave_of(on.limits), say_doing);
+                say_doing("");
+                if (!begun && !(json && json->is_stdout())) {
+                    model::Record of;
+                    of.device.name = on.device.name;
+                    results() << report::forecast_heading(of, on.limits.utc, style);
+                }
+                begun = true;
+                ok = forecast_one(cell, on, request.settings, counts, json, style) && ok;
+            }
+    } catch (const run::Interrupted&) {
+        say_doing("");
+        say("interrupted");
+        return 130;
+    }
+    return ok ? 0 : 1;
+}
+
+}  // namespace cllab::app
