@@ -137,6 +137,7 @@ Explanation forecast(Record record, const Limits& profile) {
         out.unbounded.emplace_back("latency", "the profile has no L1 latency");
     std::erase_if(out.bounds, [](const Bound& b) { return !(b.seconds > 0); });
     std::ranges::stable_sort(out.bounds, std::greater(), &Bound::seconds);
+    for (const auto& [what, why] : record.counts->not_counted) out.unbounded.emplace_back(what, why);
     out.unbounded.emplace_back("instruction issue", "the code that a compiler makes there is not known");
     return out;
 }

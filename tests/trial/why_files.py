@@ -61,10 +61,10 @@ def lab(arguments, *args, device=True):
         return subprocess.CompletedProcess(command, 124, "", f"{e}")
 
 
-def lines_of(arguments, *args):
+def lines_of(arguments, *args, device=True):
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "lines.jsonl"
-        done = lab(arguments, *args, "--json", out)
+        done = lab(arguments, *args, "--json", out, device=device)
         lines = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
     return lines, " ".join(done.stderr.split())[-300:]
 

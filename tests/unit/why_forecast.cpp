@@ -112,6 +112,12 @@ BOOST_AUTO_TEST_CASE(what_all_groups_read_comes_through_the_second_level_once_at
     BOOST_TEST(level->seconds == (65536 * 32 + 65536) * 32.0 / (1.01 * 8e12), boost::test_tools::tolerance(0.01));
 }
 
+BOOST_AUTO_TEST_CASE(what_was_not_counted_has_no_bound) {
+    auto counts = stream();
+    counts.not_counted.push_back({"pixels of images", "the simulator does not tell"});
+    BOOST_TEST(why_not(forecast(counts), "pixels of images") == "the simulator does not tell");
+}
+
 BOOST_AUTO_TEST_CASE(on_a_gpu_most_of_an_empty_launch_is_sure) {
     const auto bound = find(forecast(launch(1)), "launch");
     BOOST_REQUIRE(bound);

@@ -232,7 +232,8 @@ Command why_command() {
          "figures are printed.\n\nWith --on PROFILE.json nothing is measured: the kernels of a file are counted, and "
          "bounded by the peaks of a machine that may be elsewhere. Such a forecast is a lower bound. It is sure of "
          "what no compiler removes: different bytes, groups, atomics, barriers, the launch. Arithmetic, local memory and "
-         "chains are as the text has them, and the page says so.\n\nWhere declared work and counts cannot both be "
+         "chains are as the text has them, and the page says so. Peaks that were measured beside other work make a "
+         "forecast too long.\n\nWhere declared work and counts cannot both be "
          "true, a line names both figures.",
          "cllab why pitch_wide --device gpu\npitch_wide        552 us ±0.3 %  limited by memory bandwidth: 96 % of the "
          "time\n  96 %  memory bandwidth  532 us [531 us .. 535 us]  2.15 GB at 4.03 TB/s (copy bandwidth)\n  29 %  "
