@@ -231,7 +231,8 @@ Command why_command() {
          "peak again beside the cell. The machine may have been busy during the profile, or be busy now. Both "
          "figures are printed.\n\nWith --on PROFILE.json nothing is measured: the kernels of a file are counted, and "
          "bounded by the peaks of a machine that may be elsewhere. Such a forecast is a lower bound. It is sure of "
-         "what no compiler removes: different bytes, groups, atomics, barriers, the launch. Arithmetic, local memory and "
+         "what no compiler removes: different bytes, groups, atomics, barriers, the launch. Arithmetic, local memory "
+         "and "
          "chains are as the text has them, and the page says so. Peaks that were measured beside other work make a "
          "forecast too long.\n\nWhere declared work and counts cannot both be "
          "true, a line names both figures.",
