@@ -63,9 +63,15 @@ std::vector<std::string> contradictions(const model::Record& record) {
     const bool calls =
         operations(counts, Operation::float_divide) > 0 || operations(counts, Operation::float_function) > 0;
     const double counted = counts.items * flops(counts);
-    if (work.flops < counted / most_apart || (!calls && work.flops > most_apart * counted))
+    // Many say FLOP of integers, too. Those of addresses are among the counted.
+    double integers = 0;
+    for (const auto kind : {Operation::integer_add, Operation::integer_multiply, Operation::integer_divide})
+        integers += counts.items * operations(counts, kind);
+    if (work.flops < counted / most_apart || (!calls && work.flops > most_apart * (counted + integers)))
         out.push_back(both(format_rate(work.flops, "FLOP"), "are declared",
-                           "the text asks for " + format_rate(counted, "FLOP"), counts));
+                           "the text asks for " + format_rate(counted, "FLOP") +
+                               (integers > 0 ? " and " + format_rate(integers, "integer operation") + "s" : ""),
+                           counts));
     return out;
 }
 

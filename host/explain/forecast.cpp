@@ -40,13 +40,13 @@ bool is_sure(const Bound& bound) {
     return !removable.count(bound.id) && !bound.figure.starts_with("scatter.");
 }
 
-/// Groups that run together share what one of them brought into the first level: of a bound that has each of them read
-/// it, what each level must read once.
+/// Groups that run together share what one of them brought into the first level, and neighbours share a sector that
+/// groups far apart do not: of a bound that has each of them read it, what must be read once.
 double read_once(const Record& record, const Limits& limits) {
     const auto sizes = sizes_of(limits, "bandwidth", Capacity::most);
     if (sizes.empty()) return 1;
     const double each = beyond(*record.counts, sizes.front(), limits.units).read,
-                 once = beyond(*record.counts, INFINITY, 1).read;
+                 once = std::min(beyond(*record.counts, INFINITY, 1).read, distinct(*record.counts, record.work).read);
     return each > 0 ? std::min(1.0, once / each) : 1;
 }
 

@@ -55,6 +55,10 @@ BOOST_AUTO_TEST_CASE(flops_contradict_by_a_factor_of_two_either_way) {
         work.flops = flops * counts.items;
         BOOST_TEST(contradicted(work, counts) == is_contradiction, flops);
     }
+    work.flops = 41 * counts.items;
+    auto of_integers = counts;
+    compute(of_integers, Operation::integer_add, 10);  // which some call FLOP
+    BOOST_TEST(contradicted(work, of_integers) == 0u);
     compute(counts, Operation::float_function, 1, 32, "exp");  // which may count as many
     BOOST_TEST(contradicted(work, counts) == 0u);
     work.type = "uint";

@@ -112,6 +112,18 @@ BOOST_AUTO_TEST_CASE(what_all_groups_read_comes_through_the_second_level_once_at
     BOOST_TEST(level->seconds == (65536 * 32 + 65536) * 32.0 / (1.01 * 8e12), boost::test_tools::tolerance(0.01));
 }
 
+BOOST_AUTO_TEST_CASE(sectors_that_neighbours_share_come_through_the_second_level_once_each) {
+    // No two counted groups have one in common, and all of them read twice as many as the buffer has.
+    model::WorkInfo work;
+    work.footprint = stream_bytes / 2;
+    work.assumed = true;
+    work.bytes = stream_bytes / 2;
+    work.read = stream_bytes / 4;
+    const auto level = find(forecast(stream(), work), "l2");
+    BOOST_REQUIRE(level);
+    BOOST_TEST(level->seconds == stream_bytes / 4 / (1.01 * 8e12), boost::test_tools::tolerance(0.001));
+}
+
 BOOST_AUTO_TEST_CASE(what_was_not_counted_has_no_bound) {
     auto counts = stream();
     counts.not_counted.push_back({"pixels of images", "the simulator does not tell"});
