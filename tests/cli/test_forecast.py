@@ -57,6 +57,16 @@ class Forecast(LabTest):
         self.assertIn(said, line["contradictions"][0])
         self.assertIn("contradiction: " + said, page)
 
+    def test_what_is_declared_changes_no_forecast(self):
+        self.far_profile()
+        # Columns, of which two neighbouring groups share each sector: half of what groups far apart touch.
+        text = "kernel void flip(global const float* restrict x, global float* restrict y) { int i = get_global_id(0), j = get_global_id(1); y[j * 4096 + i] = x[i * 4096 + j]; }\n"
+        sizes = [*self.SIZES[:4], "--global", "4096,4096", "--local", "64,4"]
+        found = [self.forecast(text, *sizes, *more)[1][0]["bounds"] for more in ([], ["--work", "bytes=8*16777216"])]
+        self.assertEqual(*found)
+        memory = next(b for b in found[0] if b["id"] == "memory")
+        self.assertLessEqual(memory["seconds"], 2 * (64 << 20) / 4.03e12)
+
     def test_a_forecast_that_is_not_possible_says_why_in_one_sentence(self):
         self.far_profile()
         reference = SOURCE / "dumps" / "reference" / "NVIDIA-H200" / "profile.json"

@@ -69,8 +69,18 @@ Choice chosen(const WhyOptions& invocation) {
                                   " --json FILE.jsonl` there, and `cllab why FILE.jsonl` explains it anywhere");
 }
 
-/// What a run there would record before it measures.
-model::Record record_of(const model::Cell& cell, const model::Device& device, const run::Settings& settings) {
+/// What the buffers hold at the most, each as it is used.
+model::WorkInfo every_buffer_once(model::Setup setup) {
+    setup.work.assumed = true;
+    setup.work.bytes = 0;
+    for (const auto& argument : setup.args)
+        setup.work.bytes += model::bytes_of(argument) * (std::holds_alternative<model::InOut>(argument) ? 2 : 1);
+    return model::work_of(setup);
+}
+
+/// What a run there would record before it measures. `most`: every_buffer_once.
+model::Record record_of(const model::Cell& cell, const model::Device& device, const run::Settings& settings,
+                        model::WorkInfo& most) {
     model::Record out;
     out.id = cell.id;
     out.family = cell.experiment->family;
@@ -80,10 +90,10 @@ model::Record record_of(const model::Cell& cell, const model::Device& device, co
     out.device.driver = device.driver;
     out.device.identity = device.identity;
     out.device.type = model::name(device.type);
-    const auto setup =
-        model::set_up(*cell.experiment, {*cell.variant, cell.point, device, settings.seed, settings.files});
+    auto setup = model::set_up(*cell.experiment, {*cell.variant, cell.point, device, settings.seed, settings.files});
     out.point = setup.point.values();
     out.work = model::work_of(setup);
+    most = every_buffer_once(std::move(setup));
     return out;
 }
 
@@ -91,9 +101,10 @@ model::Record record_of(const model::Cell& cell, const model::Device& device, co
 bool forecast_one(const model::Cell& cell, const DeviceProfile& on, const run::Settings& settings,
                   const CellCounts& counts, OutputFile* json, const report::TableStyle& style) {
     model::Record record;
+    model::WorkInfo most;
     std::string why_not;
     try {
-        record = record_of(cell, on.device, settings);
+        record = record_of(cell, on.device, settings, most);
         counts.add_to(cell, record, why_not);
         if (why_not.empty() && record.work.launches != 1) why_not = "an operation has several launches";
     } catch (const Unsupported& e) {
@@ -103,8 +114,10 @@ bool forecast_one(const model::Cell& cell, const DeviceProfile& on, const run::S
         say(cell.id + ": no forecast: " + why_not);
         return false;
     }
+    const auto contradictions = explain::contradictions(record);
+    record.work = most;
     auto forecast = explain::forecast(record, on.limits);
-    forecast.contradictions = explain::contradictions(record);
+    forecast.contradictions = contradictions;
     if (json) json->line(report::forecast_json(record, forecast));
     if (json && json->is_stdout()) return true;
     results() << '\n' << report::forecast_text(record, forecast, style);
