@@ -90,6 +90,7 @@ void launch(const model::Cell& cell, const CountSettings& settings, double secon
              {"OCLGRIND_PLUGINS", settings.plugin.string()},
              {"OCLGRIND_QUICK", "1"},
              {"OCLGRIND_GLOBAL_MEM_SIZE", std::to_string(most_buffer_bytes)},
+             {"OCLGRIND_CONSTANT_MEM_SIZE", std::to_string(most_buffer_bytes)},  // some devices have no other limit
              {"OCLGRIND_LOCAL_MEM_SIZE", std::to_string(most_local_bytes)},
              {"OCLGRIND_LOG", said.log.string()}})
         setenv(name, value.c_str(), 1);

@@ -1,5 +1,6 @@
 #include "count/plugin/code.hpp"
 
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/Function.h>
 #include <llvm/IR/Instructions.h>
@@ -22,6 +23,13 @@ unsigned elements_of(const llvm::Type* type) {
 unsigned bits_of(const llvm::Type* type) { return type->getScalarSizeInBits(); }
 
 bool is_float(const llvm::Type* type) { return type->isFPOrFPVectorTy(); }
+bool is_constant(const llvm::Value* pointer) {
+    constexpr unsigned constant_space = 2;  // of SPIR
+    return pointer->getType()->isPointerTy() && pointer->getType()->getPointerAddressSpace() == constant_space;
+}
+
+bool is_whole(unsigned bits) { return bits == 1 || bits == 8 || bits == 16 || bits == 32 || bits == 64; }
+
 
 unsigned bytes_of(const llvm::Type* type) { return static_cast<unsigned>(type->getPrimitiveSizeInBits()) / 8; }
 
@@ -166,8 +174,12 @@ void Code::place(Instruction& out, const llvm::Instruction& instruction) {
 
 void Code::describe(Instruction& out, const llvm::Instruction& instruction) {
     place(out, instruction);
-    out.weight = weight_of(instruction);
-    out.memory = llvm::isa<llvm::LoadInst>(instruction) || llvm::isa<llvm::StoreInst>(instruction);
+    if (instruction.getType()->isIntOrIntVectorTy() && !is_whole(bits_of(instruction.getType())))
+        odd_bits_ = bits_of(instruction.getType());
+    out.goes_on = goes_on(instruction);
+    out.weight = out.goes_on ? 0 : weight_of(instruction);
+    out.memory = !out.goes_on && instruction.mayReadOrWriteMemory();  // of calls, whatever a pointer lets them access
+    out.constant = llvm::any_of(instruction.operands(), [](const auto& operand) { return is_constant(operand); });
     bool is_operation = false;
     const auto kind = operation_of(instruction, is_operation);
     if (is_operation) {

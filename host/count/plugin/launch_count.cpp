@@ -112,7 +112,8 @@ void LaunchCount::call(const Instruction& of, std::uint32_t number) {
 void LaunchCount::touch_memory(Depth& depth, const Instruction& of, std::uint32_t number) {
     bool first = true;
     const auto before = depth;
-    for (const auto& seen : pending_) {
+    for (auto seen : pending_) {
+        if (of.constant && seen.space == Space::global && seen.what == What::load) seen.space = Space::constant;
         auto& stored = seen.space == Space::private_memory ? item_->stored
                        : seen.space == Space::local        ? local_
                                                            : global_;
