@@ -84,6 +84,28 @@ kernel void through_local(global const int* a, global int* b) {
     barrier(CLK_LOCAL_MEM_FENCE);
     b[i] = a[t[255 - l]];
 }
+kernel void pointers(global const float* a, global float* b) {
+    int i = get_global_id(0); float c; float s = sincos(a[i], &c); b[i] = s + c; }
+kernel void copied(global const float* a, global float* b) {
+    local float t[256];
+    event_t done = async_work_group_copy(t, a + 256 * get_group_id(0), 256, 0);
+    wait_group_events(1, &done);
+    b[get_global_id(0)] = t[get_local_id(0)];
+}
+__attribute__((noinline)) float meet(void) { barrier(CLK_LOCAL_MEM_FENCE); return get_global_id(0) * 2.0f; }
+kernel void meets(global float* b) { float v = meet(); b[get_global_id(0)] = v + meet(); }
+constant float table[4] = {1, 2, 3, 4};
+kernel void constants(constant float* a, global float* b) {
+    int i = get_global_id(0); b[i] = a[i] + vload2(i, a).y + table[i & 3]; }
+kernel void threes(global const float3* a, global float3* b) { int i = get_global_id(0) / 4; b[i] = a[i] * 2; }
+kernel void halves(global const half* a, global half* b) {
+    int i = get_global_id(0); vstore_half2(vload_half2(i, a), i, b); }
+kernel void divisors(global int* b, int n) { int i = get_global_id(0); b[i] = i / 10 + i % 8 + 70000 / (i + n); }
+kernel void quarters(global int* b) {
+    int i = get_global_id(0), s = i;
+    switch (i & 3) { case 0: s = i * 3; break; case 1: s = i * 5; break; case 2: s = i / 3; break; }
+    b[i] = s;
+}
 kernel void shared(global const float* a, global float* b) { b[get_global_id(0)] = a[0]; }
 kernel void whole(global float* b) { b[get_global_id(0)] = 1; }
 """

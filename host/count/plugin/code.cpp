@@ -124,7 +124,7 @@ std::uint32_t Code::add_value(const llvm::Value* value) {
 }
 
 void Code::add(const llvm::Function& function) {
-    if (function.arg_size() > 0 && numbers_.count(function.arg_begin())) return;
+    if (numbers_.count(&function.getEntryBlock().front())) return;
     for (const auto& argument : function.args()) add_value(&argument);
     for (const auto& block : function)
         for (const auto& instruction : block) instructions_[add_value(&instruction)].llvm = &instruction;
@@ -249,10 +249,6 @@ void Code::describe_call(Instruction& out, const llvm::Instruction& instruction)
         case Called::Is::image:
             out.image = true;
             out.link = Link::load;
-            out.weight = 1;
-            break;
-        case Called::Is::memory:
-            out.memory = true;
             out.weight = 1;
             break;
         case Called::Is::other:
