@@ -28,7 +28,7 @@ enum class Operation {
     float_function,    ///< OperationCount::function says which
     integer_add,       ///< add, subtract, logic, shift, comparison, selection, minimum, maximum
     integer_multiply,  ///< and multiply-add
-    integer_divide,    ///< and remainder
+    integer_divide,    ///< and remainder; by a constant it is a multiplication, or a shift
     conversion,        ///< between integer and float, or between widths of float
 };
 const char* name(Operation kind);

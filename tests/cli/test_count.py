@@ -187,6 +187,36 @@ class Count(lab.LabTest):
         self.assertEqual(self.operations(found["vectors"])["float_multiply", 32, ""], 4)
         self.assertEqual(self.operations(found["calls"])["float_fma", 32, ""], 1.5)
 
+    def test_divisions_by_constants_are_none_and_halves_are_converted(self):
+        found = self.of("divisors", "halves")
+        divisors = self.operations(found["divisors"])
+        self.assertEqual((divisors["integer_divide", 32, ""], divisors["integer_multiply", 32, ""]), (1, 1))
+        halves = self.operations(found["halves"])
+        self.assertEqual((halves["conversion", 32, ""], halves["conversion", 16, ""]), (2, 2))
+
+    def test_functions_that_access_memory_or_take_no_argument_hide_nothing_behind_them(self):
+        found = self.of("pointers", "copied", "meets")
+        for kernel in found:
+            self.assertEqual(found[kernel]["global"]["store_bytes"]["mean"], 4, kernel)
+        self.assertEqual(found["pointers"]["private"]["store_bytes"]["mean"], 4)
+        self.assertEqual([found["copied"]["local"][of]["mean"] for of in ("load_bytes", "store_bytes")], [4, 4])
+        self.assertEqual(found["meets"]["barriers"]["mean"], 2)
+        self.assertEqual(self.operations(found["meets"])["float_multiply", 32, ""], 2)
+
+    def test_constant_memory_is_not_global_memory(self):
+        counts = self.of("constants")["constants"]
+        self.assertEqual(counts["constant"]["load_bytes"]["mean"], 4 + 8 + 4)
+        self.assertEqual((counts["global"]["load_bytes"]["mean"], counts["reads"]["requests"]["mean"]), (0, 0))
+
+    def test_three_elements_are_stored_at_once(self):
+        counts = self.of("threes")["threes"]
+        self.assertEqual((counts["global"]["stores"]["mean"], counts["global"]["store_bytes"]["mean"]), (1, 12))
+        self.assertEqual(self.per_request(counts["writes"], "sectors"), 4, "eight vectors of 16 bytes, four lanes each")
+
+    def test_integers_that_the_simulator_computes_wrongly_are_named(self):
+        counts = self.of("quarters")["quarters"]
+        self.assertEqual([n["what"] for n in counts["not_counted"]], ["what depends on integers of 2 bits"])
+
     def test_requests_touch_as_many_sectors_as_their_addresses_lie_in(self):
         found = self.of("copy", "gather", "transpose", "shared")
         for kernel, read, written in (("copy", 4, 4), ("gather", 32, 4), ("transpose", 4, 16), ("shared", 1, 4)):

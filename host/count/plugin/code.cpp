@@ -4,6 +4,7 @@
 #include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/Function.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/IR/PatternMatch.h>
 
 #include <algorithm>
 
@@ -22,7 +23,6 @@ unsigned elements_of(const llvm::Type* type) {
 
 unsigned bits_of(const llvm::Type* type) { return type->getScalarSizeInBits(); }
 
-bool is_float(const llvm::Type* type) { return type->isFPOrFPVectorTy(); }
 bool is_constant(const llvm::Value* pointer) {
     constexpr unsigned constant_space = 2;  // of SPIR
     return pointer->getType()->isPointerTy() && pointer->getType()->getPointerAddressSpace() == constant_space;
@@ -30,6 +30,7 @@ bool is_constant(const llvm::Value* pointer) {
 
 bool is_whole(unsigned bits) { return bits == 1 || bits == 8 || bits == 16 || bits == 32 || bits == 64; }
 
+bool is_float(const llvm::Type* type) { return type->isFPOrFPVectorTy(); }
 
 unsigned bytes_of(const llvm::Type* type) { return static_cast<unsigned>(type->getPrimitiveSizeInBits()) / 8; }
 
@@ -53,6 +54,30 @@ std::uint32_t weight_of(const llvm::Instruction& instruction) {
         default:
             return 0;
     }
+}
+
+/// Whether it stores the next element of the vector that the store before it stores to. Of a store of three elements
+/// clang makes three, which every device's compiler joins again.
+bool goes_on(const llvm::Instruction& instruction) {
+    const auto place = [](const llvm::Instruction* store) -> std::pair<const llvm::Value*, std::int64_t> {
+        const auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(llvm::getPointerOperand(store));
+        if (!address || !address->getSourceElementType()->isVectorTy() || !address->hasAllConstantIndices()) return {};
+        const auto* element = llvm::cast<llvm::ConstantInt>(address->getOperand(address->getNumOperands() - 1));
+        return {address->getPointerOperand(), element->getSExtValue()};
+    };
+    const auto* before = instruction.getPrevNode();
+    while (before && !before->mayReadOrWriteMemory()) before = before->getPrevNode();
+    if (!llvm::isa<llvm::StoreInst>(instruction) || !before || !llvm::isa<llvm::StoreInst>(before)) return false;
+    const auto [vector, element] = place(&instruction);
+    return vector && place(before) == std::pair(vector, element - 1);
+}
+
+/// By a constant every compiler shifts or multiplies.
+Operation division(const llvm::Instruction& instruction) {
+    const llvm::APInt* by = nullptr;
+    if (!llvm::PatternMatch::match(instruction.getOperand(1), llvm::PatternMatch::m_APInt(by)))
+        return Operation::integer_divide;
+    return by->isPowerOf2() ? Operation::integer_add : Operation::integer_multiply;
 }
 
 /// The operation that an instruction is; `out` is false for those that are none.
@@ -88,7 +113,7 @@ Operation operation_of(const llvm::Instruction& instruction, bool& out) {
         case I::UDiv:
         case I::SRem:
         case I::URem:
-            return Operation::integer_divide;
+            return division(instruction);
         case I::FPExt:
         case I::FPTrunc:
         case I::FPToSI:
@@ -235,7 +260,8 @@ void Code::describe_call(Instruction& out, const llvm::Instruction& instruction)
             // A function of floats that gives an integer (ilogb, isnan) is one of floats.
             const bool converts = what.kind == Operation::conversion;
             const auto* type = !converts && floats && !is_float(result) ? first : result;
-            does(out, what.kind, bits_of(type), elements, what.function);
+            const bool stores_half = converts && call.getType()->isVoidTy();
+            does(out, what.kind, stores_half ? 16 : bits_of(type), elements, what.function);
             break;
         }
         case Called::Is::dot:

@@ -67,6 +67,10 @@ public:
     /// phi: the operand that comes from this block; no_number for a constant.
     std::uint32_t incoming(const Instruction& phi, const llvm::BasicBlock* from) const;
 
+    /// Of an integer that is no whole number of bytes, as clang makes them of `switch (i & 3)`: the simulator computes
+    /// those wrongly. 0: there is none.
+    unsigned odd_bits() const { return odd_bits_; }
+
 private:
     void add(const llvm::Function& function);
     std::uint32_t add_value(const llvm::Value* value);
@@ -80,6 +84,7 @@ private:
     std::vector<std::uint32_t> operands_;
     std::vector<Segment> segments_;
     std::vector<OperationName> operations_;
+    unsigned odd_bits_ = 0;
     std::unordered_map<const llvm::Value*, std::uint32_t> numbers_;
     std::unordered_map<std::string, std::unique_ptr<std::string>> files_;
 };

@@ -130,7 +130,11 @@ void LaunchCount::touch_memory(Depth& depth, const Instruction& of, std::uint32_
             depth.join(loaded);
         }
         if (of.image) continue;
-        item_->lane.accesses.push_back(access_of(seen, number, first));
+        auto& accesses = item_->lane.accesses;
+        if (of.goes_on && !accesses.empty())
+            accesses.back().bytes += seen.bytes;
+        else
+            accesses.push_back(access_of(seen, number, first));
         first = false;
     }
 }

@@ -88,7 +88,7 @@ void write_all(std::ostream& out, const LaunchFacts& facts, const LaunchCount& c
     out << R"({"kernel":)" << quoted(facts.kernel) << R"(,"number":)" << facts.number << R"(,"items":)" << facts.items
         << R"(,"groups":)" << facts.groups << R"(,"group_items":)" << facts.group_items << R"(,"wave":)" << count.wave()
         << R"(,"seconds":)" << facts.seconds << R"(,"finished":)" << (facts.finished ? "true" : "false");
-    out << R"(,"operations":[)";
+    out << R"(,"odd_bits":)" << count.code().odd_bits() << R"(,"operations":[)";
     bool first = true;
     for (const auto& o : count.code().operations())
         out << (std::exchange(first, false) ? "" : ",") << "[" << quoted(name(o.kind)) << "," << o.bits << ","
