@@ -24,7 +24,8 @@ local 256
 
 KERNELS = BLOCK % "kernel transpose\nglobal 256,256\nlocal 16,16\nkernel tile32\nglobal 32,32\nlocal 32,32\n" \
                   "kernel tile33\nglobal 32,32\nlocal 32,32\nkernel small32\nglobal 16,16\nlocal 16,16\n" \
-                  "kernel small17\nglobal 16,16\nlocal 16,16\nkernel whole\nglobal 256" + r"""
+                  "kernel small17\nglobal 16,16\nlocal 16,16\nkernel whole\nglobal 256\n" \
+                  "kernel by_value\narg p = {float:0.75, int:2}" + r"""
 kernel void copy(global const float* a, global float* b) { size_t i = get_global_id(0); b[i] = a[i]; }
 kernel void gather(global const float* a, global float* b, int n) { int i = get_global_id(0); b[i] = a[(i * 32) % n]; }
 kernel void transpose(global const float* a, global float* b) {
@@ -98,6 +99,10 @@ constant float table[4] = {1, 2, 3, 4};
 kernel void constants(constant float* a, global float* b) {
     int i = get_global_id(0); b[i] = a[i] + vload2(i, a).y + table[i & 3]; }
 kernel void threes(global const float3* a, global float3* b) { int i = get_global_id(0) / 4; b[i] = a[i] * 2; }
+kernel void elements(global const float4* a, global float4* b) {
+    int i = get_global_id(0) / 4; float4 v = a[i]; b[i] = (float4)(v.w * v.x, v.y, v.x + v.z, 1); }
+struct pair { float first; int second; };
+kernel void by_value(struct pair p, global float* b) { b[get_global_id(0)] = p.first * p.second; }
 kernel void halves(global const half* a, global half* b) {
     int i = get_global_id(0); vstore_half2(vload_half2(i, a), i, b); }
 kernel void divisors(global int* b, int n) { int i = get_global_id(0); b[i] = i / 10 + i % 8 + 70000 / (i + n); }
@@ -208,10 +213,15 @@ class Count(lab.LabTest):
         self.assertEqual(counts["constant"]["load_bytes"]["mean"], 4 + 8 + 4)
         self.assertEqual((counts["global"]["load_bytes"]["mean"], counts["reads"]["requests"]["mean"]), (0, 0))
 
-    def test_three_elements_are_stored_at_once(self):
-        counts = self.of("threes")["threes"]
-        self.assertEqual((counts["global"]["stores"]["mean"], counts["global"]["store_bytes"]["mean"]), (1, 12))
-        self.assertEqual(self.per_request(counts["writes"], "sectors"), 4, "eight vectors of 16 bytes, four lanes each")
+    def test_elements_of_a_vector_are_one_access(self):
+        found = self.of("threes", "elements")
+        for kernel, of, bytes in (("threes", "store", 12), ("elements", "store", 16), ("elements", "load", 16)):
+            accesses = found[kernel]["global"]
+            self.assertEqual((accesses[of + "s"]["mean"], accesses[of + "_bytes"]["mean"]), (1, bytes), (kernel, of))
+        self.assertEqual(self.per_request(found["threes"]["writes"], "sectors"), 4, "eight vectors, four lanes each")
+
+    def test_arguments_are_no_accesses(self):
+        self.assertEqual(self.of("by_value")["by_value"]["private"]["loads"]["mean"], 0)
 
     def test_integers_that_the_simulator_computes_wrongly_are_named(self):
         counts = self.of("quarters")["quarters"]

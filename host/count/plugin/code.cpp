@@ -1,6 +1,7 @@
 #include "count/plugin/code.hpp"
 
 #include <llvm/ADT/STLExtras.h>
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/Function.h>
 #include <llvm/IR/Instructions.h>
@@ -56,20 +57,39 @@ std::uint32_t weight_of(const llvm::Instruction& instruction) {
     }
 }
 
-/// Whether it stores the next element of the vector that the store before it stores to. Of a store of three elements
-/// clang makes three, which every device's compiler joins again.
+/// The address of an access to one element of a vector, else nothing.
+const llvm::GetElementPtrInst* element_of(const llvm::Instruction* access) {
+    const auto* address = llvm::dyn_cast_or_null<llvm::GetElementPtrInst>(llvm::getLoadStorePointerOperand(access));
+    if (!address || address->getNumIndices() < 2 || !llvm::isa<llvm::ConstantInt>(*std::prev(address->idx_end())))
+        return nullptr;
+    const std::vector<llvm::Value*> of_vector(address->idx_begin(), std::prev(address->idx_end()));
+    const auto* type = llvm::GetElementPtrInst::getIndexedType(address->getSourceElementType(), of_vector);
+    return type && type->isVectorTy() ? address : nullptr;
+}
+
+/// Whether it loads another element of the vector of the access before it, or stores the next one: of float4 clang
+/// makes single elements here, behind a store of what is constant of them; every device's compiler joins them again.
 bool goes_on(const llvm::Instruction& instruction) {
-    const auto place = [](const llvm::Instruction* store) -> std::pair<const llvm::Value*, std::int64_t> {
-        const auto* address = llvm::dyn_cast<llvm::GetElementPtrInst>(llvm::getPointerOperand(store));
-        if (!address || !address->getSourceElementType()->isVectorTy() || !address->hasAllConstantIndices()) return {};
-        const auto* element = llvm::cast<llvm::ConstantInt>(address->getOperand(address->getNumOperands() - 1));
-        return {address->getPointerOperand(), element->getSExtValue()};
-    };
     const auto* before = instruction.getPrevNode();
     while (before && !before->mayReadOrWriteMemory()) before = before->getPrevNode();
-    if (!llvm::isa<llvm::StoreInst>(instruction) || !before || !llvm::isa<llvm::StoreInst>(before)) return false;
-    const auto [vector, element] = place(&instruction);
-    return vector && place(before) == std::pair(vector, element - 1);
+    const auto* here = element_of(&instruction);
+    if (!here || !before || before->getOpcode() != instruction.getOpcode()) return false;
+    const auto* constant = llvm::dyn_cast<llvm::Constant>(before->getOperand(0));
+    if (llvm::isa<llvm::StoreInst>(before) && constant && constant->containsUndefOrPoisonElement()) return true;
+    const auto* there = element_of(before);
+    if (!there || here->getNumOperands() != there->getNumOperands()) return false;
+    const auto number = [](const auto* address) {
+        return llvm::cast<llvm::ConstantInt>(*std::prev(address->idx_end()))->getSExtValue();
+    };
+    return std::equal(here->op_begin(), std::prev(here->op_end()), there->op_begin()) &&
+           (llvm::isa<llvm::LoadInst>(instruction) || number(here) == number(there) + 1);
+}
+
+/// Of a kernel's argument of a struct type, which the simulator keeps in private memory and devices beside the code.
+bool loads_argument(const llvm::Instruction& instruction) {
+    const auto* address = llvm::getLoadStorePointerOperand(&instruction);
+    const auto* argument = address ? llvm::dyn_cast<llvm::Argument>(llvm::getUnderlyingObject(address)) : nullptr;
+    return argument && argument->hasByValAttr();
 }
 
 /// By a constant every compiler shifts or multiplies.
@@ -201,9 +221,10 @@ void Code::describe(Instruction& out, const llvm::Instruction& instruction) {
     place(out, instruction);
     if (instruction.getType()->isIntOrIntVectorTy() && !is_whole(bits_of(instruction.getType())))
         odd_bits_ = bits_of(instruction.getType());
-    out.goes_on = goes_on(instruction);
-    out.weight = out.goes_on ? 0 : weight_of(instruction);
-    out.memory = !out.goes_on && instruction.mayReadOrWriteMemory();  // of calls, whatever a pointer lets them access
+    const bool no_access = loads_argument(instruction);
+    out.goes_on = !no_access && goes_on(instruction);
+    out.weight = no_access || out.goes_on ? 0 : weight_of(instruction);
+    out.memory = !no_access && !out.goes_on && instruction.mayReadOrWriteMemory();  // of calls, whatever a pointer lets them access
     out.constant = llvm::any_of(instruction.operands(), [](const auto& operand) { return is_constant(operand); });
     bool is_operation = false;
     const auto kind = operation_of(instruction, is_operation);
@@ -274,6 +295,7 @@ void Code::describe_call(Instruction& out, const llvm::Instruction& instruction)
             break;
         case Called::Is::image:
             out.image = true;
+            out.memory = false;
             out.link = Link::load;
             out.weight = 1;
             break;

@@ -36,7 +36,7 @@ struct Instruction {
     Is is = Is::plain;
     Link link = Link::none;
     bool image = false, memory = false;
-    bool goes_on = false;                   ///< with the access of the store before it
+    bool goes_on = false;                   ///< with the access of the instruction before it
     bool constant = false;                  ///< what it loads is of constant memory, which the simulator calls global
     std::uint32_t segment = no_number;      ///< that begins here
     std::uint32_t operands = 0, count = 0;  ///< values in Code::operands

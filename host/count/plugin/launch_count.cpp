@@ -16,6 +16,12 @@ Access access_of(const Seen& seen, std::uint32_t instruction, bool first) {
     return out;
 }
 
+void widen(Access& access, const Seen& by) {
+    const auto end = std::max(access.address + access.bytes, by.address + by.bytes);
+    access.address = std::min(access.address, by.address);
+    access.bytes = static_cast<std::uint32_t>(end - access.address);
+}
+
 }  // namespace
 
 void LaunchCount::begin_group(std::uint64_t items) {
@@ -129,11 +135,10 @@ void LaunchCount::touch_memory(Depth& depth, const Instruction& of, std::uint32_
                                                              : Link::load);
             depth.join(loaded);
         }
-        if (of.image) continue;
         auto& accesses = item_->lane.accesses;
         if (of.goes_on && !accesses.empty())
-            accesses.back().bytes += seen.bytes;
-        else
+            widen(accesses.back(), seen);
+        else if (of.memory)
             accesses.push_back(access_of(seen, number, first));
         first = false;
     }
