@@ -317,6 +317,7 @@ class Count(lab.LabTest):
         self.assertEqual(found["counted_items"] % 32, 0)
         self.assertLess(found["counted_items"], 256)
         self.assertEqual(self.operations(found)["float_fma", 32, ""], 60000)
+        self.assertGreater(found["lines"][0]["instructions"], 0.9 * found["issued"]["mean"])
         self.assertIn("the rest of the first group", [n["what"] for n in found["not_counted"]])
 
     def test_a_kernel_without_axes_that_takes_too_long_is_a_sentence(self):

@@ -25,7 +25,6 @@ void widen(Access& access, const Seen& by) {
 }  // namespace
 
 void LaunchCount::begin_group(std::uint64_t items) {
-    group_items_ = items;
     if (items_.size() < items) items_.resize(items);
     number_ = expected_ = no_number;
     item_ = nullptr;
@@ -33,6 +32,8 @@ void LaunchCount::begin_group(std::uint64_t items) {
     barriers_ = 0;
     local_.clear();
     global_.clear();
+    by_waves_.resize(counts_.by_waves.size());
+    for (std::size_t s = 0; s < by_waves_.size(); ++s) by_waves_[s] += counts_.by_waves[s];
     std::fill(counts_.by_lanes.begin(), counts_.by_lanes.end(), 0);
     std::fill(counts_.by_waves.begin(), counts_.by_waves.end(), 0);
 }
@@ -199,14 +200,13 @@ void LaunchCount::end_group() {
     groups_.push_back(group_so_far());
     requests_.end_group();
     groups_.back().so_far = requests_.launch;
-    by_waves_.resize(counts_.by_waves.size());
-    for (std::size_t s = 0; s < by_waves_.size(); ++s) by_waves_[s] += counts_.by_waves[s];
     number_ = no_number;
     item_ = nullptr;
 }
 
 std::uint64_t LaunchCount::executions(std::uint32_t segment) const {
-    return segment < by_waves_.size() ? by_waves_[segment] : 0;
+    const auto in = [&](const auto& groups) { return segment < groups.size() ? groups[segment] : 0; };
+    return in(by_waves_) + in(counts_.by_waves);
 }
 
 }  // namespace cllab::count

@@ -53,13 +53,11 @@ public:
         if (!file) return;
         start_ = now();
         invocation_ = const_cast<oclgrind::KernelInvocation*>(invocation);
-        ++facts_.number;
         facts_.kernel = invocation->getKernel()->getName();
         facts_.items = product(invocation->getGlobalSize());
         facts_.groups = product(invocation->getNumGroups());
         facts_.group_items = product(invocation->getLocalSize());
-        facts_.finished = false;
-        path_ = std::string(file) + "." + std::to_string(facts_.number);
+        path_ = std::string(file) + "." + std::to_string(++launches_);
         seconds_ = variable("CLLAB_COUNT_SECONDS", 5);
         most_groups_ = static_cast<std::size_t>(variable("CLLAB_COUNT_GROUPS", 16));
         between_ = 0;
@@ -72,7 +70,6 @@ public:
     }
     void kernelEnd(const oclgrind::KernelInvocation*) override {
         if (!count_) return;
-        facts_.finished = true;
         write_now(count_->groups());
         count_.reset();
     }
@@ -189,7 +186,8 @@ private:
     }
 
     std::unique_ptr<LaunchCount> count_;
-    LaunchFacts facts_{.number = 0};
+    LaunchFacts facts_;
+    unsigned launches_ = 0;  ///< since the count began
     std::set<std::string> known_;
     std::string path_;
     double start_ = 0;
