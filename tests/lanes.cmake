@@ -84,10 +84,10 @@ if(NOT CLLAB_SANITIZE AND Python3_Interpreter_FOUND)
     --build-options -DCLLAB_SANITIZE=address,undefined -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O0\ -g1
                     -DCMAKE_CXX_COMPILER=${sanitizing_compiler} -DCMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER})
   set_tests_properties(sanitized_build PROPERTIES LABELS sanitized TIMEOUT 1800 FIXTURES_SETUP sanitized)
-  # Left to cllab_unit: the suite includes_test, which reads the source tree, so that little but the test itself would be sanitized; how time
+  # Left to cllab_unit: the suites that read the source tree, so that little but the test itself would be sanitized; how time
   # grows, which says nothing here; and the suites that simulate thousands of runs, which do the same sums again and again.
   add_test(NAME sanitized_unit COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/unit/sanitized.py ${sanitized}/tests/cllab_unit
-           --report_level=short --run_test=!includes_test --run_test=!@simulation --run_test=!*/the_time_for_a_page_grows*
+           --report_level=short --run_test=!includes_test --run_test=!quirk_handling --run_test=!@simulation --run_test=!*/the_time_for_a_page_grows*
            --run_test=!*/planning_four_times*)
   set_tests_properties(sanitized_unit PROPERTIES LABELS sanitized TIMEOUT 1200)
   add_test(NAME sanitized_session COMMAND ${sanitized}/tests/device/cllab_device_tests --report_level=short)

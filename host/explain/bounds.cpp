@@ -1,6 +1,7 @@
 // The bounds that explain/limiter.hpp is about, one function a resource.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <vector>
 
 #include "core/text.hpp"
@@ -235,10 +236,8 @@ void bound_counted_arithmetic(const Record& record, const Limits& limits, Explan
     if (out.bounds.size() == before) out.unbounded.emplace_back("arithmetic", "none is counted that has a peak");
 }
 
-/// Of one resource that several rules bound the largest bound stays.
+/// Of one resource that several rules bound the largest bound stays. They are sorted.
 void keep_largest(std::vector<Bound>& bounds) {
-    std::stable_sort(bounds.begin(), bounds.end(),
-                     [](const Bound& a, const Bound& b) { return a.seconds > b.seconds; });
     for (auto i = bounds.begin(); i != bounds.end(); ++i)
         bounds.erase(std::remove_if(i + 1, bounds.end(), [&](const auto& b) { return b.id == i->id; }), bounds.end());
 }
@@ -265,43 +264,9 @@ void keep_the_cause(std::vector<Bound>& bounds) {
             bounds.erase(find(effect));
             break;
         }
-    std::stable_sort(bounds.begin(), bounds.end(),
-                     [](const Bound& a, const Bound& b) { return a.seconds > b.seconds; });
 }
 
-/// Of a launch whose work was counted, and of what is declared of it.
-void bound_counts(const Record& declared, const Limits& limits, Capacity capacity, Explanation& out) {
-    auto record = declared;
-    record.work = work_of_counts(declared, *declared.counts);
-    bound_memory(record, limits, capacity, out);
-    bound_levels(record, limits, out);
-    bound_counted_arithmetic(record, limits, out);
-    bound_operations(record, limits, out);
-    bound_atomics(record, limits, out);
-    bound_launch(record, limits, out);
-    if (record.work.chain.empty())
-        bound_chain(record, limits, out);
-    else
-        bound_latency(record, limits, capacity, out);
-    bound_local(record, limits, out);
-    bound_banks(record, limits, out);
-    if (!record.counters.empty() || record.work.instructions > 0)
-        bound_counted(record, limits, out);
-    else
-        bound_hot_block(record, limits, out);
-    keep_largest(out.bounds);
-    if (is_gpu(record)) keep_the_cause(out.bounds);
-}
-
-}  // namespace
-
-Explanation bounds_of(const Record& record, const Limits& limits, Capacity capacity) {
-    Explanation out;
-    if (!record.time) return out;
-    if (record.counts && record.work.launches == 1) {
-        bound_counts(record, limits, capacity, out);
-        return out;
-    }
+void bound_declared(const Record& record, const Limits& limits, Capacity capacity, Explanation& out) {
     bound_memory(record, limits, capacity, out);
     bound_arithmetic(record, limits, out);
     bound_atomics(record, limits, out);
@@ -309,11 +274,40 @@ Explanation bounds_of(const Record& record, const Limits& limits, Capacity capac
     bound_latency(record, limits, capacity, out);
     bound_local(record, limits, out);
     bound_counted(record, limits, out);
-    if (are_counted(record) && nobody_declared(record)) {
-        keep_largest(out.bounds);
-        keep_the_cause(out.bounds);
-    }
-    std::ranges::stable_sort(out.bounds, [](const Bound& a, const Bound& b) { return a.seconds > b.seconds; });
+}
+
+/// Of a launch whose work was counted, and of what is declared of it.
+void bound_counts(const Record& declared, const Limits& limits, Capacity capacity, Explanation& out) {
+    auto record = declared;
+    record.work = work_of_counts(declared, *declared.counts);
+    bound_memory(record, limits, capacity, out);
+    const auto from = static_cast<std::ptrdiff_t>(out.bounds.size());
+    for (const auto rule :
+         {bound_levels, bound_counted_arithmetic, bound_operations, bound_atomics, bound_local, bound_banks})
+        rule(record, limits, out);
+    if (record.work.chain.empty()) bound_chain(record, limits, out);
+    for (auto& bound : std::ranges::subrange(out.bounds.begin() + from, out.bounds.end())) bound.simulated = true;
+    if (!record.work.chain.empty()) bound_latency(record, limits, capacity, out);
+    bound_launch(record, limits, out);
+    if (!record.counters.empty() || record.work.instructions > 0)
+        bound_counted(record, limits, out);
+    else
+        bound_hot_block(record, limits, out);
+}
+
+}  // namespace
+
+Explanation bounds_of(const Record& record, const Limits& limits, Capacity capacity) {
+    Explanation out;
+    if (!record.time) return out;
+    const bool simulated = record.counts && record.work.launches == 1;
+    (simulated ? bound_counts : bound_declared)(record, limits, capacity, out);
+    const auto sort = [&] { std::ranges::stable_sort(out.bounds, std::greater(), &Bound::seconds); };
+    sort();
+    if (!simulated && !(are_counted(record) && nobody_declared(record))) return out;
+    keep_largest(out.bounds);
+    if (is_gpu(record)) keep_the_cause(out.bounds);
+    sort();
     return out;
 }
 

@@ -17,8 +17,6 @@ constexpr double least_apart = 1 + tolerance;       ///< predictions that differ
 constexpr double still_faster = 1 - tolerance / 2;  ///< by the byte than in the slower level, beyond what is alike
 /// Work of which as much more or less is no more of the same: half of what the least change of an axis makes, twice.
 constexpr double most_alike = 1.5;
-/// Of the time that arithmetic may take and still be done meanwhile: a half, and what is alike on either side of it.
-constexpr double idle = 0.6;
 
 /// How many times the work there is, at the most of what is declared.
 double growth(const WorkInfo& before, const WorkInfo& after) {
@@ -121,55 +119,6 @@ std::optional<Prediction> predict(const model::Record& record, const model::Expl
     out.high = still_faster * bytes;
     out.because = largest.name + " is higher than " + limiter->name;
     return out.low < out.high ? std::optional(out) : std::nullopt;
-}
-
-std::optional<Prediction> predict_fewer(const model::Record& record, const model::Explanation& claim,
-                                        double residency) {
-    const auto* limiter = claim.limiter();
-    if (!limiter || !record.time || residency <= 0 || residency >= 1 || limiter->id == "latency" ||
-        limiter->id == "barriers")
-        return std::nullopt;
-    const double time = record.time->median, rest = std::max(0.0, time - claim.seconds()), longer = 1 / residency;
-    Prediction out{(1 - tolerance) * claim.seconds() / time, (1 + tolerance) * (claim.seconds() + rest * longer) / time,
-                   limiter->name + " is as busy with fewer waves"};
-    if (out.high > longer / least_apart) return std::nullopt;
-    return out;
-}
-
-std::optional<Bound> arithmetic_of(const model::Record& record, double operations, const model::Limits& limits) {
-    auto added = record;
-    added.counters.clear();
-    added.counts.reset();
-    added.work = {.flops = 2 * operations, .type = "float"};
-    for (const auto& bound : bounds_of(added, limits).bounds)
-        if (bound.id == "arithmetic") return bound;
-    return std::nullopt;
-}
-
-std::optional<Prediction> predict_more_arithmetic(const model::Record& record, const model::Explanation& claim,
-                                                  double seconds) {
-    const auto* limiter = claim.limiter();
-    if (!limiter || !record.time || !(seconds > 0)) return std::nullopt;
-    const double time = record.time->median, rest = std::max(0.0, time - claim.seconds());
-    Prediction out;
-    if (limiter->id == "arithmetic" && record.work.type == "float" && !claim.follower()) {
-        // Nothing makes room for them; what the rest is may do so.
-        out.low = (1 - tolerance) * (claim.seconds() + seconds) / time;
-        out.high = (1 + tolerance) * (claim.seconds() + rest + seconds) / time;
-        out.because = format_seconds(seconds) + " of multiply-adds more have to be done as well";
-        out.apart = out.low;
-        return out.apart < least_apart ? std::nullopt : std::optional(out);
-    }
-    if (!is_rate_of_memory(*limiter) && limiter->id != "groups" && limiter->id != "atomics") return std::nullopt;
-    double own = 0;
-    for (const auto& bound : claim.bounds)
-        if (bound.id == "arithmetic" || bound.id == "units") own = bound.seconds;
-    if (own + seconds > idle * time) return std::nullopt;
-    out.low = 1 - tolerance;
-    out.high = 1 + 1.5 * tolerance;  // what they take beside it: a half more than what is never in proportion
-    out.because = limiter->name + " leaves room for " + format_seconds(seconds) + " of multiply-adds more";
-    out.apart = (1 + seconds / time) / out.high;
-    return out.apart < least_apart ? std::nullopt : std::optional(out);
 }
 
 model::Outcome judge(double low, double high, const model::RatioEstimate& found) {

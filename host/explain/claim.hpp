@@ -29,21 +29,6 @@ struct Prediction {
 std::optional<Prediction> predict(const model::Record& record, const model::Explanation& claim,
                                   const model::WorkInfo& changed, const model::Limits& limits);
 
-/// What the claim predicts when a unit holds only `residency` times as many waves, 0 to 1, and nothing else changes.
-/// Its limiter is as busy with fewer of them, where a kernel that waits for what more waves would hide takes 1 /
-/// residency times as long. Nothing where the two are not told apart, or what limits is itself something to wait for.
-std::optional<Prediction> predict_fewer(const model::Record& record, const model::Explanation& claim, double residency);
-
-/// What so many more multiply-adds of float take at the least in the code of the record: in the vectors that it was
-/// seen to have.
-std::optional<model::Bound> arithmetic_of(const model::Record& record, double operations, const model::Limits& limits);
-
-/// What the claim predicts when multiply-adds that take `seconds` alone are done besides, independent of all else.
-/// Arithmetic that limits takes as much longer; a rate of memory, atomics or the start of groups leaves room for them.
-/// Nothing of what waits: they stand in front of that.
-std::optional<Prediction> predict_more_arithmetic(const model::Record& record, const model::Explanation& claim,
-                                                  double seconds);
-
 /// The whole interval within what is predicted, beside it, or neither.
 model::Outcome judge(double low, double high, const model::RatioEstimate& found);
 

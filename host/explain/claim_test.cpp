@@ -20,7 +20,6 @@ struct Planned {
     model::ClaimTest test;
     Prediction prediction;
 };
-using PlannedOrWhyNot = std::variant<Planned, std::string>;
 
 /// What is tested, and with what.
 struct Tested {
@@ -30,11 +29,6 @@ struct Tested {
     Unchanged cell;
 
     const model::Record& record() const { return cell.record; }
-    bool on_gpu() const { return cell.device.is_gpu(); }
-    model::Record alone(const ChangedCell& changed) const {
-        constexpr double seconds = 0.02;  // for its code, and for whether it is right
-        return measure.run(changed.cell, seconds, true);
-    }
 };
 
 std::string value_of(const model::Record& record, const std::string& axis) {
@@ -74,7 +68,7 @@ std::vector<Planned> changed_axes(const Tested& of) {
     // best.
     constexpr double clearly = 1.3;
     // Groups of fewer than two waves leave a GPU idle, and narrow ones make a CPU's compiler write other code.
-    const double least_group = of.on_gpu() ? 128 : 32;
+    const double least_group = of.cell.device.is_gpu() ? 128 : 32;
     std::vector<Planned> out;
     if (of.record().counts) return out;  // the counts are of this point
     for (const auto& axis : model::axes_of(*of.cell.cell.experiment, *of.cell.cell.variant)) {
@@ -108,75 +102,16 @@ std::vector<Planned> changed_axes(const Tested& of) {
     return out;
 }
 
-/// The cell with fewer groups resident; else why there is none.
-PlannedOrWhyNot fewer_waves(const Tested& of) {
-    const auto plan = plan_ballast(of.cell);
-    if (const auto* why = std::get_if<std::string>(&plan)) return *why;
-    const auto& residency = std::get<Residency>(plan);
-    auto prediction = predict_fewer(of.record(), of.claim, static_cast<double>(residency.after) / residency.before);
-    const auto before = std::to_string(residency.before), after = std::to_string(residency.after);
-    if (!prediction) return "with " + after + " waves a unit instead of " + before + " any limiter may take as long";
-    const auto changed = with_ballast(of.cell, residency.bytes);
-    if (!changed) return "cllab does not find the kernel in its text, or an operation has several launches";
-    const auto found = of.alone(*changed);
-    const std::string with = "with local memory that it does not use the kernel ";
-    if (found.status != model::Status::ok) return with + "is " + model::name(found.status) + ": " + found.reason;
-    // It says nothing of fewer waves unless it has the registers that the cell has.
-    const auto &ours = found.code, &theirs = of.record().code;
-    if (ours.registers != theirs.registers || ours.spills != theirs.spills)
-        return with + "has " + std::to_string(ours.registers.value_or(0)) + " registers, not " +
-               std::to_string(theirs.registers.value_or(0));
-    prediction->because += ", by " + std::to_string(residency.bytes) + " bytes of local memory that no group uses";
-    return Planned{*changed, {"waves a unit", before, after}, *prediction};
-}
-
-/// The cell with half of its work-items; else why there is none.
-PlannedOrWhyNot fewer_items(const Tested& of) {
+/// Adds the cell with half of its work-items; else says why there is none.
+std::string add_half_of_items(const Tested& of, std::vector<Planned>& out) {
     const auto halved = half_of_items(of.cell);
     if (const auto* why = std::get_if<std::string>(&halved)) return *why;
     const auto& half = std::get<HalfItems>(halved);
     const auto prediction = predict(of.record(), of.claim, half.work, of.limits);
     if (!prediction) return "half of the work-items may take equally long whatever the limiter is";
     const auto number = [](double items) { return std::to_string(static_cast<std::uint64_t>(items)); };
-    return Planned{half.changed, {"work-items", number(half.before), number(half.after)}, *prediction};
-}
-
-/// The cell with multiply-adds that nothing needs; else why there is none.
-PlannedOrWhyNot more_arithmetic(const Tested& of) {
-    constexpr double part = 0.4;             // of the time that they are to take: seen by any limiter, and idle in some
-    constexpr unsigned few = 4, most = 512;  // of a work-item
-    const auto& record = of.record();
-    const double items = static_cast<double>(of.cell.setup.global.count()), time = record.time->median,
-                 units = std::max(1u, of.cell.device.compute_units);
-    // What stands in front of a work-item's own work runs beside that of others, of which there must be many at a time:
-    // four times the 2048 that a unit holds, and on a core as many as fit into what it looks ahead, twenty ns.
-    if (of.on_gpu() && items < 8192 * units)
-        return "there are too few work-items to overlap the added work with the kernel's own";
-    if (!of.on_gpu() && time * units / items > 20e-9)
-        return "each work-item runs too long to overlap the added work with the kernel's own";
-    const auto is_sampled = [](const model::Record& r) { return r.hot && r.hot->evidence == model::Hot::sampled; };
-    if (!of.on_gpu() && !is_sampled(record)) return "the vector width of its code is not known";
-    const auto least = arithmetic_of(record, few * items, of.limits);
-    if (!least) return "the profile has no float peak";
-    const double times = std::ceil(part * time / least->seconds);
-    if (least->seconds > 0.6 * time || few * times > most) return "no number of them takes a useful part of its time";
-    const auto operations = few * static_cast<unsigned>(times);
-    const auto prediction = predict_more_arithmetic(record, of.claim, least->seconds * times);
-    if (!prediction) return "their effect under this limiter is not known";
-    const auto changed = with_arithmetic(of.cell, operations);
-    if (!changed)
-        return "cllab does not find the kernel in its text, an operation has several launches, or the time is per step "
-               "of a loop";
-    const auto found = of.alone(*changed);
-    if (found.status != model::Status::ok)
-        return std::string("the kernel with them is ") + model::name(found.status) + ": " + found.reason;
-    if (found.code.spills.value_or(0) != record.code.spills.value_or(0)) return "the kernel with them spills registers";
-    if (of.on_gpu() && of.cell.waves(found) != of.cell.waves(record))
-        return "with them, its registers change the number of waves per unit";
-    const auto after = arithmetic_of(found, few * items, of.limits);
-    if (!of.on_gpu() && (!is_sampled(found) || !after || after->seconds != least->seconds))
-        return "with them, the compiler uses other vectors, or the vectors are not known";
-    return Planned{*changed, {"multiply-adds", "none", std::to_string(operations) + " more"}, *prediction};
+    out.push_back({half.changed, {"work-items", number(half.before), number(half.after)}, *prediction});
+    return "";
 }
 
 /// The test as it came out.
@@ -207,16 +142,7 @@ void test_claim(Measure& measure, const model::Cell& cell, const model::Record& 
     auto built = measure.built_from(cell, setup);
     const Tested of{measure, limits, claim, {cell, record, measure.device(), std::move(setup), std::move(built)}};
     auto planned = changed_axes(of);
-    std::vector<std::string> without;
-    const auto plan = [&](const char* what, PlannedOrWhyNot found) {
-        if (auto* change = std::get_if<Planned>(&found))
-            planned.push_back(std::move(*change));
-        else
-            without.push_back(std::string(what) + ": " + std::get<std::string>(found));
-    };
-    plan("with fewer groups resident", fewer_waves(of));
-    plan("with half of the work-items", fewer_items(of));
-    plan("with more arithmetic", more_arithmetic(of));
+    const auto no_half = add_half_of_items(of, planned);
     // Those that tell most.
     std::ranges::stable_sort(planned, std::greater(), [](const auto& p) { return p.prediction.apart; });
     if (planned.size() > most_tests) planned.resize(most_tests);
@@ -225,9 +151,8 @@ void test_claim(Measure& measure, const model::Cell& cell, const model::Record& 
         if (claim.tests.back().outcome == model::Outcome::otherwise) break;
     }
     if (planned.empty())
-        without.insert(without.begin(),
-                       "no axis of the cell separates this limiter's prediction from those of the others");
-    claim.untested = join(without, "; ");
+        claim.untested = "no axis of the cell separates this limiter's prediction from those of the others; ";
+    if (!no_half.empty()) claim.untested += "with half of the work-items: " + no_half;
     conclude(claim);
 }
 

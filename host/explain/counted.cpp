@@ -192,8 +192,7 @@ void bound_operations(const Record& record, const Limits& limits, Explanation& o
         std::string name, how, figure;
     };
     std::map<std::string, Sum> sums;  // of operations that take turns on the same units
-    const auto take = [&](const std::string& id, const std::string& name, double number, const std::string& figure,
-                          double least = 1) {
+    const auto take = [&](const std::string& id, const std::string& name, double number, const std::string& figure) {
         if (number <= 0) return;
         const auto* rate = limits.find(figure);
         if (!rate) {
@@ -207,7 +206,7 @@ void bound_operations(const Record& record, const Limits& limits, Explanation& o
         if (!is_gpu(record) && !figure.starts_with("integer.rate.divide")) bound.low /= 16;
         auto& sum = sums[id];
         sum.seconds += bound.seconds;
-        sum.low += least * bound.low;
+        sum.low += bound.low;
         sum.high += bound.high;
         if (bound.seconds <= sum.most) return;
         sum.most = bound.seconds;
@@ -224,8 +223,7 @@ void bound_operations(const Record& record, const Limits& limits, Explanation& o
             take("division", (o.bits == 64 ? "double" : "float") + std::string(" division"), number,
                  "math.rate." + wide + "divide.medium");
         if (o.kind == Operation::integer_divide && divides_integers(record))
-            // Where both operands are small a division of 64 bits takes a shorter way.
-            take("division", bits + "-bit division", number, "integer.rate.divide." + bits, o.bits > 32 ? 0.25 : 0.5);
+            take("division", bits + "-bit division", number, "integer.rate.divide." + bits);
         // Integer additions are no bound: those of addresses and loops are mostly gone in the code that runs.
         if (o.kind == Operation::integer_multiply && o.bits > 32)
             take("products", "64-bit multiplication", number, "integer.rate.multiply.64");

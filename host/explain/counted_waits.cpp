@@ -140,7 +140,7 @@ std::optional<ChainTime> time_of_chain(const Record& record, const Limits& limit
             each += std::max(0.0, by_index->value - by_address->value);
         if (name == "loads" && level != "memory") each = std::max(each, limits.scattered_load(record.work.footprint));
         const auto* nearest = name == "loads" ? limits.find("latency.l1.latency") : latency;
-        // A processor may do a logical operation, or one on integers, in half of what a multiply-add takes.
+        // A CPU does a logical operation, or an addition of integers, in one cycle, and a multiply-add in four.
         const double least = name == "arithmetic" ? 0.25 : 1;
         sum.seconds += number * each;
         sum.least += least * number * (nearest ? std::min(each, nearest->value) : each);
@@ -171,10 +171,12 @@ void bound_chain(const Record& record, const Limits& limits, Explanation& out) {
             return out.unbounded.emplace_back("latency", "between barriers a core takes turns among work-items"),
                    void();
         const double turns = counts.group_items * rounds / items_at_a_time(record);
-        const double instructions = passes_of_hot_block(record) > 0
-                                        ? passes_of_hot_block(record) * record.hot->hottest()->instructions /
-                                              counts.items * items_at_a_time(record)
-                                        : 0;
+        const double passes = passes_of_hot_block(record);
+        if (turns > 1 && passes <= 0)
+            return out.unbounded.emplace_back("latency", "how many work-items a core works on at once is not known"),
+                   void();
+        const double instructions =
+            passes > 0 ? passes * record.hot->hottest()->instructions / counts.items * items_at_a_time(record) : 0;
         overlap = turns > 1 ? std::min(1.0, looks_ahead / std::max(1.0, instructions)) : 0;
         if (overlap > 0.5)
             return out.unbounded.emplace_back("latency", "a core works on several work-items at once"), void();

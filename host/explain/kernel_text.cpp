@@ -17,16 +17,6 @@ bool has_word(std::string_view text, std::string_view word) {
     return false;
 }
 
-/// The place of the parenthesis that closes the one at `open`.
-std::optional<std::size_t> closing(const std::string& text, std::size_t open) {
-    int depth = 0;
-    for (auto i = open; i < text.size(); ++i) {
-        depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
-        if (depth == 0) return i;
-    }
-    return std::nullopt;
-}
-
 /// What #if asks of a text that is built with these options.
 struct Conditions {
     const std::string &text, &options;
@@ -60,39 +50,6 @@ struct Conditions {
 };
 
 }  // namespace
-
-std::optional<std::string> with_parameters(const std::string& text, const std::vector<std::string>& names,
-                                           const std::string& parameters, const std::string& statements) {
-    std::string out;
-    std::size_t done = 0;
-    for (std::size_t at = 0; at < text.size(); ++at) {
-        if (at > 0 && in_name(text[at - 1])) continue;
-        const auto name =
-            std::ranges::find_if(names, [&](const auto& n) { return text.compare(at, n.size(), n) == 0; });
-        if (name == names.end()) continue;
-        const auto open = text.find_first_not_of(" \t\r\n", at + name->size());
-        if (open == std::string::npos || text[open] != '(') continue;
-        // What stands in front of it, back to the statement or function before, makes it a kernel and no call.
-        const auto before = text.find_last_of(";{}", at) + 1;  // of none: npos, and one more is 0
-        const auto head = std::string_view(text).substr(before, at - before), line = head.substr(head.rfind('\n') + 1);
-        if (line.find("//") != std::string_view::npos || (!has_word(head, "kernel") && !has_word(head, "__kernel")))
-            continue;
-        const auto close = closing(text, open);
-        if (!close) continue;
-        const auto own = trim(std::string_view(text).substr(open + 1, *close - open - 1));
-        const bool none = own.empty() || own == "void";
-        out += text.substr(done, (none ? open + 1 : *close) - done) + (none ? "" : ", ") + parameters;
-        done = *close;
-        if (statements.empty()) continue;
-        const auto begin = text.find_first_not_of(" \t\r\n", *close + 1);
-        if (begin == std::string::npos || text[begin] != '{')
-            return std::nullopt;  // a declaration, or attributes behind it
-        out += text.substr(done, begin + 1 - done) + statements;
-        done = begin + 1;
-    }
-    if (done == 0) return std::nullopt;
-    return out + text.substr(done);
-}
 
 bool asks_for(const std::string& text, const std::string& options, const std::vector<std::string>& functions) {
     const Conditions conditions{text, options};

@@ -38,16 +38,33 @@ std::size_t after_launch(const std::vector<model::Bound>& bounds, const model::T
     return static_cast<std::size_t>(std::max(launch, other) - bounds.begin());
 }
 
+void name_limit(const model::Record& record, model::Explanation& out) {
+    out.limit = limit_of(out.bounds, *record.time);
+    out.second = (out.limit == Limit::unexplained || out.limit == Limit::named) && record.work.launches == 1
+                     ? after_launch(out.bounds, *record.time)
+                     : 0;
+    if (out.second > 0) out.limit = Limit::named;
+    if (out.limit == Limit::named && record.time->spread() > widest_spread) out.limit = Limit::unsteady;
+}
+
 model::Explanation explain(const model::Record& record, const model::Limits& limits) {
     auto out = bounds_of(record, limits);
     if (!record.time) return out;
     add_modelled(record, limits, out);
-    out.limit = limit_of(out.bounds, *record.time);
-    if ((out.limit == Limit::unexplained || out.limit == Limit::named) && record.work.launches == 1)
-        out.second = after_launch(out.bounds, *record.time);
-    if (out.second > 0) out.limit = Limit::named;
-    if (out.limit == Limit::named && record.time->spread() > widest_spread) out.limit = Limit::unsteady;
+    name_limit(record, out);
     return out;
+}
+
+void drop_removed(const model::Record& record, model::Explanation& out) {
+    const auto is_removed = [&](const model::Bound& b) { return b.simulated && b.low > alike * record.time->high; };
+    for (const auto& b : out.bounds)
+        if (is_removed(b))
+            out.unbounded.emplace_back(
+                b.name,
+                "what is counted alone would take longer than the kernel: the compiler left some of it out, or does "
+                "it faster than the probe (" +
+                    b.how + ")");
+    if (std::erase_if(out.bounds, is_removed) > 0) name_limit(record, out);
 }
 
 std::string limit_in_a_word(const model::Record& record, const model::Limits& limits) {

@@ -36,6 +36,10 @@ std::size_t after_launch(const std::vector<model::Bound>& bounds, const model::T
 /// All of these.
 model::Explanation explain(const model::Record& record, const model::Limits& limits);
 
+/// Drops bounds of simulated counts that alone exceed the time, and names the limit anew. The text asks for what they
+/// count, and a compiler may do without it: they prove nothing impossible. Call when their peaks were measured again.
+void drop_removed(const model::Record& record, model::Explanation& out);
+
 /// Bound::brief of the limiter, "-" where none is named.
 std::string limit_in_a_word(const model::Record& record, const model::Limits& limits);
 

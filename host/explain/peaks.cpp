@@ -97,6 +97,7 @@ model::Explanation Peaks::explain(const model::Cell& cell, const model::Record& 
         if (!again.back().used) break;
         out = explain::explain(record, used_);
     }
+    if (record.time) drop_removed(record, out);
     out.again = std::move(again);
     return out;
 }

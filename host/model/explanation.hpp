@@ -20,6 +20,7 @@ struct Bound {
     double seconds = 0, low = 0, high = 0;  ///< low..high: by the interval of the peak
     std::string how;                        ///< "33.6 MB at 25.5 GB/s (copy bandwidth)"
     std::string figure;                     ///< identifier of the peak in the profile
+    bool simulated = false;                 ///< of counts of the text: a compiler may have removed what they count
 };
 
 enum class Limit {
@@ -70,7 +71,7 @@ struct Explanation {
     Limit limit = Limit::unexplained;
     /// Of a named limit: the bound that follows the first one in time instead of running beside it; 0: none.
     std::size_t second = 0;
-    std::string advice;  ///< what a count proves that the user can change; empty: nothing
+    std::string advice;            ///< what a count proves that the user can change; empty: nothing
     std::vector<PeakAgain> again;  ///< in the order measured
     /// What the cell took when it was first measured, where it was measured a second time; 0: it was not.
     double first_seconds = 0;

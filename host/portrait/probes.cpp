@@ -138,6 +138,29 @@ std::vector<Part> streams_of(const Device& device) {
     return out;
 }
 
+std::vector<Part> multiply_adds(const Device& device) {
+    return {{"fma_clock"},
+            {"fma_latency"},
+            {"fma_units", {{"load", loads_around_units(device)}}},
+            // A CPU's widest vectors need more chains for a multiplication of long latency; narrow ones have the
+            // registers for them.
+            device.is_gpu() ? Part{"fma_peak"} : Part{"fma_peak", {{"width", "4,8,16"}, {"ilp", "8,16"}}},
+            {"fma_ilp"},
+            {"fma_loop"},
+            {"fma_nested"},
+            {"fma_code", {{"code", device.is_gpu() ? "256:16384:*2" : "256:4096:*2"}}}};
+}
+
+std::vector<Part> functions() {
+    // The chain without a call is taken off a latency; a rate is told as it is, and the chain's own is too small to be
+    // measured.
+    const model::Settings calls{{"function", "divide,sqrt,exp,log,sin"}},
+        with_none{{"function", "identity,divide,sqrt,exp,log,sin"}};
+    return {{"math_latency", with_none},        {"math_rate", calls},
+            {"math_latency_native", with_none}, {"math_rate_native", calls},
+            {"math_latency_double", with_none}, {"math_rate_double", calls}};
+}
+
 }  // namespace
 
 std::string whole_pages(double bytes) { return std::to_string(static_cast<std::uint64_t>(bytes / 4096) * 4096); }
@@ -147,26 +170,9 @@ std::vector<Probe> probes_for(const Device& device) {
     const auto either = [&](std::vector<Part> of_gpu, std::vector<Part> of_cpu) {
         return gpu ? std::move(of_gpu) : std::move(of_cpu);
     };
-    const model::Settings functions{{"function", "identity,divide,sqrt,exp,log,sin"}};
-    // The chain without a call is taken off a latency; a rate is told as it is, and the chain's own is too small to be
-    // measured.
-    const model::Settings calls{{"function", "divide,sqrt,exp,log,sin"}};
     // What most of the other figures and `why` rest on comes first: on a slow driver the budget may not reach the last.
     std::vector<Probe> out;
-    out.push_back({"fma",
-                   {{"fma_clock"},
-                    {"fma_latency"},
-                    {"fma_units", {{"load", loads_around_units(device)}}},
-                    // A CPU's widest vectors need more chains for a multiplication of long latency; narrow ones have
-                    // the registers for them.
-                    gpu ? Part{"fma_peak"} : Part{"fma_peak", {{"width", "4,8,16"}, {"ilp", "8,16"}}},
-                    {"fma_ilp"},
-                    {"fma_loop"},
-                    {"fma_nested"},
-                    {"fma_code", {{"code", gpu ? "256:16384:*2" : "256:4096:*2"}}}},
-                   true,
-                   {},
-                   {"load"}});
+    out.push_back({"fma", multiply_adds(device), true, {}, {"load"}});
     out.push_back(
         {"launch",
          either({{"launch_item"}, {"launch_device"}}, {{"launch_item"}, {"launch_device"}, {"launch_spread"}}),
@@ -209,13 +215,7 @@ std::vector<Probe> probes_for(const Device& device) {
                    either({{"channels", {{"spacing", "64:32768:*2"}}}},
                           {{"channels_load", {{"spacing", "64,256,1024,4096,4160,32768"}}}}),
                    false});
-    out.push_back({"math",
-                   {{"math_latency", functions},
-                    {"math_rate", calls},
-                    {"math_latency_native", functions},
-                    {"math_rate_native", calls},
-                    {"math_latency_double", functions},
-                    {"math_rate_double", calls}}});
+    out.push_back({"math", functions()});
     return out;
 }
 

@@ -1,4 +1,6 @@
 #include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <span>
 #include <vector>
 
 #include "compare/level_changes.hpp"
@@ -55,13 +57,16 @@ BOOST_AUTO_TEST_CASE(a_change_smaller_than_what_is_worth_naming_is_none_and_shor
     BOOST_TEST(levels({}).empty());
 }
 
-BOOST_AUTO_TEST_CASE(up_and_down_again_are_two_changes_and_every_answer_is_the_same) {
+BOOST_AUTO_TEST_CASE(up_and_down_again_are_two_changes_and_each_is_where_it_began) {
     Random random(61);
     auto logs = sample(random, 90, normal(0, 0.02));
     for (std::size_t i = 30; i < 60; ++i) logs[i] += 0.15;
-    const auto once = levels(logs), again = levels(logs);
-    BOOST_REQUIRE(once.size() == 3u);
-    for (std::size_t i = 0; i < once.size(); ++i) BOOST_TEST(once[i].first == again[i].first);
+    const auto found = levels(logs);
+    BOOST_REQUIRE(found.size() == 3u);
+    BOOST_TEST(found[1].first == 30u);
+    BOOST_TEST(found[2].first == 60u);
+    BOOST_TEST(found[1].centre - found[0].centre == 0.15, tolerance(0.15));
+    BOOST_TEST(std::abs(found[2].centre - found[0].centre) < 0.02);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

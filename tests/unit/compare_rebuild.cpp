@@ -48,6 +48,10 @@ BOOST_AUTO_TEST_CASE(one_code_has_no_spread_between_codes_and_one_process_none_b
     BOOST_TEST(split(each_once).between_codes < 0);
     BOOST_TEST(split(each_once).within < 0);
     BOOST_TEST(codes_of(each_once).size() == 2u);
+    // Codes whose processes differ by more than their means do: nothing is left to the codes.
+    const std::vector<BuiltRun> alike{{"a", {1.0}}, {"a", {1.3}}, {"b", {1.1}}, {"b", {1.25}}};
+    BOOST_TEST(split(alike).between_arrangements > 0.1);
+    BOOST_TEST(split(alike).between_codes == 0.0);
     BOOST_TEST(split({}).within < 0);
 }
 

@@ -4,8 +4,8 @@
 
 #include "app/commands/profile.hpp"
 #include "app/commands/tune.hpp"
-#include "app/commands/watched.hpp"
 #include "app/comparing/measure.hpp"
+#include "app/running/watched.hpp"
 #include "app/screen/stdout_guard.hpp"
 #include "explain/peaks.hpp"
 #include "unit/fake_runner.hpp"

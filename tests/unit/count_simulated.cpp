@@ -1,7 +1,4 @@
 // What the plugin wrote, as counts of a launch.
-#ifndef BOOST_TEST_DYN_LINK
-#define BOOST_TEST_DYN_LINK
-#endif
 #include <boost/test/unit_test.hpp>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -83,6 +80,11 @@ BOOST_AUTO_TEST_CASE(sums_of_groups_become_amounts_per_work_item) {
     BOOST_TEST(model::asked_bytes(c) == 4);
     BOOST_TEST(model::moved_bytes(c) == 4);
     BOOST_TEST(model::distinct_bytes(c) == 4);
+    BOOST_TEST_REQUIRE(c.footprint.size() == 1u);
+    BOOST_TEST(c.footprint[0].sectors == 8);
+    BOOST_TEST(c.footprint[0].read_sectors == 8);
+    BOOST_TEST(c.footprint[0].written_sectors == 0);
+    BOOST_TEST(c.footprint[0].lines == 2);
     BOOST_TEST(c.longest.loads == 7);
     BOOST_TEST(c.path.arithmetic == 1);
     BOOST_TEST(model::per_launch(c, c.instructions) == 640);
@@ -106,11 +108,18 @@ BOOST_AUTO_TEST_CASE(groups_between_stand_for_those_that_were_not_counted) {
 }
 
 BOOST_AUTO_TEST_CASE(the_costliest_line_is_the_first) {
-    const auto c = read(file(Json::array({group(10)}), 1));
+    const auto j = file(Json::array({group(10)}), 1);
+    const auto c = read(j);
     BOOST_REQUIRE(c.lines.size() == 2u);
     BOOST_TEST(c.lines[0].line == 4u);
     BOOST_TEST(c.lines[0].sectors == 1);
     BOOST_TEST(c.lines[1].instructions == 10);
+    // Turns of banks and of atomics cost as much as sectors do.
+    for (const int turns : {5, 7}) {
+        auto other = j;
+        other["lines"][0][1][turns] = 100;
+        BOOST_TEST(read(other).lines[0].line == 3u);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(what_was_not_counted_is_said) {

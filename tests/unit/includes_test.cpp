@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cctype>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <regex>
 #include <set>
@@ -13,10 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "device/quirks.hpp"
-#include "model/explanation.hpp"
+#include "unit/source_tree.hpp"
 
 BOOST_AUTO_TEST_SUITE(includes_test)
+
+namespace test = cllab::test;
 
 namespace {
 
@@ -158,68 +156,48 @@ std::string kernel_include(const std::string& text) {
     return {};
 }
 
-std::string read(const std::filesystem::path& path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-}
+/// The number of broken rules of a file at `path` with this text.
+std::size_t broken(const std::string& path, const std::string& text) { return violations(path, text).size(); }
 
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(every_file_of_host_keeps_the_include_rules) {
-    const std::filesystem::path host = std::filesystem::path(CLLAB_SOURCE_DIR) / "host";
-    std::size_t files = 0;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(host)) {
-        const auto extension = entry.path().extension();
-        if (!entry.is_regular_file() || (extension != ".cpp" && extension != ".hpp")) continue;
-        ++files;
-        for (const auto& sentence :
-             violations(entry.path().lexically_relative(host).generic_string(), read(entry.path())))
-            BOOST_ERROR(sentence);
-    }
-    BOOST_TEST(files >= 20u);  // the rule was applied to the real tree, not to an empty folder
+    const auto files = test::files_of("host", {".cpp", ".hpp"});
+    for (const auto& file : files)
+        for (const auto& sentence : violations(test::within("host", file), test::text_of(file))) BOOST_ERROR(sentence);
+    BOOST_TEST(files.size() >= 20u);  // the rule was applied to the real tree, not to an empty folder
 }
 
 BOOST_AUTO_TEST_CASE(clhpp_is_included_from_one_header) {
-    const std::filesystem::path host = std::filesystem::path(CLLAB_SOURCE_DIR) / "host";
+    static const std::regex clhpp(R"re(#\s*include\s*[<"]CL/(opencl|cl2)\.hpp)re");
     std::vector<std::string> including;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(host))
-        if (entry.is_regular_file() &&
-            std::regex_search(read(entry.path()), std::regex(R"re(#\s*include\s*[<"]CL/(opencl|cl2)\.hpp)re")))
-            including.push_back(entry.path().lexically_relative(host).generic_string());
-    BOOST_TEST(including.size() <= 1u);
-    for (std::size_t i = 1; i < including.size(); ++i)
-        BOOST_ERROR(including[i] + " includes CLHPP beside " + including[0]);
+    for (const auto& file : test::files_of("host"))
+        if (std::regex_search(test::text_of(file), clhpp)) including.push_back(test::within("host", file));
+    BOOST_TEST(including == std::vector<std::string>{"device/cl.hpp"}, boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(no_line_is_longer_than_the_style_file_says) {
-    const std::filesystem::path root(CLLAB_SOURCE_DIR);
     std::smatch limit;
-    const auto style = read(root / ".clang-format");
+    const auto style = test::text_of(test::source_tree() / ".clang-format");
     BOOST_REQUIRE(std::regex_search(style, limit, std::regex("ColumnLimit: (\\d+)")));
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(root / "host")) {
-        if (entry.path().extension() != ".cpp" && entry.path().extension() != ".hpp") continue;
-        std::istringstream lines(read(entry.path()));
+    for (const auto& file : test::files_of("host", {".cpp", ".hpp"})) {
+        std::istringstream lines(test::text_of(file));
         std::size_t number = 0;
         for (std::string line; std::getline(lines, line);) {
             ++number;
             const auto columns = std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xC0) != 0x80; });
             if (columns > std::stol(limit[1]))  // code points, as clang-format counts
-                BOOST_ERROR(entry.path().lexically_relative(root).generic_string() + ":" + std::to_string(number) +
-                            " has " + std::to_string(columns) + " columns");
+                BOOST_ERROR(test::within("host", file) + ":" + std::to_string(number) + " has " +
+                            std::to_string(columns) + " columns");
         }
     }
 }
 
 // A kernel is built from one text wherever its device is: no driver looks for files. lab.h is put in front by the host.
 BOOST_AUTO_TEST_CASE(no_kernel_text_includes_a_file) {
-    std::size_t files = 0;
-    for (const auto& entry :
-         std::filesystem::recursive_directory_iterator(std::filesystem::path(CLLAB_SOURCE_DIR) / "cl")) {
-        if (!entry.is_regular_file()) continue;
-        ++files;
-        BOOST_TEST(kernel_include(read(entry.path())) == "", entry.path().filename().string());
-    }
-    BOOST_TEST(files >= 20u);
+    const auto files = test::files_of("cl");
+    for (const auto& file : files) BOOST_TEST(kernel_include(test::text_of(file)) == "", file.filename().string());
+    BOOST_TEST(files.size() >= 20u);
     for (const char* text : {"#include \"a.h\"\n", "int a;\n  #  include <a.h>", "/* a */ #include \"a.h\"",
                              "#inc\\\nlude \"a.h\"", "#import \"a.h\""})
         BOOST_TEST(kernel_include(text) != "", text);
@@ -228,133 +206,78 @@ BOOST_AUTO_TEST_CASE(no_kernel_text_includes_a_file) {
 }
 
 BOOST_AUTO_TEST_CASE(a_forbidden_include_is_found) {
-    BOOST_TEST(violations("model/a.cpp", "#include \"device/queue.hpp\"\n").size() == 1u);
-    BOOST_TEST(violations("core/a.cpp", "  #  include \"model/axes.hpp\"\n").size() == 1u);
-    BOOST_TEST(violations("experiments/a.cpp", "#include \"run/executor.hpp\"\n").size() == 1u);
-    BOOST_TEST(violations("report/a.cpp", "#include \"app/commandline/options.hpp\"\n").size() == 1u);
-    BOOST_TEST(violations("device/a.cpp", "#include \"inspect/tools/dump.hpp\"\n").size() == 1u);
-    BOOST_TEST(violations("model/a.cpp", "#include \"axes.hpp\"\n").size() == 1u);
-    BOOST_TEST(violations("core/a.cpp", "#include <fmt/core.h>\n").size() == 1u);
-    for (const auto* other :
-         {"device/session.hpp", "inspect/isa.hpp", "run/executor.hpp", "report/table/table.hpp", "json/read.hpp"})
-        BOOST_TEST(violations("portrait/a.cpp", "#include \"" + std::string(other) + "\"\n").size() == 1u, other);
-    for (const auto* other : {"device/session.hpp", "run/executor.hpp", "report/table/table.hpp", "portrait/page.hpp"})
-        BOOST_TEST(violations("explain/a.cpp", "#include \"" + std::string(other) + "\"\n").size() == 1u, other);
-    BOOST_TEST(violations("run/a.cpp", "#include \"explain/profile_limits.hpp\"\n").size() == 1u);
-    BOOST_TEST(violations("portrait/a.cpp", "#include <fmt/format.h>\n").size() == 1u);
-    BOOST_TEST(violations("gadgets/a.cpp", "").size() == 1u);
+    for (const auto& [path, line] : {std::pair{"model/a.cpp", "#include \"device/queue.hpp\""},
+                                     {"core/a.cpp", "  #  include \"model/axes.hpp\""},
+                                     {"experiments/a.cpp", "#include \"run/executor.hpp\""},
+                                     {"report/a.cpp", "#include \"app/commandline/options.hpp\""},
+                                     {"device/a.cpp", "#include \"inspect/tools/dump.hpp\""},
+                                     {"model/a.cpp", "#include \"axes.hpp\""},
+                                     {"core/a.cpp", "#include <fmt/core.h>"},
+                                     {"portrait/a.cpp", "#include \"device/session.hpp\""},
+                                     {"portrait/a.cpp", "#include \"inspect/isa.hpp\""},
+                                     {"portrait/a.cpp", "#include \"run/executor.hpp\""},
+                                     {"portrait/a.cpp", "#include \"report/table/table.hpp\""},
+                                     {"portrait/a.cpp", "#include \"json/read.hpp\""},
+                                     {"portrait/a.cpp", "#include <fmt/format.h>"},
+                                     {"explain/a.cpp", "#include \"device/session.hpp\""},
+                                     {"explain/a.cpp", "#include \"run/executor.hpp\""},
+                                     {"explain/a.cpp", "#include \"report/table/table.hpp\""},
+                                     {"explain/a.cpp", "#include \"portrait/page.hpp\""},
+                                     {"run/a.cpp", "#include \"explain/profile_limits.hpp\""},
+                                     {"gadgets/a.cpp", ""}})
+        BOOST_TEST(broken(path, line) == 1u, path << ": " << line);
 }
 
 BOOST_AUTO_TEST_CASE(threads_in_the_model_are_found) {
-    BOOST_TEST(violations("model/a.cpp", "#include <mutex>\n").size() == 1u);
-    BOOST_TEST(violations("model/a.cpp", "#include <thread>\n").size() == 1u);
-    BOOST_TEST(violations("experiments/lib/a.cpp", "#include <thread>\n").empty());
+    BOOST_TEST(broken("model/a.cpp", "#include <mutex>\n") == 1u);
+    BOOST_TEST(broken("model/a.cpp", "#include <thread>\n") == 1u);
+    BOOST_TEST(broken("experiments/lib/a.cpp", "#include <thread>\n") == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_cache_of_the_model_or_of_a_family_is_found) {
     for (const char* kept : {"static Recent<std::pair<int, int>, Data> recent;", "static int count = 0;",
                              "thread_local std::map<int, int> known;", "static std::deque<Entry> recent{};"}) {
         const std::string text = std::string("void f() {\n    ") + kept + "\n}\n";
-        BOOST_TEST(violations("experiments/a.cpp", text).size() == 1u, kept);
-        BOOST_TEST(violations("model/a.cpp", text).size() == 1u, kept);
-        BOOST_TEST(violations("app/a.cpp", text).empty(), kept);
+        BOOST_TEST(broken("experiments/a.cpp", text) == 1u, kept);
+        BOOST_TEST(broken("model/a.cpp", text) == 1u, kept);
+        BOOST_TEST(broken("app/a.cpp", text) == 0u, kept);
     }
     for (const char* allowed :
          {"static const std::regex known(\"a\");", "static Extent of(int x);", "static_cast<int>(x);",
           "static constexpr int most = 3;", "static inline Extent of(int x) { return x; }"})
-        BOOST_TEST(violations("experiments/a.cpp", allowed).empty(), allowed);
+        BOOST_TEST(broken("experiments/a.cpp", allowed) == 0u, allowed);
 }
 
 BOOST_AUTO_TEST_CASE(opencl_outside_device_is_found) {
-    BOOST_TEST(violations("run/a.cpp", "#include <CL/opencl.hpp>\n").size() == 1u);
-    BOOST_TEST(violations("device/opencl.hpp", "#include <CL/opencl.hpp>\n").empty());
+    BOOST_TEST(broken("run/a.cpp", "#include <CL/opencl.hpp>\n") == 1u);
+    BOOST_TEST(broken("device/opencl.hpp", "#include <CL/opencl.hpp>\n") == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(printing_outside_app_is_found) {
-    BOOST_TEST(violations("run/a.cpp", "#include <iostream>\n").size() == 1u);
-    BOOST_TEST(violations("run/a.cpp", "void f() { std::cerr << 1; }\n").size() == 1u);
-    BOOST_TEST(violations("report/a.cpp", "void f() { printf (\"x\"); }\n").size() == 1u);
-    BOOST_TEST(violations("report/a.cpp", "void f() { fmt::print(\"x\"); }\n").size() == 1u);
-    BOOST_TEST(violations("run/a.cpp", "void f() { std::exit(1); }\n").size() == 1u);
-    BOOST_TEST(violations("app/a.cpp", "#include <iostream>\nint f() { std::cerr << 1; std::exit(1); }\n").empty());
-    BOOST_TEST(violations("app/a.cpp", "#include <iostream>\nint f() { std::cout << 1; }\n").size() == 1u);
+    BOOST_TEST(broken("run/a.cpp", "#include <iostream>\n") == 1u);
+    BOOST_TEST(broken("run/a.cpp", "void f() { std::cerr << 1; }\n") == 1u);
+    BOOST_TEST(broken("report/a.cpp", "void f() { printf (\"x\"); }\n") == 1u);
+    BOOST_TEST(broken("report/a.cpp", "void f() { fmt::print(\"x\"); }\n") == 1u);
+    BOOST_TEST(broken("run/a.cpp", "void f() { std::exit(1); }\n") == 1u);
+    BOOST_TEST(broken("app/a.cpp", "#include <iostream>\nint f() { std::cerr << 1; std::exit(1); }\n") == 0u);
+    BOOST_TEST(broken("app/a.cpp", "#include <iostream>\nint f() { std::cout << 1; }\n") == 1u);
 }
 
 BOOST_AUTO_TEST_CASE(what_is_allowed_or_only_mentioned_is_not_found) {
     BOOST_TEST(
-        violations(
+        broken(
             "report/a.cpp",
-            "#include <fmt/format.h>\n#include <ostream>\n#include \"report/a.hpp\"\n#include \"core/text.hpp\"\n")
-            .empty());
+            "#include <fmt/format.h>\n#include <ostream>\n#include \"report/a.hpp\"\n#include \"core/text.hpp\"\n") ==
+        0u);
     BOOST_TEST(
-        violations("run/a.cpp",
-                   "// std::cout is for app\nauto s = \"printf(\"; auto r = R\"(std::cerr)\"; snprintf(b, 1, s);\n")
-            .empty());
-    BOOST_TEST(violations("app/a.cpp", "#include \"run/executor.hpp\"\n#include \"report/table/table.hpp\"\n").empty());
+        broken("run/a.cpp",
+               "// std::cout is for app\nauto s = \"printf(\"; auto r = R\"(std::cerr)\"; snprintf(b, 1, s);\n") == 0u);
+    BOOST_TEST(broken("app/a.cpp", "#include \"run/executor.hpp\"\n#include \"report/table/table.hpp\"\n") == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(code_after_a_comment_or_a_string_is_still_read) {
-    BOOST_TEST(
-        violations("run/a.cpp", "/* a\n b */ auto c = '\"'; auto n = 1'000; std::cout << \"\\\"\"; // done\n").size() ==
-        1u);
-}
-
-/// The functions that quirks.hpp declares.
-std::set<std::string> functions_of_quirks() {
-    static const std::regex declaration(R"re(^(?!//)\S.*?(\w+)\([^()]*\);$)re");
-    std::set<std::string> out;
-    std::ifstream in(std::filesystem::path(CLLAB_SOURCE_DIR) / "host/device/quirks.hpp");
-    std::smatch found;
-    for (std::string line; std::getline(in, line);)
-        if (std::regex_match(line, found, declaration)) out.insert(found[1]);
-    return out;
-}
-
-/// Names of drivers' quirks that host code outside the table asks has_quirk() for.
-std::set<std::string> names_asked_for() {
-    static const std::regex call(R"re(has_quirk\([^"]*"([^"]+)"\))re");
-    std::set<std::string> out;
-    for (const auto& file :
-         std::filesystem::recursive_directory_iterator(std::filesystem::path(CLLAB_SOURCE_DIR) / "host")) {
-        if (file.path().extension() != ".cpp" || file.path().filename() == "quirks.cpp") continue;
-        std::ifstream in(file.path());
-        const std::string text(std::istreambuf_iterator<char>(in), {});
-        for (std::sregex_iterator i(text.begin(), text.end(), call), end; i != end; ++i) out.insert((*i)[1]);
-    }
-    return out;
-}
-
-BOOST_AUTO_TEST_CASE(an_entry_is_dealt_with_where_it_says) {
-    using Dealt = cllab::device::Quirk::Dealt;
-    const std::filesystem::path host = std::filesystem::path(CLLAB_SOURCE_DIR) / "host";
-    const auto functions = functions_of_quirks();
-    BOOST_TEST(functions.contains("extra_build_options"));
-    std::set<std::string> said;
-    for (const auto& q : cllab::device::quirks()) {
-        static const std::regex file(R"(\(([a-z_/]+\.cpp)\))");
-        const std::sregex_iterator first(q.handling.begin(), q.handling.end(), file), end;
-        for (auto i = first; i != end; ++i)
-            BOOST_TEST(std::filesystem::exists(host / (*i)[1].str()), q.name + ": " + (*i)[1].str());
-        if (q.dealt == Dealt::where_asked) said.insert(q.name);
-        if (q.dealt == Dealt::everywhere) BOOST_TEST((first != end), q.name + " names no file");
-        if (q.dealt == Dealt::here) {
-            const auto named = [&](const std::string& function) {
-                return q.handling.find(function) != std::string::npos;
-            };
-            BOOST_TEST(std::ranges::any_of(functions, named), q.name + " names no function of quirks.hpp");
-        }
-    }
-    BOOST_TEST(said == names_asked_for(), boost::test_tools::per_element());
-}
-
-BOOST_AUTO_TEST_CASE(the_schema_of_records_knows_every_limit) {
-    using cllab::model::Limit;
-    std::ifstream file(CLLAB_SOURCE_DIR "/tools/record.schema.json");
-    const std::string schema(std::istreambuf_iterator<char>(file), {});
-    for (int i = 0; i <= static_cast<int>(Limit::withdrawn); ++i) {
-        const std::string limit = cllab::model::name(static_cast<Limit>(i));
-        BOOST_TEST(schema.find('"' + limit + '"') != std::string::npos, limit);
-    }
+    BOOST_TEST(broken("run/a.cpp", "/* a\n b */ auto c = '\"'; auto n = 1'000; std::cout << \"\\\"\"; // done\n") ==
+               1u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,4 +1,4 @@
-// The sidecars of a cell, and the tools that make them.
+// The sidecars of a cell.
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <cstdlib>
@@ -58,16 +58,6 @@ std::string pocl_sample() {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(a_tool_gets_its_arguments_unchanged_and_gives_its_output_and_status) {
-    const auto echo = find_tool({"no-such-tool-anywhere", "printf"});
-    BOOST_TEST_REQUIRE(echo.has_value());
-    const auto result = run_tool(*echo, {"[%s]", "a b; $(c) '\"*"});
-    BOOST_TEST(result.ok());
-    BOOST_TEST(result.out == "[a b; $(c) '\"*]");
-    BOOST_TEST(run_tool(*find_tool({"false"}), {}).status == 1);
-    BOOST_TEST(run_tool("/no/such/program", {}).failure() == "could not be started: No such file or directory");
-}
-
 BOOST_AUTO_TEST_CASE(of_a_work_group_function_that_only_calls_the_kernel_the_kernel_is_shown) {
     const auto shown = [](const std::string& group) {
         const std::string object = build::x86_object({{"_pocl_kernel_vadd_workgroup", group},
@@ -87,66 +77,6 @@ BOOST_AUTO_TEST_CASE(of_a_work_group_function_that_only_calls_the_kernel_the_ker
     BOOST_TEST(none.best()->code.name == "_pocl_kernel_vadd_workgroup");
     const auto loop = shown("\xe8\x03\0\0\0\xeb\xf9\xc3"s);  // calls it again and again
     BOOST_TEST(loop.best()->code.name == "_pocl_kernel_vadd_workgroup");
-}
-
-BOOST_AUTO_TEST_CASE(a_tool_that_does_not_end_is_killed_at_its_limit) {
-    const auto begin = std::chrono::steady_clock::now();
-    const auto result = run_tool(*find_tool({"sleep"}), {"300"}, std::chrono::milliseconds(100));
-    BOOST_TEST(result.timed_out);
-    BOOST_TEST(!result.ok());
-    BOOST_TEST((std::chrono::steady_clock::now() - begin < std::chrono::seconds(150)));
-}
-
-BOOST_AUTO_TEST_CASE(the_children_of_a_tool_end_with_it_whether_it_ends_or_hangs) {
-    const TempFolder temp;
-    for (const char* end : {"exit 0", "sleep 300"}) {
-        const auto begin = std::chrono::steady_clock::now();
-        const bool ends = end == "exit 0"s;
-        const auto result = run_tool(*find_tool({"sh"}), {"-c", "sleep 310 & echo $!; "s + end},
-                                     std::chrono::milliseconds(ends ? 100'000 : 1000));
-        BOOST_TEST((std::chrono::steady_clock::now() - begin < std::chrono::seconds(150)));
-        BOOST_TEST(result.ok() == ends);
-        const auto child = std::stoi("0" + result.out);
-        BOOST_TEST_REQUIRE(child > 0);
-        // Killed at once, but whoever inherits it reaps it: for a moment it may be a zombie.
-        bool gone = false;
-        for (int i = 0; i < 3000 && !gone; ++i) {
-            const auto state = read_file("/proc/" + std::to_string(child) + "/stat").value_or("");
-            gone = state.empty() || state.find(") Z ") != std::string::npos;
-            if (!gone) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-        }
-        BOOST_TEST(gone, "the child of a tool that does '" << end << "' lives on");
-    }
-}
-
-BOOST_AUTO_TEST_CASE(tools_that_hang_share_a_budget_and_leave_time_for_the_next) {
-    const auto begin = std::chrono::steady_clock::now();
-    const ToolBudget budget(std::chrono::seconds(8));
-    const auto limit = std::chrono::minutes(5);
-    BOOST_TEST(run_tool(*find_tool({"sleep"}), {"300"}, limit).timed_out);
-    BOOST_TEST(run_tool(*find_tool({"echo"}), {"still here"}, limit).out == "still here\n");
-    BOOST_TEST(run_tool(*find_tool({"sleep"}), {"300"}, limit).timed_out);
-    BOOST_TEST((std::chrono::steady_clock::now() - begin < std::chrono::seconds(150)));
-}
-
-BOOST_AUTO_TEST_CASE(a_folder_for_temporary_files_that_is_not_there_is_named) {
-    const std::string before = std::getenv("TMPDIR") ? std::getenv("TMPDIR") : "";
-    ::setenv("TMPDIR", "/no/such/folder", 1);
-    const auto fault = temporary_folder_fault();
-    BOOST_CHECK_EXCEPTION(TempFolder(), cllab::Error,
-                          [](const cllab::Error& e) { return e.blame() == cllab::Blame::environment; });
-    if (before.empty())
-        ::unsetenv("TMPDIR");
-    else
-        ::setenv("TMPDIR", before.c_str(), 1);
-    BOOST_TEST(fault.starts_with("temporary files cannot be written to TMPDIR=/no/such/folder: "));
-    BOOST_TEST(temporary_folder_fault().empty());
-}
-
-BOOST_AUTO_TEST_CASE(more_output_than_a_pipe_holds_arrives_whole) {
-    const auto result = run_tool(*find_tool({"seq"}), {"200000"});
-    BOOST_TEST(result.ok());
-    BOOST_TEST(result.out.ends_with("\n200000\n"));
 }
 
 BOOST_AUTO_TEST_CASE(code_is_read_once_for_cells_that_share_it_and_anew_for_any_difference) {

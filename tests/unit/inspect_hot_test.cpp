@@ -1,17 +1,13 @@
 // Sampled addresses to blocks and loops: made-up memory, made-up samples, the listing of a function with two loops.
-#include <sys/mman.h>
-
 #include <boost/test/unit_test.hpp>
-#include <cstring>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "inspect/binary/pocl_code.hpp"
-#include "inspect/code/accounting.hpp"
 #include "inspect/code/hot_code.hpp"
 #include "inspect/code/source_lines.hpp"
 #include "inspect/isa/list.hpp"
 #include "model/hot_region.hpp"
-#include "run/address_sampler.hpp"
 #include "unit/inspect_build.hpp"
 
 BOOST_AUTO_TEST_SUITE(inspect_hot)
@@ -235,145 +231,6 @@ BOOST_AUTO_TEST_CASE(blocks_of_one_loop_are_one_region) {
     BOOST_TEST(model::hot_regions(hot).empty());
 }
 
-BOOST_AUTO_TEST_CASE(a_buffer_that_is_changed_in_place_is_stored_whole_where_that_adds_up) {
-    const auto buffer = [](std::size_t size) { return std::make_shared<model::Bytes>(size); };
-    model::Setup setup;
-    setup.args = {model::Input{"x", buffer(1000)}, model::InOut{"y", buffer(1000)}};
-    setup.work.bytes = 3000;
-    BOOST_TEST(!declared_bytes(setup));
-    BOOST_TEST_REQUIRE(declared_in_place(setup).has_value());
-    BOOST_TEST(declared_in_place(setup)->stored == 1000);
-    BOOST_TEST(declared_in_place(setup)->moved == 3000);
-    setup.work.bytes = 2500;  // half of it is read and stored
-    BOOST_TEST(!declared_in_place(setup));
-    setup.args = {model::Input{"x", buffer(1000)}, model::Output{"y", 1000}};
-    setup.work.bytes = 2500;  // nothing is changed in place: as declared_bytes()
-    BOOST_TEST(declared_in_place(setup)->stored == 1000);
-    setup.args.push_back(model::Scratch{});
-    BOOST_TEST(!declared_in_place(setup));
-}
-
-BOOST_AUTO_TEST_CASE(a_block_that_alone_accounts_for_the_declared_bytes_has_executions) {
-    model::HotBlock block{"k", 0, 1, 97, 0.97, 25, {}, {{"load_64", 5}, {"store_64", 1}, {"stack_store_64", 2}}, {}};
-    BOOST_TEST(*executions(block, {8000, 16000}) == 1000);
-    // It would bring fewer bytes than must be read.
-    block.memory = {{"load_8", 1}, {"store_64", 1}};
-    BOOST_TEST(!executions(block, {8000, 16000}));
-    // A gather does not say how much it brings.
-    block.memory = {{"load_indexed", 1}, {"store_64", 1}};
-    BOOST_TEST(!executions(block, {8000, 16000}));
-    // The rest of the time, and perhaps of the stores, is elsewhere.
-    block.memory = {{"load_64", 5}, {"store_64", 1}};
-    block.share = 0.6;
-    BOOST_TEST(!executions(block, {8000, 16000}));
-}
-
-namespace {
-
-/// A GCN kernel with `body` between its first load and its end.
-Analysis gcn(const std::string& body) {
-    const std::string text =
-        "0000000000001000 <k>:\n\ts_load_dwordx2 s[0:1], s[4:5], 0x0 // 000000001000: C0060002 00000000\n" + body +
-        "\ts_endpgm // 000000001f00: BF810000\n";
-    Analysis out;
-    out.kind = Kind::amdgpu_code_object;
-    out.disassembly.listings.push_back({"GCN", &isa::gcn, text, {}, "k"});
-    out.counts.push_back(count_function(&isa::gcn, text, "k"));
-    return out;
-}
-
-std::string load_and_store(const std::string& at, const std::string& width) {
-    return "\tglobal_load_" + width + " v3, v[1:2], off // 00000000" + at + "0: DC508000 037F0001\n\tglobal_store_" +
-           width + " v[1:2], v3, off // 00000000" + at + "8: DC708000 007F0301\n";
-}
-std::string back_to(const std::string& from, const std::string& to) {
-    return "\ts_cbranch_scc1 L0 // 00000000" + from + ": BF850000 <k+0x" + to + ">\n";
-}
-const std::string multiply_add = "\tv_fmac_f32_e32 v1, v2, v3 // 000000001040: 76020702\n";
-
-}  // namespace
-
-BOOST_AUTO_TEST_CASE(straight_code_that_stores_what_is_declared_is_accounted_for) {
-    const auto a = gcn(load_and_store("101", "dword"));
-    const auto hot = account(a, {4, 4, 0});
-    BOOST_TEST(hot.reason == "");
-    BOOST_REQUIRE(hot.evidence == "accounted");
-    BOOST_TEST(hot.code == "GCN");
-    BOOST_TEST_REQUIRE(hot.blocks.size() == 1u);
-    BOOST_TEST(hot.blocks[0].instructions == 4u);
-    BOOST_TEST(hot.blocks[0].samples == 0u);
-    BOOST_TEST(account(a, {8, 4, 0}).reason == "no single loop or path accounts for the declared work");
-    // It would read less than it must.
-    BOOST_TEST(!account(a, {4, 16, 0}).known());
-}
-
-BOOST_AUTO_TEST_CASE(a_loop_is_accounted_for_by_a_whole_number_of_passes) {
-    const auto a = gcn(load_and_store("101", "dwordx4") + back_to("1020", "10"));
-    const auto hot = account(a, {64, 64, 0});
-    BOOST_REQUIRE(hot.evidence == "accounted");
-    BOOST_TEST(hot.blocks.front().begin == 0x1010u);
-    BOOST_TEST(hot.blocks.front().loops.size() == 1u);
-    BOOST_TEST(!account(a, {24, 24, 0}).known());
-    BOOST_TEST(!account(a, {8, 8, 0}).known());
-}
-
-BOOST_AUTO_TEST_CASE(a_loop_beside_other_code_that_stores_is_unknown) {
-    // A wide path in two forms, of which one runs, and a loop of single bytes for the edge: only the loop adds up.
-    const auto edge = account(gcn(load_and_store("101", "dwordx4") + load_and_store("102", "dwordx4") +
-                                  load_and_store("103", "byte") + back_to("1040", "30")),
-                              {16, 16, 0});
-    BOOST_TEST(model::statement(edge) == "unknown: no single loop or path accounts for the declared work");
-    const auto hot = account(gcn(load_and_store("101", "dwordx4") + back_to("1020", "10") +
-                                 load_and_store("103", "byte") + back_to("1040", "30")),
-                             {64, 64, 0});
-    BOOST_TEST(!hot.known());
-}
-
-BOOST_AUTO_TEST_CASE(a_loop_beside_one_that_only_reads_is_unknown_and_so_is_a_short_loop_behind_long_code) {
-    // What the other loop sums up may take most of the time.
-    const std::string reads =
-        "\tglobal_load_dword v3, v[1:2], off // 000000001010: DC508000 037F0001\n" + back_to("1018", "10");
-    const auto two = account(gcn(reads + load_and_store("103", "dwordx4") + back_to("1040", "30")), {64, 64, 0});
-    BOOST_TEST(model::statement(two) == "unknown: the trip counts of its other loops are not known");
-    std::string long_way;
-    for (int i = 0; i < 20; ++i)
-        long_way += "\tv_fmac_f32_e32 v1, v2, v3 // 0000000020" + std::to_string(10 + 4 * i) + ": 76020702\n";
-    const auto loop = load_and_store("101", "dwordx4") + back_to("1020", "10");
-    BOOST_TEST(account(gcn(loop + long_way), {64, 64, 0}).reason.find("fewer instructions") != std::string::npos);
-    BOOST_TEST(account(gcn(loop + long_way), {640, 640, 0}).known());
-}
-
-// Its convergence barriers hide where some jumps lead, so of SASS nothing was accounted for (2026-11-24).
-BOOST_AUTO_TEST_CASE(sass_is_accounted_for_where_all_of_its_jumps_are_seen) {
-    const auto sass = [](const std::string& sync) {
-        const std::string text =
-            "//--------------------- .text.k                --------------------------\nk:\n        /*0000*/ BSSY B0, "
-            "0x30 ;\n"
-            "        /*0010*/ LDG.E R4, [R2.64] ;\n        /*0020*/ STG.E [R2.64], R4 ;\n        /*0030*/ " +
-            sync + " ;\n        /*0040*/ EXIT ;\n";
-        Analysis out;
-        out.disassembly.listings = {{"SASS", &isa::sass, text, "", "k", "nvdisasm"}};
-        out.counts.push_back(count_function(&isa::sass, text, "k"));
-        return out;
-    };
-    BOOST_TEST(account(sass("BSYNC B0"), {4, 4, 0}).reason == "");
-    BOOST_TEST(account(sass("BSYNC B1"), {4, 4, 0}).reason == "not all of its loops are known");
-    BOOST_TEST(account(sass("BRX R4 -0x40"), {4, 4, 0}).reason == "not all of its loops are known");
-}
-
-BOOST_AUTO_TEST_CASE(declared_arithmetic_is_looked_for_in_loops_that_store_nothing) {
-    const auto a = gcn(multiply_add + back_to("1044", "40") +
-                       "\tglobal_store_dword v[1:2], v3, off // 000000001050: DC708000 007F0301\n");
-    BOOST_TEST(account(a, {4, 8, 256}).evidence == "accounted");
-    BOOST_TEST(account(a, {4, 8, 256}).blocks.front().begin == 0x1040u);
-}
-
-BOOST_AUTO_TEST_CASE(without_a_memory_of_its_own_for_groups_nothing_is_accounted_for) {
-    BOOST_TEST(account(analysis(), {4, 4, 0}).reason ==
-               "the device has one memory, so local accesses look like any other");
-    BOOST_TEST(account({}, {4, 4, 0}).reason == "there is no disassembly to count");
-}
-
 BOOST_AUTO_TEST_CASE(source_lines_are_read_from_both_objdumps) {
     const auto llvm = source_places(
         "0000000000001000 <k>:\n; k():\n; /tmp/x/pitch.cl:141\n    1000:      \tpush\trbp\n    1001:      \tret\n; "
@@ -388,46 +245,6 @@ BOOST_AUTO_TEST_CASE(source_lines_are_read_from_both_objdumps) {
     const auto lines = lines_by_place("#line 1 \"lab.h\"\nfirst\n#line 10 \"sub/pitch.cl\"\nten\neleven\n");
     BOOST_TEST(lines.at("lab.h:1") == "first");
     BOOST_TEST(lines.at("pitch.cl:11") == "eleven");
-}
-
-BOOST_AUTO_TEST_CASE(executable_memory_is_read_from_the_systems_map) {
-    const auto regions = run::executable_regions(
-        "1000-3000 r-xp 00000000 08:01 12    /usr/lib/lib a.so\n"
-        "3000-4000 r-xp 00002000 08:01 12    /usr/lib/lib a.so\n"
-        "4000-5000 rw-p 00003000 08:01 12    /usr/lib/lib a.so\n"
-        "6000-7000 --xp 00000000 00:00 0 \n"
-        "7000-8000 rwxp 00000000 00:00 0 \n"
-        "ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0 [vsyscall]\n");
-    BOOST_TEST_REQUIRE(regions.size() == 2u);
-    BOOST_TEST(regions[0].address == 0x1000u);
-    BOOST_TEST(regions[0].bytes.size() == 0x3000u);
-    BOOST_TEST(regions[0].path == "/usr/lib/lib a.so");
-    BOOST_TEST(regions[1].address == 0x7000u);
-    BOOST_TEST(regions[1].path == "");
-}
-
-BOOST_AUTO_TEST_CASE(sampled_code_stays_readable_when_the_driver_unmaps_it) {
-    constexpr std::size_t page = 4096;
-    const auto map = [&](int fill) {
-        void* at = ::mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        BOOST_TEST_REQUIRE((at != MAP_FAILED));
-        std::memset(at, fill, page);
-        return static_cast<const std::byte*>(at);
-    };
-    const auto *kept = map(1), *unsampled = map(2), *gone = map(3);
-    const auto address = [](const std::byte* at) { return reinterpret_cast<std::uint64_t>(at); };
-    std::vector<CodeRegion> regions;
-    for (const auto* at : {kept, unsampled, gone}) regions.push_back({address(at), {at, page}, "/lib/k.so"});
-    ::munmap(const_cast<std::byte*>(gone), page);
-    const std::vector<std::uint64_t> sampled{address(kept) + page - 1, address(gone)};
-    const auto copies = run::copies_of_sampled(regions, sampled);
-    ::munmap(const_cast<std::byte*>(kept), page);
-    ::munmap(const_cast<std::byte*>(unsampled), page);
-    BOOST_TEST_REQUIRE(copies.size() == 1u);
-    BOOST_TEST(copies[0].address == address(kept));
-    BOOST_TEST(copies[0].path == "/lib/k.so");
-    BOOST_TEST(copies[0].bytes.size() == page);
-    BOOST_TEST((copies[0].bytes.back() == std::byte{1}));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

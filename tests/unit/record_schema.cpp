@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "model/count_fields.hpp"
+#include "model/explanation.hpp"
 #include "model/record_fields.hpp"
 #include "unit/golden.hpp"
 
@@ -178,6 +179,14 @@ BOOST_AUTO_TEST_CASE(the_schema_of_counts_is_the_list_of_their_fields) {
     schema.update(counts);
     for (const char* name : {"count", "texts", "point"}) schema["$defs"][name] = record.at("$defs").at(name);
     test::matches_golden("../../tools/counts.schema.json", pretty(schema) + "\n");
+}
+
+BOOST_AUTO_TEST_CASE(the_schema_of_records_knows_every_limit) {
+    using model::Limit;
+    const Json schema = Json::parse(test::golden("../../tools/record.schema.json"));
+    Json limits = Json::array();
+    for (int i = 0; i <= static_cast<int>(Limit::withdrawn); ++i) limits.push_back(model::name(static_cast<Limit>(i)));
+    BOOST_TEST(schema.at("$defs").at("why").at("properties").at("limit").at("enum") == limits);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -46,6 +46,11 @@ inline model::Limits profile() {
     return out;
 }
 
+inline model::Limits with(model::Limits limits, const std::vector<model::Figure>& more) {
+    limits.figures.insert(limits.figures.end(), more.begin(), more.end());
+    return limits;
+}
+
 /// A record that took so long and declares this.
 inline model::Record record(double seconds, model::WorkInfo work) {
     auto out = test::cell("any", "cell", seconds, test::pocl());

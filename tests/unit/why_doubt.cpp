@@ -156,4 +156,24 @@ BOOST_AUTO_TEST_CASE(a_figure_is_measured_again_by_the_few_cells_that_it_rests_o
     BOOST_TEST(parts("bandwidth.l2.rate").empty());
 }
 
+BOOST_AUTO_TEST_CASE(a_count_of_the_text_proves_no_time_impossible) {
+    const auto r = record(1e-3, {.launches = 1});
+    const auto of = [](const char* id, double seconds, bool simulated) {
+        return model::Bound{id, id, id, seconds, seconds, seconds, "", id, simulated};
+    };
+    model::Explanation e{.bounds = {of("arithmetic", 2e-3, true), of("memory", 0.9e-3, false)}};
+    e.limit = explain::limit_of(e.bounds, *r.time);
+    BOOST_TEST(bool(e.limit == model::Limit::impossible));
+    explain::drop_removed(r, e);
+    BOOST_REQUIRE(e.limiter());
+    BOOST_TEST(e.limiter()->id == "memory");
+    BOOST_TEST(e.unbounded.size() == 1u);
+    // What is declared, or counted as it ran, does.
+    e.bounds = {of("arithmetic", 2e-3, false), of("memory", 0.9e-3, true)};
+    e.limit = explain::limit_of(e.bounds, *r.time);
+    explain::drop_removed(r, e);
+    BOOST_TEST(bool(e.limit == model::Limit::impossible));
+    BOOST_TEST(e.bounds.size() == 2u);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -6,6 +6,7 @@
 #include "app/commandline/command.hpp"
 #include "app/commandline/groups.hpp"
 #include "app/commands/rebuild.hpp"
+#include "app/running/running.hpp"
 #include "app/screen/pager.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"

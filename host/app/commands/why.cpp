@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include "app/choose/choice.hpp"
@@ -19,6 +20,7 @@
 #include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
 #include "core/text.hpp"
+#include "count/simulated.hpp"
 #include "explain/claim_test.hpp"
 #include "explain/counted.hpp"
 #include "explain/doubt.hpp"
@@ -63,6 +65,14 @@ struct Done {
     model::Record record;
     std::string not_counted;  ///< why; empty where it was, or nobody asked
 };
+
+/// Work-items that a device executes together, by its profile; 32 where that does not say.
+unsigned wave_of(const model::Limits& limits) {
+    const auto* width = limits.find("divergence.width.full");
+    return width && width->value >= 1 && width->value <= count::widest_wave
+               ? static_cast<unsigned>(std::lround(width->value))
+               : CountSettings().wave;
+}
 
 /// Times the cells on one device, and adds what was counted of them. A profiler counts behind the last time, because
 /// the next cell is measured while one is taken.
@@ -179,8 +189,11 @@ int run_why(const WhyOptions& asked) {
         request.settings.dumps = binaries.path();
     bool ok = true;
     try {
-        const CellCounts counts(request, all.count_seconds, [&](const std::string& doing) { all.show(doing); });
-        for (const auto& device : devices) ok = explain_all(all, device, measured(all, device, counts)) && ok;
+        for (const auto& device : devices) {
+            const CellCounts counts(request, all.count_seconds, wave_of(request.settings.limits.at(device.selector)),
+                                    [&](const std::string& doing) { all.show(doing); });
+            ok = explain_all(all, device, measured(all, device, counts)) && ok;
+        }
     } catch (const run::Interrupted&) {
         all.clear();
         say("interrupted; " + std::to_string(sink.records().size()) + " finished cell(s) kept");
@@ -196,10 +209,11 @@ Rows<WhyOptions> why_rows() {
         .with(kernel_file_rows())
         .with(text_rows())
         .text("json", "FILE", &WhyOptions::json, "Writes the JSON record of each cell, and a line with its limiter.")
-        .flag("test", &WhyOptions::test,
-              "Tests each named limiter by a change whose effect it predicts; withdraws a claim that fails. The change "
-              "is one of: another value of one axis, half of the work-items, extra multiply-adds, or on NVIDIA fewer "
-              "resident groups. Both cells are compared over arrangements, as by `cllab run --vs`.")
+        .flag(
+            "test", &WhyOptions::test,
+            "Tests each named limiter by a change whose effect it predicts; withdraws a claim that fails. The change "
+            "is another value of one axis, or half of the work-items. Both cells are compared over arrangements, as by "
+            "`cllab run --vs`.")
         .text("dumps", "DIR", &WhyOptions::dumps, "Reads the profile from DIR/<device>/profile.json.")
         .number("count-budget", "SECONDS", {0, 3600, "seconds from 0 to 3600"}, &WhyOptions::count_seconds, "5",
                 "Processor time for counting what a kernel of a file executes, in the simulator Oclgrind. 0 counts "

@@ -21,7 +21,7 @@ std::string key_of(const model::Cell& cell) {
 
 }  // namespace
 
-CellCounts::CellCounts(const run::RunRequest& request, double budget_seconds,
+CellCounts::CellCounts(const run::RunRequest& request, double budget_seconds, unsigned wave,
                        const std::function<void(const std::string&)>& progress) {
     if (budget_seconds <= 0) return;
     CountSettings settings;
@@ -34,6 +34,7 @@ CellCounts::CellCounts(const run::RunRequest& request, double budget_seconds,
     settings.run = request.settings;
     settings.run.dumps.reset();
     settings.budget_seconds = budget_seconds;
+    settings.wave = wave;
     for (const auto& group : request.comparisons)
         for (const auto& cell : group) {
             progress("counting what " + cell.id + " executes");

@@ -14,9 +14,9 @@ namespace cllab::app {
 
 class CellCounts {
 public:
-    /// Simulates each cell of the request for at most so many seconds of the processor; 0: none. The drivers of this
-    /// process's later children are what they were. `progress` is told what is being counted.
-    CellCounts(const run::RunRequest& request, double budget_seconds,
+    /// Simulates each cell of the request for at most so many seconds of the processor; 0: none. `wave`: work-items
+    /// that the device executes together. `progress` is told what is being counted.
+    CellCounts(const run::RunRequest& request, double budget_seconds, unsigned wave,
                const std::function<void(const std::string&)>& progress);
 
     /// Puts the cell's counts into its record, or why there are none.

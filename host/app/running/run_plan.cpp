@@ -1,4 +1,4 @@
-#include "app/commands/run_plan.hpp"
+#include "app/running/run_plan.hpp"
 
 #include <unistd.h>
 

@@ -10,8 +10,8 @@
 
 #include "app/choose/choice.hpp"
 #include "app/choose/request.hpp"
-#include "app/commands/run.hpp"
 #include "app/processes/runner.hpp"
+#include "app/running/running.hpp"
 #include "app/screen/say.hpp"
 #include "app/screen/stdout_guard.hpp"
 #include "core/text.hpp"

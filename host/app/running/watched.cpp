@@ -1,9 +1,8 @@
-#include "app/commands/watched.hpp"
+#include "app/running/watched.hpp"
 
 #include <algorithm>
 
 #include "app/choose/request.hpp"
-#include "app/commands/run.hpp"
 #include "app/files/profile_file.hpp"
 
 namespace cllab::app {

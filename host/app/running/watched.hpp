@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "app/choose/choice.hpp"
-#include "app/commands/run_plan.hpp"
 #include "app/processes/warm_pool.hpp"
+#include "app/running/run_plan.hpp"
 #include "model/plan.hpp"
 
 namespace cllab::app {

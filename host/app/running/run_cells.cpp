@@ -9,13 +9,13 @@
 #include <thread>
 
 #include "app/choose/request.hpp"
-#include "app/commands/run.hpp"
-#include "app/commands/run_plan.hpp"
 #include "app/files/baseline.hpp"
 #include "app/files/sink.hpp"
 #include "app/processes/crash.hpp"
 #include "app/processes/share_out.hpp"
 #include "app/processes/side_by_side.hpp"
+#include "app/running/run_plan.hpp"
+#include "app/running/running.hpp"
 #include "app/screen/html_page.hpp"
 #include "app/screen/progress.hpp"
 #include "app/screen/results.hpp"

@@ -1,0 +1,200 @@
+// Which rows of a table are compared with each other, and what may be called the fastest of them.
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/text.hpp"
+#include "report/records/csv.hpp"
+#include "report/records/json.hpp"
+#include "report/table/ranking.hpp"
+#include "unit/report_tables.hpp"
+
+BOOST_AUTO_TEST_SUITE(report_ranking)
+
+using namespace cllab;
+using model::Record;
+using test::at;
+using test::table;
+
+namespace {
+
+std::vector<std::vector<std::string>> groups(const std::vector<Record>& records) {
+    std::vector<const Record*> rows;
+    for (const auto& r : records) rows.push_back(&r);
+    const auto c = report::compare(rows);
+    std::vector<std::vector<std::string>> out;
+    for (std::size_t i = 0; i < c.rows.size(); ++i) {
+        if (c.group[i] >= out.size()) out.resize(c.group[i] + 1);
+        out[c.group[i]].push_back(c.rows[i]->variant + (c.ranks[i].fastest ? "!" : ""));
+    }
+    return out;
+}
+
+/// What each row is said to be, as "wide 1.56x", in the order of the rows.
+std::vector<std::string> said(const std::vector<Record>& records) {
+    const auto c = report::compare(model::rows_of(records));
+    std::vector<std::string> out;
+    for (std::size_t i = 0; i < c.rows.size(); ++i) {
+        const auto& rank = c.ranks[i];
+        out.push_back(c.rows[i]->variant + (rank.fastest      ? " fastest"
+                                            : rank.indistinct ? " ~"
+                                            : rank.compared   ? " slower"
+                                                              : ""));
+    }
+    return out;
+}
+
+Record of_run(Record r, const std::string& run, std::uint64_t comparison = 0) {
+    r.run.id = run;
+    r.run.order.comparison = comparison;
+    return r;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(axes_that_each_variant_chose_for_itself_do_not_split_a_group) {
+    const auto cell = [](const char* variant, const char* width, const char* items, double s) {
+        return at(test::cell("pitch", variant, s), {{"width", width}, {"items", items}});
+    };
+    // items = width for a, width / 8 for b: both are functions of the swept width.
+    const auto g = groups({cell("a", "1024", "1024", 2), cell("b", "1024", "128", 1), cell("a", "2048", "2048", 3),
+                           cell("b", "2048", "256", 4)});
+    BOOST_REQUIRE(g.size() == 2u);
+    BOOST_TEST(g[0] == (std::vector<std::string>{"a", "b!"}), boost::test_tools::per_element());
+    BOOST_TEST(g[1] == (std::vector<std::string>{"a!", "b"}), boost::test_tools::per_element());
+    // A sweep that both run splits.
+    BOOST_TEST(groups({cell("a", "1024", "1", 2), cell("a", "1024", "2", 1), cell("b", "1024", "1", 2),
+                       cell("b", "1024", "2", 3)})
+                   .size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(an_axis_that_only_some_variants_have_does_not_split_the_comparison) {
+    const std::vector<Record> records{at(test::cell("pad", "runtime", 3e-3), {{"side", "7"}, {"k", "1"}}),
+                                      at(test::cell("pad", "runtime", 2e-3), {{"side", "7"}, {"k", "4"}}),
+                                      at(test::cell("pad", "flat", 1e-3), {{"side", "7"}})};
+    const auto comparison = report::compare({&records[0], &records[1], &records[2]});
+    BOOST_TEST(comparison.ranks[0].ratio == 3, boost::test_tools::tolerance(1e-9));
+    BOOST_TEST(comparison.ranks[1].ratio == 2, boost::test_tools::tolerance(1e-9));
+    BOOST_TEST(comparison.ranks[2].fastest);
+}
+
+BOOST_AUTO_TEST_CASE(the_fastest_is_by_rate_where_the_work_differs) {
+    // The copy takes longer but moves twice the bytes.
+    const auto g = groups({test::moving(test::cell("bandwidth", "read", 1e-3), 1e9, 1e12),
+                           test::moving(test::cell("bandwidth", "copy", 1.5e-3), 2e9, 1e12)});
+    BOOST_TEST(g.at(0).at(1) == "copy!");
+}
+
+BOOST_AUTO_TEST_CASE(what_the_placement_of_buffers_can_make_names_no_fastest) {
+    const auto ranks_of = [](const char* type, double second, double third) {
+        std::vector<Record> records{test::cell("f", "a", 1e-3), test::cell("f", "b", second),
+                                    test::cell("f", "c", third)};  // each +-0.5 %
+        for (auto& record : records) record.device.type = type;
+        return report::compare({&records[0], &records[1], &records[2]}).ranks;
+    };
+    // One process differs by up to 15 % between placements on a CPU: b may be as fast as a, c is not.
+    auto ranks = ranks_of("cpu", 1.11e-3, 1.20e-3);
+    BOOST_TEST(!ranks[0].fastest);
+    BOOST_TEST(ranks[0].indistinct);
+    BOOST_TEST(ranks[1].indistinct);
+    BOOST_TEST(!ranks[2].indistinct);
+    BOOST_TEST(ranks[2].ratio == 1.20, boost::test_tools::tolerance(1e-9));
+    ranks = ranks_of("gpu", 1.11e-3, 1.20e-3);
+    BOOST_TEST(ranks[0].fastest);
+    BOOST_TEST(!ranks[1].indistinct);
+    ranks = ranks_of("gpu", 1.015e-3, 1.20e-3);
+    BOOST_TEST(!ranks[0].fastest);
+    BOOST_TEST(ranks[1].indistinct);
+}
+
+BOOST_AUTO_TEST_CASE(overlapping_intervals_are_not_told_apart_however_far_the_medians) {
+    auto a = test::cell("f", "a", 1e-3), b = test::cell("f", "b", 2e-3);
+    a.device.type = b.device.type = "gpu";
+    b.time->low = 0.9e-3;
+    const auto ranks = report::compare({&a, &b}).ranks;
+    BOOST_TEST(!ranks[0].fastest);
+    BOOST_TEST(ranks[1].indistinct);
+}
+
+BOOST_AUTO_TEST_CASE(a_failed_cell_and_a_cell_alone_are_not_compared) {
+    const auto a = test::cell("f", "a", 1e-3),
+               b = test::failed(test::cell("f", "b", 1), model::Status::timed_out, "60 s");
+    const auto ranks = report::compare({&a, &b}).ranks;
+    BOOST_TEST(!ranks[0].compared);
+    BOOST_TEST(!ranks[1].compared);
+}
+
+BOOST_AUTO_TEST_CASE(below_six_samples_a_row_says_how_many_and_is_not_ranked) {
+    std::vector<Record> records{test::cell("pitch", "wide", 1e-3), test::cell("pitch", "short8", 2e-3),
+                                test::cell("pitch", "struct", 3e-3)};
+    records[0].time->n = 5;
+    const auto page = table(records);
+    std::map<std::string, std::string> rows;
+    for (const auto& line : split(page, '\n'))
+        for (const auto& record : records)
+            if (line.find(record.id) != std::string::npos) rows[record.variant] = line;
+    BOOST_TEST(rows["wide"].find("n = 5") != std::string::npos, page);
+    BOOST_TEST(rows["wide"].find("fastest") == std::string::npos, page);
+    BOOST_TEST(rows["wide"].find('%') == std::string::npos, page);
+    BOOST_TEST(rows["short8"].find("fastest") != std::string::npos, page);
+    BOOST_TEST(rows["struct"].find("1.50x") != std::string::npos, page);
+    records[1].time->n = 5;
+    records[2].time->n = 5;
+    BOOST_TEST(table(records).find("vs best") == std::string::npos);
+    BOOST_TEST(report::to_json_line(records[0]).find("\"low\"") == std::string::npos);
+    BOOST_TEST(split(report::to_csv_line(records[0]), ',')[11] == "");  // low_s
+}
+
+BOOST_AUTO_TEST_CASE(only_what_took_turns_is_ranked) {
+    using Said = std::vector<std::string>;
+    const auto wide = test::cell("pitch", "wide", 547e-6), loop = test::cell("pitch", "loop", 853e-6),
+               other = test::cell("pitch", "short8", 1400e-6);
+    BOOST_TEST(said({of_run(wide, "a"), of_run(loop, "a")}) == (Said{"wide fastest", "loop slower"}));
+    BOOST_TEST(said({of_run(wide, "a"), of_run(loop, "b")}) == (Said{"wide", "loop"}));
+    BOOST_TEST(said({of_run(wide, "a", 0), of_run(loop, "a", 1)}) == (Said{"wide", "loop"}));
+    auto late = of_run(loop, "a");
+    late.time->batch = 2;
+    BOOST_TEST(said({of_run(wide, "a"), late}) == (Said{"wide", "loop"}));
+    auto old = wide, older = loop;
+    old.schema = older.schema = 1;
+    BOOST_TEST(said({old, older}) == (Said{"wide", "loop"}));
+    // Each run has its own ranks, and the table says so.
+    const std::vector<Record> two{of_run(wide, "b"), of_run(other, "b"), of_run(loop, "a"), of_run(other, "a")};
+    BOOST_TEST(said(two) == (Said{"wide fastest", "short8 slower", "loop fastest", "short8 slower"}));
+    BOOST_TEST(table(two).find("took turns in one run") != std::string::npos);
+    BOOST_TEST(table({two[0], two[1]}).find("took turns in one run") == std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_row_that_did_not_have_its_cores_is_not_ranked) {
+    auto wide = test::cell("pitch", "wide", 1e-3, test::pocl()), loop = test::cell("pitch", "loop", 3e-3, test::pocl()),
+         other = test::cell("pitch", "short8", 6e-3, test::pocl());
+    BOOST_TEST(said({wide, loop, other}).front() == "wide fastest");
+    wide.time->cores = 1.06;
+    wide.time->waited = 0.9;
+    BOOST_TEST(said({wide, loop, other}) == (std::vector<std::string>{"wide", "loop fastest", "short8 slower"}));
+    loop.time->cores = 1.06;
+    loop.time->waited = 0.9;
+    BOOST_TEST(said({wide, loop, other}) == (std::vector<std::string>{"wide", "loop", "short8"}));
+}
+
+BOOST_AUTO_TEST_CASE(what_the_machine_was_seen_to_vary_by_names_no_fastest) {
+    const auto rows = [](double reference, double cores) {
+        auto a = test::cell("pitch", "wide", 1e-3, test::pocl()),
+             b = test::cell("pitch", "loop", 1.19e-3, test::pocl());
+        for (auto* r : {&a, &b}) {
+            r->time->reference_spread = reference;
+            r->time->cores = cores;
+            r->time->waited = 2 - cores;
+            r->host.threads = 2;
+        }
+        return std::vector<Record>{a, b};
+    };
+    BOOST_TEST(said(rows(0.01, 2)).front() == "wide fastest");
+    BOOST_TEST(said(rows(0.08, 2)).front() == "wide ~");
+    BOOST_TEST(said(rows(0.01, 1.84)).front() == "wide ~");
+    BOOST_TEST(table(rows(0.08, 2)).find("can make 24 % here") != std::string::npos, table(rows(0.08, 2)));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

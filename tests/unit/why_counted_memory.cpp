@@ -1,0 +1,140 @@
+// Times that a cell cannot beat by the sectors, banks and atomics that were counted of its launch.
+#include <boost/test/unit_test.hpp>
+
+#include "unit/why_counted.hpp"
+
+BOOST_AUTO_TEST_SUITE(why_counted_memory)
+
+using namespace cllab;
+using namespace test::why;
+
+namespace {
+
+/// A launch of which each work-item adds to the same word once.
+Counts adding_to_one_word() {
+    auto out = launch(1000);
+    out.global_atomics = {each(1), each(1.0 / 32), each(1)};
+    out.global_atomics.addresses = 1;
+    return out;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(memory_is_bounded_by_the_different_bytes_that_all_groups_touch) {
+    const double groups = 1e6, bytes = groups * 256 * 32;
+    const auto e = explained(counted(1.05 * bytes / 4e12, launch(groups, 128, 128),
+                                     {.bytes = bytes, .assumed = true, .read = bytes / 2, .footprint = bytes}));
+    BOOST_TEST(bound(e, "memory").seconds == (bytes - 32 * MiB) / 4e12, is_close);
+    BOOST_TEST(bound(e, "memory").figure == "bandwidth.copy");
+    BOOST_REQUIRE(e.limiter());
+    BOOST_TEST(e.limiter()->id == "memory");
+    // A buffer that is hardly touched counts for what is touched of it.
+    const auto little =
+        explained(counted(1e-3, launch(groups, 128, 128),
+                          {.bytes = 100 * bytes, .assumed = true, .read = 50 * bytes, .footprint = 100 * bytes}));
+    BOOST_TEST(bound(little, "memory").seconds == (bytes - 32 * MiB) / 4e12, is_close);
+    // Groups that read the same data touch no more than the buffers have.
+    const auto shared =
+        explain::distinct(launch(groups, 128, 128), {.bytes = bytes / 2, .assumed = true, .read = bytes / 8});
+    BOOST_TEST(shared.read == bytes / 8, is_close);
+}
+
+BOOST_AUTO_TEST_CASE(what_all_groups_read_passes_once_for_each_unit_that_holds_it) {
+    auto counts = launch(1000, 0, 8);
+    for (auto& f : counts.footprint) f.read_sectors = 1024 + f.groups * 16;
+    const auto near = explain::beyond(counts, 128 * KiB, 100), far = explain::beyond(counts, 16 * KiB, 100);
+    BOOST_TEST(near.read == 32 * (1024 * 100 + 16 * 1000.0), is_close);
+    BOOST_TEST(far.read == 32 * (1024 * 1000 + 16 * 1000.0), is_close);
+    BOOST_TEST(near.written == 32 * 8 * 1000.0, is_close);
+}
+
+BOOST_AUTO_TEST_CASE(stores_that_touch_a_sector_each_are_bounded_by_the_rate_of_sectors) {
+    const double groups = 65536;
+    auto counts = launch(groups, 32, 256);
+    counts.writes.least_sectors = each(4.0 / 32);
+    const double seconds = groups * 256 / 80e9;
+    const auto r = counted(1.1 * seconds, counts);
+    const auto e = explained(r);
+    BOOST_TEST(bound(e, "l2").seconds == seconds, is_close);
+    BOOST_REQUIRE(e.limiter());
+    BOOST_TEST(e.limiter()->name == "L2, partial sectors");
+    BOOST_TEST(e.limiter()->how.find("counted by simulation of 4 of 65536 groups") != std::string::npos);
+    BOOST_TEST(explain::advice(r, e) ==
+               "Stores move 32 bytes for 4 used: 8 times the sectors of neighbours side by side.");
+    // Side by side they are a stream, and nothing is to be said of them.
+    BOOST_TEST(bound(explained(counted(1e-3, launch(groups))), "l2").seconds == groups * 32 * 32 / 8e12, is_close);
+}
+
+BOOST_AUTO_TEST_CASE(loads_that_a_compiler_may_keep_in_registers_prove_nothing_impossible) {
+    auto counts = launch(1000);
+    counts.reads.sectors = each(1000);  // each of its sectors again and again
+    const auto e = explained(counted(1e-5, counts));
+    BOOST_TEST(bool(e.limit != model::Limit::impossible));
+    BOOST_TEST(bound(e, "l1").seconds <= 1e-5);
+}
+
+BOOST_AUTO_TEST_CASE(lanes_that_meet_in_a_bank_take_turns) {
+    auto counts = launch(10000);
+    counts.local = {each(64), each(1), each(256), each(4)};
+    counts.local_reads = {each(2), each(16), each(2), 8};
+    const double seconds = 256.0 * 10000 * 16 * 128 / 25e12;
+    const auto r = counted(1.1 * seconds, counts);
+    const auto e = explained(r);
+    BOOST_TEST(bound(e, "local").seconds == seconds, is_close);
+    BOOST_TEST(bound(e, "local").name == "local memory, bank conflicts");
+    BOOST_TEST(explain::advice(r, e) == "Conflicts make local memory take 8 times as many turns as without.");
+    counts.local_reads.ways = each(2);
+    BOOST_TEST(bound(explained(counted(1e-3, counts)), "local").name == "local memory bandwidth");
+}
+
+BOOST_AUTO_TEST_CASE(atomics_are_bounded_by_the_addresses_that_they_go_to) {
+    auto counts = adding_to_one_word();
+    counts.global_atomics.most_in_group = 256;
+    const auto r = counted(1.1 * 256000 / 1e9, counts, {.footprint = 1 * MiB});
+    const auto e = explained(r);
+    BOOST_TEST(bound(e, "atomics").seconds == 256000 / 1e9, is_close);
+    BOOST_REQUIRE(e.limiter());
+    BOOST_TEST(explain::advice(r, e) ==
+               "256 of a group's 256 atomics meet on one address; a sum in local memory would make one of them.");
+    // Addresses that no two atomics of the counted groups share are as many more in the others.
+    counts.global_atomics.addresses = 1024;
+    BOOST_TEST(bound(explained(counted(1, counts, {.footprint = 1 * MiB})), "atomics").seconds == 256000 / 400e9,
+               is_close);
+}
+
+BOOST_AUTO_TEST_CASE(a_compiler_may_join_the_atomics_of_a_wave_on_one_address) {
+    auto counts = adding_to_one_word();
+    // Faster than the rate of all of them, slower than one of each wave.
+    const double all = 256000 / 1e9;
+    const auto joined = explained(counted(1.1 * all / 32, counts));
+    BOOST_TEST(bound(joined, "atomics").seconds == all / 32, boost::test_tools::tolerance(0.02));  // the rate's own
+    BOOST_REQUIRE(joined.limiter());
+    BOOST_TEST(joined.limiter()->id == "atomics");
+    BOOST_TEST(bound(explained(counted(1.1 * all, counts)), "atomics").seconds == all, is_close);
+    // Lanes with an address each leave nothing to join.
+    counts.global_atomics.turns = each(1.0 / 32);
+    BOOST_TEST(bool(explained(counted(1.1 * all / 32, counts)).limit == model::Limit::impossible));
+}
+
+BOOST_AUTO_TEST_CASE(local_atomics_go_to_as_many_addresses_as_one_group_has) {
+    const auto limits = with(gpu(), {figure("atomic.local.one", "local atomics, one address", "op/s", 1e11),
+                                     figure("atomic.local.32", "local atomics, 32 addresses", "op/s", 3e12)});
+    auto counts = launch(1000);
+    counts.local_atomics = {each(1), each(1.0 / 32), each(4.0 / 32)};
+    counts.local_atomics.addresses = 32;
+    const auto e = explain::explain(counted(1, counts), limits);
+    BOOST_TEST(bound(e, "local_atomics").seconds == 256000 / 3e12, is_close);
+}
+
+BOOST_AUTO_TEST_CASE(the_two_largest_differences_of_counts_are_a_sentence) {
+    auto a = launch(100, 32, 256), b = launch(100, 32, 32);
+    a.id = "rows";
+    b.id = "tile";
+    BOOST_TEST(explain::difference(a, b) == "Counted: 4.5 times the sectors of global memory in rows against tile.");
+    b.barriers = each(1);
+    BOOST_TEST(explain::difference(a, b) ==
+               "Counted: barriers only in tile, and 4.5 times the sectors of global memory in rows.");
+    BOOST_TEST(explain::difference(a, a) == "rows and rows execute alike, within a tenth.");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,176 @@
+// Times that a cell cannot beat by the operations and chains that were counted of its launch, and by its groups.
+#include <boost/test/unit_test.hpp>
+
+#include "unit/why_counted.hpp"
+
+BOOST_AUTO_TEST_SUITE(why_counted_operations)
+
+using namespace cllab;
+using namespace test::why;
+
+BOOST_AUTO_TEST_CASE(arithmetic_of_each_type_is_bounded_by_its_own_peak) {
+    auto counts = launch(10000);
+    compute(counts, Operation::float_fma, 400, 64);
+    compute(counts, Operation::float_add, 4);
+    const double seconds = 2.0 * 400 * 256 * 10000 / 32e12;
+    const auto e = explained(counted(1.1 * seconds, counts));
+    BOOST_TEST(bound(e, "arithmetic").seconds == seconds, is_close);
+    BOOST_REQUIRE(e.limiter());
+    BOOST_TEST(e.limiter()->name == "double arithmetic");
+}
+
+BOOST_AUTO_TEST_CASE(few_groups_have_few_units) {
+    auto counts = launch(2);
+    compute(counts, Operation::float_function, 1000, 32, "exp");
+    // 50 times as long as on all of the 100 units.
+    BOOST_TEST(bound(explained(counted(1, counts)), "functions").seconds == 50 * 512 * 1000 / 1e12, is_close);
+}
+
+BOOST_AUTO_TEST_CASE(products_and_sums_may_be_one_instruction_each_or_joined) {
+    auto counts = launch(10000);
+    compute(counts, Operation::float_add, 100);
+    compute(counts, Operation::float_multiply, 100);
+    const double both = 2.0 * 200 * 256 * 10000 / 64e12;
+    BOOST_TEST(bound(explained(counted(1.1 * both, counts)), "arithmetic").seconds == both, is_close);
+    // A time of less than the two apart can only be that of the two joined.
+    const auto joined = bound(explained(counted(0.55 * both, counts)), "arithmetic");
+    BOOST_TEST(joined.seconds == both / 2 / 1.01, is_close);
+    BOOST_TEST(joined.how.find("lowered to what the compiler cannot join") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(lanes_that_wait_for_others_take_as_long) {
+    auto counts = launch(10000);
+    compute(counts, Operation::float_fma, 400);
+    const double seconds = 2.0 * 400 * 256 * 10000 / 64e12;
+    counts.lanes_active = 0.5;
+    const auto r = counted(2.2 * seconds, counts);
+    const auto e = explained(r);
+    BOOST_TEST(bound(e, "arithmetic").seconds == 2 * seconds, is_close);
+    BOOST_TEST(explain::advice(r, e) == "Of a wave's lanes 50 % are active on average: neighbours go different ways.");
+    // A CPU's work-items wait for no other.
+    auto cpu = r;
+    cpu.device.type = "cpu";
+    BOOST_TEST(bound(explained(cpu), "arithmetic").seconds == seconds, is_close);
+}
+
+BOOST_AUTO_TEST_CASE(a_function_is_bounded_by_its_own_rate_and_one_without_a_rate_is_missing) {
+    auto counts = launch(10000);
+    compute(counts, Operation::float_function, 32, 32, "exp");
+    compute(counts, Operation::float_function, 32, 32, "pow");
+    compute(counts, Operation::integer_divide, 10, 64);
+    const auto e = explained(counted(1e-3, counts));
+    BOOST_TEST(bound(e, "functions").seconds == 32.0 * 256 * 10000 / 1e12, is_close);
+    BOOST_TEST(std::ranges::count(e.missing, "math.rate.pow.medium") == 1);
+    BOOST_TEST(std::ranges::count(e.missing, "integer.rate.divide.64") == 1);
+    BOOST_TEST(why_not(e, "64-bit division") == "the profile has no rate of it");
+}
+
+BOOST_AUTO_TEST_CASE(a_chain_is_waited_for_as_often_as_groups_follow_each_other) {
+    auto counts = launch(1);
+    counts.path = {1000, 0, 2000, 0};
+    compute(counts, Operation::float_fma, 2000);
+    const double seconds = 1000 * 16e-9 + 2000 * 2e-9;  // its 2 KiB lie in the first level
+    const auto e = explained(counted(1.1 * seconds, counts));
+    BOOST_TEST(bound(e, "latency").seconds == seconds, is_close);
+    BOOST_REQUIRE(e.limiter());
+    BOOST_TEST(e.limiter()->name == "L1 latency");
+    // A unit has room for ten groups of 256, so that 4000 groups are four rounds.
+    auto many = launch(4000, 0, 1);
+    many.path = {0, 100, 0, 0};
+    BOOST_TEST(bound(explained(counted(1, many)), "latency").seconds == 4 * 100 * 12e-9, is_close);
+    auto far = launch(100000);
+    far.path = {3, 0, 0, 0};
+    BOOST_TEST(bound(explained(counted(1, far)), "latency").seconds == 100 * 3 * 350e-9, is_close);
+}
+
+BOOST_AUTO_TEST_CASE(a_core_goes_through_the_work_items_of_a_group_unless_it_looks_ahead_to_the_next) {
+    const auto of = [](double steps, double lanes) {
+        auto counts = launch(1);
+        counts.group_items = counts.items = counts.counted_items = 64;
+        counts.path = {0, 0, steps, 0};
+        compute(counts, Operation::float_fma, steps);
+        // Two copies of the loop, of three instructions each.
+        model::HotBlock block{.share = 0.45, .instructions = 3, .elements = {{"float", lanes}}};
+        if (lanes > 1) block.classes = {{"vector_256", 3}};
+        return explain::explain(on_cpu(counts, {block, block}), profile());
+    };
+    BOOST_TEST(bound(of(20000, 1), "latency").seconds == (1 - 0.5 / 60) * 64 * 20000 * 1.3e-9, is_close);
+    BOOST_TEST(bound(of(20000, 8), "latency").seconds == (1 - 0.5 / 60) * 8 * 20000 * 1.3e-9, is_close);
+    BOOST_TEST(why_not(of(400, 1), "latency") == "a core works on several work-items at once");
+    // Of code that was not seen running it is not said that it does.
+    auto counts = launch(1);
+    counts.path = {0, 0, 20000, 0};
+    BOOST_TEST(why_not(explain::explain(on_cpu(counts, {}), profile()), "latency") ==
+               "how many work-items a core works on at once is not known");
+}
+
+BOOST_AUTO_TEST_CASE(functions_are_in_a_chain_that_has_nearly_all_operations) {
+    const auto limits = with(gpu(), {figure("math.latency.sqrt.medium", "sqrt latency", "s", 20e-9)});
+    auto counts = launch(1);
+    counts.path = {0, 0, 2000, 0};
+    compute(counts, Operation::float_add, 1000);
+    compute(counts, Operation::float_function, 1000, 32, "sqrt");
+    const auto seconds = [&] { return bound(explain::explain(counted(1, counts), limits), "latency").seconds; };
+    BOOST_TEST(seconds() == 1000 * 2e-9 + 1000 * 20e-9, is_close);
+    counts.path.arithmetic = 1000;  // the other chains run beside this one
+    BOOST_TEST(seconds() == 1000 * 2e-9, is_close);
+}
+
+BOOST_AUTO_TEST_CASE(a_hot_block_runs_as_often_as_its_operations_add_up_to_the_counted_ones) {
+    const auto limits = with(profile(), {figure("issue.rate", "instruction rate", "instr/s", 10e9)});
+    auto counts = launch(1000);
+    compute(counts, Operation::float_fma, 64);
+    auto r = on_cpu(counts, {{.share = 0.95, .instructions = 20, .elements = {{"float", 32}}}});
+    BOOST_TEST(bound(explain::explain(r, limits), "issue").seconds == 256000.0 * 64 / 32 * 20 / 10e9, is_close);
+    r.hot->blocks.front().share = 0.5;
+    BOOST_TEST(why_not(explain::explain(r, limits), "instruction issue") ==
+               "how often the hot block runs is not known");
+}
+
+BOOST_AUTO_TEST_CASE(groups_of_few_work_items_are_named_with_what_would_be_fewer) {
+    auto counts = launch(1e6, 1, 1);
+    counts.group_items = 1;
+    counts.items = 1e6;
+    const auto r = counted(1e6 / 1.6e9, counts);
+    const auto e = explained(r);
+    BOOST_REQUIRE(e.limiter());
+    BOOST_TEST(e.limiter()->id == "groups");
+    BOOST_TEST(explain::advice(r, e) == "The groups are of size 1; of size 256 there are 256 times fewer to start.");
+}
+
+BOOST_AUTO_TEST_CASE(a_busy_pipe_is_the_arithmetic_that_it_executes_and_what_is_issued_is_that) {
+    auto counts = launch(10000);
+    compute(counts, Operation::float_fma, 400);
+    const double seconds = 2.0 * 400 * 256 * 10000 / 64e12;
+    auto r = counted(1.1 * seconds, counts);
+    r.counters = {{"gpu__time_duration.sum", "ns", 1.1e9 * seconds},
+                  {"sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active", "%", 95},
+                  {"l1tex__throughput.avg.pct_of_peak_sustained_active", "%", 12}};
+    const auto e = explained(r);
+    BOOST_REQUIRE(e.limiter());
+    BOOST_TEST(e.limiter()->name == "float arithmetic");
+    BOOST_TEST(e.limiter()->seconds == 0.95 * r.time->median, is_close);
+    BOOST_TEST(bound(e, "l1").seconds == 0.12 * 1.1 * seconds, is_close);
+    // A pipe that is busy with what has no count of its own is named itself.
+    r.counters[1].name = "sm__inst_executed_pipe_alu.avg.pct_of_peak_sustained_active";
+    r.counts = std::make_shared<const Counts>(launch(10000));
+    const auto other = explained(r);
+    BOOST_REQUIRE(other.limiter());
+    BOOST_TEST(other.limiter()->name == "instructions of pipe alu");
+}
+
+BOOST_AUTO_TEST_CASE(divisions_that_the_hot_block_has_none_of_are_done_once_for_all) {
+    const auto limits = with(profile(), {figure("integer.rate.divide.32", "32-bit integer divide", "op/s", 1e9)});
+    auto counts = launch(1000);
+    compute(counts, Operation::integer_divide, 1);
+    auto r = on_cpu(counts, {{.share = 0.95, .instructions = 20}});
+    const auto has = [&] {
+        const auto e = explain::explain(r, limits);
+        return std::ranges::any_of(e.bounds, [](const auto& b) { return b.id == "division"; });
+    };
+    BOOST_TEST(!has());
+    r.hot->blocks.front().elements["division"] = 1;
+    BOOST_TEST(has());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
