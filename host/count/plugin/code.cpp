@@ -224,7 +224,8 @@ void Code::describe(Instruction& out, const llvm::Instruction& instruction) {
     const bool no_access = loads_argument(instruction);
     out.goes_on = !no_access && goes_on(instruction);
     out.weight = no_access || out.goes_on ? 0 : weight_of(instruction);
-    out.memory = !no_access && !out.goes_on && instruction.mayReadOrWriteMemory();  // of calls, whatever a pointer lets them access
+    // Of calls, whatever a pointer lets them access.
+    out.memory = !no_access && !out.goes_on && instruction.mayReadOrWriteMemory();
     out.constant = llvm::any_of(instruction.operands(), [](const auto& operand) { return is_constant(operand); });
     bool is_operation = false;
     const auto kind = operation_of(instruction, is_operation);
