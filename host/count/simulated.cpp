@@ -76,11 +76,8 @@ Accesses accesses(const Groups& groups, const char* key) {
     return {groups.amount(key, 0), groups.amount(key, 1), groups.amount(key, 2), groups.amount(key, 3)};
 }
 
-SectorRequests sectors(const Groups& groups, const char* key) {
-    return {groups.amount(key, 0), groups.amount(key, 1), groups.amount(key, 2), groups.most(key, 3)};
-}
-
-BankRequests ways(const Groups& groups, const char* key) {
+template <class Requests>
+Requests requests(const Groups& groups, const char* key) {
     return {groups.amount(key, 0), groups.amount(key, 1), groups.amount(key, 2), groups.most(key, 3)};
 }
 
@@ -96,8 +93,7 @@ Atomics atomics(const Groups& groups, const char* key, std::size_t place, const 
 Chain chain(const Json& j) { return {j.at(0), j.at(1), j.at(2), j.at(3)}; }
 
 Operation operation_named(const std::string& text) {
-    for (int i = 0; i <= static_cast<int>(Operation::conversion); ++i)
-        if (const auto kind = static_cast<Operation>(i); text == name(kind)) return kind;
+    if (const auto kind = operation_from(text)) return *kind;
     throw Error(Blame::result, "the plugin counted an operation '" + text + "' that this cllab does not know");
 }
 
@@ -177,10 +173,10 @@ Counts read_simulated(std::string_view text) {
         out.issued = groups.amount("issued");
         const double slots = out.issued.mean * out.wave;
         out.lanes_active = slots > 0 ? out.instructions.mean / slots : 1;
-        out.reads = sectors(groups, "reads");
-        out.writes = sectors(groups, "writes");
-        out.local_reads = ways(groups, "local_reads");
-        out.local_writes = ways(groups, "local_writes");
+        out.reads = requests<SectorRequests>(groups, "reads");
+        out.writes = requests<SectorRequests>(groups, "writes");
+        out.local_reads = requests<BankRequests>(groups, "local_reads");
+        out.local_writes = requests<BankRequests>(groups, "local_writes");
         out.global_atomics = atomics(groups, "global_atomics", 0, j.at("global_addresses"));
         out.local_atomics = atomics(groups, "local_atomics", 1, j.at("local_addresses"));
         out.barriers = groups.amount("barriers");

@@ -57,7 +57,6 @@ LaunchedOnce launch_once(device::Session& session, const Settings& settings, con
         }
         state.setup = set_up(*cell.experiment,
                              {*cell.variant, cell.point, as, settings.seed, settings.files, 0, &instruments.data()});
-        out.point = state.setup.point;
         choose_groups(state.setup, out.assumed);
         build(state);
         if (state.record.status != Status::ok) return;

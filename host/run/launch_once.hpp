@@ -12,7 +12,6 @@ namespace cllab::run {
 struct LaunchedOnce {
     model::Status status = model::Status::ok;
     std::string reason;  ///< of any other status
-    model::Point point;  ///< what every axis became
     std::size_t launches = 0;
     std::vector<std::string> assumed{};  ///< what nobody stated, in words: "groups of 256 work-items"
 };

@@ -18,6 +18,7 @@
 #include "core/text.hpp"
 #include "count/simulated.hpp"
 #include "inspect/tools/tool.hpp"
+#include "report/records/json.hpp"
 #include "report/table/counts.hpp"
 
 namespace cllab::app {

@@ -195,7 +195,7 @@ void complete(const model::Cell& cell, const Heard& heard, const Said& said, Sim
 }
 
 model::CountGrowth growth_of(const model::Counts& c) {
-    return {c.point, c.items, c.instructions.mean, flops(c), asked_bytes(c), moved_bytes(c) / 32, distinct_bytes(c)};
+    return {c.point, c.instructions.mean, flops(c), asked_bytes(c)};
 }
 
 }  // namespace
