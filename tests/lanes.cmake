@@ -27,7 +27,7 @@ if(Python3_Interpreter_FOUND)
   cllab_script(cli_hostile LABEL cli SCRIPT cli/test_hostile.py ARGS --pending files points)
   cllab_script(cli_large LABEL cli SCRIPT cli/test_large.py)
   # Kernels that misbehave: sanitized_faults. What drivers and signals do to a process is asked of the program as it is shipped.
-  cllab_script(cli_faults LABEL cli SCRIPT cli/test_faults.py ARGS Drivers Ends)
+  cllab_script(cli_drivers LABEL cli SCRIPT cli/test_drivers.py)
   cllab_script(cli_sweep LABEL cli SCRIPT cli/test_sweep.py)
   cllab_script(cli_setup LABEL cli SCRIPT cli/test_setup.py)
   cllab_script(cli_points LABEL cli SCRIPT cli/test_points.py)
@@ -92,7 +92,7 @@ if(NOT CLLAB_SANITIZE AND Python3_Interpreter_FOUND)
   set_tests_properties(sanitized_unit PROPERTIES LABELS sanitized TIMEOUT 1200)
   add_test(NAME sanitized_session COMMAND ${sanitized}/tests/device/cllab_device_tests --report_level=short)
   set_tests_properties(sanitized_session PROPERTIES LABELS sanitized TIMEOUT 1200)
-  cllab_script(sanitized_faults LABEL sanitized SCRIPT cli/test_faults.py ARGS Faults PROGRAMS ${sanitized})
+  cllab_script(sanitized_faults LABEL sanitized SCRIPT cli/test_faults.py PROGRAMS ${sanitized})
   cllab_script(sanitized_panel LABEL sanitized SCRIPT cli/test_panel.py PROGRAMS ${sanitized})
   cllab_script(sanitized_device LABEL sanitized SCRIPT device/test_kernels.py ARGS tiny PROGRAMS ${sanitized})
   # A family of each shape: one launch, images and pictures, steps, transfers, slopes, a reference kernel and local memory, atomics.
@@ -116,7 +116,7 @@ endif()
 # The longest first, or the last one keeps one core busy while the others have nothing to do: seconds of a core with cold caches of
 # compiled kernels. After a first run CTest goes by what it measured itself.
 set(costs sanitized_build 530 device_rusticl 80 device_pocl 230 sanitized_unit 90 device_opt_disable 110 fuzz 40 isa 130
-  cli_kernel_files 130 cli_regress 120 cllab_unit 60 cli_faults 50 sanitized_faults 50 cli_studies 40 sanitized_device 30)
+  cli_kernel_files 130 cli_regress 120 cllab_unit 60 cli_drivers 50 sanitized_faults 50 cli_studies 40 sanitized_device 30)
 while(costs)
   list(POP_FRONT costs name cost)
   if(TEST ${name})

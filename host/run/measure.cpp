@@ -98,7 +98,7 @@ std::optional<bool> same_time(std::span<const double> fresh, std::span<const dou
 }
 
 Plausible plausible(const model::Timing& time, bool may_be_free) {
-    if (std::isfinite(time.median) && may_be_free && time.low <= 0 && time.high >= 0) return Plausible::nothing;
+    if (std::isfinite(time.median) && may_be_free && time.low <= 0) return Plausible::nothing;
     return std::isfinite(time.median) && time.median > 0 ? Plausible::yes : Plausible::no;
 }
 

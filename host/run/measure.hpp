@@ -71,7 +71,8 @@ std::optional<bool> same_time(std::span<const double> fresh, std::span<const dou
 
 enum class Plausible { yes, nothing, no };
 /// Whether a time can be that of work which was done: no, when it is zero or below; nothing, when the work
-/// `may_be_free` and the interval of its time reaches above zero.
+/// `may_be_free` and its time is not told from zero. The difference of two times that drift apart may lie below zero
+/// with its whole interval.
 Plausible plausible(const model::Timing& time, bool may_be_free);
 
 /// How the reason of a record begins that is wrong_result because the difference of its two times cannot be: no

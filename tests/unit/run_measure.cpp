@@ -92,7 +92,8 @@ BOOST_AUTO_TEST_CASE(a_time_of_zero_or_below_cannot_be_but_a_baseline_may_cost_n
     BOOST_TEST((plausible(around(0), false) == Plausible::no));
     BOOST_TEST((plausible(around(-1e-12), true) == Plausible::nothing));
     BOOST_TEST((plausible(around(1e-12), true) == Plausible::nothing));
-    BOOST_TEST((plausible(around(-2e-9), true) == Plausible::no));
+    // Its whole interval below zero: a launch that costs 0.3 us more or less than its neighbours, on a busy machine.
+    BOOST_TEST((plausible(around(-2e-9), true) == Plausible::nothing));
     BOOST_TEST((plausible(around(2e-9), true) == Plausible::yes));
     BOOST_TEST((plausible(to_timing(std::vector<double>{NAN, NAN}), true) == Plausible::no));
     cllab::model::Record record;

@@ -100,6 +100,7 @@ BOOST_AUTO_TEST_CASE(a_core_goes_through_the_work_items_of_a_group_unless_it_loo
     // Of code that was not seen running it is not said that it does.
     auto counts = launch(1);
     counts.path = {0, 0, 20000, 0};
+    compute(counts, Operation::float_fma, 20000);
     BOOST_TEST(why_not(explain::explain(on_cpu(counts, {}), profile()), "latency") ==
                "how many work-items a core works on at once is not known");
 }

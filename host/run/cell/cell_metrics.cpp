@@ -54,8 +54,9 @@ bool fill_metrics(CellState& state, Sampling& sampling) {
     inspect::learn_groups(state.record.work, state.ran, state.subject->first().global());
     if (is_real == Plausible::nothing) {
         state.warn(Warning::no_cost, "between " + format_significant(timing.low, 2) + " and " +
-                                         format_significant(timing.high, 2) +
-                                         " s per step, indistinguishable from zero");
+                                         format_significant(timing.high, 2) + " s per step, " +
+                                         (timing.high < 0 ? "below zero, so it is less than the noise"
+                                                          : "indistinguishable from zero"));
         return true;
     }
     add_rates(state);
