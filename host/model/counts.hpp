@@ -17,7 +17,7 @@ struct Amount {
 };
 
 enum class Operation {
-    float_add,       ///< and subtraction
+    float_add,       ///< and subtraction; a negation is none
     float_multiply,  ///< without an addition
     float_fma,       ///< multiply-add, one operation here and two FLOP; fused or left to the compiler (mad, fmuladd)
     float_divide,

@@ -111,6 +111,12 @@ kernel void quarters(global int* b) {
     switch (i & 3) { case 0: s = i * 3; break; case 1: s = i * 5; break; case 2: s = i / 3; break; }
     b[i] = s;
 }
+kernel void subtracts(global const float* a, global float* b) {
+    int i = get_global_id(0); b[i] = -(b[i] - a[i] * a[i]) - 1; }
+kernel void says(global float* b) { int i = get_global_id(0); b[i] = i; if (i == 0) printf("said %d\n", i); }
+struct sixteen { int of[16]; };
+kernel void through_private(global const struct sixteen* a, global int* b) {
+    int i = get_global_id(0) / 16; struct sixteen own = a[i]; b[i] = own.of[i & 15]; }
 kernel void shared(global const float* a, global float* b) { b[get_global_id(0)] = a[0]; }
 kernel void whole(global float* b) { b[get_global_id(0)] = 1; }
 """
@@ -123,7 +129,8 @@ global 64,64
 kernel void pixels(read_only image2d_t in, global float* out) {
     const sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;
     int x = get_global_id(0), y = get_global_id(1);
-    out[y * 64 + x] = read_imagef(in, s, (int2)(x, y)).x;
+    out[y * 64 + x] = read_imagef(in, s, (int2)(x, y)).x + read_imagef(in, s, (int2)(x + 1, y)).x +
+                      read_imagef(in, s, (int2)(x + 2, y)).x;
 }
 """
 
@@ -204,9 +211,18 @@ class Count(lab.LabTest):
         for kernel in found:
             self.assertEqual(found[kernel]["global"]["store_bytes"]["mean"], 4, kernel)
         self.assertEqual(found["pointers"]["private"]["store_bytes"]["mean"], 4)
-        self.assertEqual([found["copied"]["local"][of]["mean"] for of in ("load_bytes", "store_bytes")], [4, 4])
+        copied = found["copied"]
+        self.assertEqual([copied["local"][of]["mean"] for of in ("load_bytes", "store_bytes")], [4, 4])
+        self.assertEqual((copied["private"]["loads"]["mean"], copied["private"]["stores"]["mean"]), (0, 0), "its event")
         self.assertEqual(found["meets"]["barriers"]["mean"], 2)
         self.assertEqual(self.operations(found["meets"])["float_multiply", 32, ""], 2)
+
+    def test_a_negation_is_part_of_another_operation(self):
+        operations = self.operations(self.of("subtracts")["subtracts"])
+        self.assertEqual((operations["float_add", 32, ""], operations["float_fma", 32, ""]), (1, 1))
+
+    def test_what_is_printed_is_no_constant_memory(self):
+        self.assertEqual(self.of("says")["says"]["constant"]["loads"]["mean"], 0)
 
     def test_constant_memory_is_not_global_memory(self):
         counts = self.of("constants")["constants"]
@@ -259,9 +275,11 @@ class Count(lab.LabTest):
         self.assertEqual((ten["most_in_wave"], ten["most_in_group"], ten["addresses"]), (4, 26, 10))
 
     def test_a_chain_is_as_long_as_its_hops(self):
-        found = self.of("chase", "polynomial", "copy", "through_local")
+        found = self.of("chase", "polynomial", "copy", "through_local", "copied", "through_private")
         self.assertEqual(found["through_local"]["longest"]["loads"], 2, "the chain goes on behind local memory")
         self.assertEqual(found["chase"]["longest"]["loads"], 50)
+        self.assertEqual(found["copied"]["longest"]["loads"], 1, "the copy's")
+        self.assertEqual(found["through_private"]["path"]["loads"], 1)
         self.assertEqual(found["copy"]["longest"]["loads"], 1)
         self.assertEqual(found["polynomial"]["longest"]["arithmetic"], 201, "a conversion, and each fma")
 
@@ -296,8 +314,9 @@ class Count(lab.LabTest):
 
     def test_images_say_what_is_not_counted(self):
         (self.folder / "i.cl").write_text(IMAGES)
-        out, err = self.lab("count", "i.cl", status=None)
-        self.assertIn("image", out + err)
+        counts = self.counts("i.cl")["pixels"]
+        self.assertEqual([n["what"] for n in counts["not_counted"]], ["the bytes of 3 image accesses per item"])
+        self.assertEqual(self.operations(counts)["float_add", 32, ""], 2, "of one element each")
 
     def test_what_takes_too_long_is_counted_at_a_smaller_point(self):
         (self.folder / "long.cl").write_text(LONG)

@@ -6,11 +6,12 @@
 #include <llvm/IR/Function.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/PatternMatch.h>
+#include <llvm/Support/MathExtras.h>
 
 #include <algorithm>
 
-#include "count/plugin/block_order.hpp"
 #include "count/called.hpp"
+#include "count/plugin/block_order.hpp"
 
 namespace cllab::count {
 namespace {
@@ -100,14 +101,22 @@ Operation division(const llvm::Instruction& instruction) {
     return by->isPowerOf2() ? Operation::integer_add : Operation::integer_multiply;
 }
 
-/// The operation that an instruction is; `out` is false for those that are none.
+/// Of the event that an asynchronous copy gives, which is in private memory for the simulator alone.
+bool stores_event(const llvm::Instruction& instruction) {
+    const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+    const auto* call = store ? llvm::dyn_cast<llvm::CallInst>(store->getValueOperand()) : nullptr;
+    const auto* function = call ? call->getCalledFunction() : nullptr;
+    return function && plain_name(function->getName().str()).rfind("async_work_group", 0) == 0;
+}
+
+/// The operation that an instruction is; `out` is false for those that are none, as negations: those are free as parts
+/// of others, and clang makes a - b * c an fma of -b.
 Operation operation_of(const llvm::Instruction& instruction, bool& out) {
     using I = llvm::Instruction;
     out = true;
     switch (instruction.getOpcode()) {
         case I::FAdd:
         case I::FSub:
-        case I::FNeg:
             return Operation::float_add;
         case I::FMul:
             return Operation::float_multiply;
@@ -198,6 +207,21 @@ void Code::add_block(const llvm::BasicBlock& block) {
     }
 }
 
+std::uint64_t Code::used_elements(const llvm::Value& value) {
+    const auto known = used_.find(&value);
+    if (known != used_.end()) return known->second;
+    const auto all = ~std::uint64_t{0} >> (64 - elements_of(value.getType()));
+    std::uint64_t out = 0;
+    for (const auto* user : value.users()) {
+        const auto* element = llvm::dyn_cast<llvm::ExtractElementInst>(user);
+        const auto* number = element ? llvm::dyn_cast<llvm::ConstantInt>(element->getIndexOperand()) : nullptr;
+        out |= number ? 1ull << number->getZExtValue() & all
+               : llvm::isa<llvm::BinaryOperator>(user) && value.getType()->isVectorTy() ? used_elements(*user)
+                                                                                        : all;
+    }
+    return used_[&value] = out;
+}
+
 void Code::does(Instruction& out, Operation kind, unsigned bits, unsigned elements, const std::string& name) {
     const OperationName wanted{kind, bits, name};
     auto at = std::find(operations_.begin(), operations_.end(), wanted);
@@ -221,7 +245,7 @@ void Code::describe(Instruction& out, const llvm::Instruction& instruction) {
     place(out, instruction);
     if (instruction.getType()->isIntOrIntVectorTy() && !is_whole(bits_of(instruction.getType())))
         odd_bits_ = bits_of(instruction.getType());
-    const bool no_access = loads_argument(instruction);
+    const bool no_access = loads_argument(instruction) || stores_event(instruction);
     out.goes_on = !no_access && goes_on(instruction);
     out.weight = no_access || out.goes_on ? 0 : weight_of(instruction);
     // Of calls, whatever a pointer lets them access.
@@ -233,7 +257,7 @@ void Code::describe(Instruction& out, const llvm::Instruction& instruction) {
         const bool compares = llvm::isa<llvm::CmpInst>(instruction);
         const auto* type = compares ? instruction.getOperand(0)->getType() : instruction.getType();
         const unsigned bits = type->isPtrOrPtrVectorTy() ? 64 : bits_of(type);
-        does(out, kind, bits, elements_of(type));
+        does(out, kind, bits, llvm::countPopulation(used_elements(instruction)));
     }
     if (llvm::isa<llvm::ReturnInst>(instruction)) out.is = Instruction::Is::returns;
     const auto* phi = llvm::dyn_cast<llvm::PHINode>(&instruction);
@@ -292,6 +316,7 @@ void Code::describe_call(Instruction& out, const llvm::Instruction& instruction)
             break;
         case Called::Is::barrier:
             segments_[segment].ends_at_barrier = true;
+            out.memory = false;  // of events
             out.weight = 1;
             break;
         case Called::Is::image:
@@ -301,6 +326,7 @@ void Code::describe_call(Instruction& out, const llvm::Instruction& instruction)
             out.weight = 1;
             break;
         case Called::Is::other:
+            out.memory = out.memory && function->getName() != "printf";  // which reads its format
             out.weight = 1;
             break;
         case Called::Is::nothing:

@@ -79,6 +79,8 @@ private:
     void describe_call(Instruction& out, const llvm::Instruction& instruction);
     void does(Instruction& out, model::Operation kind, unsigned bits, unsigned elements, const std::string& name = {});
     void place(Instruction& out, const llvm::Instruction& instruction);
+    /// As bits: of what calls gave clang adds whole vectors for a.x + b.x + c.x.
+    std::uint64_t used_elements(const llvm::Value& value);
 
     std::vector<Instruction> instructions_;  ///< by number; arguments are among them
     std::vector<std::uint32_t> operands_;
@@ -86,6 +88,7 @@ private:
     std::vector<OperationName> operations_;
     unsigned odd_bits_ = 0;
     std::unordered_map<const llvm::Value*, std::uint32_t> numbers_;
+    std::unordered_map<const llvm::Value*, std::uint64_t> used_;
     std::unordered_map<std::string, std::unique_ptr<std::string>> files_;
 };
 

@@ -117,6 +117,7 @@ void LaunchCount::call(const Instruction& of, std::uint32_t number) {
 }
 
 void LaunchCount::touch_memory(Depth& depth, const Instruction& of, std::uint32_t number) {
+    if (!of.memory && !of.goes_on) return;
     bool first = true;
     const auto before = depth;
     for (auto seen : pending_) {
@@ -125,12 +126,11 @@ void LaunchCount::touch_memory(Depth& depth, const Instruction& of, std::uint32_
                        : seen.space == Space::local        ? local_
                                                            : global_;
         if (seen.what == What::store) {
-            stored.store(seen.address, seen.bytes, before, number_, barriers_);
+            stored.store(seen.address, seen.bytes, depth, number_, barriers_);  // of a copy, what it loaded
         } else {
             auto loaded = before;
             if (seen.what == What::load) stored.load(seen.address, seen.bytes, loaded, number_, barriers_);
-            loaded.add(of.image                              ? Link::none
-                       : seen.what == What::atomic           ? Link::atomic
+            loaded.add(seen.what == What::atomic             ? Link::atomic
                        : seen.space == Space::private_memory ? Link::none
                        : seen.space == Space::local          ? Link::local_load
                                                              : Link::load);
@@ -149,6 +149,8 @@ void LaunchCount::flush_copies() {
     constexpr std::uint32_t no_instruction = 0;
     requests_.instructions.resize(code_.size());
     std::vector<Access> together;
+    Depth loaded;
+    loaded.add(Link::load);
     for (const auto what : {What::load, What::store})
         for (const auto space : {Space::global, Space::local}) {
             const auto ask = [&] {
@@ -158,6 +160,8 @@ void LaunchCount::flush_copies() {
             for (const auto& seen : copied_) {
                 if (seen.what != what || seen.space != space) continue;
                 together.push_back(access_of(seen, no_instruction, true));
+                if (what == What::store && space == Space::local)
+                    local_.store(seen.address, seen.bytes, loaded, no_number, barriers_);
                 if (together.size() == wave_) ask();
             }
             ask();
