@@ -117,6 +117,8 @@ kernel void says(global float* b) { int i = get_global_id(0); b[i] = i; if (i ==
 struct sixteen { int of[16]; };
 kernel void through_private(global const struct sixteen* a, global int* b) {
     int i = get_global_id(0) / 16; struct sixteen own = a[i]; b[i] = own.of[i & 15]; }
+kernel void some_wait(global float* b) {
+    int l = get_local_id(0); if (l < 32) barrier(CLK_LOCAL_MEM_FENCE); b[get_global_id(0)] = l; }
 kernel void shared(global const float* a, global float* b) { b[get_global_id(0)] = a[0]; }
 kernel void whole(global float* b) { b[get_global_id(0)] = 1; }
 """
@@ -224,6 +226,10 @@ class Count(lab.LabTest):
     def test_what_is_printed_is_no_constant_memory(self):
         self.assertEqual(self.of("says")["says"]["constant"]["loads"]["mean"], 0)
 
+    def test_a_barrier_that_some_never_reach_is_named(self):
+        counts = self.of("some_wait")["some_wait"]
+        self.assertEqual([n["what"] for n in counts["not_counted"]], ["waiting at a barrier that some never reach"])
+
     def test_constant_memory_is_not_global_memory(self):
         counts = self.of("constants")["constants"]
         self.assertEqual(counts["constant"]["load_bytes"]["mean"], 4 + 8 + 4)
@@ -311,6 +317,17 @@ class Count(lab.LabTest):
         self.assertEqual({line["id"].split("_")[0] for line in found.values()}, {"saxpy", "banks"})
         wide, narrow = found["saxpy_w512"], found["saxpy_w32"]
         self.assertEqual(wide["global"]["load_bytes"]["mean"], 16 * narrow["global"]["load_bytes"]["mean"])
+
+    def test_kernels_of_one_operation_share_the_budget_and_the_first_depends_on_none(self):
+        small = ("--axis", "images=8", "--axis", "channels=8")
+        found = self.counts("batchnorm_channel_wide", *small, "--count-budget", "2")
+        self.assertEqual({k: c["launch"] for k, c in found.items()},
+                         dict.fromkeys(("batchnorm_partial", "batchnorm_apply"), "one of 2 launches"))
+        self.assertLess(found["batchnorm_partial"]["seconds"], 1.1)
+        found = self.counts("reduce_tree4")
+        named = {kernel: [n["what"] for n in c.get("not_counted", [])] for kernel, c in found.items()}
+        self.assertEqual(named, {"reduce_tree4": [],
+                                 "reduce_second": ["what depends on the data of launches before this one"]})
 
     def test_images_say_what_is_not_counted(self):
         (self.folder / "i.cl").write_text(IMAGES)
