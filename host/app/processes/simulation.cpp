@@ -48,9 +48,9 @@ model::Device some_gpu(const model::Device& simulator, unsigned wave) {
     return out;
 }
 
-/// What the simulator says of a kernel that it gives up, and what it says while it loads the plugin.
+/// What the simulator writes: of kernels, on its way, and the plugin's counts.
 struct Said {
-    fs::path log, errors;
+    fs::path folder, log = folder / "log", errors = folder / "errors", counts = folder / "counts";
 
     std::string fatal() const {
         const auto text = inspect::read_file(log).value_or("");
@@ -84,21 +84,22 @@ void limit(int resource, double most) {
 }
 
 /// In the child.
-void launch(const model::Cell& cell, const CountSettings& settings, double seconds, const fs::path& folder,
-            const Said& said, Link& parent) {
+void launch(const model::Cell& cell, const CountSettings& settings, double seconds, unsigned groups, const Said& said,
+            Link& parent) {
     if (const int errors = open(said.errors.c_str(), O_WRONLY | O_CREAT, 0600); errors >= 0) {
         dup2(errors, STDERR_FILENO);
         close(errors);
     }
-    for (const auto& [name, value] : std::initializer_list<std::pair<const char*, std::string>>{
-             {"OCLGRIND_PLUGINS", settings.plugin.string()},
-             {"OCLGRIND_QUICK", "1"},
-             {"OCLGRIND_GLOBAL_MEM_SIZE", std::to_string(most_buffer_bytes)},
-             {"OCLGRIND_CONSTANT_MEM_SIZE", std::to_string(most_buffer_bytes)},  // some devices have no other limit
-             {"OCLGRIND_LOCAL_MEM_SIZE", std::to_string(most_local_bytes)},
-             {"OCLGRIND_LOG", said.log.string()}})
-        setenv(name, value.c_str(), 1);
-    use_only_oclgrind(settings);
+    count::use_only_oclgrind(
+        settings.library,
+        {{"OCLGRIND_PLUGINS", settings.plugin},
+         {"OCLGRIND_QUICK", "1"},
+         {"OCLGRIND_GLOBAL_MEM_SIZE", std::to_string(most_buffer_bytes)},
+         {"OCLGRIND_CONSTANT_MEM_SIZE", std::to_string(most_buffer_bytes)},  // some devices have no other limit
+         {"OCLGRIND_LOCAL_MEM_SIZE", std::to_string(most_local_bytes)},
+         {"OCLGRIND_LOG", said.log},
+         {"CLLAB_COUNT_WAVE", std::to_string(settings.wave)},
+         {"CLLAB_COUNT_GROUPS", std::to_string(groups)}});
     limit(RLIMIT_AS, static_cast<double>(most_bytes));
     limit(RLIMIT_CPU, std::ceil(seconds));
     LocalDevices here;
@@ -112,8 +113,7 @@ void launch(const model::Cell& cell, const CountSettings& settings, double secon
                      {"kernels", known.kernels},
                      {"assumed", known.assumed}});
         const double left = std::max(0.1, seconds - processor_seconds());
-        setenv("CLLAB_COUNT_FILE", (folder / "counts").c_str(), 1);
-        setenv("CLLAB_COUNT_WAVE", std::to_string(settings.wave).c_str(), 1);
+        setenv("CLLAB_COUNT_FILE", said.counts.c_str(), 1);
         setenv("CLLAB_COUNT_SECONDS", std::to_string(left / static_cast<double>(known.kernels)).c_str(), 1);
     };
     const auto done = run::launch_once(session, settings.run, cell, as, before);
@@ -208,22 +208,14 @@ void find_simulator(CountSettings& settings, const std::string& for_what) {
     settings.plugin = count::count_plugin(this_program());
 }
 
-void use_only_oclgrind(const CountSettings& settings) {
-    setenv("OCL_ICD_VENDORS", settings.library.c_str(), 1);
-    unsetenv("OCL_ICD_FILENAMES");
-}
-
 Simulated simulate(const model::Cell& cell, const CountSettings& settings, double seconds, unsigned groups) {
     const inspect::TempFolder folder;
-    const Said said{folder.path() / "log", folder.path() / "errors"};
-    Worker worker([&](Link& parent, Position&) {
-        setenv("CLLAB_COUNT_GROUPS", std::to_string(groups).c_str(), 1);
-        launch(cell, settings, seconds, folder.path(), said, parent);
-    });
+    const Said said{folder.path()};
+    Worker worker([&](Link& parent, Position&) { launch(cell, settings, seconds, groups, said, parent); });
     const auto heard = listen(worker, seconds);
     Simulated out;
     out.point = heard.said.value("point", model::PointValues{});
-    out.launches = count::read_launches(folder.path() / "counts");
+    out.launches = count::read_launches(said.counts);
     judge(heard, said, settings.budget_seconds, out);
     complete(cell, heard, said, out);
     return out;
