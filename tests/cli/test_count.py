@@ -101,6 +101,8 @@ kernel void constants(constant float* a, global float* b) {
 kernel void threes(global const float3* a, global float3* b) { int i = get_global_id(0) / 4; b[i] = a[i] * 2; }
 kernel void elements(global const float4* a, global float4* b) {
     int i = get_global_id(0) / 4; float4 v = a[i]; b[i] = (float4)(v.w * v.x, v.y, v.x + v.z, 1); }
+kernel void corners(global const float* a, global float4* b) {
+    int i = get_global_id(0) / 4; b[i] = (float4)(a[i], 1, 2, a[i + 1]); }
 struct pair { float first; int second; };
 kernel void by_value(struct pair p, global float* b) { b[get_global_id(0)] = p.first * p.second; }
 kernel void halves(global const half* a, global half* b) {
@@ -236,8 +238,9 @@ class Count(lab.LabTest):
         self.assertEqual((counts["global"]["load_bytes"]["mean"], counts["reads"]["requests"]["mean"]), (0, 0))
 
     def test_elements_of_a_vector_are_one_access(self):
-        found = self.of("threes", "elements")
-        for kernel, of, bytes in (("threes", "store", 12), ("elements", "store", 16), ("elements", "load", 16)):
+        found = self.of("threes", "elements", "corners")
+        for kernel, of, bytes in (("threes", "store", 12), ("elements", "store", 16), ("elements", "load", 16),
+                                  ("corners", "store", 16)):
             accesses = found[kernel]["global"]
             self.assertEqual((accesses[of + "s"]["mean"], accesses[of + "_bytes"]["mean"]), (1, bytes), (kernel, of))
         self.assertEqual(self.per_request(found["threes"]["writes"], "sectors"), 4, "eight vectors, four lanes each")

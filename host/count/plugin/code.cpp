@@ -9,9 +9,11 @@
 #include <llvm/Support/MathExtras.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "count/called.hpp"
 #include "count/plugin/block_order.hpp"
+#include "count/plugin/vector_access.hpp"
 
 namespace cllab::count {
 namespace {
@@ -58,34 +60,6 @@ std::uint32_t weight_of(const llvm::Instruction& instruction) {
     }
 }
 
-/// The address of an access to one element of a vector, else nothing.
-const llvm::GetElementPtrInst* element_of(const llvm::Instruction* access) {
-    const auto* address = llvm::dyn_cast_or_null<llvm::GetElementPtrInst>(llvm::getLoadStorePointerOperand(access));
-    if (!address || address->getNumIndices() < 2 || !llvm::isa<llvm::ConstantInt>(*std::prev(address->idx_end())))
-        return nullptr;
-    const std::vector<llvm::Value*> of_vector(address->idx_begin(), std::prev(address->idx_end()));
-    const auto* type = llvm::GetElementPtrInst::getIndexedType(address->getSourceElementType(), of_vector);
-    return type && type->isVectorTy() ? address : nullptr;
-}
-
-/// Whether it loads another element of the vector of the access before it, or stores the next one: of float4 clang
-/// makes single elements here, behind a store of what is constant of them; every device's compiler joins them again.
-bool goes_on(const llvm::Instruction& instruction) {
-    const auto* before = instruction.getPrevNode();
-    while (before && !before->mayReadOrWriteMemory()) before = before->getPrevNode();
-    const auto* here = element_of(&instruction);
-    if (!here || !before || before->getOpcode() != instruction.getOpcode()) return false;
-    const auto* constant = llvm::dyn_cast<llvm::Constant>(before->getOperand(0));
-    if (llvm::isa<llvm::StoreInst>(before) && constant && constant->containsUndefOrPoisonElement()) return true;
-    const auto* there = element_of(before);
-    if (!there || here->getNumOperands() != there->getNumOperands()) return false;
-    const auto number = [](const auto* address) {
-        return llvm::cast<llvm::ConstantInt>(*std::prev(address->idx_end()))->getSExtValue();
-    };
-    return std::equal(here->op_begin(), std::prev(here->op_end()), there->op_begin()) &&
-           (llvm::isa<llvm::LoadInst>(instruction) || number(here) == number(there) + 1);
-}
-
 /// Of a kernel's argument of a struct type, which the simulator keeps in private memory and devices beside the code.
 bool loads_argument(const llvm::Instruction& instruction) {
     const auto* address = llvm::getLoadStorePointerOperand(&instruction);
@@ -109,11 +83,10 @@ bool stores_event(const llvm::Instruction& instruction) {
     return function && plain_name(function->getName().str()).rfind("async_work_group", 0) == 0;
 }
 
-/// The operation that an instruction is; `out` is false for those that are none, as negations: those are free as parts
-/// of others, and clang makes a - b * c an fma of -b.
-Operation operation_of(const llvm::Instruction& instruction, bool& out) {
+/// The operation that an instruction is, if any. Negations are none: they are free as parts of others, and clang makes
+/// a - b * c an fma of -b.
+std::optional<Operation> operation_of(const llvm::Instruction& instruction) {
     using I = llvm::Instruction;
-    out = true;
     switch (instruction.getOpcode()) {
         case I::FAdd:
         case I::FSub:
@@ -151,8 +124,7 @@ Operation operation_of(const llvm::Instruction& instruction, bool& out) {
         case I::UIToFP:
             return Operation::conversion;
         default:
-            out = false;
-            return {};
+            return std::nullopt;
     }
 }
 
@@ -251,13 +223,11 @@ void Code::describe(Instruction& out, const llvm::Instruction& instruction) {
     // Of calls, whatever a pointer lets them access.
     out.memory = !no_access && !out.goes_on && instruction.mayReadOrWriteMemory();
     out.constant = llvm::any_of(instruction.operands(), [](const auto& operand) { return is_constant(operand); });
-    bool is_operation = false;
-    const auto kind = operation_of(instruction, is_operation);
-    if (is_operation) {
+    if (const auto kind = operation_of(instruction)) {
         const bool compares = llvm::isa<llvm::CmpInst>(instruction);
         const auto* type = compares ? instruction.getOperand(0)->getType() : instruction.getType();
         const unsigned bits = type->isPtrOrPtrVectorTy() ? 64 : bits_of(type);
-        does(out, kind, bits, llvm::countPopulation(used_elements(instruction)));
+        does(out, *kind, bits, llvm::countPopulation(used_elements(instruction)));
     }
     if (llvm::isa<llvm::ReturnInst>(instruction)) out.is = Instruction::Is::returns;
     const auto* phi = llvm::dyn_cast<llvm::PHINode>(&instruction);

@@ -68,9 +68,9 @@ Json lines_json(const LaunchCount& count) {
     for (const auto& [place, line] : lines) {
         const auto& m = line.memory;
         if (place.second > 0)
-            out.push_back({place.first,
-                           {place.second, line.issued, m.bytes, m.sectors, m.least_sectors, m.ways, m.least_ways,
-                            m.turns}});
+            out.push_back(
+                {place.first,
+                 {place.second, line.issued, m.bytes, m.sectors, m.least_sectors, m.ways, m.least_ways, m.turns}});
     }
     return out;
 }
