@@ -24,7 +24,7 @@ local 256
 
 KERNELS = BLOCK % "kernel transpose\nglobal 256,256\nlocal 16,16\nkernel tile32\nglobal 32,32\nlocal 32,32\n" \
                   "kernel tile33\nglobal 32,32\nlocal 32,32\nkernel small32\nglobal 16,16\nlocal 16,16\n" \
-                  "kernel small17\nglobal 16,16\nlocal 16,16\nkernel whole\nglobal 256\n" \
+                  "kernel small17\nglobal 16,16\nlocal 16,16\nkernel whole\nglobal 256\nkernel grows_few\nglobal 4096\n" \
                   "kernel by_value\narg p = {float:0.75, int:2}" + r"""
 kernel void copy(global const float* a, global float* b) { size_t i = get_global_id(0); b[i] = a[i]; }
 kernel void gather(global const float* a, global float* b, int n) { int i = get_global_id(0); b[i] = a[(i * 32) % n]; }
@@ -121,6 +121,11 @@ kernel void through_private(global const struct sixteen* a, global int* b) {
     int i = get_global_id(0) / 16; struct sixteen own = a[i]; b[i] = own.of[i & 15]; }
 kernel void some_wait(global float* b) {
     int l = get_local_id(0); if (l < 32) barrier(CLK_LOCAL_MEM_FENCE); b[get_global_id(0)] = l; }
+kernel void grows(global const float* a, global float* b) {
+    float sum = 0; for (int k = 0; k <= get_group_id(0); ++k) sum += a[k]; b[get_global_id(0)] = sum; }
+kernel void grows_few(global float* b) {
+    float v = 1; for (int k = 0; k < 200 * ((int)get_group_id(0) + 1); ++k) v = fma(v, 0.5f, 1.5f);
+    b[get_global_id(0)] = v; }
 kernel void shared(global const float* a, global float* b) { b[get_global_id(0)] = a[0]; }
 kernel void whole(global float* b) { b[get_global_id(0)] = 1; }
 """
@@ -306,6 +311,14 @@ class Count(lab.LabTest):
         self.assertEqual((found["whole"]["groups"], found["whole"]["counted_groups"]), (1, 1))
         self.assertEqual((found["copy"]["groups"], found["copy"]["counted_groups"]), (256, 16))
         self.assertEqual(found["copy"]["items"], 65536)
+
+    def test_groups_stand_for_a_launch_whose_work_grows_from_group_to_group(self):
+        loads = self.of("grows")["grows"]["global"]["loads"]
+        self.assertEqual((loads["low"], loads["high"]), (1, 256))
+        self.assertAlmostEqual(loads["mean"], 128.5, delta=6)
+        few = self.of("grows_few", options=("--count-budget", "4"))["grows_few"]
+        self.assertIn(few["counted_groups"], range(3, 15), "of 16")
+        self.assertAlmostEqual(self.operations(few)["float_fma", 32, ""] / 8.5 / 200, 1, delta=0.2)
 
     def test_variants_stand_side_by_side_and_rows_that_differ_are_marked(self):
         (self.folder / "k.cl").write_text(KERNELS)
