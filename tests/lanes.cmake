@@ -37,6 +37,7 @@ if(Python3_Interpreter_FOUND)
   cllab_script(cli_native LABEL cli SCRIPT cli/test_native.py)
   cllab_script(cli_new_family LABEL cli SCRIPT cli/test_new_family.py PROGRAMS ${new_family} ARGS ${new_family})
   cllab_script(cli_count LABEL cli SCRIPT cli/test_count.py)
+  cllab_script(cli_count_ends LABEL cli SCRIPT cli/test_count_ends.py)
   cllab_script(cli_why LABEL cli SCRIPT cli/test_why.py)
   cllab_script(cli_regress LABEL cli SCRIPT cli/test_regress.py)
   # tools/test -L speed: times that mean something only while nothing else runs.
