@@ -42,7 +42,7 @@ Called of_floats(const std::string& name) {
 Called intrinsic(const std::string& name, bool floats) {
     if (starts(name, "llvm.fmuladd")) return {Called::Is::operation, Operation::float_fma};
     if (starts(name, "llvm.fabs")) return {Called::Is::operation, Operation::float_compare};
-    if (starts(name, "llvm.mem")) return {Called::Is::memory};
+    if (starts(name, "llvm.mem")) return {Called::Is::other};
     for (const char* none : {"llvm.dbg", "llvm.lifetime", "llvm.assume"})
         if (starts(name, none)) return {Called::Is::nothing};
     return {floats ? Called::Is::other : Called::Is::operation, Operation::integer_add};
@@ -61,11 +61,12 @@ std::string plain_name(const std::string& mangled) {
 Called called(const std::string& mangled, bool floats) {
     if (starts(mangled, "llvm.")) return intrinsic(mangled, floats);
     const auto name = plain_name(mangled);
-    if (name == "barrier" || name == "work_group_barrier") return {Called::Is::barrier};
+    for (const char* barrier : {"barrier", "work_group_barrier", "wait_group_events"})
+        if (name == barrier) return {Called::Is::barrier};
     if (starts(name, "read_image") || starts(name, "write_image")) return {Called::Is::image};
-    for (const char* memory : {"vload", "vstore", "atom_", "atomic_", "async_work_group", "prefetch"})
-        if (starts(name, memory)) return {Called::Is::memory};
-    for (const char* other : {"get_", "wait_group", "mem_fence", "read_mem_fence", "write_mem_fence", "printf"})
+    if (starts(name, "v") && name.find("_half") != name.npos) return {Called::Is::operation, Operation::conversion};
+    for (const char* other : {"get_", "vload", "vstore", "atom_", "atomic_", "async_work_group", "prefetch",
+                              "mem_fence", "read_mem_fence", "write_mem_fence", "printf"})
         if (starts(name, other)) return {Called::Is::other};
     if (starts(name, "as_") || free_of_cost.count(name) || starts(name, "__")) return {Called::Is::nothing};
     if (starts(name, "convert_"))

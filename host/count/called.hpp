@@ -16,9 +16,8 @@ struct Called {
         dot,        ///< of all elements of its first argument
         barrier,
         image,    ///< access of an image
-        memory,   ///< access of memory, and no operation
         nothing,  ///< no instruction of a device
-        other,    ///< an instruction that is no operation, as get_global_id
+        other,    ///< an instruction that is no operation, as get_global_id and vload4
     };
     Is is = Is::other;
     model::Operation kind = model::Operation::integer_add;

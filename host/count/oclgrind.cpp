@@ -23,6 +23,12 @@ fs::path oclgrind_library(const std::string& for_what) {
                 for_what + " needs Oclgrind, which is not installed; on Debian: apt-get install oclgrind");
 }
 
+void use_only_oclgrind(const fs::path& library, const std::map<std::string, std::string>& variables) {
+    setenv("OCL_ICD_VENDORS", library.c_str(), 1);
+    unsetenv("OCL_ICD_FILENAMES");
+    for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
+}
+
 fs::path count_plugin(const fs::path& program) {
     constexpr const char* name = "cllab-count-plugin.so";
     std::error_code ignored;

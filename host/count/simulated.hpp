@@ -1,7 +1,7 @@
 // What the plugin counted, as model::Counts.
 //
-// The program forks a child that has Oclgrind as its only driver, with OCLGRIND_PLUGINS and OCLGRIND_QUICK set, and
-// sets these just before the launch:
+// The program forks a child that has Oclgrind as its only driver, with OCLGRIND_PLUGINS, OCLGRIND_QUICK and these set,
+// CLLAB_COUNT_FILE just before the launch:
 //   CLLAB_COUNT_FILE     where to: launch n is written to FILE.n, and again whenever a group is done
 //   CLLAB_COUNT_WAVE     work-items of a wave
 //   CLLAB_COUNT_SECONDS  seconds of the processor that the launch may take

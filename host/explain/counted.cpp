@@ -67,8 +67,7 @@ std::string source_of(const Counts& counts) {
     const auto groups = counts.counted_groups >= counts.groups
                             ? "all " + format_exact(counts.groups) + " groups"
                             : format_exact(counts.counted_groups) + " of " + format_exact(counts.groups) + " groups";
-    return counts.source == model::CountSource::simulated ? "counted by simulation of " + groups
-                                                          : std::string(model::name(counts.source));
+    return "counted by simulation of " + groups;
 }
 
 Traffic distinct(const Counts& counts, const WorkInfo& work) {

@@ -96,12 +96,9 @@ void fields(V& v, T& n) {
 template <class V, Maybe_const<CountGrowth> T>
 void fields(V& v, T& g) {
     v.needed("point", g.point);
-    v.always("items", g.items, {"Of that launch; the other numbers are per work-item."});
-    v.always("instructions", g.instructions);
+    v.always("instructions", g.instructions, {"Per work-item, as all numbers here are."});
     v.always("flops", g.flops);
-    v.always("bytes", g.bytes, {"Asked of global memory."});
-    v.always("sectors", g.sectors);
-    v.always("distinct_bytes", g.distinct_bytes);
+    v.always("bytes", g.bytes, {"Read and written in global and constant memory."});
 }
 
 template <class V, Maybe_const<Counts> T>

@@ -1,50 +1,26 @@
 #include "model/counts.hpp"
 
+#include "core/table.hpp"
+
 namespace cllab::model {
 
 namespace {
 constexpr double sector_bytes = 32;
+
+constexpr Entry<Operation, const char*> operation_names[] = {{Operation::float_add, "float_add"},
+                                                             {Operation::float_multiply, "float_multiply"},
+                                                             {Operation::float_fma, "float_fma"},
+                                                             {Operation::float_divide, "float_divide"},
+                                                             {Operation::float_compare, "float_compare"},
+                                                             {Operation::float_function, "float_function"},
+                                                             {Operation::integer_add, "integer_add"},
+                                                             {Operation::integer_multiply, "integer_multiply"},
+                                                             {Operation::integer_divide, "integer_divide"},
+                                                             {Operation::conversion, "conversion"}};
 }
 
-const char* name(CountSource source) {
-    switch (source) {
-        case CountSource::simulated:
-            return "simulated";
-        case CountSource::counted:
-            return "counted";
-        case CountSource::sampled:
-            return "sampled";
-        case CountSource::declared:
-            return "declared";
-    }
-    return "";
-}
-
-const char* name(Operation kind) {
-    switch (kind) {
-        case Operation::float_add:
-            return "float_add";
-        case Operation::float_multiply:
-            return "float_multiply";
-        case Operation::float_fma:
-            return "float_fma";
-        case Operation::float_divide:
-            return "float_divide";
-        case Operation::float_compare:
-            return "float_compare";
-        case Operation::float_function:
-            return "float_function";
-        case Operation::integer_add:
-            return "integer_add";
-        case Operation::integer_multiply:
-            return "integer_multiply";
-        case Operation::integer_divide:
-            return "integer_divide";
-        case Operation::conversion:
-            return "conversion";
-    }
-    return "";
-}
+const char* name(Operation kind) { return value_of(operation_names, kind); }
+std::optional<Operation> operation_from(std::string_view text) { return key_of(operation_names, text); }
 
 double per_launch(const Counts& counts, const Amount& amount) { return amount.mean * counts.items; }
 

@@ -1,18 +1,15 @@
-// What a launch executes, whoever counted it: operations, accesses, the requests that waves make of them, atomics,
-// barriers and chains. Every Amount is per work-item; per_launch() scales it to the launch.
+// What a launch executes, as counted in the simulator Oclgrind: operations, accesses, the requests that waves make of
+// them, atomics, barriers and chains. Every Amount is per work-item; per_launch() scales it to the launch.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace cllab::model {
-
-/// simulated: an instruction at a time by Oclgrind. counted: by a profiler's hardware counters. sampled: by a profiler
-/// of a CPU. declared: by who wrote the kernel.
-enum class CountSource { simulated, counted, sampled, declared };
-const char* name(CountSource source);
 
 /// Per work-item: the mean over the groups that were counted, and the means of the groups with the least and the most.
 struct Amount {
@@ -20,7 +17,7 @@ struct Amount {
 };
 
 enum class Operation {
-    float_add,       ///< and subtraction
+    float_add,       ///< and subtraction; a negation is none
     float_multiply,  ///< without an addition
     float_fma,       ///< multiply-add, one operation here and two FLOP; fused or left to the compiler (mad, fmuladd)
     float_divide,
@@ -28,10 +25,11 @@ enum class Operation {
     float_function,    ///< OperationCount::function says which
     integer_add,       ///< add, subtract, logic, shift, comparison, selection, minimum, maximum
     integer_multiply,  ///< and multiply-add
-    integer_divide,    ///< and remainder
+    integer_divide,    ///< and remainder; by a constant it is a multiplication, or a shift
     conversion,        ///< between integer and float, or between widths of float
 };
 const char* name(Operation kind);
+std::optional<Operation> operation_from(std::string_view text);
 
 /// Elements: an addition of two float4 is four. Of addresses only what the text computes is counted.
 struct OperationCount {
@@ -82,7 +80,7 @@ struct Chain {
     double loads = 0;        ///< of global and constant memory
     double local_loads = 0;  ///< of local memory
     double arithmetic = 0;   ///< operations on floats and integers, conversions
-    double atomics = 0;      ///< whose result is used
+    double atomics = 0;
 };
 
 /// Where in the text the accesses come from; sums per work-item.
@@ -106,12 +104,11 @@ using PointValues = std::vector<std::pair<std::string, std::string>>;
 /// Counts of the same kernel at a smaller point, for how they grow; per work-item.
 struct CountGrowth {
     PointValues point;
-    double items = 0;  ///< of that launch
-    double instructions = 0, flops = 0, bytes = 0, sectors = 0, distinct_bytes = 0;
+    double instructions = 0, flops = 0, bytes = 0;
 };
 
 struct Counts {
-    CountSource source = CountSource::simulated;
+    std::string source = "simulated";
     std::string id{};              ///< of the cell: "saxpy_w128"
     std::string kernel{};          ///< the entry point
     PointValues point{};           ///< that was counted

@@ -1,5 +1,8 @@
 #include "run/launch_once.hpp"
 
+#include <algorithm>
+#include <set>
+
 #include "model/launch.hpp"
 #include "model/params.hpp"
 #include "run/cell/cell_state.hpp"
@@ -32,6 +35,13 @@ void choose_groups(Setup& setup, std::vector<std::string>& assumed) {
         if (auto* launch = std::get_if<Launch>(&step)) choose_group(launch->global, launch->local, assumed);
 }
 
+std::size_t kernels_of(const Setup& setup) {
+    std::set<std::string> names;
+    for (const auto& step : setup.steps)
+        if (const auto* launch = std::get_if<Launch>(&step)) names.insert(launch->entry);
+    return std::max<std::size_t>(1, names.size());
+}
+
 void build(CellState& state) {
     const auto from =
         build_text(state.cell, state.setup, state.session.facts(), state.settings.cl_dir, state.settings.build_options);
@@ -44,7 +54,7 @@ void build(CellState& state) {
 }  // namespace
 
 LaunchedOnce launch_once(device::Session& session, const Settings& settings, const Cell& cell, const Device& as,
-                         const std::function<void()>& before) {
+                         const std::function<void(const LaunchedOnce&)>& before) {
     LaunchedOnce out;
     Kept kept;
     Instruments instruments(session, kept, std::nullopt, false);
@@ -57,7 +67,6 @@ LaunchedOnce launch_once(device::Session& session, const Settings& settings, con
         }
         state.setup = set_up(*cell.experiment,
                              {*cell.variant, cell.point, as, settings.seed, settings.files, 0, &instruments.data()});
-        out.point = state.setup.point;
         choose_groups(state.setup, out.assumed);
         build(state);
         if (state.record.status != Status::ok) return;
@@ -69,7 +78,8 @@ LaunchedOnce launch_once(device::Session& session, const Settings& settings, con
                                   ", the lower of two trip counts");
         }
         out.launches = operation.launches_in_operation();
-        before();
+        out.kernels = kernels_of(state.setup);
+        before(out);
         operation.enqueue();
         session.wait();
     });

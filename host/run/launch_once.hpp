@@ -11,15 +11,14 @@ namespace cllab::run {
 
 struct LaunchedOnce {
     model::Status status = model::Status::ok;
-    std::string reason;  ///< of any other status
-    model::Point point;  ///< what every axis became
-    std::size_t launches = 0;
-    std::vector<std::string> assumed{};  ///< what nobody stated, in words: "groups of 256 work-items"
+    std::string reason;                     ///< of any other status
+    std::size_t launches = 0, kernels = 0;  ///< of the operation; some kernels are launched again
+    std::vector<std::string> assumed{};     ///< what nobody stated, in words: "groups of 256 work-items"
 };
 
-/// Sets the cell up as `as`, the device whose launch is meant, builds it on the session's, calls `before` and launches
-/// it. Where the driver is to choose the work-group it is one of up to 256 items.
+/// Sets the cell up as `as`, the device whose launch is meant, builds it on the session's, calls `before` with what is
+/// known by then and launches it. Where the driver is to choose the work-group it is one of up to 256 items.
 LaunchedOnce launch_once(device::Session& session, const Settings& settings, const model::Cell& cell,
-                         const model::Device& as, const std::function<void()>& before);
+                         const model::Device& as, const std::function<void(const LaunchedOnce&)>& before);
 
 }  // namespace cllab::run

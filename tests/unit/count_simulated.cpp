@@ -43,13 +43,12 @@ Json group(double instructions, double sectors = 8) {
 
 Json file(const Json& groups, double of) {
     return {{"kernel", "k"},
-            {"number", 1},
             {"items", 64 * of},
             {"groups", of},
             {"group_items", 64},
             {"wave", 32},
             {"seconds", 0.5},
-            {"finished", true},
+            {"odd_bits", 0},
             {"operations", {{"float_add", 32, ""}, {"float_function", 32, "sqrt"}}},
             {"counted", groups},
             {"global_addresses", {3, 32, 64, 128}},
@@ -96,6 +95,10 @@ BOOST_AUTO_TEST_CASE(groups_between_stand_for_those_that_were_not_counted) {
     const auto c = read(file(Json::array({group(10), group(20), group(40)}), 10));
     BOOST_TEST(c.instructions.mean == (10 + 20 + 8 * 40) / 10.0);
     BOOST_TEST(c.instructions.low == 10);
+    auto narrow = group(40);
+    narrow["issued"] = 40 * 64;
+    const double lanes = 10 + 20 + 8 * 40, slots = (10 + 20) / 16.0 + 8 * 40;  // a wave has 32
+    BOOST_TEST(read(file(Json::array({group(10), group(20), narrow}), 10)).lanes_active == lanes / (32 * slots));
     BOOST_TEST(c.instructions.high == 40);
     BOOST_TEST(model::per_launch(c, c.instructions) == 64 * (10 + 20 + 8 * 40));
     // Where only two were counted, the first stands for all but the last.

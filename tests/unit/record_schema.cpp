@@ -55,7 +55,6 @@ Json type_of(model::Status) {
         names.push_back(model::name(static_cast<model::Status>(i)));
     return {{"enum", names}};
 }
-Json type_of(model::CountSource) { return {{"enum", {"simulated", "counted", "sampled", "declared"}}}; }
 Json type_of(model::Operation) {
     Json names;
     for (int i = 0; i <= static_cast<int>(model::Operation::conversion); ++i)

@@ -16,7 +16,8 @@ if(CLLAB_OCLGRIND_LLVM_DIR AND CLLAB_OCLGRIND_LLVM_LIBRARY AND NOT CLLAB_SANITIZ
   set(CLLAB_COUNT_PLUGIN ON)
   file(GLOB sources CONFIGURE_DEPENDS host/count/plugin/*.cpp host/count/wave/*.cpp)
   add_library(cllab_count_plugin MODULE ${sources} host/count/called.cpp host/model/counts.cpp)
-  target_link_libraries(cllab_count_plugin PRIVATE cllab_flags ${CLLAB_OCLGRIND_LIBRARY} ${CLLAB_OCLGRIND_LLVM_LIBRARY})
+  target_link_libraries(cllab_count_plugin PRIVATE cllab_flags nlohmann_json::nlohmann_json
+    ${CLLAB_OCLGRIND_LIBRARY} ${CLLAB_OCLGRIND_LLVM_LIBRARY})
   target_include_directories(cllab_count_plugin SYSTEM PRIVATE ${CLLAB_OCLGRIND_DIR} ${CLLAB_OCLGRIND_LLVM_DIR})
   # Oclgrind's classes have no type information, and each instruction that it simulates comes through here.
   target_compile_options(cllab_count_plugin PRIVATE -fno-rtti -O2)

@@ -9,6 +9,7 @@
 #include "app/screen/say.hpp"
 #include "core/includes.hpp"
 #include "core/text.hpp"
+#include "inspect/tools/tool.hpp"
 #include "kernelfile/experiment.hpp"
 
 namespace cllab::app {
@@ -157,6 +158,16 @@ Choice::Choice(const CellOptions& invocation, const Snapshots& earlier, const As
 void Choice::say_defaults() const {
     if (!own_) return;
     for (const auto& note : own_->files.notes()) say(note);
+}
+
+std::string Choice::source_line(const std::string& file, std::size_t number) const {
+    using std::filesystem::path;
+    for (const auto& own : files()) {
+        if (path(own).filename() != path(file).filename()) continue;
+        const auto lines = split(inspect::read_file(own).value_or(""), '\n');
+        if (number >= 1 && number <= lines.size()) return trim(lines[number - 1]);
+    }
+    return {};
 }
 
 std::vector<std::string> Choice::files() const {

@@ -1,9 +1,6 @@
 // `cllab count`: what kernels execute, counted in the simulator Oclgrind; no OpenCL device is needed.
 #include <unistd.h>
 
-#include <algorithm>
-#include <filesystem>
-
 #include "app/choose/choice.hpp"
 #include "app/choose/request.hpp"
 #include "app/commandline/groups.hpp"
@@ -15,9 +12,9 @@
 #include "app/screen/say.hpp"
 #include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
-#include "core/text.hpp"
+#include "count/oclgrind.hpp"
 #include "count/simulated.hpp"
-#include "inspect/tools/tool.hpp"
+#include "report/records/json.hpp"
 #include "report/table/counts.hpp"
 
 namespace cllab::app {
@@ -27,17 +24,6 @@ struct CountOptions : CellOptions, FileOptions {
     double budget_seconds = 5;  ///< of the processor, per cell
     unsigned wave = 32;
 };
-
-/// Puts the text of the source's lines beside their numbers, where the file is one of the user's.
-void quote_lines(const Choice& choice, model::Counts& counts) {
-    for (const auto& path : choice.files()) {
-        const auto lines = split(inspect::read_file(path).value_or(""), '\n');
-        for (auto& line : counts.lines)
-            if (std::filesystem::path(line.file).filename() == std::filesystem::path(path).filename() &&
-                line.line >= 1 && line.line <= lines.size())
-                line.text = trim(lines[line.line - 1]);
-    }
-}
 
 /// Throws Error(result) where the simulator cannot build the text of a kernel file.
 Choice chosen(const CountOptions& invocation) {
@@ -59,7 +45,7 @@ bool count_one(const model::Cell& cell, const CountSettings& settings, const Cho
         return !model::is_failure(found.status);
     }
     for (auto& counts : found.launches) {
-        quote_lines(choice, counts);
+        for (auto& line : counts.lines) line.text = choice.source_line(line.file, line.line);
         if (json) json->line(report::counts_json(counts));
         all.push_back(std::move(counts));
     }
@@ -69,7 +55,7 @@ bool count_one(const model::Cell& cell, const CountSettings& settings, const Cho
 int run_count(const CountOptions& asked) {
     CountSettings settings;
     find_simulator(settings, "cllab count");
-    use_only_oclgrind(settings);  // which also says what arguments a kernel file's kernels have
+    count::use_only_oclgrind(settings.library);  // which also says what arguments a kernel file's kernels have
     auto invocation = asked;
     invocation.devices = {"oclgrind"};
     Outputs outputs(invocation);

@@ -16,6 +16,7 @@
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
+#include "count/oclgrind.hpp"
 #include "explain/contradiction.hpp"
 #include "explain/forecast.hpp"
 #include "model/params.hpp"
@@ -132,7 +133,7 @@ int forecast_files(const WhyOptions& asked) {
     CountSettings simulator;
     find_simulator(simulator, "cllab why --on");
     const auto on = read_profile(asked.on);
-    use_only_oclgrind(simulator);  // which also says what arguments the kernels have
+    count::use_only_oclgrind(simulator.library);  // which also says what arguments the kernels have
     auto invocation = asked;
     invocation.devices = {"oclgrind"};
     invocation.no_dumps = invocation.no_yardstick = true;

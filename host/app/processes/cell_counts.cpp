@@ -49,13 +49,12 @@ CellCounts::CellCounts(const run::RunRequest& request, double budget_seconds, un
             auto& found = found_[key_of(cell)];
             try {
                 auto simulated = simulate(cell, settings, budget_seconds);
-                if (simulated.launches.size() == 1)
-                    found.counts = std::make_shared<const model::Counts>(std::move(simulated.launches.front()));
-                else if (!simulated.launches.empty())
+                if (simulated.status != model::Status::ok)
+                    found.why_not = simulated.trouble;
+                else if (simulated.launches.size() > 1)
                     found.why_not = "an operation has several launches";
                 else
-                    found.why_not =
-                        simulated.trouble.empty() ? "no group of it fits --count-budget" : simulated.trouble;
+                    found.counts = std::make_shared<const model::Counts>(std::move(simulated.launches.front()));
             } catch (const Error& e) {
                 found.why_not = e.what();
             }

@@ -48,9 +48,9 @@ model::Device some_gpu(const model::Device& simulator, unsigned wave) {
     return out;
 }
 
-/// What the simulator says of a kernel that it gives up, and what it says while it loads the plugin.
+/// What the simulator writes: of kernels, on its way, and the plugin's counts.
 struct Said {
-    fs::path log, errors;
+    fs::path folder, log = folder / "log", errors = folder / "errors", counts = folder / "counts";
 
     std::string fatal() const {
         const auto text = inspect::read_file(log).value_or("");
@@ -66,10 +66,14 @@ struct Said {
                    ? ""
                    : "the simulator did not load the plugin: " + one_line(loading.substr(failed));
     }
-    bool outside() const {
+    /// What it says of a kernel that is wrong.
+    void add_faults(std::vector<model::NotCounted>& out) const {
         const auto text = inspect::read_file(log).value_or("");
-        return text.find("Invalid read of size") != std::string::npos ||
-               text.find("Invalid write of size") != std::string::npos;
+        const auto says = [&](const char* what) { return text.find(what) != std::string::npos; };
+        constexpr const char* where = "the kernel is wrong there; `cllab run --check oclgrind` says where";
+        if (says("Invalid read of size") || says("Invalid write of size"))
+            out.push_back({"what lies outside of buffers", where});
+        if (says("divergence detected (barrier)")) out.push_back({"waiting at a barrier that some never reach", where});
     }
 };
 
@@ -80,47 +84,47 @@ void limit(int resource, double most) {
 }
 
 /// In the child.
-void launch(const model::Cell& cell, const CountSettings& settings, double seconds, const fs::path& folder,
-            const Said& said, Link& parent) {
+void launch(const model::Cell& cell, const CountSettings& settings, double seconds, unsigned groups, const Said& said,
+            Link& parent) {
     if (const int errors = open(said.errors.c_str(), O_WRONLY | O_CREAT, 0600); errors >= 0) {
         dup2(errors, STDERR_FILENO);
         close(errors);
     }
-    for (const auto& [name, value] : std::initializer_list<std::pair<const char*, std::string>>{
-             {"OCLGRIND_PLUGINS", settings.plugin.string()},
-             {"OCLGRIND_QUICK", "1"},
-             {"OCLGRIND_GLOBAL_MEM_SIZE", std::to_string(most_buffer_bytes)},
-             {"OCLGRIND_LOCAL_MEM_SIZE", std::to_string(most_local_bytes)},
-             {"OCLGRIND_LOG", said.log.string()}})
-        setenv(name, value.c_str(), 1);
-    use_only_oclgrind(settings);
+    count::use_only_oclgrind(
+        settings.library,
+        {{"OCLGRIND_PLUGINS", settings.plugin},
+         {"OCLGRIND_QUICK", "1"},
+         {"OCLGRIND_GLOBAL_MEM_SIZE", std::to_string(most_buffer_bytes)},
+         {"OCLGRIND_CONSTANT_MEM_SIZE", std::to_string(most_buffer_bytes)},  // some devices have no other limit
+         {"OCLGRIND_LOCAL_MEM_SIZE", std::to_string(most_local_bytes)},
+         {"OCLGRIND_LOG", said.log},
+         {"CLLAB_COUNT_WAVE", std::to_string(settings.wave)},
+         {"CLLAB_COUNT_GROUPS", std::to_string(groups)}});
     limit(RLIMIT_AS, static_cast<double>(most_bytes));
     limit(RLIMIT_CPU, std::ceil(seconds));
     LocalDevices here;
     auto& session = here.open(here.devices({"oclgrind"}, nullptr).front().selector);
     const auto as = some_gpu(session.facts(), settings.wave);
-    const auto before = [&] {
+    const auto before = [&](const run::LaunchedOnce& known) {
         const auto point =
             model::resolve(*cell.experiment, {*cell.variant, cell.point, as, settings.run.seed, settings.run.files});
-        Message known{{"point", Message::array()}};
-        for (const auto& [axis, value] : point.values()) known["point"].push_back({axis, value});
-        parent.send(known);
-        setenv("CLLAB_COUNT_FILE", (folder / "counts").c_str(), 1);
-        setenv("CLLAB_COUNT_WAVE", std::to_string(settings.wave).c_str(), 1);
-        setenv("CLLAB_COUNT_SECONDS", std::to_string(std::max(0.1, seconds - processor_seconds())).c_str(), 1);
+        parent.send({{"point", point.values()},
+                     {"launches", known.launches},
+                     {"kernels", known.kernels},
+                     {"assumed", known.assumed}});
+        const double left = std::max(0.1, seconds - processor_seconds());
+        setenv("CLLAB_COUNT_FILE", said.counts.c_str(), 1);
+        setenv("CLLAB_COUNT_SECONDS", std::to_string(left / static_cast<double>(known.kernels)).c_str(), 1);
     };
     const auto done = run::launch_once(session, settings.run, cell, as, before);
-    parent.send({{"status", static_cast<int>(done.status)},
-                 {"reason", done.reason},
-                 {"launches", done.launches},
-                 {"assumed", done.assumed}});
+    parent.send({{"status", static_cast<int>(done.status)}, {"reason", done.reason}});
 }
 
 struct Heard {
-    Message last = Message::object();
-    model::PointValues point;
+    Message said = Message::object();
     bool silent = false;
     int end = 0;  ///< its wait status
+    bool has_no_time_left() const { return WIFSIGNALED(end) && (WTERMSIG(end) == SIGXCPU || WTERMSIG(end) == SIGKILL); }
 };
 
 Heard listen(Worker& worker, double seconds) {
@@ -139,15 +143,10 @@ Heard listen(Worker& worker, double seconds) {
             out.end = worker.reap();
             return out;
         }
-        out.last = parse_json<Message>(line);
-        rethrow(out.last);
-        if (out.last.contains("point"))
-            for (const auto& one : out.last.at("point")) out.point.emplace_back(one.at(0), one.at(1));
+        const auto said = parse_json<Message>(line);
+        rethrow(said);
+        out.said.update(said);
     }
-}
-
-bool ended_by(int status, std::initializer_list<int> signals) {
-    return WIFSIGNALED(status) && std::find(signals.begin(), signals.end(), WTERMSIG(status)) != signals.end();
 }
 
 void judge(const Heard& heard, const Said& said, double budget, Simulated& out) {
@@ -157,7 +156,8 @@ void judge(const Heard& heard, const Said& said, double budget, Simulated& out) 
         out.trouble = why;
     };
     if (heard.silent) return fail(Status::timed_out, "the simulator stood still and was ended");
-    if (ended_by(heard.end, {SIGXCPU, SIGKILL})) {
+    if (heard.has_no_time_left()) {
+        if (!out.launches.empty()) return;  // groups that were done when the budget ended
         out.too_long = true;
         return fail(Status::timed_out,
                     "a work-group takes longer to simulate than --count-budget allows, " + format_exact(budget) + " s");
@@ -167,9 +167,9 @@ void judge(const Heard& heard, const Said& said, double budget, Simulated& out) 
                     "the simulator crashed; it may lack a function that the text uses, or need "
                     "more than " +
                         format_bytes(most_bytes) + " of memory");
-    if (heard.last.contains("status")) {
-        if (const auto status = static_cast<Status>(heard.last.at("status").get<int>()); status != Status::ok)
-            return fail(status, heard.last.at("reason"));
+    if (heard.said.contains("status")) {
+        if (const auto status = static_cast<Status>(heard.said.at("status").get<int>()); status != Status::ok)
+            return fail(status, heard.said.at("reason"));
     }
     if (!out.launches.empty()) return;
     const auto fatal = said.fatal();
@@ -178,23 +178,27 @@ void judge(const Heard& heard, const Said& said, double budget, Simulated& out) 
 
 /// What is said of all launches of the operation.
 void complete(const model::Cell& cell, const Heard& heard, const Said& said, Simulated& out) {
-    const auto launches = heard.last.value("launches", std::size_t{1});
+    const auto launches = heard.said.value("launches", std::size_t{1}), kernels = heard.said.value("kernels", launches);
+    bool in_part = false;  // those before
     for (auto& counts : out.launches) {
         counts.id = cell.id;
         counts.point = out.point;
         if (launches > 1) counts.launch = "one of " + std::to_string(launches) + " launches";
-        if (launches > 1 && counts.counted_groups < counts.groups)
+        if (in_part)
             counts.not_counted.push_back(
                 {"what depends on the data of launches before this one", "they were simulated in part"});
-        counts.assumed = heard.last.value("assumed", std::vector<std::string>{});
-        if (said.outside())
-            counts.not_counted.push_back(
-                {"what lies outside of buffers", "the kernel accesses it; `cllab run --check oclgrind` says where"});
+        in_part = in_part || counts.counted_groups < counts.groups || launches > kernels;
+        counts.assumed = heard.said.value("assumed", std::vector<std::string>{});
+        said.add_faults(counts.not_counted);
     }
+    if (!out.launches.empty() && out.launches.size() < kernels)
+        out.launches.back().not_counted.push_back(
+            {std::to_string(kernels - out.launches.size()) + " more kernels of the operation",
+             "the budget ended before them"});
 }
 
 model::CountGrowth growth_of(const model::Counts& c) {
-    return {c.point, c.items, c.instructions.mean, flops(c), asked_bytes(c), moved_bytes(c) / 32, distinct_bytes(c)};
+    return {c.point, c.instructions.mean, flops(c), asked_bytes(c)};
 }
 
 }  // namespace
@@ -204,22 +208,14 @@ void find_simulator(CountSettings& settings, const std::string& for_what) {
     settings.plugin = count::count_plugin(this_program());
 }
 
-void use_only_oclgrind(const CountSettings& settings) {
-    setenv("OCL_ICD_VENDORS", settings.library.c_str(), 1);
-    unsetenv("OCL_ICD_FILENAMES");
-}
-
 Simulated simulate(const model::Cell& cell, const CountSettings& settings, double seconds, unsigned groups) {
     const inspect::TempFolder folder;
-    const Said said{folder.path() / "log", folder.path() / "errors"};
-    Worker worker([&](Link& parent, Position&) {
-        setenv("CLLAB_COUNT_GROUPS", std::to_string(groups).c_str(), 1);
-        launch(cell, settings, seconds, folder.path(), said, parent);
-    });
+    const Said said{folder.path()};
+    Worker worker([&](Link& parent, Position&) { launch(cell, settings, seconds, groups, said, parent); });
     const auto heard = listen(worker, seconds);
     Simulated out;
-    out.point = heard.point;
-    out.launches = count::read_launches(folder.path() / "counts");
+    out.point = heard.said.value("point", model::PointValues{});
+    out.launches = count::read_launches(said.counts);
     judge(heard, said, settings.budget_seconds, out);
     complete(cell, heard, said, out);
     return out;
@@ -248,10 +244,6 @@ Simulated count_cell(const model::Cell& cell, const CountSettings& settings) {
     const bool has_axes = !cell.point.values().empty();
     auto out = simulate(cell, settings, settings.budget_seconds * (has_axes ? first_share : 1));
     if (!out.too_long) return out;
-    if (!out.launches.empty()) {  // groups that were done when the budget ended
-        out.status = model::Status::ok;
-        return out;
-    }
     std::vector<Simulated> found;
     double left = settings.budget_seconds * (1 - first_share);
     for (const std::int64_t divisor : {1024, 256, 64, 16, 4}) {

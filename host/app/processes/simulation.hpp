@@ -32,9 +32,6 @@ struct Simulated {
     model::PointValues point;
 };
 
-/// For this process, which has called no OpenCL yet, or a child: Oclgrind is the only driver.
-void use_only_oclgrind(const CountSettings& settings);
-
 /// The cell as it stands, with at most so many of its groups.
 Simulated simulate(const model::Cell& cell, const CountSettings& settings, double seconds, unsigned groups = 16);
 

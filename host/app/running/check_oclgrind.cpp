@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <map>
 #include <regex>
 
@@ -22,8 +21,6 @@
 
 namespace cllab::app {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// Whether every variant takes the values.
 bool accept(const std::vector<model::Selected>& selected, const model::Settings& settings) {
@@ -114,16 +111,6 @@ std::map<OclgrindFinding, std::size_t> messages_of(const std::string& log) {
     return out;
 }
 
-std::string source_line(const Choice& choice, const std::string& file, const std::string& number) {
-    for (const auto& path : choice.files()) {
-        if (fs::path(path).filename() != fs::path(file).filename()) continue;
-        const auto lines = split(inspect::read_file(path).value_or(""), '\n');
-        const auto n = static_cast<std::size_t>(std::stoul(number));
-        if (n >= 1 && n <= lines.size()) return trim(lines[n - 1]);
-    }
-    return {};
-}
-
 std::string point_of(const model::Settings& values) {
     std::vector<std::string> out;
     for (const auto& [name, value] : values) out.push_back(name + "=" + value);
@@ -180,7 +167,7 @@ void print(const Simulation& seen, const Choice& choice, const std::vector<model
                                               : std::to_string(count) + (count == 1 ? " place" : " places"));
     }
     for (const auto& [place, times] : seen.messages) {
-        const auto text = source_line(choice, place.file, place.line);
+        const auto text = choice.source_line(place.file, std::stoul(place.line));
         results() << fmt::format("  {}:{}: {} in kernel '{}', {}, first by {}\n", printable(place.file), place.line,
                                  printable(place.what), printable(place.kernel),
                                  times == 1 ? "once" : std::to_string(times) + " times", printable(place.entity));
@@ -196,11 +183,7 @@ int check_oclgrind(const RunOptions& asked) {
     if (!choice.own())
         throw Error(Blame::usage, "--check oclgrind is about kernel files, as in `cllab run my.cl --check oclgrind`");
     const auto selected = choice.selected();
-    // Read by the drivers of the child processes to come; this process has none.
-    for (const auto& [name, value] : std::map<std::string, std::string>{
-             {"OCL_ICD_VENDORS", library.string()}, {"OCLGRIND_DATA_RACES", "1"}, {"OCLGRIND_UNINITIALIZED", "1"}})
-        setenv(name.c_str(), value.c_str(), 1);
-    unsetenv("OCL_ICD_FILENAMES");
+    count::use_only_oclgrind(library, {{"OCLGRIND_DATA_RACES", "1"}, {"OCLGRIND_UNINITIALIZED", "1"}});
     catch_interrupts();
     const auto own = first_values(selected, asked.axes), small = small_values(selected, asked.axes, own);
     auto seen = simulate(asked, selected, small);

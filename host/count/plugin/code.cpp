@@ -1,13 +1,19 @@
 #include "count/plugin/code.hpp"
 
+#include <llvm/ADT/STLExtras.h>
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/Function.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/IR/PatternMatch.h>
+#include <llvm/Support/MathExtras.h>
 
 #include <algorithm>
+#include <optional>
 
-#include "count/plugin/block_order.hpp"
 #include "count/called.hpp"
+#include "count/plugin/block_order.hpp"
+#include "count/plugin/vector_access.hpp"
 
 namespace cllab::count {
 namespace {
@@ -20,6 +26,13 @@ unsigned elements_of(const llvm::Type* type) {
 }
 
 unsigned bits_of(const llvm::Type* type) { return type->getScalarSizeInBits(); }
+
+bool is_constant(const llvm::Value* pointer) {
+    constexpr unsigned constant_space = 2;  // of SPIR
+    return pointer->getType()->isPointerTy() && pointer->getType()->getPointerAddressSpace() == constant_space;
+}
+
+bool is_whole(unsigned bits) { return bits == 1 || bits == 8 || bits == 16 || bits == 32 || bits == 64; }
 
 bool is_float(const llvm::Type* type) { return type->isFPOrFPVectorTy(); }
 
@@ -47,14 +60,36 @@ std::uint32_t weight_of(const llvm::Instruction& instruction) {
     }
 }
 
-/// The operation that an instruction is; `out` is false for those that are none.
-Operation operation_of(const llvm::Instruction& instruction, bool& out) {
+/// Of a kernel's argument of a struct type, which the simulator keeps in private memory and devices beside the code.
+bool loads_argument(const llvm::Instruction& instruction) {
+    const auto* address = llvm::getLoadStorePointerOperand(&instruction);
+    const auto* argument = address ? llvm::dyn_cast<llvm::Argument>(llvm::getUnderlyingObject(address)) : nullptr;
+    return argument && argument->hasByValAttr();
+}
+
+/// By a constant every compiler shifts or multiplies.
+Operation division(const llvm::Instruction& instruction) {
+    const llvm::APInt* by = nullptr;
+    if (!llvm::PatternMatch::match(instruction.getOperand(1), llvm::PatternMatch::m_APInt(by)))
+        return Operation::integer_divide;
+    return by->isPowerOf2() ? Operation::integer_add : Operation::integer_multiply;
+}
+
+/// Of the event that an asynchronous copy gives, which is in private memory for the simulator alone.
+bool stores_event(const llvm::Instruction& instruction) {
+    const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+    const auto* call = store ? llvm::dyn_cast<llvm::CallInst>(store->getValueOperand()) : nullptr;
+    const auto* function = call ? call->getCalledFunction() : nullptr;
+    return function && plain_name(function->getName().str()).rfind("async_work_group", 0) == 0;
+}
+
+/// The operation that an instruction is, if any. Negations are none: they are free as parts of others, and clang makes
+/// a - b * c an fma of -b.
+std::optional<Operation> operation_of(const llvm::Instruction& instruction) {
     using I = llvm::Instruction;
-    out = true;
     switch (instruction.getOpcode()) {
         case I::FAdd:
         case I::FSub:
-        case I::FNeg:
             return Operation::float_add;
         case I::FMul:
             return Operation::float_multiply;
@@ -80,7 +115,7 @@ Operation operation_of(const llvm::Instruction& instruction, bool& out) {
         case I::UDiv:
         case I::SRem:
         case I::URem:
-            return Operation::integer_divide;
+            return division(instruction);
         case I::FPExt:
         case I::FPTrunc:
         case I::FPToSI:
@@ -89,8 +124,7 @@ Operation operation_of(const llvm::Instruction& instruction, bool& out) {
         case I::UIToFP:
             return Operation::conversion;
         default:
-            out = false;
-            return {};
+            return std::nullopt;
     }
 }
 
@@ -116,7 +150,7 @@ std::uint32_t Code::add_value(const llvm::Value* value) {
 }
 
 void Code::add(const llvm::Function& function) {
-    if (function.arg_size() > 0 && numbers_.count(function.arg_begin())) return;
+    if (numbers_.count(&function.getEntryBlock().front())) return;
     for (const auto& argument : function.args()) add_value(&argument);
     for (const auto& block : function)
         for (const auto& instruction : block) instructions_[add_value(&instruction)].llvm = &instruction;
@@ -145,6 +179,21 @@ void Code::add_block(const llvm::BasicBlock& block) {
     }
 }
 
+std::uint64_t Code::used_elements(const llvm::Value& value) {
+    const auto known = used_.find(&value);
+    if (known != used_.end()) return known->second;
+    const auto all = ~std::uint64_t{0} >> (64 - elements_of(value.getType()));
+    std::uint64_t out = 0;
+    for (const auto* user : value.users()) {
+        const auto* element = llvm::dyn_cast<llvm::ExtractElementInst>(user);
+        const auto* number = element ? llvm::dyn_cast<llvm::ConstantInt>(element->getIndexOperand()) : nullptr;
+        out |= number ? 1ull << number->getZExtValue() & all
+               : llvm::isa<llvm::BinaryOperator>(user) && value.getType()->isVectorTy() ? used_elements(*user)
+                                                                                        : all;
+    }
+    return used_[&value] = out;
+}
+
 void Code::does(Instruction& out, Operation kind, unsigned bits, unsigned elements, const std::string& name) {
     const OperationName wanted{kind, bits, name};
     auto at = std::find(operations_.begin(), operations_.end(), wanted);
@@ -166,15 +215,19 @@ void Code::place(Instruction& out, const llvm::Instruction& instruction) {
 
 void Code::describe(Instruction& out, const llvm::Instruction& instruction) {
     place(out, instruction);
-    out.weight = weight_of(instruction);
-    out.memory = llvm::isa<llvm::LoadInst>(instruction) || llvm::isa<llvm::StoreInst>(instruction);
-    bool is_operation = false;
-    const auto kind = operation_of(instruction, is_operation);
-    if (is_operation) {
+    if (instruction.getType()->isIntOrIntVectorTy() && !is_whole(bits_of(instruction.getType())))
+        odd_bits_ = bits_of(instruction.getType());
+    const bool no_access = loads_argument(instruction) || stores_event(instruction);
+    out.goes_on = !no_access && goes_on(instruction);
+    out.weight = no_access || out.goes_on ? 0 : weight_of(instruction);
+    // Of calls, whatever a pointer lets them access.
+    out.memory = !no_access && !out.goes_on && instruction.mayReadOrWriteMemory();
+    out.constant = llvm::any_of(instruction.operands(), [](const auto& operand) { return is_constant(operand); });
+    if (const auto kind = operation_of(instruction)) {
         const bool compares = llvm::isa<llvm::CmpInst>(instruction);
         const auto* type = compares ? instruction.getOperand(0)->getType() : instruction.getType();
         const unsigned bits = type->isPtrOrPtrVectorTy() ? 64 : bits_of(type);
-        does(out, kind, bits, elements_of(type));
+        does(out, *kind, bits, llvm::countPopulation(used_elements(instruction)));
     }
     if (llvm::isa<llvm::ReturnInst>(instruction)) out.is = Instruction::Is::returns;
     const auto* phi = llvm::dyn_cast<llvm::PHINode>(&instruction);
@@ -223,7 +276,8 @@ void Code::describe_call(Instruction& out, const llvm::Instruction& instruction)
             // A function of floats that gives an integer (ilogb, isnan) is one of floats.
             const bool converts = what.kind == Operation::conversion;
             const auto* type = !converts && floats && !is_float(result) ? first : result;
-            does(out, what.kind, bits_of(type), elements, what.function);
+            const bool stores_half = converts && call.getType()->isVoidTy();
+            does(out, what.kind, stores_half ? 16 : bits_of(type), elements, what.function);
             break;
         }
         case Called::Is::dot:
@@ -232,18 +286,17 @@ void Code::describe_call(Instruction& out, const llvm::Instruction& instruction)
             break;
         case Called::Is::barrier:
             segments_[segment].ends_at_barrier = true;
+            out.memory = false;  // of events
             out.weight = 1;
             break;
         case Called::Is::image:
             out.image = true;
+            out.memory = false;
             out.link = Link::load;
             out.weight = 1;
             break;
-        case Called::Is::memory:
-            out.memory = true;
-            out.weight = 1;
-            break;
         case Called::Is::other:
+            out.memory = out.memory && function->getName() != "printf";  // which reads its format
             out.weight = 1;
             break;
         case Called::Is::nothing:

@@ -36,6 +36,8 @@ struct Instruction {
     Is is = Is::plain;
     Link link = Link::none;
     bool image = false, memory = false;
+    bool goes_on = false;                   ///< with the access of the instruction before it
+    bool constant = false;                  ///< what it loads is of constant memory, which the simulator calls global
     std::uint32_t segment = no_number;      ///< that begins here
     std::uint32_t operands = 0, count = 0;  ///< values in Code::operands
     std::uint32_t weight = 0;
@@ -65,6 +67,10 @@ public:
     /// phi: the operand that comes from this block; no_number for a constant.
     std::uint32_t incoming(const Instruction& phi, const llvm::BasicBlock* from) const;
 
+    /// Of an integer that is no whole number of bytes, as clang makes them of `switch (i & 3)`: the simulator computes
+    /// those wrongly. 0: there is none.
+    unsigned odd_bits() const { return odd_bits_; }
+
 private:
     void add(const llvm::Function& function);
     std::uint32_t add_value(const llvm::Value* value);
@@ -73,12 +79,16 @@ private:
     void describe_call(Instruction& out, const llvm::Instruction& instruction);
     void does(Instruction& out, model::Operation kind, unsigned bits, unsigned elements, const std::string& name = {});
     void place(Instruction& out, const llvm::Instruction& instruction);
+    /// As bits: of what calls gave clang adds whole vectors for a.x + b.x + c.x.
+    std::uint64_t used_elements(const llvm::Value& value);
 
     std::vector<Instruction> instructions_;  ///< by number; arguments are among them
     std::vector<std::uint32_t> operands_;
     std::vector<Segment> segments_;
     std::vector<OperationName> operations_;
+    unsigned odd_bits_ = 0;
     std::unordered_map<const llvm::Value*, std::uint32_t> numbers_;
+    std::unordered_map<const llvm::Value*, std::uint64_t> used_;
     std::unordered_map<std::string, std::unique_ptr<std::string>> files_;
 };
 

@@ -16,10 +16,15 @@ Access access_of(const Seen& seen, std::uint32_t instruction, bool first) {
     return out;
 }
 
+void widen(Access& access, const Seen& by) {
+    const auto end = std::max(access.address + access.bytes, by.address + by.bytes);
+    access.address = std::min(access.address, by.address);
+    access.bytes = static_cast<std::uint32_t>(end - access.address);
+}
+
 }  // namespace
 
 void LaunchCount::begin_group(std::uint64_t items) {
-    group_items_ = items;
     if (items_.size() < items) items_.resize(items);
     number_ = expected_ = no_number;
     item_ = nullptr;
@@ -27,6 +32,8 @@ void LaunchCount::begin_group(std::uint64_t items) {
     barriers_ = 0;
     local_.clear();
     global_.clear();
+    by_waves_.resize(counts_.by_waves.size());
+    for (std::size_t s = 0; s < by_waves_.size(); ++s) by_waves_[s] += counts_.by_waves[s];
     std::fill(counts_.by_lanes.begin(), counts_.by_lanes.end(), 0);
     std::fill(counts_.by_waves.begin(), counts_.by_waves.end(), 0);
 }
@@ -110,26 +117,30 @@ void LaunchCount::call(const Instruction& of, std::uint32_t number) {
 }
 
 void LaunchCount::touch_memory(Depth& depth, const Instruction& of, std::uint32_t number) {
+    if (!of.memory && !of.goes_on) return;
     bool first = true;
     const auto before = depth;
-    for (const auto& seen : pending_) {
+    for (auto seen : pending_) {
+        if (of.constant && seen.space == Space::global && seen.what == What::load) seen.space = Space::constant;
         auto& stored = seen.space == Space::private_memory ? item_->stored
                        : seen.space == Space::local        ? local_
                                                            : global_;
         if (seen.what == What::store) {
-            stored.store(seen.address, seen.bytes, before, number_, barriers_);
+            stored.store(seen.address, seen.bytes, depth, number_, barriers_);  // of a copy, what it loaded
         } else {
             auto loaded = before;
             if (seen.what == What::load) stored.load(seen.address, seen.bytes, loaded, number_, barriers_);
-            loaded.add(of.image                              ? Link::none
-                       : seen.what == What::atomic           ? Link::atomic
+            loaded.add(seen.what == What::atomic             ? Link::atomic
                        : seen.space == Space::private_memory ? Link::none
                        : seen.space == Space::local          ? Link::local_load
                                                              : Link::load);
             depth.join(loaded);
         }
-        if (of.image) continue;
-        item_->lane.accesses.push_back(access_of(seen, number, first));
+        auto& accesses = item_->lane.accesses;
+        if (of.goes_on && !accesses.empty())
+            widen(accesses.back(), seen);
+        else if (of.memory)
+            accesses.push_back(access_of(seen, number, first));
         first = false;
     }
 }
@@ -138,6 +149,8 @@ void LaunchCount::flush_copies() {
     constexpr std::uint32_t no_instruction = 0;
     requests_.instructions.resize(code_.size());
     std::vector<Access> together;
+    Depth loaded;
+    loaded.add(Link::load);
     for (const auto what : {What::load, What::store})
         for (const auto space : {Space::global, Space::local}) {
             const auto ask = [&] {
@@ -147,6 +160,8 @@ void LaunchCount::flush_copies() {
             for (const auto& seen : copied_) {
                 if (seen.what != what || seen.space != space) continue;
                 together.push_back(access_of(seen, no_instruction, true));
+                if (what == What::store && space == Space::local)
+                    local_.store(seen.address, seen.bytes, loaded, no_number, barriers_);
                 if (together.size() == wave_) ask();
             }
             ask();
@@ -189,14 +204,13 @@ void LaunchCount::end_group() {
     groups_.push_back(group_so_far());
     requests_.end_group();
     groups_.back().so_far = requests_.launch;
-    by_waves_.resize(counts_.by_waves.size());
-    for (std::size_t s = 0; s < by_waves_.size(); ++s) by_waves_[s] += counts_.by_waves[s];
     number_ = no_number;
     item_ = nullptr;
 }
 
 std::uint64_t LaunchCount::executions(std::uint32_t segment) const {
-    return segment < by_waves_.size() ? by_waves_[segment] : 0;
+    const auto in = [&](const auto& groups) { return segment < groups.size() ? groups[segment] : 0; };
+    return in(by_waves_) + in(counts_.by_waves);
 }
 
 }  // namespace cllab::count

@@ -1,10 +1,8 @@
 // One launch as it is simulated: its lanes' traces, the depths of its values, and what its groups add up to.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
-#include <iosfwd>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "count/plugin/code.hpp"
@@ -54,7 +52,7 @@ public:
     const std::vector<CountedGroup>& groups() const { return groups_; }
     const Requests& requests() const { return requests_; }
     const Depth& longest() const { return longest_; }
-    /// Of all groups: executions of each instruction by waves.
+    /// Of a segment by waves, in all groups.
     std::uint64_t executions(std::uint32_t segment) const;
     unsigned wave() const { return wave_; }
 
@@ -64,7 +62,6 @@ private:
         std::vector<Depth> values;
         StoredDepths stored;  ///< private memory
         std::vector<std::uint32_t> calls;
-        std::uint64_t last = 0;
     };
 
     void enter(std::uint32_t item);
@@ -84,7 +81,7 @@ private:
     std::vector<Item> items_;
     Item* item_ = nullptr;
     std::uint32_t number_ = no_number, expected_ = no_number;
-    std::uint64_t group_items_ = 0, finished_ = 0;
+    std::uint64_t finished_ = 0;
     std::uint32_t barriers_ = 0;
     std::vector<Seen> pending_, copied_;
     std::vector<std::pair<std::uint32_t, Depth>> phis_;

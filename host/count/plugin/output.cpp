@@ -2,49 +2,41 @@
 
 #include <fstream>
 #include <map>
-#include <ostream>
+#include <nlohmann/json.hpp>
 #include <system_error>
-#include <tuple>
 
 namespace cllab::count {
 namespace {
 
-std::string quoted(const std::string& text) {
-    std::string out = "\"";
-    for (const char c : text) {
-        if (c == '"' || c == '\\') out += '\\';
-        out += static_cast<unsigned char>(c) < 0x20 ? '?' : c;
-    }
-    return out + "\"";
-}
+// Numbers of one kind are an array; what they are is said where they are read.
+using Json = nlohmann::json;
 
-/// An array of numbers; what they are is said where they are read.
-template <class... Numbers>
-std::string numbers(const Numbers&... all) {
-    std::string out;
-    ((out += (out.empty() ? "[" : ",") + std::to_string(all)), ...);
-    return out + "]";
-}
-
-std::string of(const Asked& a) { return numbers(a.requests, a.units, a.least, a.worst); }
-std::string of(const Amounts& a) { return numbers(a.loads, a.stores, a.load_bytes, a.store_bytes); }
-std::string of(const std::array<std::uint32_t, links>& a) { return numbers(a[0], a[1], a[2], a[3]); }
+Json of(const Asked& a) { return {a.requests, a.units, a.least, a.worst}; }
+Json of(const Amounts& a) { return {a.loads, a.stores, a.load_bytes, a.store_bytes}; }
 
 constexpr auto far = static_cast<std::size_t>(Space::global), near = static_cast<std::size_t>(Space::local);
 
-void write_group(std::ostream& out, const CountedGroup& g) {
+Json group_json(const CountedGroup& g) {
     const auto& t = g.tally;
-    out << R"({"items":)" << g.items << R"(,"whole":)" << (g.whole ? "true" : "false") << R"(,"instructions":)"
-        << g.instructions << R"(,"issued":)" << g.issued << R"(,"barriers":)" << g.barriers << R"(,"images":)"
-        << g.image_accesses << R"(,"private":)" << of(t.spaces[0]) << R"(,"global":)" << of(t.spaces[1])
-        << R"(,"constant":)" << of(t.spaces[2]) << R"(,"local":)" << of(t.spaces[3]) << R"(,"reads":)" << of(t.reads)
-        << R"(,"writes":)" << of(t.writes) << R"(,"local_reads":)" << of(t.local_reads) << R"(,"local_writes":)"
-        << of(t.local_writes) << R"(,"global_atomics":)" << of(t.global_atomics) << R"(,"local_atomics":)"
-        << of(t.local_atomics) << R"(,"atomics":)" << numbers(t.atomics[far], t.atomics[near]) << R"(,"footprint":)"
-        << numbers(g.so_far.sectors, g.so_far.read_sectors, g.so_far.written_sectors, g.so_far.lines)
-        << R"(,"operations":[)";
-    for (std::size_t i = 0; i < g.operations.size(); ++i) out << (i ? "," : "") << g.operations[i];
-    out << "]}";
+    return {{"items", g.items},
+            {"whole", g.whole},
+            {"instructions", g.instructions},
+            {"issued", g.issued},
+            {"barriers", g.barriers},
+            {"images", g.image_accesses},
+            {"private", of(t.spaces[0])},
+            {"global", of(t.spaces[1])},
+            {"constant", of(t.spaces[2])},
+            {"local", of(t.spaces[3])},
+            {"reads", of(t.reads)},
+            {"writes", of(t.writes)},
+            {"local_reads", of(t.local_reads)},
+            {"local_writes", of(t.local_writes)},
+            {"global_atomics", of(t.global_atomics)},
+            {"local_atomics", of(t.local_atomics)},
+            {"atomics", {t.atomics[far], t.atomics[near]}},
+            {"footprint", {g.so_far.sectors, g.so_far.read_sectors, g.so_far.written_sectors, g.so_far.lines}},
+            {"operations", g.operations}};
 }
 
 struct OfLine {
@@ -52,7 +44,7 @@ struct OfLine {
     OfInstruction memory;
 };
 
-void write_lines(std::ostream& out, const LaunchCount& count) {
+Json lines_json(const LaunchCount& count) {
     std::map<std::pair<std::string, std::uint32_t>, OfLine> lines;
     const auto& code = count.code();
     const auto line_of = [&](std::uint32_t number) -> OfLine& {
@@ -72,40 +64,41 @@ void write_lines(std::ostream& out, const LaunchCount& count) {
         line.least_ways += one.least_ways;
         line.turns += one.turns;
     }
-    bool first = true;
+    auto out = Json::array();
     for (const auto& [place, line] : lines) {
-        if (place.second == 0) continue;
         const auto& m = line.memory;
-        out << (std::exchange(first, false) ? "" : ",") << "[" << quoted(place.first) << ","
-            << numbers(place.second, line.issued, m.bytes, m.sectors, m.least_sectors, m.ways, m.least_ways, m.turns)
-            << "]";
+        if (place.second > 0)
+            out.push_back(
+                {place.first,
+                 {place.second, line.issued, m.bytes, m.sectors, m.least_sectors, m.ways, m.least_ways, m.turns}});
     }
+    return out;
 }
 
-void write_all(std::ostream& out, const LaunchFacts& facts, const LaunchCount& count,
-               const std::vector<CountedGroup>& groups) {
+Json launch_json(const LaunchFacts& facts, const LaunchCount& count, const std::vector<CountedGroup>& groups) {
     const auto& launch = groups.back().so_far;
-    out << R"({"kernel":)" << quoted(facts.kernel) << R"(,"number":)" << facts.number << R"(,"items":)" << facts.items
-        << R"(,"groups":)" << facts.groups << R"(,"group_items":)" << facts.group_items << R"(,"wave":)" << count.wave()
-        << R"(,"seconds":)" << facts.seconds << R"(,"finished":)" << (facts.finished ? "true" : "false");
-    out << R"(,"operations":[)";
-    bool first = true;
+    const auto addresses = [&](std::size_t space) -> Json {
+        return {launch.addresses[space], launch.most_in_wave[space], launch.most_in_group[space],
+                launch.most_on_address[space]};
+    };
+    Json out{{"kernel", facts.kernel},
+             {"items", facts.items},
+             {"groups", facts.groups},
+             {"group_items", facts.group_items},
+             {"wave", count.wave()},
+             {"seconds", facts.seconds},
+             {"odd_bits", count.code().odd_bits()},
+             {"operations", Json::array()},
+             {"counted", Json::array()},
+             {"global_addresses", addresses(far)},
+             {"local_addresses", addresses(near)},
+             {"longest", count.longest().longest},
+             {"path", count.longest().path},
+             {"lines", lines_json(count)}};
     for (const auto& o : count.code().operations())
-        out << (std::exchange(first, false) ? "" : ",") << "[" << quoted(name(o.kind)) << "," << o.bits << ","
-            << quoted(o.function) << "]";
-    out << R"(],"counted":[)";
-    for (std::size_t i = 0; i < groups.size(); ++i) {
-        if (i) out << ",";
-        write_group(out, groups[i]);
-    }
-    for (const auto& [key, space] : {std::pair{"global", far}, std::pair{"local", near}})
-        out << (space == far ? "]" : "") << ",\"" << key << R"(_addresses":)"
-            << numbers(launch.addresses[space], launch.most_in_wave[space], launch.most_in_group[space],
-                       launch.most_on_address[space]);
-    out << R"(,"longest":)" << of(count.longest().longest) << R"(,"path":)" << of(count.longest().path)
-        << R"(,"lines":[)";
-    write_lines(out, count);
-    out << "]}\n";
+        out["operations"].push_back(Json::array({name(o.kind), o.bits, o.function}));
+    for (const auto& group : groups) out["counted"].push_back(group_json(group));
+    return out;
 }
 
 }  // namespace
@@ -115,7 +108,8 @@ void write(const std::filesystem::path& path, const LaunchFacts& facts, const La
     if (groups.empty()) return;
     const std::filesystem::path beside = path.string() + ".new";
     std::ofstream out(beside, std::ios::binary);
-    write_all(out, facts, count, groups);
+    constexpr int no_indent = -1;
+    out << launch_json(facts, count, groups).dump(no_indent, ' ', false, Json::error_handler_t::replace) << '\n';
     out.close();
     std::error_code ignored;  // who reads it is told of a file that is not there
     if (out) std::filesystem::rename(beside, path, ignored);

@@ -12,13 +12,11 @@ namespace cllab::count {
 
 struct LaunchFacts {
     std::string kernel;
-    std::uint64_t number = 1;  ///< of the launches since the count began
     std::uint64_t items = 0, groups = 0, group_items = 0;
-    double seconds = 0;     ///< since the launch began
-    bool finished = false;  ///< false: the simulation goes on
+    double seconds = 0;  ///< of the processor, since the launch began
 };
 
-/// `unfinished`: of the group that is running, its whole waves.
+/// Replaces the file. Where it cannot be written nothing happens.
 void write(const std::filesystem::path& path, const LaunchFacts& facts, const LaunchCount& count,
            const std::vector<CountedGroup>& groups);
 

@@ -1,6 +1,7 @@
 #include "report/records/json.hpp"
 
 #include "json/write_fields.hpp"
+#include "model/count_fields.hpp"
 #include "report/records/json_point.hpp"
 
 namespace cllab::report {
@@ -41,5 +42,11 @@ std::string line_text(const Json& json) { return json.dump(-1, ' ', false, Json:
 std::string to_json_line(const model::Record& record) { return text(record, -1); }
 
 std::string to_json_pretty(const model::Record& record) { return text(record, 2); }
+
+std::string counts_json(const model::Counts& counts) {
+    Json out{{"record", "counts"}};
+    out.update(fields_json<Json>(counts));
+    return line_text(out);
+}
 
 }  // namespace cllab::report

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "model/counts.hpp"
 #include "model/result.hpp"
 
 namespace cllab::report {
@@ -15,5 +16,8 @@ std::string to_json_pretty(const model::Record& record);
 /// Throws Error(usage) for text that is not a record of a schema this build knows, and for a record that cannot be
 /// (impossible.hpp).
 model::Record from_json(std::string_view line);
+
+/// {"record": "counts", ...}: the fields of model/count_fields.hpp, as tools/counts.schema.json says.
+std::string counts_json(const model::Counts& counts);
 
 }  // namespace cllab::report

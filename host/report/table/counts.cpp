@@ -9,11 +9,9 @@
 #include <set>
 #include <tuple>
 
+#include "core/table.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
-#include "json/write_fields.hpp"
-#include "model/count_fields.hpp"
-#include "report/records/json_point.hpp"
 #include "report/records/points.hpp"
 #include "report/table/layout.hpp"
 
@@ -82,31 +80,18 @@ private:
 };
 
 std::string title_of(const OperationCount& o) {
-    const auto bits = std::to_string(o.bits);
+    static constexpr Entry<Operation, const char*> titles[] = {{Operation::float_add, "float{} add"},
+                                                               {Operation::float_multiply, "float{} multiply"},
+                                                               {Operation::float_fma, "float{} fma"},
+                                                               {Operation::float_divide, "float{} divide"},
+                                                               {Operation::float_compare, "float{} compare, min, max"},
+                                                               {Operation::float_function, "float{} {}"},
+                                                               {Operation::integer_add, "int{} add, logic"},
+                                                               {Operation::integer_multiply, "int{} multiply"},
+                                                               {Operation::integer_divide, "int{} divide"},
+                                                               {Operation::conversion, "convert to {} bits"}};
     if (o.bits == 1) return "logic of conditions";
-    switch (o.kind) {
-        case Operation::float_add:
-            return "float" + bits + " add";
-        case Operation::float_multiply:
-            return "float" + bits + " multiply";
-        case Operation::float_fma:
-            return "float" + bits + " fma";
-        case Operation::float_divide:
-            return "float" + bits + " divide";
-        case Operation::float_compare:
-            return "float" + bits + " compare, min, max";
-        case Operation::float_function:
-            return "float" + bits + " " + o.function;
-        case Operation::integer_add:
-            return "int" + bits + " add, logic";
-        case Operation::integer_multiply:
-            return "int" + bits + " multiply";
-        case Operation::integer_divide:
-            return "int" + bits + " divide";
-        case Operation::conversion:
-            return "convert to " + bits + " bits";
-    }
-    return {};
+    return fmt::format(fmt::runtime(value_of(titles, o.kind, "")), o.bits, o.function);
 }
 
 void add_operations(Table& table, const All& all) {
@@ -301,13 +286,6 @@ void print_counts(std::ostream& out, const All& all, const TableStyle& style) {
         print_lines(out, counts, style);
         print_notes(out, counts, style);
     }
-}
-
-std::string counts_json(const Counts& counts) {
-    using Json = nlohmann::ordered_json;
-    Json out{{"record", "counts"}};
-    out.update(fields_json<Json>(counts));
-    return line_text(out);
 }
 
 }  // namespace cllab::report
