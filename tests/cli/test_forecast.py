@@ -37,7 +37,7 @@ class Forecast(LabTest):
         self.assertAlmostEqual(bounds["groups"]["seconds"], 65536 / 1.65e9, delta=1e-9)
         self.assertEqual((line["record"], line["limiters"], line["seconds"]), ("forecast", ["groups", "memory"], bounds["groups"]["seconds"]))
         self.assertIn("NVIDIA H200, by its profile of 2026-01-01T00:00:00Z", page)
-        self.assertIn("A forecast is a lower bound: no launch there takes less, and most take longer.", page)
+        self.assertIn("A forecast is a lower bound: by a profile of a quiet device, a launch takes that or longer.", page)
         self.assertIn("at least 39.7 us; group dispatch or memory bandwidth would limit it", page)
         self.assertRegex(page, r"134 MB at 4.03 TB/s \(copy bandwidth\), counted by simulation of \d+ of 65536 groups")
 

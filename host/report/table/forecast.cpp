@@ -33,7 +33,7 @@ std::vector<const Bound*> limiters(const Explanation& e) {
 
 std::string forecast_heading(const model::Record& record, const std::string& profile_utc, const TableStyle& style) {
     return wrap_heading(record.device.name, ", by its profile of " + profile_utc, style.text_width(), style.colour) +
-           wrap("A forecast is a lower bound: no launch there takes less, and most take longer.", "",
+           wrap("A forecast is a lower bound: by a profile of a quiet device, a launch takes that or longer.", "",
                 style.text_width());
 }
 
