@@ -3,7 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "explain/claim.hpp"
+#include "explain/claim/claim.hpp"
 #include "explain/limiter.hpp"
 #include "explain/profile_limits.hpp"
 #include "report/table/explanation.hpp"

@@ -19,7 +19,7 @@
 #include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
 #include "core/text.hpp"
-#include "explain/claim_test.hpp"
+#include "explain/claim/claim_test.hpp"
 #include "explain/contradiction.hpp"
 #include "explain/counted.hpp"
 #include "explain/doubt.hpp"

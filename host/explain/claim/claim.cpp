@@ -1,4 +1,4 @@
-#include "explain/claim.hpp"
+#include "explain/claim/claim.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "explain/changed_cell.hpp"
+#include "explain/claim/changed_cell.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "explain/claim_test.hpp"
+#include "explain/claim/claim_test.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,8 +7,8 @@
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
-#include "explain/changed_cell.hpp"
-#include "explain/claim.hpp"
+#include "explain/claim/changed_cell.hpp"
+#include "explain/claim/claim.hpp"
 #include "model/work.hpp"
 
 namespace cllab::explain {
