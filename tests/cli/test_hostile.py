@@ -120,7 +120,7 @@ class Hostile(LabTest):
         path = self.folder / "dumps" / re.sub(r"[^A-Za-z0-9._]+", "-", device).strip("-") / "profile.json"
         path.parent.mkdir(parents=True)
         for text, why in (("[" * 100_000, "nested more than 64 deep"), ('{"schema":' + "[" * 100_000 + "]" * 100_000 + "}", "nested more than 64 deep"), ("", "damaged at byte 1 of 0"),
-                          ('{"schema":2,"device":{"platform":"\x1b"}}', "damaged at byte"), ('{"schema":2,"device":{"platform":"\\u001b[2J"}}', r"'\x1b[2J'"), (None, "Is a directory")):
+                          ('{"schema":2,"device":{"platform":"\x1b"}}', "damaged at byte"), ('{"schema":2,"device":{"platform":"\\u001b[2J"},"figures":[]}', r"'\x1b[2J'"), (None, "Is a directory")):
             path.unlink(missing_ok=True)
             path.mkdir() if text is None else path.write_text(text)
             out, err = self.lab(*line)
