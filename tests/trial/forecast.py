@@ -11,18 +11,16 @@ have removed some of it, which is counted and no fault. near: the measured time 
 longer, and a profile worse: of measured times the shortest sample counts for `near`. aside: the kernel did not run, or there is no forecast.
 Rows are written to --out as they are found. Exit status: 0 when no sure time is above, 1 when one is, 2 without a row.
 """
-import argparse
 import collections
 import json
-import os
 import pathlib
 import statistics
 import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from why import SOURCE, profile_of  # noqa: E402
-from why_files import kernels, lines_of  # noqa: E402
+from why import profile_of  # noqa: E402
+from why_files import kernels, lines_of, parser_of, read_arguments  # noqa: E402
 
 NEAR = 1.5
 
@@ -56,18 +54,7 @@ def text_of(row):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--device", default="cpu")
-    parser.add_argument("--dumps", default="trial-dumps", help="where the profile is, or will be")
-    parser.add_argument("--budget", type=float, default=180, help="seconds of the profile that is made")
-    parser.add_argument("--only", action="append", default=[], help="a shell pattern of kernels; repeats")
-    parser.add_argument("--max-time", type=float, default=0.2, help="seconds of sampling of a cell")
-    parser.add_argument("--seconds", type=float, default=3600, help="ends then, with what there is")
-    parser.add_argument("--count-budget", type=float, default=2, help="seconds of the processor in which a kernel is counted")
-    parser.add_argument("--out", default="forecast.jsonl")
-    arguments = parser.parse_args()
-    arguments.end = time.monotonic() + arguments.seconds
-    arguments.cllab = os.environ.get("CLLAB", SOURCE / "build" / "cllab")
+    arguments = read_arguments(parser_of(__doc__, "forecast.jsonl"))
     profile = profile_of(arguments)
     if not profile:
         return 2

@@ -226,20 +226,31 @@ def text_of(row):
     return f"{row['verdict']:6} {row['kernel']:38} {said:22} true: {'/'.join(row.get('true', [])) or '-':32.32} [{bounds}] {row.get('how') or row.get('note', '')}"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def parser_of(text, out):
+    """What the trials of these files are asked for."""
+    parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--dumps", default="trial-dumps", help="where the profile is, or will be")
     parser.add_argument("--budget", type=float, default=180, help="seconds of the profile that is made")
     parser.add_argument("--only", action="append", default=[], help="a shell pattern of kernels; repeats")
-    parser.add_argument("--judge", choices=["ncu", "doubling"], help="ncu where there is one, unless said")
     parser.add_argument("--max-time", type=float, default=0.2, help="seconds of sampling of a cell")
     parser.add_argument("--seconds", type=float, default=3600, help="ends then, with what there is")
     parser.add_argument("--count-budget", type=float, default=2, help="seconds of the processor in which a kernel is counted; -1: the program has no such option")
-    parser.add_argument("--out", default="why-files.jsonl")
+    parser.add_argument("--out", default=out)
+    return parser
+
+
+def read_arguments(parser):
     arguments = parser.parse_args()
     arguments.end = time.monotonic() + arguments.seconds
     arguments.cllab = os.environ.get("CLLAB", SOURCE / "build" / "cllab")
+    return arguments
+
+
+def main():
+    parser = parser_of(__doc__, "why-files.jsonl")
+    parser.add_argument("--judge", choices=["ncu", "doubling"], help="ncu where there is one, unless said")
+    arguments = read_arguments(parser)
     profile = profile_of(arguments)
     if not profile:
         return 2
