@@ -33,7 +33,9 @@ void bound_pipe(const Record& record, Explanation& out) {
         if (c.name.starts_with(begin) && c.name.ends_with(end) && (!busiest || c.value > busiest->value)) busiest = &c;
     if (!busiest) return out.unbounded.emplace_back("pipes of the units", "how busy they are was not counted"), void();
     const auto pipe = busiest->name.substr(begin.size(), busiest->name.size() - begin.size() - end.size());
-    const double seconds = std::clamp(busiest->value / 100, 0.0, 1.0) * record.time->median;
+    const auto duration = counter(record.counters, "gpu__time_duration.sum");
+    const double seconds = std::clamp(busiest->value / 100, 0.0, 1.0) *
+                           std::min(duration.value_or(record.time->median), record.time->median);
     out.bounds.push_back({"pipe", "instructions of pipe " + pipe, pipe, seconds, seconds, seconds,
                           format_significant(busiest->value, 3) + " % of what that pipe can take" + counted,
                           busiest->name});

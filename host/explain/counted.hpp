@@ -53,6 +53,9 @@ MultiplyAdds multiply_adds(const model::Record& record, unsigned bits);
 void bound_levels(const model::Record& record, const model::Limits& limits, model::Explanation& out);
 /// Functions, divisions and integer operations by rates of their own.
 void bound_operations(const model::Record& record, const model::Limits& limits, model::Explanation& out);
+/// How often the block that a CPU spends nearly all of its time in runs, as its operations add up to the counted ones;
+/// 0: not known.
+double passes_of_hot_block(const model::Record& record);
 /// Passes through the banks of a GPU's local memory.
 void bound_banks(const model::Record& record, const model::Limits& limits, model::Explanation& out);
 /// The longest chain of a work-item, as often as one group waits for the end of another.

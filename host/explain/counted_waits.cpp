@@ -32,29 +32,6 @@ double items_at_a_time(const Record& record) {
     return bits / 32.0;
 }
 
-/// How often the block that a CPU spends nearly all of its time in runs, as its operations add up to the counted ones;
-/// 0: not known. A compiler that goes through the work-items of a group peels off some of them: copies of the block
-/// are the block.
-double passes_of_hot_block(const Record& record) {
-    constexpr double alone = 0.8;  // of the samples; what else runs takes its time too
-    const auto* block = record.hot && record.hot->evidence == model::Hot::sampled ? record.hot->hottest() : nullptr;
-    if (!block) return 0;
-    double share = 0;
-    for (const auto& other : record.hot->blocks)
-        if (other.instructions == block->instructions && other.elements == block->elements) share += other.share;
-    if (share < alone) return 0;
-    const auto& counts = *record.counts;
-    double floats = 0;
-    for (const auto& o : counts.operations)
-        if (o.kind <= Operation::float_divide) floats += o.per_item.mean;
-    const auto passes = [&](const char* what, double number) {
-        const auto found = block->elements.find(what);
-        return found == block->elements.end() || found->second <= 0 ? 0 : counts.items * number / found->second;
-    };
-    return std::max({passes("float", floats), passes("product", operations(counts, Operation::integer_multiply, 32)),
-                     passes("division", operations(counts, Operation::integer_divide))});
-}
-
 /// How many groups follow one another in the place of one. GPU: as many as its units have room for run at once.
 double rounds_of(const Record& record, const Limits& limits) {
     const double groups = std::max(1.0, record.counts->groups), group = std::max(1.0, record.counts->group_items);
@@ -140,8 +117,9 @@ std::optional<ChainTime> time_of_chain(const Record& record, const Limits& limit
             each += std::max(0.0, by_index->value - by_address->value);
         if (name == "loads" && level != "memory") each = std::max(each, limits.scattered_load(record.work.footprint));
         const auto* nearest = name == "loads" ? limits.find("latency.l1.latency") : latency;
-        // A CPU does a logical operation, or an addition of integers, in one cycle, and a multiply-add in four.
-        const double least = name == "arithmetic" ? 0.25 : 1;
+        // A CPU does a logical operation, or an addition of integers, in one cycle, and a multiply-add in four. A GPU's
+        // take one time all, but the compiler joins two.
+        const double least = name != "arithmetic" ? 1 : is_gpu(record) ? 0.5 : 0.25;
         sum.seconds += number * each;
         sum.least += least * number * (nearest ? std::min(each, nearest->value) : each);
         sum.how +=
@@ -155,6 +133,27 @@ std::optional<ChainTime> time_of_chain(const Record& record, const Limits& limit
 }
 
 }  // namespace
+
+// A compiler that goes through the work-items of a group peels off some of them: copies of the block are the block.
+double passes_of_hot_block(const Record& record) {
+    constexpr double alone = 0.8;  // of the samples; what else runs takes its time too
+    const auto* block = record.hot && record.hot->evidence == model::Hot::sampled ? record.hot->hottest() : nullptr;
+    if (!block) return 0;
+    double share = 0;
+    for (const auto& other : record.hot->blocks)
+        if (other.instructions == block->instructions && other.elements == block->elements) share += other.share;
+    if (share < alone) return 0;
+    const auto& counts = *record.counts;
+    double floats = 0;
+    for (const auto& o : counts.operations)
+        if (o.kind <= Operation::float_divide) floats += o.per_item.mean;
+    const auto passes = [&](const char* what, double number) {
+        const auto found = block->elements.find(what);
+        return found == block->elements.end() || found->second <= 0 ? 0 : counts.items * number / found->second;
+    };
+    return std::max({passes("float", floats), passes("product", operations(counts, Operation::integer_multiply, 32)),
+                     passes("division", operations(counts, Operation::integer_divide))});
+}
 
 void bound_chain(const Record& record, const Limits& limits, Explanation& out) {
     const auto& counts = *record.counts;

@@ -74,9 +74,8 @@ double without_vectors(const Bound& bound, const Record& record, const Limits& l
 void make_least(Bound& bound, const Record& record, const Limits& limits) {
     const double seconds = bound.seconds;
     bound.simulated = !is_sure(bound);
-    // An empty kernel of a GPU took 5.0 to 6.1 us in four profiles (`cllab run launch`).
-    constexpr double gpu_launches = 1.25;
-    if (bound.id == "launch" && is_gpu(record)) bound.low = std::max(bound.low, seconds / gpu_launches);
+    // What a compiler joins of a chain is written all the same.
+    if (bound.id == "latency" && bound.figure.starts_with("fma.")) bound.low = seconds;
     if (bound.id == "l2" && !bound.simulated) bound.low *= read_once(record, limits);
     // Cores that share an address wait for each other, and one that has it alone does not.
     if (const auto* alone = limits.find("atomic.global.many"); bound.id == "atomics" && !is_gpu(record) && alone)

@@ -3,10 +3,21 @@
 #include <algorithm>
 
 #include "explain/modelled.hpp"
+#include "explain/stalls.hpp"
 
 namespace cllab::explain {
 
 using model::Limit;
+
+namespace {
+
+/// Of two bounds that the same work makes, or that lie on the way of the same bytes, neither is against the other.
+bool go_together(const std::string& first, const std::string& next) {
+    const auto is_level = [](const std::string& id) { return id == "memory" || (id.size() == 2 && id[0] == 'l'); };
+    return (is_level(first) && is_level(next)) || is_effect_of(first, next);
+}
+
+}  // namespace
 
 Limit limit_of(const std::vector<model::Bound>& bounds, const model::Timing& time) {
     if (bounds.empty()) return Limit::unexplained;
@@ -15,7 +26,8 @@ Limit limit_of(const std::vector<model::Bound>& bounds, const model::Timing& tim
     const auto& first = bounds.front();
     if (first.seconds < most_of_the_time * time.median) return Limit::unexplained;
     const bool clear = std::all_of(bounds.begin() + 1, bounds.end(), [&](const auto& next) {
-        return next.high < first.low && next.seconds <= clear_of_the_next * first.seconds;
+        return go_together(first.id, next.id) ||
+               (next.high < first.low && next.seconds <= clear_of_the_next * first.seconds);
     });
     return clear ? Limit::named : Limit::close;
 }
@@ -44,6 +56,8 @@ void name_limit(const model::Record& record, model::Explanation& out) {
                      ? after_launch(out.bounds, *record.time)
                      : 0;
     if (out.second > 0) out.limit = Limit::named;
+    out.wait = longest_wait(record);
+    name_by_wait(record, out);
     if (out.limit == Limit::named && record.time->spread() > widest_spread) out.limit = Limit::unsteady;
 }
 

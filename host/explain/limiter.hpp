@@ -21,6 +21,10 @@ constexpr double clear_of_the_next = 0.75;  ///< and only when the next bound is
 /// the peaks are of.
 constexpr double widest_spread = 0.1;
 
+/// Whether what `effect` bounds is made of what `cause` bounds: what a pipe takes is issued, arithmetic is what a pipe
+/// takes, and a GPU's first level has its local memory in it.
+bool is_effect_of(const std::string& effect, const std::string& cause);
+
 /// The bounds of a record with a time, largest first, and what is not bounded. `limit` is left alone.
 model::Explanation bounds_of(const model::Record& record, const model::Limits& limits,
                              Capacity capacity = Capacity::most);

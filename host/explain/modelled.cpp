@@ -5,6 +5,7 @@
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "explain/cores.hpp"
+#include "explain/counted.hpp"
 #include "explain/place.hpp"
 
 namespace cllab::explain {
@@ -23,14 +24,17 @@ void add_modelled(const model::Record& record, const model::Limits& limits, mode
     const auto& models = *record.hot->models;
     const auto* clock = limits.find("fma.clock");
     const auto* block = record.hot->hottest();
+    const double passes = !block || block->instructions == 0 ? 0
+                          : record.counts                    ? passes_of_hot_block(record)
+                                                             : record.work.instructions / block->instructions;
     if (models.processors.empty())
         out.unmodelled = models.reason;
-    else if (!block || block->instructions == 0 || record.work.instructions <= 0)
+    else if (passes <= 0)
         out.unmodelled = "how often the hot block runs is not known";
     else if (!clock)
         out.unmodelled = "the profile has no clock";
     if (!out.unmodelled.empty()) return;
-    const double passes = record.work.instructions / block->instructions, parallel = parallel_of(record, limits);
+    const double parallel = parallel_of(record, limits);
     const double share = available_share(record, parallel), cores = share * parallel,
                  a_cycle = passes / (cores * clock->value);
     const auto range = [&](double model::CoreModel::*cycles) {

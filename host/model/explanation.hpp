@@ -46,6 +46,13 @@ struct ClaimTest {
     std::string trouble;  ///< why nothing was found; empty otherwise
 };
 
+/// What most of the waiting of a launch's warps was for, by a profiler.
+struct Wait {
+    std::size_t reason = 0, stall = 0;  ///< their places in explain/stalls.cpp
+    std::string what;                   ///< "global memory"
+    double share = 0;                   ///< of all waiting
+};
+
 /// A peak of the profile that was measured again because a cell cast doubt on it.
 struct PeakAgain {
     std::string figure, name, unit;  ///< of the profile
@@ -65,13 +72,14 @@ struct ModelledTime {
 };
 
 struct Explanation {
-    std::vector<Bound> bounds;                                   ///< largest first
+    std::vector<Bound> bounds;  ///< largest first; in front of all the limiter that a wait named
     std::vector<std::pair<std::string, std::string>> unbounded;  ///< what has no bound, and why
-    std::vector<std::string> missing;  ///< figures that the profile has not, and that would bound it
+    std::vector<std::string> missing;         ///< figures that the profile has not, and that would bound it
     std::vector<std::string> contradictions;  ///< of two sources of one amount, a sentence each
     Limit limit = Limit::unexplained;
     /// Of a named limit: the bound that follows the first one in time instead of running beside it; 0: none.
     std::size_t second = 0;
+    std::optional<Wait> wait;      ///< nothing where no reason is most of it
     std::string advice;            ///< what a count proves that the user can change; empty: nothing
     std::vector<PeakAgain> again;  ///< in the order measured
     /// What the cell took when it was first measured, where it was measured a second time; 0: it was not.

@@ -150,7 +150,7 @@ def true_by_ncu(record, profile):
             "alu": {"integer", "arithmetic", "division", "functions"}, "lsu": {"local", "l1", "local_atomics"}, "adu": {"barriers"}}
     shares = {"memory": (memory, {"memory"}), "l2": (level2, {"l2"}), "l1": (level1, {"local", "l1", "local_atomics"} if shared else {"l1"}),
               "pipe " + pipe: (pipes.get(pipe, 0), kind.get(pipe, set()) | {"pipe"}), "issue": (issue, {"issue", "division", "functions", "integer", "arithmetic"})}
-    said = {k: round(v) for k, (v, _) in shares.items()} | {"waits": why_waits}
+    said = {k: round(v) for k, (v, _) in shares.items()} | {"waits": why_waits, "ratios": {k: round(v, 2) for k, v in stalls.items() if v > 0}}
     most = max(v for v, _ in shares.values())
     true = set()
     empty = next((f["value"] for f in profile["figures"] if f["id"] == "launch.empty.item"), 0)
@@ -165,7 +165,7 @@ def true_by_ncu(record, profile):
             true |= ids
     if most < 50:
         true |= {"long_scoreboard": {"latency", "atomics"}, "short_scoreboard": {"latency", "local_atomics"}, "barrier": {"barriers"}, "wait": {"latency"},
-                 "lg_throttle": {"atomics", "l1"}, "mio_throttle": {"local_atomics", "local"}, "membar": {"atomics"}, "drain": {"memory", "groups"},
+                 "lg_throttle": {"atomics", "l1"}, "mio_throttle": {"local_atomics", "local"}, "membar": {"atomics"}, "drain": {"memory", "groups", "atomics"},
                  "no_instruction": {"latency", "launch"}, "imc_miss": {"launch", "latency"}, "branch_resolving": {"latency", "issue"},
                  "math_pipe_throttle": {"pipe", "arithmetic", "integer", "division", "functions"}}.get(why_waits, set())
     sure = {"memory": memory, "l2": level2, "arithmetic": max(max(pipes.values(), default=0), issue), "local": level1}
@@ -190,6 +190,9 @@ def explained(arguments, path, names, axes):
     words = [word for axis in axes for word in ("--axis", axis)]
     patterns = [f"{path}:{name}" for name in names]
     lines, said = lines_of(arguments, "why", *patterns, *words, "--dumps", arguments.dumps, "--max-time", arguments.max_time, *counting(arguments))
+    if arguments.records:
+        with open(arguments.records, "a") as out:
+            out.writelines(json.dumps(line) + "\n" for line in lines)
     # A cell that was measured a second time has two records, and what is said of it is of the second one.
     records = {line["variant"]: line for line in lines if "record" not in line}
     ids = {record["id"]: name for name, record in records.items()}
@@ -250,6 +253,7 @@ def read_arguments(parser):
 def main():
     parser = parser_of(__doc__, "why-files.jsonl")
     parser.add_argument("--judge", choices=["ncu", "doubling"], help="ncu where there is one, unless said")
+    parser.add_argument("--records", help="appends what `why` wrote, for trial/counts.py")
     arguments = read_arguments(parser)
     profile = profile_of(arguments)
     if not profile:

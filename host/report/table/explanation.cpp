@@ -178,6 +178,11 @@ std::string explanation_text(const model::Record& record, const Explanation& e, 
            paint(limit_sentence(e, time), tone, style.colour) + "\n";
     out += "  " + bar(e, time) + "\n";
     out += bounds_text(e, time, style);
+    if (e.wait)
+        out += "  " + wrap_beside("waits: ",
+                                  whole_percent(e.wait->share) + " of the waiting of its warps is for " + e.wait->what +
+                                      ", counted by ncu",
+                                  width > 2 ? width - 2 : width);
     for (const auto& why : e.contradictions)
         out += "  " + wrap_beside("contradiction: ", why, width > 2 ? width - 2 : width);
     if (!e.advice.empty()) out += "  " + wrap_beside("what helps: ", e.advice, width > 2 ? width - 2 : width);
@@ -209,6 +214,7 @@ std::string explanation_json(const model::Record& record, const Explanation& e) 
         j["sentence"] = limit_sentence(e, *record.time);
         j["unexplained"] = 1 - explained(e, *record.time);
     }
+    if (e.wait) j["waits"] = {{"for", e.wait->what}, {"share", e.wait->share}};
     if (!e.advice.empty()) j["advice"] = e.advice;
     if (!e.contradictions.empty()) j["contradictions"] = e.contradictions;
     if (e.first_seconds > 0) j["first_seconds"] = e.first_seconds;

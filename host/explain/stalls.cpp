@@ -1,0 +1,124 @@
+#include "explain/stalls.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "core/units.hpp"
+#include "explain/amounts.hpp"
+
+namespace cllab::explain {
+namespace {
+
+using model::Bound;
+
+/// The profiler's name of a reason to wait, and the limiter that waiting for it is where nothing is busy; no `id`: it
+/// says too little.
+struct Stall {
+    std::string_view name;
+    const char *id, *limiter;
+};
+
+/// Reasons to wait for one thing, and the bounds of what makes warps wait so.
+struct Reason {
+    const char* what;
+    std::vector<Stall> stalls;
+    std::vector<std::string_view> bounds;
+};
+
+const std::vector<Reason>& reasons() {
+    static const std::vector<Reason> all{
+        {"global memory",
+         {{"long_scoreboard", "latency", "memory latency"}, {"lg_throttle", "", ""}, {"drain", "", ""}},
+         {"memory", "l1", "l2", "l3", "l4", "atomics", "latency"}},
+        {"local memory and special functions",
+         {{"short_scoreboard", "latency", "local memory latency"}, {"mio_throttle", "", ""}},
+         {"local", "l1", "local_atomics", "functions", "division", "pipe", "latency"}},
+        {"arithmetic",
+         {{"wait", "latency", "arithmetic latency"},
+          {"math_pipe_throttle", "pipe", "arithmetic pipes"},
+          {"dispatch_stall", "", ""}},
+         {"arithmetic", "units", "integer", "division", "functions", "pipe", "issue", "latency"}},
+        {"barriers", {{"barrier", "barriers", "barriers"}}, {"barriers"}}};
+    return all;
+}
+
+double seconds_of_launch(const std::vector<Bound>& bounds) {
+    const auto launch = std::ranges::find_if(bounds, [](const auto& b) { return b.id == "launch"; });
+    return launch == bounds.end() ? 0 : launch->seconds;
+}
+
+std::string how_it_waits(const model::Wait& wait) {
+    return format_significant(100 * wait.share, 2) + " % of the waiting of its warps is for " + wait.what +
+           ", counted by ncu";
+}
+
+/// The limiter that the wait is. What there is most of may be slower here than in the profile's probes: atomics that
+/// are no rate that was tried are what its warps wait for all the same.
+std::optional<Bound> wait_as_limiter(const model::Explanation& e, double seconds) {
+    const auto& reason = reasons()[e.wait->reason];
+    const auto most = std::ranges::find_if(e.bounds, [](const auto& b) { return b.id != "launch"; });
+    const bool adds = most != e.bounds.end() && most->id == "atomics" && std::ranges::count(reason.bounds, most->id);
+    const auto& stall = reason.stalls[e.wait->stall];
+    const std::string id = adds ? most->id : stall.id, name = adds ? most->name : stall.limiter;
+    if (id.empty()) return std::nullopt;
+    return Bound{id, name, name, seconds, 0, seconds, how_it_waits(*e.wait), ""};
+}
+
+}  // namespace
+
+std::optional<model::Wait> longest_wait(const model::Record& record) {
+    if (!are_counted(record)) return std::nullopt;
+    constexpr std::string_view begin = "smsp__average_warps_issue_stalled_", end = "_per_issue_active.ratio";
+    const auto time_in = [&](std::string_view stall) {
+        const auto found = std::ranges::find_if(record.counters, [&](const auto& c) {
+            return c.name.size() == begin.size() + stall.size() + end.size() && c.name.starts_with(begin) &&
+                   c.name.ends_with(end) && std::string_view(c.name).substr(begin.size(), stall.size()) == stall;
+        });
+        return found == record.counters.end() ? 0 : found->value;
+    };
+    double all = 0;
+    for (const auto& c : record.counters)
+        if (c.name.starts_with(begin) && c.name.ends_with(end)) all += c.value;
+    // The selected warp does not wait, and those not selected are ready.
+    all -= time_in("selected") + time_in("not_selected");
+    model::Wait out;
+    double most = 0;
+    for (std::size_t i = 0; i < reasons().size(); ++i) {
+        double sum = 0, longest = 0;
+        std::size_t stall = 0;
+        for (std::size_t k = 0; k < reasons()[i].stalls.size(); ++k) {
+            const double time = time_in(reasons()[i].stalls[k].name);
+            if (time > longest) longest = time, stall = k;
+            sum += time;
+        }
+        if (sum > most) most = sum, out = {i, stall, reasons()[i].what, sum / all};
+    }
+    constexpr double mostly = 0.5;
+    return most > 0 && out.share >= mostly ? std::optional(out) : std::nullopt;
+}
+
+void name_by_wait(const model::Record& record, model::Explanation& out) {
+    if (!out.wait || (out.limit != model::Limit::unexplained && out.limit != model::Limit::close)) return;
+    // What is in front of the first and behind the last work-item waits for nothing. Of what is left Nsight Compute
+    // calls a resource that reaches 60 % of its peak the one that limits.
+    constexpr double busy = 0.6;
+    const double launch = seconds_of_launch(out.bounds), inside = std::max(0.0, record.time->median - launch);
+    const auto is_busy = [&](const Bound& b) { return b.seconds >= std::max(busy * inside, launch); };
+    const auto& of_reason = reasons()[out.wait->reason].bounds;
+    auto limiter = std::ranges::find_if(
+        out.bounds, [&](const Bound& b) { return is_busy(b) && std::ranges::count(of_reason, b.id) > 0; });
+    if (limiter == out.bounds.end()) {
+        auto wait = wait_as_limiter(out, out.wait->share * inside);
+        const bool idle = std::ranges::none_of(
+            out.bounds, [&](const auto& b) { return b.id != "launch" && b.seconds >= busy * inside; });
+        if (!wait || !idle || wait->seconds < launch) return;
+        std::erase_if(out.bounds, [&](const auto& b) { return b.id == wait->id; });
+        out.bounds.push_back(*std::move(wait));
+        limiter = out.bounds.end() - 1;
+    }
+    std::rotate(out.bounds.begin(), limiter, limiter + 1);
+    out.limit = model::Limit::named;
+}
+
+}  // namespace cllab::explain
