@@ -74,9 +74,28 @@ class CommandLine(LabTest):
             if command != "devices":  # whose page has the topic too
                 self.assertIn(everything, self.lab("--help", "all")[0])
 
-    def test_no_arguments_print_the_overview(self):
-        self.assertEqual(self.lab(), self.lab("--help"))
+    def test_no_arguments_print_three_calls_and_the_devices_that_are_here(self):
+        page = self.lab()[0]
+        self.assertLessEqual(len(page.splitlines()), 20)
+        self.assertEqual(len(re.findall(r"^  cllab ", page, re.M)), 3)
+        here = [device["selector"] for device in json.loads(self.lab("devices", "--json")[0])]
+        self.assertEqual(re.findall(r"^  (\d+:\d+)", page, re.M), here)
+        self.assertIn("\n  none: ", self.lab(env={"OCL_ICD_VENDORS": "/nowhere"})[0])
         self.assertEqual(self.lab("help", "--help"), self.lab("--help"))
+
+    def test_an_option_of_another_tool_is_answered_with_what_is_here_instead(self):
+        for option, instead in (("-n", "--max-time"), ("--runs", "--max-time"), ("--warmup", "steady"), ("-v", "--columns all"),
+                                ("-q", "--json FILE"), ("--list", "cllab list"), ("-o", "--csv FILE"), ("--platform", "--device")):
+            said = self.lab("run", "muladd_fma", option, status=2)[1]
+            self.assertRegex(said, rf"option '{option}' is unknown to `cllab run`: .*{instead}")
+
+    def test_describe_of_a_variant_leaves_out_what_is_of_others(self):
+        page = self.lab("describe", "gemm_naive")[0]
+        self.assertIn("\n  gemm_naive\n", page)
+        self.assertNotIn("gemm_tile8", page)
+        family = self.lab("describe", "gemm")[0]
+        self.assertIn("\n  schedule = ", family + self.lab("describe", "gemm_pipelined")[0])
+        self.assertNotIn("\n  schedule = ", page)
 
     def test_list_and_describe_are_as_recorded(self):
         self.assert_golden("list_muladd.txt", self.lab("list", "muladd")[0])

@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(axes_that_each_variant_chose_for_itself_do_not_split_a_grou
     const auto g = groups({cell("a", "1024", "1024", 2), cell("b", "1024", "128", 1), cell("a", "2048", "2048", 3),
                            cell("b", "2048", "256", 4)});
     BOOST_REQUIRE(g.size() == 2u);
-    BOOST_TEST(g[0] == (std::vector<std::string>{"a", "b!"}), boost::test_tools::per_element());
+    BOOST_TEST(g[0] == (std::vector<std::string>{"b!", "a"}), boost::test_tools::per_element());
     BOOST_TEST(g[1] == (std::vector<std::string>{"a!", "b"}), boost::test_tools::per_element());
     // A sweep that both run splits.
     BOOST_TEST(groups({cell("a", "1024", "1", 2), cell("a", "1024", "2", 1), cell("b", "1024", "1", 2),
@@ -75,16 +75,17 @@ BOOST_AUTO_TEST_CASE(an_axis_that_only_some_variants_have_does_not_split_the_com
                                       at(test::cell("pad", "runtime", 2e-3), {{"side", "7"}, {"k", "4"}}),
                                       at(test::cell("pad", "flat", 1e-3), {{"side", "7"}})};
     const auto comparison = report::compare({&records[0], &records[1], &records[2]});
-    BOOST_TEST(comparison.ranks[0].ratio == 3, boost::test_tools::tolerance(1e-9));
+    BOOST_TEST(comparison.ranks[0].fastest);
     BOOST_TEST(comparison.ranks[1].ratio == 2, boost::test_tools::tolerance(1e-9));
-    BOOST_TEST(comparison.ranks[2].fastest);
+    BOOST_TEST(comparison.ranks[2].ratio == 3, boost::test_tools::tolerance(1e-9));
+    BOOST_TEST(comparison.rows[0] == &records[2]);
 }
 
 BOOST_AUTO_TEST_CASE(the_fastest_is_by_rate_where_the_work_differs) {
     // The copy takes longer but moves twice the bytes.
     const auto g = groups({test::moving(test::cell("bandwidth", "read", 1e-3), 1e9, 1e12),
                            test::moving(test::cell("bandwidth", "copy", 1.5e-3), 2e9, 1e12)});
-    BOOST_TEST(g.at(0).at(1) == "copy!");
+    BOOST_TEST(g.at(0).at(0) == "copy!");
 }
 
 BOOST_AUTO_TEST_CASE(what_the_placement_of_buffers_can_make_names_no_fastest) {

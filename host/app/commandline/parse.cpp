@@ -6,6 +6,7 @@
 #include "app/commandline/command.hpp"
 #include "app/commandline/topics.hpp"
 #include "app/commands.hpp"
+#include "app/commands/start.hpp"
 #include "app/screen/pager.hpp"
 #include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
@@ -21,14 +22,31 @@ namespace {
 
 namespace po = boost::program_options;
 
+/// What one types who comes from another tool, and what there is here in its place.
+std::string habit(const std::string& option) {
+    static const std::pair<Strings, const char*> all[]{
+        {{"-n", "-r", "--runs", "--repeat", "--repetitions", "--iterations", "--samples"},
+         "sampling stops when the time is known; --max-time SECONDS caps it"},
+        {{"-w", "--warmup", "--warm-up"}, "a kernel is launched until its time is steady before it is sampled"},
+        {{"-v", "--verbose"}, "--columns all shows every column, --timings where the tool's own time goes"},
+        {{"-q", "--quiet", "--silent"}, "--json FILE writes records, and the page is standard output alone"},
+        {{"-l", "--list"}, "`cllab list` has the kernels, `cllab devices` the devices"},
+        {{"-o", "--out", "--output-file"}, "--json FILE, --csv FILE and --html FILE write records"},
+        {{"-p", "--platform"}, "--device PLATFORM:DEVICE selects both, as `cllab devices` numbers them"}};
+    for (const auto& [words, instead] : all)
+        if (std::ranges::find(words, option) != words.end()) return instead;
+    return "";
+}
+
 /// Boost's sentences, without its capital letters and with the nearest option.
 std::string explain(const Manual& manual, const std::vector<Row>& options, const po::error& e) {
     std::string out = e.what();
     if (const auto* unknown = dynamic_cast<const po::unknown_option*>(&e)) {
         Strings known{"--help"};
         for (const auto& row : options) known.push_back("--" + row.long_name());
-        out = "option '" + unknown->get_option_name() + "' is unknown to `cllab " + manual.name + "`" +
-              or_did_you_mean(unknown->get_option_name(), known);
+        const auto name = unknown->get_option_name(), instead = habit(name);
+        out = "option '" + name + "' is unknown to `cllab " + manual.name + "`" +
+              (instead.empty() ? or_did_you_mean(name, known) : ": " + instead);
     }
     return out + (out.back() == '?' ? " " : ". ") + "See `cllab " + manual.name + " --help`.";
 }
@@ -155,7 +173,7 @@ int run_command_line(int argc, char** argv) {
     if (words.size() > 1 && words[0] == "complete" && words[1] == "--")
         return complete({words.begin() + 2, words.end()});
     refuse_empty(words);
-    if (words.empty()) return print_help(help_text("", Detail::screen));
+    if (words.empty()) return print_start();
     if (words.front() == "--help" || words.front() == "-h" || words.front() == "help") return print_asked_help(words);
     if (words.front() == "--version") {
         if (words.size() > 1)

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -60,16 +61,22 @@ int list(const ListOptions& invocation) {
 int describe(const ListOptions& invocation) {
     const Paged paged;
     if (invocation.patterns.size() != 1)
-        throw Error(Blame::usage,
-                    "`cllab describe` takes one FAMILY; found " + std::to_string(invocation.patterns.size()));
+        throw Error(Blame::usage, "`cllab describe` takes one FAMILY or VARIANT; found " +
+                                      std::to_string(invocation.patterns.size()));
     const auto& wanted = invocation.patterns.front();
-    std::vector<std::string> families;
+    std::vector<std::string> known;
     for (const auto& e : model::registry()) {
-        families.push_back(e.family);
-        if (e.family != wanted) continue;
+        known.push_back(e.family);
+        for (const auto& v : e.variants) known.push_back(e.id(v));
+        const auto is_wanted = [&](const auto& v) { return e.family == wanted || e.id(v) == wanted; };
+        if (std::ranges::none_of(e.variants, is_wanted)) continue;
         std::ostringstream out;
         out << fmt::format("{}: {}\n\nAxes (--axis NAME=VALUES)\n", e.family, e.question);
         for (const auto& axis : e.axes) {
+            const auto has_it = [&](const auto& v) {
+                return is_wanted(v) && (axis.only.empty() || std::ranges::count(axis.only, v.name) > 0);
+            };
+            if (std::ranges::none_of(e.variants, has_it)) continue;
             out << fmt::format("  {} = {}{}\n      {}; {}\n", axis.name, join(axis.values, ","),
                                axis.unit.empty() ? "" : " [" + axis.unit + "]", axis.meaning, legal_values(axis));
             if (!axis.only.empty()) out << fmt::format("      only {}\n", join(axis.only, ", "));
@@ -82,6 +89,7 @@ int describe(const ListOptions& invocation) {
             out << fmt::format("\nInput files (--input NAME=FILE): {}\n", join(e.file_inputs, ", "));
         out << "\nVariants\n";
         for (const auto& v : e.variants) {
+            if (!is_wanted(v)) continue;
             out << fmt::format("  {}\n      {}{}\n", e.id(v), v.meaning,
                                v.needs.empty() ? "" : " Needs " + join(v.needs, ", ") + ".");
             for (const auto& [axis, values] : v.axes) out << fmt::format("      {} = {}\n", axis, values);
@@ -92,8 +100,8 @@ int describe(const ListOptions& invocation) {
         results() << report::fit(out.str(), page_width(STDOUT_FILENO));
         return 0;
     }
-    throw Error(Blame::usage, "there is no family '" + wanted + "'; " +
-                                  did_you_mean(wanted, families, "`cllab list` has the families"));
+    throw Error(Blame::usage, "there is no family and no variant '" + wanted + "'; " +
+                                  did_you_mean(wanted, known, "`cllab list` has them"));
 }
 
 void check_list(ListOptions&) {}
@@ -115,8 +123,10 @@ Command describe_command() {
     Rows<ListOptions> rows;
     rows.with(pager_rows());
     return make_command<ListOptions>(
-        {"describe", "FAMILY", "a family's question, axes, metrics and variants", "cllab describe FAMILY",
-         "Prints a family's question, axes with defaults, metrics and variants.", "cllab describe muladd"},
+        {"describe", "FAMILY|VARIANT", "a family's question, axes, metrics and variants",
+         "cllab describe FAMILY|VARIANT",
+         "Prints a family's question, axes with defaults, metrics and variants, or those of one variant.",
+         "cllab describe muladd"},
         rows, check_list, describe);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "core/units.hpp"
 #include "model/rankable.hpp"
@@ -104,6 +105,25 @@ void rank_group(Comparison& c, const std::vector<std::size_t>& members, std::siz
     }
 }
 
+/// Rows that took turns come in the order of their ranks, where the first of them stood. `members`: rows at one point.
+void fastest_first(Comparison& c, const std::vector<std::size_t>& members) {
+    const auto place = [&](std::size_t i) {
+        const Rank& rank = c.ranks[i];
+        if (!rank.compared) return std::tuple(i, 0.0);
+        const auto first = *std::ranges::find_if(
+            members, [&](std::size_t k) { return c.ranks[k].compared && c.ranks[k].set == rank.set; });
+        return std::tuple(first, rank.ratio);
+    };
+    auto order = members;
+    std::ranges::stable_sort(order, {}, place);
+    const auto rows = c.rows;
+    const auto ranks = c.ranks;
+    for (std::size_t n = 0; n < members.size(); ++n) {
+        c.rows[members[n]] = rows[order[n]];
+        c.ranks[members[n]] = ranks[order[n]];
+    }
+}
+
 }  // namespace
 
 std::vector<std::string> ranking_notes(double difference, bool apart) {
@@ -140,7 +160,10 @@ Comparison compare(const std::vector<const model::Record*>& rows, const MayBeAut
     result.groups_of_several = result.groups_of_several && members.size() > 1;
     result.ranks.resize(rows.size());
     std::size_t sets = 0;
-    for (const auto& group : positions) rank_group(result, group, sets);
+    for (const auto& group : positions) {
+        rank_group(result, group, sets);
+        fastest_first(result, group);
+    }
     return result;
 }
 
