@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "inspect/isa/list.hpp"
-#include "unit/why_cells.hpp"
+#include "unit/why_counted.hpp"
 
 BOOST_AUTO_TEST_SUITE(core_models_test)
 
@@ -96,6 +96,29 @@ BOOST_AUTO_TEST_CASE(models_are_a_range_beside_the_bounds_and_name_nothing) {
                text);
     const auto json = nlohmann::json::parse(report::explanation_json(r, e));
     BOOST_TEST(json["modelled"]["ports"]["high"] == 1e-3);
+}
+
+BOOST_AUTO_TEST_CASE(a_time_between_few_cycles_of_issue_and_many_of_dependencies_is_said_to_wait_for_itself) {
+    const auto waits = [](double ports, double cycles) {
+        return said(modelled({{"znver3", ports, cycles}}), with_clock()).find("its instructions wait for each other") !=
+               std::string::npos;
+    };
+    BOOST_TEST(waits(0.5, 3));
+    BOOST_TEST(!waits(1.5, 3));    // 75 % of the time by issue alone
+    BOOST_TEST(!waits(0.5, 1.2));  // 60 % with all its dependencies
+}
+
+BOOST_AUTO_TEST_CASE(models_say_of_counted_kernels_too_what_a_block_takes_that_computes_what_was_counted) {
+    auto counts = launch(1000);
+    compute(counts, Operation::float_fma, 10);
+    auto r = on_cpu(counts, {{.share = 0.95, .instructions = 20}});
+    r.hot->models = model::CoreModels{"llvm-mca-15", {{"znver3", 5, 8}}, ""};
+    BOOST_TEST(explain::explain(r, with_clock()).unmodelled == "how often the hot block runs is not known");
+    // 2.56 million operations, eight a pass, on two cores at 2 GHz.
+    r.hot->blocks.front().elements["float"] = 8;
+    const auto e = explain::explain(r, with_clock());
+    BOOST_TEST_REQUIRE(e.modelled.has_value());
+    BOOST_TEST(e.modelled->ports_low == 5 * 2.56e6 / 8 / 2 / 2e9, is_close);
 }
 
 BOOST_AUTO_TEST_CASE(on_the_cores_that_others_left_the_models_take_longer) {
