@@ -41,6 +41,22 @@ def fits(kernel, patterns):
     return any(fnmatch.fnmatchcase(kernel, pattern) for pattern in patterns)
 
 
+def together(runs, axes_of):
+    """Runs (ids, axes) as fewer with the same cells: two are one where neither sets an axis that the other has and sets otherwise, or not. PoCL
+    reads its library of built-in functions once per process, which takes as long as several kernels."""
+    out = []
+    for ids, axes in runs:
+        run = {"ids": ids, "settings": dict(axis.split("=", 1) for axis in axes), "has": set().union(*(axes_of[i.split("_")[0]] for i in ids))}
+        for other in out:
+            settings = other["settings"] | run["settings"]
+            if not set(other["ids"]) & set(ids) and all({n: v for n, v in settings.items() if n in r["has"]} == r["settings"] for r in (other, run)):
+                other.update(ids=other["ids"] + ids, settings=settings, has=other["has"] | run["has"])
+                break
+        else:
+            out.append(run)
+    return [(run["ids"], [f"{name}={values}" for name, values in run["settings"].items()]) for run in out]
+
+
 class Lane(LabTest):
     def run_lane(self, ids, axes, more=(), **environment):
         # fma_code without optimisation compiles for half a minute, and longer on a machine that does other things.
@@ -70,6 +86,10 @@ class Lane(LabTest):
             kernels.setdefault(found, []).append(entry["id"])
         return kernels
 
+    def axes_by_family(self, families):
+        """The names of the axes that a family has."""
+        return {family: set(re.findall(r"(?m)^  (\w+) = ", self.lab("describe", family)[0])) for family in families}
+
     def simulator(self, uninitialised=True):
         self.assertIsNotNone(OCLGRIND_LIBRARY, "Oclgrind's library is not there; apt-get install oclgrind")
         (self.folder / "oclgrind.icd").write_text(f"{OCLGRIND_LIBRARY}\n")
@@ -84,13 +104,14 @@ class Kernels(Lane):
         self.assertEqual(self.sized().get(None, []), [])
 
     def test_every_kernel_is_right_at_every_size(self):
-        records, families = [], set()
+        records, families, runs = [], set(), []
         for pattern, ids in self.sized().items():
             families |= {i.split("_")[0] for i in ids}
             ids = [i for i in ids if not fits(i, LEFT_OUT.get(LANE, []))]
-            for axes in self.axes_of(pattern):
-                with self.subTest(kernels=pattern, axes=" ".join(axes)):
-                    records += self.simulate(ids, axes) if LANE == "oclgrind" else self.run_lane(ids, axes)
+            runs += [(ids, axes) for axes in self.axes_of(pattern)]
+        for ids, axes in together(runs, self.axes_by_family(families)):
+            with self.subTest(kernels=" ".join(ids), axes=" ".join(axes)):
+                records += self.simulate(ids, axes) if LANE == "oclgrind" else self.run_lane(ids, axes)
         if "CLLAB_RECORDS" in os.environ:
             pathlib.Path(os.environ["CLLAB_RECORDS"]).write_text("".join(json.dumps(r) + "\n" for r in records))
         if LANE != "tiny":  # himeno has no tiny sizes
