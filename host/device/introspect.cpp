@@ -210,7 +210,7 @@ std::string without_bodies(const std::string& text) {
 
 model::Introspection introspect(Session& session, const std::string& text, const std::string& options) {
     model::Introspection out;
-    const auto all_options = options.empty() ? "-cl-kernel-arg-info" : options + " -cl-kernel-arg-info";
+    const auto all_options = options.empty() ? option_of_arguments : options + " " + option_of_arguments;
     auto built = build(session, text, all_options);
     // Its arguments are known all the same, and each of its cells says why it does not build.
     if (!built.ok && !names_a_place(built.log))

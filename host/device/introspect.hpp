@@ -1,4 +1,5 @@
-// The kernels of a text and their parameters, by clGetKernelArgInfo in a build of its own: never the one that is timed.
+// The kernels of a text and their parameters, by clGetKernelArgInfo in a build of its own: never the one that is timed,
+// but on PoCL (option_of_users_kernels).
 #pragma once
 
 #include <string>

@@ -202,6 +202,10 @@ std::string extra_build_options(const Device& device) {
     return is(device, Implementation::nvidia) ? "-cl-nv-verbose" : "";
 }
 
+std::string option_of_users_kernels(const Device& device) {
+    return is(device, Implementation::pocl) ? option_of_arguments : "";
+}
+
 namespace {
 const std::string renamed = "_cl_";  // in front of what PoCL renames
 }

@@ -38,6 +38,12 @@ bool has_quirk(const model::Device& device, const std::string& name);
 /// others refuse unknown options.
 std::string extra_build_options(const model::Device& device);
 
+/// The build option with which a driver keeps the names and types of a kernel's arguments.
+inline const std::string option_of_arguments = "-cl-kernel-arg-info";
+/// What a user's kernel is built with besides: PoCL keeps its builds on disk, and with the same options it takes the
+/// one that was asked for the arguments. The machine code is the same, and a build of its own costs half a second.
+std::string option_of_users_kernels(const model::Device& device);
+
 /// The build option with which the driver keeps the source line of each instruction; empty where none is known.
 std::string line_option(const model::Device& device);
 /// Why code built with it may have no lines all the same, to be added to a sentence that says so; empty where nothing

@@ -139,7 +139,8 @@ std::string build_options(const model::Cell& cell, const model::Setup& setup, co
         add_all(promised_group(setup, device));
         add_all(device::device_defines(device));
     }
-    for (const auto& extra : {device::extra_build_options(device), users_own, cell.options})
+    for (const auto& extra : {device::extra_build_options(device), users_own, cell.options,
+                              own ? device::option_of_users_kernels(device) : ""})
         if (!extra.empty()) parts.push_back(extra);
     if (!has_standard && !own) parts.insert(parts.begin(), "-cl-std=CL1.2");
     return join(parts, " ");

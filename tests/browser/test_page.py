@@ -1,108 +1,18 @@
-"""The page of `cllab report --html` in a real browser: Debian's chromium, driven by python3-selenium. One browser for all tests."""
+"""The page of `cllab report --html` in a real browser: what it shows of the records, and what records cannot do to it."""
 import json
-import pathlib
 import re
 import shutil
-import sys
-import time
-import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "cli"))
+from browser import BrowserTest  # which finds the modules of tests/cli
 import made
-from lab import SOURCE, LabTest, main, use_debians_python
-
-try:
-    from selenium import webdriver
-    from selenium.webdriver.chrome.options import Options
-    from selenium.webdriver.chrome.service import Service
-except ImportError:
-    use_debians_python()
-    webdriver = None
-DRIVER = shutil.which("chromedriver")
+from lab import SOURCE, main
 
 HOSTILE = ["</script><script>window.hit=1</script>", "<img src=x onerror=window.hit=1>", "\"><svg onload=window.hit=1>", "' onfocus=window.hit=1 autofocus='",
            "javascript:window.hit=1", "<!--", "]]>", "&lt;script&gt;", "\x1b[31mred", "a\u202eb", "\u2028", "<style>*{display:none}</style>",
            "<meta http-equiv=refresh content=0;url=http://example.org>"]
 
 
-def start_browser():
-    options = Options()
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--window-size=1280,1000"):
-        options.add_argument(argument)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    return webdriver.Chrome(service=Service(DRIVER), options=options)
-
-
-@unittest.skipUnless(webdriver and DRIVER, "the browser's tests need chromium, chromium-driver and python3-selenium (Debian's packages)")
-class Page(LabTest):
-    @classmethod
-    def setUpClass(cls):
-        cls.browser = start_browser()
-        cls.addClassCleanup(cls.browser.quit)
-
-    def setUp(self):
-        super().setUp()
-        self.addCleanup(self.browser.execute_cdp_cmd, "Emulation.setScriptExecutionDisabled", {"value": False})
-        self.resize(1280)
-
-    def resize(self, width):
-        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": False})
-
-    def js(self, script, *arguments):
-        return self.browser.execute_script(script, *arguments)
-
-    def wait_until(self, condition, message):
-        end = time.monotonic() + 30
-        while not condition():
-            self.assertLess(time.monotonic(), end, message)
-            time.sleep(0.02)
-
-    def make(self, records, name="page.html"):
-        made.write(self.folder / "r.jsonl", records)
-        self.lab("report", "r.jsonl", "--html", name, "--force")
-        return self.folder / name
-
-    def open(self, page, fragment=""):
-        self.browser.get("about:blank")
-        self.browser.get_log("browser"), self.browser.get_log("performance")
-        self.browser.get(f"file://{page}{fragment}")
-
-    def assert_quiet(self):
-        """The page said nothing and asked for nothing."""
-        self.assertEqual([entry["message"] for entry in self.browser.get_log("browser")], [])
-        asked = [json.loads(entry["message"])["message"] for entry in self.browser.get_log("performance")]
-        urls = [m["params"]["request"]["url"] for m in asked if m["method"] == "Network.requestWillBeSent"]
-        self.assertEqual([url.split("#")[0] for url in urls if not url.startswith(("file://", "about:", "data:,"))], [])
-        self.assertLessEqual(len([url for url in urls if url.startswith("file://")]), 1)
-
-    def plain_records(self):
-        """Two families on two devices, a sweep, a failure, and a dump."""
-        maker = made.Maker()
-        out = []
-        for device, factor in ((made.GPU, 1), (made.CPU, 20)):
-            for n, variant in enumerate(("wide", "short8", "implicit"), 1):
-                point = {"width": 4096, "height": 4096, "pitch": 20.2}
-                out.append(maker.record("pitch", variant, factor * n * 1e-4, device=device, point=point, samples=60, second_mode=1.2 if n == 2 else None))
-        for k in range(12, 27):
-            record = maker.record("latency", "global", 2e-9 if k < 15 else 6e-9 if k < 20 else 9e-8, device=made.GPU, point={"footprint": 2**k, "stride": 64})
-            record["metrics"] = {"step_time": {"value": record["time"]["median"], "unit": "s", "better": "lower"}}
-            out.append(record)
-        failed = maker.record("pitch", "loop", 1e-3, device=made.CPU, point={"width": 4096, "height": 4096, "pitch": 20.2}, status="wrong_result",
-                              reason="dst differs at 17", samples=6)
-        failed["metrics"], failed["samples"] = {}, []
-        del failed["time"]
-        out.append(failed)
-        out[1]["warnings"] = ["noise-floor: more samples no longer narrow the interval"]
-        short8 = next(r for r in out if r["id"] == "pitch_short8" and r["device"]["type"] == "cpu")
-        dump = self.folder / "dumps" / "cpu" / "pitch_short8"
-        dump.mkdir(parents=True, exist_ok=True)
-        for file in ("isa.txt", "stats.json"):
-            shutil.copy(SOURCE / "dumps" / "reference" / "PoCL-x86" / "pitch_short8" / file, dump)
-        (dump / "source.cl").write_text("// the idea\nkernel void pitch_short8(global int* dst) {\n    dst[0] = 1;\n}\n")
-        short8["dump"] = "dumps/cpu/pitch_short8"
-        (dump / "timing.json").write_text(json.dumps(short8))
-        return out
-
+class Page(BrowserTest):
     def test_a_page_is_quiet_and_its_table_is_what_the_records_say(self):
         records = self.plain_records()
         self.open(self.make(records))
@@ -204,16 +114,6 @@ class Page(LabTest):
         self.open(self.make(records[:4]))
         self.assertEqual(self.js("return document.querySelectorAll('#history').length"), 0)
 
-    def test_zoom_moves_the_axis(self):
-        self.open(self.make(self.plain_records()))
-        ticks = "return Array.from(document.querySelectorAll('figure.chart .ticks text')).map(t => t.textContent)"
-        before = self.js(ticks)
-        self.js("Array.from(document.querySelectorAll('figure.chart .zoom button')).find(b => b.textContent === 'zoom in').click()")
-        self.assertNotEqual(self.js(ticks), before)
-        self.js("Array.from(document.querySelectorAll('figure.chart .zoom button')).find(b => b.textContent === 'whole').click()")
-        self.assertEqual(self.js(ticks), before)
-        self.assert_quiet()
-
     def dumped(self, record, kernel, name):
         """The record with the code of a reference dump in the folder of that name."""
         dump = self.folder / "dumps" / name / kernel
@@ -258,64 +158,6 @@ class Page(LabTest):
         self.assertLessEqual(self.js("return document.documentElement.scrollWidth"), 360)
         self.assert_quiet()
 
-    def test_times_far_apart_stand_on_a_logarithmic_axis_and_points_without_a_time_in_a_line(self):
-        maker = made.Maker()
-        records = [maker.record("pitch", variant, seconds, point={"width": 64}) for variant, seconds in (("wide", 1e-4), ("roi", 2e-4), ("image", 5e-2))]
-        for width in (64, 128, 256):
-            record = maker.record("pitch", "swar", 1e-3, point={"width": width}, status="unsupported", reason="the device has no images")
-            record["metrics"], record["samples"] = {}, []
-            del record["time"]
-            records.append(record)
-        self.open(self.make(records))
-        self.assertEqual(self.js("return document.querySelectorAll('figure.bars').length"), 1, "a chart without a bar")
-        self.assertIn("logarithmic", self.js("return document.querySelector('.bars .head').textContent"))
-        wide, roi, image = self.js("return Array.from(document.querySelectorAll('.bars circle')).map(c => c.getBoundingClientRect().left)")
-        self.assertGreater(roi - wide, (image - wide) / 15, "0.1 and 0.2 ms are told apart beside 50 ms")
-        self.assertEqual(self.js("return document.querySelectorAll('.bars rect').length"), 0)
-        self.assertIn("pitch_swar (2 points): unsupported on cpu-Some: the device has no images", self.js("return document.querySelector('.untimed').textContent"))
-        self.open(self.make(records[:2]))
-        self.assertEqual(self.js("return [document.querySelectorAll('.bars rect').length, document.querySelectorAll('.bars circle').length]"), [2, 0])
-        self.assertIn("from 0", self.js("return document.querySelector('.bars .head').textContent"))
-        self.open(self.make(records[:1]))
-        self.assertRegex(self.js("return document.querySelector('.verdict').textContent"), r"\AOn cpu-Some pitch_wide takes \S+ us \([±-]")
-        self.assert_quiet()
-
-    def test_nothing_is_wider_than_the_screen_or_smaller_than_can_be_read(self):
-        self.open(self.make(self.plain_records()))
-        for width in (360, 1280, 2560):
-            self.resize(width)
-            # Of what is out of sight nothing else would be looked at.
-            self.js("for (const e of document.querySelectorAll('.bars, .chart, .code, .scroll')) e.style.contentVisibility = 'visible'")
-            self.js("for (const d of document.querySelectorAll('details')) d.open = true")
-            self.assertLessEqual(self.js("return document.documentElement.scrollWidth"), width)
-            small = self.js("""return Array.from(document.querySelectorAll('main *')).filter(e => e.childNodes.length &&
-                Array.from(e.childNodes).some(n => n.nodeType === 3 && n.textContent.trim()) && e.getClientRects().length &&
-                parseFloat(getComputedStyle(e).fontSize) < 10).map(e => e.outerHTML.slice(0, 80))""")
-            self.assertEqual(small, [])
-        self.assert_quiet()
-
-    def test_the_steps_of_the_heat_map_differ_in_lightness_and_their_numbers_can_be_read(self):
-        """Who sees no red or no green still sees lightness, and so does a printer without colours."""
-        def luminance(colour):
-            parts = [int(n) / 255 for n in re.findall(r"\d+", colour)[:3]]
-            linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
-            return 0.05 + 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-        self.addCleanup(self.browser.execute_cdp_cmd, "Emulation.setEmulatedMedia", {"features": []})
-        self.open(self.make(self.plain_records()))
-        for mode in ("light", "dark"):
-            self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": mode}]})
-            colours = self.js("return Array.from(document.querySelectorAll('.scale span')).map(e => [getComputedStyle(e).backgroundColor, getComputedStyle(e).color])")
-            self.assertEqual(len(colours), 7)
-            steps = [luminance(paper) for paper, _ in colours]
-            if mode == "light":
-                steps.reverse()
-            for less, more in zip(steps, steps[1:]):
-                self.assertGreater(more / less, 1.08, (mode, colours))
-            for paper, ink in colours:
-                dark, light = sorted((luminance(paper), luminance(ink)))
-                self.assertGreater(light / dark, 4.5, (mode, paper, ink))
-
     def test_text_from_records_is_text_wherever_it_stands(self):
         maker = made.Maker()
         records = []
@@ -349,22 +191,6 @@ class Page(LabTest):
         # Whatever the page lets through, its policy runs nothing but its own scripts.
         self.js("const s = document.createElement('script'); s.textContent = 'window.hit = 1'; document.body.append(s)")
         self.assertIsNone(self.js("return window.hit ?? null"))
-
-    def test_everything_is_there_without_javascript(self):
-        records = self.plain_records()
-        page = self.make(records)
-        self.browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
-        self.open(page)
-        self.browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
-        self.assertEqual(self.js("return document.querySelectorAll('.filter, .zoom, #table button').length"), 0, "the script has run")
-        self.assertEqual(self.js("return document.querySelectorAll('#table tbody tr').length"), len(records))
-        self.assertEqual(self.js("return document.querySelectorAll('.row[data-cell]').length"), 7)
-        self.assertEqual(self.js("return document.querySelectorAll('figure.chart .dot[data-cell]').length"), 15)
-        self.assertEqual(self.js("return document.querySelectorAll('.density').length"), 6)
-        self.assertEqual(self.js("return document.querySelectorAll('.heat td[data-cell]').length"), 7)
-        self.assertGreater(self.js("return document.querySelectorAll('.isa span').length"), 10)
-        visible = self.js("return Array.from(document.querySelectorAll('.bars rect, figure.chart .line')).every(e => e.getBoundingClientRect().width > 0)")
-        self.assertTrue(visible)
 
     def test_a_page_of_953_cells_with_all_samples_is_small_and_quick(self):
         maker = made.Maker()

@@ -10,7 +10,7 @@ import threading
 import time
 
 from lab import CLLAB, LabTest, main
-from test_kernel_files import BLOCK, SCALE
+from wrong_kernel_files import BLOCK, SCALE
 
 FILE = BLOCK.replace("256", "65536") + SCALE
 

@@ -1,4 +1,4 @@
-"""What is wrong with a kernel file, and the one sentence that each fault ends with: the table that test_kernel_files.py goes through."""
+"""What is wrong with a kernel file, and the one sentence that each fault ends with: the table that test_kernel_file_faults.py goes through."""
 import struct
 
 SCALE = """__kernel void scale(__global const float* src, __global float* dst, float f, int n) {

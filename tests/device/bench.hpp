@@ -35,12 +35,16 @@ inline device::Session& session() {
     return one;
 }
 
-/// A test that has no meaning where CLLAB_TEST_BUILD_OPTIONS turns the optimiser off. Skipped there, and listed as
-/// skipped.
+/// Whether CLLAB_TEST_BUILD_OPTIONS leaves the optimiser on.
+inline bool optimised() {
+    const char* options = std::getenv("CLLAB_TEST_BUILD_OPTIONS");
+    return !options || !std::strstr(options, "-cl-opt-disable");
+}
+
+/// A test that has no meaning without the optimiser. Skipped there, and listed as skipped.
 inline boost::unit_test::precondition only_optimised() {
     return boost::unit_test::precondition([](boost::unit_test::test_unit_id) -> boost::test_tools::assertion_result {
-        const char* options = std::getenv("CLLAB_TEST_BUILD_OPTIONS");
-        boost::test_tools::assertion_result out(!options || !std::strstr(options, "-cl-opt-disable"));
+        boost::test_tools::assertion_result out(optimised());
         out.message() << "kernels are built without optimisation (CLLAB_TEST_BUILD_OPTIONS)";
         return out;
     });

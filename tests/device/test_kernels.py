@@ -41,6 +41,22 @@ def fits(kernel, patterns):
     return any(fnmatch.fnmatchcase(kernel, pattern) for pattern in patterns)
 
 
+def together(runs, axes_of):
+    """Runs (ids, axes) as fewer with the same cells: two are one where neither sets an axis that the other has and sets otherwise, or not. PoCL
+    reads its library of built-in functions once per process, which takes as long as several kernels."""
+    out = []
+    for ids, axes in ((ids, axes) for ids, axes in runs if ids):
+        run = {"ids": ids, "settings": dict(axis.split("=", 1) for axis in axes), "has": set().union(*(axes_of[i.split("_")[0]] for i in ids))}
+        for other in out:
+            settings = other["settings"] | run["settings"]
+            if not set(other["ids"]) & set(ids) and all({n: v for n, v in settings.items() if n in r["has"]} == r["settings"] for r in (other, run)):
+                other.update(ids=other["ids"] + ids, settings=settings, has=other["has"] | run["has"])
+                break
+        else:
+            out.append(run)
+    return [(run["ids"], [f"{name}={values}" for name, values in run["settings"].items()]) for run in out]
+
+
 class Lane(LabTest):
     def run_lane(self, ids, axes, more=(), **environment):
         # fma_code without optimisation compiles for half a minute, and longer on a machine that does other things.
@@ -70,6 +86,10 @@ class Lane(LabTest):
             kernels.setdefault(found, []).append(entry["id"])
         return kernels
 
+    def axes_by_family(self, families):
+        """The names of the axes that a family has."""
+        return {family: set(re.findall(r"(?m)^  (\w+) = ", self.lab("describe", family)[0])) for family in families}
+
     def simulator(self, uninitialised=True):
         self.assertIsNotNone(OCLGRIND_LIBRARY, "Oclgrind's library is not there; apt-get install oclgrind")
         (self.folder / "oclgrind.icd").write_text(f"{OCLGRIND_LIBRARY}\n")
@@ -84,13 +104,18 @@ class Kernels(Lane):
         self.assertEqual(self.sized().get(None, []), [])
 
     def test_every_kernel_is_right_at_every_size(self):
-        records, families = [], set()
+        records, families, runs = [], set(), []
         for pattern, ids in self.sized().items():
             families |= {i.split("_")[0] for i in ids}
             ids = [i for i in ids if not fits(i, LEFT_OUT.get(LANE, []))]
-            for axes in self.axes_of(pattern):
-                with self.subTest(kernels=pattern, axes=" ".join(axes)):
-                    records += self.simulate(ids, axes) if LANE == "oclgrind" else self.run_lane(ids, axes)
+            runs += [(ids, axes) for axes in self.axes_of(pattern)]
+        axes_of = self.axes_by_family(families)
+        watched = [([i for i in ids if LANE == "oclgrind" and fits(i, WATCHED)], axes) for ids, axes in runs]
+        others = [([i for i in ids if i not in apart], axes) for (ids, axes), (apart, _) in zip(runs, watched)]
+        for run, kind in ((self.simulate_watched, watched), (self.simulate if LANE == "oclgrind" else self.run_lane, others)):
+            for ids, axes in together(kind, axes_of):
+                with self.subTest(kernels=" ".join(ids), axes=" ".join(axes)):
+                    records += run(ids, axes)
         if "CLLAB_RECORDS" in os.environ:
             pathlib.Path(os.environ["CLLAB_RECORDS"]).write_text("".join(json.dumps(r) + "\n" for r in records))
         if LANE != "tiny":  # himeno has no tiny sizes
@@ -110,15 +135,14 @@ class Kernels(Lane):
             return sizes["tiny"] or sizes["small"]
         return sizes["tiny"]
 
-    def simulate(self, ids, axes):
-        records = []
-        for watched in (True, False):
-            some = [i for i in ids if fits(i, WATCHED) == watched]
-            if some:
-                log, environment = self.simulator(uninitialised=watched)
-                records += self.run_lane(some, axes, [] if watched else [UNOPTIMISED], **environment)
-                self.assertEqual(log.read_text(), "")
+    def simulate(self, ids, axes, more=(UNOPTIMISED,), uninitialised=False):
+        log, environment = self.simulator(uninitialised)
+        records = self.run_lane(ids, axes, more, **environment)
+        self.assertEqual(log.read_text(), "")
         return records
+
+    def simulate_watched(self, ids, axes):
+        return self.simulate(ids, axes, (), uninitialised=True)
 
 
 class KernelFiles(Lane):
@@ -202,6 +226,27 @@ class Expectations(unittest.TestCase):
                          ["f_v n=1 is unsupported without a reason"])
 
 
+class Together(unittest.TestCase):
+    """Which runs may share a process."""
+
+    AXES = {"a": {"n", "m"}, "b": {"n"}, "c": {"k"}}
+
+    def joined(self, *runs):
+        return together([([name], axes) for name, *axes in runs], self.AXES)
+
+    def test_runs_share_a_process_where_each_kernel_keeps_its_axes(self):
+        self.assertEqual(self.joined(("a_v", "n=1"), ("b_v", "n=1"), ("c_v", "k=2")), [(["a_v", "b_v", "c_v"], ["n=1", "k=2"])])
+        self.assertEqual(len(self.joined(("b_v", "n=1"), ("a_v", "n=1", "m=2"))), 1)
+
+    def test_an_axis_that_a_kernel_would_get_beside_its_own_or_with_another_value_keeps_runs_apart(self):
+        for runs in ((("a_v", "n=1"), ("b_v", "n=2")), (("a_v", "n=1"), ("b_v",)), (("b_v",), ("a_v", "n=1")), (("b_v", "n=1"), ("a_v", "m=2"))):
+            with self.subTest(runs=runs):
+                self.assertEqual(len(self.joined(*runs)), 2)
+
+    def test_a_kernel_is_twice_in_no_run(self):
+        self.assertEqual(len(self.joined(("a_v", "n=1"), ("a_v", "n=1"))), 2)
+
+
 class Simulator(Lane):
     """That the lane above can fail: Oclgrind must speak of each fault planted here."""
 
@@ -248,4 +293,4 @@ def skipped(sentence):
 if __name__ == "__main__":
     LANE = sys.argv.pop(1)
     skip_where_absent()
-    unittest.main(defaultTest=["Kernels", "KernelFiles", "Expectations", *(["Simulator"] if LANE == "oclgrind" else [])])
+    unittest.main(defaultTest=["Kernels", "KernelFiles", "Expectations", "Together", *(["Simulator"] if LANE == "oclgrind" else [])])

@@ -83,11 +83,12 @@ class Isa(LabTest):
             vector[form] = int(re.search(r"\(shown\).*? v (\d+),", out)[1])
         self.assertEqual((vector["inside"], vector["bytes"], vector["hoisted"]), (5, 4, 3))
 
-
     def test_code_alone_is_wanted_so_no_data_is_made(self):
-        little = 1 << 30  # its arrays have twice as much
-        self.isa("himeno_swap", "--target", "gfx900", "--axis", "size=L", "--axis", "data=random", "--summary",
-                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (little, little)))
+        little = 1 << 30  # the arrays of each have more
+        for variant, *axes in (("himeno_swap", "size=L", "data=random"), ("batchnorm_channel_two", "images=128", "channels=256", "height=112", "width=112")):
+            with self.subTest(variant):
+                self.isa(variant, "--target", "gfx900", *(word for axis in axes for word in ("--axis", axis)), "--summary",
+                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (little, little)))
 
     @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one core compiles one variant at a time")
     def test_variants_are_compiled_at_the_same_time(self):

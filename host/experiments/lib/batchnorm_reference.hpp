@@ -1,8 +1,10 @@
 // What a batch normalisation must give, in double precision, and how far a float result may be from it.
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -32,7 +34,15 @@ struct Statistics {
 struct Data {
     Shape shape;
     SharedBytes x, gamma, beta, running;  ///< floats: NCHW, C, C, 2 C (means, then variances)
-    Statistics pixel, channel;            ///< over the images alone: C * plane sets; over all but the channel: C sets
+    /// Over all but the channel: C sets; or over the images alone: C * plane sets. Made when first asked for, as is x:
+    /// nobody needs either who only wants the code.
+    const Statistics& statistics(bool by_channel) const;
+
+    struct Made {
+        std::array<std::once_flag, 2> once;
+        std::array<Statistics, 2> statistics;
+    };
+    std::shared_ptr<Made> made = std::make_shared<Made>();
 };
 
 /// Two passes in double: sums of at most 2^53 ulps of float are exact enough for any float result.
@@ -62,31 +72,32 @@ inline Statistics statistics(const Shape& s, std::span<const float> x, bool by_c
     return out;
 }
 
+inline const Statistics& Data::statistics(bool by_channel) const {
+    auto& out = made->statistics[by_channel];
+    std::call_once(made->once[by_channel],
+                   [&] { out = batchnorm::statistics(shape, lib::view<float>(x), by_channel); });
+    return out;
+}
+
 /// Random input whose channels differ in mean (to several deviations from zero) and deviation.
 inline Data random_data(const Shape& s, std::uint64_t seed) {
-    auto x = std::make_shared<Bytes>(*lib::random_floats(s.total(), seed, -1, 1));
-    auto* v = reinterpret_cast<float*>(x->data());
-    Random random(~seed);
-    std::vector<float> centre(s.channels), width(s.channels);
-    for (auto& f : centre) f = random.real(-4, 4);
-    for (auto& f : width) f = random.real(0.5f, 2);
-    in_parallel(s.images * s.channels, planes_of_a_piece, [&](std::size_t begin, std::size_t end) {
-        for (std::size_t plane = begin; plane < end; ++plane) {
-            const std::size_t c = plane % s.channels;
-            for (std::size_t i = 0; i < s.plane; ++i)
-                v[plane * s.plane + i] = centre[c] + width[c] * v[plane * s.plane + i];
-        }
+    const auto x = lib::filled<float>(s.total(), [s, seed](std::span<float> v) {
+        const auto uniform = lib::random_floats(s.total(), seed, -1, 1);
+        const auto u = lib::view<float>(uniform);
+        Random random(~seed);
+        std::vector<float> centre(s.channels), width(s.channels);
+        for (auto& f : centre) f = random.real(-4, 4);
+        for (auto& f : width) f = random.real(0.5f, 2);
+        in_parallel(s.images * s.channels, planes_of_a_piece, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t plane = begin; plane < end; ++plane) {
+                const std::size_t c = plane % s.channels;
+                for (std::size_t i = plane * s.plane; i < (plane + 1) * s.plane; ++i)
+                    v[i] = centre[c] + width[c] * u[i];
+            }
+        });
     });
-    Data out{s,
-             x,
-             lib::random_floats(s.channels, seed + 2, 0.5f, 1.5f),
-             lib::random_floats(s.channels, seed + 3, -1, 1),
-             lib::random_floats(2 * s.channels, seed + 4, 0.5f, 1.5f),
-             {},
-             {}};
-    out.pixel = statistics(s, lib::view<float>(out.x), false);
-    out.channel = statistics(s, lib::view<float>(out.x), true);
-    return out;
+    return {s, x, lib::random_floats(s.channels, seed + 2, 0.5f, 1.5f), lib::random_floats(s.channels, seed + 3, -1, 1),
+            lib::random_floats(2 * s.channels, seed + 4, 0.5f, 1.5f)};
 }
 
 /// First difference of one float from `expected` by more than `allowed`, in words.
@@ -102,7 +113,7 @@ inline std::optional<std::string> off(Errors* errors, const char* buffer, std::s
 /// follows from that by the derivatives of the formulas.
 inline std::optional<std::string> check(const Data& d, bool by_channel, const Buffers& buffers) {
     const auto& s = d.shape;
-    const auto& set = by_channel ? d.channel : d.pixel;
+    const auto& set = d.statistics(by_channel);
     const auto means = buffers.as<float>("means"), scales = buffers.as<float>("scales"), y = buffers.as<float>("y");
     const auto gamma = lib::view<float>(d.gamma), beta = lib::view<float>(d.beta), x = lib::view<float>(d.x),
                before = lib::view<float>(d.running);

@@ -1,0 +1,96 @@
+"""How the page of `cllab report --html` looks in a real browser: axes, widths, colors, and all of it without JavaScript."""
+import re
+
+from browser import BrowserTest  # which finds the modules of tests/cli
+import made
+from lab import main
+
+
+class Looks(BrowserTest):
+    def test_zoom_moves_the_axis(self):
+        self.open(self.make(self.plain_records()))
+        ticks = "return Array.from(document.querySelectorAll('figure.chart .ticks text')).map(t => t.textContent)"
+        before = self.js(ticks)
+        self.js("Array.from(document.querySelectorAll('figure.chart .zoom button')).find(b => b.textContent === 'zoom in').click()")
+        self.assertNotEqual(self.js(ticks), before)
+        self.js("Array.from(document.querySelectorAll('figure.chart .zoom button')).find(b => b.textContent === 'whole').click()")
+        self.assertEqual(self.js(ticks), before)
+        self.assert_quiet()
+
+    def test_times_far_apart_stand_on_a_logarithmic_axis_and_points_without_a_time_in_a_line(self):
+        maker = made.Maker()
+        records = [maker.record("pitch", variant, seconds, point={"width": 64}) for variant, seconds in (("wide", 1e-4), ("roi", 2e-4), ("image", 5e-2))]
+        for width in (64, 128, 256):
+            record = maker.record("pitch", "swar", 1e-3, point={"width": width}, status="unsupported", reason="the device has no images")
+            record["metrics"], record["samples"] = {}, []
+            del record["time"]
+            records.append(record)
+        self.open(self.make(records))
+        self.assertEqual(self.js("return document.querySelectorAll('figure.bars').length"), 1, "a chart without a bar")
+        self.assertIn("logarithmic", self.js("return document.querySelector('.bars .head').textContent"))
+        wide, roi, image = self.js("return Array.from(document.querySelectorAll('.bars circle')).map(c => c.getBoundingClientRect().left)")
+        self.assertGreater(roi - wide, (image - wide) / 15, "0.1 and 0.2 ms are told apart beside 50 ms")
+        self.assertEqual(self.js("return document.querySelectorAll('.bars rect').length"), 0)
+        self.assertIn("pitch_swar (2 points): unsupported on cpu-Some: the device has no images", self.js("return document.querySelector('.untimed').textContent"))
+        self.open(self.make(records[:2]))
+        self.assertEqual(self.js("return [document.querySelectorAll('.bars rect').length, document.querySelectorAll('.bars circle').length]"), [2, 0])
+        self.assertIn("from 0", self.js("return document.querySelector('.bars .head').textContent"))
+        self.open(self.make(records[:1]))
+        self.assertRegex(self.js("return document.querySelector('.verdict').textContent"), r"\AOn cpu-Some pitch_wide takes \S+ us \([±-]")
+        self.assert_quiet()
+
+    def test_nothing_is_wider_than_the_screen_or_smaller_than_can_be_read(self):
+        self.open(self.make(self.plain_records()))
+        for width in (360, 1280, 2560):
+            self.resize(width)
+            # Of what is out of sight nothing else would be looked at.
+            self.js("for (const e of document.querySelectorAll('.bars, .chart, .code, .scroll')) e.style.contentVisibility = 'visible'")
+            self.js("for (const d of document.querySelectorAll('details')) d.open = true")
+            self.assertLessEqual(self.js("return document.documentElement.scrollWidth"), width)
+            small = self.js("""return Array.from(document.querySelectorAll('main *')).filter(e => e.childNodes.length &&
+                Array.from(e.childNodes).some(n => n.nodeType === 3 && n.textContent.trim()) && e.getClientRects().length &&
+                parseFloat(getComputedStyle(e).fontSize) < 10).map(e => e.outerHTML.slice(0, 80))""")
+            self.assertEqual(small, [])
+        self.assert_quiet()
+
+    def test_the_steps_of_the_heat_map_differ_in_lightness_and_their_numbers_can_be_read(self):
+        """Who sees no red or no green still sees lightness, and so does a printer without colours."""
+        def luminance(colour):
+            parts = [int(n) / 255 for n in re.findall(r"\d+", colour)[:3]]
+            linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+            return 0.05 + 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+        self.addCleanup(self.browser.execute_cdp_cmd, "Emulation.setEmulatedMedia", {"features": []})
+        self.open(self.make(self.plain_records()))
+        for mode in ("light", "dark"):
+            self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": mode}]})
+            colours = self.js("return Array.from(document.querySelectorAll('.scale span')).map(e => [getComputedStyle(e).backgroundColor, getComputedStyle(e).color])")
+            self.assertEqual(len(colours), 7)
+            steps = [luminance(paper) for paper, _ in colours]
+            if mode == "light":
+                steps.reverse()
+            for less, more in zip(steps, steps[1:]):
+                self.assertGreater(more / less, 1.08, (mode, colours))
+            for paper, ink in colours:
+                dark, light = sorted((luminance(paper), luminance(ink)))
+                self.assertGreater(light / dark, 4.5, (mode, paper, ink))
+
+    def test_everything_is_there_without_javascript(self):
+        records = self.plain_records()
+        page = self.make(records)
+        self.browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+        self.open(page)
+        self.browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+        self.assertEqual(self.js("return document.querySelectorAll('.filter, .zoom, #table button').length"), 0, "the script has run")
+        self.assertEqual(self.js("return document.querySelectorAll('#table tbody tr').length"), len(records))
+        self.assertEqual(self.js("return document.querySelectorAll('.row[data-cell]').length"), 7)
+        self.assertEqual(self.js("return document.querySelectorAll('figure.chart .dot[data-cell]').length"), 15)
+        self.assertEqual(self.js("return document.querySelectorAll('.density').length"), 6)
+        self.assertEqual(self.js("return document.querySelectorAll('.heat td[data-cell]').length"), 7)
+        self.assertGreater(self.js("return document.querySelectorAll('.isa span').length"), 10)
+        visible = self.js("return Array.from(document.querySelectorAll('.bars rect, figure.chart .line')).every(e => e.getBoundingClientRect().width > 0)")
+        self.assertTrue(visible)
+
+
+if __name__ == "__main__":
+    main()

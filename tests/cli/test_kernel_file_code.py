@@ -1,0 +1,85 @@
+"""The code of a user's kernel file, and of binaries of any program: `cllab isa`."""
+import re
+import shutil
+
+from kernel_files import KernelFileTest
+from lab import main, words
+from wrong_kernel_files import BLOCK, SCALE
+
+
+class Code(KernelFileTest):
+    def test_several_targets_make_one_table(self):
+        self.write(SCALE)  # without any values: the code does not depend on them
+        out, err = self.lab("isa", "t.cl:scale", "--target", "gfx900", "--target", "gfx1030", "--require-all")
+        rows = [line.split() for line in out.splitlines() if not line.strip().startswith("columns left out:")]
+        self.assertEqual(rows[0][:3], ["kernel", "target", "registers"])
+        self.assertEqual([row[:2] for row in rows[1:]], [["t_scale", "gfx900"], ["t_scale", "gfx1030"]])
+        for row in rows[1:]:
+            self.assertGreater(int(row[2]), 0)
+        # What --help and the completions offer is what the table has.
+        out, _ = self.lab("isa", "t.cl:scale", "--target", "gfx900", "--target", "gfx1030", "--columns", "all")
+        offered = re.search(r"however wide: ([^.]*)\.", " ".join(self.lab("isa", "--help", "all")[0].split()))[1].split(", ")
+        self.assertEqual([title.replace(" ", "_") for title in re.split("  +", out.splitlines()[0].strip())], offered)
+
+    LOCAL = ("__kernel void k(__global float* x, __local float* t) {\n    const int l = get_local_id(0);\n    t[l] = x[get_global_id(0)];\n"
+             "    barrier(CLK_LOCAL_MEM_FENCE);\n    x[get_global_id(0)] = t[get_local_size(0) - 1 - l];\n}\n")
+
+    def test_local_memory_given_as_an_argument_counts_for_the_occupancy(self):
+        self.write(self.LOCAL)
+
+        def occupancy(target, elements, *args):
+            out, _ = self.lab("isa", "t.cl", "--target", target, "--summary", "--arg", "x=zero:4096", "--arg", f"t=local:{elements}", *args)
+            return int(re.search(r"occupancy .*\) = (\d+) ", out).group(1))
+
+        for target, few in (("gfx900", 2), ("sm_80", 8)):
+            with self.subTest(target=target):
+                self.assertEqual(occupancy(target, 8192, "--global", "4096", "--local", "64" if target == "sm_80" else "256"), few)
+                self.assertGreater(occupancy(target, 64, "--global", "4096", "--local", "64"), few)
+        # The largest group that the driver may choose has four wavefronts.
+        self.assertEqual(occupancy("gfx900", 8192), 2)
+
+    def test_a_binary_that_is_damaged_or_that_no_assembler_takes_is_a_failure(self):
+        self.lab("isa", "saxpy_w32", "--target", "gfx900", "--dumps", "d", "--summary")
+        code = next(self.folder.rglob("program.co")).read_bytes()
+        (self.folder / "short.co").write_bytes(code[:len(code) // 2])
+        self.lab("dump", "saxpy_w32", "--device", "cpu", "--dumps", "p", "--axis", "size=4096")
+        for name in ("program.so", "program.poclbin"):
+            whole = next(self.folder.rglob(name)).read_bytes()
+            (self.folder / f"short-{name}").write_bytes(whole[:len(whole) // 2])
+        (self.folder / "bad.ptx").write_text(".version 7.8\n.target sm_80\n.address_size 64\n.entry k() { addx.s64 %r1, %r2; ret; }\n")
+        for name in ("short.co", "short-program.so", "short-program.poclbin"):
+            with self.subTest(name=name):
+                self.assertIn("it is damaged: ", self.lab("isa", name, status=1)[1])
+        if shutil.which("ptxas"):
+            self.assertIn("ptxas exited with status", self.lab("isa", "bad.ptx", status=1)[1])
+
+    def test_what_is_no_file_and_no_kernel_says_so(self):
+        (self.folder / "DIR.ptx").mkdir()
+        (self.folder / "notes.txt").write_text("x")
+        for command in ("isa", "run", "dump", "why"):
+            for pattern, said in (("nosuch.ptx", "there is no file 'nosuch.ptx'"), ("DIR.ptx", "'DIR.ptx' is a folder")):
+                with self.subTest(command=command, pattern=pattern):
+                    self.assertIn(said, self.lab(command, pattern, status=2)[1])
+        self.assertIn("file 'notes.txt' is not kernel text", words(self.lab("run", "notes.txt", status=2)[1]))
+
+    def test_a_binary_of_any_program_is_recognised(self):
+        self.write(BLOCK + SCALE)
+        self.lab("dump", "t.cl", "--device", "cpu", "--dumps", "d")
+        program, = (self.folder / "d").glob("*/t_scale/program.poclbin")
+        shutil.copy(program, self.folder / "some.bin")
+        out, err = self.lab("isa", "some.bin")
+        self.assertIn("some.bin:scale for PoCL", out)
+        self.assertIn("instructions", out)
+        self.write(".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry one()\n{\n    ret;\n}\n.visible .entry two()\n{\n    ret;\n}\n", "some.ptx")
+        out, err = self.lab("isa", "some.ptx", "--summary")
+        self.assertIn("some.ptx:one for PTX", out)
+        self.assertIn("some.ptx:two for PTX", out)
+        out, err = self.lab("isa", "some.ptx:three", status=2)
+        self.assert_one_sentence(err, "'three'", "one, two")
+        self.write("no program", "some.txt")
+        out, err = self.lab("isa", "some.txt", status=2)
+        self.assert_one_sentence(err, "some.txt", "PTX")
+
+
+if __name__ == "__main__":
+    main()

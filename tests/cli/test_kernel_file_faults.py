@@ -1,0 +1,210 @@
+"""A user's kernel that is wrong: each rung of the ladder of proofs catches it, and what it does outside of its buffers is named. And a table
+of wrong inputs, each of which ends with one sentence that names file and line, and status 2."""
+import concurrent.futures
+import unittest
+
+from kernel_files import KERNELS, KernelFileTest, floats
+from lab import OCLGRIND_LIBRARY, main
+from wrong_kernel_files import BLOCK, DATA, WRONG, npy
+
+
+class WrongKernels(KernelFileTest):
+    def test_one_wrong_element_is_caught_on_each_rung(self):
+        bad = "dst[i] = i == 77 ? 3.0f : src[i] + 1"
+        good = "__kernel void good(__global const float* src, __global float* dst) { const int i = get_global_id(0); dst[i] = src[i] + 1; }\n"
+        wrong = "__kernel void wrong(__global const float* src, __global float* dst) { const int i = get_global_id(0); " + bad + "; }\n"
+        block = "/*cllab\narg src = iota:256\narg dst = out:256\nglobal 256\n{}*/\n"
+        (self.folder / "gold.npy").write_bytes(npy("<f4", "(256,)", floats([i + 1 for i in range(256)])))
+        by_file = self.check(block.format("expect dst = gold.npy\n") + good + wrong, status=1)
+        self.assertEqual([(r["variant"], r["status"], r.get("checked_by")) for r in by_file], [("good", "ok", "file gold.npy"), ("wrong", "wrong_result", None)])
+        self.assertEqual(by_file[1]["reason"], "dst[77] is 3, expected 78")
+        by_reference = self.check(block.format("reference good\n").replace("iota", "rand") + good + wrong, status=1)
+        self.assertEqual([(r["status"], r.get("checked_by")) for r in by_reference], [("ok", "is the reference"), ("wrong_result", None)])
+        self.assertIn("the reference 'good' has", by_reference[1]["reason"])
+        by_agreement = self.check(block.format("same good, wrong\n").replace("iota", "rand") + good + wrong, status=1)
+        self.assertEqual([(r["status"], r.get("checked_by")) for r in by_agreement], [("ok", "disputed by wrong"), ("wrong_result", None)])
+        self.assertIn("'good' has", by_agreement[1]["reason"])
+        unstable = "__kernel void unstable(__global uint* dst) { uint n = 0; for (uint i = 0; i < 4096; ++i) n = n * 1664525u + (uint)(ulong)dst; dst[get_global_id(0)] = atomic_inc(dst + 64) + n; }\n"
+        by_itself, = self.check("/*cllab\narg dst = zero:65\nglobal 64\n*/\n" + unstable.replace("n = n * 1664525u + (uint)(ulong)dst", "n = 0"))
+        self.assertEqual(by_itself["checked_by"], "only itself")
+        self.assertTrue(any(w.startswith("unproved:") for w in by_itself["warnings"]))
+
+    def test_a_kernel_that_is_right_for_the_first_data_only_is_caught(self):
+        text = """__kernel void naive(__global const float* src, __global float* dst) { dst[get_global_id(0)] = src[get_global_id(0)]; }
+__kernel void cheat(__global const float* src, __global float* dst) { dst[get_global_id(0)] = src[0] == FIRSTf ? src[get_global_id(0)] : 0; }
+"""
+        block = "/*cllab\narg src = rand:64\narg dst = out:64\nglobal 64\nreference naive\n*/\n"
+        record = self.check(block + text.replace("src[0] == FIRSTf", "0"), "--seed", "3", status=1)[1]
+        first = record["reason"].split("'naive' has ")[1].split(" ")[0]
+        record = self.check(block + text.replace("FIRST", first), "--seed", "3", status=1)[1]
+        self.assertEqual(record["status"], "wrong_result")
+
+    def test_what_is_not_written_or_ignores_its_input_is_said(self):
+        block = "/*cllab\narg src = rand:256\narg dst = out:256\nglobal 256\n*/\n"
+        record, = self.check(block + "__kernel void k(__global const float* src, __global float* dst) { if (src[0] > 9) dst[0] = 1; }\n", status=1)
+        self.assertEqual((record["status"], record["reason"]), ("wrong_result", "it writes nothing: 'dst' holds what was there before"))
+        record, = self.check(block + "__kernel void k(__global const float* src, __global float* dst) { dst[get_global_id(0)] = 1; }\n")
+        self.assertTrue(any(w.startswith("input-ignored:") for w in record["warnings"]), record["warnings"])
+        record, = self.check(block + "__kernel void k(__global const float* src, __global float* dst) { if (get_global_id(0) < 99) dst[get_global_id(0)] = src[0]; }\n")
+        self.assertTrue(any(w.startswith("partly-written:") for w in record["warnings"]), record["warnings"])
+
+    def test_a_write_outside_is_caught_in_a_child_process(self):
+        block = "/*cllab\narg dst = out:256\nglobal 256\n*/\n"
+        record, = self.check(block + "__kernel void k(__global float* dst) { dst[get_global_id(0) + 1] = 1; }\n", status=1)
+        self.assertEqual((record["status"], record["reason"]), ("wrong_result", "a write 1 byte past the end of 'dst' ended the driver's process in phase 'verify'"))
+
+    def test_every_buffer_is_watched_on_both_sides_and_however_far_outside(self):
+        block = "/*cllab\narg src = rand:250\narg dst = out:256\nglobal 256\n*/\n"
+        head = "__kernel void k(__global const float* src, __global float* dst) { const int i = get_global_id(0); dst[i] = 1; "
+        past, before = "past the end of", "before the start of"
+        for what, reason in [("if (i == 0) ((__global float*)src)[250] = 2;", rf"first write \d bytes? {past} 'src'"),
+                             ("if (i == 0) ((__global float*)src)[-1] = 2;", rf"first write \d bytes? {before} 'src'"),
+                             ("if (i == 0) dst[256 + 70 * 256] = 2;", f"a write {70 * 1024 + 1} bytes {past} 'dst' ended the driver's process in phase 'verify'"),
+                             ("if (i == 0) dst[-70 * 256] = 2;", f"a write {70 * 1024} bytes {before} 'dst' ended the driver's process in phase 'verify'"),
+                             ("if (i == 0) dst[1 << 27] = 2;", f"a write {(1 << 29) - 1023} bytes {past} 'dst' ended the driver's process in phase 'verify'")]:
+            with self.subTest(what=what):
+                record, = self.check(block + head + what + " }\n", status=1)
+                self.assertEqual(record["status"], "wrong_result")
+                self.assertRegex(record["reason"], rf"\A{reason}\Z")
+        # What is only read outside: 250 floats end 24 bytes before the next multiple of what the device aligns buffers to.
+        record, = self.check(block + head + "dst[i] = src[i + 100]; }\n", status=1)
+        self.assertRegex(record["reason"], r"a read \d+ bytes past the end of 'src' ended the driver's process in phase 'verify'")
+        record, = self.check(block + head + "dst[i] = src[i % 250]; }\n")
+        self.assertEqual(record["status"], "ok")
+
+    def test_what_begins_as_it_should_end_and_what_writes_nowhere(self):
+        (self.folder / "zeros.bin").write_bytes(bytes(256))
+        text = "/*cllab\narg y = zero:64\nglobal 64\n{}*/\n__kernel void k(__global float* y) {{ if (y[get_global_id(0)] > 1) y[get_global_id(0)] = 1; }}\n"
+        self.assertEqual(self.check(text.format("expect y = zeros.bin\n"))[0]["checked_by"], "file zeros.bin")
+        record, = self.check(text.format(""), status=1)
+        self.assertEqual(record["reason"], "it writes nothing: 'y' holds what was there before")
+        record, = self.check("/*cllab\narg n = 1\nglobal 64\n*/\n__kernel void k(int n) { }\n", status=1)
+        self.assertEqual(record["reason"], "it writes no buffer and no image, so no result can be checked; give it one")
+
+    def test_an_output_that_is_read_first_is_told_apart_from_a_race(self):
+        block = "/*cllab\narg x = rand:4096\narg y = out:4096\nglobal 4096\n*/\n"
+        record, = self.check(block + "__kernel void k(__global const float* x, __global float* y) { y[get_global_id(0)] += x[get_global_id(0)]; }\n", status=1)
+        self.assertEqual(record["reason"], "'y' is read before it is written; give it data, as in zero:4096")
+
+    def test_a_stack_that_is_too_small_for_a_whole_group_is_named(self):
+        text = """/*cllab
+arg y = out:4096
+global 4096
+{}*/
+__kernel void k(__global float* y) {{
+    float p[4096];
+    const int i = get_global_id(0);
+    for (int j = 0; j < 4096; ++j) p[j] = j * i;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    float sum = 0;
+    for (int j = 0; j < 4096; ++j) sum += p[(j * 7 + i) & 4095];
+    y[i] = sum;
+}}
+"""
+        record, = self.check(text.format(""), status=1)
+        self.assertEqual(record["status"], "launch_failed")
+        self.assertIn("a work-group whose private memory exceeds a thread", record["reason"])
+        self.assertIn("'local 16'", record["reason"])
+        self.assertEqual(self.check(text.format("local 16\n"))[0]["status"], "ok")
+
+    def test_what_only_the_device_refuses_is_a_row(self):
+        block = "/*cllab\narg y = out:64\nglobal 64\nlocal 16\n*/\n"
+        text = block + "float nowhere(float);\n__kernel void k(__global float* y) { y[get_global_id(0)] = nowhere(1); /* } */ }\n"
+        record, = self.check(text, status=1)
+        self.assertEqual(record["status"], "build_failed")
+        self.assertIn("nowhere", record["build"]["log"])
+        large = "__kernel void k(__global float* y) { __local float t[1 << 20]; t[get_local_id(0)] = 1; barrier(CLK_LOCAL_MEM_FENCE); y[get_global_id(0)] = t[15 - get_local_id(0)]; }\n"
+        record, = self.check(block + large)
+        self.assertEqual(record["status"], "unsupported")
+        self.assertIn("it needs 4 MiB of local memory; the device has ", record["reason"])
+
+    def test_a_kernel_that_does_not_build_says_where(self):
+        self.write(BLOCK + "__kernel void k(__global float* d) { d[0] = nothing; }\n")
+        out, err = self.lab("run", "t.cl", "--device", "cpu", status=1)
+        self.assert_one_sentence(err, "t.cl", "t.cl:9:", "nothing")
+
+    def test_a_kernel_that_never_ends_is_one_row(self):
+        record, = self.check("/*cllab\narg d = zero:64\nglobal 64\n*/\n__kernel void k(__global volatile int* d) { while (d[0] == 0); }\n", "--timeout", "2", status=1)
+        self.assertEqual(record["status"], "timed_out")
+
+    @unittest.skipIf(OCLGRIND_LIBRARY is None, "Oclgrind is not installed")
+    def test_oclgrind_finds_races_and_reads_outside_with_their_lines(self):
+        self.write("""/*cllab
+axis n = 1024
+arg src = rand:n
+arg dst = out:n
+arg sum = zero:1
+global n
+*/
+__kernel void good(__global const int* src, __global int* dst) { dst[get_global_id(0)] = src[get_global_id(0)]; }
+__kernel void bad(__global const int* src, __global int* dst, __global int* sum) {
+    dst[get_global_id(0)] = src[get_global_id(0) + 1];
+    sum[0] += 1;
+}
+""")
+        out, err = self.lab("run", "t.cl:good", "--check", "oclgrind")
+        self.assertIn("t_good in Oclgrind at n=16: no race, no uninitialised value, no access outside", out)
+        out, err = self.lab("run", "t.cl:bad", "--check", "oclgrind", status=1)
+        self.assertRegex(out, r"t.cl:10: Invalid read of size 4 in global memory in kernel 'bad'")
+        self.assertRegex(out, r"t.cl:11: [^\n]*race in global memory in kernel 'bad'")
+
+        # 16 bins are too few for the values of a byte, and nobody but the check asked for them.
+        self.write("""/*cllab
+axis n = 64
+axis bins = 256
+arg data = rand:uchar:n
+arg histo = zero:bins
+global n
+*/
+__kernel void counts(__global const uchar* data, __global int* histo) { atomic_inc(&histo[data[get_global_id(0)]]); }
+""")
+        out, err = self.lab("run", "t.cl", "--check", "oclgrind")
+        self.assertIn("something was found at n=16 bins=16, which is smaller than the file says", err)
+        self.assertIn("t_counts in Oclgrind at n=64 bins=256: no race, no uninitialised value, no access outside", out)
+
+        out, err = self.lab("run", KERNELS / "soften.cl", "--check", "oclgrind", timeout=60)  # whose sampler hung it
+        self.assertIn("soften_soften in Oclgrind at w=16 h=16: no race, no uninitialised value, no access outside", out)
+        self.write("/*cllab\narg dst = out:4\nglobal 4\n*/\n__kernel void stuck(__global volatile int* dst) { while (dst[0] != 7) dst[0] = 6; }\n")
+        out, err = self.lab("run", "t.cl", "--check", "oclgrind", "--timeout", "2", timeout=60, status=1)
+        self.assertRegex(out, r"t_stuck in Oclgrind: timed_out: no progress for 2.00 s \(--timeout\) in phase '\w+'")
+
+
+class WrongInputs(KernelFileTest):
+    def start(self, *args, cwd=None, **more):
+        if cwd is None:
+            return super().start(*args, **more)
+        folder, self.folder = self.folder, cwd
+        try:
+            return super().start(*args, **more)
+        finally:
+            self.folder = folder
+
+    def test_wrong_inputs_end_with_one_sentence(self):
+        self.assertGreaterEqual(len(WRONG), 60)
+
+        def judge(numbered):
+            number, (name, text, args, parts) = numbered
+            folder = self.folder / str(number)
+            folder.mkdir()
+            for file, content in DATA.items():
+                (folder / file).write_bytes(content)
+            if text is not None:
+                (folder / "t.cl").write_text(text)
+            patterns = args if args and not args[0].startswith("--") else ["t.cl", *args]
+            process = self.start("run", *patterns, "--device", "cpu", "--no-dumps", cwd=folder)
+            out, err = process.communicate(timeout=120)
+            trouble = []
+            if process.returncode != 2: trouble.append(f"status {process.returncode}")
+            if out: trouble.append(f"stdout {out!r}")
+            lines = err.splitlines()
+            if len(lines) != 1 or not err.startswith("cllab: "): trouble.append("not one sentence")
+            trouble += [f"lacks {part!r}" for part in parts if part not in err]
+            return f"{name}: {', '.join(trouble)}: {err}" if trouble else None
+
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            wrong = [text for text in pool.map(judge, enumerate(WRONG)) if text]
+        self.assertEqual(wrong, [])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,101 @@
+"""The Debian package that tools/package makes, and the completion of words that it brings."""
+import gzip
+import os
+import shutil
+import subprocess
+import unittest
+
+from lab import CLLAB, SOURCE, LabTest, main
+
+PACKAGERS = [tool for tool in ("help2man", "cpack", "dpkg-shlibdeps", "file", "lintian", "git") if not shutil.which(tool)]
+
+
+class Package(LabTest):
+    """tools/package's steps on the program that is tested: what it refuses, what the package holds, and that it runs without a checkout."""
+
+    def test_edited_files_are_no_package(self):
+        tree = self.folder / "tree"
+        shutil.copytree(SOURCE / "tools", tree / "tools")
+        git = ["git", "-C", str(tree), "-c", "user.name=n", "-c", "user.email=e@example.org"]
+        for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "first"]):
+            subprocess.run([*git, *command], check=True, capture_output=True)
+        with (tree / "tools" / "setup.sh").open("a") as script:
+            script.write('install_packages() { :; }\nconfigure_build() { fail "went on"; }\n')
+        package = [tree / "tools" / "package"]
+        done = subprocess.run(package, capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+        self.assertIn("files are edited since the last commit", done.stderr)
+        subprocess.run([*git, "commit", "-q", "-a", "-m", "second"], check=True, capture_output=True)
+        self.assertIn("went on", subprocess.run(package, capture_output=True, text=True, timeout=60).stderr)
+
+    @unittest.skipIf(PACKAGERS, f"the package is not made, for {', '.join(PACKAGERS)} is not installed (tools/test installs it)")
+    def test_the_package_is_the_same_bytes_twice_passes_lintian_and_runs_anywhere(self):
+        build = os.path.dirname(CLLAB)
+        packages = []
+        for attempt, more in (("first", {}), ("second", {"TZ": "Asia/Tokyo", "LANG": "de_DE.UTF-8"})):
+            folder = self.folder / attempt
+            env = dict(os.environ, SOURCE_DATE_EPOCH="1700000000") | more
+            subprocess.run([SOURCE / "tools" / "package-docs", build], check=True, env=env, capture_output=True, timeout=120)
+            done = subprocess.run(["cpack", "-G", "DEB", "-B", folder], cwd=build, env=env, capture_output=True, text=True, timeout=120)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            packages += folder.glob("cllab_*.deb")
+        first, second = packages
+        self.assertEqual(first.read_bytes(), second.read_bytes())
+        checked = subprocess.run(["lintian", "--allow-root", "--fail-on", "error,warning", first], capture_output=True, text=True, timeout=120)
+        self.assertEqual(checked.returncode, 0, checked.stdout)
+
+        root = self.folder / "root"
+        subprocess.run(["dpkg-deb", "-x", first, root], check=True, timeout=60)
+        program = str(root / "usr" / "bin" / "cllab")
+        out, _ = self.lab("--device", "cpu", "--kernel", "pitch_short8", "--axis", "width=512", "--axis", "height=256", program=program)
+        self.assertRegex(out, r"pitch_short8 +ok")
+        out, _ = self.lab("run", root / "usr/share/doc/cllab/examples/affine.cl", "--device", "cpu", "--no-dumps", program=program)
+        self.assertIn("ok", out)
+        file = root / "usr/share/doc/cllab/examples" / "cllab_check.py"
+        self.assertEqual(file.read_bytes(), (SOURCE / "tools" / "reframe" / "cllab_check.py").read_bytes())
+        out, _ = self.lab("--version", program=program)
+        self.assertRegex(out, r"\Acllab \d+\.\d+\.\d+ \(commit [0-9a-f]{12}\)\n\Z")
+        manual = root / "usr" / "share" / "man" / "man1"
+        commands = self.lab("complete", "--", "help", "", program=program)[0].split()
+        self.assertEqual({page.name for page in manual.iterdir()},
+                         {f"cllab-{command}.1.gz" for command in commands} | {f"{name}.1.gz" for name in ("cllab", "make-panel", "slurm-sweep", "slurm-here")})
+        page = gzip.decompress((manual / "cllab-report.1.gz").read_bytes()).decode()
+        self.assertIn("cllab-report \\-", page)
+        self.assertIn("google", page)
+        # An example stays a line a line.
+        page = gzip.decompress((manual / "cllab-kernel-file.1.gz").read_bytes()).decode()
+        self.assertIn("\n  arg src = rand:n*n", page)
+        self.assertIn("\n  axis n = 256, 1024", page)
+
+
+class Completion(LabTest):
+    def completed(self, *words):
+        return self.lab("complete", "--", *words)[0].splitlines()
+
+    def test_the_program_says_what_a_word_may_become(self):
+        for words, expected in ((["descr"], ["describe"]), (["help", "kernel"], ["kernel-file"]), (["describe", "mula"], ["muladd"]),
+                                (["run", "muladd_f"], ["muladd_fma"]), (["muladd_f"], ["muladd_fma"]), (["-k", "muladd_f"], ["muladd_fma"]),
+                                (["run", "--no-y"], ["--no-yardstick"]), (["report", "--html", "x"], []),
+                                (["run", "muladd", "--axis", ""], ["items=", "local=", "offset="]), (["run", "pitch", "-a", "weights=l"], ["weights=linear"]),
+                                (["isa", "x", "--target", "sm_9"], ["sm_90"]), (["run", "x", "--cache", ""], ["hot", "cold", "rotate"]),
+                                (["run", "muladd", "--columns", "time,it"], ["time,items"]), (["report", "--columns", "al"], ["all"]),
+                                (["run", "x", "--device", "a"], ["accelerator", "all"]), (["devices", "--j"], ["--json"])):
+            with self.subTest(words=words):
+                self.assertEqual(self.completed(*words), expected)
+        self.assertIn("0:0", self.completed("--device", ""))
+        self.assertLessEqual({"devices", "run", "pitch", "pitch_wide", "--version"}, set(self.completed("")))
+
+    def test_bash_completes_words_that_it_takes_apart(self):
+        script = SOURCE / "tools" / "completions" / "cllab.bash"
+        for words, expected in (([CLLAB, "descr"], ["describe"]), ([CLLAB, "run", "muladd", "--axis", "it"], ["items="]),
+                                ([CLLAB, "run", "pitch", "--axis", "weights", "=", "l"], ["linear"]),
+                                ([CLLAB, "run", "pitch", "--axis", "weights", "="], ["linear", "published"]),
+                                ([CLLAB, "run", "x", "--device", "0", ":"], ["0"])):
+            done = subprocess.run(["bash", "-c", 'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _cllab; printf "%s\\n" "${COMPREPLY[@]}"', script, *words],
+                                  env=self.environment(), capture_output=True, text=True, timeout=60)
+            with self.subTest(words=words):
+                self.assertEqual(done.stdout.split(), expected, done.stderr)
+
+
+if __name__ == "__main__":
+    main()

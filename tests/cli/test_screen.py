@@ -1,0 +1,112 @@
+"""What is shown on a terminal and in a pipe: the pager, the width of pages, the columns of a table."""
+import fcntl
+import json
+import os
+import struct
+import subprocess
+import termios
+import unittest
+
+from lab import CLLAB, LabTest, words
+
+
+class Terminal(LabTest):
+    def shown(self, *args, rows=24, columns=80, **changes):
+        """What a command prints on a terminal of that size."""
+        leader, follower = os.openpty()
+        fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        process = subprocess.Popen([CLLAB, *args], cwd=self.folder, env=self.environment(TERM="xterm", **changes), stdin=subprocess.DEVNULL,
+                                   stdout=follower, stderr=subprocess.PIPE)
+        os.close(follower)
+        out = b""
+        while True:
+            try:
+                more = os.read(leader, 65536)
+            except OSError:  # the last to hold the other end is gone
+                break
+            if not more:
+                break
+            out += more
+        os.close(leader)
+        err = process.communicate(timeout=60)[1]
+        self.assertEqual(process.returncode, 0, err)
+        return out.decode().replace("\r\n", "\n")
+
+    def test_what_is_longer_than_the_screen_goes_through_the_pager(self):
+        whole = self.lab("list")[0]
+        lines = whole.count("\n")
+        pager = {"PAGER": "sed 's/^/paged: /'"}
+        self.assertEqual(self.shown("list", columns=80, **pager), "".join(f"paged: {line}\n" for line in whole.splitlines()))
+        self.assertEqual(self.shown("list", rows=lines + 1, columns=80, **pager), whole)
+        self.assertTrue(self.shown("list", rows=lines, columns=80, **pager).startswith("paged: "))
+        self.assertTrue(self.shown("list", rows=lines + 1, columns=20, **pager).startswith("paged: "), "wrapped lines take more")
+        self.assertEqual(self.shown("list", "--no-pager", columns=80, **pager), whole)
+        self.assertEqual(self.shown("list", columns=80, PAGER=""), whole)
+        self.assertIn("paged: Usage", self.shown("run", "--help", **pager))
+        # One that is not there costs nothing, one that ends early is no error.
+        self.assertTrue(self.shown("list", columns=80, PAGER="/absent/pager").endswith(whole))
+        self.assertEqual(self.shown("list", columns=80, PAGER="head -n 1"), whole.splitlines(keepends=True)[0])
+
+    def widths(self, page):
+        """Lines that are wider than they need to be are named by their width; a word alone, such as a path, is as wide as it is."""
+        return [len(line) for line in page.splitlines() if " " in line.strip()]
+
+    def test_every_page_fits_a_pipe_of_80_columns_and_any_terminal(self):
+        families = sorted({variant["family"] for variant in json.loads(self.lab("list", "--json")[0])})
+        pages = [["list"], ["devices"], ["isa", "--targets"], ["isa", "pitch_struct", "--target", "gfx900", "--target", "sm_80"]] + [["describe", family] for family in families]
+        for page in pages:
+            status = None if page[0] == "isa" else 0  # a compiler for a target may not be here
+            out = self.lab(*page, status=status)[0]
+            self.assertLessEqual(max(self.widths(out), default=0), 80, page)
+        for columns in (50, 120):
+            for page in pages[:2] + pages[4:6]:
+                self.assertLessEqual(max(self.widths(self.shown(*page, rows=2000, columns=columns))), columns, (page, columns))
+        # What is told is the same in any width.
+        narrow, wide = (self.shown("describe", "pitch", rows=2000, columns=columns).split() for columns in (50, 300))
+        self.assertEqual("".join(narrow), "".join(wide))
+
+    def test_a_tables_columns_are_asked_for_and_a_mistyped_one_is_refused_before_anything_runs(self):
+        for command in (["profile"], ["regress", "absent"], ["isa", "pitch_wide"]):
+            err = self.lab(*command, "--columns", "targt", status=2)[1]
+            self.assert_one_sentence(err, "no table has a column 'targt' (--columns)")
+        self.assertIn("did you mean target?", self.lab("isa", "pitch_wide", "--columns", "targt", status=2)[1])
+        self.assertEqual(self.lab("complete", "--", "profile", "--columns", "driv")[0], "driver_says\n")
+
+    def test_the_table_fits_eighty_columns_in_a_pipe_and_names_what_was_left_out(self):
+        long = "a_kernel_whose_name_takes_more_than_the_eighty_columns_that_a_line_of_the_table_may_take"
+        (self.folder / "own.cl").write_text("/*cllab\naxis number_of_elements = 256, 512\narg x = rand:number_of_elements\narg y = out:number_of_elements\n"
+                                            "global number_of_elements\n*/\n" + "".join(
+            f"__kernel void {name}(__global const float* x, __global float* y) {{ y[get_global_id(0)] = x[get_global_id(0)]; }}\n" for name in ("c", long)))
+        for what in (["pitch_short8", "pitch_struct_constant", "pitch_loop", "--axis", "width=256", "--axis", "height=128"], ["saxpy", "--axis", "size=64Ki,128Ki"], ["himeno_wide", "himeno_region", "himeno_schedule", "--axis", "size=XXS"],
+                     ["latency_global", "--axis", "footprint=4Ki,8Ki", "--axis", "order=paged,random"], ["own.cl"]):
+            with self.subTest(what=what):
+                out, _ = self.lab("run", *what, "--device", "cpu", "--max-time", "0.005", "--no-yardstick", "--dumps", "d", "--hot", "0")
+                table = out.split("\n\nhimeno_")[0]  # what the known benchmark prints is as it prints it
+                self.assertEqual([line for line in table.splitlines() if len(line) > 80 and "/" not in line], [])
+                # The first has only as many as fit where the system does not tell what pages it gave; the other has few, of the width of their times.
+                if what[0] not in ("latency_global", "own.cl"):
+                    self.assertRegex(words(out), r"columns left out: \w[^;]*; --columns all")
+                self.assertRegex(out, r"time \[\w+\]|per step \[\w+\]")
+        self.assertIn(long, out.replace("\n  ", ""))
+
+    def test_columns_are_shown_on_request_however_wide(self):
+        run = ["run", "muladd", "--axis", "items=64,128", "--device", "cpu", "--max-time", "0.005", "--no-yardstick", "--json", "r.jsonl", "--no-dumps"]
+        shown = lambda *args: next(line for line in self.lab(*args)[0].splitlines() if line.startswith("  kernel")).split()
+        self.assertEqual(shown(*run, "--columns", "inner-loop,offset,spills")[:4], ["kernel", "items", "offset", "status"])
+        self.assertEqual(shown("report", "r.jsonl", "--columns", "time")[:4], ["kernel", "items", "status", "time"])
+        every = self.lab("report", "r.jsonl", "--columns", "all")[0]
+        for column in ("items", "checked by", "clock", "cache", "GB/s", "local"):
+            self.assertIn(column, every)
+        self.assertTrue(any(len(line) > 80 for line in every.splitlines()))
+        self.assertNotIn("left out", every)
+        self.assertIn("no row has: download", self.lab("report", "r.jsonl", "--columns", "download")[0])
+        self.assertEqual(self.shown("report", "r.jsonl", "--no-pager", columns=300).count("columns left out"), 0)
+
+    def test_a_runs_table_is_paged_too_and_a_pipe_is_not(self):
+        run = ["run", "muladd", "--device", "cpu", "--axis", "items=64,128,256,512", "--verify", "--no-dumps"]
+        self.assertIn("paged: ", self.shown(*run, rows=8, PAGER="sed 's/^/paged: /'"))
+        self.assertNotIn("paged: ", self.lab(*run, env=self.environment(PAGER="sed 's/^/paged: /'"))[0])
+
+
+if __name__ == "__main__":
+    unittest.main()
