@@ -61,17 +61,17 @@ def not_json(constant):
 
 
 def against_noise(test):
-    """For what is claimed of measured times: other work on the machine can spoil any one measurement, so one of three must bear it out.
-    What is broken fails all three. Not around subTest, which keeps what fails in it."""
+    """For what is claimed of measured times: other work on the machine can spoil any one measurement, so one of five must bear it out.
+    What is broken fails all five. Not around subTest, which keeps what fails in it."""
     @functools.wraps(test)
     def repeated(self):
-        for attempt in 1, 2, 3:
+        for attempt in range(1, 6):
             try:
                 return test(self)
             except unittest.SkipTest:
                 raise
             except Exception as e:  # what is missing where another page came out is no AssertionError
-                if attempt == 3:
+                if attempt == 5:
                     raise
                 print(f"{test.__name__}, attempt {attempt}: {e}", file=sys.stderr)
                 self.doCleanups()
