@@ -3,16 +3,44 @@
 // PTX is for reading and for counting registers, not for launching.
 #include <algorithm>
 #include <array>
+#include <regex>
 
 #include "core/text.hpp"
 #include "device/cuda_text.hpp"
 #include "device/nvrtc.hpp"
+#include "inspect/binary/ptx_module.hpp"
 #include "inspect/isa/nvidia.hpp"
 #include "inspect/tools/offline.hpp"
 #include "inspect/tools/tool.hpp"
 
 namespace cllab::inspect {
 namespace {
+
+/// In front of a text with native_ functions: libclc makes of them what no code can be made of for NVPTX, so that they
+/// end the compiler. NVIDIA's own compiler takes these instructions.
+constexpr std::string_view native_functions = R"(
+#define cllab_native(name, ...) __attribute__((overloadable, always_inline))                                  \
+    static inline float cllab_##name(float x) { return __VA_ARGS__; }                                         \
+    cllab_lanes(name, float2, x.s0, x.s1) cllab_lanes(name, float3, x.s01, x.s2)                              \
+    cllab_lanes(name, float4, x.lo, x.hi) cllab_lanes(name, float8, x.lo, x.hi) cllab_lanes(name, float16, x.lo, x.hi)
+#define cllab_lanes(name, type, a, b) __attribute__((overloadable, always_inline))                            \
+    static inline type cllab_##name(type x) { return (type)(cllab_##name(a), cllab_##name(b)); }
+cllab_native(exp2, __nvvm_ex2_approx_f(x))
+cllab_native(log2, __nvvm_lg2_approx_f(x))
+cllab_native(sin, __nvvm_sin_approx_f(x))
+cllab_native(cos, __nvvm_cos_approx_f(x))
+cllab_native(tan, __nvvm_div_approx_f(__nvvm_sin_approx_f(x), __nvvm_cos_approx_f(x)))
+#define native_exp2(x) cllab_exp2(x)
+#define native_log2(x) cllab_log2(x)
+#define native_sin(x) cllab_sin(x)
+#define native_cos(x) cllab_cos(x)
+#define native_tan(x) cllab_tan(x)
+#define native_exp(x) cllab_exp2((x) * 0x1.715476p+0f)
+#define native_exp10(x) cllab_exp2((x) * 0x1.a934f0p+1f)
+#define native_log(x) (cllab_log2(x) * 0x1.62e430p-1f)
+#define native_log10(x) (cllab_log2(x) * 0x1.344136p-2f)
+#define native_powr(x, y) cllab_exp2((y) * cllab_log2(x))
+)";
 
 std::optional<std::filesystem::path> libclc() {
     return first_file({"/usr/lib/clc/nvptx64--nvidiacl.bc", "/usr/share/clc/nvptx64--nvidiacl.bc",
@@ -45,8 +73,24 @@ std::string ptx_compiler_missing() {
     return {};
 }
 
+/// Functions that the kernel needs, that its PTX declares and that nobody defines: ptxas does not take it.
+std::vector<std::string> undefined(ByteSpan binary, const std::string& entry) {
+    const auto ptx = kernel_of_ptx(ptx_text(binary), entry);
+    static const std::regex declared("\\.func +(?:\\([^)]*\\) *)?([A-Za-z0-9_$]+)[^;{]*;");
+    std::vector<std::string> out;
+    for (auto at = std::sregex_iterator(ptx.begin(), ptx.end(), declared); at != std::sregex_iterator(); ++at)
+        out.push_back((*at)[1]);
+    constexpr std::string_view of_the_driver[]{"printf", "vprintf", "malloc", "free", "__assertfail"};
+    std::erase_if(out, [&](const auto& name) {
+        return std::ranges::find(of_the_driver, name) != std::end(of_the_driver) ||
+               std::regex_search(ptx, std::regex("\\.func [^;{]*\\b" + name + "\\b[^;{]*\\{"));
+    });
+    return out;
+}
+
 /// OpenCL C to PTX by clang and libclc, whose built-in functions and choices are not those of NVIDIA's compiler.
-OfflineCode compile_ptx(int sm, const std::string& source, const std::vector<std::string>& options) {
+OfflineCode compile_ptx(int sm, const std::string& source, const std::vector<std::string>& options,
+                        std::chrono::milliseconds limit) {
     const auto compiler = clang();
     const auto library = libclc();
     if (!compiler || !library) return {};
@@ -59,15 +103,21 @@ OfflineCode compile_ptx(int sm, const std::string& source, const std::vector<std
     // takes no `.file` with a folder of its own.
     auto arguments = split(
         "-x cl -fgnu-keywords -target nvptx64-nvidia-nvcl -nogpulib -S -fno-caret-diagnostics -fno-dwarf-directory-asm "
-        "-Wno-linker-warnings -Xclang -finclude-default-header -Xclang -mlink-builtin-bitcode -Xclang",
+        "-Wno-linker-warnings -Xclang -finclude-default-header -Xclang "
+        "-cl-ext=+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics -Xclang -mlink-builtin-bitcode -Xclang",
         ' ');
     arguments.insert(arguments.end(),
                      {library->string(), "-Xclang", "-target-cpu", "-Xclang", made_for, "-o", ptx.string()});
     if (std::ranges::find(options, "-cl-opt-disable") == options.end()) arguments.push_back("-O3");
-    for (const auto& option : options)
-        if (!option.starts_with("-cl-nv-")) arguments.push_back(option);
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const bool natives = source.find("native_") != source.npos;
+    if (natives)
+        arguments.insert(arguments.end(), {"-include", folder.write("natives.h", as_bytes(native_functions)).string()});
     arguments.push_back(text.string());
-    OfflineCode code = made_by_tool(*compiler, run_tool(*compiler, arguments, std::chrono::seconds(60)), folder, ptx);
+    OfflineCode code = made_by_tool(*compiler, run_tool(*compiler, arguments, limit), folder, ptx);
+    if (natives && code.ok && code.binary.find(".approx.") != std::string::npos)
+        code.notes.emplace_back(
+            "native_ functions are ex2.approx, lg2.approx, sin.approx and cos.approx, for which libclc has no code");
     if (code.ok && made_for != target && code.binary.find(".target " + made_for) != std::string::npos &&
         sm > sm_of(made_for))
         code.binary =
@@ -110,9 +160,10 @@ void describe(model::Device& device, const std::string& target, const std::vecto
     device.preferred_multiple = 32;
 }
 
-OfflineCode compile(const std::string& target, const std::string& source, const std::vector<std::string>& options) {
+OfflineCode compile(const std::string& target, const std::string& source, const std::vector<std::string>& options,
+                    std::chrono::milliseconds limit) {
     const auto all = join(options, " ");
-    if (!device::asks_for_cuda(all)) return compile_ptx(sm_of(target), source, options);
+    if (!device::asks_for_cuda(all)) return compile_ptx(sm_of(target), source, options, limit);
     auto made = device::compile_cuda(source, all, sm_of(target));
     return {made.ok,
             std::move(made.log),
@@ -122,7 +173,15 @@ OfflineCode compile(const std::string& target, const std::string& source, const 
 
 }  // namespace
 
-const OfflineCompiler nvidia_compiler{"NVIDIA", "clang NVPTX", model::Implementation::nvidia, 48 << 10, targets,
-                                      describe, compile};
+// clang's NVPTX knows no half arithmetic, which all of these processors have. In OpenCL C 3.0 what 2.0 must have is
+// optional, and NVPTX has none of it by itself.
+constexpr Addition additions[]{
+    {"-Xclang -cl-ext=+cl_khr_fp16", "cl_khr_fp16"},
+    {"-cl-std=CL2.0", "-cl-std=CL2.0"},
+    {"-cl-std=CL2.0 -Xclang -cl-ext=+cl_khr_fp16", "-cl-std=CL2.0 and cl_khr_fp16"},
+    {"-cl-std=CL3.0 -Xclang -cl-ext=+all,-cl_khr_subgroups", "-cl-std=CL3.0 with its optional features"}};
+
+const OfflineCompiler nvidia_compiler{
+    "NVIDIA", "clang NVPTX", model::Implementation::nvidia, 48 << 10, targets, describe, compile, additions, undefined};
 
 }  // namespace cllab::inspect
