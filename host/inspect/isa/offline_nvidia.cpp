@@ -73,9 +73,8 @@ std::string ptx_compiler_missing() {
     return {};
 }
 
-/// Functions that the kernel needs, that its PTX declares and that nobody defines: ptxas does not take it.
-std::vector<std::string> undefined(ByteSpan binary, const std::string& entry) {
-    const auto ptx = kernel_of_ptx(ptx_text(binary), entry);
+/// Functions that PTX declares and that nobody defines: ptxas does not take it.
+std::vector<std::string> only_declared(const std::string& ptx) {
     static const std::regex declared("\\.func +(?:\\([^)]*\\) *)?([A-Za-z0-9_$]+)[^;{]*;");
     std::vector<std::string> out;
     for (auto at = std::sregex_iterator(ptx.begin(), ptx.end(), declared); at != std::sregex_iterator(); ++at)
@@ -86,6 +85,10 @@ std::vector<std::string> undefined(ByteSpan binary, const std::string& entry) {
                std::regex_search(ptx, std::regex("\\.func [^;{]*\\b" + name + "\\b[^;{]*\\{"));
     });
     return out;
+}
+
+std::vector<std::string> undefined(ByteSpan binary, const std::string& entry) {
+    return only_declared(kernel_of_ptx(ptx_text(binary), entry));
 }
 
 /// OpenCL C to PTX by clang and libclc, whose built-in functions and choices are not those of NVIDIA's compiler.
@@ -114,7 +117,13 @@ OfflineCode compile_ptx(int sm, const std::string& source, const std::vector<std
     if (natives)
         arguments.insert(arguments.end(), {"-include", folder.write("natives.h", as_bytes(native_functions)).string()});
     arguments.push_back(text.string());
-    OfflineCode code = made_by_tool(*compiler, run_tool(*compiler, arguments, limit), folder, ptx);
+    const auto run = [&] { return made_by_tool(*compiler, run_tool(*compiler, arguments, limit), folder, ptx); };
+    OfflineCode code = run();
+    // NVIDIA's compiler has code for `inline` functions of C99, which clang leaves to another text.
+    if (code.ok && source.find("inline") != source.npos && !only_declared(code.binary).empty()) {
+        arguments.emplace_back("-fgnu89-inline");
+        code = run();
+    }
     if (natives && code.ok && code.binary.find(".approx.") != std::string::npos)
         code.notes.emplace_back(
             "native_ functions are ex2.approx, lg2.approx, sin.approx and cos.approx, for which libclc has no code");

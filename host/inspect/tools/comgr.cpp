@@ -46,22 +46,23 @@ ComgrOutput comgr_disassemble(ByteSpan, const std::string&) { return {false, {},
 namespace {
 
 // Every function used, once: the list makes the table of pointers and the code that fills it.
-#define CLLAB_COMGR_FUNCTIONS(X)                                                                     \
-    X(get_version)                                                                                   \
-    X(status_string)                                                                                 \
-    X(get_isa_count)                                                                                 \
-    X(get_isa_name)                                                                                  \
-    X(create_data)                                                                                   \
-    X(release_data)                                                                                  \
-    X(set_data)                                                                                      \
-    X(set_data_name)                                                                                 \
-    X(get_data)                                                                                      \
-    X(create_data_set)                                                                               \
-    X(destroy_data_set)                                                                              \
-    X(data_set_add)                                                                                  \
-    X(action_data_count)                                                                             \
-    X(action_data_get_data) X(create_action_info) X(destroy_action_info) X(action_info_set_isa_name) \
-        X(action_info_set_language) X(action_info_set_option_list) X(action_info_set_logging) X(do_action)
+#define CLLAB_COMGR_FUNCTIONS(X)                                                                         \
+    X(get_version)                                                                                       \
+    X(status_string)                                                                                     \
+    X(get_isa_count)                                                                                     \
+    X(get_isa_name)                                                                                      \
+    X(create_data)                                                                                       \
+    X(release_data)                                                                                      \
+    X(set_data)                                                                                          \
+    X(set_data_name)                                                                                     \
+    X(get_data)                                                                                          \
+    X(create_data_set)                                                                                   \
+    X(destroy_data_set)                                                                                  \
+    X(data_set_add)                                                                                      \
+    X(action_data_count)                                                                                 \
+    X(action_data_get_data)                                                                              \
+    X(create_action_info) X(destroy_action_info) X(action_info_set_isa_name) X(action_info_set_language) \
+        X(action_info_set_option_list) X(action_info_set_logging) X(do_action)
 
 struct Library {
 #define CLLAB_MEMBER(name) decltype(&::amd_comgr_##name) name = nullptr;
@@ -318,13 +319,22 @@ ComgrOutput comgr_compile(const std::string& source, const std::vector<std::stri
 }
 
 ComgrOutput comgr_disassemble(ByteSpan code_object, const std::string& processor) {
-    return with_action(processor, [&](Action& action, ComgrOutput& out) {
-        action.options({});
-        DataSet in, text;
-        in.add(AMD_COMGR_DATA_KIND_EXECUTABLE, code_object, "program.co");
-        action.run(AMD_COMGR_ACTION_DISASSEMBLE_EXECUTABLE_TO_SOURCE, in, text, out.log, "disassembling");
-        out.bytes = as_objdump(text.content(AMD_COMGR_DATA_KIND_SOURCE));
-    });
+    // Each kernel of a code object asks for the whole of it.
+    static std::mutex access;
+    static std::string known;
+    static ComgrOutput last;
+    const std::lock_guard lock(access);
+    if (auto key = processor + "\n" + std::string(as_text(code_object)); key != known) {
+        last = with_action(processor, [&](Action& action, ComgrOutput& out) {
+            action.options({});
+            DataSet in, text;
+            in.add(AMD_COMGR_DATA_KIND_EXECUTABLE, code_object, "program.co");
+            action.run(AMD_COMGR_ACTION_DISASSEMBLE_EXECUTABLE_TO_SOURCE, in, text, out.log, "disassembling");
+            out.bytes = as_objdump(text.content(AMD_COMGR_DATA_KIND_SOURCE));
+        });
+        known = std::move(key);
+    }
+    return last;
 }
 
 #endif
