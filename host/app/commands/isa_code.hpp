@@ -37,6 +37,7 @@ struct CellCode {
     model::Status status = model::Status::ok;
     std::string reason;              ///< a line, or the compiler's log; empty when ok
     std::vector<std::string> notes;  ///< sentences: what of it is not as its text and options say
+    bool own = false;                ///< of a user's text, of which one reason often holds for all kernels
 };
 
 /// What the dump of a finished cell says; no code when the cell has no dump.

@@ -34,6 +34,18 @@ std::string some_of(const std::vector<std::string>& names) {
            (rest == 0 ? "" : fmt::format(" and {} more", rest));
 }
 
+/// Targets whose registers nothing here finds out, each with the package that does. No compiler is loaded where none is
+/// asked for: beside a driver's own LLVM another one ends the process.
+std::vector<std::string> missing_registers(const std::vector<std::string>& targets) {
+    std::vector<std::string> out;
+    if (targets.empty()) return out;
+    for (const auto& target : inspect::offline_targets())
+        if (std::ranges::find(targets, target.name) != targets.end() && target.available() &&
+            target.gives.find("registers") == std::string::npos && target.gives.find("metadata") == std::string::npos)
+            out.push_back(target.name + ": " + target.gives + " only; " + target.missing);
+    return out;
+}
+
 }  // namespace
 
 int report_failures(const std::vector<CellCode>& codes, const IsaOptions& invocation) {
@@ -47,16 +59,13 @@ int report_failures(const std::vector<CellCode>& codes, const IsaOptions& invoca
         const auto said = " for " + code.where + ": " + model::name(code.status) + ": " +
                           first_of(code.reason, !invocation.dumps.empty());
         auto same = std::ranges::find(refusals, said, [](const auto& one) { return one.first; });
-        if (same == refusals.end()) same = refusals.insert(same, {said, {}});
+        if (same == refusals.end() || !code.own) same = refusals.insert(refusals.end(), {said, {}});
         same->second.push_back(code.id);
         if (model::is_failure(code.status) || invocation.require_all) status = 1;
     }
     for (const auto& [said, kernels] : refusals)
         std::fprintf(stderr, "%s\n", printable(some_of(kernels) + said).c_str());
-    for (const auto& target : inspect::offline_targets())
-        if (std::ranges::find(invocation.targets, target.name) != invocation.targets.end() && target.available() &&
-            target.gives.find("registers") == std::string::npos && !target.missing.empty())
-            notes.push_back(target.name + ": " + target.gives + " only; " + target.missing);
+    for (const auto& note : missing_registers(invocation.targets)) notes.push_back(note);
     for (const auto& note : notes) say(note);
     return status;
 }

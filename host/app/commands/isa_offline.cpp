@@ -151,6 +151,7 @@ std::vector<CellCode> code_for_target(const IsaOptions& invocation, inspect::Off
         CellCode& code = codes[i];
         code.id = cell.id + (cell.label.empty() ? "" : " " + cell.label);
         code.where = invocation.targets[target];
+        code.own = cell.variant->own != nullptr;
         try {
             compile(invocation, programs, cell, code.where, devices[target], code);
         } catch (const Unsupported& e) {

@@ -3,6 +3,8 @@
 // PTX is for reading and for counting registers, not for launching.
 #include <algorithm>
 #include <array>
+#include <map>
+#include <mutex>
 #include <regex>
 
 #include "core/text.hpp"
@@ -14,33 +16,11 @@
 #include "inspect/tools/tool.hpp"
 
 namespace cllab::inspect {
-namespace {
 
-/// In front of a text with native_ functions: libclc makes of them what no code can be made of for NVPTX, so that they
-/// end the compiler. NVIDIA's own compiler takes these instructions.
-constexpr std::string_view native_functions = R"(
-#define cllab_native(name, ...) __attribute__((overloadable, always_inline))                                  \
-    static inline float cllab_##name(float x) { return __VA_ARGS__; }                                         \
-    cllab_lanes(name, float2, x.s0, x.s1) cllab_lanes(name, float3, x.s01, x.s2)                              \
-    cllab_lanes(name, float4, x.lo, x.hi) cllab_lanes(name, float8, x.lo, x.hi) cllab_lanes(name, float16, x.lo, x.hi)
-#define cllab_lanes(name, type, a, b) __attribute__((overloadable, always_inline))                            \
-    static inline type cllab_##name(type x) { return (type)(cllab_##name(a), cllab_##name(b)); }
-cllab_native(exp2, __nvvm_ex2_approx_f(x))
-cllab_native(log2, __nvvm_lg2_approx_f(x))
-cllab_native(sin, __nvvm_sin_approx_f(x))
-cllab_native(cos, __nvvm_cos_approx_f(x))
-cllab_native(tan, __nvvm_div_approx_f(__nvvm_sin_approx_f(x), __nvvm_cos_approx_f(x)))
-#define native_exp2(x) cllab_exp2(x)
-#define native_log2(x) cllab_log2(x)
-#define native_sin(x) cllab_sin(x)
-#define native_cos(x) cllab_cos(x)
-#define native_tan(x) cllab_tan(x)
-#define native_exp(x) cllab_exp2((x) * 0x1.715476p+0f)
-#define native_exp10(x) cllab_exp2((x) * 0x1.a934f0p+1f)
-#define native_log(x) (cllab_log2(x) * 0x1.62e430p-1f)
-#define native_log10(x) (cllab_log2(x) * 0x1.344136p-2f)
-#define native_powr(x, y) cllab_exp2((y) * cllab_log2(x))
-)";
+extern const unsigned char beside_libclc_bytes[];
+extern const std::size_t beside_libclc_size;
+
+namespace {
 
 std::optional<std::filesystem::path> libclc() {
     return first_file({"/usr/lib/clc/nvptx64--nvidiacl.bc", "/usr/share/clc/nvptx64--nvidiacl.bc",
@@ -91,6 +71,32 @@ std::vector<std::string> undefined(ByteSpan binary, const std::string& entry) {
     return only_declared(kernel_of_ptx(ptx_text(binary), entry));
 }
 
+/// What libclc lacks and a text of this kind may need, as bitcode in the folder.
+std::optional<std::filesystem::path> beside_libclc(const std::filesystem::path& compiler, const std::string& source,
+                                                   const TempFolder& folder) {
+    if (source.find("native_") == source.npos && source.find("half") == source.npos) return std::nullopt;
+    static std::mutex access;
+    static std::map<std::filesystem::path, std::string> made;
+    const std::lock_guard lock(access);
+    const auto out = folder.path() / "beside_libclc.bc";
+    if (const auto known = made.find(compiler); known != made.end())
+        return folder.write(out.filename().string(), as_bytes(known->second));
+    const std::string_view text{reinterpret_cast<const char*>(beside_libclc_bytes), beside_libclc_size};
+    auto arguments = split(
+        "-x cl -target nvptx64-nvidia-nvcl -nogpulib -c -emit-llvm -O1 -Xclang -finclude-default-header -Xclang "
+        "-cl-ext=+cl_khr_fp16 -Xclang -target-cpu -Xclang sm_60 -o",
+        ' ');
+    arguments.insert(arguments.end(), {out.string(), folder.write("beside_libclc.cl", as_bytes(text)).string()});
+    const auto code = made_by_tool(compiler, run_tool(compiler, arguments), folder, out);
+    if (!code.ok) return std::nullopt;  // a clang that lacks something of it: then so does the text's code
+    made[compiler] = code.binary;
+    return out;
+}
+
+void link(std::vector<std::string>& arguments, const std::filesystem::path& library) {
+    arguments.insert(arguments.end(), {"-Xclang", "-mlink-builtin-bitcode", "-Xclang", library.string()});
+}
+
 /// OpenCL C to PTX by clang and libclc, whose built-in functions and choices are not those of NVIDIA's compiler.
 OfflineCode compile_ptx(int sm, const std::string& source, const std::vector<std::string>& options,
                         std::chrono::milliseconds limit) {
@@ -107,15 +113,14 @@ OfflineCode compile_ptx(int sm, const std::string& source, const std::vector<std
     auto arguments = split(
         "-x cl -fgnu-keywords -target nvptx64-nvidia-nvcl -nogpulib -S -fno-caret-diagnostics -fno-dwarf-directory-asm "
         "-Wno-linker-warnings -Xclang -finclude-default-header -Xclang "
-        "-cl-ext=+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics -Xclang -mlink-builtin-bitcode -Xclang",
+        "-cl-ext=+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics",
         ' ');
-    arguments.insert(arguments.end(),
-                     {library->string(), "-Xclang", "-target-cpu", "-Xclang", made_for, "-o", ptx.string()});
+    // Of two definitions the first counts.
+    if (const auto first = beside_libclc(*compiler, source, folder)) link(arguments, *first);
+    link(arguments, *library);
+    arguments.insert(arguments.end(), {"-Xclang", "-target-cpu", "-Xclang", made_for, "-o", ptx.string()});
     if (std::ranges::find(options, "-cl-opt-disable") == options.end()) arguments.push_back("-O3");
     arguments.insert(arguments.end(), options.begin(), options.end());
-    const bool natives = source.find("native_") != source.npos;
-    if (natives)
-        arguments.insert(arguments.end(), {"-include", folder.write("natives.h", as_bytes(native_functions)).string()});
     arguments.push_back(text.string());
     const auto run = [&] { return made_by_tool(*compiler, run_tool(*compiler, arguments, limit), folder, ptx); };
     OfflineCode code = run();
@@ -124,7 +129,7 @@ OfflineCode compile_ptx(int sm, const std::string& source, const std::vector<std
         arguments.emplace_back("-fgnu89-inline");
         code = run();
     }
-    if (natives && code.ok && code.binary.find(".approx.") != std::string::npos)
+    if (source.find("native_") != source.npos && code.binary.find(".approx.") != std::string::npos)
         code.notes.emplace_back(
             "native_ functions are ex2.approx, lg2.approx, sin.approx and cos.approx, for which libclc has no code");
     if (code.ok && made_for != target && code.binary.find(".target " + made_for) != std::string::npos &&
@@ -185,7 +190,7 @@ OfflineCode compile(const std::string& target, const std::string& source, const 
 // clang's NVPTX knows no half arithmetic, which all of these processors have. In OpenCL C 3.0 what 2.0 must have is
 // optional, and NVPTX has none of it by itself.
 constexpr Addition additions[]{
-    {"-Xclang -cl-ext=+cl_khr_fp16", "cl_khr_fp16"},
+    {"-Xclang -cl-ext=+cl_khr_fp16", "cl_khr_fp16 (functions of half are those of float, rounded)"},
     {"-cl-std=CL2.0", "-cl-std=CL2.0"},
     {"-cl-std=CL2.0 -Xclang -cl-ext=+cl_khr_fp16", "-cl-std=CL2.0 and cl_khr_fp16"},
     {"-cl-std=CL3.0 -Xclang -cl-ext=+all,-cl_khr_subgroups", "-cl-std=CL3.0 with its optional features"}};

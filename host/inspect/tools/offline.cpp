@@ -260,7 +260,9 @@ OfflineBuild OfflinePrograms::kernel(const std::string& target, const std::strin
         if (!build.analysis.best())
             build.log += "no code of kernel '" + entry + "' came out; build options: " + options + "\n";
     } else if (build.log.empty()) {
-        build.log = "error: an #if of the text leaves kernel '" + entry + "' out; build options: " + options + "\n";
+        build.log = "error: the code has no kernel '" + entry +
+                    "': an #if of the text leaves it out, or a macro gives it " +
+                    "another name; build options: " + options + "\n";
     }
     return build;
 }
