@@ -5,6 +5,7 @@
 #include <regex>
 #include <string_view>
 
+#include "core/kernel_text.hpp"
 #include "core/text.hpp"
 #include "device/program.hpp"
 #include "device/quirks.hpp"
@@ -157,64 +158,14 @@ bool names_a_place(const std::string& log) {
 
 }  // namespace
 
-std::string without_bodies(const std::string& text) {
-    std::string out;
-    bool of_kernel = false;  // the next '{' begins the body of a kernel
-    std::size_t at = 0;
-    const auto end_of = [&](std::string_view end, std::size_t from) {
-        const auto found = text.find(end, from);
-        return found == std::string::npos ? text.size() : found + end.size();
-    };
-    /// Behind what stands here and holds no code: a comment, a literal, a line for the preprocessor.
-    const auto skip = [&] {
-        if (text.compare(at, 2, "//") == 0) return end_of("\n", at);
-        if (text.compare(at, 2, "/*") == 0) return end_of("*/", at + 2);
-        if (text[at] == '#') {
-            auto end = end_of("\n", at);
-            while (end > at + 1 && end < text.size() && text[end - 2] == '\\') end = end_of("\n", end);
-            return end;
-        }
-        if (text[at] != '"' && text[at] != '\'') return at;
-        auto end = at + 1;
-        while (end < text.size() && text[end] != text[at]) end += text[end] == '\\' ? 2 : 1;
-        return std::min(end + 1, text.size());
-    };
-    while (at < text.size()) {
-        auto end = skip();
-        if (end == at && in_name(text[at])) {
-            while (end < text.size() && in_name(text[end])) ++end;
-            const auto word = text.substr(at, end - at);
-            of_kernel = of_kernel || word == "kernel" || word == "__kernel";
-        }
-        if (end == at && text[at] == ';') of_kernel = false;
-        if (end == at && text[at] == '{' && of_kernel) {
-            of_kernel = false;
-            out += "{}";
-            for (int open = 0; at < text.size();) {
-                if (const auto behind = skip(); behind > at) {
-                    at = behind;
-                    continue;
-                }
-                open += text[at] == '{' ? 1 : text[at] == '}' ? -1 : 0;
-                ++at;
-                if (open == 0) break;
-            }
-            continue;
-        }
-        end = std::max(end, at + 1);
-        out.append(text, at, end - at);
-        at = end;
-    }
-    return out;
-}
-
 model::Introspection introspect(Session& session, const std::string& text, const std::string& options) {
     model::Introspection out;
     const auto all_options = options.empty() ? option_of_arguments : options + " " + option_of_arguments;
     auto built = build(session, text, all_options);
     // Its arguments are known all the same, and each of its cells says why it does not build.
     if (!built.ok && !names_a_place(built.log))
-        if (auto hollow = build(session, without_bodies(text), all_options); hollow.ok) built = std::move(hollow);
+        if (auto hollow = build(session, without_bodies(text, kernels_in(text), "{}"), all_options); hollow.ok)
+            built = std::move(hollow);
     out.built = built.ok;
     if (!built.ok) {
         out.log = built.log.empty() ? error_name(built.code) : built.log;

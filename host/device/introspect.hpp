@@ -9,9 +9,6 @@
 
 namespace cllab::device {
 
-/// The text with each kernel's body empty, for a device that cannot have what is in one.
-std::string without_bodies(const std::string& text);
-
 /// Builds `text` with `options` and -cl-kernel-arg-info, without its bodies where it is in order and still does not
 /// build. Sizes of types that the language does not define are asked of
 /// the device, by a kernel behind the text that writes them. A failed build is an answer, not an exception.

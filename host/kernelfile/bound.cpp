@@ -60,13 +60,13 @@ std::string example(const Parameter& p) {
 }  // namespace
 
 Bound::Bound(std::string where, const Description& description, model::KernelSignature signature,
-             std::vector<std::string> options, bool uses_integer_pixels, const LoadPicture& load,
-             Missing missing_values, std::vector<std::string>& notes)
+             std::vector<std::string> options, bool uses_integer_pixels, const LoadPicture& load, Wants wants,
+             std::vector<std::string>& notes)
     : where_(std::move(where)),
       signature_(std::move(signature)),
       options_(std::move(options)),
       uses_integer_pixels_(uses_integer_pixels),
-      code_only_(missing_values == Missing::made_up),
+      code_only_(wants == Wants::code),
       tolerance_(description.tolerance) {
     const auto own = description.kernels.find(signature_.name);
     const std::vector<const Scope*> scopes = own == description.kernels.end()
@@ -78,13 +78,23 @@ Bound::Bound(std::string where, const Description& description, model::KernelSig
         if (!local_) local_ = scope->local;
         if (!offset_) offset_ = scope->offset;
         work_.insert(scope->work.begin(), scope->work.end());
-        if (!reference_) reference_ = scope->reference;
+        if (!reference_ && !code_only_) reference_ = scope->reference;
     }
-    if (missing_values == Missing::made_up && !global_)
-        global_.emplace(Place{where_, 0, 0}, std::vector{Expression::parse("1", {where_, 0, 0})});
     for (const auto& parameter : signature_.parameters)
         if (parameter.kind == Parameter::Kind::value && parameter.type.kind == ElementType::Kind::floating)
             real_.insert(parameter.name);
+    if (code_only_) {
+        bind_local_memory();
+        return;
+    }
+    bind_all(load, notes);
+    for (const auto* scope : scopes)
+        for (const auto& [name, file] : scope->expected)
+            if (!expected_.count(name)) expect(name, file.first, file.second, load);
+}
+
+/// Takes what is given and what may be left out, which `notes` then say.
+void Bound::bind_all(const LoadPicture& load, std::vector<std::string>& notes) {
     std::vector<std::string> missing;
     for (const auto& parameter : signature_.parameters) {
         if (parameter.kind == Parameter::Kind::refused)
@@ -109,9 +119,15 @@ Bound::Bound(std::string where, const Description& description, model::KernelSig
     }
     if (!local_) notes.push_back("local = the driver's choice");
     if (!work_.count("bytes")) notes.push_back("work bytes = every buffer once");
-    for (const auto* scope : scopes)
-        for (const auto& [name, file] : scope->expected)
-            if (!expected_.count(name)) expect(name, file.first, file.second, load);
+}
+
+/// Of the arguments, code has only the size of local memory to be judged by.
+void Bound::bind_local_memory() {
+    for (const auto& parameter : signature_.parameters) {
+        const auto given = given_.find(parameter.name);
+        if (parameter.kind != Parameter::Kind::local || parameter.type.bytes == 0 || given == given_.end()) continue;
+        bind(arguments_.emplace_back(Argument{parameter, given->second, parameter.type}), {});
+    }
 }
 
 /// What is given for the parameter, else a default, which `notes` then says; nothing where neither is to be had.
@@ -128,11 +144,7 @@ std::optional<ArgumentSpec> Bound::spec_of(const Parameter& parameter, std::vect
         const bool writes = parameter.kind == Parameter::Kind::image ? parameter.writes : !parameter.is_const;
         return ArgumentSpec{nowhere, writes ? "out" : "rand", writes ? Kind::output : Kind::random};
     }
-    if (!code_only_) return std::nullopt;
-    ArgumentSpec out{nowhere, "", parameter.kind == Parameter::Kind::local ? Kind::local : Kind::bytes};
-    out.extent = {Expression::parse("1", nowhere)};
-    out.raw.assign(std::max<std::size_t>(parameter.type.bytes, 1), '\0');
-    return out;
+    return std::nullopt;
 }
 
 /// Refuses a kernel of which something is missing, with the lines to add.
@@ -165,7 +177,8 @@ void Bound::bind(Argument& a, const LoadPicture& load) {
             }
             if (a.spec.kind != Kind::local || a.spec.extent.size() != 1) unfit();
             if (a.parameter.type.bytes == 0)
-                refuse(a.spec.place, "the size of '" + a.parameter.type.name + "' is unknown");
+                refuse(a.spec.place, "argument '" + a.parameter.name + "' of kernel '" + signature_.name + "' is " +
+                                         kind_words(a.parameter) + ", and the size of that type is unknown");
             return;
         case Parameter::Kind::image:
             if ((!is_data(kind) && kind != Kind::output) || (kind == Kind::output) != a.parameter.writes) unfit();
@@ -197,7 +210,8 @@ void Bound::bind_pointer(Argument& a, const LoadPicture& load) {
         a.element = *type;
     }
     if (a.element.bytes == 0)
-        refuse(place, "the size of '" + a.parameter.type.name + "' is unknown; name a type, as in " +
+        refuse(place, named + " is " + kind_words(a.parameter) +
+                          ", and the size of that type is unknown; name one, as in " +
                           (a.spec.kind == Kind::output ? "out" : "rand") + ":float:1024");
     if (a.spec.extent.size() > 1)
         refuse(place, named + " is a buffer with one length, found " + std::to_string(a.spec.extent.size()));

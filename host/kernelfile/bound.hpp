@@ -35,15 +35,16 @@ struct Shape {
     std::vector<std::string> options;  ///< of the point
 };
 
-/// What becomes of a value that is not given and has no default: the code of a kernel does not depend on it.
-enum class Missing { refused, made_up };
+/// What is asked of a kernel: all that a launch needs, or its code, for which sizes and local memory are taken where
+/// they are given and nothing else is looked at.
+enum class Wants { launch, code };
 
 class Bound {
 public:
     /// `where`: the file's name for sentences. Takes the defaults that `notes` then says, one clause each. Throws
     /// Error(usage) for a value that does not fit its parameter, and for what is missing, with the lines to add.
     Bound(std::string where, const Description& description, model::KernelSignature signature,
-          std::vector<std::string> options, bool uses_integer_pixels, const LoadPicture& load, Missing missing_values,
+          std::vector<std::string> options, bool uses_integer_pixels, const LoadPicture& load, Wants wants,
           std::vector<std::string>& notes);
 
     /// Throws Error(usage) for a point that cannot be, Unsupported for one that the device cannot do.
@@ -72,6 +73,8 @@ private:
     };
 
     std::optional<ArgumentSpec> spec_of(const model::Parameter& parameter, std::vector<std::string>& notes) const;
+    void bind_all(const LoadPicture& load, std::vector<std::string>& notes);
+    void bind_local_memory();
     void require_all(std::vector<std::string> missing) const;
     void bind(Argument& argument, const LoadPicture& load);
     void bind_pointer(Argument& argument, const LoadPicture& load);
@@ -102,7 +105,7 @@ private:
     model::KernelSignature signature_;
     std::vector<std::string> options_;
     bool uses_integer_pixels_;
-    bool code_only_;  ///< values were made up: every buffer has one element
+    bool code_only_;  ///< Wants::code
     std::vector<Argument> arguments_;
     std::map<std::string, ArgumentSpec> given_;  ///< of all kernels: sizes may be named that are no parameter
     std::set<std::string> real_;                 ///< scalar parameters of a floating type

@@ -34,6 +34,7 @@ model::Extent Bound::extent(const model::Point& point, const std::pair<Place, st
 
 void Bound::add_local(const model::Point& point, Shape& out) const {
     out.local = extent(point, *local_, 1, "local");
+    if (code_only_) return;
     if (out.local.dims != out.global.dims)
         refuse(local_->first, "local has " + std::to_string(out.local.dims) + " dimensions, global " +
                                   std::to_string(out.global.dims));
@@ -57,9 +58,7 @@ double Bound::add_image(const model::Point& point, const Argument& a, Shape& out
     std::array<std::size_t, 3> size{1, 1, 1};
     for (unsigned d = 0; d < a.parameter.dims; ++d) {
         auto n = static_cast<std::int64_t>(out.global.size[d]);
-        if (code_only_)
-            n = 1;
-        else if (!a.spec.extent.empty())
+        if (!a.spec.extent.empty())
             n = value(point, a.spec.extent[d]);
         else if (a.file)
             n = static_cast<std::int64_t>(d == 0 ? a.width : a.height);
@@ -77,9 +76,7 @@ double Bound::add_buffer(const model::Point& point, const model::Device& device,
     const auto& name = a.parameter.name;
     const bool is_local = a.parameter.kind == Parameter::Kind::local;
     auto count = static_cast<std::int64_t>(out.global.count());
-    if (code_only_ && !is_local)
-        count = 1;
-    else if (!a.spec.extent.empty())
+    if (!a.spec.extent.empty())
         count = value(point, a.spec.extent[0]);
     else if (a.file)
         count = static_cast<std::int64_t>(a.file.size() / a.element.bytes);
@@ -88,7 +85,7 @@ double Bound::add_buffer(const model::Point& point, const model::Device& device,
                                  std::to_string(most_elements));
     const auto bytes = static_cast<std::size_t>(count) * a.element.bytes;
     out.counts[name] = static_cast<std::size_t>(count);
-    if (is_local || code_only_) return 0;
+    if (is_local) return 0;
     if (a.file && !a.spec.extent.empty() && bytes != a.file.size())
         refuse(a.spec.place, "'" + a.spec.path + "' has " + std::to_string(a.file.size() / a.element.bytes) +
                                  " elements, '" + name + "' " + std::to_string(count));
@@ -114,16 +111,16 @@ void Bound::check_expected(const Shape& shape) const {
 
 Shape Bound::shape(const model::Point& point, const model::Device& device) const {
     Shape out;
-    out.global = extent(point, *global_, 1, "global");
+    if (global_) out.global = extent(point, *global_, 1, "global");
     if (local_) add_local(point, out);
-    if (offset_) {
+    if (offset_ && !code_only_) {
         out.offset = extent(point, *offset_, 0, "offset");
         if (out.offset.dims != out.global.dims)
             refuse(offset_->first, "offset has " + std::to_string(out.offset.dims) + " dimensions, global " +
                                        std::to_string(out.global.dims));
     }
     for (const auto& a : arguments_) {
-        if (!code_only_) check_data(point, a);
+        check_data(point, a);
         if (a.parameter.kind == Parameter::Kind::image)
             out.work.bytes += add_image(point, a, out);
         else if (is_pointer(a.parameter) || a.parameter.kind == Parameter::Kind::local)
@@ -131,7 +128,7 @@ Shape Bound::shape(const model::Point& point, const model::Device& device) const
         else
             value_bytes(point, a);  // refuses what does not fit
     }
-    if (!code_only_) check_expected(out);
+    check_expected(out);
     out.work.assumed = !work_.count("bytes");
     for (const auto& [name, to] : works) {
         const auto amount = work_.find(std::string(name));

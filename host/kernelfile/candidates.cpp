@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "core/kernel_text.hpp"
 #include "core/suggest.hpp"
 #include "core/text.hpp"
 #include "kernelfile/experiment.hpp"
@@ -24,6 +25,20 @@ std::string KernelFiles::stem_of(std::size_t file) const {
     std::ranges::replace_if(
         out, [](unsigned char c) { return !std::isalnum(c); }, '_');
     return out.empty() ? "kernel" : out;
+}
+
+std::string KernelFiles::left_out(std::size_t file) const {
+    std::set<std::string> names;
+    for (const auto& build : builds_) {
+        if (build.file != file || !build.text) continue;
+        for (const auto& kernel : kernels_in(build.text->text)) names.insert(kernel.name);
+    }
+    for (const auto& build : builds_)
+        for (const auto& kernel : build.found.kernels)
+            if (build.file == file) names.erase(kernel.name);
+    if (names.empty()) return {};
+    return "an #if of the text leaves out " + join({names.begin(), names.end()}, ", ") +
+           "; --build-options sets what it asks for, as in --build-options=-DWIDTH=4";
 }
 
 void KernelFiles::check_names() const {
@@ -104,7 +119,8 @@ void KernelFiles::make_candidates() {
             if (!base->trouble.empty())
                 throw Error(Blame::environment,
                             "the driver tells nothing of the kernels in '" + files_[f].path + "': " + base->trouble);
-            throw Error(Blame::usage, "there is no kernel in '" + files_[f].path + "': no function is __kernel");
+            throw Error(Blame::usage, "there is no kernel in '" + files_[f].path +
+                                          "': " + (left_out(f).empty() ? "no function is __kernel" : left_out(f)));
         }
         for (std::size_t b = 0; b < builds_.size(); ++b) {
             const auto& build = builds_[b];
@@ -143,7 +159,8 @@ std::vector<const KernelFiles::Candidate*> KernelFiles::matching(const Wanted& w
     for (const auto& c : candidates_)
         if (builds_[c.build].file == wanted.file) names.push_back(c.name);
     throw Error(Blame::usage, "no kernel matches '" + wanted.as_written + "'; '" + files_[wanted.file].path + "' has " +
-                                  join(names, ", "));
+                                  join(names, ", ") +
+                                  (left_out(wanted.file).empty() ? "" : "; " + left_out(wanted.file)));
 }
 
 std::vector<std::string> KernelFiles::variants_of(const Wanted& wanted) const {

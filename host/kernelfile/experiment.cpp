@@ -154,11 +154,10 @@ model::Variant KernelFiles::variant_of(const Candidate& c) const {
     return out;
 }
 
-model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, const LoadPicture& load,
-                                          Missing missing_values, const std::set<std::string>& taken_families,
-                                          bool compared) {
+model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, const LoadPicture& load, Wants wants,
+                                          const std::set<std::string>& taken_families, bool compared) {
     make_candidates();
-    check_names();
+    if (wants == Wants::launch) check_names();
     const auto state = std::make_shared<State>();
     state->alike = alike(compared);
     model::Experiment out;
@@ -176,7 +175,7 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
         const auto file = builds_[c.build].file;
         return std::make_shared<const Bound>(files_[file].path, described_[file], *c.signature,
                                              options_of(builds_[c.build]), uses_integer_pixels(*builds_[c.build].text),
-                                             load, missing_values, said);
+                                             load, wants, said);
     };
     for (const auto* c : chosen) {
         auto& said = notes[builds_[c->build].file];

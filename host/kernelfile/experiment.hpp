@@ -45,7 +45,7 @@ public:
     /// The experiment of all that is wanted. Throws Error(usage) for what does not fit, Error(result) when nothing
     /// builds.
     /// `compared`: all that is wanted is to leave the same, because somebody asked which of them is faster.
-    model::Experiment experiment(const std::vector<Wanted>& wanted, const LoadPicture& load, Missing missing_values,
+    model::Experiment experiment(const std::vector<Wanted>& wanted, const LoadPicture& load, Wants wants,
                                  const std::set<std::string>& taken_families, bool compared);
     /// Which of the experiment's variants the pattern means; throws Error(usage) for none. After experiment().
     std::vector<std::string> variants_of(const Wanted& wanted) const;
@@ -65,6 +65,8 @@ private:
     void declare_axes(const std::vector<std::pair<std::string, std::string>>& settings);
     void make_builds();
     void check_names() const;
+    std::string left_out(
+        std::size_t file) const;  ///< of the kernels that stand in its text only; empty: there are none
     bool mentions(const std::string& name) const;
     void make_candidates();
     std::vector<const Candidate*> matching(const Wanted& wanted) const;

@@ -264,16 +264,6 @@ BOOST_AUTO_TEST_CASE(amds_topology_ends_in_the_address_when_it_is_pcie) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-BOOST_AUTO_TEST_CASE(a_text_without_bodies_keeps_what_its_kernels_are_given) {
-    const std::string head = "#define BRACE {\ntypedef struct { int n; } Pair;\nint helper(int a) { return a; }\n";
-    const std::string kernel = "__kernel __attribute__((reqd_work_group_size(8, 1, 1))) void k(global Pair* x, int n) ";
-    const std::string body = "{ // }\n/* } */ if (n) { printf(\"}\\\"}\"); x[0].n = '}'; }\n#define B }\n}";
-    BOOST_TEST(device::without_bodies(head + kernel + body + "\nint after;\n") == head + kernel + "{}\nint after;\n");
-    BOOST_TEST(device::without_bodies("kernel void k(int a);\nint f() { return 1; }\n") ==
-               "kernel void k(int a);\nint f() { return 1; }\n");
-    BOOST_TEST(device::without_bodies("kernel void k() { {") == "kernel void k() {}");
-}
-
 BOOST_AUTO_TEST_CASE(a_type_that_is_not_here_is_said_so_and_not_suggested) {
     const auto said = sentence({"accelerator"});
     BOOST_TEST(said.find("none here is of type accelerator; there are 4: ") != std::string::npos, said);

@@ -15,6 +15,11 @@ const std::string copy_kernel =
     "kernel void copy(global const uint4* a, global uint4* b, int n) {\n"
     "  for (int i = get_global_id(0); i < n; i += get_global_size(0)) b[i] = a[i] + STEP;\n}\n";
 
+OfflineBuild compile_offline(const std::string& target, const std::string& source, const std::string& options,
+                             const std::string& entry, const LaunchSize& launch, bool apart = false) {
+    return OfflinePrograms(std::chrono::seconds(60)).kernel(target, source, options, apart, entry, launch);
+}
+
 bool can_make(const std::string& target) {
     const auto all = offline_targets();
     const bool can =

@@ -35,9 +35,8 @@ struct Made {
     std::vector<std::string> notes{};
     Bound bound;
 
-    explicit Made(const std::string& lines, const model::KernelSignature& of = signature(),
-                  Missing missing = Missing::refused)
-        : bound("k.cl", described(lines), of, {}, false, {}, missing, notes) {}
+    explicit Made(const std::string& lines, const model::KernelSignature& of = signature(), Wants wants = Wants::launch)
+        : bound("k.cl", described(lines), of, {}, false, {}, wants, notes) {}
 
     static Description described(const std::string& lines) {
         Description out;
@@ -156,8 +155,20 @@ BOOST_AUTO_TEST_CASE(what_is_missing_is_asked_for_by_lines_that_fit) {
     const auto said = refusal("arg src = rand:8");
     for (const char* line : {"'arg dst = out:1024'", "'arg f = 0.5'", "'arg n = 1024'", "'global 1024'"})
         BOOST_TEST(said.find(line) != std::string::npos, line);
-    const Made code("", signature(), Missing::made_up);
-    BOOST_TEST(code.shape().counts.at("dst") == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(code_alone_needs_no_values_and_takes_no_offence_at_sizes) {
+    auto of = signature();
+    of.parameters.push_back(parameter("t", Kind::local, "float4"));
+    of.parameters.push_back(parameter("any", Kind::local, "void"));
+    of.required_group = {64, 1, 1};
+    const Made nothing("", of, Wants::code);
+    BOOST_TEST(nothing.bound.setup({}, nothing.shape(), 1).args.empty());
+    const Made some("arg t = local:m\narg any = local:4\narg src = rand:0.5\naxis m = 8\nglobal 100\nlocal 64", of,
+                    Wants::code);
+    const auto shape = some.shape(point("m", "8"));
+    BOOST_TEST(shape.local.count() == 64u);
+    BOOST_TEST(std::get<model::Local>(some.bound.setup({}, shape, 1).args.at(0)).size_bytes == 128u);
 }
 
 BOOST_AUTO_TEST_CASE(arguments_are_inputs_outputs_or_both_by_qualifier_and_value) {

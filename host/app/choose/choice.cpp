@@ -22,7 +22,7 @@ std::vector<AskedBuild> asked_builds(kernelfile::KernelFiles& files, const std::
         const auto& text = *build.text;
         out.push_back({line_directive(1, text.path) + "\n" + text.text,
                        build.options + (more_options.empty() ? "" : " " + more_options), text.includes_lab,
-                       &files.files()[build.file].read.files});
+                       &files.files()[build.file].read.files, !build.setting.empty()});
     }
     return out;
 }
@@ -102,7 +102,7 @@ void check_for_files(const CellOptions& invocation, const std::vector<std::strin
 
 }  // namespace
 
-Choice::Choice(const CellOptions& invocation, const Snapshots& earlier, const AskDevice& ask, Values values)
+Choice::Choice(const CellOptions& invocation, const Snapshots& earlier, const AskDevice& ask, kernelfile::Wants wants)
     : invocation_(invocation) {
     std::optional<Capture> capture;
     if (!invocation.replay.empty()) {
@@ -150,8 +150,7 @@ Choice::Choice(const CellOptions& invocation, const Snapshots& earlier, const As
     std::set<std::string> taken;
     for (const auto& experiment : model::registry()) taken.insert(experiment.family);
     own_->experiments.push_back(files.experiment(
-        wanted, [](const std::string& path) { return load_grey(path); },
-        values == Values::needed ? kernelfile::Missing::refused : kernelfile::Missing::made_up, taken,
+        wanted, [](const std::string& path) { return load_grey(path); }, wants, taken,
         !invocation.versus.empty() && !names_build_options(invocation.versus)));
 }
 

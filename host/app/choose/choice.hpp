@@ -9,6 +9,7 @@
 
 #include "app/choose/introspection.hpp"
 #include "app/commandline/options.hpp"
+#include "kernelfile/bound.hpp"
 #include "kernelfile/source.hpp"
 #include "model/plan.hpp"
 #include "model/registry.hpp"
@@ -31,12 +32,10 @@ using Snapshots = std::map<std::string, kernelfile::Snapshot>;
 
 class Choice {
 public:
-    /// Whether arguments must have values: not where nothing is launched.
-    enum class Values { needed, made_up };
     /// Reads the kernel files among the patterns and --vs, and has a child process ask the first selected device for
     /// their arguments. `earlier`: what is read instead; `ask`: who is asked instead. Throws Error.
     explicit Choice(const CellOptions& invocation, const Snapshots& earlier = {}, const AskDevice& ask = {},
-                    Values values = Values::needed);
+                    kernelfile::Wants wants = kernelfile::Wants::launch);
 
     /// As model::select; a pattern FILE or FILE:GLOB means kernels of that file.
     std::vector<model::Selected> select(const std::vector<std::string>& patterns) const;
@@ -44,7 +43,7 @@ public:
     std::vector<model::Selected> selected() const;
     /// On stderr: the defaults that were taken. When the points are known to be good.
     void say_defaults() const;
-    std::vector<std::string> files() const;       ///< that were read for their text
+    std::vector<std::string> files() const;  ///< that were read for their text
     /// Of such a file, whose name is what a compiler says; without the blanks around it. Empty: there is none.
     std::string source_line(const std::string& file, std::size_t number) const;
     bool own() const { return own_ != nullptr; }  ///< the text is not the lab's

@@ -29,6 +29,7 @@ struct AskedBuild {
     std::string text, options;
     bool includes_lab = false;                   ///< what the lab defines for the device is among the options
     const kernelfile::Contents* read = nullptr;  ///< what its text was made of; stays in this process
+    bool only_types = false;                     ///< its kernels are those of another build, perhaps with other types
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AskedBuild, text, options, includes_lab)
 

@@ -12,6 +12,7 @@
 #include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
 #include "app/commands/isa_code.hpp"
+#include "app/commands/isa_failures.hpp"
 #include "app/commands/isa_live.hpp"
 #include "app/commands/rebuild.hpp"
 #include "app/screen/comparison.hpp"
@@ -54,22 +55,26 @@ int print_targets() {
     return 0;
 }
 
-std::vector<CellCode> all_code(const IsaOptions& invocation, const std::vector<model::Cell>& cells) {
-    return invocation.targets.empty() ? code_on_devices(invocation, cells) : code_for_target(invocation, cells);
-}
-
-/// Says on stderr what has no code; the exit status.
-int report_failures(const std::vector<CellCode>& codes, bool require_all) {
-    int status = 0;
-    for (const auto& code : codes) {
-        if (code.status == model::Status::ok) continue;
-        // A compiler's log is shown as it is, line by line.
-        std::fprintf(stderr, "%s for %s: %s: %s\n", printable(code.id).c_str(), printable(code.where).c_str(),
-                     model::name(code.status), printable(trim(code.reason), "\n\t").c_str());
-        if (model::is_failure(code.status) || require_all) status = 1;
+/// What the patterns choose from, and its code, by the compilers of the targets or on the devices.
+class Making {
+public:
+    explicit Making(const IsaOptions& invocation)
+        : invocation_(invocation),
+          programs_(std::chrono::milliseconds(static_cast<long>(1000 * invocation.timeout_seconds))),
+          choice_(invocation.targets.empty()
+                      ? Choice(invocation)
+                      : Choice(invocation, {}, ask_compilers(invocation, programs_), kernelfile::Wants::code)) {}
+    const Choice& choice() const { return choice_; }
+    std::vector<CellCode> code(const std::vector<model::Cell>& cells) {
+        return invocation_.targets.empty() ? code_on_devices(invocation_, cells)
+                                           : code_for_target(invocation_, programs_, cells);
     }
-    return status;
-}
+
+private:
+    const IsaOptions& invocation_;
+    inspect::OfflinePrograms programs_;
+    Choice choice_;
+};
 
 /// A comment with the source line where it is another than before; `last` is that of the instruction before.
 std::string source_line(const CellCode& code, std::uint64_t address, std::string& last) {
@@ -146,8 +151,8 @@ int compare(const IsaOptions& invocation) {
     // Planned together, so that an axis need only be known to one of them.
     auto patterns = invocation.patterns;
     std::set<std::string> others;
-    const Choice choice(invocation, {}, {},
-                        invocation.targets.empty() ? Choice::Values::needed : Choice::Values::made_up);
+    Making making(invocation);
+    const auto& choice = making.choice();
     std::vector<model::Cell> left, right;
     if (names_build_options(invocation.versus)) {
         right = first_cells(choice, invocation.axes, patterns);
@@ -161,10 +166,10 @@ int compare(const IsaOptions& invocation) {
     if (left.size() != 1 || right.size() != 1)
         throw Error(Blame::usage, "--vs compares one variant with one other; the patterns select " +
                                       std::to_string(left.size()) + " and " + std::to_string(right.size()));
-    auto codes = all_code(invocation, {left.front(), right.front()});
+    auto codes = making.code({left.front(), right.front()});
     if (names_build_options(invocation.versus))
         for (std::size_t i = 1; i < codes.size(); i += 2) codes[i].id += " " + invocation.versus;
-    const int status = report_failures(codes, invocation.require_all);
+    const int status = report_failures(codes, invocation);
     // With several devices or targets the pairs follow each other.
     for (std::size_t i = 0; i + 1 < codes.size(); i += 2)
         if (codes[i].status == model::Status::ok && codes[i + 1].status == model::Status::ok)
@@ -244,7 +249,7 @@ int print_binaries(const IsaOptions& invocation) {
         throw Error(Blame::usage,
                     "cllab reads a program binary as it is; --target and --device apply to kernels it compiles");
     for (const auto& code : codes) print_code(code, invocation);
-    return report_failures(codes, invocation.require_all);
+    return report_failures(codes, invocation);
 }
 
 int run_isa(const IsaOptions& invocation) {
@@ -255,9 +260,8 @@ int run_isa(const IsaOptions& invocation) {
     if (!invocation.versus.empty()) return compare(invocation);
     if (std::ranges::any_of(invocation.patterns, [](const auto& p) { return binary_named(p).has_value(); }))
         return print_binaries(invocation);
-    const Choice choice(invocation, {}, {},
-                        invocation.targets.empty() ? Choice::Values::needed : Choice::Values::made_up);
-    auto codes = all_code(invocation, first_cells(choice, invocation.axes, invocation.patterns));
+    Making making(invocation);
+    auto codes = making.code(first_cells(making.choice(), invocation.axes, invocation.patterns));
     if (invocation.targets.size() > 1) {
         std::ranges::stable_sort(codes, [](const auto& a, const auto& b) { return a.id < b.id; });
         print_table(codes, invocation.columns);
@@ -265,7 +269,7 @@ int run_isa(const IsaOptions& invocation) {
         for (const auto& code : codes)
             if (code.status == model::Status::ok) print_code(code, invocation);
     }
-    return report_failures(codes, invocation.require_all);
+    return report_failures(codes, invocation);
 }
 
 void check_isa(IsaOptions& options) {
@@ -317,8 +321,9 @@ Rows<IsaOptions> isa_rows() {
         .columns(&IsaOptions::columns, about_columns(report::columns_of_command("isa")))
         .text("dumps", "DIR", &IsaOptions::dumps, "Also writes source, binary, code and statistics below DIR.")
         .with(text_rows())
-        .number("timeout", "SECONDS", any_seconds, &IsaOptions::timeout_seconds, "60",
-                "Ends a variant whose driver makes no progress for SECONDS.")
+        .number(
+            "timeout", "SECONDS", any_seconds, &IsaOptions::timeout_seconds, "60",
+            "Ends a variant whose driver makes no progress for SECONDS, and a compilation for a target after SECONDS.")
         .flag("require-all", &IsaOptions::require_all, "Counts variants that the target does not support as failed.")
         .with(kernel_file_rows());
     return rows;

@@ -1,18 +1,14 @@
 #include "app/commands/isa_code.hpp"
 
 #include <algorithm>
-#include <mutex>
 #include <span>
 
 #include "app/choose/request.hpp"
 #include "app/processes/runner.hpp"
-#include "core/parallel.hpp"
 #include "core/reading.hpp"
 #include "core/text.hpp"
 #include "device/quirks.hpp"
 #include "inspect/binary/binary.hpp"
-#include "inspect/code/accounting.hpp"
-#include "inspect/code/declared_work.hpp"
 #include "inspect/code/entries.hpp"
 #include "inspect/code/hot_code.hpp"
 #include "inspect/code/source_lines.hpp"
@@ -20,55 +16,10 @@
 #include "inspect/cuda/replay.hpp"
 #include "inspect/isa/list.hpp"
 #include "inspect/tools/dump.hpp"
-#include "inspect/tools/offline.hpp"
 #include "inspect/tools/tool.hpp"
-#include "model/params.hpp"
-#include "model/work.hpp"
-#include "run/cell/needs.hpp"
-#include "run/kernel_source.hpp"
 
 namespace cllab::app {
 namespace {
-
-void compile(const IsaOptions& invocation, const model::Cell& cell, const std::string& target,
-             const model::Device& device, CellCode& out) {
-    if (const auto reason = run::missing_need(*cell.variant, device)) throw Unsupported(*reason);
-    const std::map<std::string, model::Loaded> no_files;
-    const model::Request request{*cell.variant, cell.point, device, 1, no_files};
-    const model::Setup setup = [&] {
-        static std::mutex one_at_a_time;  // the variants of a point share what the family keeps
-        const std::lock_guard lock(one_at_a_time);
-        return model::set_up(*cell.experiment, request);
-    }();
-    const auto source = run::kernel_source(*cell.experiment, *cell.variant, invocation.cl_dir);
-    const std::string options = run::build_options(cell, setup, device, invocation.build_options);
-    const inspect::LaunchSize launch{setup.local, setup.global,
-                                     static_cast<std::int64_t>(model::local_bytes_of(setup))};
-    const auto built =
-        inspect::compile_offline(target, source.text, options, cell.experiment->entry(*cell.variant), launch);
-    if (!built.ok) {
-        out.status = model::Status::build_failed;
-        out.reason = built.log;
-        return;
-    }
-    out.isa = inspect::isa_text(built.analysis);
-    out.summary = built.analysis.summary;
-    for (const auto& line : inspect::check_work(built.analysis, setup.declared, setup.slope.has_value()).found)
-        out.summary += line + "\n";
-    if (const auto* counts = built.analysis.best()) out.counts = *counts;
-    out.info = built.analysis.info;
-    if (invocation.hot) out.hot = inspect::account(built.analysis, setup);
-    if (invocation.dumps.empty()) return;
-    const inspect::DumpRequest dump{run::dump_folder(invocation.dumps, device, cell),
-                                    cell.experiment->entry(*cell.variant),
-                                    source.text,
-                                    options,
-                                    built.log,
-                                    inspect::as_bytes(built.binary),
-                                    device,
-                                    launch};
-    inspect::write_sidecars(dump, built.analysis);
-}
 
 /// Why the tools that are there make no listing; empty: they do, or are not there.
 std::string refusal_of(const inspect::Analysis& analysis) {
@@ -148,28 +99,6 @@ std::vector<HotBody> hot_bodies(const CellCode& code) {
         body.region = std::move(region);
     }
     return out;
-}
-
-std::vector<CellCode> code_for_target(const IsaOptions& invocation, const std::vector<model::Cell>& cells) {
-    // All of them first: a target that cannot be had is said before anything is compiled.
-    std::vector<model::Device> devices;
-    for (const auto& target : invocation.targets)
-        devices.push_back(inspect::offline_device(target, invocation.build_options));
-    std::vector<CellCode> codes(devices.size() * cells.size());
-    each_in_parallel(codes.size(), [&](std::size_t i) {
-        const auto& cell = cells[i % cells.size()];
-        const auto target = i / cells.size();
-        CellCode& code = codes[i];
-        code.id = cell.id + (cell.label.empty() ? "" : " " + cell.label);
-        code.where = invocation.targets[target];
-        try {
-            compile(invocation, cell, code.where, devices[target], code);
-        } catch (const Unsupported& e) {
-            code.status = model::Status::unsupported;
-            code.reason = e.what();
-        }
-    });
-    return codes;
 }
 
 namespace {

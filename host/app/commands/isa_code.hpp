@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "app/choose/introspection.hpp"
 #include "app/commandline/options.hpp"
 #include "inspect/code/counts.hpp"
+#include "inspect/tools/offline.hpp"
 #include "model/hot_region.hpp"
 #include "model/plan.hpp"
 #include "model/result.hpp"
@@ -33,7 +35,9 @@ struct CellCode {
     std::map<std::uint64_t, std::string> source;  ///< with --source: "pitch.cl:141  text" of instructions, by address
     std::string source_note;                      ///< why there are none
     model::Status status = model::Status::ok;
-    std::string reason;  ///< a line, or the compiler's log; empty when ok
+    std::string reason;              ///< a line, or the compiler's log; empty when ok
+    std::vector<std::string> notes;  ///< sentences: what of it is not as its text and options say
+    bool own = false;                ///< of a user's text, of which one reason often holds for all kernels
 };
 
 /// What the dump of a finished cell says; no code when the cell has no dump.
@@ -52,9 +56,14 @@ struct HotBody {
 /// Most samples first; none where it is not known. `code` outlives them.
 std::vector<HotBody> hot_bodies(const CellCode& code);
 
-/// Compiles each cell for each of invocation.targets, target by target. Throws Error for a target that is unknown or
+/// Asks the compilers of invocation.targets for the kernels of a user's texts, which no device needs to take: those
+/// that came out for one target at least, and those of the text that do not compile.
+AskDevice ask_compilers(const IsaOptions& invocation, inspect::OfflinePrograms& programs);
+
+/// The code of each cell for each of invocation.targets, target by target. Throws Error for a target that is unknown or
 /// cannot be had here.
-std::vector<CellCode> code_for_target(const IsaOptions& invocation, const std::vector<model::Cell>& cells);
+std::vector<CellCode> code_for_target(const IsaOptions& invocation, inspect::OfflinePrograms& programs,
+                                      const std::vector<model::Cell>& cells);
 
 /// Builds and verifies each cell once on the devices the invocation selects.
 std::vector<CellCode> code_on_devices(const IsaOptions& invocation, const std::vector<model::Cell>& cells);

@@ -64,6 +64,26 @@ std::vector<std::string> of_spirv(ByteSpan binary) {
     return out;
 }
 
+/// Intel's patch tokens: a header of 28 bytes that counts the kernels, its list, and each kernel's header of 40 bytes
+/// with the lengths of its name and of what follows that. Found by compiling kernels of several lengths (ocloc 22.43).
+std::vector<std::string> of_patch_tokens(ByteSpan binary) {
+    std::vector<std::string> out;
+    const auto elf = read_elf(binary);
+    const auto* section = elf ? elf->section("Intel(R) OpenCL Device Binary") : nullptr;
+    const auto tokens = section ? section->data : binary;
+    const auto word = [&](std::uint64_t at) { return std::uint64_t{load<std::uint32_t>(tokens, at).value_or(0)}; };
+    auto at = 28 + word(24);
+    for (auto left = word(16); left > 0 && at + 40 <= tokens.size(); --left) {
+        const auto name = slice(tokens, at + 40, word(at + 12));
+        if (!name) break;
+        auto text = as_text(*name);
+        text = text.substr(0, text.find('\0'));
+        if (text != "Intel_Symbol_Table_Void_Program") out.emplace_back(text);  // the compiler's own, for addresses
+        at += 40 + word(at + 12) + word(at + 16) + word(at + 20) + word(at + 24) + word(at + 28) + word(at + 32);
+    }
+    return out;
+}
+
 std::vector<std::string> all_names(ByteSpan binary) {
     switch (recognise(binary)) {
         case Kind::ptx:
@@ -73,6 +93,8 @@ std::vector<std::string> all_names(ByteSpan binary) {
             return of_elf(binary, &Elf::sections, ".text.", "");
         case Kind::amdgpu_code_object:  // has a descriptor NAME.kd for each kernel
             return of_elf(binary, &Elf::symbols, "", ".kd");
+        case Kind::intel_gpu_patch_tokens:
+            return of_patch_tokens(binary);
         case Kind::poclbin:
             return of_poclbin(binary);
         case Kind::spirv:

@@ -16,7 +16,8 @@ extern const std::string missing_ocloc;  ///< the sentence that says how to get 
 std::optional<std::filesystem::path> ocloc();
 
 /// Both streams in one text, `err`. `folder`: for what ocloc must find.
-ToolResult run_ocloc(const TempFolder& folder, const std::filesystem::path& tool, std::vector<std::string> arguments);
+ToolResult run_ocloc(const TempFolder& folder, const std::filesystem::path& tool, std::vector<std::string> arguments,
+                     std::chrono::milliseconds limit = std::chrono::seconds(60));
 
 void read_xe_facts(Analysis& analysis, nlohmann::json& facts, const FactsRequest& request);
 std::optional<Occupancy> xe_occupancy(const std::string& processor, const KernelNeeds& needs);

@@ -2,6 +2,7 @@
 // file in this folder; list.hpp has them all. "Adding an instruction set" in dumps/README.md goes through it.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -64,9 +65,15 @@ struct FactsRequest {
 /// What came out of an offline compiler.
 struct OfflineCode {
     bool ok = false;
-    std::string log;             ///< the compiler's own words
-    std::string binary;          ///< code object, PTX …
-    DisassembleOptions options;  ///< how to read it
+    std::string log;                   ///< the compiler's own words
+    std::string binary;                ///< code object, PTX …
+    DisassembleOptions options;        ///< how to read it
+    std::vector<std::string> notes{};  ///< clauses: what is not as the text or its options say
+};
+
+/// Options that a text may need and that nobody gave: tried in turn where it does not compile without.
+struct Addition {
+    const char *options, *words;  ///< words: for a sentence
 };
 
 /// Makes code for processors that are not here.
@@ -78,9 +85,12 @@ struct OfflineCompiler {
     std::vector<OfflineTarget> (*targets)();
     /// What Experiment::setup and the LAB_* defines need to know of one; the rest of `device` is filled in already.
     void (*describe)(model::Device& device, const std::string& target, const std::vector<std::string>& options);
-    /// Throws Error(environment) when this machine cannot.
+    /// Is ended at the limit. Throws Error(environment) when this machine cannot.
     OfflineCode (*compile)(const std::string& target, const std::string& source,
-                           const std::vector<std::string>& options);
+                           const std::vector<std::string>& options, std::chrono::milliseconds limit);
+    std::span<const Addition> additions{};
+    /// Symbols of functions that a kernel needs and that are nowhere, where the compiler does not refuse them.
+    std::vector<std::string> (*undefined)(ByteSpan binary, const std::string& entry) = nullptr;
 };
 
 struct InstructionSet {

@@ -35,7 +35,7 @@ std::vector<OfflineTarget> targets() {
 
 /// Work-items of a wave in code for this processor; 0 when nothing comes out.
 unsigned wave(const std::string& target, const std::vector<std::string>& options) {
-    const auto code = comgr_compile("kernel void k(void) {}\n", options, target);
+    const auto code = comgr_compile("kernel void k(void) {}\n", options, target, std::chrono::seconds(60));
     const auto metadata = code.ok ? read_amd_metadata(as_bytes(code.bytes)) : std::nullopt;
     const auto facts = metadata ? amd_kernel_facts(*metadata, "k") : std::nullopt;
     return facts ? static_cast<unsigned>(facts->wavefront.value_or(0)) : 0;
@@ -47,8 +47,9 @@ void describe(model::Device& device, const std::string& target, const std::vecto
     device.extensions.insert("cl_khr_subgroups");
 }
 
-OfflineCode compile(const std::string& target, const std::string& source, const std::vector<std::string>& options) {
-    ComgrOutput made = comgr_compile(source, options, target);
+OfflineCode compile(const std::string& target, const std::string& source, const std::vector<std::string>& options,
+                    std::chrono::milliseconds limit) {
+    ComgrOutput made = comgr_compile(source, options, target, limit);
     // Asked for bitcode, the compiler hands the linker a module of no processor, for which that one takes the oldest.
     const bool ok = made.ok && amd_processor(as_bytes(made.bytes)) == target;
     return {ok, std::move(made.log), std::move(made.bytes), {.own_make = true}};
@@ -56,8 +57,10 @@ OfflineCode compile(const std::string& target, const std::string& source, const 
 
 }  // namespace
 
+constexpr Addition additions[]{{"-cl-std=CL2.0", "-cl-std=CL2.0"}};
+
 extern const OfflineCompiler amd_compiler;
-const OfflineCompiler amd_compiler{"AMD",    "amd_comgr", model::Implementation::amd, 64 << 10, targets,
-                                   describe, compile};
+const OfflineCompiler amd_compiler{"AMD",   "amd_comgr", model::Implementation::amd, 64 << 10, targets, describe,
+                                   compile, additions};
 
 }  // namespace cllab::inspect

@@ -13,7 +13,8 @@ const std::string missing_ocloc = "Intel GPU code needs ocloc: apt-get install i
 std::optional<std::filesystem::path> ocloc() { return find_tool({"ocloc"}); }
 
 /// ocloc looks for libiga64.so, while Debian's package has only libiga64.so.1: a link of that name, for it to find.
-ToolResult run_ocloc(const TempFolder& folder, const std::filesystem::path& tool, std::vector<std::string> arguments) {
+ToolResult run_ocloc(const TempFolder& folder, const std::filesystem::path& tool, std::vector<std::string> arguments,
+                     std::chrono::milliseconds limit) {
     std::error_code ignored;
     if (const auto library = first_file({"/usr/lib/x86_64-linux-gnu/libiga64.so.1", "/usr/lib64/libiga64.so.1",
                                          "/usr/lib/libiga64.so.1", "/usr/local/lib/libiga64.so.1"}))
@@ -23,7 +24,7 @@ ToolResult run_ocloc(const TempFolder& folder, const std::filesystem::path& tool
     arguments.insert(
         arguments.begin(),
         {"LD_LIBRARY_PATH=" + folder.path().string() + (path && *path ? ":" + std::string(path) : ""), tool.string()});
-    ToolResult result = run_tool(env.value_or("/usr/bin/env"), arguments, std::chrono::seconds(60));
+    ToolResult result = run_tool(env.value_or("/usr/bin/env"), arguments, limit);
     result.err = without_folder(result.out + result.err, folder.path());
     return result;
 }
@@ -50,13 +51,15 @@ void describe(model::Device& device, const std::string& target, const std::vecto
     device.extensions.insert("cl_khr_subgroups");
 }
 
-OfflineCode compile(const std::string& target, const std::string& source, const std::vector<std::string>& options) {
+OfflineCode compile(const std::string& target, const std::string& source, const std::vector<std::string>& options,
+                    std::chrono::milliseconds limit) {
     const TempFolder folder;
     const auto text = folder.write("kernel.cl", as_bytes(source));
     const auto result =
         run_ocloc(folder, ocloc().value_or("ocloc"),
                   {"compile", "-file", text.string(), "-device", target, "-options", join(options, " "), "-out_dir",
-                   folder.path().string(), "-output", "program", "-output_no_suffix", "-exclude_ir"});
+                   folder.path().string(), "-output", "program", "-output_no_suffix", "-exclude_ir"},
+                  limit);
     OfflineCode out = made_by_tool("ocloc", result, folder, folder.path() / "program");
     out.options = {.target = target};
     return out;
@@ -64,7 +67,9 @@ OfflineCode compile(const std::string& target, const std::string& source, const 
 
 }  // namespace
 
-const OfflineCompiler intel_compiler{"Intel",  "ocloc", model::Implementation::intel_gpu, 64 << 10, targets,
-                                     describe, compile};
+constexpr Addition additions[]{{"-cl-std=CL2.0", "-cl-std=CL2.0"}, {"-cl-std=CL3.0", "-cl-std=CL3.0"}};
+
+const OfflineCompiler intel_compiler{"Intel", "ocloc",  model::Implementation::intel_gpu, 64 << 10, targets, describe,
+                                     compile, additions};
 
 }  // namespace cllab::inspect

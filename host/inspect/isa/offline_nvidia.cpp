@@ -3,15 +3,23 @@
 // PTX is for reading and for counting registers, not for launching.
 #include <algorithm>
 #include <array>
+#include <map>
+#include <mutex>
+#include <regex>
 
 #include "core/text.hpp"
 #include "device/cuda_text.hpp"
 #include "device/nvrtc.hpp"
+#include "inspect/binary/ptx_module.hpp"
 #include "inspect/isa/nvidia.hpp"
 #include "inspect/tools/offline.hpp"
 #include "inspect/tools/tool.hpp"
 
 namespace cllab::inspect {
+
+extern const unsigned char beside_libclc_bytes[];
+extern const std::size_t beside_libclc_size;
+
 namespace {
 
 std::optional<std::filesystem::path> libclc() {
@@ -45,8 +53,53 @@ std::string ptx_compiler_missing() {
     return {};
 }
 
+/// Functions that PTX declares and that nobody defines: ptxas does not take it.
+std::vector<std::string> only_declared(const std::string& ptx) {
+    static const std::regex declared("\\.func +(?:\\([^)]*\\) *)?([A-Za-z0-9_$]+)[^;{]*;");
+    std::vector<std::string> out;
+    for (auto at = std::sregex_iterator(ptx.begin(), ptx.end(), declared); at != std::sregex_iterator(); ++at)
+        out.push_back((*at)[1]);
+    constexpr std::string_view of_the_driver[]{"printf", "vprintf", "malloc", "free", "__assertfail"};
+    std::erase_if(out, [&](const auto& name) {
+        return std::ranges::find(of_the_driver, name) != std::end(of_the_driver) ||
+               std::regex_search(ptx, std::regex("\\.func [^;{]*\\b" + name + "\\b[^;{]*\\{"));
+    });
+    return out;
+}
+
+std::vector<std::string> undefined(ByteSpan binary, const std::string& entry) {
+    return only_declared(kernel_of_ptx(ptx_text(binary), entry));
+}
+
+/// What libclc lacks and a text of this kind may need, as bitcode in the folder.
+std::optional<std::filesystem::path> beside_libclc(const std::filesystem::path& compiler, const std::string& source,
+                                                   const TempFolder& folder) {
+    if (source.find("native_") == source.npos && source.find("half") == source.npos) return std::nullopt;
+    static std::mutex access;
+    static std::map<std::filesystem::path, std::string> made;
+    const std::lock_guard lock(access);
+    const auto out = folder.path() / "beside_libclc.bc";
+    if (const auto known = made.find(compiler); known != made.end())
+        return folder.write(out.filename().string(), as_bytes(known->second));
+    const std::string_view text{reinterpret_cast<const char*>(beside_libclc_bytes), beside_libclc_size};
+    auto arguments = split(
+        "-x cl -target nvptx64-nvidia-nvcl -nogpulib -c -emit-llvm -O1 -Xclang -finclude-default-header -Xclang "
+        "-cl-ext=+cl_khr_fp16 -Xclang -target-cpu -Xclang sm_60 -o",
+        ' ');
+    arguments.insert(arguments.end(), {out.string(), folder.write("beside_libclc.cl", as_bytes(text)).string()});
+    const auto code = made_by_tool(compiler, run_tool(compiler, arguments), folder, out);
+    if (!code.ok) return std::nullopt;  // a clang that lacks something of it: then so does the text's code
+    made[compiler] = code.binary;
+    return out;
+}
+
+void link(std::vector<std::string>& arguments, const std::filesystem::path& library) {
+    arguments.insert(arguments.end(), {"-Xclang", "-mlink-builtin-bitcode", "-Xclang", library.string()});
+}
+
 /// OpenCL C to PTX by clang and libclc, whose built-in functions and choices are not those of NVIDIA's compiler.
-OfflineCode compile_ptx(int sm, const std::string& source, const std::vector<std::string>& options) {
+OfflineCode compile_ptx(int sm, const std::string& source, const std::vector<std::string>& options,
+                        std::chrono::milliseconds limit) {
     const auto compiler = clang();
     const auto library = libclc();
     if (!compiler || !library) return {};
@@ -59,15 +112,26 @@ OfflineCode compile_ptx(int sm, const std::string& source, const std::vector<std
     // takes no `.file` with a folder of its own.
     auto arguments = split(
         "-x cl -fgnu-keywords -target nvptx64-nvidia-nvcl -nogpulib -S -fno-caret-diagnostics -fno-dwarf-directory-asm "
-        "-Wno-linker-warnings -Xclang -finclude-default-header -Xclang -mlink-builtin-bitcode -Xclang",
+        "-Wno-linker-warnings -Xclang -finclude-default-header -Xclang "
+        "-cl-ext=+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics",
         ' ');
-    arguments.insert(arguments.end(),
-                     {library->string(), "-Xclang", "-target-cpu", "-Xclang", made_for, "-o", ptx.string()});
+    // Of two definitions the first counts.
+    if (const auto first = beside_libclc(*compiler, source, folder)) link(arguments, *first);
+    link(arguments, *library);
+    arguments.insert(arguments.end(), {"-Xclang", "-target-cpu", "-Xclang", made_for, "-o", ptx.string()});
     if (std::ranges::find(options, "-cl-opt-disable") == options.end()) arguments.push_back("-O3");
-    for (const auto& option : options)
-        if (!option.starts_with("-cl-nv-")) arguments.push_back(option);
+    arguments.insert(arguments.end(), options.begin(), options.end());
     arguments.push_back(text.string());
-    OfflineCode code = made_by_tool(*compiler, run_tool(*compiler, arguments, std::chrono::seconds(60)), folder, ptx);
+    const auto run = [&] { return made_by_tool(*compiler, run_tool(*compiler, arguments, limit), folder, ptx); };
+    OfflineCode code = run();
+    // NVIDIA's compiler has code for `inline` functions of C99, which clang leaves to another text.
+    if (code.ok && source.find("inline") != source.npos && !only_declared(code.binary).empty()) {
+        arguments.emplace_back("-fgnu89-inline");
+        code = run();
+    }
+    if (source.find("native_") != source.npos && code.binary.find(".approx.") != std::string::npos)
+        code.notes.emplace_back(
+            "native_ functions are ex2.approx, lg2.approx, sin.approx and cos.approx, for which libclc has no code");
     if (code.ok && made_for != target && code.binary.find(".target " + made_for) != std::string::npos &&
         sm > sm_of(made_for))
         code.binary =
@@ -110,9 +174,10 @@ void describe(model::Device& device, const std::string& target, const std::vecto
     device.preferred_multiple = 32;
 }
 
-OfflineCode compile(const std::string& target, const std::string& source, const std::vector<std::string>& options) {
+OfflineCode compile(const std::string& target, const std::string& source, const std::vector<std::string>& options,
+                    std::chrono::milliseconds limit) {
     const auto all = join(options, " ");
-    if (!device::asks_for_cuda(all)) return compile_ptx(sm_of(target), source, options);
+    if (!device::asks_for_cuda(all)) return compile_ptx(sm_of(target), source, options, limit);
     auto made = device::compile_cuda(source, all, sm_of(target));
     return {made.ok,
             std::move(made.log),
@@ -122,7 +187,15 @@ OfflineCode compile(const std::string& target, const std::string& source, const 
 
 }  // namespace
 
-const OfflineCompiler nvidia_compiler{"NVIDIA", "clang NVPTX", model::Implementation::nvidia, 48 << 10, targets,
-                                      describe, compile};
+// clang's NVPTX knows no half arithmetic, which all of these processors have. In OpenCL C 3.0 what 2.0 must have is
+// optional, and NVPTX has none of it by itself.
+constexpr Addition additions[]{
+    {"-Xclang -cl-ext=+cl_khr_fp16", "cl_khr_fp16 (functions of half are those of float, rounded)"},
+    {"-cl-std=CL2.0", "-cl-std=CL2.0"},
+    {"-cl-std=CL2.0 -Xclang -cl-ext=+cl_khr_fp16", "-cl-std=CL2.0 and cl_khr_fp16"},
+    {"-cl-std=CL3.0 -Xclang -cl-ext=+all,-cl_khr_subgroups", "-cl-std=CL3.0 with its optional features"}};
+
+const OfflineCompiler nvidia_compiler{
+    "NVIDIA", "clang NVPTX", model::Implementation::nvidia, 48 << 10, targets, describe, compile, additions, undefined};
 
 }  // namespace cllab::inspect

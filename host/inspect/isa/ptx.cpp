@@ -5,6 +5,8 @@
 
 #include "core/text.hpp"
 #include "inspect/binary/nvidia.hpp"
+#include "inspect/binary/ptx_module.hpp"
+#include "inspect/code/entries.hpp"
 #include "inspect/isa/list.hpp"
 #include "inspect/isa/nvidia.hpp"
 #include "inspect/isa/register_roles.hpp"
@@ -253,7 +255,9 @@ Disassembly disassemble(ByteSpan binary, const std::string& entry, const Disasse
         return out;
     }
     const TempFolder folder;
-    const auto source = folder.write("program.ptx", as_bytes(ptx));
+    // Other kernels would cost time, and one that ptxas refuses the others.
+    const auto alone = kernel_names(binary).size() > 1 ? kernel_of_ptx(ptx, entry) : std::string(ptx);
+    const auto source = folder.write("program.ptx", as_bytes(alone));
     const auto cubin_path = folder.path() / "program.cubin";
     const std::string target = options.target.empty() ? "sm_" + std::to_string(ptx_target(ptx)) : options.target;
     const ToolResult result = run_tool(*ptxas, {"-v", "-arch=" + target, source.string(), "-o", cubin_path.string()});

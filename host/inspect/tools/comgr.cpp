@@ -8,8 +8,20 @@
 
 #ifdef CLLAB_COMGR_HEADER
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <signal.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <mutex>
+#include <optional>
+#include <thread>
 
 #include CLLAB_COMGR_HEADER
 #endif
@@ -23,7 +35,8 @@ std::string comgr_missing() {
            "again";
 }
 std::vector<std::string> comgr_processors() { return {}; }
-ComgrOutput comgr_compile(const std::string&, const std::vector<std::string>&, const std::string&) {
+ComgrOutput comgr_compile(const std::string&, const std::vector<std::string>&, const std::string&,
+                          std::chrono::milliseconds) {
     return {false, {}, comgr_missing()};
 }
 ComgrOutput comgr_disassemble(ByteSpan, const std::string&) { return {false, {}, comgr_missing()}; }
@@ -33,19 +46,23 @@ ComgrOutput comgr_disassemble(ByteSpan, const std::string&) { return {false, {},
 namespace {
 
 // Every function used, once: the list makes the table of pointers and the code that fills it.
-#define CLLAB_COMGR_FUNCTIONS(X)                                                                             \
-    X(get_version)                                                                                           \
-    X(status_string)                                                                                         \
-    X(get_isa_count)                                                                                         \
-    X(get_isa_name)                                                                                          \
-    X(create_data)                                                                                           \
-    X(release_data)                                                                                          \
-    X(set_data)                                                                                              \
-    X(set_data_name)                                                                                         \
-    X(get_data)                                                                                              \
-    X(create_data_set) X(destroy_data_set) X(data_set_add) X(action_data_count) X(action_data_get_data)      \
-        X(create_action_info) X(destroy_action_info) X(action_info_set_isa_name) X(action_info_set_language) \
-            X(action_info_set_option_list) X(action_info_set_logging) X(do_action)
+#define CLLAB_COMGR_FUNCTIONS(X)                                                                         \
+    X(get_version)                                                                                       \
+    X(status_string)                                                                                     \
+    X(get_isa_count)                                                                                     \
+    X(get_isa_name)                                                                                      \
+    X(create_data)                                                                                       \
+    X(release_data)                                                                                      \
+    X(set_data)                                                                                          \
+    X(set_data_name)                                                                                     \
+    X(get_data)                                                                                          \
+    X(create_data_set)                                                                                   \
+    X(destroy_data_set)                                                                                  \
+    X(data_set_add)                                                                                      \
+    X(action_data_count)                                                                                 \
+    X(action_data_get_data)                                                                              \
+    X(create_action_info) X(destroy_action_info) X(action_info_set_isa_name) X(action_info_set_language) \
+        X(action_info_set_option_list) X(action_info_set_logging) X(do_action)
 
 struct Library {
 #define CLLAB_MEMBER(name) decltype(&::amd_comgr_##name) name = nullptr;
@@ -208,6 +225,53 @@ ComgrOutput with_action(const std::string& processor, Work work) {
     return out;
 }
 
+/// Waits for the child, and ends it at the limit; its status as waitpid has it, or nothing then.
+std::optional<int> await(pid_t child, std::chrono::milliseconds limit) {
+    const auto end = std::chrono::steady_clock::now() + limit;
+    int status = 0;
+    for (;;) {
+        const auto done = ::waitpid(child, &status, WNOHANG);
+        if (done == child || (done < 0 && errno != EINTR)) return status;
+        if (std::chrono::steady_clock::now() >= end) break;
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    ::kill(child, SIGKILL);
+    ::waitpid(child, &status, 0);
+    return std::nullopt;
+}
+
+/// As with_action, in a copy of this process, which hands its output over in files.
+template <typename Work>
+ComgrOutput apart(std::chrono::milliseconds limit, const std::string& processor, Work work) {
+    const TempFolder folder;
+    const auto bytes = folder.path() / "bytes", log = folder.path() / "log", errors = folder.path() / "errors";
+    const pid_t child = ::fork();
+    if (child == 0) {
+#ifdef __linux__
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+        const int shown = ::open(errors.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+        for (const int stream : {1, 2}) ::dup2(shown, stream);
+        ::setenv("TMPDIR", folder.path().c_str(), 1);  // what the library leaves there when it is ended
+        try {
+            const auto out = with_action(processor, work);
+            write_file(bytes, as_bytes(out.bytes));
+            write_file(log, as_bytes(out.log));
+            ::_exit(out.ok ? 0 : 1);
+        } catch (...) {
+            ::_exit(1);
+        }
+    }
+    if (child < 0) throw Error(Blame::environment, std::string("no process can be started: ") + std::strerror(errno));
+    const auto status = await(child, limit);
+    ComgrOutput out{status == 0, read_file(bytes).value_or(""), read_file(log).value_or("")};
+    if (!status)
+        out.log = "amd_comgr did not end within its time limit\n";
+    else if (!WIFEXITED(*status) || !std::filesystem::exists(log))
+        out.log = without_temporary_folder(read_file(errors).value_or("")) + "amd_comgr ended its process\n";
+    return out;
+}
+
 }  // namespace
 
 std::string comgr_missing() { return library().missing; }
@@ -227,11 +291,10 @@ std::vector<std::string> comgr_processors() {
 }
 
 ComgrOutput comgr_compile(const std::string& source, const std::vector<std::string>& options,
-                          const std::string& processor) {
-    // The library needs files between its steps, and says no more than ERROR when it cannot have them.
-    if (const auto fault = comgr_missing().empty() ? temporary_folder_fault() : ""; !fault.empty())
-        throw Error(Blame::environment, fault);
-    return with_action(processor, [&](Action& action, ComgrOutput& out) {
+                          const std::string& processor, std::chrono::milliseconds limit) {
+    if (const auto missing = comgr_missing(); !missing.empty()) return {false, {}, missing};
+    // The library's LLVM ends the process over some texts, and nothing ends it when it takes too long.
+    return apart(limit, processor, [&](Action& action, ComgrOutput& out) {
         // The language says the version; a second -cl-std would contradict the precompiled header.
         bool version2 = false, optimised = true;
         std::vector<std::string> rest;
@@ -256,13 +319,22 @@ ComgrOutput comgr_compile(const std::string& source, const std::vector<std::stri
 }
 
 ComgrOutput comgr_disassemble(ByteSpan code_object, const std::string& processor) {
-    return with_action(processor, [&](Action& action, ComgrOutput& out) {
-        action.options({});
-        DataSet in, text;
-        in.add(AMD_COMGR_DATA_KIND_EXECUTABLE, code_object, "program.co");
-        action.run(AMD_COMGR_ACTION_DISASSEMBLE_EXECUTABLE_TO_SOURCE, in, text, out.log, "disassembling");
-        out.bytes = as_objdump(text.content(AMD_COMGR_DATA_KIND_SOURCE));
-    });
+    // Each kernel of a code object asks for the whole of it.
+    static std::mutex access;
+    static std::string known;
+    static ComgrOutput last;
+    const std::lock_guard lock(access);
+    if (auto key = processor + "\n" + std::string(as_text(code_object)); key != known) {
+        last = with_action(processor, [&](Action& action, ComgrOutput& out) {
+            action.options({});
+            DataSet in, text;
+            in.add(AMD_COMGR_DATA_KIND_EXECUTABLE, code_object, "program.co");
+            action.run(AMD_COMGR_ACTION_DISASSEMBLE_EXECUTABLE_TO_SOURCE, in, text, out.log, "disassembling");
+            out.bytes = as_objdump(text.content(AMD_COMGR_DATA_KIND_SOURCE));
+        });
+        known = std::move(key);
+    }
+    return last;
 }
 
 #endif

@@ -3,6 +3,7 @@
 // other command would pay for at its start.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -22,10 +23,10 @@ std::string comgr_missing();
 /// "gfx900", "gfx90a" … as the library lists them; empty without the library.
 std::vector<std::string> comgr_processors();
 
-/// OpenCL C to a linked code object. `options` as for clBuildProgram. Throws Error(environment) when the folder for
-/// temporary files cannot be written.
+/// OpenCL C to a linked code object, in a process of its own, which is ended at the limit. `options` as for
+/// clBuildProgram. Throws Error(environment) when the folder for temporary files cannot be written.
 ComgrOutput comgr_compile(const std::string& source, const std::vector<std::string>& options,
-                          const std::string& processor);
+                          const std::string& processor, std::chrono::milliseconds limit);
 
 /// Text in the manner of llvm-objdump, with addresses and encodings.
 ComgrOutput comgr_disassemble(ByteSpan code_object, const std::string& processor);

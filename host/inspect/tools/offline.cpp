@@ -1,8 +1,16 @@
 #include "inspect/tools/offline.hpp"
 
+#include <algorithm>
+#include <iterator>
+#include <regex>
+#include <set>
+
 #include "core/error.hpp"
+#include "core/kernel_text.hpp"
 #include "core/suggest.hpp"
 #include "core/text.hpp"
+#include "core/units.hpp"
+#include "inspect/code/entries.hpp"
 #include "inspect/isa/list.hpp"
 
 namespace cllab::inspect {
@@ -32,6 +40,149 @@ Found find_target(const std::string& name) {
     throw Error(Blame::usage,
                 "there is no target '" + name + "'; " + did_you_mean(name, names, "`cllab isa --targets` lists them"));
 }
+
+/// "sub_group_broadcast" of "_Z19sub_group_broadcastij".
+std::string plain_name(const std::string& symbol) {
+    if (!symbol.starts_with("_Z")) return symbol;
+    const auto digits = symbol.find_first_not_of("0123456789", 2);
+    return digits == 2 || digits == std::string::npos ? symbol : symbol.substr(digits, number_at(symbol, 2));
+}
+
+/// What a linker's log says of functions that are nowhere: "lld: error: undefined hidden symbol: helper".
+std::vector<std::string> undefined_in(const std::string& log) {
+    static const std::regex said("undefined (?:hidden )?symbol: ([^ \\n]+)");
+    return {std::sregex_token_iterator(log.begin(), log.end(), said, 1), std::sregex_token_iterator()};
+}
+
+/// Of functions that are called and that are nowhere.
+std::string refusal_of(const std::vector<std::string>& symbols, const std::string& text) {
+    if (symbols.empty()) return {};
+    std::set<std::string> names;
+    for (const auto& symbol : symbols) names.insert("'" + plain_name(symbol) + "'");
+    const bool is_inline = std::ranges::any_of(symbols, [&](const auto& symbol) {
+        return std::regex_search(text, std::regex("\\binline\\b[^;{}]*\\b" + plain_name(symbol) + "\\s*\\("));
+    });
+    return "error: the code calls " + join({names.begin(), names.end()}, ", ") +
+           ", which neither the text nor the target's library defines" +
+           (is_inline ? "; a function that is `inline` and not `static` has no code of its own: write `static inline`"
+                      : "") +
+           "\n";
+}
+
+/// A name that only the compiler makes: the text's own functions are called as they are written.
+bool of_the_library(const std::string& symbol) { return symbol.starts_with("_"); }
+
+/// Places at which a compiler refuses the text: what is wrong with none is the code made of it.
+std::ptrdiff_t errors_in(const std::string& log) {
+    static const std::regex place(":[0-9]+:[0-9]+: (?:fatal )?error: ");
+    return std::distance(std::sregex_iterator(log.begin(), log.end(), place), std::sregex_iterator());
+}
+
+/// Without a function of the text there is no kernel; without one of the library there is its code as far as it goes.
+void judge(OfflineBuild& build, const std::vector<std::string>& undefined, const std::string& text) {
+    std::vector<std::string> own, others;
+    for (const auto& symbol : undefined) (of_the_library(symbol) ? others : own).push_back(symbol);
+    if (!own.empty()) build.ok = false, build.log = refusal_of(own, text) + build.log;
+    if (others.empty()) return;
+    build.lacking = "calls " + join(others, ", ", plain_name) +
+                    ", which nothing here defines: its code shows the calls, and there are no registers";
+}
+
+/// One text for one target.
+class Compilation {
+public:
+    Compilation(const Found& found, const std::string& text, std::vector<std::string> options,
+                std::chrono::milliseconds limit)
+        : found_(found), text_(text), options_(std::move(options)), limit_(limit) {
+        const auto is_standard = [](std::string_view option) { return option.find("-cl-std=") != option.npos; };
+        for (const auto& addition : found_.set.offline->additions)
+            if (!is_standard(addition.options) || std::ranges::none_of(options_, is_standard))
+                additions_.push_back(addition);
+    }
+
+    OfflineProgram program(bool apart) {
+        const auto began = std::chrono::steady_clock::now();
+        std::vector<Addition> useful;
+        auto whole = attempt(text_, &useful);
+        additions_ = useful;
+        const bool too_long = std::chrono::steady_clock::now() - began >= limit_;
+        if (apart && !too_long && !whole.ok) kernels_ = kernels_in(text_);
+        if (whole.ok) {
+            take(std::move(whole));
+        } else if (kernels_.size() == 1) {
+            out_.refused[kernels_.front().name] = whole.log;
+        } else if (!kernels_.empty() && attempt(without_bodies(text_, kernels_, ";")).ok) {
+            halve(0, kernels_.size());
+        } else {
+            const auto seconds = format_exact(static_cast<double>(limit_.count()) / 1000);
+            out_.log = (too_long ? "error: not compiled within " + seconds + " s (--timeout)\n" : "") + whole.log;
+        }
+        return std::move(out_);
+    }
+
+private:
+    OfflineCode once(const std::string& text, const std::vector<std::string>& options) const {
+        auto made = found_.set.offline->compile(found_.target.name, text, options, limit_);
+        // The compiler may have been asked for something else, and done it.
+        const bool is_code = isa::of(recognise(as_bytes(made.binary))) == &found_.set;
+        if (made.ok && !is_code) made.log += "no code came out; build options: " + join(options, " ") + "\n";
+        made.ok = made.ok && is_code;
+        if (!made.ok) made.log = refusal_of(undefined_in(made.log), text) + made.log;
+        return made;
+    }
+
+    /// Where the language refuses the text, also with what it may need and nobody asked for. Of several refusals the
+    /// shortest: the others name what an addition allows. `useful`: the additions that shorten it.
+    OfflineCode attempt(const std::string& text, std::vector<Addition>* useful = nullptr) const {
+        auto best = once(text, options_);
+        constexpr std::ptrdiff_t most = 19;  // clang counts no more
+        const auto errors = errors_in(best.log);
+        if (best.ok || errors == 0) return best;
+        for (const auto& addition : additions_) {
+            auto options = options_;
+            std::ranges::copy(words(addition.options), std::back_inserter(options));
+            auto next = once(text, options);
+            if (next.ok)
+                next.notes.push_back(std::string("compiled with ") + addition.words + ", which the text needs");
+            if (useful && (errors >= most || errors_in(next.log) < errors)) useful->push_back(addition);
+            if (next.ok || errors_in(next.log) < errors_in(best.log)) best = std::move(next);
+            if (best.ok) return best;
+        }
+        return best;
+    }
+
+    /// Finds the kernels that keep others of first .. last - 1, which do not compile together, from compiling.
+    void halve(std::size_t first, std::size_t last) {
+        const auto middle = first + (last - first) / 2;
+        for (const auto& [begin, end] : {std::pair(first, middle), std::pair(middle, last)}) {
+            auto others = kernels_;
+            others.erase(others.begin() + static_cast<std::ptrdiff_t>(begin),
+                         others.begin() + static_cast<std::ptrdiff_t>(end));
+            auto made = attempt(without_bodies(text_, others, ";"));
+            if (made.ok)
+                take(std::move(made));
+            else if (end - begin == 1)
+                out_.refused[kernels_[begin].name] = made.log;
+            else
+                halve(begin, end);
+        }
+    }
+
+    void take(OfflineCode made) {
+        for (const auto& name : kernel_names(as_bytes(made.binary))) out_.kernels.emplace(name, out_.pieces.size());
+        for (auto& note : made.notes)
+            if (std::ranges::find(out_.notes, note) == out_.notes.end()) out_.notes.push_back(std::move(note));
+        out_.pieces.push_back({std::move(made.log), std::move(made.binary), std::move(made.options)});
+    }
+
+    const Found& found_;
+    const std::string& text_;
+    std::vector<std::string> options_;
+    std::chrono::milliseconds limit_;
+    std::vector<Addition> additions_;  ///< that may help
+    std::vector<KernelText> kernels_;
+    OfflineProgram out_;
+};
 
 }  // namespace
 
@@ -72,21 +223,47 @@ model::Device offline_device(const std::string& target, const std::string& optio
     return device;
 }
 
-OfflineBuild compile_offline(const std::string& target, const std::string& source, const std::string& options,
-                             const std::string& entry, const LaunchSize& launch) {
+const OfflineProgram& OfflinePrograms::program(const std::string& target, const std::string& text,
+                                               const std::string& options, bool apart) {
     const Found found = find_target(target);
     if (!found.target.available())
         throw Error(Blame::environment, "no code can be made for " + target + " here: " + found.target.missing);
-    OfflineCode made = found.set.offline->compile(target, source, words(options));
-    OfflineBuild build{made.ok, std::move(made.log), std::move(made.binary), {}};
-    if (build.ok && isa::of(recognise(as_bytes(build.binary))) == &found.set)
-        build.analysis = analyse(as_bytes(build.binary), entry, build.log, launch, made.options);
-    if (build.analysis.best() != nullptr) return build;
-    // The compiler may have been asked for something else, and done it.
-    if (build.ok || build.log.empty())
-        build.log += (build.log.empty() || build.log.ends_with('\n') ? "" : "\n") + ("no code of kernel '" + entry) +
-                     "' came out; build options: " + options + "\n";
-    build.ok = false;
+    auto all = words(options);
+    std::erase_if(all, [](const auto& option) { return option.starts_with("-cl-nv-"); });
+    auto key = all;
+    key.insert(key.end(), {text, target});
+    const auto made = [&] {
+        const std::lock_guard lock(access_);
+        auto& one = made_[std::move(key)];
+        if (!one) one = std::make_shared<Made>();
+        return one;
+    }();
+    std::call_once(made->once, [&] { made->program = Compilation(found, text, all, limit_).program(apart); });
+    return made->program;
+}
+
+OfflineBuild OfflinePrograms::kernel(const std::string& target, const std::string& text, const std::string& options,
+                                     bool apart, const std::string& entry, const LaunchSize& launch) {
+    const auto& made = program(target, text, options, apart);
+    const Found found = find_target(target);
+    OfflineBuild build{false, made.log, {}, {}, made.notes};
+    if (const auto refused = made.refused.find(entry); refused != made.refused.end()) build.log = refused->second;
+    const auto known = made.kernels.find(entry);
+    if (known != made.kernels.end() || (!apart && !made.pieces.empty())) {
+        const auto& piece = made.pieces[known == made.kernels.end() ? 0 : known->second];
+        build.log = piece.log;
+        build.binary = piece.binary;
+        build.analysis = analyse(as_bytes(build.binary), entry, build.log, launch, piece.options);
+        build.ok = build.analysis.best() != nullptr;
+        if (const auto undefined = found.set.offline->undefined)
+            judge(build, undefined(as_bytes(build.binary), entry), text);
+        if (!build.analysis.best())
+            build.log += "no code of kernel '" + entry + "' came out; build options: " + options + "\n";
+    } else if (build.log.empty()) {
+        build.log = "error: the code has no kernel '" + entry +
+                    "': an #if of the text leaves it out, or a macro gives it " +
+                    "another name; build options: " + options + "\n";
+    }
     return build;
 }
 

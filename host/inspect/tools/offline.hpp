@@ -2,6 +2,10 @@
 // processor by the libraries and compilers of this machine.
 #pragma once
 
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -26,17 +30,51 @@ std::vector<OfflineTarget> offline_targets();
 /// list, with the nearest names.
 model::Device offline_device(const std::string& target, const std::string& options = {});
 
-struct OfflineBuild {
-    bool ok = false;
-    std::string log;     ///< the compiler's own words
-    std::string binary;  ///< code object or PTX
-    Analysis analysis;   ///< empty unless ok
+/// What a compiler made of one text: one piece, or several where not all of its kernels compile together.
+struct OfflineProgram {
+    struct Piece {
+        std::string log, binary;  ///< the compiler's own words; code object, PTX …
+        DisassembleOptions options;
+    };
+    std::vector<Piece> pieces;
+    std::map<std::string, std::size_t> kernels;  ///< the piece that has it
+    std::map<std::string, std::string> refused;  ///< kernels that do not compile, each with the compiler's words
+    std::string log;                             ///< where nothing of the text compiles; else empty
+    std::vector<std::string> notes;              ///< clauses: what is not as the text or its options say
 };
 
-/// Compiles one kernel. `options` are those of clBuildProgram; vendor switches that only a driver knows (-cl-nv-…) are
-/// left out. A source that does not compile is an answer (ok == false, log). Throws Error(usage) as offline_device and
-/// Error(environment) when this machine cannot make code for the target, with what would enable it.
-OfflineBuild compile_offline(const std::string& target, const std::string& source, const std::string& options,
-                             const std::string& entry, const LaunchSize& launch);
+struct OfflineBuild {
+    bool ok = false;
+    std::string log;                   ///< the compiler's own words
+    std::string binary;                ///< code object or PTX
+    Analysis analysis;                 ///< empty unless ok
+    std::vector<std::string> notes{};  ///< of its program
+    std::string lacking;               ///< a clause: what of it is nowhere; empty: nothing
+};
+
+/// Texts compiled for targets, each once however many kernels of it are asked for. May be used by several threads.
+/// `options` are those of clBuildProgram; vendor switches that only a driver knows (-cl-nv-…) are left out.
+class OfflinePrograms {
+public:
+    explicit OfflinePrograms(std::chrono::milliseconds limit) : limit_(limit) {}
+
+    /// `apart`: the text has kernels that are wanted by themselves, so those that do not compile are taken out of it.
+    /// A text that does not compile is an answer. Throws Error(usage) as offline_device and Error(environment) when
+    /// this machine cannot make code for the target, with what would enable it.
+    const OfflineProgram& program(const std::string& target, const std::string& text, const std::string& options,
+                                  bool apart);
+    /// One kernel of it. Throws as above.
+    OfflineBuild kernel(const std::string& target, const std::string& text, const std::string& options, bool apart,
+                        const std::string& entry, const LaunchSize& launch);
+
+private:
+    struct Made {
+        std::once_flag once;
+        OfflineProgram program;
+    };
+    std::chrono::milliseconds limit_;
+    std::mutex access_;
+    std::map<std::vector<std::string>, std::shared_ptr<Made>> made_;
+};
 
 }  // namespace cllab::inspect

@@ -1,0 +1,165 @@
+// `cllab isa --target`: the code of cells for processors that are not here. Nothing is asked of a device, and of a
+// user's text nothing but its kernels, by the compilers that make the code.
+#include <algorithm>
+#include <mutex>
+
+#include "app/choose/request.hpp"
+#include "app/commands/isa_code.hpp"
+#include "core/kernel_text.hpp"
+#include "core/parallel.hpp"
+#include "core/text.hpp"
+#include "device/quirks.hpp"
+#include "inspect/code/accounting.hpp"
+#include "inspect/code/declared_work.hpp"
+#include "inspect/tools/dump.hpp"
+#include "model/params.hpp"
+#include "model/work.hpp"
+#include "run/cell/needs.hpp"
+#include "run/kernel_source.hpp"
+
+namespace cllab::app {
+namespace {
+
+std::vector<model::Device> devices_of(const IsaOptions& invocation) {
+    std::vector<model::Device> out;
+    for (const auto& target : invocation.targets)
+        out.push_back(inspect::offline_device(target, invocation.build_options));
+    return out;
+}
+
+/// As far as it is known without a compiler: of "__local float4* t" all, of anything else the name.
+model::Parameter parameter_of(const std::string& text) {
+    std::string spaced;
+    for (const char c : text.substr(0, text.find('['))) spaced += in_name(c) ? c : ' ';
+    model::Parameter out;
+    std::vector<std::string> type;
+    for (const auto& word : split(spaced, ' ')) {
+        if (word == "local" || word == "__local") out.kind = model::Parameter::Kind::local;
+        static const std::string qualifiers[] = {"", "local", "__local", "const", "volatile", "restrict"};
+        if (std::ranges::find(qualifiers, word) == std::end(qualifiers)) type.push_back(word);
+    }
+    if (type.empty()) return out;
+    out.name = type.back();
+    type.pop_back();
+    out.type = model::builtin_type(join(type, " ")).value_or(model::ElementType{join(type, " ")});
+    return out;
+}
+
+/// The kernels of a text, in its order, of which the targets' compilers made these programs.
+model::Introspection kernels_of(const std::string& text, const std::vector<const inspect::OfflineProgram*>& made) {
+    std::vector<std::string> names;
+    model::Introspection out;
+    for (const auto* program : made) {
+        for (const auto& [name, piece] : program->kernels) names.push_back(name);
+        for (const auto& [name, log] : program->refused) names.push_back(name);
+        out.built = out.built || program->log.empty();
+    }
+    const auto texts = kernels_in(text);
+    if (!out.built && !texts.empty()) {  // each of them says why
+        out.built = true;
+        for (const auto& kernel : texts) names.push_back(kernel.name);
+    }
+    if (!out.built) out.log = made.front()->log;
+    for (const auto& kernel : texts) {
+        if (!std::erase(names, kernel.name)) continue;
+        auto& signature = out.kernels.emplace_back();
+        signature.name = kernel.name;
+        std::ranges::transform(kernel.parameters, std::back_inserter(signature.parameters), parameter_of);
+    }
+    std::ranges::sort(names);
+    names.erase(std::ranges::unique(names).begin(), names.end());
+    for (const auto& name : names) out.kernels.push_back({name, {}});  // of a macro
+    return out;
+}
+
+void compile(const IsaOptions& invocation, inspect::OfflinePrograms& programs, const model::Cell& cell,
+             const std::string& target, const model::Device& device, CellCode& out) {
+    if (const auto reason = run::missing_need(*cell.variant, device)) throw Unsupported(*reason);
+    const std::map<std::string, model::Loaded> no_files;
+    const model::Request request{*cell.variant, cell.point, device, 1, no_files};
+    const model::Setup setup = [&] {
+        static std::mutex one_at_a_time;  // the variants of a point share what the family keeps
+        const std::lock_guard lock(one_at_a_time);
+        return model::set_up(*cell.experiment, request);
+    }();
+    const auto entry = cell.experiment->entry(*cell.variant);
+    const auto source = run::kernel_source(*cell.experiment, *cell.variant, invocation.cl_dir);
+    const std::string options = run::build_options(cell, setup, device, invocation.build_options);
+    const inspect::LaunchSize launch{setup.local, setup.global,
+                                     static_cast<std::int64_t>(model::local_bytes_of(setup))};
+    const auto built = programs.kernel(target, source.text, options, cell.variant->own != nullptr, entry, launch);
+    if (!invocation.dumps.empty()) {
+        const inspect::DumpRequest dump{run::dump_folder(invocation.dumps, device, cell),
+                                        entry,
+                                        source.text,
+                                        options,
+                                        built.log,
+                                        inspect::as_bytes(built.binary),
+                                        device,
+                                        launch};
+        inspect::write_sidecars(dump, built.ok ? built.analysis : inspect::read_code(dump));
+    }
+    if (!built.ok) {
+        out.status = model::Status::build_failed;
+        out.reason = built.log;
+        return;
+    }
+    for (const auto& note : built.notes)
+        out.notes.push_back((cell.variant->own ? cell.variant->own->path : cell.id) + " for " + target + ": " + note);
+    if (!built.lacking.empty()) out.notes.push_back(cell.id + " for " + target + " " + built.lacking);
+    out.isa = inspect::isa_text(built.analysis);
+    out.summary = built.analysis.summary;
+    for (const auto& line : inspect::check_work(built.analysis, setup.declared, setup.slope.has_value()).found)
+        out.summary += line + "\n";
+    if (const auto* counts = built.analysis.best()) out.counts = *counts;
+    out.info = built.analysis.info;
+    if (invocation.hot) out.hot = inspect::account(built.analysis, setup);
+}
+
+}  // namespace
+
+AskDevice ask_compilers(const IsaOptions& invocation, inspect::OfflinePrograms& programs) {
+    return [&](const std::vector<AskedBuild>& builds) {
+        const auto devices = devices_of(invocation);
+        std::vector<std::vector<const inspect::OfflineProgram*>> made(builds.size());
+        for (auto& of_build : made) of_build.resize(devices.size());
+        each_in_parallel(builds.size() * devices.size(), [&](std::size_t i) {
+            const auto& build = builds[i / devices.size()];
+            const auto& device = devices[i % devices.size()];
+            if (build.only_types) return;
+            auto options = build.options;
+            if (build.includes_lab)
+                for (const auto& define : device::device_defines(device)) options += " -D" + define;
+            made[i / devices.size()][i % devices.size()] =
+                &programs.program(device.selector, build.text, options, true);
+        });
+        std::vector<model::Introspection> out;
+        for (std::size_t i = 0; i < builds.size(); ++i)
+            out.push_back(builds[i].only_types ? model::Introspection{} : kernels_of(builds[i].text, made[i]));
+        return out;
+    };
+}
+
+std::vector<CellCode> code_for_target(const IsaOptions& invocation, inspect::OfflinePrograms& programs,
+                                      const std::vector<model::Cell>& cells) {
+    // All of them first: a target that cannot be had is said before anything is compiled.
+    const auto devices = devices_of(invocation);
+    std::vector<CellCode> codes(devices.size() * cells.size());
+    each_in_parallel(codes.size(), [&](std::size_t i) {
+        const auto& cell = cells[i % cells.size()];
+        const auto target = i / cells.size();
+        CellCode& code = codes[i];
+        code.id = cell.id + (cell.label.empty() ? "" : " " + cell.label);
+        code.where = invocation.targets[target];
+        code.own = cell.variant->own != nullptr;
+        try {
+            compile(invocation, programs, cell, code.where, devices[target], code);
+        } catch (const Unsupported& e) {
+            code.status = model::Status::unsupported;
+            code.reason = e.what();
+        }
+    });
+    return codes;
+}
+
+}  // namespace cllab::app

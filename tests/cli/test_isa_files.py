@@ -1,0 +1,153 @@
+"""`cllab isa FILE --target T`: the target's compiler alone answers for its target. Nothing is launched, no device is asked,
+and a kernel that does not compile takes no other with it."""
+import functools
+import pathlib
+import re
+import shutil
+import stat
+import unittest
+
+from lab import SOURCE, LabTest, main
+
+KERNELS = SOURCE / "tests" / "kernels" / "code"
+NO_DEVICE = {"OCL_ICD_VENDORS": "/nonexistent"}
+
+
+class IsaFiles(LabTest):
+    @functools.cached_property
+    def targets(self):
+        """Those of three vendors that something here compiles for."""
+        made = re.findall(r"^(gfx900|sm_80|tgllp) +[^- ]", self.lab("isa", "--targets", env=self.environment(**NO_DEVICE))[0], re.M)
+        if not made:
+            self.skipTest("nothing here makes code for gfx900, sm_80 or tgllp")
+        return made
+
+    def need(self, target):
+        if target not in self.targets:
+            self.skipTest(f"nothing here makes code for {target}")
+
+    def isa(self, file, target, *args, status=0, **environment):
+        """The kernels that have code, by name, with their pages; what is said beside."""
+        out, err = self.lab("isa", file, "--target", target, "--summary", *args, status=status, env=self.environment(**NO_DEVICE | environment))
+        pages = re.split(r"^(\w+) for \w+\n", out, flags=re.M)[1:]
+        return dict(zip(pages[::2], pages[1::2])), err
+
+    def write(self, text, name="t.cl"):
+        (self.folder / name).write_text(text)
+        return name
+
+    def shim(self, name, script):
+        """A program of that name, first on the path, instead of the one that is there."""
+        path = self.folder / "bin" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("#!/bin/sh\n" + script)
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+        return {"PATH": f"{path.parent}:/usr/bin:/bin"}
+
+    def test_what_this_machines_driver_does_not_take_is_compiled_by_the_targets_compiler(self):
+        expected = {"half.cl": {"half_half_axpy"}, "newer.cl": {"newer_spaces", "newer_counted"}, "subgroups.cl": {"subgroups_sums", "subgroups_group_sums"},
+                    "pipe.cl": {"pipe_from_pipe"}}
+        for file, kernels in expected.items():
+            for target in self.targets:
+                if file == "subgroups.cl" and target == "sm_80":  # which NVIDIA's OpenCL does not have
+                    continue
+                with self.subTest(file=file, target=target):
+                    pages, _ = self.isa(KERNELS / file, target)
+                    self.assertEqual(set(pages), kernels)
+                    for page in pages.values():
+                        self.assertRegex(page, r", [1-9]\d* instructions")
+
+    def test_what_a_text_needs_and_no_option_says_is_tried_and_said(self):
+        for target in self.targets:
+            with self.subTest(target=target):
+                _, err = self.isa(KERNELS / "newer.cl", target)
+                self.assertRegex(err, rf"\Acllab: \S+newer.cl for {target}: compiled with -cl-std=CL2.0, which the text needs\n\Z")
+                self.assertEqual(self.isa(KERNELS / "newer.cl", target, "--build-options=-cl-std=CL2.0")[1], "")
+                # What is asked for is not overruled.
+                pages, err = self.isa(KERNELS / "newer.cl", target, "--build-options=-cl-std=CL1.2", status=1)
+                self.assertEqual(pages, {})
+                self.assertIn("newer.cl:2:14: error: program scope variable", err)
+
+    def test_code_needs_neither_sizes_nor_arguments(self):
+        for target in self.targets:
+            with self.subTest(target=target):
+                pages, err = self.isa(KERNELS / "fixed_group.cl", target)
+                self.assertEqual((set(pages), err), ({"fixed_group_mirrored", "fixed_group_moved"}, ""))
+                pages, err = self.isa(KERNELS / "images.cl", target)
+                self.assertEqual(set(pages), {"images_layers", "images_row"})
+                if target == "sm_80":  # libclc has no images: the calls stay, and whoever looks for registers is told
+                    self.assertRegex(err, r"images_row for sm_80 calls read_imagef, which nothing here defines")
+
+    def test_a_text_is_compiled_once_for_a_target_however_many_kernels_it_has(self):
+        self.need("sm_80")
+        clang = next(path for path in map(shutil.which, [f"clang-{n}" for n in range(22, 12, -1)] + ["clang"]) if path)
+        self.write("".join(f"__kernel void k{i}(__global float* y) {{ y[get_global_id(0)] *= {i}; }}\n" for i in range(12)))
+        path = self.shim("clang-22", f'echo call >> {self.folder}/calls\nexec {clang} "$@"\n')
+        pages, _ = self.isa("t.cl", "sm_80", **path)
+        self.assertEqual(set(pages), {f"t_k{i}" for i in range(12)})
+        self.assertEqual((self.folder / "calls").read_text(), "call\n")
+
+    def test_kernels_that_do_not_compile_leave_the_others_theirs(self):
+        for target in self.targets:
+            with self.subTest(target=target):
+                pages, err = self.isa(KERNELS / "partly.cl", target, status=1)
+                good = {"partly_first", "partly_second", "partly_third"}
+                self.assertEqual(set(pages) - {"partly_calls"}, good)
+                self.assertRegex(err, rf"partly_wrong for {target}: build_failed: .*partly.cl:5:\d+: error: .*'undeclared'; [12] more errors; --dumps DIR keeps")
+                if target != "tgllp":  # ocloc leaves what is missing to whoever loads the code
+                    self.assertIn(f"partly_calls for {target}: build_failed: error: the code calls 'elsewhere', which neither the text nor", err)
+                self.isa(KERNELS / "partly.cl", target, "--dumps", "d", status=1)
+                log, = (self.folder / "d").glob(f"{target}/*_wrong/build.log")
+                for name in ("undeclared", "unknown", "missing"):
+                    self.assertIn(name, log.read_text())
+
+    def test_a_text_of_which_nothing_compiles_has_one_reason_for_all(self):
+        self.write("typedef unknown_t value;\n" + "".join(f"__kernel void k{i}(__global value* y) {{ y[0] = {i}; }}\n" for i in range(6)))
+        for target in self.targets:
+            with self.subTest(target=target):
+                _, err = self.isa("t.cl", target, status=1)
+                self.assertRegex(err, rf"\At_k0, t_k1, t_k2 and 3 more for {target}: build_failed: t.cl:1:9: error: .*\n\Z")
+
+    def test_native_functions_are_those_of_nvidias_compiler(self):
+        self.need("sm_80")
+        out, err = self.lab("isa", KERNELS / "natives.cl", "--target", "sm_80", env=self.environment(**NO_DEVICE))
+        for instruction in ("ex2.approx.f32", "lg2.approx.f32", "sin.approx.f32", "cos.approx.f32"):
+            self.assertIn(instruction, out)
+        self.assertEqual(len(re.findall(r"^natives_\w+ for sm_80$", out, re.M)), 4)
+        self.assertRegex(err, r"\Acllab: \S+natives.cl for sm_80: native_ functions are ex2.approx, [^\n]+\n\Z")
+
+    def test_an_inline_function_without_code_is_named_with_its_remedy(self):
+        self.write("inline __attribute__((noinline)) float square(float x) { return x * x; }\n__kernel void k(__global float* y) { y[0] = square(y[0]); }\n")
+        for target in self.targets:
+            with self.subTest(target=target):  # of AMD's compilers it has no code, of NVIDIA's and Intel's it has
+                pages, err = self.isa("t.cl", target, status=int(target == "gfx900"))
+                if target == "gfx900":
+                    self.assertRegex(err, r"\At_k for gfx900: build_failed: error: the code calls 'square', .* write `static inline`\n\Z")
+                else:
+                    self.assertEqual((set(pages), err), ({"t_k"}, ""))
+
+    def test_a_kernel_that_an_if_leaves_out_is_said_to_be(self):
+        self.write("#ifdef WIDTH\n__kernel void gone(__global float* y) { y[0] = WIDTH; }\n#endif\n")
+        for target in self.targets:
+            with self.subTest(target=target):
+                _, err = self.isa("t.cl", target, status=2)
+                self.assert_one_sentence(err, "an #if of the text leaves out gone", "--build-options=-DWIDTH=4")
+                _, err = self.isa(f"{KERNELS / 'partly.cl'}:wide", target, status=2)
+                self.assert_one_sentence(err, "an #if of the text leaves out wide")
+                self.assertEqual(set(self.isa("t.cl", target, "--build-options=-DWIDTH=4")[0]), {"t_gone"})
+
+    def test_a_compilation_ends_at_the_time_limit(self):
+        self.need("sm_80")
+        self.write("__kernel void k(__global float* y) { y[0] = 1; }\n")
+        _, err = self.isa("t.cl", "sm_80", "--timeout", "1", status=1, **self.shim("clang-22", "sleep 600\n"))
+        self.assertRegex(err, r"\At_k for sm_80: build_failed: error: not compiled within 1 s \(--timeout\)\n\Z")
+
+    @unittest.skipIf(pathlib.Path("/usr/local/cuda/bin/ptxas").exists(), "ptxas is in /usr/local/cuda/bin, where cllab finds it whatever PATH says")
+    def test_where_no_assembler_is_the_package_that_has_one_is_named_once(self):
+        self.need("sm_80")
+        _, err = self.isa(KERNELS / "natives.cl", "sm_80", "--build-options=-DX", PATH="/usr/bin:/bin")
+        self.assertEqual(err.count("apt-get install nvidia-cuda-toolkit"), 1, err)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+// Kernels found in a text without a compiler.
+#include <boost/test/unit_test.hpp>
+
+#include "core/kernel_text.hpp"
+#include "core/text.hpp"
+
+BOOST_AUTO_TEST_SUITE(core_kernel_text)
+
+using namespace cllab;
+
+namespace {
+
+std::string emptied(const std::string& text) { return without_bodies(text, kernels_in(text), "{}"); }
+
+std::string names(const std::string& text) {
+    return join(kernels_in(text), " ", [](const auto& kernel) { return kernel.name; });
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_text_without_bodies_keeps_what_its_kernels_are_given) {
+    const std::string head = "#define BRACE {\ntypedef struct { int n; } Pair;\nint helper(int a) { return a; }\n";
+    const std::string kernel = "__kernel __attribute__((reqd_work_group_size(8, 1, 1))) void k(global Pair* x, int n) ";
+    const std::string body = "{ // }\n/* } */ if (n) { printf(\"}\\\"}\"); x[0].n = '}'; }\n}";
+    BOOST_TEST(emptied(head + kernel + body + "\nint after;\n") == head + kernel + "{}\n\n\nint after;\n");
+    BOOST_TEST(emptied("kernel void k(int a);\nint f() { return 1; }\n") ==
+               "kernel void k(int a);\nint f() { return 1; }\n");
+    BOOST_TEST(emptied("kernel void k() { {") == "kernel void k() {}");
+}
+
+BOOST_AUTO_TEST_CASE(a_body_leaves_its_lines_and_directives_but_no_pragma) {
+    BOOST_TEST(emptied("kernel void k() {\n#ifdef A\n  a();\n#define B \\\n  }\n#endif\n#pragma unroll\n  for (;;) "
+                       "{}\n}\nint c;") == "kernel void k() {}\n#ifdef A\n\n#define B \\\n  }\n#endif\n\n\n\nint c;");
+}
+
+BOOST_AUTO_TEST_CASE(a_kernel_is_named_wherever_its_attributes_stand) {
+    BOOST_TEST(
+        names("__kernel void __attribute__((reqd_work_group_size(8, 1, 1))) a(int n) {}\n"
+              "__attribute__((vec_type_hint(float4))) kernel void b(global float* x) __attribute__((noinline)) {}\n"
+              "kernel\nvoid\nc() {}") == "a b c");
+}
+
+BOOST_AUTO_TEST_CASE(what_is_only_called_kernel_is_none) {
+    BOOST_TEST(names("#define K __kernel void in_macro() { }\n"
+                     "constant float kernel[2] = {1, 2};\nvoid conv(float* kernel) { kernel[0] = 1; }\n"
+                     "// kernel void comment() {}\nkernel void declared(int a);\nint f() { return 1; }") == "");
+}
+
+BOOST_AUTO_TEST_CASE(parameters_are_told_apart_at_their_own_commas) {
+    const auto found = kernels_in("kernel void k(global const float* a, /* in, out */ local int *t, F(2, 3) b) {}");
+    BOOST_TEST_REQUIRE(found.size() == 1u);
+    const std::vector<std::string> expected{"global const float* a", "local int *t", "F(2, 3) b"};
+    BOOST_TEST(found[0].parameters == expected, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
