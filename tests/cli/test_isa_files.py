@@ -27,10 +27,11 @@ class IsaFiles(LabTest):
             self.skipTest(f"nothing here makes code for {target}")
 
     def isa(self, file, target, *args, status=0, **environment):
-        """The kernels that have code, by name, with their pages; what is said beside."""
+        """The kernels that have code, by name, with their pages; what is said beside, but for where there are no registers: this machine may have no
+        ptxas."""
         out, err = self.lab("isa", file, "--target", target, "--summary", *args, status=status, env=self.environment(**NO_DEVICE | environment))
         pages = re.split(r"^(\w+) for \w+\n", out, flags=re.M)[1:]
-        return dict(zip(pages[::2], pages[1::2])), err
+        return dict(zip(pages[::2], pages[1::2])), re.sub(r"^cllab: sm_80: PTX only; .*\n", "", err, flags=re.M)
 
     def write(self, text, name="t.cl"):
         (self.folder / name).write_text(text)
@@ -110,10 +111,11 @@ class IsaFiles(LabTest):
 
     def test_native_functions_are_those_of_nvidias_compiler(self):
         self.need("sm_80")
-        out, err = self.lab("isa", KERNELS / "natives.cl", "--target", "sm_80", env=self.environment(**NO_DEVICE))
+        out = self.lab("isa", KERNELS / "natives.cl", "--target", "sm_80", env=self.environment(**NO_DEVICE))[0]
         for instruction in ("ex2.approx.f32", "lg2.approx.f32", "sin.approx.f32", "cos.approx.f32"):
             self.assertIn(instruction, out)
         self.assertEqual(len(re.findall(r"^natives_\w+ for sm_80$", out, re.M)), 4)
+        err = self.isa(KERNELS / "natives.cl", "sm_80")[1]
         self.assertRegex(err, r"\Acllab: \S+natives.cl for sm_80: native_ functions are ex2.approx, [^\n]+\n\Z")
 
     def test_an_inline_function_without_code_is_named_with_its_remedy(self):
@@ -145,7 +147,7 @@ class IsaFiles(LabTest):
     @unittest.skipIf(pathlib.Path("/usr/local/cuda/bin/ptxas").exists(), "ptxas is in /usr/local/cuda/bin, where cllab finds it whatever PATH says")
     def test_where_no_assembler_is_the_package_that_has_one_is_named_once(self):
         self.need("sm_80")
-        _, err = self.isa(KERNELS / "natives.cl", "sm_80", "--build-options=-DX", PATH="/usr/bin:/bin")
+        _, err = self.lab("isa", KERNELS / "natives.cl", "--target", "sm_80", env=self.environment(**NO_DEVICE, PATH="/usr/bin:/bin"))
         self.assertEqual(err.count("apt-get install nvidia-cuda-toolkit"), 1, err)
 
 
