@@ -207,11 +207,9 @@ std::string as_objdump(const std::string& text) {
     return out;
 }
 
-/// What `work` makes of an output with an action for the processor, one at a time.
+/// What `work` makes of an output with an action for the processor. One at a time: the caller sees to that.
 template <typename Work>
 ComgrOutput with_action(const std::string& processor, Work work) {
-    if (const auto missing = comgr_missing(); !missing.empty()) return {false, {}, missing};
-    const std::lock_guard lock(one_at_a_time);
     ComgrOutput out;
     try {
         Action action(processor);
@@ -245,7 +243,10 @@ template <typename Work>
 ComgrOutput apart(std::chrono::milliseconds limit, const std::string& processor, Work work) {
     const TempFolder folder;
     const auto bytes = folder.path() / "bytes", log = folder.path() / "log", errors = folder.path() / "errors";
+    // A thread that is in the library when the process is copied would hold the copy's locks for ever.
+    std::unique_lock lock(one_at_a_time);
     const pid_t child = ::fork();
+    if (child != 0) lock.unlock();
     if (child == 0) {
 #ifdef __linux__
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -320,10 +321,10 @@ ComgrOutput comgr_compile(const std::string& source, const std::vector<std::stri
 
 ComgrOutput comgr_disassemble(ByteSpan code_object, const std::string& processor) {
     // Each kernel of a code object asks for the whole of it.
-    static std::mutex access;
     static std::string known;
     static ComgrOutput last;
-    const std::lock_guard lock(access);
+    const std::lock_guard lock(one_at_a_time);
+    if (const auto missing = comgr_missing(); !missing.empty()) return {false, {}, missing};
     if (auto key = processor + "\n" + std::string(as_text(code_object)); key != known) {
         last = with_action(processor, [&](Action& action, ComgrOutput& out) {
             action.options({});
