@@ -1,6 +1,7 @@
 """The command line as a contract: help pages, lists, exit statuses, and the sentence for each mistake."""
 import json
 import math
+import re
 import unittest
 
 from lab import LabTest, SOURCE, against_noise, words

@@ -69,12 +69,13 @@ class Forecast(LabTest):
 
     def test_a_forecast_that_is_not_possible_says_why_in_one_sentence(self):
         self.far_profile()
-        reference = SOURCE / "dumps" / "reference" / "NVIDIA-H200" / "profile.json"
+        old = json.loads((SOURCE / "dumps" / "reference" / "NVIDIA-H100" / "profile.json").read_text()) | {"schema": 1}
+        (self.folder / "old.json").write_text(json.dumps(old))
         (self.folder / "damaged.json").write_text('{"schema": 2, "device": ')
         (self.folder / "k.cl").write_text(self.COPY)
         for more, parts in [(["--device", "cpu"], ["'--device' cannot stand beside --on"]), (["--test"], ["'--test'"]), (["--max-time", "1"], ["'--max-time'"]),
                             (["--count-budget", "0"], ["'--count-budget'"]), (["--on", "none.json"], ["'none.json' cannot be read"]),
-                            (["--on", reference], ["has schema 1; this build reads schema 2"]), (["--on", "damaged.json"], ["'damaged.json' is damaged"])]:
+                            (["--on", "old.json"], ["has schema 1; this build reads schema 2"]), (["--on", "damaged.json"], ["'damaged.json' is damaged"])]:
             with self.subTest(more=more):
                 words_of = ["why", "k.cl", *self.SIZES, *([] if "--on" in more else ["--on", "far.json"]), *more]
                 self.assert_one_sentence(self.lab(*words_of, status=2)[1], *parts)

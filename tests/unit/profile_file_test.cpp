@@ -6,7 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "app/commands/profile.hpp"
+#include "unit/cells.hpp"
 #include "unit/probe_setup.hpp"
+#include "unit/report_records.hpp"
 
 BOOST_AUTO_TEST_SUITE(profile_file)
 
@@ -69,6 +71,16 @@ std::string refusal_after(F change) {
 }
 
 }  // namespace
+
+BOOST_AUTO_TEST_CASE(a_profile_keeps_how_many_of_its_cells_lacked_cores) {
+    portrait::Profile p{.device = device()};
+    BOOST_TEST(app::disturbed_part(p) == 0);
+    p.records.assign(4, test::cell("fma", "peak", 1e-3, test::pocl()));
+    p.records.front().time->cores = p.records.front().time->waited = 0.5;
+    BOOST_TEST(app::disturbed_part(p) == 0.25);
+    BOOST_TEST(app::limits_from(app::profile_json(p), device()).disturbed == 0.25);
+    BOOST_TEST(app::limits_from(written().dump(), device()).disturbed == 0);
+}
 
 BOOST_AUTO_TEST_CASE(the_limits_are_those_that_the_profile_wrote) {
     const auto limits = app::limits_from(written().dump(), device());

@@ -39,6 +39,16 @@ BOOST_AUTO_TEST_CASE(a_stream_takes_its_bytes_at_the_fast_end_of_the_bandwidth) 
     BOOST_TEST(report::forecast_sentence(out).starts_with("at least 40.7 us; group dispatch would limit it"));
 }
 
+BOOST_AUTO_TEST_CASE(a_profile_whose_cells_lacked_cores_is_no_lower_bound_and_the_page_says_so) {
+    auto limits = gpu();
+    const auto heading = [&] { return report::forecast_heading(counted(1, stream()), limits, {.width = 400}); };
+    BOOST_TEST(heading().find("Other processes") == std::string::npos);
+    limits.disturbed = 0.12;
+    BOOST_TEST(heading().find("Other processes had cores of 12 % of this profile's cells, so a launch may be faster "
+                              "than it says.") != std::string::npos,
+               heading());
+}
+
 BOOST_AUTO_TEST_CASE(no_time_is_needed_and_none_is_looked_at) {
     auto slow = counted(1e3, stream()), fast = counted(1e-9, stream());
     BOOST_TEST(explain::forecast(slow, gpu()).bounds.front().seconds ==

@@ -159,7 +159,7 @@ int forecast_files(const WhyOptions& asked) {
                 if (!begun && !(json && json->is_stdout())) {
                     model::Record of;
                     of.device.name = on.device.name;
-                    results() << report::forecast_heading(of, on.limits.utc, style);
+                    results() << report::forecast_heading(of, on.limits, style);
                 }
                 begun = true;
                 ok = forecast_one(cell, on, request.settings, counts, json, style) && ok;

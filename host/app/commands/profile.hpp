@@ -26,6 +26,8 @@ struct MeasuredProfile {
 /// Runs the probes that the budget of the invocation has room for.
 MeasuredProfile measure_profile(const ProfileOptions& invocation, Runner& runner, const model::Device& device);
 
+/// Part of the timed cells whose threads did not have the cores that they could use.
+double disturbed_part(const portrait::Profile& profile);
 void print_profile(std::ostream& out, const portrait::Profile& profile, const report::TableStyle& style);
 /// The same with every curve, indented.
 std::string profile_json(const portrait::Profile& profile);

@@ -86,6 +86,8 @@ model::Limits limits_of(const json& profile, const model::Device& device) {
     if (const auto list = profile.find("absent"); list != profile.end() && list->is_array())
         for (const auto& j : *list) absent.push_back(text_of(j, "id"));
     auto out = explain::limits_of(figures, absent, text_of(profile, "utc"), device);
+    if (const auto part = profile.find("disturbed"); part != profile.end() && part->is_number())
+        out.disturbed = part->get<double>();
     if (const auto curves = profile.find("curves"); curves != profile.end() && curves->is_array())
         out.scattered = scattered_of(*curves);
     return out;

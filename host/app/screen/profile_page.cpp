@@ -10,6 +10,7 @@
 #include "app/files/profile_file.hpp"
 #include "core/interval.hpp"
 #include "core/units.hpp"
+#include "model/rankable.hpp"
 #include "report/table/columns.hpp"
 
 namespace cllab::app {
@@ -68,6 +69,16 @@ ordered_json curve_json(const Conclusion& conclusion, const Curve& curve) {
 
 }  // namespace
 
+double disturbed_part(const Profile& profile) {
+    double timed = 0, disturbed = 0;
+    for (const auto& record : profile.records) {
+        if (!record.time) continue;
+        ++timed;
+        if (!model::had_its_cores(record)) ++disturbed;
+    }
+    return timed > 0 ? disturbed / timed : 0;
+}
+
 void print_profile(std::ostream& out, const Profile& profile, const report::TableStyle& style) {
     const auto& d = profile.device;
     const auto page = page_of(profile);
@@ -77,6 +88,9 @@ void print_profile(std::ostream& out, const Profile& profile, const report::Tabl
                                     format_seconds(profile.seconds), format_seconds(profile.budget_seconds),
                                     format_bytes(d.global_bytes)),
                         "", style.text_width());
+    if (const double part = disturbed_part(profile); part > 0)
+        out << report::wrap(format_significant(100 * part, 2) + " % of the cells lacked cores that other processes had",
+                            "", style.text_width());
     std::vector<report::Column> columns{{.title = "figure", .names = report::Names::by_itself},
                                         {.title = "value", .right = true},
                                         {.title = "interval", .keep = 70},
@@ -148,6 +162,7 @@ std::string profile_json(const Profile& profile) {
                      {"utc", profile.utc},
                      {"seconds", number(profile.seconds)},
                      {"budget_seconds", number(profile.budget_seconds)},
+                     {"disturbed", number(disturbed_part(profile))},
                      {"figures", figures},
                      {"absent", absent},
                      {"curves", curves}};

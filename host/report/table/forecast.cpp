@@ -31,10 +31,15 @@ std::vector<const Bound*> limiters(const Explanation& e) {
 
 }  // namespace
 
-std::string forecast_heading(const model::Record& record, const std::string& profile_utc, const TableStyle& style) {
-    return wrap_heading(record.device.name, ", by its profile of " + profile_utc, style.text_width(), style.colour) +
-           wrap("A forecast is a lower bound: by a profile of a quiet device, a launch takes that or longer.", "",
-                style.text_width());
+std::string forecast_heading(const model::Record& record, const model::Limits& limits, const TableStyle& style) {
+    const auto disturbed = limits.disturbed > 0
+                               ? " Other processes had cores of " + format_significant(100 * limits.disturbed, 2) +
+                                     " % of this profile's cells, so a launch may be faster than it says."
+                               : "";
+    return wrap_heading(record.device.name, ", by its profile of " + limits.utc, style.text_width(), style.colour) +
+           wrap("A forecast is a lower bound: by a profile of a quiet device, a launch takes that or longer." +
+                    disturbed,
+                "", style.text_width());
 }
 
 std::string forecast_sentence(const Explanation& e) {

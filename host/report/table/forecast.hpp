@@ -4,12 +4,13 @@
 #include <string>
 
 #include "model/explanation.hpp"
+#include "model/limits.hpp"
 #include "report/table/table.hpp"
 
 namespace cllab::report {
 
 /// Whose profile it is by, and that it is a lower bound.
-std::string forecast_heading(const model::Record& record, const std::string& profile_utc, const TableStyle& style);
+std::string forecast_heading(const model::Record& record, const model::Limits& limits, const TableStyle& style);
 
 /// "at least 33.3 us; memory bandwidth would limit it", for bounds that explain::forecast made.
 std::string forecast_sentence(const model::Explanation& forecast);
