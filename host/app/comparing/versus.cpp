@@ -180,8 +180,9 @@ model::Comparison compare_cells(Runner& runner, const run::Settings& settings, c
     return versus.comparison();
 }
 
-void print_pair(std::ostream& out, const Pair& pair, bool colour) {
-    if (pair.comparison) out << '\n' << wrapped_for(STDOUT_FILENO, report::comparison_text(*pair.comparison));
+namespace {
+
+void print_code_of(std::ostream& out, const Pair& pair, bool colour) {
     if (pair.left.status != model::Status::ok || pair.right.status != model::Status::ok) return;
     if (pair.left.dump.empty() || pair.right.dump.empty()) {
         out << "The code is compared only with dumps.\n";
@@ -189,7 +190,16 @@ void print_pair(std::ostream& out, const Pair& pair, bool colour) {
     }
     auto left = code_of(pair.left, ""), right = code_of(pair.right, "");
     if (pair.comparison) left.id = pair.comparison->left, right.id = pair.comparison->right;
-    out << '\n' << comparison_text(left, right, colour);
+    // Of the same code there is nothing to see; the verdict says that it is.
+    if (!pair.comparison || left.info.fingerprint.empty() || left.info.fingerprint != right.info.fingerprint)
+        out << '\n' << comparison_text(left, right, colour);
+}
+
+}  // namespace
+
+void print_pair(std::ostream& out, const Pair& pair, bool colour) {
+    print_code_of(out, pair, colour);
+    if (pair.comparison) out << '\n' << wrapped_for(STDOUT_FILENO, report::comparison_text(*pair.comparison));
 }
 
 }  // namespace cllab::app

@@ -70,7 +70,7 @@ struct Pair {
     std::optional<model::Comparison> comparison{};
 };
 
-/// The comparison in words, then the code of both sides where both were dumped.
+/// The code of both sides where both were dumped and it is not the same, then the comparison in words.
 void print_pair(std::ostream& out, const Pair& pair, bool colour);
 
 }  // namespace cllab::app

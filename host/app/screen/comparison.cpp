@@ -87,11 +87,15 @@ std::string diff_text(const Part& left, const Part& right, std::size_t left_widt
 std::string comparison_text(const CellCode& left, const CellCode& right, bool colour, unsigned columns) {
     const std::size_t width = std::max<std::size_t>(44, left.id.size());
     std::string out = "On " + printable(left.where) + "\n\n" + row("", left.id, right.id, width);
-    out += row("registers", number(left.info.registers), number(right.info.registers), width);
-    out += row("spills", number(left.info.spills), number(right.info.spills), width);
-    out += row("private bytes", number(left.info.private_bytes), number(right.info.private_bytes), width);
-    out += row("local bytes", number(left.info.local_bytes), number(right.info.local_bytes), width);
-    out += row("code bytes", number(left.info.code_bytes), number(right.info.code_bytes), width);
+    const auto add = [&](const char* name, std::optional<std::int64_t> model::CodeInfo::*what) {
+        if (left.info.*what || right.info.*what)
+            out += row(name, number(left.info.*what), number(right.info.*what), width);
+    };
+    add("registers", &model::CodeInfo::registers);
+    add("spills", &model::CodeInfo::spills);
+    add("private bytes", &model::CodeInfo::private_bytes);
+    add("local bytes", &model::CodeInfo::local_bytes);
+    add("code bytes", &model::CodeInfo::code_bytes);
     out += row("loops", std::to_string(left.counts.loops.size()), std::to_string(right.counts.loops.size()), width);
     if (left.counts.isa != right.counts.isa || left.counts.code.instructions.empty() ||
         right.counts.code.instructions.empty())
