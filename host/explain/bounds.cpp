@@ -322,7 +322,8 @@ Explanation bounds_of(const Record& record, const Limits& limits, Capacity capac
     sort();
     if (!simulated && !(are_counted(record) && nobody_declared(record))) return out;
     keep_largest(out.bounds);
-    if (is_gpu(record)) keep_the_cause(out.bounds, record);
+    // A forecast, which has no time, shows both: one of them may be sure.
+    if (is_gpu(record) && record.time->median > 0) keep_the_cause(out.bounds, record);
     sort();
     return out;
 }

@@ -4,7 +4,6 @@
 #include <string_view>
 #include <vector>
 
-#include "core/units.hpp"
 #include "explain/amounts.hpp"
 
 namespace cllab::explain {
@@ -48,21 +47,21 @@ double seconds_of_launch(const std::vector<Bound>& bounds) {
     return launch == bounds.end() ? 0 : launch->seconds;
 }
 
-std::string how_it_waits(const model::Wait& wait) {
-    return format_significant(100 * wait.share, 2) + " % of the waiting of its warps is for " + wait.what +
-           ", counted by ncu";
+const Reason& reason_of(const model::Wait& wait) {
+    return *std::ranges::find_if(
+        reasons(), [&](const Reason& r) { return std::ranges::count(r.stalls, wait.stall, &Stall::name) > 0; });
 }
 
 /// The limiter that the wait is. What there is most of may be slower here than in the profile's probes: atomics that
 /// are no rate that was tried are what its warps wait for all the same.
 std::optional<Bound> wait_as_limiter(const model::Explanation& e, double seconds) {
-    const auto& reason = reasons()[e.wait->reason];
+    const auto& reason = reason_of(*e.wait);
     const auto most = std::ranges::find_if(e.bounds, [](const auto& b) { return b.id != "launch"; });
     const bool adds = most != e.bounds.end() && most->id == "atomics" && std::ranges::count(reason.bounds, most->id);
-    const auto& stall = reason.stalls[e.wait->stall];
+    const auto& stall = *std::ranges::find(reason.stalls, e.wait->stall, &Stall::name);
     const std::string id = adds ? most->id : stall.id, name = adds ? most->name : stall.limiter;
     if (id.empty()) return std::nullopt;
-    return Bound{id, name, name, seconds, 0, seconds, how_it_waits(*e.wait), ""};
+    return Bound{id, name, name, seconds, 0, seconds, "what its warps wait for, counted by ncu", ""};
 }
 
 }  // namespace
@@ -84,15 +83,14 @@ std::optional<model::Wait> longest_wait(const model::Record& record) {
     all -= time_in("selected") + time_in("not_selected");
     model::Wait out;
     double most = 0;
-    for (std::size_t i = 0; i < reasons().size(); ++i) {
-        double sum = 0, longest = 0;
-        std::size_t stall = 0;
-        for (std::size_t k = 0; k < reasons()[i].stalls.size(); ++k) {
-            const double time = time_in(reasons()[i].stalls[k].name);
-            if (time > longest) longest = time, stall = k;
-            sum += time;
+    for (const auto& reason : reasons()) {
+        double sum = 0;
+        const Stall* longest = &reason.stalls.front();
+        for (const auto& stall : reason.stalls) {
+            sum += time_in(stall.name);
+            if (time_in(stall.name) > time_in(longest->name)) longest = &stall;
         }
-        if (sum > most) most = sum, out = {i, stall, reasons()[i].what, sum / all};
+        if (sum > most) most = sum, out = {std::string(longest->name), reason.what, sum / all};
     }
     constexpr double mostly = 0.5;
     return most > 0 && out.share >= mostly ? std::optional(out) : std::nullopt;
@@ -105,7 +103,7 @@ void name_by_wait(const model::Record& record, model::Explanation& out) {
     constexpr double busy = 0.6;
     const double launch = seconds_of_launch(out.bounds), inside = std::max(0.0, record.time->median - launch);
     const auto is_busy = [&](const Bound& b) { return b.seconds >= std::max(busy * inside, launch); };
-    const auto& of_reason = reasons()[out.wait->reason].bounds;
+    const auto& of_reason = reason_of(*out.wait).bounds;
     auto limiter = std::ranges::find_if(
         out.bounds, [&](const Bound& b) { return is_busy(b) && std::ranges::count(of_reason, b.id) > 0; });
     if (limiter == out.bounds.end()) {

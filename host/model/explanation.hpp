@@ -48,9 +48,9 @@ struct ClaimTest {
 
 /// What most of the waiting of a launch's warps was for, by a profiler.
 struct Wait {
-    std::size_t reason = 0, stall = 0;  ///< their places in explain/stalls.cpp
-    std::string what;                   ///< "global memory"
-    double share = 0;                   ///< of all waiting
+    std::string stall;  ///< the profiler's name of the longest part of it: "long_scoreboard"
+    std::string what;   ///< "global memory"
+    double share = 0;   ///< of all waiting
 };
 
 /// A peak of the profile that was measured again because a cell cast doubt on it.

@@ -153,14 +153,12 @@ std::vector<Part> multiply_adds(const Device& device) {
 
 std::vector<Part> functions() {
     // The chain without a call is taken off a latency; a rate is told as it is, and the chain's own is too small to be
-    // measured.
-    // Kernels of others call pow and rsqrt as often as these.
+    // measured. Kernels of others call pow and rsqrt too.
     const model::Settings calls{{"function", "divide,sqrt,exp,log,sin"}},
         more_calls{{"function", "divide,sqrt,rsqrt,exp,log,sin,pow"}},
         with_none{{"function", "identity,divide,sqrt,exp,log,sin"}};
-    return {{"math_latency", with_none},        {"math_rate", more_calls},
-            {"math_latency_native", with_none}, {"math_rate_native", calls},
-            {"math_latency_double", with_none}, {"math_rate_double", calls}};
+    return {{"math_latency", with_none}, {"math_rate", more_calls},          {"math_latency_native", with_none},
+            {"math_rate_native", calls}, {"math_latency_double", with_none}, {"math_rate_double", calls}};
 }
 
 }  // namespace

@@ -75,10 +75,12 @@ class CommandLine(LabTest):
         self.assertEqual(self.lab("help", "--help"), self.lab("--help"))
 
     def test_an_option_of_another_tool_is_answered_with_what_is_here_instead(self):
-        for option, instead in (("-n", "--max-time"), ("--runs", "--max-time"), ("--warmup", "steady"), ("-v", "--columns all"),
+        for option, instead in (("-n", "--max-time"), ("--runs", "--max-time"), ("--warmup", "warmed up"), ("-v", "--columns all"),
                                 ("-q", "--json FILE"), ("--list", "cllab list"), ("-o", "--csv FILE"), ("--platform", "--device")):
             said = self.lab("run", "muladd_fma", option, status=2)[1]
             self.assertRegex(said, rf"option '{option}' is unknown to `cllab run`: .*{instead}")
+        # What the command has not got is not offered.
+        self.assertNotIn("--max-time", self.lab("list", "-n", status=2)[1])
 
     def test_describe_of_a_variant_leaves_out_what_is_of_others(self):
         page = self.lab("describe", "gemm_naive")[0]
@@ -161,13 +163,17 @@ class CommandLine(LabTest):
         text = (SOURCE / "cl" / "pitch.cl").read_text()
         cl = self.kernels(pitch="#ifdef PITCH_SHORT8\n#undef PITCH_SHORT8\n#define PITCH_VLOAD8\n#define pitch_vload8 pitch_short8\n"
                                 "#endif\n" + text)
-        out, comparison = self.compared("0.01", "--cl-dir", cl, "--no-dumps", "--axis", "layout=rows")
+        out, comparison = self.compared("0.01", "--cl-dir", cl, "--axis", "layout=rows")
         self.assertEqual(comparison["verdict"], "same code")
+        self.assertNotRegex(out, r"(?m)^ *instructions +\d")
         self.assertIn("pitch_short8 against pitch_vload8: same code, so there is no winner; ", words(out))
 
     @against_noise
     def test_two_variants_are_compared_over_arrangements_and_by_their_loops(self):
         out, comparison = self.compared("20")
+        # The verdict is below the code, which has no line where neither side says anything.
+        self.assertGreater(out.index("pitch_short8 against pitch_vload8: "), re.search(r"(?m)^ *instructions +\d", out).start())
+        self.assertNotRegex(out, r"(?m)^ *(registers|spills|private bytes|local bytes|code bytes) +- +-$")
         arrangements = comparison["arrangements"]
         self.assertGreaterEqual(len(arrangements), 8)
         self.assertEqual(len({a["seed"] for a in arrangements}), len(arrangements))

@@ -98,16 +98,6 @@ BOOST_AUTO_TEST_CASE(models_are_a_range_beside_the_bounds_and_name_nothing) {
     BOOST_TEST(json["modelled"]["ports"]["high"] == 1e-3);
 }
 
-BOOST_AUTO_TEST_CASE(a_time_between_few_cycles_of_issue_and_many_of_dependencies_is_said_to_wait_for_itself) {
-    const auto waits = [](double ports, double cycles) {
-        return said(modelled({{"znver3", ports, cycles}}), with_clock()).find("its instructions wait for each other") !=
-               std::string::npos;
-    };
-    BOOST_TEST(waits(0.5, 3));
-    BOOST_TEST(!waits(1.5, 3));    // 75 % of the time by issue alone
-    BOOST_TEST(!waits(0.5, 1.2));  // 60 % with all its dependencies
-}
-
 BOOST_AUTO_TEST_CASE(models_say_of_counted_kernels_too_what_a_block_takes_that_computes_what_was_counted) {
     auto counts = launch(1000);
     compute(counts, Operation::float_fma, 10);

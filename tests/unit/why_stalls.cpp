@@ -32,7 +32,7 @@ BOOST_AUTO_TEST_CASE(warps_that_mostly_wait_for_loads_while_nothing_is_busy_are_
     BOOST_REQUIRE(e.limiter());
     BOOST_TEST(e.limiter()->id == "latency");
     BOOST_TEST(e.limiter()->seconds == 0.8 * 95e-6, is_close);
-    BOOST_TEST(e.limiter()->how == "80 % of the waiting of its warps is for global memory, counted by ncu");
+    BOOST_TEST(e.limiter()->how == "what its warps wait for, counted by ncu");
     BOOST_TEST(report::explanation_text(r, e, {.width = 120})
                    .find("\n  waits: 80 % of the waiting of its warps is for global memory, counted by ncu\n") !=
                std::string::npos);

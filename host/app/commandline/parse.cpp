@@ -22,19 +22,26 @@ namespace {
 
 namespace po = boost::program_options;
 
-/// What one types who comes from another tool, and what there is here in its place.
-std::string habit(const std::string& option) {
-    static const std::pair<Strings, const char*> all[]{
+/// What one types who comes from another tool, and what the command has in its place; empty where it has nothing.
+std::string habit(const std::string& option, const std::vector<Row>& options) {
+    struct Habit {
+        Strings words;
+        const char *needs, *instead;
+    };
+    static const Habit all[]{
         {{"-n", "-r", "--runs", "--repeat", "--repetitions", "--iterations", "--samples"},
+         "max-time",
          "sampling stops when the time is known; --max-time SECONDS caps it"},
-        {{"-w", "--warmup", "--warm-up"}, "a kernel is launched until its time is steady before it is sampled"},
-        {{"-v", "--verbose"}, "--columns all shows every column, --timings where the tool's own time goes"},
-        {{"-q", "--quiet", "--silent"}, "--json FILE writes records, and the page is standard output alone"},
-        {{"-l", "--list"}, "`cllab list` has the kernels, `cllab devices` the devices"},
-        {{"-o", "--out", "--output-file"}, "--json FILE, --csv FILE and --html FILE write records"},
-        {{"-p", "--platform"}, "--device PLATFORM:DEVICE selects both, as `cllab devices` numbers them"}};
-    for (const auto& [words, instead] : all)
-        if (std::ranges::find(words, option) != words.end()) return instead;
+        {{"-w", "--warmup", "--warm-up"}, "max-time", "each kernel is warmed up before it is sampled"},
+        {{"-v", "--verbose"}, "columns", "--columns all shows every column"},
+        {{"-q", "--quiet", "--silent"}, "json", "--json FILE writes the results for programs"},
+        {{"-l", "--list"}, "", "`cllab list` has the kernels, `cllab devices` the devices"},
+        {{"-o", "--out", "--output-file"}, "csv", "--json FILE, --csv FILE and --html FILE write records"},
+        {{"-p", "--platform"}, "device", "--device PLATFORM:DEVICE selects both, as `cllab devices` numbers them"}};
+    for (const auto& [words, needs, instead] : all)
+        if (std::ranges::count(words, option) > 0 &&
+            (!*needs || std::ranges::any_of(options, [&](const Row& row) { return row.long_name() == needs; })))
+            return instead;
     return "";
 }
 
@@ -44,7 +51,7 @@ std::string explain(const Manual& manual, const std::vector<Row>& options, const
     if (const auto* unknown = dynamic_cast<const po::unknown_option*>(&e)) {
         Strings known{"--help"};
         for (const auto& row : options) known.push_back("--" + row.long_name());
-        const auto name = unknown->get_option_name(), instead = habit(name);
+        const auto name = unknown->get_option_name(), instead = habit(name, options);
         out = "option '" + name + "' is unknown to `cllab " + manual.name + "`" +
               (instead.empty() ? or_did_you_mean(name, known) : ": " + instead);
     }

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "app/choose/request.hpp"
-#include "app/commands/isa_code.hpp"
+#include "app/code/isa_code.hpp"
 #include "app/files/outputs.hpp"
 #include "app/processes/runner.hpp"
 #include "app/screen/say.hpp"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "app/commands/isa_code.hpp"
+#include "app/code/isa_code.hpp"
 #include "model/result.hpp"
 
 namespace cllab::app {

@@ -9,7 +9,7 @@
 #include <sstream>
 #include <utility>
 
-#include "app/commands/isa_code.hpp"
+#include "app/code/isa_code.hpp"
 #include "app/screen/html_page.hpp"
 #include "core/error.hpp"
 #include "core/reading.hpp"

@@ -128,19 +128,6 @@ std::string explanation_heading(const model::Record& record, const std::string& 
                         style.text_width(), style.colour);
 }
 
-namespace {
-
-/// Where a model of the processor needs little of the time for the instructions and most of it, or more, for one pass
-/// behind the other: what lies between is how far passes overlap, and that is a matter of dependencies.
-std::string dependencies_sentence(const Explanation& e, const model::Timing& time) {
-    constexpr double little = 0.5, most = 0.8;
-    if (!e.modelled || e.modelled->ports_high > little * time.median || e.modelled->cycles_low < most * time.median)
-        return "";
-    return "; by llvm-mca its instructions wait for each other";
-}
-
-}  // namespace
-
 std::string limit_sentence(const Explanation& e, const model::Timing& time) {
     if (e.bounds.empty()) return "not explained: no bound is known";
     const auto& first = e.bounds.front();
@@ -173,7 +160,7 @@ std::string limit_sentence(const Explanation& e, const model::Timing& time) {
         case Limit::unexplained:
             break;
     }
-    return "not explained: " + whole_percent(1 - explained(e, time)) + dependencies_sentence(e, time);
+    return "not explained: " + whole_percent(1 - explained(e, time));
 }
 
 std::string explanation_text(const model::Record& record, const Explanation& e, const TableStyle& style) {

@@ -1,4 +1,4 @@
-#include "app/commands/isa_failures.hpp"
+#include "app/code/isa_failures.hpp"
 
 #include <fmt/format.h>
 

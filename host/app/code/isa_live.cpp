@@ -1,4 +1,4 @@
-#include "app/commands/isa_live.hpp"
+#include "app/code/isa_live.hpp"
 
 #include <fmt/format.h>
 

@@ -4,7 +4,7 @@
 #include <mutex>
 
 #include "app/choose/request.hpp"
-#include "app/commands/isa_code.hpp"
+#include "app/code/isa_code.hpp"
 #include "core/kernel_text.hpp"
 #include "core/parallel.hpp"
 #include "core/text.hpp"

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "app/commands/isa_code.hpp"
+#include "app/code/isa_code.hpp"
 
 namespace cllab::app {
 

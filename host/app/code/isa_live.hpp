@@ -5,7 +5,7 @@
 #include <map>
 #include <string>
 
-#include "app/commands/isa_code.hpp"
+#include "app/code/isa_code.hpp"
 
 namespace cllab::app {
 

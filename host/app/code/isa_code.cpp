@@ -1,4 +1,4 @@
-#include "app/commands/isa_code.hpp"
+#include "app/code/isa_code.hpp"
 
 #include <algorithm>
 #include <span>
