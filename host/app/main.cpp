@@ -15,6 +15,7 @@
 #include "app/screen/streams.hpp"
 #include "device/driver_settings.hpp"
 #include "inspect/cuda/cuda_launch.hpp"
+#include "inspect/tools/comgr.hpp"
 #include "run/executor.hpp"
 
 namespace {
@@ -35,6 +36,8 @@ int launch_through_cuda(const char* folder, const char* timed) {
 int main(int argc, char** argv) {
     // What `cllab ncu` starts, by itself and under the profiler: no OpenCL, and a standard output of its own.
     if (argc == 4 && std::strcmp(argv[1], "cuda-launch") == 0) return launch_through_cuda(argv[2], argv[3]);
+    // What `cllab isa` starts, for a compiler that may crash or take for ever.
+    if (argc == 4 && std::strcmp(argv[1], "comgr-compile") == 0) return cllab::inspect::comgr_main(argv[2], argv[3]);
     try {
 #ifdef __GLIBC__
         // Images and references come and go with each verification: kept by the heap, their pages are not taken from

@@ -2,26 +2,15 @@
 
 #include <algorithm>
 
-#include "core/error.hpp"
+#include "core/text.hpp"
 #include "inspect/code/code.hpp"
 #include "inspect/tools/tool.hpp"
 
 #ifdef CLLAB_COMGR_HEADER
 #include <dlfcn.h>
-#include <fcntl.h>
-#include <signal.h>
-#ifdef __linux__
-#include <sys/prctl.h>
-#endif
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <mutex>
-#include <optional>
-#include <thread>
 
 #include CLLAB_COMGR_HEADER
 #endif
@@ -39,6 +28,7 @@ ComgrOutput comgr_compile(const std::string&, const std::vector<std::string>&, c
                           std::chrono::milliseconds) {
     return {false, {}, comgr_missing()};
 }
+int comgr_main(const std::filesystem::path&, const std::string&) { return 1; }
 ComgrOutput comgr_disassemble(ByteSpan, const std::string&) { return {false, {}, comgr_missing()}; }
 
 #else
@@ -46,23 +36,25 @@ ComgrOutput comgr_disassemble(ByteSpan, const std::string&) { return {false, {},
 namespace {
 
 // Every function used, once: the list makes the table of pointers and the code that fills it.
-#define CLLAB_COMGR_FUNCTIONS(X)                                                                         \
-    X(get_version)                                                                                       \
-    X(status_string)                                                                                     \
-    X(get_isa_count)                                                                                     \
-    X(get_isa_name)                                                                                      \
-    X(create_data)                                                                                       \
-    X(release_data)                                                                                      \
-    X(set_data)                                                                                          \
-    X(set_data_name)                                                                                     \
-    X(get_data)                                                                                          \
-    X(create_data_set)                                                                                   \
-    X(destroy_data_set)                                                                                  \
-    X(data_set_add)                                                                                      \
-    X(action_data_count)                                                                                 \
-    X(action_data_get_data)                                                                              \
-    X(create_action_info) X(destroy_action_info) X(action_info_set_isa_name) X(action_info_set_language) \
-        X(action_info_set_option_list) X(action_info_set_logging) X(do_action)
+#define CLLAB_COMGR_FUNCTIONS(X)                                                                                      \
+    X(get_version)                                                                                                    \
+    X(status_string)                                                                                                  \
+    X(get_isa_count)                                                                                                  \
+    X(get_isa_name)                                                                                                   \
+    X(create_data)                                                                                                    \
+    X(release_data)                                                                                                   \
+    X(set_data)                                                                                                       \
+    X(set_data_name)                                                                                                  \
+    X(get_data)                                                                                                       \
+    X(create_data_set)                                                                                                \
+    X(destroy_data_set)                                                                                               \
+    X(data_set_add)                                                                                                   \
+    X(action_data_count)                                                                                              \
+    X(action_data_get_data)                                                                                           \
+    X(create_action_info)                                                                                             \
+    X(destroy_action_info)                                                                                            \
+    X(action_info_set_isa_name) X(action_info_set_language) X(action_info_set_option_list) X(action_info_set_logging) \
+        X(do_action)
 
 struct Library {
 #define CLLAB_MEMBER(name) decltype(&::amd_comgr_##name) name = nullptr;
@@ -223,55 +215,8 @@ ComgrOutput with_action(const std::string& processor, Work work) {
     return out;
 }
 
-/// Waits for the child, and ends it at the limit; its status as waitpid has it, or nothing then.
-std::optional<int> await(pid_t child, std::chrono::milliseconds limit) {
-    const auto end = std::chrono::steady_clock::now() + limit;
-    int status = 0;
-    for (;;) {
-        const auto done = ::waitpid(child, &status, WNOHANG);
-        if (done == child || (done < 0 && errno != EINTR)) return status;
-        if (std::chrono::steady_clock::now() >= end) break;
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    }
-    ::kill(child, SIGKILL);
-    ::waitpid(child, &status, 0);
-    return std::nullopt;
-}
-
-/// As with_action, in a copy of this process, which hands its output over in files.
-template <typename Work>
-ComgrOutput apart(std::chrono::milliseconds limit, const std::string& processor, Work work) {
-    const TempFolder folder;
-    const auto bytes = folder.path() / "bytes", log = folder.path() / "log", errors = folder.path() / "errors";
-    // A thread that is in the library when the process is copied would hold the copy's locks for ever.
-    std::unique_lock lock(one_at_a_time);
-    const pid_t child = ::fork();
-    if (child != 0) lock.unlock();
-    if (child == 0) {
-#ifdef __linux__
-        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-#endif
-        const int shown = ::open(errors.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-        for (const int stream : {1, 2}) ::dup2(shown, stream);
-        ::setenv("TMPDIR", folder.path().c_str(), 1);  // what the library leaves there when it is ended
-        try {
-            const auto out = with_action(processor, work);
-            write_file(bytes, as_bytes(out.bytes));
-            write_file(log, as_bytes(out.log));
-            ::_exit(out.ok ? 0 : 1);
-        } catch (...) {
-            ::_exit(1);
-        }
-    }
-    if (child < 0) throw Error(Blame::environment, std::string("no process can be started: ") + std::strerror(errno));
-    const auto status = await(child, limit);
-    ComgrOutput out{status == 0, read_file(bytes).value_or(""), read_file(log).value_or("")};
-    if (!status)
-        out.log = "amd_comgr did not end within its time limit\n";
-    else if (!WIFEXITED(*status) || !std::filesystem::exists(log))
-        out.log = without_temporary_folder(read_file(errors).value_or("")) + "amd_comgr ended its process\n";
-    return out;
-}
+// What both processes know of the folder.
+constexpr const char *source_file = "source.cl", *options_file = "options", *code_file = "code", *log_file = "log";
 
 }  // namespace
 
@@ -294,29 +239,47 @@ std::vector<std::string> comgr_processors() {
 ComgrOutput comgr_compile(const std::string& source, const std::vector<std::string>& options,
                           const std::string& processor, std::chrono::milliseconds limit) {
     if (const auto missing = comgr_missing(); !missing.empty()) return {false, {}, missing};
+    const TempFolder folder;
+    folder.write(source_file, as_bytes(source));
+    folder.write(options_file, as_bytes(join(options, std::string(1, '\0'))));
     // The library's LLVM ends the process over some texts, and nothing ends it when it takes too long.
-    return apart(limit, processor, [&](Action& action, ComgrOutput& out) {
+    const auto ran = run_tool(std::filesystem::read_symlink("/proc/self/exe"),
+                              {"comgr-compile", folder.path().string(), processor}, limit);
+    const auto log = read_file(folder.path() / log_file);
+    if (ran.timed_out) return {false, {}, "amd_comgr did not end within its time limit\n"};
+    if (!log) return {false, {}, without_temporary_folder(ran.err) + "amd_comgr ended its process\n"};
+    return {ran.ok(), read_file(folder.path() / code_file).value_or(""), *log};
+}
+
+int comgr_main(const std::filesystem::path& folder, const std::string& processor) {
+    ::setenv("TMPDIR", folder.c_str(), 1);  // what the library leaves there when it is ended goes with the folder
+    const auto out = with_action(processor, [&](Action& action, ComgrOutput& made) {
         // The language says the version; a second -cl-std would contradict the precompiled header.
         bool version2 = false, optimised = true;
         std::vector<std::string> rest;
-        for (const auto& option : options) {
+        const auto options = read_file(folder / options_file).value_or("");
+        for (const auto& option : split(options, '\0')) {
             version2 = version2 || option.starts_with("-cl-std=CL2") || option.starts_with("-cl-std=CL3");
             optimised = optimised && option != "-cl-opt-disable";
-            if (!option.starts_with("-cl-std=")) rest.push_back(option);
+            if (!option.empty() && !option.starts_with("-cl-std=")) rest.emplace_back(option);
         }
         // AMD's runtime optimises unless it is told not to; the library alone does not.
         if (optimised) rest.insert(rest.begin(), "-O3");
         action.language(version2);
         action.options(rest);
         DataSet text, with_headers, bitcode, relocatable, executable;
-        text.add(AMD_COMGR_DATA_KIND_SOURCE, as_bytes(source), "kernel.cl");
-        action.run(AMD_COMGR_ACTION_ADD_PRECOMPILED_HEADERS, text, with_headers, out.log, "adding the OpenCL header");
-        action.run(AMD_COMGR_ACTION_COMPILE_SOURCE_WITH_DEVICE_LIBS_TO_BC, with_headers, bitcode, out.log, "compiling");
-        action.run(AMD_COMGR_ACTION_CODEGEN_BC_TO_RELOCATABLE, bitcode, relocatable, out.log, "generating code");
+        text.add(AMD_COMGR_DATA_KIND_SOURCE, as_bytes(read_file(folder / source_file).value_or("")), "kernel.cl");
+        action.run(AMD_COMGR_ACTION_ADD_PRECOMPILED_HEADERS, text, with_headers, made.log, "adding the OpenCL header");
+        action.run(AMD_COMGR_ACTION_COMPILE_SOURCE_WITH_DEVICE_LIBS_TO_BC, with_headers, bitcode, made.log,
+                   "compiling");
+        action.run(AMD_COMGR_ACTION_CODEGEN_BC_TO_RELOCATABLE, bitcode, relocatable, made.log, "generating code");
         action.options({});  // the linker takes none of the compiler's
-        action.run(AMD_COMGR_ACTION_LINK_RELOCATABLE_TO_EXECUTABLE, relocatable, executable, out.log, "linking");
-        out.bytes = executable.content(AMD_COMGR_DATA_KIND_EXECUTABLE);
+        action.run(AMD_COMGR_ACTION_LINK_RELOCATABLE_TO_EXECUTABLE, relocatable, executable, made.log, "linking");
+        made.bytes = executable.content(AMD_COMGR_DATA_KIND_EXECUTABLE);
     });
+    write_file(folder / code_file, as_bytes(out.bytes));
+    write_file(folder / log_file, as_bytes(out.log));
+    return out.ok ? 0 : 1;
 }
 
 ComgrOutput comgr_disassemble(ByteSpan code_object, const std::string& processor) {

@@ -1,9 +1,10 @@
 // AMD's code object manager, the library inside AMD's own OpenCL runtime: compiles OpenCL C to GCN code objects and
-// disassembles them, in this process, with no GPU. Loaded when first used: it brings all of LLVM with it, which every
+// disassembles them, with no GPU. Loaded when first used: it brings all of LLVM with it, which every
 // other command would pay for at its start.
 #pragma once
 
 #include <chrono>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -23,10 +24,14 @@ std::string comgr_missing();
 /// "gfx900", "gfx90a" … as the library lists them; empty without the library.
 std::vector<std::string> comgr_processors();
 
-/// OpenCL C to a linked code object, in a process of its own, which is ended at the limit. `options` as for
+/// OpenCL C to a linked code object, by this program as `comgr-compile`, which is ended at the limit. `options` as for
 /// clBuildProgram. Throws Error(environment) when the folder for temporary files cannot be written.
 ComgrOutput comgr_compile(const std::string& source, const std::vector<std::string>& options,
                           const std::string& processor, std::chrono::milliseconds limit);
+
+/// The process that comgr_compile starts: compiles what is in the folder, leaves code and log there, and gives its exit
+/// status.
+int comgr_main(const std::filesystem::path& folder, const std::string& processor);
 
 /// Text in the manner of llvm-objdump, with addresses and encodings.
 ComgrOutput comgr_disassemble(ByteSpan code_object, const std::string& processor);
