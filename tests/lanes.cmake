@@ -44,6 +44,7 @@ if(Python3_Interpreter_FOUND)
   cllab_script(cli_count_ends LABEL cli SCRIPT cli/test_count_ends.py)
   cllab_script(cli_why LABEL cli SCRIPT cli/test_why.py)
   cllab_script(cli_forecast LABEL cli SCRIPT cli/test_forecast.py)
+  cllab_script(cli_python LABEL cli SCRIPT cli/test_python.py)
   cllab_script(cli_regress LABEL cli SCRIPT cli/test_regress.py)
   # tools/test -L speed: times that mean something only while nothing else runs.
   cllab_script(native_speed LABEL speed SCRIPT peer/native_speed.py)

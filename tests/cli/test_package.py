@@ -53,6 +53,8 @@ class Package(LabTest):
         self.assertIn("ok", out)
         file = root / "usr/share/doc/cllab/examples" / "cllab_check.py"
         self.assertEqual(file.read_bytes(), (SOURCE / "tools" / "reframe" / "cllab_check.py").read_bytes())
+        module = root / "usr" / "share" / "cllab" / "python" / "cllab.py"
+        self.assertEqual(module.read_bytes(), (SOURCE / "tools" / "python" / "cllab.py").read_bytes())
         out, _ = self.lab("--version", program=program)
         self.assertRegex(out, r"\Acllab \d+\.\d+\.\d+ \(commit [0-9a-f]{12}\)\n\Z")
         manual = root / "usr" / "share" / "man" / "man1"

@@ -10,7 +10,9 @@ install(FILES tools/record.schema.json tools/counts.schema.json DESTINATION ${CM
 install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES tests/device/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME devices.md)
 install(DIRECTORY tests/kernels/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples FILES_MATCHING PATTERN "*.cl")
-install(FILES tools/reframe/cllab_check.py DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+# Among Python's own packages it would make Debian's depend on Python.
+install(FILES tools/python/cllab.py DESTINATION ${CMAKE_INSTALL_DATADIR}/cllab/python)
+install(FILES tools/reframe/cllab_check.py tools/python/test_saxpy.py DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 install(FILES tools/completions/cllab.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME cllab)
 install(FILES tools/completions/_cllab DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
 install(FILES tools/completions/cllab.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
@@ -32,7 +34,7 @@ set(CPACK_DEBIAN_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # A device to run on, and the disassembler of its code.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "pocl-opencl-icd | opencl-icd, binutils")
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libamd-comgr2, llvm, oclgrind, cllab-count, spirv-tools")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libamd-comgr2, llvm, oclgrind, cllab-count, spirv-tools, python3-numpy")
 set(CPACK_STRIP_FILES ON)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
