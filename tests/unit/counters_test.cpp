@@ -1,5 +1,5 @@
 // Hardware counters: what ncu prints is read, and a launch through a CUDA driver is written, carried out and checked.
-#include "report/table/counters.hpp"
+#include "report/records/json.hpp"
 
 #include <dlfcn.h>
 
