@@ -22,8 +22,7 @@ std::string beside(const std::string& name, std::size_t room, const std::string&
 }
 
 /// The whole grammar of kernel files on one page.
-std::string kernel_file_page() {
-    return R"(Your own kernel
+constexpr const char* kernel_file_page = R"(Your own kernel
 
   cllab run my.cl                           each kernel of the file is a variant
   cllab run my.cl:kernel                    one of them
@@ -85,7 +84,6 @@ What a result is checked by, from the surest to the least; the table and the rec
   agreement of N   N variants or kernels with different code leave the same, for two inputs
   only itself      every launch leaves the same; nothing says that it is right
 )";
-}
 
 std::string axes_page() {
     return R"(Axes: what a kernel is run with
@@ -238,7 +236,7 @@ std::string terms_page() {
 
 const std::vector<Topic>& topics() {
     static const std::vector<Topic> all{
-        {"kernel-file", "your own kernels: the whole grammar", kernel_file_page},
+        {"kernel-file", "your own kernels: the whole grammar", [] { return std::string(kernel_file_page); }},
         {"axes", "what a kernel is run with, and ranges of it", axes_page},
         {"devices", "how to select one, and whether its timer is trusted", devices_page},
         {"columns", "what each column of the table means", columns_page},
