@@ -4,7 +4,9 @@
 #include <cmath>
 #include <limits>
 #include <queue>
+#include <tuple>
 
+#include "core/grouped.hpp"
 #include "core/stats.hpp"
 
 namespace cllab::compare {
@@ -109,6 +111,32 @@ std::vector<model::Level> levels(std::span<const double> logs, double least) {
         starts.erase(starts.begin() + static_cast<std::ptrdiff_t>(closest));
     }
     for (auto& level : out) level.provisional = level.first > 0 && level.first + least_points >= n;
+    return out;
+}
+
+std::vector<model::History> histories(const std::vector<model::Record>& records) {
+    const auto timed = model::rows_of(records, [](const auto& r) { return r.time && r.time->median > 0; });
+    const auto key_of = [](const model::Record* r) {
+        return std::tuple(r->id, r->point, r->device.platform, r->device.name, r->device.identity, r->host.name,
+                          r->time->cache, r->launch, r->build.options);
+    };
+    std::vector<model::History> out;
+    for (auto& own : grouped(timed, key_of)) {
+        std::ranges::stable_sort(own, {}, &model::Record::utc);
+        constexpr std::size_t most = 5000;
+        if (own.size() > most) own.erase(own.begin(), own.end() - most);
+        auto& history = out.emplace_back();
+        history.id = own.front()->id;
+        history.point = own.front()->point;
+        history.device = own.front()->device;
+        std::vector<double> logs;
+        for (const auto* r : own) {
+            history.points.push_back(
+                {r->utc, r->run.label, r->run.id, r->time->median, static_cast<std::size_t>(r - records.data())});
+            logs.push_back(std::log(r->time->median));
+        }
+        history.levels = levels(logs);
+    }
     return out;
 }
 

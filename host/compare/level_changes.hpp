@@ -9,11 +9,11 @@
 // level hardly touches.
 #pragma once
 
-#include <cstddef>
 #include <span>
 #include <vector>
 
 #include "model/history.hpp"
+#include "model/result.hpp"
 
 namespace cllab::compare {
 
@@ -21,5 +21,8 @@ namespace cllab::compare {
 /// `least` (a log ratio); the first begins at 0. A level that begins within the last three points is provisional. At
 /// most 5000 points.
 std::vector<model::Level> levels(std::span<const double> logs, double least = 0.01);
+
+/// The timed records of each cell on each device under any driver, by time, and where their level changed.
+std::vector<model::History> histories(const std::vector<model::Record>& records);
 
 }  // namespace cllab::compare

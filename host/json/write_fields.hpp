@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cmath>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
-#include <map>
 
+#include "core/grouped.hpp"
 #include "core/mode.hpp"
 #include "core/units.hpp"
 #include "model/registry.hpp"
@@ -90,24 +89,20 @@ Point without(const Record& record, const Axis* axis) {
     return out;
 }
 
-using CurveKey = std::pair<std::string, std::vector<std::pair<std::string, std::string>>>;
-
-std::vector<Curve> curves_of(const Experiment& experiment, const Rows& records) {
-    std::vector<Curve> out;
-    std::map<CurveKey, std::size_t> known;
-    for (const auto* row : records) {
-        const auto& record = *row;
-        if (record.family != experiment.family || record.status != Status::ok || !record.time) continue;
-        const auto* axis = swept_axis(experiment, record.variant);
-        const auto fixed = without(record, axis);
-        const auto [at, is_new] = known.emplace(CurveKey{record.variant, fixed.values()}, out.size());
-        if (is_new) out.push_back(Curve{record.variant, fixed, {}});
-        out[at->second].samples.push_back(sample_of(record, position(axis, record)));
+void add_curves(Conclusion& out, const Rows& records) {
+    const auto& experiment = *out.experiment;
+    auto own = records;
+    std::erase_if(own, [&](const Record* r) { return r->family != experiment.family || !r->time; });
+    const auto fixed = [&](const Record* r) { return without(*r, swept_axis(experiment, r->variant)); };
+    for (auto& points : grouped(own, [&](const Record* r) { return std::pair(r->variant, fixed(r).values()); })) {
+        const auto& first = *points.front();
+        const auto* axis = swept_axis(experiment, first.variant);
+        const auto place = [axis](const Record* r) { return position(axis, *r); };
+        std::ranges::stable_sort(points, {}, place);
+        auto& curve = out.curves.emplace_back(Curve{first.variant, fixed(&first), {}});
+        for (const auto* r : points) curve.samples.push_back(sample_of(*r, place(r)));
+        out.points.push_back(std::move(points));
     }
-    for (auto& curve : out) {
-        std::ranges::stable_sort(curve.samples, [](const auto& a, const auto& b) { return a.x < b.x; });
-    }
-    return out;
 }
 
 /// What its own evidence leaves open by more than itself is no figure.
@@ -132,7 +127,8 @@ std::vector<Conclusion> curves_of_device(const Rows& records, const std::string&
     const auto key = records.empty() ? std::string() : model::device_key(*records.front());
     for (const auto& experiment : registry()) {
         if (experiment.curve_over.empty() && !experiment.conclude) continue;
-        Conclusion conclusion{&experiment, curves_of(experiment, records), {}, device, key};
+        Conclusion conclusion{&experiment, {}, {}, device, key};
+        add_curves(conclusion, records);
         if (!conclusion.curves.empty()) out.push_back(std::move(conclusion));
     }
     return out;
@@ -158,37 +154,18 @@ std::vector<Conclusion> conclude(const std::vector<Record>& records, const Devic
     return out;
 }
 
-std::vector<std::optional<CurvePlace>> places_in_curves(const std::vector<Record>& records,
-                                                        const std::vector<Conclusion>& conclusions) {
-    std::map<std::pair<std::string, std::string>, std::size_t> families;  // by device and family
-    std::map<std::pair<std::size_t, CurveKey>, std::size_t> curves;
-    for (std::size_t k = 0; k < conclusions.size(); ++k) {
-        families[{conclusions[k].device_key, conclusions[k].experiment->family}] = k;
-        for (std::size_t m = 0; m < conclusions[k].curves.size(); ++m)
-            if (const auto& curve = conclusions[k].curves[m]; is_long_enough(curve))
-                curves[{k, {curve.variant, curve.fixed.values()}}] = m;
-    }
-    std::vector<std::optional<CurvePlace>> out(records.size());
-    for (std::size_t i = 0; i < records.size(); ++i) {
-        const auto& record = records[i];
-        const auto found = record.status == Status::ok && record.time
-                               ? families.find({model::device_key(record), record.family})
-                               : families.end();
-        if (found == families.end()) continue;
-        const auto* axis = swept_axis(*conclusions[found->second].experiment, record.variant);
-        if (!axis) continue;
-        const auto curve = curves.find({found->second, {record.variant, without(record, axis).values()}});
-        if (curve != curves.end()) out[i] = CurvePlace{found->second, curve->second, position(axis, record)};
-    }
+std::unordered_set<const Record*> points_of_curves(const std::vector<Conclusion>& conclusions) {
+    std::unordered_set<const Record*> out;
+    for (const auto& conclusion : conclusions)
+        for (std::size_t i = 0; i < conclusion.curves.size(); ++i)
+            if (is_long_enough(conclusion.curves[i]))
+                out.insert(conclusion.points[i].begin(), conclusion.points[i].end());
     return out;
 }
 
 Rows without_curves(const std::vector<Record>& records, const std::vector<Conclusion>& conclusions) {
-    const auto places = places_in_curves(records, conclusions);
-    Rows out;
-    for (std::size_t i = 0; i < records.size(); ++i)
-        if (!places[i]) out.push_back(&records[i]);
-    return out;
+    const auto points = points_of_curves(conclusions);
+    return rows_of(records, [&](const Record& r) { return !points.contains(&r); });
 }
 
 }  // namespace cllab::portrait

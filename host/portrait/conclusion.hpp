@@ -1,8 +1,8 @@
 // From finished cells to curves and conclusions: what a family with an axis to sweep answers.
 #pragma once
 
-#include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "model/experiment.hpp"
@@ -17,6 +17,8 @@ struct Conclusion {
     std::vector<model::Finding> findings;
     std::string device{};      ///< its name, with selector or host
     std::string device_key{};  ///< model::device_key of its records
+    /// By curve, then sample: the record it is of, as long as the records are there that this was concluded from.
+    std::vector<model::Rows> points{};
 };
 
 /// Conclusions of every family among `records` that has a curve axis or a conclude function. Only cells that are ok
@@ -31,16 +33,10 @@ void keep_shorter(std::vector<model::Record>& records, std::vector<model::Record
 /// facts.
 std::vector<Conclusion> curves_of_device(const model::Rows& records, const std::string& device);
 
-/// Where a record stands in the conclusions: the curve it is a point of, and its place on the axis.
-struct CurvePlace {
-    std::size_t conclusion = 0, curve = 0;
-    double x = 0;
-};
-/// By record; nothing for those that are no points of curves long enough to be shown as one (three points).
-std::vector<std::optional<CurvePlace>> places_in_curves(const std::vector<model::Record>& records,
-                                                        const std::vector<Conclusion>& conclusions);
+/// The records that are points of curves long enough to be shown as one (three points).
+std::unordered_set<const model::Record*> points_of_curves(const std::vector<Conclusion>& conclusions);
 
-/// The records that are no points of curves long enough to be shown as one (three points).
+/// Those of the records that are none.
 model::Rows without_curves(const std::vector<model::Record>& records, const std::vector<Conclusion>& conclusions);
 
 /// Samples of a curve that is shown as one: three points or more, those of one cell that several runs repeated being

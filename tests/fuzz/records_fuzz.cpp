@@ -8,7 +8,6 @@
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "report/records/csv.hpp"
-#include "report/records/impossible.hpp"
 #include "report/records/joined.hpp"
 #include "report/records/json.hpp"
 #include "report/table/by_device.hpp"

@@ -18,18 +18,6 @@ using model::CellChange;
 
 namespace {
 
-/// Either side may have got the slower of two codes that the compiler makes of one text.
-Draw two_codes(double centre, double apart, double sd) {
-    return [=](Random& r) {
-        const double left = r() & 1 ? apart : 0, right = r() & 1 ? apart : 0;
-        return centre + left - right + std::normal_distribution<double>(0, sd)(r);
-    };
-}
-/// The bias of whoever was prepared first, which the random order turns into a sign.
-Draw by_side(double bias, double sd) {
-    return [=](Random& r) { return (r() & 1 ? bias : -bias) + std::normal_distribution<double>(0, sd)(r); };
-}
-
 /// What a run over `cells` cells says when cell 0 is slowed by the log ratio `slowed`.
 std::vector<CellChange> changes(Random& random, unsigned cells, unsigned n, double slowed, const Draw& noise) {
     const FamilyRules rules{0.02, 0.01, cells};
@@ -129,8 +117,8 @@ BOOST_AUTO_TEST_CASE(more_cells_need_more_arrangements_before_there_is_an_interv
 BOOST_AUTO_TEST_CASE(at_most_one_run_of_a_hundred_over_twelve_equal_cells_claims_anything) {
     BOOST_TEST(false_runs(150, normal(0, 0.02)) <= 0.014);
     BOOST_TEST(false_runs(150, heavy(0, 0.02)) <= 0.014);
-    BOOST_TEST(false_runs(150, by_side(0.06, 0.002)) <= 0.014);
-    BOOST_TEST(false_runs(150, two_codes(0, 0.06, 0.002)) <= 0.014);
+    BOOST_TEST(false_runs(150, biased_by_side(0.06, 0.002)) <= 0.014);
+    BOOST_TEST(false_runs(150, bimodal(0, 0.06, 0.002)) <= 0.014);
 }
 
 BOOST_AUTO_TEST_CASE(the_looks_at_a_cell_share_the_rate_and_each_finds_what_its_share_allows) {
@@ -153,7 +141,7 @@ BOOST_AUTO_TEST_CASE(the_looks_at_a_cell_share_the_rate_and_each_finds_what_its_
 BOOST_AUTO_TEST_CASE(looking_three_times_makes_no_more_false_claims_than_the_rate) {
     // On the edge of what is allowed, where every look may be wrong; a rate large enough to be counted. One side of the
     // test is wrong there, which is half of the rate; three looks that do not share it name 77 to 85.
-    for (const auto& noise : {normal(0, 0.01), heavy(0, 0.006), two_codes(0, 0.01, 0.004)}) {
+    for (const auto& noise : {normal(0, 0.01), heavy(0, 0.006), bimodal(0, 0.01, 0.004)}) {
         Random random(37);
         unsigned named = 0;
         for (unsigned i = 0; i < 400; ++i)

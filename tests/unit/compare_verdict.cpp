@@ -24,18 +24,6 @@ std::vector<double> taken(Random& random, unsigned most, const Draw& draw) {
     return out;
 }
 
-/// The bias of the side that was prepared first, which the random order turns into a sign.
-Draw biased_by_side(double bias, double sd) {
-    return [=](Random& r) { return (r() & 1 ? bias : -bias) + std::normal_distribution<double>(0, sd)(r); };
-}
-/// Two placements, `apart` from each other, and either side may have either.
-Draw bimodal(double centre, double apart, double sd) {
-    return [=](Random& r) {
-        const double left = r() & 1 ? apart : 0, right = r() & 1 ? apart : 0;
-        return centre + left - right + std::normal_distribution<double>(0, sd)(r);
-    };
-}
-
 /// The share of `trials` intervals that hold `truth`.
 double coverage_of(unsigned trials, unsigned n, double coverage, double truth, const Draw& draw) {
     Random random(7);

@@ -1,6 +1,4 @@
 // Hardware counters: what ncu prints is read, and a launch through a CUDA driver is written, carried out and checked.
-#include "report/table/counters.hpp"
-
 #include <dlfcn.h>
 
 #include <boost/test/unit_test.hpp>
@@ -9,6 +7,7 @@
 #include "inspect/cuda/cuda_launch.hpp"
 #include "inspect/cuda/ncu_counters.hpp"
 #include "inspect/tools/tool.hpp"
+#include "report/records/json.hpp"
 #include "unit/probe_setup.hpp"
 
 BOOST_AUTO_TEST_SUITE(counters)

@@ -127,7 +127,17 @@ std::string bmp_of(int width, int height, int bits, const std::string& palette, 
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(image_file, Folder)
+/// A folder in which images are put to be read.
+struct Images : Folder {
+    void reads(const std::string& bytes, const std::vector<int>& expected) const {
+        BOOST_TEST(pixels(load_grey(put("image", bytes))) == expected, boost::test_tools::per_element());
+    }
+    void refuses(const std::string& bytes, const std::string& part) const {
+        BOOST_TEST(has(sentence(Blame::usage, [&] { load_grey(put("image", bytes)); }), part));
+    }
+};
+
+BOOST_FIXTURE_TEST_SUITE(image_file, Images)
 
 BOOST_AUTO_TEST_CASE(what_is_saved_is_loaded_again_bit_for_bit) {
     for (const std::string extension : {"png", "pgm", "PNG"}) {
@@ -147,31 +157,22 @@ BOOST_AUTO_TEST_CASE(what_is_saved_is_loaded_again_bit_for_bit) {
 }
 
 BOOST_AUTO_TEST_CASE(pgm_is_scaled_by_its_maxval) {
-    BOOST_TEST(pixels(load_grey(put("a.pgm", "P2\n# from a camera\n3 2 # size\n15\n0 1 7\n8 14 15\n"))) ==
-                   (std::vector<int>{0, 17, 119, 136, 238, 255}),
-               boost::test_tools::per_element());
+    reads("P2\n# from a camera\n3 2 # size\n15\n0 1 7\n8 14 15\n", {0, 17, 119, 136, 238, 255});
     const std::string twelve_bit("P5 3 1 4095\n\x00\x00\x08\x00\x0f\xff", 18);
-    BOOST_TEST(pixels(load_grey(put("b.pgm", twelve_bit))) == (std::vector<int>{0, 128, 255}),
-               boost::test_tools::per_element());
-    BOOST_TEST(pixels(load_grey(put("c.pgm", "P5 2 1 255 \x0a\xff"))) == (std::vector<int>{10, 255}),
-               boost::test_tools::per_element());  // the first pixel looks like white space
+    reads(twelve_bit, {0, 128, 255});
+    reads("P5 2 1 255 \x0a\xff", {10, 255});  // the first pixel looks like white space
 }
 
 BOOST_AUTO_TEST_CASE(colour_becomes_bt601_luma_in_every_format) {
     // 255 times the weights 77, 150 and 29 of 256
     const std::vector<int> expected{76, 149, 28, 255};
     const std::string rgb("\xff\0\0\0\xff\0\0\0\xff\xff\xff\xff", 12);
-    BOOST_TEST(pixels(load_grey(put("a.ppm", "P6 4 1 255\n" + rgb))) == expected, boost::test_tools::per_element());
-    BOOST_TEST(pixels(load_grey(put("b.ppm", "P3 4 1 1 1 0 0 0 1 0 0 0 1 1 1 1"))) == expected,
-               boost::test_tools::per_element());
-    for (const auto& bytes : {bmp_colours, png_palette, png_rgba})
-        BOOST_TEST(pixels(load_grey(put("c", bytes))) == expected, boost::test_tools::per_element());
+    reads("P6 4 1 255\n" + rgb, expected);
+    reads("P3 4 1 1 1 0 0 0 1 0 0 0 1 1 1 1", expected);
+    for (const auto& bytes : {bmp_colours, png_palette, png_rgba}) reads(bytes, expected);
 }
 
-BOOST_AUTO_TEST_CASE(sixteen_bit_png_is_scaled_and_rounded) {
-    BOOST_TEST(pixels(load_grey(put("a.png", png_16_bit))) == (std::vector<int>{1, 128, 255}),
-               boost::test_tools::per_element());
-}
+BOOST_AUTO_TEST_CASE(sixteen_bit_png_is_scaled_and_rounded) { reads(png_16_bit, {1, 128, 255}); }
 
 BOOST_AUTO_TEST_CASE(jpeg_is_read_with_its_own_small_losses) {
     const auto image = load_grey(put("a.jpg", jpeg_40_and_200));
@@ -207,47 +208,34 @@ BOOST_AUTO_TEST_CASE(an_interlaced_png_is_read_row_by_row) {
     std::vector<int> expected;
     for (int y = 0; y < 3; ++y)
         for (int x = 0; x < 5; ++x) expected.push_back(40 * x + 13 * y);
-    BOOST_TEST(pixels(load_grey(put("a.png", png_interlaced))) == expected, boost::test_tools::per_element());
+    reads(png_interlaced, expected);
 }
 
 BOOST_AUTO_TEST_CASE(a_png_whose_checksums_are_right_must_also_have_all_its_rows_and_colours) {
-    const auto why = [&](const std::string& bytes) {
-        return sentence(Blame::usage, [&] { load_grey(put("a.png", bytes)); });
-    };
     const std::string two_rows = packed("\0\1\2\0\3\4"s), header = ihdr(2, 2, 0);
-    BOOST_TEST(pixels(load_grey(put("a.png", png_of(header, two_rows)))) == (std::vector<int>{1, 2, 3, 4}),
-               boost::test_tools::per_element());
-    BOOST_TEST(has(why(png_of(header, packed("\0\1\2"s))), "cannot be read as PNG: "));
+    reads(png_of(header, two_rows), {1, 2, 3, 4});
+    refuses(png_of(header, packed("\0\1\2"s)), "cannot be read as PNG: ");
     std::string wrong_sum = two_rows;
     wrong_sum.back() ^= 1;
-    BOOST_TEST(has(why(png_of(header, wrong_sum)), "cannot be read as PNG: "));
+    refuses(png_of(header, wrong_sum), "cannot be read as PNG: ");
     const std::string three_colours = chunk("PLTE", "\xff\0\0\0\xff\0\0\0\xff"s);
-    BOOST_TEST(pixels(load_grey(put("a.png", png_of(ihdr(2, 1, 3), packed("\0\1\2"s), three_colours)))) ==
-                   (std::vector<int>{149, 28}),
-               boost::test_tools::per_element());
-    BOOST_TEST(has(why(png_of(ihdr(2, 1, 3), packed("\0\1\3"s), three_colours)),
-                   "has a pixel of colour 3, but its palette has only 3"));
+    reads(png_of(ihdr(2, 1, 3), packed("\0\1\2"s), three_colours), {149, 28});
+    refuses(png_of(ihdr(2, 1, 3), packed("\0\1\3"s), three_colours),
+            "has a pixel of colour 3, but its palette has only 3");
     // A colour profile is not used, so it need not be right.
-    BOOST_TEST(pixels(load_grey(put(
-                   "a.png", png_of(header, two_rows, chunk("iCCP", "no profile") + chunk("gAMA", "\0\0\x27\x10"s))))) ==
-                   (std::vector<int>{1, 2, 3, 4}),
-               boost::test_tools::per_element());
+    reads(png_of(header, two_rows, chunk("iCCP", "no profile") + chunk("gAMA", "\0\0\x27\x10"s)), {1, 2, 3, 4});
 }
 
 BOOST_AUTO_TEST_CASE(a_bmp_is_read_from_the_top_and_only_in_colours_that_its_palette_has) {
     std::string rows = bmp_of(1, 2, 24, "", "\x0a\x0a\x0a\0\x14\x14\x14\0"s);
-    BOOST_TEST(pixels(load_grey(put("a.bmp", rows))) == (std::vector<int>{20, 10}), boost::test_tools::per_element());
+    reads(rows, {20, 10});
     rows = bmp_of(1, -2, 24, "", "\x0a\x0a\x0a\0\x14\x14\x14\0"s);
-    BOOST_TEST(pixels(load_grey(put("a.bmp", rows))) == (std::vector<int>{10, 20}), boost::test_tools::per_element());
+    reads(rows, {10, 20});
     const std::string two_colours = "\x0a\x0a\x0a\0\x14\x14\x14\0"s;
-    BOOST_TEST(pixels(load_grey(put("a.bmp", bmp_of(2, 1, 8, two_colours, "\1\0\0\0"s)))) == (std::vector<int>{20, 10}),
-               boost::test_tools::per_element());
-    BOOST_TEST(
-        pixels(load_grey(put("a.bmp", bmp_of(2, 1, 4, two_colours, "\x10\0\0\0"s)))) == (std::vector<int>{20, 10}),
-        boost::test_tools::per_element());
+    reads(bmp_of(2, 1, 8, two_colours, "\1\0\0\0"s), {20, 10});
+    reads(bmp_of(2, 1, 4, two_colours, "\x10\0\0\0"s), {20, 10});
     for (const auto& [bits, data] : {std::pair{8, "\1\2\0\0"s}, {4, "\x12\0\0\0"s}})
-        BOOST_TEST(has(sentence(Blame::usage, [&] { load_grey(put("a.bmp", bmp_of(2, 1, bits, two_colours, data))); }),
-                       "has a pixel of colour 2, but its palette has only 2"));
+        refuses(bmp_of(2, 1, bits, two_colours, data), "has a pixel of colour 2, but its palette has only 2");
 }
 
 BOOST_AUTO_TEST_CASE(a_damaged_file_gives_one_map_or_none) {
@@ -276,30 +264,25 @@ BOOST_AUTO_TEST_CASE(what_is_no_image_gets_its_sentence) {
     const auto why = [&](const fs::path& file) { return sentence(Blame::usage, [&] { load_grey(file); }); };
     BOOST_TEST(has(why(path / "absent.png"), "absent.png' cannot be opened: No such file"));
     BOOST_TEST(has(why(path), "is a folder"));
-    BOOST_TEST(has(why(put("e.png", "")), "is empty"));
-    BOOST_TEST(has(why(put("t.png", "hello, this is text\n")), "cannot be read as PNG, JPEG, BMP, PGM or PPM"));
-    BOOST_TEST(has(why(put("z.png", std::string(4096, '\0'))), "cannot be read as PNG"));
-    BOOST_TEST(has(why(put("n.pgm", "P5 0 4 255 ")), "has no pixels (0x4)"));
-    BOOST_TEST(has(why(put("m.pgm", "P5 1 1 70000 abc")), "maxval 70000"));
-    BOOST_TEST(has(why(put("s.pgm", "P2 2 1 9 3 12")), "sample of 12, above its maxval of 9"));
-    BOOST_TEST(has(why(put("w.pgm", "P5 wide 4 255 ")), "no number where its width"));
-    BOOST_TEST(has(why(put("zero.png", from_hex("89504e470d0a1a0a0000000d49484452000000000000000508000000004e2db27d"))),
-                   "cannot be read"));
+    refuses("", "is empty");
+    refuses("hello, this is text\n", "cannot be read as PNG, JPEG, BMP, PGM or PPM");
+    refuses(std::string(4096, '\0'), "cannot be read as PNG");
+    refuses("P5 0 4 255 ", "has no pixels (0x4)");
+    refuses("P5 1 1 70000 abc", "maxval 70000");
+    refuses("P2 2 1 9 3 12", "sample of 12, above its maxval of 9");
+    refuses("P5 wide 4 255 ", "no number where its width");
+    refuses(from_hex("89504e470d0a1a0a0000000d49484452000000000000000508000000004e2db27d"), "cannot be read");
 }
 
 BOOST_AUTO_TEST_CASE(a_header_that_claims_more_than_there_is_costs_no_memory) {
-    const auto why = [&](const fs::path& file) { return sentence(Blame::usage, [&] { load_grey(file); }); };
-    BOOST_TEST(has(why(put("a.pgm", "P5 999999999 999999999 255 abc")),
-                   "claims 999999999x999999999 pixels, but only 3 bytes follow"));
-    BOOST_TEST(has(why(put("b.pgm", "P5 99999999999999999999999 1 255 abc")), "cut short"));
-    BOOST_TEST(has(why(put("c.ppm", "P3 4000000 4000000 1 0 1")), "cut short"));
+    refuses("P5 999999999 999999999 255 abc", "claims 999999999x999999999 pixels, but only 3 bytes follow");
+    refuses("P5 99999999999999999999999 1 255 abc", "cut short");
+    refuses("P3 4000000 4000000 1 0 1", "cut short");
     const std::string tail = "0000000a4944415478da6360040000030002e67da7670000000049454e44ae426082";
-    BOOST_TEST(
-        has(why(put("a.png", from_hex("89504e470d0a1a0a0000000d4948445200f4240000f4240008000000002ffd0dcf" + tail))),
-            "claims 16000000x16000000 pixels"));
-    BOOST_TEST(
-        has(why(put("b.png", from_hex("89504e470d0a1a0a0000000d4948445200008000000080000800000000e117fca3" + tail))),
-            "is cut short: its header claims 32768x32768 pixels"));
+    refuses(from_hex("89504e470d0a1a0a0000000d4948445200f4240000f4240008000000002ffd0dcf" + tail),
+            "claims 16000000x16000000 pixels");
+    refuses(from_hex("89504e470d0a1a0a0000000d4948445200008000000080000800000000e117fca3" + tail),
+            "is cut short: its header claims 32768x32768 pixels");
 }
 
 BOOST_AUTO_TEST_CASE(saving_fails_with_its_sentence_and_leaves_nothing) {

@@ -44,5 +44,16 @@ inline Draw normal(double mean, double sd) {
 inline Draw heavy(double centre, double scale) {
     return [=](Random& r) { return centre + scale * std::student_t_distribution<double>(2)(r); };
 }
+/// The bias of the side that was prepared first, which the random order turns into a sign.
+inline Draw biased_by_side(double bias, double sd) {
+    return [=](Random& r) { return (r() & 1 ? bias : -bias) + std::normal_distribution<double>(0, sd)(r); };
+}
+/// Two placements, or two codes that the compiler makes of one text, `apart` from each other: either side has either.
+inline Draw bimodal(double centre, double apart, double sd) {
+    return [=](Random& r) {
+        const double left = r() & 1 ? apart : 0, right = r() & 1 ? apart : 0;
+        return centre + left - right + std::normal_distribution<double>(0, sd)(r);
+    };
+}
 
 }  // namespace cllab::test

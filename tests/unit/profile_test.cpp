@@ -12,7 +12,7 @@ using namespace cllab::test;
 #include <sstream>
 
 #include "app/commands/profile.hpp"
-#include "portrait/figures.hpp"
+#include "portrait/page.hpp"
 #include "portrait/probes.hpp"
 
 BOOST_AUTO_TEST_SUITE(profile_page)

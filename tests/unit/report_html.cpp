@@ -30,7 +30,8 @@ BOOST_AUTO_TEST_CASE(a_withheld_finding_has_its_reason_and_no_value) {
         {"line", "line", "byte", 64, 64, 64, "smallest distance that costs as much"}};
     const auto html = written(page);
     BOOST_TEST(has(html,
-                   "<td>cache capacities</td><td class=\"n\">none</td><td></td><td>withheld: one order cannot tell a "
+                   "<td>cache capacities</td><td class=\"n\">none</td><td class=\"n\"></td><td>withheld: one order "
+                   "cannot tell a "
                    "cache from the TLB</td>"),
                html.substr(0, 0));
     BOOST_TEST(has(html, "<td>line</td><td class=\"n\">64 B</td>"));

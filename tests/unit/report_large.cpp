@@ -9,9 +9,9 @@
 #include "app/screen/results.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
-#include "report/records/device_key.hpp"
 #include "report/records/joined.hpp"
 #include "report/records/json.hpp"
+#include "report/records/points.hpp"
 #include "report/table/by_device.hpp"
 #include "report/table/table.hpp"
 #include "unit/report_records.hpp"
@@ -99,8 +99,8 @@ BOOST_AUTO_TEST_CASE(a_point_of_a_curve_of_one_device_does_not_hide_the_cell_of_
     auto records = many(4, [](Record& r, const std::string&) { r.host.name = "a"; });
     records.push_back(records.front());
     records.back().host.name = "b";
-    std::vector<Record> of_a(records.begin(), records.begin() + 4);
-    const auto rest = portrait::without_curves(records, portrait::curves_of_device(model::rows_of(of_a), "a"));
+    const auto of_a = model::rows_of(records, [](const Record& r) { return r.host.name == "a"; });
+    const auto rest = portrait::without_curves(records, portrait::curves_of_device(of_a, "a"));
     BOOST_REQUIRE(rest.size() == 1u);
     BOOST_TEST(rest.front()->host.name == "b");
 }

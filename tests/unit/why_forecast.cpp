@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "explain/forecast.hpp"
-#include "report/table/forecast.hpp"
+#include "report/table/explanation.hpp"
 #include "unit/why_counted.hpp"
 
 BOOST_AUTO_TEST_SUITE(why_forecast)

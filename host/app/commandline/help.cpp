@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <sstream>
 
 #include "app/commandline/command.hpp"
@@ -13,6 +14,54 @@
 
 namespace cllab::app {
 namespace {
+
+/// With this many options a command shows them all.
+constexpr std::size_t few = 7;
+
+constexpr std::size_t room_of_names = 26;
+
+/// "  -d, --device D".
+std::string names_of(const Row& row) {
+    const auto comma = row.name.find(',');
+    const auto brief = comma == std::string::npos ? "" : "-" + row.name.substr(comma + 1) + ", ";
+    return "  " + brief + "--" + row.long_name() + (row.value.empty() ? "" : " " + row.value);
+}
+
+std::string line_of(const Row& row, const std::string& about) {
+    auto names = names_of(row);
+    const std::string whole = about + (row.otherwise.empty() ? "" : " Default: " + row.otherwise + ".");
+    if (names.size() + 2 > room_of_names)
+        return names + "\n" + report::wrap(whole, std::string(room_of_names, ' '), help_width);
+    names.resize(room_of_names, ' ');
+    return report::wrap_beside(names, whole, help_width);
+}
+
+/// Those of `names` that the command has, in that order.
+std::vector<const Row*> found(const std::vector<Row>& options, const Strings& names) {
+    std::vector<const Row*> out;
+    for (const auto& name : names)
+        for (const auto& row : options)
+            if (row.long_name() == name) out.push_back(&row);
+    return out;
+}
+
+const Row help_row{"help,h", "[all]", "Prints this page; `all`: everything."};
+
+/// With a last one for options that stand in none, as one that only its own command has may do.
+std::vector<OptionGroup> groups_of(const std::vector<Row>& options) {
+    auto out = option_groups();
+    Strings grouped;
+    for (const auto& group : out)
+        for (const auto* names : {&group.often, &group.others})
+            grouped.insert(grouped.end(), names->begin(), names->end());
+    OptionGroup more{"More", {}, {}};
+    for (const auto& row : options)
+        if (std::ranges::find(grouped, row.long_name()) == grouped.end()) more.others.push_back(row.long_name());
+    out.push_back(std::move(more));
+    return out;
+}
+
+bool screen_is_short(const std::vector<Row>& options) { return options.size() > few; }
 
 /// Paragraphs, with empty lines between.
 std::string wrapped(const std::string& text) {
@@ -55,6 +104,53 @@ std::string everything() {
 
 }  // namespace
 
+const std::vector<OptionGroup>& option_groups() {
+    static const std::vector<OptionGroup> all{
+        {"What to run", {"device", "target", "axis"}, {"kernel", "targets", "points", "input", "replay", "native"}},
+        {"Measurement",
+         {"max-time", "budget", "count-budget", "wave", "test", "on", "noise"},
+         {"verify", "cache", "steps", "no-yardstick", "seed"}},
+        {"Comparison",
+         {"vs", "watch", "baseline", "threshold", "strict", "results-may-change"},
+         {"rebuild", "recorded", "calibrate", "history"}},
+        {"Machine code", {"hot", "source", "summary"}, {"live", "width"}},
+        {"Output",
+         {"json", "html", "junit", "long", "columns", "no-dumps"},
+         {"csv", "t4", "google-benchmark", "dumps", "export", "output", "count-above", "label", "timings", "force",
+          "append", "no-pager"}},
+        {"Kernel text", {"cl-dir"}, {"build-options"}},
+        {"Kernel files (`cllab help kernel-file`)",
+         {},
+         {"check", "arg", "global", "local", "offset", "variant", "extends", "work", "expect", "reference",
+          "tolerance"}},
+        {"Processes", {}, {"isolate", "parallel", "processes", "timeout", "require-all"}},
+    };
+    return all;
+}
+
+std::string first_sentence(const std::string& text) {
+    for (auto at = text.find(". "); at != std::string::npos; at = text.find(". ", at + 1))
+        if (std::isupper(static_cast<unsigned char>(text[at + 2])) || text[at + 2] == '`')
+            return text.substr(0, at + 1);
+    return text;
+}
+
+std::string options_text(const std::vector<Row>& options, Detail detail) {
+    const bool whole = detail == Detail::all;
+    std::string out = whole ? "" : "Options:\n";
+    for (const auto& group : groups_of(options)) {
+        auto names = group.often;
+        if (whole || !screen_is_short(options)) names.insert(names.end(), group.others.begin(), group.others.end());
+        std::string lines;
+        for (const auto* row : found(options, names))
+            lines += line_of(*row, whole ? row->about : first_sentence(row->about));
+        if (whole && !lines.empty()) out += std::string(out.empty() ? "" : "\n") + group.title + ":\n";
+        out += lines;
+    }
+    if (whole) out += std::string(out.empty() ? "" : "\n") + "Help:\n";
+    return out + line_of(help_row, help_row.about);
+}
+
 const Command* find_command(const std::string& name) {
     const auto& all = commands();
     const auto found = std::ranges::find_if(all, [&](const auto& c) { return c.manual.name == name; });
@@ -74,11 +170,9 @@ std::string help_of(const Command& command, Detail detail) {
     std::ostringstream out;
     out << "Usage: " << manual.usage << "\n\n" << wrapped(about) << '\n' << options_text(command.options, detail);
     out << "\nExample:\n";
-    bool call = true;  // its output follows
-    for (const auto& line : split(manual.example, '\n')) {
-        out << (call ? "  $ " : line.empty() ? "" : "  ") << line << '\n';
-        call = false;
-    }
+    const auto example = split(manual.example, '\n');
+    for (const auto& line : example)
+        out << (&line == &example.front() ? "  $ " : line.empty() ? "" : "  ") << line << '\n';
     if (!whole && (screen_is_short(command.options) || about.size() < manual.about.size()))
         out << "\n`cllab " << manual.name << " --help all` explains all " << command.options.size() + 1
             << " options in full.\n";

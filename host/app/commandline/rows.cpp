@@ -16,22 +16,25 @@ namespace {
     throw Error(Blame::usage, "option '--" + option + "' is " + found + "; possible are " + possible);
 }
 
+template <typename T>
+T parsed(const std::string& option, const std::string& text, const std::string& possible) {
+    T out = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+    if (error != std::errc{} || end != text.data() + text.size()) refuse(option, "'" + text + "'", possible);
+    return out;
+}
+
 }  // namespace
 
 double number_of(const std::string& option, const std::string& text, const Range& range) {
-    double out = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-    if (error != std::errc{} || end != text.data() + text.size()) refuse(option, "'" + text + "'", range.possible);
+    const auto out = parsed<double>(option, text, range.possible);
     const bool inside = (range.above_low ? out > range.low : out >= range.low) && out <= range.high;
     if (!inside) refuse(option, format_exact(out), range.possible);
     return out;
 }
 
 unsigned whole_of(const std::string& option, const std::string& text, const Range& range) {
-    unsigned out = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-    const bool whole = error == std::errc{} && end == text.data() + text.size();
-    if (!whole) refuse(option, "'" + text + "'", range.possible);
+    const auto out = parsed<unsigned>(option, text, range.possible);
     if (out < range.low || out > range.high) refuse(option, std::to_string(out), range.possible);
     return out;
 }
@@ -65,11 +68,7 @@ Strings columns_of(const std::string& text) {
 }
 
 std::uint64_t seed_of(const std::string& text) {
-    std::uint64_t out = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-    if (error != std::errc{} || end != text.data() + text.size())
-        refuse("seed", "'" + text + "'", "whole numbers from 0 to 18446744073709551615");
-    return out;
+    return parsed<std::uint64_t>("seed", text, "whole numbers from 0 to 18446744073709551615");
 }
 
 void refuse_empty(const Strings& args) {

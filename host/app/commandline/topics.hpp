@@ -16,8 +16,6 @@ struct Topic {
 
 const std::vector<Topic>& topics();
 
-std::string kernel_file_help();
-
 struct ExitStatus {
     int status;
     const char* meaning;

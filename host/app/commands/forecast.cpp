@@ -21,7 +21,7 @@
 #include "explain/forecast.hpp"
 #include "model/params.hpp"
 #include "model/work.hpp"
-#include "report/table/forecast.hpp"
+#include "report/table/explanation.hpp"
 
 namespace cllab::app {
 namespace {

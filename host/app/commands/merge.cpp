@@ -17,9 +17,9 @@
 #include "core/error.hpp"
 #include "core/reading.hpp"
 #include "report/records/csv.hpp"
-#include "report/records/device_key.hpp"
 #include "report/records/exports.hpp"
 #include "report/records/joined.hpp"
+#include "report/records/points.hpp"
 #include "report/table/comparison.hpp"
 
 namespace cllab::app {

@@ -25,7 +25,6 @@
 #include "inspect/cuda/replay.hpp"
 #include "inspect/tools/tool.hpp"
 #include "report/records/json.hpp"
-#include "report/table/counters.hpp"
 
 namespace cllab::app {
 namespace {

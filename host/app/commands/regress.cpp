@@ -9,11 +9,11 @@
 
 #include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
-#include "app/files/histories.hpp"
 #include "app/files/outputs.hpp"
 #include "app/screen/say.hpp"
 #include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
+#include "compare/level_changes.hpp"
 #include "core/reading.hpp"
 #include "core/text.hpp"
 #include "report/records/joined.hpp"
@@ -48,7 +48,7 @@ int print_history(const RegressOptions& invocation, Outputs& outputs, const repo
         if (!in.eof() || in.bad()) throw Error(Blame::usage, "file '" + path + "' cannot be read");
     }
     for (const auto& trouble : joined.troubles()) say(trouble);
-    const auto found = histories(joined.records());
+    const auto found = compare::histories(joined.records());
     if (found.empty()) throw Error(Blame::usage, "no record with a time is in the files");
     outputs.open();
     if (auto* json = outputs.json())

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "app/comparing/regress_cells.hpp"
 #include "app/comparing/versus.hpp"
 #include "app/files/baseline.hpp"
 #include "compare/family_test.hpp"
 #include "core/clock.hpp"
+#include "core/grouped.hpp"
 #include "model/rankable.hpp"
 #include "report/table/comparison.hpp"
 #include "run/conditions/conditions.hpp"
@@ -79,21 +79,15 @@ private:
     /// Runs one cell per item, each a comparison of its own, and keeps the records in Item::*to.
     void run_cells(const std::vector<Item*>& items, std::optional<Record> Item::*to, bool stored,
                    const std::string& doing) {
-        for (const auto& asked : cells_.asked) {
-            std::map<std::string, std::vector<Item*>> by_device;
-            for (auto* item : items)
-                if (item->asked == asked.get()) by_device[item->out.device.selector].push_back(item);
-            for (const auto& [selector, own] : by_device) {
-                run::RunRequest request{std::nullopt, {}, asked->request.settings};
-                for (const auto* item : own) {
-                    request.comparisons.push_back({stored ? item->stored_cell() : *item->cell});
-                }
-                runner_.run(request, selector,
-                            {[&](std::size_t, std::size_t, const Record& record, const char* phase) {
-                                 progress_(doing + " " + record.id + ": " + phase);
-                             },
-                             [&](std::size_t group, std::size_t, const Record& record) { own[group]->*to = record; }});
-            }
+        const auto where = [](const Item* item) { return std::pair(item->asked, item->out.device.selector); };
+        for (const auto& own : grouped(items, where)) {
+            run::RunRequest request{std::nullopt, {}, own.front()->asked->settings};
+            for (const auto* item : own) request.comparisons.push_back({stored ? item->stored_cell() : *item->cell});
+            runner_.run(request, own.front()->out.device.selector,
+                        {[&](std::size_t, std::size_t, const Record& record, const char* phase) {
+                             progress_(doing + " " + record.id + ": " + phase);
+                         },
+                         [&](std::size_t group, std::size_t, const Record& record) { own[group]->*to = record; }});
         }
     }
 
@@ -114,23 +108,20 @@ private:
         }
     }
 
-    compare::FamilyRules rules_for(std::size_t cells) {
-        rules_.cells = static_cast<unsigned>(cells);
-        result_.regression.tested = rules_.cells;
-        return rules_;
-    }
+    void rules_for(std::size_t cells) { result_.regression.tested = rules_.cells = static_cast<unsigned>(cells); }
 
     /// Those whose code may differ: the others have their change.
-    std::vector<Item*> those_to_rebuild() {
+    std::vector<Item*> those_that_differ() {
         std::vector<Item*> out;
         for (auto* item : items_that([](const Item& i) { return i.comparable(); })) {
             const auto& before = *item->before.back();
             if (!compare::same_launch(*item->today, before))
                 item->end(CellChange::incomparable,
                           "its arguments, sizes, groups or data differ from the baseline's, so it is another cell");
-            else if (same_text(*item->today, before))
+            else if (same_text(*item->today, before) ||
+                     (invocation_.recorded && compare::same_code(*item->today, before)))
                 item->out.change = CellChange::same_code;
-            else if (item->stored)
+            else if (item->stored || invocation_.recorded)
                 out.push_back(item);
             else
                 item->end(CellChange::incomparable, "the baseline's record names no kernel text");
@@ -139,7 +130,7 @@ private:
     }
 
     void compare_rebuilt() {
-        const auto to_build = those_to_rebuild();
+        const auto to_build = those_that_differ();
         run_cells(to_build, &Item::rebuilt, true, "the baseline's");
         std::vector<Timed> timed;
         for (auto* item : to_build) {
@@ -200,8 +191,8 @@ private:
     void look(Timed& one, double seconds, std::size_t number) {
         auto& out = one.item.out;
         if (!one.versus) {
-            one.versus = std::make_unique<Versus>(runner_, one.item.asked->request.settings, out.device.selector,
-                                                  one.pair, one.left, one.right);
+            one.versus = std::make_unique<Versus>(runner_, one.item.asked->settings, out.device.selector, one.pair,
+                                                  one.left, one.right);
             if (invocation_.results_may_change) one.versus->let_results_change();
         }
         auto rules = rules_.of_cell();
@@ -273,18 +264,9 @@ private:
 
     /// Medians of processes today against medians of the baseline's runs.
     void compare_recorded() {
-        std::vector<Item*> items;
-        for (auto* item : items_that([](const Item& i) { return i.comparable(); })) {
-            if (!compare::same_launch(*item->today, *item->before.back()))
-                item->end(CellChange::incomparable,
-                          "its arguments, sizes, groups or data differ from the baseline's, so it is another cell");
-            else if (compare::same_code(*item->today, *item->before.back()) ||
-                     same_text(*item->today, *item->before.back()))
-                item->out.change = CellChange::same_code;
-            else
-                items.push_back(item);
+        auto items = those_that_differ();
+        for (auto* item : items)
             for (const auto* record : item->before) add_time(item->logs_before, *record);
-        }
         rules_for(items.size());
         const auto needed = run_processes(items, rules_.family_rate / std::max(1.0, static_cast<double>(items.size())));
         std::erase_if(items, [](const auto* item) { return item->today->status != model::Status::ok; });

@@ -31,6 +31,10 @@ bool same_device(const model::DeviceInfo& a, const model::DeviceInfo& b) {
            (a.identity.empty() || b.identity.empty() || a.identity == b.identity);
 }
 
+bool same_kind(const model::DeviceInfo& a, const model::DeviceInfo& b) {
+    return a.platform == b.platform && a.type == b.type;
+}
+
 class Collector {
 public:
     Collector(const RegressOptions& invocation, const Baseline& baseline, Runner& runner)
@@ -71,17 +75,15 @@ private:
             if (!seen.insert(record.argv).second) continue;
             try {
                 const auto then = again(record.argv);
-                out_.asked.push_back(
-                    std::make_unique<AskedAgain>(AskedAgain{record.argv, request_of(Choice(then), then)}));
+                out_.asked.push_back(request_of(Choice(then), then));
             } catch (const Error& e) {
                 if (e.blame() == Blame::environment) throw;
                 // A kernel file that does not build is today's fault, a command line that is not understood nobody's.
-                if (e.blame() == Blame::result)
-                    refused_[record.argv] = {CellChange::newly_failing, e.what()};
-                else
-                    refused_[record.argv] = {
-                        CellChange::incomparable,
-                        "this cllab does not understand the command line that made it: " + std::string(e.what())};
+                const bool failed = e.blame() == Blame::result;
+                refused_[record.argv] = {
+                    failed ? CellChange::newly_failing : CellChange::incomparable,
+                    (failed ? "" : "this cllab does not understand the command line that made it: ") +
+                        std::string(e.what())};
             }
         }
     }
@@ -96,8 +98,7 @@ private:
         for (const auto& device : here) {
             const auto info = info_of(device);
             const auto of = std::ranges::find_if(baseline_.records, [&](const auto& r) {
-                return same_device(r.device, info) ||
-                       (named && r.device.platform == info.platform && r.device.type == info.type);
+                return same_device(r.device, info) || (named && same_kind(r.device, info));
             });
             if (of == baseline_.records.end()) continue;
             if (of->device.name != info.name)
@@ -172,23 +173,19 @@ private:
             std::ranges::any_of(baseline_.records, [&](const auto& r) { return same_device(r.device, info); });
         for (const auto& record : baseline_.records) {
             if (!wanted(record)) continue;
-            if (own ? !same_device(record.device, info)
-                    : record.device.platform != info.platform || record.device.type != info.type)
-                continue;
+            if (own ? !same_device(record.device, info) : !same_kind(record.device, info)) continue;
             item_of(record.id, record.point, info).before.push_back(&record);
             taken_.insert(&record);
         }
-        for (const auto& asked : out_.asked) {
-            for (const auto& group : asked->request.comparisons) {
+        for (const auto& asked : out_.asked)
+            for (const auto& group : asked.comparisons)
                 for (const auto& cell : group) {
                     if (!wanted(cell)) continue;
-                    auto& item = item_of(cell.id, point_of(cell, device, asked->request.settings), info);
+                    auto& item = item_of(cell.id, point_of(cell, device, asked.settings), info);
                     if (item.cell) continue;
                     item.cell = cell;
-                    item.asked = asked.get();
+                    item.asked = &asked;
                 }
-            }
-        }
     }
 
     /// Records of devices that are not here, where none was named, are cells that nobody compares.

@@ -1,6 +1,7 @@
 // Which cells a baseline and today's program have, on which devices, joined by id and point.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,16 +15,10 @@ namespace cllab::app {
 
 struct RegressOptions;
 
-/// Everything that one command line of the baseline asks for today.
-struct AskedAgain {
-    std::vector<std::string> argv;
-    run::RunRequest request;
-};
-
 /// One cell of either side or of both.
 struct RegressItem {
     model::RegressionCell out;
-    const AskedAgain* asked = nullptr;
+    const run::RunRequest* asked = nullptr;    ///< what its command line of the baseline asks for today
     std::optional<model::Cell> cell;           ///< today's
     std::vector<const model::Record*> before;  ///< the baseline's records of it, in the order of its runs
     std::shared_ptr<const model::StoredBuild> stored;
@@ -46,7 +41,7 @@ struct RegressItem {
 model::CellChange failure_since(model::Status today);
 
 struct RegressCells {
-    std::vector<std::unique_ptr<AskedAgain>> asked;
+    std::deque<run::RunRequest> asked;  ///< one a command line of the baseline; the items point into it
     std::vector<RegressItem> items;
 };
 

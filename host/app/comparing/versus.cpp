@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
 #include <ostream>
 
 #include "app/screen/comparison.hpp"
@@ -93,36 +92,33 @@ bool Versus::take_one() {
     const auto records = run_arrangement(runner_, request_, selector_);
     ++taken_;
     if (!is_sound(records)) return false;
-    const auto turns = [&](std::initializer_list<std::size_t> cells) {
+    using Cells = std::vector<std::size_t>;
+    const bool both = out_.control_of == model::Control::both, of_right = out_.control_of == model::Control::right;
+    // Of each side the cell itself, and where it has one its control.
+    const Cells left = of_right ? Cells{0} : Cells{0, 2};
+    const Cells right = both ? Cells{1, 3} : of_right ? Cells{1, 2} : Cells{1};
+    const auto turns = [&](const Cells& cells) {
         std::vector<compare::Turns> out;
         for (const auto i : cells) out.push_back({records[i].samples, records[i].rounds});
         return out;
     };
     compare::Differences sides, themselves;
-    if (out_.control_of == model::Control::both) {
-        sides.add(turns({0, 2}), turns({1, 3}));
-        themselves.add(turns({2}), turns({0}));
-        themselves.add(turns({3}), turns({1}));
-    } else {
-        sides.add(turns({0}), turns({1}));
-        themselves.add(turns({2}), turns({out_.control_of == model::Control::right ? 1u : 0u}));
-    }
+    sides.add(turns(both ? left : Cells{0}), turns(both ? right : Cells{1}));
+    for (const auto& own : {left, right})
+        if (own.size() > 1) themselves.add(turns({own.back()}), turns({own.front()}));
     const auto [log_ratio, error] = sides.centre();
     const auto [control, control_error] = themselves.centre();
-    const auto cores = [&](bool of_right) {
+    const auto cores = [&](const Cells& cells) {
         double least = 1;
-        for (std::size_t i = 0; i < records.size(); ++i) {
-            const bool right = i == 1 || i == 3 || (i == 2 && out_.control_of == model::Control::right);
-            if (right == of_right) least = std::min(least, model::cores_share(records[i]));
-        }
+        for (const auto i : cells) least = std::min(least, model::cores_share(records[i]));
         return least;
     };
     const auto rounds = std::min(records[0].samples.size(), records[1].samples.size());
     if (!std::isfinite(log_ratio) || !std::isfinite(control)) return true;
     sampled_.push_back(request_.settings.sampling_seconds);
     out_.arrangements.push_back({seed, log_ratio, error, control, control_error, static_cast<unsigned>(rounds),
-                                 records[0].time->shared_memory || records[1].time->shared_memory, cores(false),
-                                 cores(true)});
+                                 records[0].time->shared_memory || records[1].time->shared_memory, cores(left),
+                                 cores(right)});
     return true;
 }
 

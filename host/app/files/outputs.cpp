@@ -107,45 +107,46 @@ OutputFile::~OutputFile() {
     std::fclose(file_);
 }
 
-bool OutputFile::has_content() const {
+std::optional<struct stat> OutputFile::regular() const {
     struct stat file {};
-    return !is_stdout() && fstat(fileno(file_), &file) == 0 && S_ISREG(file.st_mode) && file.st_size > 0;
+    const bool is_regular = !is_stdout() && fstat(fileno(file_), &file) == 0 && S_ISREG(file.st_mode);
+    return is_regular ? std::optional(file) : std::nullopt;
+}
+
+bool OutputFile::has_content() const {
+    const auto file = regular();
+    return file && file->st_size > 0;
 }
 
 void OutputFile::begin(bool append) {
     if (!has_content()) return;
-    if (!append) {
-        if (!replace([](std::FILE*) { return true; }) && ftruncate(fileno(file_), 0) != 0)
-            cannot_write(path_, option_, errno);
-        return;
-    }
+    if (!append) return whole("");
     std::ifstream in(path_, std::ios::binary);
     in.seekg(-1, std::ios::end);
     if (in.get() != '\n') line("");
 }
 
 void OutputFile::line(const std::string& text) {
-    struct stat before {};
-    const bool can_shrink = fstat(fileno(file_), &before) == 0 && S_ISREG(before.st_mode) && !is_stdout();
+    const auto before = regular();
     const std::string whole = text + "\n";
     errno = 0;
     if (std::fwrite(whole.data(), 1, whole.size(), file_) == whole.size() && std::fflush(file_) == 0) return;
     const int error = errno;
-    if (can_shrink) [[maybe_unused]]
-        const auto done = ftruncate(fileno(file_), before.st_size);
+    if (before) [[maybe_unused]]
+        const auto done = ftruncate(fileno(file_), before->st_size);
     throw Error(Blame::environment,
                 called(path_) + " (" + option_ + ") cannot be written any more: " + std::strerror(error));
 }
 
 bool OutputFile::replace(const std::function<bool(std::FILE*)>& fill) {
-    struct stat old {};
-    if (is_stdout() || fstat(fileno(file_), &old) != 0 || !S_ISREG(old.st_mode)) return false;
+    const auto old = regular();
+    if (!old) return false;
     const auto target = link_target(path_);
     auto name = target.string() + ".XXXXXX";
     const int fd = mkostemp(name.data(), O_CLOEXEC);
     if (fd < 0) return false;
     std::FILE* const file = fdopen(fd, "wb");
-    [[maybe_unused]] const auto mode = fchmod(fd, old.st_mode & 07777);
+    [[maybe_unused]] const auto mode = fchmod(fd, old->st_mode & 07777);
     [[maybe_unused]] const auto lock = flock(fd, LOCK_EX | LOCK_NB);
     errno = 0;
     if (!fill(file) || std::fflush(file) != 0 || std::rename(name.c_str(), target.c_str()) != 0) {
@@ -164,9 +165,7 @@ void OutputFile::whole(const std::string& text) {
         return std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
     };
     if (replace(fill)) return;
-    struct stat file {};
-    if (!is_stdout() && fstat(fileno(file_), &file) == 0 && S_ISREG(file.st_mode) && ftruncate(fileno(file_), 0) != 0)
-        cannot_write(path_, option_, errno);
+    if (regular() && ftruncate(fileno(file_), 0) != 0) cannot_write(path_, option_, errno);
     errno = 0;
     if (!fill(file_)) cannot_write(path_, option_, errno);
 }

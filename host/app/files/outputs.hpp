@@ -2,6 +2,7 @@
 // kept unless the user says otherwise, and nothing is opened before everything else is known to be good.
 #pragma once
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <cstdio>
@@ -43,6 +44,8 @@ public:
     bool is_stdout() const { return file_ == results_file(); }
 
 private:
+    /// What it is, where it is a regular file.
+    std::optional<struct stat> regular() const;
     /// A new file beside this one, which takes its place when `fill` has written it; nothing where none can be made.
     bool replace(const std::function<bool(std::FILE*)>& fill);
 

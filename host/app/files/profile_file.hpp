@@ -3,7 +3,6 @@
 
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,5 +35,23 @@ std::string profile_text(const std::filesystem::path& path);
 /// sentence on standard error and left out.
 std::map<std::string, model::Limits> read_profiles(const std::filesystem::path& dumps,
                                                    const std::vector<model::Device>& devices);
+
+/// A file that is replaced when its content is whole: neither one that is cut short nor what another process writes
+/// meanwhile mixes with it.
+class WholeFile {
+public:
+    /// Throws Error(environment), which ends with `advice`, when it cannot be written; nothing stays open or beside it.
+    /// What a process that was killed has left beside it goes, when it is a day old: nobody writes that long.
+    WholeFile(std::filesystem::path path, std::string advice);
+    /// Throws Error(environment).
+    void write(const std::string& content) const;
+
+private:
+    void write_to(const std::filesystem::path& path, const std::string& content) const;
+    void remove_old_parts() const;
+
+    std::filesystem::path path_;
+    std::string advice_;
+};
 
 }  // namespace cllab::app

@@ -39,32 +39,13 @@ std::string count_rows(const inspect::Counts& left, const inspect::Counts& right
     return out;
 }
 
-/// What is put side by side.
-struct Part {
-    std::string place;
-    inspect::Counts counts;
-    std::vector<inspect::Instruction> body;
-};
-
-Part shown_part(const inspect::FunctionStats& stats) {
-    if (stats.shown < 0) return {inspect::shown_place(stats), stats.total, stats.code.instructions};
-    const auto& loop = stats.loops[static_cast<std::size_t>(stats.shown)];
-    Part part{inspect::shown_place(stats), loop.own, {}};
-    for (const auto i : loop.body) part.body.push_back(stats.code.instructions[i]);
-    return part;
-}
-
-Part hot_part(HotBody body) {
-    return {model::place(body.region), std::move(body.counts), std::move(body.instructions)};
-}
-
 /// `text` in `width` columns; a '+' stands for what is cut. 0: whole.
 std::string cut(const std::string& text, std::size_t width) {
     const auto shown = printable(text);
     return width > 0 && shown.size() > width ? shown.substr(0, width - 1) + "+" : shown;
 }
 
-std::string diff_text(const Part& left, const Part& right, std::size_t left_width, std::size_t right_width,
+std::string diff_text(const CodePart& left, const CodePart& right, std::size_t left_width, std::size_t right_width,
                       bool colour) {
     const auto lines = inspect::align(left.body, right.body);
     if (std::ranges::all_of(lines, [](const auto& line) { return line.mark == ' '; }))
@@ -83,6 +64,18 @@ std::string diff_text(const Part& left, const Part& right, std::size_t left_widt
 }
 
 }  // namespace
+
+CodePart shown_part(const inspect::FunctionStats& stats) {
+    if (stats.shown < 0) return {inspect::shown_place(stats), stats.total, stats.code.instructions};
+    const auto& loop = stats.loops[static_cast<std::size_t>(stats.shown)];
+    CodePart part{inspect::shown_place(stats), loop.own, {}};
+    for (const auto i : loop.body) part.body.push_back(stats.code.instructions[i]);
+    return part;
+}
+
+CodePart hot_part(HotBody body) {
+    return {model::place(body.region), std::move(body.counts), std::move(body.instructions)};
+}
 
 std::string comparison_text(const CellCode& left, const CellCode& right, bool colour, unsigned columns) {
     const std::size_t width = std::max<std::size_t>(44, left.id.size());
@@ -105,8 +98,8 @@ std::string comparison_text(const CellCode& left, const CellCode& right, bool co
     const bool same = !left.info.fingerprint.empty() && left.info.fingerprint == right.info.fingerprint;
     if (same) (left_hot.empty() ? left_hot : right_hot) = left_hot.empty() ? right_hot : left_hot;
     const bool hot = !left_hot.empty() && !right_hot.empty();
-    const Part ours = hot ? hot_part(std::move(left_hot.front())) : shown_part(left.counts);
-    const Part theirs = hot ? hot_part(std::move(right_hot.front())) : shown_part(right.counts);
+    const CodePart ours = hot ? hot_part(std::move(left_hot.front())) : shown_part(left.counts);
+    const CodePart theirs = hot ? hot_part(std::move(right_hot.front())) : shown_part(right.counts);
     out += "\n" + row(hot ? "hot" : "one iteration of", ours.place, theirs.place, width);
     out += count_rows(ours.counts, theirs.counts, *left.counts.isa, width);
     out += "\n" + wrapped_for(STDOUT_FILENO, left.counts.isa->rule) + "\n\n";

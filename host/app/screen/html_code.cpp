@@ -1,23 +1,23 @@
 // Source, loops and counts for the page, read back from the dumps of its records.
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <map>
 #include <optional>
 #include <set>
-#include <sstream>
+#include <span>
 #include <utility>
 
 #include "app/code/isa_code.hpp"
+#include "app/screen/comparison.hpp"
 #include "app/screen/html_page.hpp"
 #include "core/error.hpp"
-#include "core/reading.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "inspect/code/counts.hpp"
 #include "inspect/code/diff.hpp"
 #include "inspect/isa/isa.hpp"
+#include "inspect/tools/tool.hpp"
 #include "model/hot_region.hpp"
 #include "report/records/json.hpp"
 
@@ -29,17 +29,6 @@ using namespace report::html;
 
 constexpr std::uintmax_t most_file_bytes = 16 << 20;
 constexpr std::size_t most_lines = 250, most_source_lines = 150, most_cards = 60, most_text = 600'000, most_beside = 4;
-
-/// A regular file of sensible size; nothing else is opened, because a record may name anything.
-std::optional<std::string> read_plain(const fs::path& path) {
-    std::error_code code;
-    if (!fs::is_regular_file(path, code) || fs::file_size(path, code) > most_file_bytes || code) return std::nullopt;
-    if (!reading_fault(path).empty()) return std::nullopt;
-    std::ifstream in(path, std::ios::binary);
-    std::stringstream out;
-    if (!in || !(out << in.rdbuf())) return std::nullopt;
-    return out.str();
-}
 
 /// Why the code in the dump's folder cannot be shown for this record; empty when it can.
 std::string absence(const model::Record& record) {
@@ -89,46 +78,32 @@ std::vector<std::pair<std::string, unsigned>> by_count(const std::map<std::strin
 
 /// The part of the code that the page shows of a cell.
 struct Shown {
-    std::string place, evidence;  ///< as in Code
-    std::vector<inspect::Instruction> instructions;
-    std::map<std::uint64_t, std::string> remarks;  ///< before the instruction at an address
-    inspect::Counts counts;
+    CodePart part;
+    std::string evidence{};                          ///< as in Code
+    std::map<std::uint64_t, std::string> remarks{};  ///< before the instruction at an address
 };
 
 /// What the most samples of the addresses lie in, where they were taken; else the innermost loop with the most work.
 Shown shown_of(const CellCode& code) {
-    Shown out;
     if (auto bodies = hot_bodies(code); !bodies.empty() && !bodies.front().instructions.empty()) {
         auto& hottest = bodies.front();
         const auto share = std::exchange(hottest.region.share, 0);  // said in the sentence, not in the place
-        out.place = model::place(hottest.region);
         const auto percent = [](double part) { return format_significant(100 * part, 3) + " % of "; };
-        out.evidence = "Only this place in the code can do the declared work; nothing was sampled.";
+        std::string evidence = "Only this place in the code can do the declared work; nothing was sampled.";
         if (code.hot->evidence == model::Hot::sampled)
-            out.evidence = percent(share) + std::to_string(code.hot->in_kernel) + " sampled addresses lie in it.";
+            evidence = percent(share) + std::to_string(code.hot->in_kernel) + " sampled addresses lie in it.";
         if (code.hot->evidence == model::Hot::counted)
-            out.evidence = percent(share) + "the instructions that a profiler counted lie in it.";
+            evidence = percent(share) + "the instructions that a profiler counted lie in it.";
+        std::map<std::uint64_t, std::string> remarks;
         for (const auto* block : hottest.region.blocks)
-            if (block->share > 0) out.remarks[block->begin] = percent(block->share) + model::what_is_shared(*code.hot);
-        out.instructions = std::move(hottest.instructions);
-        out.counts = std::move(hottest.counts);
-        return out;
+            if (block->share > 0) remarks[block->begin] = percent(block->share) + model::what_is_shared(*code.hot);
+        return {hot_part(std::move(hottest)), evidence, remarks};
     }
-    const auto& stats = code.counts;
-    out.place = inspect::shown_place(stats);
-    out.evidence = "The innermost loop with the most work per iteration; nothing shows whether the time goes there";
-    out.evidence +=
-        code.hot && !code.hot->reason.empty() ? ": " + code.hot->reason + "." : ", because no addresses were sampled.";
-    if (stats.shown < 0) {
-        out.instructions = stats.code.instructions;
-        out.counts = stats.total;
-        out.evidence = "The code has no loop.";
-        return out;
-    }
-    const auto& loop = stats.loops[static_cast<std::size_t>(stats.shown)];
-    for (const auto i : loop.body) out.instructions.push_back(stats.code.instructions[i]);
-    out.counts = loop.own;
-    return out;
+    if (code.counts.shown < 0) return {shown_part(code.counts), "The code has no loop."};
+    return {shown_part(code.counts),
+            "The innermost loop with the most work per iteration; nothing shows whether the time goes there" +
+                (code.hot && !code.hot->reason.empty() ? ": " + code.hot->reason + "."
+                                                       : ", because no addresses were sampled.")};
 }
 
 std::string occupancy_in(const std::string& summary) {
@@ -142,25 +117,24 @@ void fill(Code& code, const model::Record& record, const CellCode& cell, const S
     code.occupancy = occupancy_in(cell.summary);
     code.source = kernel_text(read_plain(fs::path(record.dump) / "source.cl").value_or(""), record.id);
     code.isa = stats.isa->name;
-    code.place = shown.place;
+    code.place = shown.part.place;
     code.evidence = shown.evidence;
-    std::size_t taken = 0;
-    for (const auto& instruction : shown.instructions) {
-        if (taken == most_lines) break;
+    const auto& body = shown.part.body;
+    const auto taken = std::min(most_lines, body.size());
+    for (const auto& instruction : std::span(body).first(taken)) {
         if (const auto remark = shown.remarks.find(instruction.address);
             remark != shown.remarks.end() && shown.remarks.size() > 1)
             code.lines.push_back({remark->second, ""});
         code.lines.push_back({instruction.text, stats.isa->classify(instruction).name});
-        ++taken;
     }
-    code.lines_left_out = shown.instructions.size() - taken;
-    code.counts.push_back(
-        {shown.place, shown.counts.instructions, by_count(shown.counts.classes), by_count(shown.counts.memory)});
-    code.counts.push_back(
-        {"whole kernel", stats.total.instructions, by_count(stats.total.classes), by_count(stats.total.memory)});
+    code.lines_left_out = body.size() - taken;
+    const auto add = [&](const std::string& place, const inspect::Counts& counts) {
+        code.counts.push_back({place, counts.instructions, by_count(counts.classes), by_count(counts.memory)});
+    };
+    add(shown.part.place, shown.part.counts);
+    add("whole kernel", stats.total);
     for (const auto& loop : stats.loops)
-        code.counts.push_back({(loop.innermost ? "innermost loop at " : "loop at ") + loop.header,
-                               loop.own.instructions, by_count(loop.own.classes), by_count(loop.own.memory)});
+        add((loop.innermost ? "innermost loop at " : "loop at ") + loop.header, loop.own);
 }
 
 std::size_t size_of(const Code& code) {
@@ -202,6 +176,12 @@ void add_pairs(Page& page, const Families& families, const std::vector<std::vect
 
 }  // namespace
 
+std::optional<std::string> read_plain(const fs::path& path) {
+    std::error_code code;
+    if (!fs::is_regular_file(path, code) || fs::file_size(path, code) > most_file_bytes || code) return std::nullopt;
+    return inspect::read_file(path);
+}
+
 void add_code(Page& page) {
     std::vector<std::vector<inspect::Instruction>> loops;  // by card
     std::set<std::string> absent;
@@ -241,7 +221,7 @@ void add_code(Page& page) {
         known->second = page.code.size();
         families[model::device_key(record) + "\n" + record.family].push_back(page.code.size());
         page.code.push_back(std::move(code));
-        loops.push_back(std::move(shown.instructions));
+        loops.push_back(std::move(shown.part.body));
     }
     if (left_out > 0)
         page.code_left_out = "The code of " + std::to_string(left_out) +

@@ -2,6 +2,8 @@
 // these.
 #pragma once
 
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,9 @@ void require_page(std::size_t records);
 /// `verdicts`: of comparisons, a sentence each.
 void write_html(OutputFile& file, const std::vector<model::Record>& records,
                 const std::vector<portrait::Conclusion>& conclusions, const std::vector<std::string>& verdicts);
+
+/// A regular file of sensible size; nothing else is opened, because a record may name anything.
+std::optional<std::string> read_plain(const std::filesystem::path& path);
 
 /// What the dumps of the records say: source, loop and counts of each code once, and pairs of variants aligned.
 void add_code(report::html::Page& page);

@@ -1,13 +1,12 @@
 #include "app/screen/pager.hpp"
 
 #include <fcntl.h>
-#include <spawn.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 
@@ -43,35 +42,16 @@ std::size_t lines_of(const std::string& text, std::size_t width) {
 /// False when the pager could not be started.
 bool page(const std::string& text, const std::string& pager) {
     // Short text ends it, colours pass, and the screen stays as it is, unless the user has said otherwise.
-    const std::string script = "export LESS=\"${LESS-FRX}\"; " + pager;
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) return false;
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, results_fd(), STDOUT_FILENO);
-    char* const arguments[] = {const_cast<char*>("sh"), const_cast<char*>("-c"), const_cast<char*>(script.c_str()),
-                               nullptr};
-    pid_t child = 0;
-    const bool started = posix_spawn(&child, "/bin/sh", &actions, nullptr, arguments, environ) == 0;
-    posix_spawn_file_actions_destroy(&actions);
-    close(ends[0]);
-    if (!started) {
-        close(ends[1]);
-        return false;
-    }
+    const std::string script = "export LESS=\"${LESS-FRX}\"; exec >&" + std::to_string(results_fd()) + "; " + pager;
+    const int flags = fcntl(results_fd(), F_GETFD);
+    fcntl(results_fd(), F_SETFD, flags & ~FD_CLOEXEC);
+    std::FILE* const to = popen(script.c_str(), "we");
+    fcntl(results_fd(), F_SETFD, flags);
+    if (!to) return false;
     // Ctrl-C is the pager's, and one that ends early is no error.
     const auto on_interrupt = std::signal(SIGINT, SIG_IGN), on_pipe = std::signal(SIGPIPE, SIG_IGN);
-    for (std::size_t at = 0; at < text.size();) {
-        const auto n = write(ends[1], text.data() + at, text.size() - at);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) break;
-        at += static_cast<std::size_t>(n);
-    }
-    close(ends[1]);
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
+    std::fwrite(text.data(), 1, text.size(), to);
+    const int status = pclose(to);
     std::signal(SIGINT, on_interrupt);
     std::signal(SIGPIPE, on_pipe);
     return !(WIFEXITED(status) && (WEXITSTATUS(status) == 126 || WEXITSTATUS(status) == 127));

@@ -23,23 +23,13 @@ using portrait::page_of;
 using portrait::PageLine;
 using portrait::Profile;
 
-std::string quantity(double value, const std::string& unit) {
-    if (unit == "s") return value < 0 ? "-" + format_seconds(-value) : format_seconds(value);
-    if (unit == "byte" && value >= 0 && value < 1e19)
-        return format_bytes(static_cast<std::uint64_t>(std::llround(value)));
-    if (unit == "Hz" || unit.find("/s") != std::string::npos) return format_rate(value, unit);
-    const auto number = value == std::floor(value) && std::abs(value) < 1e9 ? fmt::format("{:.0f}", value)
-                                                                            : format_significant(value, 3);
-    return unit.empty() ? number : number + (unit == "%" ? "" : " ") + unit;
-}
-
 /// "±1.2%" of a narrow interval, "[a .. b]" of a wide or lopsided one, nothing where low and high are the value.
 std::string confidence(const Finding& f) {
     if (!(f.low < f.high) || f.value == 0) return "";
     const double above = (f.high - f.value) / std::abs(f.value), below = (f.value - f.low) / std::abs(f.value);
     if (std::min(above, below) >= 0 && std::max(above, below) < 0.15 && f.unit != "byte")
         return format_interval(1, 1 - below, 1 + above) + "%";
-    return "[" + quantity(f.low, f.unit) + " .. " + quantity(f.high, f.unit) + "]";
+    return "[" + report::value_text(f.low, f.unit) + " .. " + report::value_text(f.high, f.unit) + "]";
 }
 
 std::string per_cycle_text(const PageLine& line) {
@@ -57,12 +47,10 @@ ordered_json curve_json(const Conclusion& conclusion, const Curve& curve) {
         for (const auto& [metric, value] : s.metrics) sample[metric] = number(value);
         samples.push_back(std::move(sample));
     }
-    std::string axis = conclusion.experiment->curve_over;
-    for (const auto& v : conclusion.experiment->variants) {
-        if (v.name == curve.variant) axis = conclusion.experiment->swept_axis(v);
-    }
-    return {{"id", conclusion.experiment->family + "_" + curve.variant},
-            {"over", axis},
+    const auto& of = *conclusion.experiment;
+    const auto* axis = portrait::swept_axis(of, curve.variant);
+    return {{"id", of.family + "_" + curve.variant},
+            {"over", axis ? axis->name : of.curve_over},
             {"fixed", fixed},
             {"samples", samples}};
 }
@@ -97,21 +85,14 @@ void print_profile(std::ostream& out, const Profile& profile, const report::Tabl
                                         {.title = "per cycle", .right = true, .keep = 60},
                                         {.title = "driver says", .keep = 50},
                                         {.title = "how", .keep = 10}};
-    std::vector<std::size_t> present;
-    for (std::size_t i = 0; i < page.size(); ++i) {
-        if (!page[i].absent.empty()) continue;
-        present.push_back(i);
-        const auto& line = page[i];
-        const std::string cells[] = {line.name,
-                                     quantity(line.finding.value, line.finding.unit),
-                                     confidence(line.finding),
-                                     per_cycle_text(line),
-                                     line.claim,
-                                     line.finding.how};
-        for (std::size_t c = 0; c < columns.size(); ++c) columns[c].cells.push_back(cells[c]);
+    for (const auto& line : page) {
+        if (!line.absent.empty()) continue;
+        report::add_row(columns, {line.name, report::value_text(line.finding.value, line.finding.unit),
+                                  confidence(line.finding), per_cycle_text(line), line.claim, line.finding.how});
     }
+    const bool any = !columns.front().cells.empty();
     const auto grid = report::grid_of(std::move(columns), style);
-    if (!present.empty()) out << '\n' << grid.header() << '\n';
+    if (any) out << '\n' << grid.header() << '\n';
     std::string section;
     std::size_t row = 0;
     for (const auto& line : page) {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
+#include "app/screen/say.hpp"
 #include "app/screen/streams.hpp"
 #include "core/text.hpp"
 
@@ -44,13 +44,7 @@ void Progress::phase(const model::Record& record, const char* phase) {
 }
 
 void Progress::note(const std::string& text) const {
-    if (!shown_) return;
-    std::fprintf(stderr, "\r\033[K%s", text.c_str());
-    std::fflush(stderr);
-}
-
-void Progress::clear() {
-    if (shown_) std::fputs("\r\033[K", stderr);
+    if (shown_) say_doing(text);
 }
 
 }  // namespace cllab::app

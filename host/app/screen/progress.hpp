@@ -22,7 +22,7 @@ public:
     void phase(const model::Record& record, const char* phase);
     void finished() { ++done_; }
     void note(const std::string& text) const;
-    void clear();
+    void clear() const { note(""); }
 
 private:
     bool shown_;

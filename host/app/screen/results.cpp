@@ -1,8 +1,10 @@
 #include "app/screen/results.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <span>
 
 #include "app/screen/pager.hpp"
 #include "app/screen/stdout_guard.hpp"
@@ -19,11 +21,8 @@ namespace {
 void print_summaries(const std::vector<model::Record>& records) {
     for (const auto& experiment : model::registry()) {
         if (!experiment.summary) continue;
-        std::vector<const model::Record*> own;
-        for (const auto& record : records) {
-            if (record.family == experiment.family && record.status == model::Status::ok && record.time)
-                own.push_back(&record);
-        }
+        const auto own =
+            model::rows_of(records, [&](const auto& r) { return r.family == experiment.family && r.time; });
         if (own.empty()) continue;
         const auto text = experiment.summary(own);
         if (!text.empty()) results() << '\n' << printable(text, "\n");
@@ -36,14 +35,11 @@ void print_bright(std::ostream& out, const std::vector<model::Record>& records, 
     for (const auto& record : records) {
         if (!record.above) continue;
         const auto& above = *record.above;
-        std::string text = std::to_string(above.pixels) + " pixels above " + std::to_string(above.level);
-        for (std::size_t i = 0; i < std::min(most, above.first.size()); ++i) {
-            const auto& p = above.first[i];
-            text += (i == 0 ? ": (" : ", (") + std::to_string(p.x) + ", " + std::to_string(p.y) + ") " +
-                    std::to_string(p.value);
-        }
+        const auto first = std::span(above.first).first(std::min(most, above.first.size()));
+        auto text = fmt::format("{} pixels above {}{}", above.pixels, above.level, first.empty() ? "" : ": ");
+        text += join(first, ", ", [](const auto& p) { return fmt::format("({}, {}) {}", p.x, p.y, p.value); });
         if (above.pixels > most)
-            text += "; the first " + std::to_string(model::Above::most_listed) + " are in the record (--json FILE)";
+            text += fmt::format("; the first {} are in the record (--json FILE)", model::Above::most_listed);
         out << '\n' << report::wrap_beside(record.id + ": ", text, style.text_width());
     }
 }

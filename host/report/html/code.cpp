@@ -4,7 +4,9 @@
 #include <map>
 #include <ostream>
 #include <set>
+#include <span>
 
+#include "core/table.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "report/html/context.hpp"
@@ -40,48 +42,45 @@ const Tint& tint_of(const std::string& kind) {
     return tints[6];
 }
 
-bool is_loop(const Code& code) { return code.place.find("loop at") != std::string::npos; }
+/// A text in the tint of its class; nothing for the side of a pair that has none.
+std::string tinted(const std::string& kind, const std::string& raw) {
+    const auto& tint = tint_of(kind);
+    return raw.empty() ? "" : fmt::format(R"(<span class="{}"><i>{}</i>{}</span>)", tint.style, tint.letter, text(raw));
+}
 
 void write_legend(std::ostream& out) {
     out << "<ul class=\"legend kinds\">";
     for (const char* kind : {"memory", "branch", "vector", "scalar", "address", "move", "other"}) {
         const auto& tint = tint_of(kind);
-        out << "<li><span class=\"" << tint.style << "\"><i>" << tint.letter << "</i></span> " << tint.words << "</li>";
+        out << fmt::format(R"(<li><span class="{}"><i>{}</i></span> {}</li>)", tint.style, tint.letter, tint.words);
     }
     out << "</ul>\n";
 }
 
-void write_counts(std::ostream& out, const Code& code) {
+/// Of the place shown, and of the whole kernel and its loops.
+void write_counts(std::ostream& out, const std::vector<Counts>& all) {
+    const auto& shown = all.front();
+    const bool is_loop = shown.place.find("loop at") != std::string::npos;
+    out << fmt::format("<table class=\"counts\"><caption>{} instructions in {}{}</caption>", shown.instructions,
+                       is_loop ? "one iteration of the " : "the ", text(shown.place));
+    out << head_of({"class", "instructions", R"(<span class="hidden">bar</span>)"}) << "<tbody>\n";
     unsigned most = 1;
-    if (!code.counts.empty())
-        for (const auto& [kind, count] : code.counts.front().classes) most = std::max(most, count);
-    if (!code.counts.empty()) {
-        const auto& counts = code.counts.front();
-        out << "<table class=\"counts\"><caption>" << counts.instructions << " instructions in "
-            << (is_loop(code) ? "one iteration of the " : "the ") << text(counts.place)
-            << "</caption><thead><tr><th>class</th><th>instructions</th><th><span "
-               "class=\"hidden\">bar</span></th></tr></thead><tbody>\n";
-        for (const auto& [kind, count] : counts.classes) {
-            const auto& tint = tint_of(kind);
-            out << "<tr><td>" << text(kind) << "</td><td class=\"n\">" << count
-                << "</td><td><svg width=\"100%\" height=\"12\"><rect class=\"" << tint.style
-                << "\" height=\"12\" width=\"" << percent(static_cast<double>(count) / most)
-                << "\"/></svg></td></tr>\n";
-        }
-        out << "</tbody></table>\n";
-        if (!counts.memory.empty()) {
-            out << "<p>Accesses: ";
-            for (std::size_t i = 0; i < counts.memory.size(); ++i)
-                out << (i ? ", " : "") << counts.memory[i].second << " " << text(counts.memory[i].first);
-            out << ".</p>\n";
-        }
-    }
-    if (code.counts.size() < 3) return;
+    for (const auto& [kind, count] : shown.classes) most = std::max(most, count);
+    for (const auto& [kind, count] : shown.classes)
+        out << fmt::format(
+            "<tr>{}{}<td><svg width=\"100%\" height=\"12\"><rect class=\"{}\" height=\"12\" width=\"{}\"/>"
+            "</svg></td></tr>\n",
+            cell(kind), number_cell(std::to_string(count)), tint_of(kind).style,
+            percent(static_cast<double>(count) / most));
+    out << "</tbody></table>\n";
+    if (!shown.memory.empty())
+        out << fmt::format("<p>Accesses: {}.</p>\n", join(shown.memory, ", ", [](const auto& access) {
+                               return std::to_string(access.second) + " " + text(access.first);
+                           }));
+    if (all.size() < 3) return;
     out << "<details><summary>The whole kernel, and all loops with one iteration each</summary><ul>";
-    for (std::size_t i = 1; i < code.counts.size(); ++i) {
-        const auto& counts = code.counts[i];
-        out << "<li>" << text(counts.place) << ": " << counts.instructions << " instructions</li>";
-    }
+    for (const auto& counts : std::span(all).subspan(1))
+        out << fmt::format("<li>{}: {} instructions</li>", text(counts.place), counts.instructions);
     out << "</ul></details>\n";
 }
 
@@ -90,87 +89,74 @@ void write_facts(std::ostream& out, const model::Record& r, const Code& code) {
     const auto fact = [&](const char* name, const char* key, const std::optional<std::int64_t>& value) {
         if (!value) return;
         const auto origin = r.code.origin.find(key);
-        out << "<div><dt>" << name << "</dt><dd><b>" << *value << "</b>"
-            << (origin == r.code.origin.end() ? "" : " <small>" + text(origin->second) + "</small>") << "</dd></div>";
+        out << fmt::format("<div><dt>{}</dt><dd><b>{}</b>{}</dd></div>", name, *value,
+                           origin == r.code.origin.end() ? "" : " <small>" + text(origin->second) + "</small>");
     };
     fact("registers", "registers", r.code.registers);
     fact("spills", "spills", r.code.spills);
     fact("local memory, in bytes", "local_bytes", r.code.local_bytes);
     fact("private memory, in bytes", "private_bytes", r.code.private_bytes);
     fact("code, in bytes", "code_bytes", r.code.code_bytes);
-    if (!code.occupancy.empty()) out << "<div><dt>occupancy</dt><dd>" << text(code.occupancy) << "</dd></div>";
+    if (!code.occupancy.empty()) out << fmt::format("<div><dt>occupancy</dt><dd>{}</dd></div>", text(code.occupancy));
     out << "</dl>\n";
 }
 
 void write_one(std::ostream& out, const Context& c, const Code& code, bool open) {
     const auto& r = c.records()[code.cell];
-    out << "<details class=\"code\" data-cell=\"" << code.cell << "\"" << (open ? " open" : "") << "><summary>"
-        << text(r.id) << " on " << text(c.devices[c.device_of[code.cell]].name);
-    if (c.varying.count(r.family)) out << " <small>" << text(c.varying_point(r)) << "</small>";
-    if (r.time) out << ": " << text(format_seconds(r.time->median)) << " <small>" << text(spread(r)) << "</small>";
-    if (r.code.registers) out << ", " << *r.code.registers << " registers";
-    if (!code.counts.empty())
-        out << ", " << code.counts.front().instructions << " instructions in the " << text(code.place);
-    out << "</summary>\n";
+    out << fmt::format(R"(<details class="code" data-cell="{}"{}><summary>{} on {})", code.cell, open ? " open" : "",
+                       text(r.id), text(c.devices[c.device_of[code.cell]].name));
+    if (c.varying.count(r.family)) out << fmt::format(" <small>{}</small>", text(c.varying_point(r)));
+    if (r.time) out << fmt::format(": {} <small>{}</small>", format_seconds(r.time->median), text(spread(r)));
+    if (r.code.registers) out << fmt::format(", {} registers", *r.code.registers);
+    out << fmt::format(", {} instructions in the {}</summary>\n", code.counts.front().instructions, text(code.place));
     if (!code.same.empty()) {
         constexpr std::size_t most = 12;
-        out << "<p>The same code at " << code.same.size()
-            << (code.same.size() == 1 ? " other point: " : " other points: ");
-        for (std::size_t i = 0; i < std::min(most, code.same.size()); ++i) {
-            const auto& other = c.records()[code.same[i]];
+        const auto link = [&](std::size_t same) {
+            const auto& other = c.records()[same];
             const auto at = c.varying_point(other);
-            out << (i ? ", " : "")
-                << c.link(code.same[i],
+            return c.link(same,
                           (at.empty() ? other.id : at) + (other.time ? ", " + format_seconds(other.time->median) : ""));
-        }
-        out << (code.same.size() > most ? ", …" : "") << ".</p>\n";
+        };
+        out << fmt::format("<p>The same code at {}: {}{}.</p>\n", counted(code.same.size(), "other point"),
+                           join(first_of(code.same, most), ", ", link), code.same.size() > most ? ", …" : "");
     }
-    out << "<p>" << text(code.evidence) << "</p>\n";
+    out << fmt::format("<p>{}</p>\n", text(code.evidence));
     write_facts(out, r, code);
-    write_counts(out, code);
+    write_counts(out, code.counts);
     out << "<div class=\"beside\">";
     if (!code.source.empty())
-        out << "<div><h5>source</h5><pre class=\"source\" tabindex=\"0\">" << listing(code.source) << "</pre></div>";
+        out << fmt::format(R"(<div><h5>source</h5><pre class="source" tabindex="0">{}</pre></div>)",
+                           listing(code.source));
     if (!code.lines.empty()) {
-        out << "<div><h5>" << text(code.isa) << ", " << text(code.place) << "</h5><pre class=\"isa\" tabindex=\"0\">";
-        for (const auto& line : code.lines) {
-            if (line.kind.empty()) {
-                out << "<b class=\"share\">" << text(line.text) << "</b>\n";
-                continue;
-            }
-            const auto& tint = tint_of(line.kind);
-            out << "<span class=\"" << tint.style << "\"><i>" << tint.letter << "</i>" << text(line.text)
-                << "</span>\n";
-        }
-        if (code.lines_left_out > 0) out << "… " << code.lines_left_out << " more lines are in the dump\n";
+        out << fmt::format(R"(<div><h5>{}, {}</h5><pre class="isa" tabindex="0">)", text(code.isa), text(code.place));
+        for (const auto& line : code.lines)
+            out << (line.kind.empty() ? "<b class=\"share\">" + text(line.text) + "</b>" : tinted(line.kind, line.text))
+                << '\n';
+        if (code.lines_left_out > 0) out << fmt::format("… {} more lines are in the dump\n", code.lines_left_out);
         out << "</pre></div>";
     }
     out << "</div></details>\n";
 }
 
-/// An instruction in the tint of its class; nothing for the side that has none.
-std::string tinted(const CodeLine& line) {
-    if (line.text.empty()) return "";
-    const auto& tint = tint_of(line.kind);
-    return std::string("<span class=\"") + tint.style + "\"><i>" + tint.letter + "</i>" + text(line.text) + "</span>";
-}
-
 void write_pair(std::ostream& out, const Context& c, const CodePair& pair, bool open) {
+    struct Sign {
+        const char *style, *text;
+    };
+    static constexpr Entry<char, Sign> signs[] = {
+        {' ', {"same", ""}}, {'~', {"near", "~"}}, {'<', {"left", "&lt;"}}, {'>', {"right", "&gt;"}}};
     const auto& left = c.records()[pair.left];
     const auto& right = c.records()[pair.right];
-    const auto time = [](const model::Record& r) {
-        return r.time ? " " + format_seconds(r.time->median) : std::string();
+    const auto named = [](const model::Record& r) {
+        return text(r.id) + (r.time ? " " + format_seconds(r.time->median) : "");
     };
-    out << "<details class=\"pair\"" << (open ? " open" : "") << "><summary>" << text(left.id) << text(time(left))
-        << " beside " << text(right.id) << text(time(right)) << " on " << text(c.devices[c.device_of[pair.left]].name)
-        << "</summary><div class=\"scroll\"><table class=\"aligned\"><thead><tr><th>" << text(left.id)
-        << "</th><th><span class=\"hidden\">same or not</span></th><th>" << text(right.id)
-        << "</th></tr></thead><tbody>\n";
+    out << fmt::format(R"(<details class="pair"{}><summary>{} beside {} on {}</summary><div class="scroll">)",
+                       open ? " open" : "", named(left), named(right), text(c.devices[c.device_of[pair.left]].name));
+    out << "<table class=\"aligned\">"
+        << head_of({text(left.id), R"(<span class="hidden">same or not</span>)", text(right.id)}) << "<tbody>\n";
     for (const auto& line : pair.lines) {
-        const char* style = line.mark == ' ' ? "same" : line.mark == '~' ? "near" : line.mark == '<' ? "left" : "right";
-        const char* sign = line.mark == ' ' ? "" : line.mark == '~' ? "~" : line.mark == '<' ? "&lt;" : "&gt;";
-        out << "<tr class=\"" << style << "\"><td>" << tinted(line.left) << "</td><td>" << sign << "</td><td>"
-            << tinted(line.right) << "</td></tr>\n";
+        const auto sign = value_of(signs, line.mark);
+        out << fmt::format("<tr class=\"{}\"><td>{}</td><td>{}</td><td>{}</td></tr>\n", sign.style,
+                           tinted(line.left.kind, line.left.text), sign.text, tinted(line.right.kind, line.right.text));
     }
     out << "</tbody></table></div></details>\n";
 }
@@ -184,14 +170,9 @@ void write_code(std::ostream& out, const Context& c) {
         << "<p>Each listing is the machine code that ran most, where addresses were sampled. Elsewhere it is the "
            "innermost loop with the most work per iteration; the entry says so.</p>\n";
     std::map<std::string, std::vector<std::size_t>> absent;  // by reason: one sentence for many cells
-    bool any = false;
-    for (const auto& code : c.page.code) {
-        if (code.absent.empty())
-            any = true;
-        else
-            absent[code.absent].push_back(code.cell);
-    }
-    if (any) write_legend(out);
+    for (const auto& code : c.page.code)
+        if (!code.absent.empty()) absent[code.absent].push_back(code.cell);
+    if (std::ranges::any_of(c.page.code, [](const auto& code) { return code.absent.empty(); })) write_legend(out);
     std::set<std::string> families;  // the first of each stands open
     for (const auto& code : c.page.code)
         if (code.absent.empty()) write_one(out, c, code, families.insert(c.records()[code.cell].family).second);
@@ -201,14 +182,11 @@ void write_code(std::ostream& out, const Context& c) {
                "right.</p>\n";
         for (const auto& pair : c.page.pairs) write_pair(out, c, pair, &pair == &c.page.pairs.front());
     }
-    if (!c.page.code_left_out.empty()) out << "<p class=\"dim\">" << text(c.page.code_left_out) << "</p>\n";
-    for (const auto& [reason, cells] : absent) {
-        out << "<p class=\"absent\">" << text(reason) << " (" << cells.size()
-            << (cells.size() == 1 ? " cell: " : " cells: ");
-        for (std::size_t i = 0; i < std::min<std::size_t>(cells.size(), 6); ++i)
-            out << (i ? ", " : "") << c.link(cells[i], c.records()[cells[i]].id);
-        out << (cells.size() > 6 ? ", …" : "") << ")</p>\n";
-    }
+    if (!c.page.code_left_out.empty()) out << fmt::format("<p class=\"dim\">{}</p>\n", text(c.page.code_left_out));
+    constexpr std::size_t most = 6;
+    for (const auto& [reason, cells] : absent)
+        out << fmt::format("<p class=\"absent\">{} ({}: {}{})</p>\n", text(reason), counted(cells.size(), "cell"),
+                           c.links(cells, most), cells.size() > most ? ", …" : "");
     out << "</section>\n";
 }
 

@@ -4,6 +4,7 @@
 #include <iosfwd>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "report/html/page.hpp"
@@ -39,6 +40,8 @@ struct Context {
     std::string name_of_device(const std::string& key) const;
     std::string name_of_grid_device(std::size_t d) const;                ///< of grid.devices[d]
     std::string link(std::size_t cell, const std::string& label) const;  ///< to the cell's row in the table of all
+    /// To the first `most` of them, by their names.
+    std::string links(const std::vector<std::size_t>& cells, std::size_t most) const;
     /// "width=4096" of the group's point, of the axes that tell the family's groups apart.
     std::string where(const GridFamily& family, const GridGroup& group) const;
 };
@@ -54,6 +57,9 @@ void write_code(std::ostream& out, const Context& context);
 void write_method(std::ostream& out, const Context& context);
 void write_portraits(std::ostream& out, const Context& context);
 void write_cells(std::ostream& out, const Context& context);
+
+/// "page.css", "page.js" or "d3.min.js", embedded at build time; the last is empty in a build without D3.
+std::string_view asset(std::string_view name);
 
 /// The records as the script reads them; nothing in it ends a script element.
 std::string data_json(const Context& context);

@@ -26,6 +26,24 @@ std::vector<ChartGuide> guides_of(const std::vector<model::Finding>& findings, c
     return out;
 }
 
+/// What a series shows, with the axes in its name that its family varies.
+ChartLine line_of(const Context& c, const std::string& family, const Curves::Series& series) {
+    ChartLine line{family + "_" + series.curve.variant, {}};
+    const auto varying = c.varying.find(family);
+    for (const auto& [axis, value] : series.curve.fixed.values())
+        if (varying != c.varying.end() && std::ranges::find(varying->second, axis) != varying->second.end())
+            line.name += " " + axis + "=" + value;
+    for (std::size_t i = 0; i < series.curve.samples.size(); ++i) {
+        const auto& s = series.curve.samples[i];
+        const double value = value_of(s), scale = s.seconds > 0 ? value / s.seconds : 1;
+        if (!(value > 0)) continue;
+        const bool interval = s.n >= least_for_interval;
+        line.marks.push_back({s.x, value, interval ? s.low * scale : 0, interval ? s.high * scale : 0,
+                              static_cast<long>(series.cells[i])});
+    }
+    return line;
+}
+
 void write_set(std::ostream& out, const Context& c, const Curves& set) {
     // One chart for the series that share an axis and whether it is time per step that they show.
     std::map<std::pair<std::string, bool>, std::vector<const Curves::Series*>> charts;
@@ -34,52 +52,28 @@ void write_set(std::ostream& out, const Context& c, const Curves& set) {
             &series);
     const auto device = c.name_of_device(set.device_key);
     for (const auto& [what, members] : charts) {
-        std::vector<ChartLine> lines;
-        for (const auto* series : members) {
-            ChartLine line{set.family + "_" + series->curve.variant, {}};
-            std::string fixed;
-            const auto varying = c.varying.find(set.family);
-            for (const auto& [axis, value] : series->curve.fixed.values())
-                if (varying != c.varying.end() && std::ranges::find(varying->second, axis) != varying->second.end())
-                    fixed += " " + axis + "=" + value;
-            line.name += fixed;
-            for (std::size_t i = 0; i < series->curve.samples.size(); ++i) {
-                const auto& s = series->curve.samples[i];
-                const double value = value_of(s), scale = s.seconds > 0 ? value / s.seconds : 1;
-                if (!(value > 0)) continue;
-                const bool interval = s.n >= least_for_interval;
-                line.marks.push_back({s.x, value, interval ? s.low * scale : 0, interval ? s.high * scale : 0,
-                                      static_cast<long>(series->cells[i])});
-            }
-            lines.push_back(std::move(line));
-        }
         const auto& unit = members.front()->unit;
         constexpr std::size_t most_lines = 8;  // there are no more colours that anybody tells apart
-        for (std::size_t first = 0; first < lines.size(); first += most_lines) {
-            const std::vector<ChartLine> part(
-                lines.begin() + static_cast<long>(first),
-                lines.begin() + static_cast<long>(std::min(lines.size(), first + most_lines)));
-            write_chart(out,
-                        {set.family + " on " + device +
-                             (lines.size() > most_lines ? ", part " + std::to_string(first / most_lines + 1) : ""),
-                         what.first, unit, what.second ? "time per step" : "time", "s"},
-                        part, guides_of(set.findings, part, unit));
+        for (std::size_t first = 0; first < members.size(); first += most_lines) {
+            std::vector<ChartLine> part;
+            for (const auto* series : std::span(members).subspan(first, std::min(most_lines, members.size() - first)))
+                part.push_back(line_of(c, set.family, *series));
+            const auto number =
+                members.size() > most_lines ? ", part " + std::to_string(first / most_lines + 1) : std::string();
+            write_chart(
+                out,
+                {set.family + " on " + device + number, what.first, unit, what.second ? "time per step" : "time", "s"},
+                part, guides_of(set.findings, part, unit));
         }
     }
     if (set.findings.empty()) return;
-    out << "<table class=\"findings\"><caption>Findings of the probe on " << text(device)
-        << "</caption><thead><tr><th>finding</th><th>value</th><th>95 % "
-           "interval</th><th>how</th></tr></thead><tbody>\n";
+    out << fmt::format("<table class=\"findings\"><caption>Findings of the probe on {}</caption>{}<tbody>\n",
+                       text(device), head_of({"finding", "value", "95 % interval", "how"}));
     for (const auto& f : set.findings) {
-        if (!f.withheld.empty()) {
-            out << "<tr><td>" << text(f.name)
-                << "</td><td class=\"n\">none</td><td></td><td>withheld: " << text(f.withheld) << "</td></tr>\n";
-            continue;
-        }
-        out << "<tr><td>" << text(f.name) << "</td><td class=\"n\">" << text(quantity(f.value, f.unit))
-            << "</td><td class=\"n\">"
-            << (f.low < f.high ? text(quantity(f.low, f.unit) + " to " + quantity(f.high, f.unit)) : "") << "</td><td>"
-            << text(f.how) << "</td></tr>\n";
+        const bool there = f.withheld.empty();
+        out << "<tr>" << cell(f.name) << number_cell(there ? quantity(f.value, f.unit) : "none")
+            << number_cell(there ? range(f.low, f.high, f.unit) : "") << cell(there ? f.how : "withheld: " + f.withheld)
+            << "</tr>\n";
     }
     out << "</tbody></table>\n";
 }
@@ -97,8 +91,8 @@ void write_curves(std::ostream& out, const Context& c) {
         if (set.family != last) {
             if (!last.empty()) out << "</div>\n";
             last = set.family;
-            out << heading(3, "curve-" + set.family, set.family) << "<p class=\"question\">" << text(set.question)
-                << "</p>\n<div class=\"figures\">\n";
+            out << fmt::format("{}<p class=\"question\">{}</p>\n<div class=\"figures\">\n",
+                               heading(3, "curve-" + set.family, set.family), text(set.question));
         }
         write_set(out, c, set);
     }

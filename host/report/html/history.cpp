@@ -18,6 +18,10 @@ std::string name_of(const Context& c, const model::History& h) {
            (c.devices.size() > 1 ? " on " + c.devices[c.device_of[h.points.back().record]].name : "");
 }
 
+std::string change_text(const model::History& h, std::size_t level) {
+    return change_of(h, level) + (h.levels[level].provisional ? ", provisional" : "");
+}
+
 void write_history_chart(std::ostream& out, const Context& c, const model::History& h) {
     ChartLine line{"", {}};
     line.joined = false;
@@ -32,26 +36,22 @@ void write_history_chart(std::ostream& out, const Context& c, const model::Histo
         const auto& level = h.levels[i];
         const auto first = static_cast<double>(level.first), last = static_cast<double>(level.first + level.count - 1);
         guides.push_back({false, std::exp(level.centre), first, last, quantity(std::exp(level.centre), "s")});
-        if (i > 0)
-            guides.push_back({true, first - 0.5, 0, 0, change_of(h, i) + (level.provisional ? ", provisional" : "")});
+        if (i > 0) guides.push_back({true, first - 0.5, 0, 0, change_text(h, i)});
     }
     write_chart(out, {name_of(c, h), "runs after the first", "", "median time", "s", false}, {line}, guides);
 }
 
 void write_levels(std::ostream& out, const Context& c, const std::vector<const model::History*>& histories) {
-    out << "<div class=\"scroll\"><table class=\"levels\"><thead><tr><th>cell</th><th>level "
-           "since</th><th>time</th><th>change</th><th>runs</th></tr></thead><tbody>\n";
-    for (const auto* h : histories) {
+    out << fmt::format("<div class=\"scroll\"><table class=\"levels\">{}<tbody>\n",
+                       head_of({"cell", "level since", "time", "change", "runs"}));
+    for (const auto* h : histories)
         for (std::size_t i = 0; i < h->levels.size(); ++i) {
             const auto& level = h->levels[i];
-            const auto& first = h->points[level.first];
-            out << "<tr><td>" << (i == 0 ? c.link(h->points.back().record, name_of(c, *h)) : "") << "</td><td>"
-                << text(first.utc + (first.label.empty() ? "" : " " + first.label)) << "</td><td class=\"n\">"
-                << text(quantity(std::exp(level.centre), "s")) << "</td><td class=\"n\">"
-                << (i == 0 ? "" : text(change_of(*h, i) + (level.provisional ? ", provisional" : "")))
-                << "</td><td class=\"n\">" << level.count << "</td></tr>\n";
+            out << fmt::format("<tr><td>{}</td>{}{}{}{}</tr>\n",
+                               i == 0 ? c.link(h->points.back().record, name_of(c, *h)) : "", cell(since(*h, i)),
+                               number_cell(quantity(std::exp(level.centre), "s")),
+                               number_cell(i == 0 ? "" : change_text(*h, i)), number_cell(std::to_string(level.count)));
         }
-    }
     out << "</tbody></table></div>\n";
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/interval.hpp"
+#include "core/table.hpp"
 #include "core/text.hpp"
 
 namespace cllab::report::html {
@@ -24,13 +25,9 @@ std::string number(double value) { return exact(std::round(value * 1e4) / 1e4 + 
 std::string percent(double share) { return exact(std::round(share * 1e4) / 1e2 + 0.0) + "%"; }
 
 std::string in_words(const std::string& unit) {
-    static const std::array<std::pair<const char*, const char*>, 5> words{{{"s", "seconds"},
-                                                                           {"byte", "bytes"},
-                                                                           {"B/s", "bytes per second"},
-                                                                           {"FLOP/s", "operations per second"},
-                                                                           {"%", "percent"}}};
-    for (const auto& [sign, word] : words)
-        if (unit == sign) return word;
+    static constexpr Entry<std::string_view, const char*> words[] = {
+        {"s", "seconds"}, {"B/s", "bytes per second"}, {"FLOP/s", "operations per second"}, {"%", "percent"}};
+    if (const char* word = value_of(words, unit)) return word;
     const bool plural = !unit.empty() && unit.find('/') == std::string::npos && unit.back() != 's' &&
                         std::isalpha(static_cast<unsigned char>(unit.back()));
     return plural ? unit + "s" : unit;
@@ -92,9 +89,21 @@ std::string breakable(std::string_view name) {
 }
 
 std::string heading(int level, const std::string& id, const std::string& title) {
-    const std::string tag = "h" + std::to_string(level);
-    return "<" + tag + " id=\"" + text(id) + "\">" + text(title) + " <a class=\"here\" href=\"#" + text(id) +
-           "\" aria-label=\"link to this part\">#</a></" + tag + ">\n";
+    return fmt::format(
+        "<h{0} id=\"{1}\">{2} <a class=\"here\" href=\"#{1}\" aria-label=\"link to this part\">#</a></h{0}>\n", level,
+        text(id), text(title));
+}
+
+std::string head_of(const std::vector<std::string>& titles) {
+    return "<thead><tr><th>" + join(titles, "</th><th>") + "</th></tr></thead>";
+}
+
+std::string cell(std::string_view raw) { return "<td>" + text(raw) + "</td>"; }
+
+std::string number_cell(std::string_view raw) { return "<td class=\"n\">" + text(raw) + "</td>"; }
+
+std::string range(double low, double high, const std::string& unit) {
+    return low < high ? quantity(low, unit) + " to " + quantity(high, unit) : "";
 }
 
 }  // namespace cllab::report::html

@@ -2,6 +2,10 @@
 // text keeps its size.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,5 +50,17 @@ std::string breakable(std::string_view name);
 
 /// A heading with a link to itself.
 std::string heading(int level, const std::string& id, const std::string& title);
+
+template <class T>
+std::span<const T> first_of(const std::vector<T>& all, std::size_t most) {
+    return std::span(all).first(std::min(most, all.size()));
+}
+
+/// The titles of a table's columns, and a cell of text or of a number, right-aligned.
+std::string head_of(const std::vector<std::string>& titles);
+std::string cell(std::string_view raw);
+std::string number_cell(std::string_view raw);
+/// "1 KiB to 2 KiB" for such a cell; empty for an interval of no width.
+std::string range(double low, double high, const std::string& unit);
 
 }  // namespace cllab::report::html

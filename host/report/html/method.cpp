@@ -3,6 +3,8 @@
 #include <map>
 #include <ostream>
 
+#include "core/grouped.hpp"
+#include "core/table.hpp"
 #include "core/text.hpp"
 #include "report/html/context.hpp"
 #include "report/html/markup.hpp"
@@ -12,15 +14,10 @@ namespace {
 
 using Cells = std::vector<std::size_t>;
 
-void write_whom(std::ostream& out, const Context& c, const Cells& cells) {
+std::string whom(const Context& c, const Cells& cells) {
     constexpr std::size_t most = 8;
-    if (cells.size() == c.records().size() && cells.size() > 1) {
-        out << "all " << cells.size() << " cells";
-        return;
-    }
-    for (std::size_t i = 0; i < std::min(most, cells.size()); ++i)
-        out << (i ? ", " : "") << c.link(cells[i], c.records()[cells[i]].id);
-    if (cells.size() > most) out << " and " << cells.size() - most << " more";
+    if (cells.size() == c.records().size() && cells.size() > 1) return fmt::format("all {} cells", cells.size());
+    return c.links(cells, most) + (cells.size() > most ? fmt::format(" and {} more", cells.size() - most) : "");
 }
 
 void write_warnings(std::ostream& out, const Context& c) {
@@ -34,11 +31,9 @@ void write_warnings(std::ostream& out, const Context& c) {
         for (const auto w : c.warnings_of[i])
             if (cells[w].empty() || cells[w].back() != i) cells[w].push_back(i);
     out << "<ol class=\"warnings\">\n";
-    for (std::size_t w = 0; w < c.warnings.size(); ++w) {
-        out << "<li id=\"warning-" << w + 1 << "\">" << text(c.warnings[w]) << " <small>(";
-        write_whom(out, c, cells[w]);
-        out << ")</small></li>\n";
-    }
+    for (std::size_t w = 0; w < c.warnings.size(); ++w)
+        out << fmt::format("<li id=\"warning-{}\">{} <small>({})</small></li>\n", w + 1, text(c.warnings[w]),
+                           whom(c, cells[w]));
     out << "</ol>\n";
 }
 
@@ -50,57 +45,42 @@ void write_distinct(std::ostream& out, const Context& c, const char* caption, co
         if (const std::string v = value(c.records()[i]); !v.empty()) cells[v].push_back(i);
     if (cells.empty()) return;
     constexpr std::size_t most = 100;
-    out << "<details><summary>" << caption << " (" << cells.size()
-        << ")</summary><div class=\"scroll\"><table><thead><tr><th>" << title
-        << "</th><th>cells</th></tr></thead><tbody>\n";
+    out << fmt::format("<details><summary>{} ({})</summary><div class=\"scroll\"><table>{}<tbody>\n", caption,
+                       cells.size(), head_of({title, "cells"}));
     std::size_t shown = 0;
-    for (const auto& [v, of] : cells) {
-        if (shown++ == most) break;
-        out << "<tr><td><code>" << text(v) << "</code></td><td>";
-        write_whom(out, c, of);
-        out << "</td></tr>\n";
-    }
+    for (const auto& [v, of] : cells)
+        if (shown++ < most) out << fmt::format("<tr><td><code>{}</code></td><td>{}</td></tr>\n", text(v), whom(c, of));
     out << "</tbody></table></div>";
-    if (cells.size() > most) out << "<p class=\"dim\">" << cells.size() - most << " more are in the JSON lines.</p>";
+    if (cells.size() > most)
+        out << fmt::format("<p class=\"dim\">{} more are in the JSON lines.</p>", cells.size() - most);
     out << "</details>\n";
 }
 
 void write_runs(std::ostream& out, const Context& c) {
-    std::map<std::string, Cells> runs;
-    std::vector<std::string> order;
-    for (std::size_t i = 0; i < c.records().size(); ++i) {
-        auto& cells = runs[c.records()[i].run.id];
-        if (cells.empty()) order.push_back(c.records()[i].run.id);
-        cells.push_back(i);
-    }
-    out << "<h3>Runs</h3>\n<div "
-           "class=\"scroll\"><table><thead><tr><th>run</th><th>from</th><th>to</th><th>cells</th><th>label</"
-           "th><th>seed</th><th>host</th><th>command "
-           "line</th></tr></thead><tbody>\n";
-    for (const auto& id : order) {
-        const auto& cells = runs[id];
-        const auto& first = c.records()[cells.front()];
-        std::string from = first.utc, to = first.utc;
-        for (const auto i : cells) {
-            from = std::min(from, c.records()[i].utc);
-            to = std::max(to, c.records()[i].utc);
-        }
-        out << "<tr><td>" << text(id.empty() ? "of schema 1" : id) << "</td><td>" << text(from) << "</td><td>"
-            << text(to) << "</td><td class=\"n\">" << cells.size() << "</td><td>" << text(first.run.label)
-            << "</td><td class=\"n\">" << (first.run.seed ? std::to_string(*first.run.seed) : "") << "</td><td>"
-            << text(join({first.host.name, first.host.cpu, first.host.os}, "; ")) << "</td><td><code>"
-            << text(join(first.argv, " ")) << "</code></td></tr>\n";
+    const auto runs = grouped(model::rows_of(c.records()), [](const model::Record* r) { return r->run.id; });
+    out << fmt::format("<h3>Runs</h3>\n<div class=\"scroll\"><table>{}<tbody>\n",
+                       head_of({"run", "from", "to", "cells", "label", "seed", "host", "command line"}));
+    for (const auto& cells : runs) {
+        const auto& first = *cells.front();
+        const auto [from, to] = std::ranges::minmax(cells, {}, [](const auto* r) { return r->utc; });
+        out << "<tr>" << cell(first.run.id.empty() ? "of schema 1" : first.run.id) << cell(from->utc) << cell(to->utc)
+            << number_cell(std::to_string(cells.size())) << cell(first.run.label)
+            << number_cell(first.run.seed ? std::to_string(*first.run.seed) : "")
+            << cell(join({first.host.name, first.host.cpu, first.host.os}, "; "));
+        out << fmt::format("<td><code>{}</code></td></tr>\n", text(join(first.argv, " ")));
     }
     out << "</tbody></table></div>\n";
 }
 
 /// Why sampling ended, in words; what a later version writes stays as it is.
 std::string ending(const std::string& reason) {
-    if (reason == "precise") return "sampled until the interval was within 1 %";
-    if (reason == "noise-floor") return "sampled until more samples no longer narrowed the interval";
-    if (reason == "timeout") return "sampled until the time given for it was over";
-    if (reason == "cap") return "sampled until the most samples were taken";
-    return "sampling ended by '" + reason + "'";
+    static constexpr Entry<std::string_view, const char*> endings[] = {
+        {"precise", "the interval was within 1 %"},
+        {"noise-floor", "more samples no longer narrowed the interval"},
+        {"timeout", "the time given for it was over"},
+        {"cap", "the most samples were taken"}};
+    const char* known = value_of(endings, reason);
+    return known ? std::string("sampled until ") + known : "sampling ended by '" + reason + "'";
 }
 
 }  // namespace
@@ -115,8 +95,7 @@ void write_method(std::ostream& out, const Context& c) {
                   ending(r.time->stop_reason)];
     out << "<p>A time is the median of its samples with its 95 % order-statistic interval. A cell with a wrong result "
            "has no time.</p>\n<ul>\n";
-    for (const auto& [words, count] : how)
-        out << "<li>" << count << (count == 1 ? " cell: " : " cells: ") << text(words) << "</li>\n";
+    for (const auto& [words, count] : how) out << fmt::format("<li>{}: {}</li>\n", counted(count, "cell"), text(words));
     out << "</ul>\n";
     write_warnings(out, c);
     write_runs(out, c);

@@ -15,6 +15,10 @@ namespace {
 
 constexpr std::size_t most_points = 3;  // of a family that are judged in words
 
+void write_verdict(std::ostream& out, const std::string& sentence) {
+    out << fmt::format("<p class=\"verdict\">{}</p>\n", text(sentence));
+}
+
 void write_verdicts(std::ostream& out, const Context& c, const GridFamily& family) {
     std::size_t said = 0;
     for (const auto& group : family.groups) {
@@ -27,36 +31,31 @@ void write_verdicts(std::ostream& out, const Context& c, const GridFamily& famil
         if (sentences.empty()) continue;
         ++said;
         const auto where = c.where(family, group);
-        if (!where.empty()) out << "<p class=\"where\">At " << text(where) << "</p>\n";
-        for (const auto& sentence : sentences) out << "<p class=\"verdict\">" << text(sentence) << "</p>\n";
+        if (!where.empty()) out << fmt::format("<p class=\"where\">At {}</p>\n", text(where));
+        for (const auto& sentence : sentences) write_verdict(out, sentence);
         if (const auto differs = verdict(group, c.grid.devices); !differs.empty()) {
-            out << "<p>" << text(differs) << " Here";
+            std::vector<std::string> names;
             for (std::size_t d = 0; d < c.grid.devices.size(); ++d)
-                out << (d ? ", " : " ") << c.grid.devices[d].letter << " is " << text(c.name_of_grid_device(d));
-            out << ".</p>\n";
+                names.push_back(c.grid.devices[d].letter + " is " + c.name_of_grid_device(d));
+            out << fmt::format("<p>{} Here {}.</p>\n", text(differs), text(join(names, ", ")));
         }
     }
     if (family.groups.size() > said && said > 0)
-        out << "<p class=\"dim\">" << family.groups.size() - said << " more points are in the charts below.</p>\n";
+        out << fmt::format("<p class=\"dim\">{} more points are in the charts below.</p>\n",
+                           family.groups.size() - said);
 }
 
 /// Of a variant that nothing stands beside.
 std::vector<std::string> only_sentence(const GridGroup& group, std::size_t device) {
-    const model::Record* only = nullptr;
-    std::string id;
-    for (std::size_t v = 0; v < group.ids.size(); ++v) {
-        const auto* r = group.cells[v][device].record;
-        if (!r || !r->time || r->status != model::Status::ok) continue;
-        if (only) return {};  // several, none of which is ranked
-        only = r;
-        id = group.ids[v];
-    }
-    if (!only) return {};
-    const auto copy = metric_value(*only, "of_copy");
-    return {
-        id + " takes " + format_seconds(only->time->median) + " (" + spread(*only) + ")" +
-        (copy ? ", at " + format_significant(*copy, 3) + " % of the bandwidth of a plain copy of as many bytes" : "") +
-        "."};
+    model::Rows timed;
+    for (const auto& cells : group.cells)
+        if (const auto* r = cells[device].record; r && r->time) timed.push_back(r);
+    if (timed.size() != 1) return {};  // of several, none is ranked
+    const auto& only = *timed.front();
+    const auto copy = metric_value(only, "of_copy");
+    return {fmt::format(
+        "{} takes {} ({}){}.", only.id, format_seconds(only.time->median), spread(only),
+        copy ? ", at " + format_significant(*copy, 3) + " % of the bandwidth of a plain copy of as many bytes" : "")};
 }
 
 /// How far the curves of a family go, one sentence each.
@@ -75,13 +74,12 @@ void write_curve_sentences(std::ostream& out, const Context& c, const std::strin
             const auto at = [&](const auto& s) {
                 return format_seconds(value_of(s)) + " at " + series.axis + " " + quantity(s.x, series.unit);
             };
-            out << "<p class=\"verdict\">"
-                << text("On " + device + " " + family + "_" + series.curve.variant + " takes " + at(samples.front()) +
-                        " and " + at(samples.back()) + (samples.front().per_step > 0 ? " per step." : "."))
-                << "</p>\n";
+            write_verdict(out, fmt::format("On {} {}_{} takes {} and {}{}.", device, family, series.curve.variant,
+                                           at(samples.front()), at(samples.back()),
+                                           samples.front().per_step > 0 ? " per step" : ""));
         }
     }
-    if (left > 0) out << "<p class=\"dim\">" << left << " more curves are below.</p>\n";
+    if (left > 0) out << fmt::format("<p class=\"dim\">{} more curves are below.</p>\n", left);
 }
 
 void write_failed(std::ostream& out, const Context& c) {
@@ -91,46 +89,39 @@ void write_failed(std::ostream& out, const Context& c) {
     if (failed.empty()) return;
     constexpr std::size_t most = 50;
     out << "<h3>What failed</h3>\n<ul>\n";
-    for (std::size_t k = 0; k < std::min(most, failed.size()); ++k) {
-        const auto& r = c.records()[failed[k]];
-        out << "<li>" << c.link(failed[k], r.id) << " on " << text(c.devices[c.device_of[failed[k]]].name)
-            << ": <b class=\"bad\">" << model::name(r.status) << "</b>, " << text(one_line(r.reason)) << "</li>\n";
+    for (const auto i : first_of(failed, most)) {
+        const auto& r = c.records()[i];
+        out << fmt::format("<li>{} on {}: <b class=\"bad\">{}</b>, {}</li>\n", c.link(i, r.id),
+                           text(c.devices[c.device_of[i]].name), model::name(r.status), text(one_line(r.reason)));
     }
-    if (failed.size() > most) out << "<li>and " << failed.size() - most << " more, in the table of all cells</li>\n";
+    if (failed.size() > most)
+        out << fmt::format("<li>and {} more, in the table of all cells</li>\n", failed.size() - most);
     out << "</ul>\n";
 }
 
 }  // namespace
 
 std::vector<std::string> ranking_sentences(const GridGroup& group, std::size_t device) {
-    struct Entry {
-        std::string id;
-        const GridCell* cell;
-    };
-    std::map<std::size_t, std::vector<Entry>> sets;
-    for (std::size_t v = 0; v < group.ids.size(); ++v)
-        if (const auto& cell = group.cells[v][device]; cell.rank.compared)
-            sets[cell.rank.set].push_back({group.ids[v], &cell});
+    std::map<std::size_t, std::vector<const GridCell*>> sets;
+    for (const auto& cells : group.cells)
+        if (const auto& cell = cells[device]; cell.rank.compared) sets[cell.rank.set].push_back(&cell);
     if (sets.empty()) return only_sentence(group, device);
+    const auto id = [](const GridCell* cell) { return cell->record->id; };
+    const auto times = [](const GridCell* cell) { return format_significant(cell->rank.ratio, 3) + " times as long"; };
     std::vector<std::string> out;
     for (auto& [set, ranked] : sets) {
-        std::ranges::stable_sort(
-            ranked, [](const Entry& a, const Entry& b) { return a.cell->rank.ratio < b.cell->rank.ratio; });
-        const auto& best = ranked.front();
-        const auto time = format_seconds(best.cell->record->time->median);
-        const auto& last = ranked.back();
-        const std::string range =
-            " (" + last.id + " takes " + format_significant(last.cell->rank.ratio, 3) + " times as long)";
-        if (best.cell->rank.fastest) {
-            out.push_back(best.id + " is fastest at " + time + "; next is " + ranked[1].id + ", " +
-                          format_significant(ranked[1].cell->rank.ratio, 3) + " times as long" +
+        std::ranges::stable_sort(ranked, {}, [](const GridCell* cell) { return cell->rank.ratio; });
+        const auto* best = ranked.front();
+        const auto time = format_seconds(best->record->time->median);
+        const auto range = " (" + id(ranked.back()) + " takes " + times(ranked.back()) + ")";
+        if (best->rank.fastest) {
+            out.push_back(id(best) + " is fastest at " + time + "; next is " + id(ranked[1]) + ", " + times(ranked[1]) +
                           (ranked.size() > 2 ? range : "") + ".");
             continue;
         }
-        std::vector<std::string> close;
-        for (const auto& entry : ranked)
-            if (entry.cell->rank.indistinct) close.push_back(entry.id);
-        out.push_back("no variant is clearly the fastest: " + join(close, ", ") +
+        auto close = ranked;
+        std::erase_if(close, [](const GridCell* cell) { return !cell->rank.indistinct; });
+        out.push_back("no variant is clearly the fastest: " + join(close, ", ", id) +
                       " are too close to call, the least time is " + time +
                       (close.size() < ranked.size() ? range : "") + ".");
     }
@@ -147,19 +138,14 @@ void write_overview(std::ostream& out, const Context& c) {
         if (first.empty() || r.utc < first) first = r.utc;
         last = std::max(last, r.utc);
     }
-    out << "<section class=\"lead\">\n"
-        << heading(2, "overview", "What was compared, and the verdict") << "<p>" << c.records().size()
-        << (c.records().size() == 1 ? " cell" : " cells") << " (";
-    bool any = false;
-    for (const auto& [status, count] : counts) {
-        out << (any ? ", " : "") << count << " " << model::name(status);
-        any = true;
-    }
-    out << ") of " << runs.size() << (runs.size() == 1 ? " run" : " runs") << " on " << c.devices.size()
-        << (c.devices.size() == 1 ? " device" : " devices") << ", " << text(first)
-        << (last == first ? "" : " to " + text(last)) << ".</p>\n<ul class=\"devices\">\n";
+    out << fmt::format(
+        "<section class=\"lead\">\n{}<p>{} ({}) of {} on {}, {}{}.</p>\n<ul class=\"devices\">\n",
+        heading(2, "overview", "What was compared, and the verdict"), counted(c.records().size(), "cell"),
+        join(counts, ", ", [](const auto& one) { return fmt::format("{} {}", one.second, model::name(one.first)); }),
+        counted(runs.size(), "run"), counted(c.devices.size(), "device"), text(first),
+        last == first ? "" : " to " + text(last));
     for (const auto& device : c.devices)
-        out << "<li><b>" << text(device.name) << "</b> " << text(device.description) << "</li>\n";
+        out << fmt::format("<li><b>{}</b> {}</li>\n", text(device.name), text(device.description));
     out << "</ul>\n";
     std::vector<std::string> families;
     const auto name_family = [&](const std::string& name) {
@@ -168,18 +154,18 @@ void write_overview(std::ostream& out, const Context& c) {
     for (const auto& family : c.grid.families) name_family(family.name);
     for (const auto& set : c.page.curves) name_family(set.family);
     for (const auto& name : families) {
-        out << "<h3>" << text(name) << "</h3>\n";
+        out << fmt::format("<h3>{}</h3>\n", text(name));
         for (const auto& [of, question] : c.page.questions)
-            if (of == name) out << "<p class=\"question\">" << text(question) << "</p>\n";
+            if (of == name) out << fmt::format("<p class=\"question\">{}</p>\n", text(question));
         for (const auto& family : c.grid.families)
             if (family.name == name) write_verdicts(out, c, family);
         write_curve_sentences(out, c, name);
     }
     for (const auto& note : ranking_notes(c.grid.difference, c.grid.apart))
-        out << "<p class=\"dim\">" << text(note) << "</p>\n";
+        out << fmt::format("<p class=\"dim\">{}</p>\n", text(note));
     if (!c.page.verdicts.empty()) {
         out << "<h3>Verdicts over arrangements</h3>\n";
-        for (const auto& sentence : c.page.verdicts) out << "<p class=\"verdict\">" << text(sentence) << "</p>\n";
+        for (const auto& sentence : c.page.verdicts) write_verdict(out, sentence);
     }
     write_failed(out, c);
     out << "</section>\n";

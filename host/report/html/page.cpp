@@ -2,15 +2,32 @@
 
 #include <algorithm>
 #include <ostream>
+#include <set>
 
 #include "core/hash.hpp"
 #include "core/text.hpp"
-#include "report/html/assets.hpp"
 #include "report/html/context.hpp"
 #include "report/html/markup.hpp"
+#include "report/records/points.hpp"
 
 namespace cllab::report::html {
 namespace {
+
+/// "H200" of "NVIDIA H200": the vendors' words go, for a link that one can type.
+std::string short_name(const std::string& name) {
+    std::string out = name;
+    for (const char* word : {"NVIDIA ", "AMD ", "Intel(R) ", "Intel ", "(R)", "(TM)", " Processor", " CPU"})
+        for (auto at = out.find(word); at != std::string::npos; at = out.find(word))
+            out.erase(at, std::string_view(word).size());
+    out = folder_name(out);
+    return out.empty() ? folder_name(name) : out;
+}
+
+std::string unique(const std::string& wanted, std::set<std::string>& taken) {
+    std::string out = wanted;
+    for (int n = 2; !taken.insert(out).second; ++n) out = wanted + "-" + std::to_string(n);
+    return out;
+}
 
 /// 'sha256-…' of a content security policy: the hash in base 64.
 std::string source_hash(std::string_view bytes) {
@@ -39,37 +56,112 @@ std::string title_of(const Context& c) {
 
 }  // namespace
 
+Context::Context(const Page& p) : page(p) {
+    std::map<std::string, std::size_t> known;
+    const bool hosts = several_hosts(records());
+    std::set<std::string> names, addresses;
+    for (const auto& r : records()) {
+        const auto [at, is_new] = known.emplace(model::device_key(r), devices.size());
+        if (is_new)
+            devices.push_back({at->first, unique(short_name(r.device.name), names),
+                               r.device.name + device_details(r.device, hosts ? r.host.name : ""), &r});
+        device_of.push_back(at->second);
+    }
+
+    std::map<std::string, std::map<std::string, std::set<std::string>>> values;
+    std::map<std::string, std::vector<std::string>> axes;
+    for (const auto& r : records())
+        for (const auto& [axis, value] : r.point) {
+            auto& seen = values[r.family][axis];
+            if (seen.empty()) axes[r.family].push_back(axis);
+            seen.insert(value);
+        }
+    for (const auto& [family, names_of] : axes)
+        for (const auto& axis : names_of)
+            if (values[family][axis].size() > 1) varying[family].push_back(axis);
+
+    std::map<std::string, std::size_t> number_of;
+    std::vector<const model::Record*> rows;
+    for (std::size_t i = 0; i < records().size(); ++i) {
+        const auto& r = records()[i];
+        std::string address = folder_name(r.id) + "@" + devices[device_of[i]].name;
+        if (addresses.count(address) && varying.count(r.family))
+            for (const auto& [axis, value] : r.point)
+                if (const auto& v = varying[r.family]; std::ranges::find(v, axis) != v.end())
+                    address += ";" + folder_name(axis) + "=" + folder_name(value);
+        anchors.push_back(unique(address, addresses));
+        warnings_of.emplace_back();
+        for (const auto& warning : r.warnings) {
+            const auto [at, is_new] = number_of.emplace(warning, warnings.size());
+            if (is_new) warnings.push_back(warning);
+            warnings_of.back().push_back(at->second);
+        }
+        if (!in_curve(i)) rows.push_back(&r);
+    }
+    grid = device_grid(rows, {}, page.may_be_auto);
+}
+
+std::string Context::varying_point(const model::Record& record) const {
+    const auto axes = varying.find(record.family);
+    return axes == varying.end() ? std::string() : point_text(record.point, axes->second);
+}
+
+std::string Context::name_of_device(const std::string& key) const {
+    const auto at = std::ranges::find_if(devices, [&](const auto& d) { return d.key == key; });
+    return at == devices.end() ? std::string() : at->name;
+}
+
+std::string Context::name_of_grid_device(std::size_t d) const {
+    const auto* first = grid.devices[d].first;
+    return first ? devices[device_of[index(*first)]].name : grid.devices[d].letter;
+}
+
+std::string Context::link(std::size_t cell, const std::string& label) const {
+    return "<a href=\"#" + text(anchors[cell]) + "\">" + breakable(label) + "</a>";
+}
+
+std::string Context::links(const std::vector<std::size_t>& cells, std::size_t most) const {
+    return join(first_of(cells, most), ", ", [&](auto cell) { return link(cell, records()[cell].id); });
+}
+
+std::string Context::where(const GridFamily& family, const GridGroup& group) const {
+    std::string out;
+    for (std::size_t a = 0; a < family.axes.size(); ++a) {
+        if (family.differs(a) && !group.point[a].empty())
+            out += (out.empty() ? "" : " ") + family.axes[a] + "=" + group.point[a];
+    }
+    return out;
+}
+
 void write_page(std::ostream& out, const Page& page) {
     const Context c(page);
     const auto style = asset("page.css"), script = asset("page.js"), d3 = asset("d3.min.js");
     const auto title = title_of(c);
-    out << "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta "
-           "http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-           "style-src "
-        << source_hash(style) << "; script-src " << source_hash(script) << (d3.empty() ? "" : " " + source_hash(d3))
-        << "; img-src data:; base-uri 'none'; form-action 'none'\">\n<meta name=\"viewport\" "
-           "content=\"width=device-width, initial-scale=1\">\n"
-           "<meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n<title>cllab: "
-        << text(title) << "</title>\n<style>" << style << "</style></head>\n<body>\n<header><h1>" << text(title)
-        << "</h1>\n"
-           "<nav aria-label=\"parts of the page\">";
-    for (const auto& [id, name] : {std::pair{"overview", "Verdict"},
-                                   {"variants", "Variants"},
-                                   {"curves", "Curves"},
-                                   {"by-device", "By device"},
-                                   {"history", "History"},
-                                   {"roofline", "Roofline"},
-                                   {"code", "Code"},
-                                   {"method", "Method"},
-                                   {"portrait", "Portrait"},
-                                   {"cells", "All cells"}}) {
-        const std::string part = id;
-        if ((part == "variants" && c.grid.families.empty()) || (part == "curves" && page.curves.empty()) ||
-            (part == "by-device" && c.grid.devices.size() < 2) || (part == "history" && page.histories.empty()) ||
-            (part == "code" && page.code.empty()))
-            continue;
-        out << "<a href=\"#" << id << "\">" << name << "</a> ";
-    }
+    out << "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n";
+    out << fmt::format(R"(<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src {}; )",
+                       source_hash(style));
+    out << fmt::format("script-src {}{}; img-src data:; base-uri 'none'; form-action 'none'\">\n", source_hash(script),
+                       d3.empty() ? "" : " " + source_hash(d3));
+    out << "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+           "<meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n";
+    out << fmt::format("<title>cllab: {0}</title>\n<style>{1}</style></head>\n<body>\n<header><h1>{0}</h1>\n",
+                       text(title), style);
+    out << "<nav aria-label=\"parts of the page\">";
+    struct Part {
+        const char *id, *name;
+        bool is_there = true;
+    };
+    for (const auto& part : {Part{"overview", "Verdict"},
+                             {"variants", "Variants", !c.grid.families.empty()},
+                             {"curves", "Curves", !page.curves.empty()},
+                             {"by-device", "By device", c.grid.devices.size() > 1},
+                             {"history", "History", !page.histories.empty()},
+                             {"roofline", "Roofline"},
+                             {"code", "Code", !page.code.empty()},
+                             {"method", "Method"},
+                             {"portrait", "Portrait"},
+                             {"cells", "All cells"}})
+        if (part.is_there) out << fmt::format("<a href=\"#{}\">{}</a> ", part.id, part.name);
     out << "</nav></header>\n<main>\n";
     write_overview(out, c);
     write_bars(out, c);

@@ -36,6 +36,30 @@ void write_charts(std::ostream& out, const Portrait& portrait, const std::string
                    });
 }
 
+void write_portrait(std::ostream& out, const Portrait& portrait, const std::string& device) {
+    out << fmt::format("<h3>{}</h3>\n<p>Profile of {}.</p>\n<div class=\"figures\">\n", text(portrait.device),
+                       text(portrait.utc));
+    write_charts(out, portrait, device);
+    out << fmt::format(
+        R"(</div>{}<details><summary>All {} figures</summary><div class="scroll"><table class="portrait">{})", '\n',
+        portrait.figures.size(), head_of({"figure", "value", "95 % interval", "the driver says", "how"}));
+    std::string section;
+    for (const auto& f : portrait.figures) {
+        if (f.section != section)
+            out << fmt::format("{}<tbody><tr><th colspan=\"5\">{}</th></tr>\n", section.empty() ? "" : "</tbody>",
+                               text(f.section));
+        section = f.section;
+        out << "<tr>" << cell(f.name) << number_cell(quantity(f.value, f.unit))
+            << number_cell(range(f.low, f.high, f.unit)) << cell(f.driver_says) << cell(f.how) << "</tr>\n";
+    }
+    out << (section.empty() ? "" : "</tbody>") << "</table></div></details>\n";
+    if (portrait.absent.empty()) return;
+    out << fmt::format("<details><summary>{} figures without a value, and why</summary><ul>\n", portrait.absent.size());
+    for (const auto& a : portrait.absent)
+        out << fmt::format("<li>{}</li>\n", text(a.section + ", " + a.name + ": " + a.reason));
+    out << "</ul></details>\n";
+}
+
 }  // namespace
 
 void write_portraits(std::ostream& out, const Context& c) {
@@ -45,37 +69,13 @@ void write_portraits(std::ostream& out, const Context& c) {
         for (const auto& portrait : c.page.portraits) {
             if (portrait.device_key != device.key) continue;
             any = true;
-            out << "<h3>" << text(portrait.device) << "</h3>\n<p>Profile of " << text(portrait.utc)
-                << ".</p>\n<div class=\"figures\">\n";
-            write_charts(out, portrait, device.name);
-            out << "</div>\n<details><summary>All " << portrait.figures.size()
-                << " figures</summary><div class=\"scroll\"><table "
-                   "class=\"portrait\"><thead><tr><th>figure</th><th>value</th><th>95 % interval</th><th>the "
-                   "driver says</th><th>how</th></tr></thead>";
-            std::string section;
-            for (const auto& f : portrait.figures) {
-                if (f.section != section) {
-                    out << (section.empty() ? "" : "</tbody>") << "<tbody><tr><th colspan=\"5\">" << text(f.section)
-                        << "</th></tr>\n";
-                    section = f.section;
-                }
-                out << "<tr><td>" << text(f.name) << "</td><td class=\"n\">" << text(quantity(f.value, f.unit))
-                    << "</td><td class=\"n\">"
-                    << (f.low < f.high ? text(quantity(f.low, f.unit) + " to " + quantity(f.high, f.unit)) : "")
-                    << "</td><td>" << text(f.driver_says) << "</td><td>" << text(f.how) << "</td></tr>\n";
-            }
-            out << (section.empty() ? "" : "</tbody>") << "</table></div></details>\n";
-            if (portrait.absent.empty()) continue;
-            out << "<details><summary>" << portrait.absent.size()
-                << " figures without a value, and why</summary><ul>\n";
-            for (const auto& a : portrait.absent)
-                out << "<li>" << text(a.section + ", " + a.name + ": " + a.reason) << "</li>\n";
-            out << "</ul></details>\n";
+            write_portrait(out, portrait, device.name);
         }
         if (!any)
-            out << "<p><b>" << text(device.name)
-                << "</b>: no readable profile of this device beside the dumps; <code>cllab profile</code> makes "
-                   "one.</p>\n";
+            out << fmt::format(
+                "<p><b>{}</b>: no readable profile of this device beside the dumps; <code>cllab "
+                "profile</code> makes one.</p>\n",
+                text(device.name));
     }
     out << "</section>\n";
 }

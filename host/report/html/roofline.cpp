@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <ostream>
 
+#include "core/grouped.hpp"
 #include "core/text.hpp"
 #include "report/html/chart.hpp"
 #include "report/html/context.hpp"
@@ -23,6 +24,12 @@ void raise(std::vector<Peak>& peaks, const std::string& name, double value, cons
         peaks.push_back({name, from, value});
     else if (value > at->value)
         *at = {name, from, value};
+}
+
+double highest(const std::vector<Peak>& peaks) {
+    double out = 0;
+    for (const auto& peak : peaks) out = std::max(out, peak.value);
+    return out;
 }
 
 struct Roofs {
@@ -55,64 +62,58 @@ Roofs roofs_of(const Context& c, std::size_t device) {
     return out;
 }
 
-/// The variants of the device, a line a family; `least` and `most`: of their operations per byte.
-std::vector<ChartLine> points_of(const Context& c, std::size_t device, double& least, double& most) {
-    std::vector<ChartLine> lines;
-    std::vector<std::string> ids;  // of the lines: a colour a family
+/// The variants of the device, a line a family: a colour each.
+std::vector<ChartLine> points_of(const Context& c, std::size_t device) {
+    model::Rows rows;
     for (std::size_t i = 0; i < c.records().size(); ++i) {
         const auto& r = c.records()[i];
-        if (c.device_of[i] != device || r.status != model::Status::ok || !r.time || c.in_curve(i)) continue;
-        const auto flops = metric_value(r, "flops"), bytes = metric_value(r, "bandwidth");
-        if (!flops || !bytes || !(*flops > 0) || !(*bytes > 0)) continue;
-        const double x = *flops / *bytes, scale = *flops * r.time->median;
-        const bool interval = r.time->has_interval() && r.time->low > 0;
-        const auto known = std::ranges::find(ids, r.family);
-        const auto at = static_cast<std::size_t>(known - ids.begin());
-        if (known == ids.end()) {
-            ids.push_back(r.family);
-            lines.push_back({r.family, {}, false, true});
+        if (c.device_of[i] != device || !r.time || c.in_curve(i)) continue;
+        if (metric_value(r, "flops").value_or(0) > 0 && metric_value(r, "bandwidth").value_or(0) > 0)
+            rows.push_back(&r);
+    }
+    std::vector<ChartLine> lines;
+    for (const auto& own : grouped(rows, [](const model::Record* r) { return r->family; })) {
+        ChartLine line{own.front()->family, {}, false, true};
+        for (const auto* r : own) {
+            const double flops = *metric_value(*r, "flops"), scale = flops * r->time->median;
+            const bool interval = r->time->has_interval() && r->time->low > 0;
+            line.marks.push_back({flops / *metric_value(*r, "bandwidth"), flops, interval ? scale / r->time->high : 0,
+                                  interval ? scale / r->time->low : 0, static_cast<long>(c.index(*r))});
         }
-        if (lines[at].label.empty() || *flops > lines[at].marks[lines[at].labelled].y) {
-            lines[at].label = r.id;
-            lines[at].labelled = lines[at].marks.size();
-        }
-        lines[at].marks.push_back(
-            {x, *flops, interval ? scale / r.time->high : 0, interval ? scale / r.time->low : 0, static_cast<long>(i)});
-        least = least > 0 ? std::min(least, x) : x;
-        most = std::max(most, x);
+        const auto highest = std::ranges::max_element(line.marks, {}, &ChartMark::y);
+        line.labelled = static_cast<std::size_t>(highest - line.marks.begin());
+        line.label = own[line.labelled]->id;
+        lines.push_back(std::move(line));
     }
     return lines;
 }
 
 void write_sources(std::ostream& out, const Roofs& roofs) {
     // Most are of one profile, which is named once.
-    std::vector<std::pair<std::string, std::vector<std::string>>> sources;
-    for (const auto* list : {&roofs.compute, &roofs.memory})
-        for (const auto& peak : *list) {
-            auto at = std::ranges::find_if(sources, [&](const auto& source) { return source.first == peak.from; });
-            if (at == sources.end()) at = sources.insert(at, {peak.from, {}});
-            at->second.push_back(peak.name);
-        }
-    out << "<p class=\"dim\">Roofs: ";
-    for (const auto& source : sources)
-        out << (&source == &sources.front() ? "" : "; ") << text(join(source.second, ", ")) << " from "
-            << text(source.first);
-    out << ".</p>\n";
+    auto all = roofs.compute;
+    all.insert(all.end(), roofs.memory.begin(), roofs.memory.end());
+    const auto sources = grouped(all, [](const Peak& peak) { return peak.from; });
+    const auto said = [](const std::vector<Peak>& of) {
+        return text(join(of, ", ", [](const Peak& peak) { return peak.name; }) + " from " + of.front().from);
+    };
+    out << fmt::format("<p class=\"dim\">Roofs: {}.</p>\n", join(sources, "; ", said));
 }
 
 void write_device(std::ostream& out, const Context& c, std::size_t device) {
-    double least = 0, most = 0;
-    auto lines = points_of(c, device, least, most);
+    auto lines = points_of(c, device);
     if (lines.empty()) return;
     const auto roofs = roofs_of(c, device);
     const auto name = c.devices[device].name;
     if (roofs.compute.empty() && roofs.memory.empty()) {
-        out << "<p>" << text(name) << ": no measured peak, so no roof; <code>cllab profile</code> measures it.</p>\n";
+        out << fmt::format("<p>{}: no measured peak, so no roof; <code>cllab profile</code> measures it.</p>\n",
+                           text(name));
         return;
     }
-    double top = 0;
-    for (const auto& peak : roofs.compute) top = std::max(top, peak.value);
-    const double from = least / 4, to = most * 4;
+    std::vector<double> xs;
+    for (const auto& line : lines)
+        for (const auto& mark : line.marks) xs.push_back(mark.x);
+    const double from = std::ranges::min(xs) / 4, to = std::ranges::max(xs) * 4;
+    const double top = highest(roofs.compute), fastest = highest(roofs.memory);
     for (const auto& memory : roofs.memory) {
         ChartLine roof{memory.name + ", " + quantity(memory.value, "B/s"), {}, true, false, "roof"};
         const double end = top > 0 ? std::min(to, top / memory.value) : to;
@@ -125,8 +126,6 @@ void write_device(std::ostream& out, const Context& c, std::size_t device) {
         lines.push_back(std::move(roof));
     }
     for (const auto& peak : roofs.compute) {
-        double fastest = 0;
-        for (const auto& memory : roofs.memory) fastest = std::max(fastest, memory.value);
         const double start = fastest > 0 ? std::max(from, peak.value / fastest) : from;
         lines.push_back({peak.name + ", " + quantity(peak.value, "FLOP/s"),
                          {{std::min(start, to), peak.value}, {to, peak.value}},

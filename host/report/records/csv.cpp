@@ -10,7 +10,6 @@
 
 #include "core/text.hpp"
 #include "model/record_fields.hpp"
-#include "report/records/csv_fields.hpp"
 
 namespace cllab::report {
 namespace {

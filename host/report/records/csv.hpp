@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "model/result.hpp"
 
@@ -9,5 +10,12 @@ namespace cllab::report {
 
 std::string csv_header();
 std::string to_csv_line(const model::Record& record);
+
+/// Printable, and no formula: a spreadsheet computes a field that begins with one of =+-@, and a text may be anybody's.
+std::string csv_text(const std::string& raw);
+/// Shortest text that reads back as the same number, whatever the locale; empty when there is none.
+std::string csv_number(double value);
+/// Fields on one line, quoted where they must be.
+std::string csv_line(std::vector<std::string> fields);
 
 }  // namespace cllab::report

@@ -1,4 +1,4 @@
-// Records in the formats of other programs: one file a format, one entry here, one option of `cllab report`.
+// Records in the formats of other programs: each a function, an entry here, and an option of `cllab report`.
 #pragma once
 
 #include <array>

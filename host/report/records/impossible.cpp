@@ -1,5 +1,4 @@
-#include "report/records/impossible.hpp"
-
+// What no run can have measured, whatever a record says.
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -7,6 +6,7 @@
 
 #include "core/units.hpp"
 #include "model/warning.hpp"
+#include "report/records/json.hpp"
 
 namespace cllab::report {
 namespace {

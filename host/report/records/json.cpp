@@ -1,8 +1,16 @@
 #include "report/records/json.hpp"
 
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <type_traits>
+
+#include "core/error.hpp"
+#include "core/text.hpp"
+#include "json/read.hpp"
 #include "json/write_fields.hpp"
 #include "model/count_fields.hpp"
-#include "report/records/json_point.hpp"
+#include "model/record_fields.hpp"
 
 namespace cllab::report {
 namespace {
@@ -15,6 +23,166 @@ std::string text(const model::Record& record, int indent) {
     j.update(fields_json<Json>(record));
     return j.dump(indent, ' ', false, Json::error_handler_t::replace);
 }
+
+using model::FieldRow;
+using model::Presence;
+
+[[noreturn]] void damaged(const std::string& what) { throw Error(Blame::usage, "this is not a record: " + what); }
+
+/// What a value must be, in words, to be one of T; of numbers in a list one word less.
+template <typename T>
+constexpr const char* expected(bool in_list = false) {
+    if (std::is_same_v<T, std::string>) return in_list ? "a list of texts" : "a text";
+    if (std::is_same_v<T, bool>) return "true or false";
+    if (std::is_floating_point_v<T>) return in_list ? "a list of numbers" : "a number";
+    if (in_list) return "a list of whole numbers";
+    if (std::is_same_v<T, unsigned>) return "a whole number from 0 to 2^32-1";
+    return std::is_unsigned_v<T> ? "a whole number from 0 to 2^64-1" : "a whole number";
+}
+
+/// Takes the value where it is one of T.
+template <typename T>
+bool take(Json& j, T& to) {
+    if constexpr (std::is_same_v<T, std::string>) {
+        if (!j.is_string()) return false;
+        to = j.get_ref<const std::string&>();  // a copy: the parser leaves room in its texts
+        return true;
+    } else {
+        bool is = j.is_number_integer();
+        if constexpr (std::is_same_v<T, bool>)
+            is = j.is_boolean();
+        else if constexpr (std::is_floating_point_v<T>)
+            is = j.is_number();
+        else if constexpr (std::is_unsigned_v<T>)
+            is = j.is_number_unsigned() && j.get<std::uint64_t>() <= std::numeric_limits<T>::max();
+        if (is) to = j.get<T>();
+        return is;
+    }
+}
+
+/// One JSON object and its place in the record, for messages ("time.median").
+class Reader : public model::Fields<Reader> {
+public:
+    static constexpr bool reads = true;
+
+    Reader(Json& object, const Reader* outer, std::string_view key) : object_(object), outer_(outer), key_(key) {
+        if (!object_.is_object())
+            damaged((outer_ ? "'" + excerpt(outer_->where(key_)) + "'" : "the line") + " is not an object");
+    }
+
+    /// A key that is missing leaves the default: a number that was not finite was not written.
+    template <typename T>
+    void field(const char* key, T& to, const FieldRow& row) {
+        const auto found = object_.find(key);
+        if (found != object_.end())
+            read(key, *found, to, row);
+        else if (row.presence == Presence::needed)
+            damaged("it has no '" + where(key) + "'");
+    }
+    void sampled(const char* key, const char* key_of_rounds, std::vector<double>& samples,
+                 std::vector<unsigned>& rounds, const FieldRow& row, const FieldRow& row_of_rounds) {
+        field(key, samples, row);
+        field(key_of_rounds, rounds, row_of_rounds);
+    }
+    void require(bool holds, const char* sentence) const {
+        if (!holds) damaged(sentence);
+    }
+
+private:
+    std::string where(std::string_view key) const {
+        const auto own = std::string(key);
+        return outer_ ? outer_->where(key_) + "." + own : own;
+    }
+    [[noreturn]] void refuse(std::string_view key, const std::string& what) const {
+        damaged("'" + excerpt(where(key)) + "' is " + what);
+    }
+
+    template <typename T>
+    void read(std::string_view key, Json& j, T& to, const FieldRow& row) {
+        if constexpr (requires(Reader& r) { fields(r, to); }) {
+            Reader inner(j, this, key);
+            fields(inner, to);
+        } else {
+            if (!take(j, to)) refuse(key, std::string("not ") + expected<T>());
+            if constexpr (std::is_same_v<T, std::string>)
+                if (!row.one_of.empty() && std::ranges::find(row.one_of, to) == row.one_of.end())
+                    refuse(key, "'" + excerpt(to) + "', not one of " + join(row.one_of, ", "));
+        }
+    }
+    template <typename T>
+    void read(std::string_view key, Json& j, std::optional<T>& to, const FieldRow& row) {
+        read(key, j, to.emplace(), row);
+    }
+    template <typename T>
+    void read(std::string_view key, Json& j, std::vector<T>& to, const FieldRow& row) {
+        constexpr bool of_objects = requires(Reader& r, T& t) { fields(r, t); };
+        if (!j.is_array()) refuse(key, std::string("not ") + (of_objects ? "a list" : expected<T>(true)));
+        for (auto& item : j) {
+            T& value = to.emplace_back();
+            if constexpr (of_objects)
+                read(key, item, value, row);
+            else if (!take(item, value))
+                refuse(key, std::string("not ") + expected<T>(true));
+        }
+    }
+    /// An object whose keys are somebody's names.
+    template <typename Each>
+    void each(std::string_view key, Json& j, Each take_one) {
+        Reader inner(j, this, key);
+        for (auto& [name, value] : j.get_ref<Json::object_t&>()) take_one(inner, name, value);
+    }
+    template <typename T>
+    void read(std::string_view key, Json& j, std::map<std::string, T>& to, const FieldRow& row) {
+        each(key, j, [&](Reader& r, const std::string& name, Json& value) { r.read(name, value, to[name], row); });
+    }
+    void read(std::string_view key, Json& j, std::vector<std::pair<std::string, std::string>>& point, const FieldRow&) {
+        each(key, j, [&](Reader&, const std::string& axis, Json& value) {
+            if (!value.is_string() && !value.is_number())
+                damaged("'point." + excerpt(axis) + "' is neither a text nor a number");
+            point.emplace_back(axis, value.is_string() ? value.get<std::string>() : value.dump());
+        });
+    }
+    void read(std::string_view key, Json& j, std::vector<std::pair<std::string, model::MetricValue>>& metrics,
+              const FieldRow& row) {
+        each(key, j, [&](Reader& r, const std::string& name, Json& value) {
+            r.read(name, value, metrics.emplace_back(name, model::MetricValue{}).second, row);
+        });
+    }
+    void read(std::string_view key, Json& j, std::vector<model::Counter>& counters, const FieldRow& row) {
+        each(key, j, [&](Reader& r, const std::string& name, Json& value) {
+            r.read(name, value, counters.emplace_back(model::Counter{name, "", 0}), row);
+        });
+    }
+    /// What a later version times beside these is left out.
+    void read(std::string_view key, Json& j, Phases& phases, const FieldRow& row) {
+        each(key, j, [&](Reader& r, const std::string& name, Json& value) {
+            for (const auto phase : all_phases)
+                if (name == cllab::name(phase)) r.read(name, value, phases[phase], row);
+        });
+    }
+    void read(std::string_view key, Json& j, model::Better& to, const FieldRow&) {
+        FieldRow row;
+        for (const auto b : {model::Better::lower, model::Better::higher, model::Better::neither})
+            row.one_of.emplace_back(model::name(b));
+        std::string text;
+        read(key, j, text, row);
+        to = static_cast<model::Better>(std::ranges::find(row.one_of, text) - row.one_of.begin());
+    }
+    void read(std::string_view key, Json& j, model::Status& to, const FieldRow& row) {
+        std::string text;
+        read(key, j, text, row);
+        const auto known = model::status_from(text);
+        if (!known)
+            damaged("the status '" + excerpt(text) +
+                    "' is unknown; possible are ok, unsupported, build_failed, launch_failed, wrong_result and "
+                    "timed_out");
+        to = *known;
+    }
+
+    Json& object_;
+    const Reader* outer_;
+    std::string_view key_;
+};
 
 }  // namespace
 
@@ -47,6 +215,41 @@ std::string counts_json(const model::Counts& counts) {
     Json out{{"record", "counts"}};
     out.update(fields_json<Json>(counts));
     return line_text(out);
+}
+
+std::string counters_json(const model::Counted& c) {
+    auto out = line_of("counters", c.id, c.point, c.device);
+    out.update({{"opencl_seconds", c.opencl_seconds}, {"cuda_seconds", c.cuda_seconds}, {"counters", Json::object()}});
+    for (const auto& counter : c.counters)
+        out["counters"][counter.name] = {{"value", counter.value}, {"unit", counter.unit}};
+    return line_text(out);
+}
+
+model::Record from_json(std::string_view line) {
+    Json j;
+    try {
+        j = parse_json<Json>(line);
+    } catch (const JsonRefused& e) {
+        damaged(std::string("its JSON is ") + e.what());
+    }
+    Reader reader(j, nullptr, "");
+    const auto schema = j.find("schema");
+    if (schema == j.end()) damaged("it has no 'schema'");
+    if (*schema != 1 && *schema != model::schema_version)
+        throw Error(Blame::usage, "the record has schema " +
+                                      excerpt(schema->dump(-1, ' ', false, Json::error_handler_t::replace)) +
+                                      "; this build reads schemas 1 and " + std::to_string(model::schema_version));
+    model::Record record;
+    record.schema = schema->get<int>();
+    fields(reader, record);
+    if (record.time && !record.time->has_interval() && !record.samples.empty()) {
+        const auto [least, most] = std::ranges::minmax_element(record.samples);
+        record.time->low = *least;
+        record.time->high = *most;
+    }
+    if (const auto why = impossible(record, j.contains("samples")))
+        throw Error(Blame::usage, "this record cannot be: " + *why);
+    return record;
 }
 
 }  // namespace cllab::report

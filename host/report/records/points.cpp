@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "core/text.hpp"
+
 namespace cllab::report {
 namespace {
 
@@ -47,7 +49,32 @@ std::string point_text(const std::vector<std::pair<std::string, std::string>>& p
     return out;
 }
 
-Points::Points(const Rows& rows, const std::function<std::string(const model::Record&)>& owner) {
+std::string cell_title(const std::string& id, const std::vector<std::pair<std::string, std::string>>& point) {
+    return id + (point.empty() ? "" : " ") + point_text(point);
+}
+
+bool several_hosts(const model::Rows& records) {
+    return std::ranges::any_of(records,
+                               [&](const auto* record) { return record->host.name != records.front()->host.name; });
+}
+
+std::string device_details(const model::DeviceInfo& device, const std::string& host) {
+    return printable(" (" + device.selector + "), " + device.platform + ", driver " + device.driver +
+                     (host.empty() ? "" : " on " + host));
+}
+
+std::map<std::string, std::string> labels_of_several_devices(const std::vector<model::Record>& records) {
+    const bool hosts = several_hosts(records);
+    std::map<std::string, std::string> out;
+    for (const auto& r : records) {
+        auto& label = out[model::device_key(r)];
+        if (label.empty()) label = printable(r.device.name) + device_details(r.device, hosts ? r.host.name : "");
+    }
+    if (out.size() < 2) out.clear();
+    return out;
+}
+
+Points::Points(const model::Rows& rows, const std::function<std::string(const model::Record&)>& owner) {
     std::unordered_map<std::string, std::size_t> axis_of;
     std::vector<Numbers> numbers;
     Numbers owners;
@@ -101,6 +128,14 @@ bool Points::tell_apart_without(std::size_t axis) const {
     auto marks = marks_;
     for (std::size_t row = 0; row < marks.size(); ++row) marks[row] -= part(row, axis);
     return distinct(marks);
+}
+
+void Points::drop_if(const std::function<bool(std::size_t)>& leaves) {
+    for (std::size_t axis = 0; axis < axes();)
+        if (leaves(axis))
+            drop(axis);
+        else
+            ++axis;
 }
 
 void Points::drop(std::size_t axis) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <ostream>
-#include <set>
 
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -23,13 +22,13 @@ std::vector<Column> device_columns(const GridDevice& device, std::size_t d, cons
             const GridCell& cell = cells[d];
             const Record* r = cell.record;
             const bool ok = r && r->status == model::Status::ok;
-            times.cells.push_back(device.lost     ? "lost"
+            times.cells.push_back(!device.first   ? "lost"
                                   : !r            ? "-"
                                   : ok && r->time ? format_seconds(r->time->median)
                                                   : model::name(r->status));
-            times.tones.push_back(device.lost || (r && is_failure(r->status)) ? Tone::bad
-                                  : ok                                        ? Tone::plain
-                                                                              : Tone::dim);
+            times.tones.push_back(!device.first || (r && is_failure(r->status)) ? Tone::bad
+                                  : ok                                          ? Tone::plain
+                                                                                : Tone::dim);
             ratios.cells.push_back(rank_text(cell.rank));
             ratios.tones.push_back(cell.rank.fastest ? Tone::good : Tone::plain);
         }
@@ -61,15 +60,14 @@ void print_family(std::ostream& out, const GridFamily& shown, const std::vector<
     const auto& axes = shown.axes;
     const auto& groups = shown.groups;
     std::vector<Column> columns{{.title = "kernel", .names = Names::by_itself}};
+    for (const auto& group : groups)
+        columns.front().cells.insert(columns.front().cells.end(), group.ids.begin(), group.ids.end());
     for (std::size_t a = 0; a < axes.size(); ++a) {
         if (!shown.differs(a)) continue;
         columns.push_back({.title = axes[a], .right = true, .names = Names::with_title});
         for (const auto& group : groups)
             columns.back().cells.insert(columns.back().cells.end(), group.ids.size(), group.point[a]);
     }
-    const std::size_t varying = columns.size() - 1;
-    for (const auto& group : groups)
-        columns.front().cells.insert(columns.front().cells.end(), group.ids.begin(), group.ids.end());
     const auto common = shown.common_point();
     out << '\n' << wrap(shown.name + (common.empty() ? "" : ": " + common), "", style.text_width());
     const auto tables = tables_of(columns, devices, groups, style.width);
@@ -85,7 +83,7 @@ void print_family(std::ostream& out, const GridFamily& shown, const std::vector<
             std::string sentence = verdict(group, devices);
             if (sentence.empty() || &table != &tables.back()) continue;
             Values where;
-            for (std::size_t a = 1; a <= varying; ++a)
+            for (std::size_t a = 1; a < columns.size(); ++a)
                 where.push_back(columns[a].title + "=" + columns[a].cells[first]);
             if (!where.empty()) sentence = "At " + join(where, " ") + ": " + sentence;
             out << wrap(sentence, "      ", style.text_width());
@@ -97,15 +95,9 @@ void print_family(std::ostream& out, const GridFamily& shown, const std::vector<
 
 void print_by_device(std::ostream& out, const std::vector<Record>& records, const std::vector<LostDevice>& lost,
                      const MayBeAuto& may_be_auto, const TableStyle& style) {
-    std::set<std::string> keys;
-    std::vector<const Record*> rows;
-    for (const auto& record : records) {
-        keys.insert(device_key(record));
-        rows.push_back(&record);
-    }
-    if (records.empty() || keys.size() + lost.size() < 2) return;
-    const auto grid = device_grid(rows, lost, may_be_auto);
+    const auto grid = device_grid(rows_of(records), lost, may_be_auto);
     const auto& devices = grid.devices;
+    if (records.empty() || devices.size() < 2) return;
     out << '\n'
         << wrap_heading("Variants by devices", ": median time, and its ratio to the device's fastest",
                         style.text_width(), style.colour);

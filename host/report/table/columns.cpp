@@ -1,14 +1,146 @@
 #include "report/table/columns.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <ostream>
 
 #include "core/error.hpp"
+#include "core/interval.hpp"
 #include "core/suggest.hpp"
+#include "core/table.hpp"
 #include "core/text.hpp"
+#include "report/records/points.hpp"
 
 namespace cllab::report {
+namespace {
+
+using model::Record;
+
+template <typename F>
+std::vector<std::optional<double>> values_of(const Rows& rows, F value) {
+    std::vector<std::optional<double>> out;
+    for (const auto* row : rows) out.push_back(value(*row));
+    return out;
+}
+
+bool any(const std::vector<std::optional<double>>& values) {
+    return std::ranges::any_of(values, [](const auto& v) { return v.has_value(); });
+}
+
+bool any_row(const Rows& rows, const std::function<bool(const Record&)>& holds) {
+    return std::ranges::any_of(rows, [&](const Record* r) { return holds(*r); });
+}
+
+bool has_rate(const Record& r) { return metric_value(r, "bandwidth") || metric_value(r, "flops"); }
+
+/// Appends a text column when any row has something to say in it.
+void add_text(std::vector<Column>& columns, const std::string& title, const Rows& rows, int keep, bool right,
+              const std::function<std::string(const Record&)>& text, Names names = Names::nothing) {
+    Column column{.title = title, .right = right, .keep = keep, .names = names, .key = column_name(title)};
+    for (const auto* row : rows) column.cells.push_back(text(*row));
+    if (std::ranges::any_of(column.cells, [](const auto& c) { return !c.empty(); }))
+        columns.push_back(std::move(column));
+}
+
+/// "1.2%" under the title "±", "-5.0/+82%", or how many samples there are where they are too few for an interval.
+std::string interval_of(const Record& r) {
+    if (!r.time) return "-";
+    if (!r.time->has_interval()) return "n = " + std::to_string(r.time->n);
+    const auto text = format_interval(r.time->median, r.time->low, r.time->high);
+    constexpr std::string_view both = "±";
+    return text.empty() ? "-" : text.substr(text.starts_with(both) ? both.size() : 0) + "%";
+}
+
+void add_times(std::vector<Column>& columns, const Rows& rows, const Asked& asked) {
+    const auto medians =
+        values_of(rows, [](const Record& r) { return r.time ? std::optional(r.time->median) : std::nullopt; });
+    if (!any(medians)) return;
+    // The time of a slope is the time of a step already: one column says so instead of two that agree.
+    const bool per_step = std::ranges::all_of(rows, [](const Record* r) {
+        const auto step = metric_value(*r, "step_time");
+        return !r->time || (step && std::abs(*step - r->time->median) <= 1e-9 * r->time->median);
+    });
+    columns.push_back(quantity_column(per_step ? "per step" : "time", medians, "s"));
+    columns.back().key = "time";
+    add_text(columns, "±", rows, 92, true, interval_of);
+    columns.back().key = "interval";
+    // Where there is a rate, the time per step is the same figure turned round.
+    const auto steps = values_of(rows, [](const Record& r) { return metric_value(r, "step_time"); });
+    if (any(steps) && !per_step && (!any_row(rows, has_rate) || asked.wants("step_time"))) {
+        columns.push_back(quantity_column("per step", steps, "s"));
+        columns.back().key = "step_time";
+    }
+    // The usual clock and cache state go without saying; anything else is part of what the number means.
+    if (asked.wants("clock") || any_row(rows, [](const Record& r) { return r.time && r.time->clock != "event"; }))
+        add_text(columns, "clock", rows, 90, false, [](const Record& r) { return r.time ? r.time->clock : ""; });
+    if (asked.wants("cache") || common_cache(rows).empty())
+        add_text(columns, "cache", rows, 90, false, [](const Record& r) {
+            return !r.time ? "" : r.time->cache.empty() ? "hot" : r.time->cache;
+        });
+}
+
+void add_metrics(std::vector<Column>& columns, const Rows& rows) {
+    std::vector<std::string> names{"bandwidth", "flops", "of_copy", "upload", "download"};
+    std::map<std::string, std::string> units;
+    for (const auto* row : rows)
+        for (const auto& [name, metric] : row->metrics) {
+            const auto [unit, is_new] = units.emplace(name, metric.unit);
+            if (unit->second.empty()) unit->second = metric.unit;
+            // The time of a step is a column of time.
+            if (is_new && name != "step_time" && std::ranges::find(names, name) == names.end()) names.push_back(name);
+        }
+    // Without a rate the family's own metric is what it is about.
+    const int keep_own = any_row(rows, has_rate) ? 45 : 75;
+    static constexpr Entry<std::string_view, int> keeps[] = {{"bandwidth", 80}, {"flops", 80},    {"of_copy", 60},
+                                                             {"upload", 40},    {"download", 40}, {"hot_code", 10}};
+    const auto keep_of = [&](const std::string& name) {
+        return value_of(keeps, name, name.starts_with("error_") || name.starts_with("step_") ? 65 : keep_own);
+    };
+    for (const auto& name : names) {
+        const auto values = values_of(rows, [&](const Record& r) { return metric_value(r, name); });
+        if (!any(values)) continue;
+        const bool headline = name == "bandwidth" || name == "flops";
+        auto column = quantity_column(headline ? "" : name == "of_copy" ? "of copy" : name, values, units[name]);
+        if (column.title.empty()) column.title = name;
+        column.keep = keep_of(name);
+        column.key = name;
+        columns.push_back(std::move(column));
+    }
+}
+
+void add_comparison(std::vector<Column>& columns, const std::vector<Rank>& ranks) {
+    if (std::ranges::none_of(ranks, [](const Rank& r) { return r.compared; })) return;
+    Column column{.title = "vs best", .right = true, .keep = 95, .key = "vs_best"};
+    for (const auto& rank : ranks) {
+        column.cells.push_back(rank_text(rank));
+        column.tones.push_back(rank.fastest ? Tone::good : Tone::plain);
+    }
+    columns.push_back(std::move(column));
+}
+
+/// Whether rows of one variant differ in the axis.
+bool tells_apart(const Rows& rows, const std::string& axis) {
+    std::map<std::string, std::string> first;
+    return any_row(rows, [&](const Record& r) {
+        return first.emplace(r.id, value_at(r, axis)).first->second != value_at(r, axis);
+    });
+}
+
+/// The loop that each row shows. Samples cut the part that ran most, another one each time: rows of equal code at one
+/// point show the first one's.
+auto loops_of(const Comparison& comparison) {
+    std::map<std::pair<std::string, decltype(Record::point)>, const Record*> first;
+    std::map<const Record*, const decltype(model::CodeInfo::loop)*> out;
+    for (const auto* row : comparison.rows) {
+        const auto& code = row->code.fingerprint;
+        const auto known = first.emplace(std::pair(code, row->point), row).first;
+        out[row] = &(code.empty() ? row : known->second)->code.loop;
+    }
+    return out;
+}
+
+}  // namespace
 
 const std::vector<ColumnMeaning>& column_meanings() {
     static const std::vector<ColumnMeaning> all{
@@ -42,7 +174,7 @@ const std::vector<ColumnMeaning>& column_meanings() {
 }
 
 const std::vector<std::string>& column_names() {
-    static const std::vector<std::string> names = [] {
+    static const auto names = [] {
         std::vector<std::string> out;
         for (const auto& column : column_meanings()) out.push_back(column.name);
         return out;
@@ -106,6 +238,73 @@ void print_grid(std::ostream& out, const std::vector<Column>& columns, const Tab
     out << grid.header() << '\n';
     for (std::size_t i = 0; !columns.empty() && i < columns.front().cells.size(); ++i) out << grid.row(i) << '\n';
     print_left_out(out, grid.dropped(), style);
+}
+
+std::string common_cache(const Rows& rows) {
+    std::string out;
+    for (const auto* row : rows) {
+        if (!row->time) continue;
+        const auto& cache = row->time->cache.empty() ? "hot" : row->time->cache;
+        if (!out.empty() && out != cache) return "";
+        out = cache;
+    }
+    return out.empty() ? "hot" : out;
+}
+
+std::vector<Column> columns_of(const Comparison& comparison, const std::set<std::string>& varying, const Asked& asked,
+                               const std::function<std::string(const Record&)>& notes_of) {
+    const Rows& rows = comparison.rows;
+    std::vector<Column> columns;
+    add_text(
+        columns, "kernel", rows, 100, false, [](const Record& r) { return r.id; }, Names::by_itself);
+    if (asked.wants("label") || any_row(rows, [&](const Record& r) { return r.run.label != rows.front()->run.label; }))
+        add_text(
+            columns, "label", rows, 100, false, [](const Record& r) { return r.run.label; }, Names::with_title);
+    std::vector<std::string> axes;  // in the order of the point
+    for (const auto* row : rows)
+        for (const auto& [axis, value] : row->point)
+            if ((varying.count(axis) || asked.by_name(column_name(axis))) &&
+                std::ranges::find(axes, axis) == axes.end())
+                axes.push_back(axis);
+    for (const auto& axis : axes) {
+        const bool identifies =
+            std::ranges::find(comparison.axes, axis) != comparison.axes.end() || tells_apart(rows, axis);
+        add_text(
+            columns, axis, rows, identifies ? 100 : 50, true, [&](const Record& r) { return value_at(r, axis); },
+            Names::with_title);
+    }
+    add_text(columns, "status", rows, 100, false, [](const Record& r) { return model::name(r.status); });
+    for (const auto* row : rows)
+        columns.back().tones.push_back(is_failure(row->status)            ? Tone::bad
+                                       : row->status == model::Status::ok ? Tone::plain
+                                                                          : Tone::dim);
+    // Host code goes without saying; what proves less is named.
+    if (asked.wants("checked_by") ||
+        any_row(rows, [](const Record& r) { return !r.checked_by.empty() && r.checked_by != "host code"; }))
+        add_text(
+            columns, "checked by", rows, 99, false, [](const Record& r) { return r.checked_by; }, Names::with_title);
+    add_times(columns, rows, asked);
+    add_comparison(columns, comparison.ranks);
+    add_metrics(columns, rows);
+    const auto count = [](const std::optional<std::int64_t>& n) { return n ? std::to_string(*n) : std::string(); };
+    add_text(columns, "regs", rows, 57, true, [&](const Record& r) { return count(r.code.registers); });
+    if (asked.wants("spills") || any_row(rows, [](const Record& r) { return r.code.spills.value_or(0) != 0; }))
+        add_text(columns, "spills", rows, 58, true, [&](const Record& r) { return count(r.code.spills); });
+    const auto loops = loops_of(comparison);
+    const auto of_loop = [&](const Record& r, const char* what) {
+        const auto& loop = *loops.at(&r);
+        const auto found = loop.find(what);
+        return found == loop.end() ? std::string() : std::to_string(found->second);
+    };
+    add_text(columns, "inner loop", rows, 54, true, [&](const Record& r) {
+        return loops.at(&r)->count("v") ? "v " + of_loop(r, "v") + ", s " + of_loop(r, "s")
+                                        : of_loop(r, "instructions");
+    });
+    add_text(columns, ".reuse", rows, 25, true, [&](const Record& r) { return of_loop(r, "reuse"); });
+    add_text(columns, "limit", rows, 56, false, [](const Record& r) { return r.limit; });
+    add_text(columns, "note", rows, 85, false, notes_of);
+    add_text(columns, "dump", rows, 0, false, [](const Record& r) { return r.dump; });
+    return columns;
 }
 
 }  // namespace cllab::report

@@ -1,12 +1,14 @@
-// Which columns of a table are shown: what --columns asks for, else those for which there is room.
+// The columns of a table, and which of them are shown: what --columns asks for, else those for which there is room.
 #pragma once
 
+#include <functional>
 #include <iosfwd>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "report/table/layout.hpp"
+#include "report/table/ranking.hpp"
 #include "report/table/table.hpp"
 
 namespace cllab::report {
@@ -50,5 +52,13 @@ void print_left_out(std::ostream& out, const std::vector<std::string>& dropped, 
 
 /// Header, rows, and what was left out.
 void print_grid(std::ostream& out, const std::vector<Column>& columns, const TableStyle& style);
+
+/// The cache state of all rows with a time, "hot" without one; empty when they differ.
+std::string common_cache(const Rows& rows);
+
+/// The columns of a family's table: all for which a row has something to say, and `varying` axes; `notes_of`: the
+/// numbers of a record's warnings.
+std::vector<Column> columns_of(const Comparison& comparison, const std::set<std::string>& varying, const Asked& asked,
+                               const std::function<std::string(const model::Record&)>& notes_of);
 
 }  // namespace cllab::report

@@ -9,8 +9,7 @@
 #include "core/stats.hpp"
 #include "json/read.hpp"
 #include "model/rankable.hpp"
-#include "report/records/json_point.hpp"
-#include "report/table/ratio_text.hpp"
+#include "report/records/json.hpp"
 
 namespace cllab::report {
 namespace {
@@ -81,6 +80,30 @@ std::string verdict_line(const model::Comparison& c) {
 }
 
 }  // namespace
+
+std::string percent(double part) {
+    const double p = 100 * part;
+    return fmt::format("{:.{}f} %", p, std::abs(p) < 0.995 ? 2 : std::abs(p) < 9.95 ? 1 : 0);
+}
+
+Json to_json(const model::RatioEstimate& e) {
+    Json out{{"ratio", e.ratio}, {"n", e.n}};
+    if (e.covered()) out.update({{"low", e.low}, {"high", e.high}, {"coverage", e.coverage}});
+    return out;
+}
+
+Json to_json(const model::Arrangement& a) {
+    Json out{{"seed", a.seed},
+             {"log_ratio", a.log_ratio},
+             {"error", a.error},
+             {"control", a.control},
+             {"control_error", a.control_error},
+             {"rounds", a.rounds},
+             {"same_memory", a.same_memory}};
+    if (std::min(a.left_cores, a.right_cores) < 1)
+        out.update({{"left_cores", a.left_cores}, {"right_cores", a.right_cores}});
+    return out;
+}
 
 std::string comparison_text(const model::Comparison& c) {
     std::string out = verdict_line(c) + "\n";

@@ -1,6 +1,7 @@
-// A comparison in words, and as one JSON line.
+// A comparison in words, and as one JSON line; ratios of times and their intervals, as every page writes them.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +18,13 @@ std::string comparison_progress(const model::Comparison& comparison);
 
 /// One line, schema as records have it, `"record": "comparison"`; readers of records skip it.
 std::string comparison_json(const model::Comparison& comparison);
+
+/// Of a share of 1: "0.42 %", "3.1 %", "12 %".
+std::string percent(double part);
+
+/// The interval is left out where none is covered.
+nlohmann::ordered_json to_json(const model::RatioEstimate& estimate);
+nlohmann::ordered_json to_json(const model::Arrangement& arrangement);
 
 /// True for a line of a comparison, a regression run or a history: what says which record it is, and is not a cell's.
 bool is_comparison(std::string_view line);

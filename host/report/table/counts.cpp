@@ -11,7 +11,6 @@
 
 #include "core/table.hpp"
 #include "core/text.hpp"
-#include "core/units.hpp"
 #include "report/records/points.hpp"
 #include "report/table/layout.hpp"
 
@@ -116,42 +115,46 @@ std::string of_least(const Amount& found, const Amount& least, const Amount& req
     return ratio(found.mean, requests.mean) + " (" + ratio(least.mean, requests.mean) + ")";
 }
 
+void add_bytes(Table& table, const std::string& kind, Accesses Counts::*space, bool may_write = true) {
+    table.amount(kind + "bytes read", [=](const Counts& c) -> const Amount& { return (c.*space).load_bytes; });
+    if (may_write)
+        table.amount(kind + "bytes written", [=](const Counts& c) -> const Amount& { return (c.*space).store_bytes; });
+}
+
+/// What a request takes of something, where there was one.
+template <typename Requests>
+void add_of_least(Table& table, const std::string& title, Requests Counts::*where, Amount Requests::*found,
+                  Amount Requests::*least) {
+    table.text(
+        title + " (least)", [=](const Counts& c) { return (c.*where).requests.high; },
+        [=](const Counts& c) { return of_least((c.*where).*found, (c.*where).*least, (c.*where).requests); });
+}
+
 void add_global(Table& table) {
     table.heading("global memory per work-item");
-    table.amount("bytes read", [](const Counts& c) -> const Amount& { return c.global.load_bytes; });
-    table.amount("bytes written", [](const Counts& c) -> const Amount& { return c.global.store_bytes; });
-    table.amount("constant bytes read", [](const Counts& c) -> const Amount& { return c.constant.load_bytes; });
+    add_bytes(table, "", &Counts::global);
+    add_bytes(table, "constant ", &Counts::constant, false);
     table.value("bytes moved in sectors", moved_bytes);
     table.value("different bytes", distinct_bytes);
-    table.text(
-        "sectors per read (least)", [](const Counts& c) { return c.reads.requests.high; },
-        [](const Counts& c) { return of_least(c.reads.sectors, c.reads.least_sectors, c.reads.requests); });
-    table.text(
-        "sectors per write (least)", [](const Counts& c) { return c.writes.requests.high; },
-        [](const Counts& c) { return of_least(c.writes.sectors, c.writes.least_sectors, c.writes.requests); });
+    add_of_least(table, "sectors per read", &Counts::reads, &SectorRequests::sectors, &SectorRequests::least_sectors);
+    add_of_least(table, "sectors per write", &Counts::writes, &SectorRequests::sectors, &SectorRequests::least_sectors);
     table.heading("floating-point operations");
     const auto flop = [](const Counts& c) { return flops(c); };
     table.value("FLOP per work-item", flop);
-    table.text("FLOP per byte asked", flop, [](const Counts& c) { return ratio(flops(c), asked_bytes(c)); });
-    table.text("FLOP per byte moved", flop, [](const Counts& c) { return ratio(flops(c), moved_bytes(c)); });
-    table.text("FLOP per different byte", flop, [](const Counts& c) { return ratio(flops(c), distinct_bytes(c)); });
+    const auto per_byte = [&](const std::string& which, double (*bytes)(const Counts&)) {
+        table.text("FLOP per " + which, flop, [=](const Counts& c) { return ratio(flops(c), bytes(c)); });
+    };
+    per_byte("byte asked", asked_bytes);
+    per_byte("byte moved", moved_bytes);
+    per_byte("different byte", distinct_bytes);
 }
 
 void add_near(Table& table) {
     table.heading("local and private memory per work-item");
-    table.amount("local bytes read", [](const Counts& c) -> const Amount& { return c.local.load_bytes; });
-    table.amount("local bytes written", [](const Counts& c) -> const Amount& { return c.local.store_bytes; });
-    table.text(
-        "ways per local read (least)", [](const Counts& c) { return c.local_reads.requests.high; },
-        [](const Counts& c) { return of_least(c.local_reads.ways, c.local_reads.least_ways, c.local_reads.requests); });
-    table.text(
-        "ways per local write (least)", [](const Counts& c) { return c.local_writes.requests.high; },
-        [](const Counts& c) {
-            return of_least(c.local_writes.ways, c.local_writes.least_ways, c.local_writes.requests);
-        });
-    table.amount("private bytes read", [](const Counts& c) -> const Amount& { return c.private_memory.load_bytes; });
-    table.amount("private bytes written",
-                 [](const Counts& c) -> const Amount& { return c.private_memory.store_bytes; });
+    add_bytes(table, "local ", &Counts::local);
+    add_of_least(table, "ways per local read", &Counts::local_reads, &BankRequests::ways, &BankRequests::least_ways);
+    add_of_least(table, "ways per local write", &Counts::local_writes, &BankRequests::ways, &BankRequests::least_ways);
+    add_bytes(table, "private ", &Counts::private_memory);
     table.amount("barriers", [](const Counts& c) -> const Amount& { return c.barriers; });
 }
 

@@ -27,10 +27,6 @@ std::size_t width_of_page(const TableStyle& style) {
     return style.width == 0 ? page_width : std::min<std::size_t>(style.width, page_width);
 }
 
-std::string value_text(double value, const std::string& unit) {
-    return unit == "%" ? quantity(value, "") + unit : quantity(value, unit);
-}
-
 std::vector<CurveRow> rows_of(const model::Curve& curve, std::size_t& skipped) {
     std::vector<CurveRow> rows;
     for (const auto& s : curve.samples) {
@@ -55,10 +51,10 @@ void mark(std::vector<CurveRow>& rows, const std::vector<model::Finding>& findin
     }
 }
 
-/// Every k-th row, with the ends and the marked ones.
-std::vector<CurveRow> thinned(const std::vector<CurveRow>& rows, std::size_t most) {
-    const std::size_t step = most == 0 ? 1 : (rows.size() + most - 1) / most;
-    if (step <= 1) return rows;
+/// Every k-th row of many, with the ends and the marked ones.
+std::vector<CurveRow> thinned(const std::vector<CurveRow>& rows) {
+    constexpr std::size_t most = 48;
+    const auto step = std::max<std::size_t>(1, (rows.size() + most - 1) / most);
     std::vector<CurveRow> kept;
     for (std::size_t i = 0; i < rows.size(); ++i)
         if (i % step == 0 || i + 1 == rows.size() || !rows[i].mark.empty()) kept.push_back(rows[i]);
@@ -108,17 +104,14 @@ void print_curve(std::ostream& out, const model::Curve& curve, const CurveText& 
     std::size_t skipped = 0;
     auto rows = rows_of(curve, skipped);
     mark(rows, findings, text.x_unit);
-    const auto shown = thinned(rows, text.most_lines);
+    const auto shown = thinned(rows);
 
     std::string fixed;
     for (const auto& [axis, value] : curve.fixed.values())
         if (axis != text.x_name) (fixed += ' ') += axis + "=" + value;
     const bool stepped = !curve.samples.empty() && curve.samples.front().per_step > 0;
-    double least = 0, most = 0;
-    for (const auto& row : rows) {
-        least = least == 0 ? row.value : std::min(least, row.value);
-        most = std::max(most, row.value);
-    }
+    const auto [first, last] = std::ranges::minmax_element(rows, {}, &CurveRow::value);
+    const double least = rows.empty() ? 0 : first->value, most = rows.empty() ? 0 : last->value;
     const bool logarithmic = least > 0 && most / least > logarithmic_from;
     out << wrap(text.id + ": " + (stepped ? "time per step" : "time") + " over " + text.x_name + fixed +
                     (logarithmic ? " (bars are logarithmic)" : ""),
@@ -150,31 +143,28 @@ void print_curve(std::ostream& out, const model::Curve& curve, const CurveText& 
 }
 
 void print_findings(std::ostream& out, const std::vector<model::Finding>& findings, const TableStyle& style) {
-    const auto found = [](const model::Finding& f) { return f.withheld.empty() ? value_text(f.value, f.unit) : "-"; };
-    // An interval of no width says nothing; a count known exactly has none.
-    const auto interval = [](const model::Finding& f) {
-        return f.low < f.high ? "[" + value_text(f.low, f.unit) + " .. " + value_text(f.high, f.unit) + "]"
-                              : std::string();
-    };
-    const std::size_t name_width = widest(findings, [](const auto& f) { return f.name; });
-    const std::size_t value_width = widest(findings, found), interval_width = widest(findings, interval);
+    std::vector<Column> columns(3);
+    columns[1].right = true;
+    columns[1].tones.assign(findings.size(), Tone::strong);
+    for (const auto& f : findings)
+        // An interval of no width says nothing; a count known exactly has none.
+        add_row(columns,
+                {f.name, f.withheld.empty() ? value_text(f.value, f.unit) : "-",
+                 f.low < f.high ? "[" + value_text(f.low, f.unit) + " .. " + value_text(f.high, f.unit) + "]" : ""});
+    if (std::ranges::all_of(columns[2].cells, &std::string::empty)) columns.pop_back();
+    const auto room = width_of_page(style) - std::min(width_of_page(style), width_of(columns) + 2);
+    // How it was found stands beside it where there is room, else below.
+    Column beside{.tones = std::vector<Tone>(findings.size(), Tone::dim)};
+    std::vector<std::string> below;
     for (const auto& f : findings) {
-        const std::string value = found(f), range = interval(f);
-        std::string line = "  " + f.name + std::string(name_width - display_width(f.name), ' ') + "  ";
-        line += std::string(value_width - display_width(value), ' ') + paint(value, Tone::strong, style.colour);
-        if (interval_width > 0) line += "  " + range + std::string(interval_width - display_width(range), ' ');
-        const std::size_t used = 2 + name_width + 2 + value_width + (interval_width > 0 ? 2 + interval_width : 0);
-        const std::string how = one_line(f.withheld.empty() ? f.how : "withheld: " + f.withheld);
-        if (how.empty()) {
-            line.erase(line.find_last_not_of(' ') + 1);
-            out << line << '\n';
-        } else if (used + 2 + display_width(how) <= width_of_page(style)) {
-            out << line << "  " << paint(how, Tone::dim, style.colour) << '\n';
-        } else {
-            line.erase(line.find_last_not_of(' ') + 1);
-            out << line << '\n' << wrap(how, "      ", width_of_page(style));
-        }
+        const auto how = one_line(f.withheld.empty() ? f.how : "withheld: " + f.withheld);
+        const bool fits = display_width(how) <= room;
+        beside.cells.push_back(fits ? how : "");
+        below.push_back(fits ? "" : wrap(how, "      ", width_of_page(style)));
     }
+    columns.push_back(std::move(beside));
+    const Grid grid(std::move(columns), 0, style.colour);
+    for (std::size_t i = 0; i < findings.size(); ++i) out << grid.row(i) << '\n' << below[i];
 }
 
 }  // namespace cllab::report

@@ -11,9 +11,8 @@
 namespace cllab::report {
 
 struct CurveText {
-    std::string id;               ///< "latency_global"
-    std::string x_name, x_unit;   ///< "footprint", "byte"
-    std::size_t most_lines = 48;  ///< longer curves are thinned; ends and marked points always stay
+    std::string id;              ///< "latency_global"
+    std::string x_name, x_unit;  ///< "footprint", "byte"
 };
 
 /// The time per step where there is one, else that of one operation.

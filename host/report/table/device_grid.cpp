@@ -5,9 +5,9 @@
 #include <set>
 #include <tuple>
 
+#include "core/grouped.hpp"
 #include "core/text.hpp"
 #include "model/warning.hpp"
-#include "report/records/device_key.hpp"
 #include "report/records/points.hpp"
 
 namespace cllab::report {
@@ -25,38 +25,30 @@ std::string letter_of(std::size_t n) {
     return n < 26 ? out : letter_of(n / 26 - 1) + out;
 }
 
-bool is_simulated(const Record& r) { return model::warns(r, model::Warning::simulated); }
-
 /// The devices in order of first appearance, and which of them each record is of.
 struct Devices {
     std::vector<GridDevice> all;
-    std::vector<std::size_t> of_record;
-    std::size_t unshown = 0;  ///< devices beyond most_devices; their records are of device `all.size()` or above
+    std::map<std::string, std::size_t> number;  ///< by key; from most_devices on they are not shown
 };
 
 Devices devices_of(const Rows& records, const std::vector<LostDevice>& lost) {
     const bool hosts = several_hosts(records);
     Devices out;
-    std::map<std::string, std::size_t> known;
-    for (const auto* r : records) {
-        const auto& record = *r;
-        const auto [at, is_new] = known.emplace(device_key(record), known.size());
-        out.of_record.push_back(at->second);
-        if (at->second >= most_devices) continue;
-        if (is_new)
-            out.all.push_back({letter_of(at->second),
-                               record.device.name + device_details(record.device, hosts ? record.host.name : ""),
-                               &record});
-        auto& device = out.all[at->second];
-        device.simulated = device.simulated || is_simulated(record);
+    for (const auto& own : grouped(records, [](const Record* r) { return device_key(*r); })) {
+        const auto& first = *own.front();
+        const auto number = out.number.size();
+        out.number[device_key(first)] = number;
+        if (number >= most_devices) continue;
+        const bool simulated =
+            std::ranges::any_of(own, [](const Record* r) { return model::warns(*r, model::Warning::simulated); });
+        out.all.push_back({letter_of(number),
+                           first.device.name + device_details(first.device, hosts ? first.host.name : "") +
+                               (simulated ? "; simulated, so not ranked" : ""),
+                           &first, simulated});
     }
-    out.unshown = known.size() - std::min(known.size(), most_devices);
-    for (auto& device : out.all)
-        if (device.simulated) device.description += "; simulated, so not ranked";
-    if (out.unshown > 0) return out;  // no column is free for one that has no record
+    if (out.number.size() > most_devices) return out;  // no column is free for one that has no record
     for (const auto& [device, reason] : lost)
-        out.all.push_back(
-            {letter_of(out.all.size()), device.name + device_details(device, "") + "; lost: " + reason, nullptr, true});
+        out.all.push_back({letter_of(out.all.size()), device.name + device_details(device, "") + "; lost: " + reason});
     return out;
 }
 
@@ -99,13 +91,10 @@ Points naming_points(const std::vector<Row>& rows, const MayBeAuto& may_be_auto)
         device[row.record] = row.device;
     }
     Points points(records, [&](const Record& r) { return std::to_string(device.at(&r)) + "\n" + r.variant; });
-    for (std::size_t i = 0; i < points.axes();) {
+    points.drop_if([&](std::size_t i) {
         const bool possible = may_be_auto && may_be_auto(records.front()->family, points.name(i));
-        if (possible && points.differs(i) && points.tell_apart_without(i))
-            points.drop(i);
-        else
-            ++i;
-    }
+        return possible && points.differs(i) && points.tell_apart_without(i);
+    });
     return points;
 }
 
@@ -173,6 +162,11 @@ std::string listed_pairs(Values pairs) {
     return join(pairs, "; ") + (more ? "; and " + std::to_string(more) + " more pairs." : ".");
 }
 
+/// A variant that is the fastest on a device.
+struct Win {
+    std::size_t variant, device;
+};
+
 /// Whether all that is ranked on the device took turns, so that there is one winner at the most.
 bool is_one_set(const GridGroup& group, std::size_t device) {
     std::set<std::size_t> sets;
@@ -195,33 +189,25 @@ std::string GridFamily::common_point() const {
 }
 
 std::string verdict(const GridGroup& group, const std::vector<GridDevice>& devices) {
-    // Variant and the letters where it wins, in order of the devices.
-    std::vector<std::pair<std::size_t, Values>> winners;
-    Values ranked;
-    for (std::size_t d = 0; d < devices.size(); ++d) {
-        for (std::size_t v = 0; v < group.ids.size(); ++v) {
-            if (!group.cells[v][d].rank.fastest || !is_one_set(group, d)) continue;
-            ranked.push_back(devices[d].letter);
-            const auto known = std::ranges::find_if(winners, [&](const auto& w) { return w.first == v; });
-            if (known == winners.end())
-                winners.push_back({v, {devices[d].letter}});
-            else
-                known->second.push_back(devices[d].letter);
-        }
-    }
+    std::vector<Win> won;
+    for (std::size_t d = 0; d < devices.size(); ++d)
+        for (std::size_t v = 0; v < group.ids.size(); ++v)
+            if (group.cells[v][d].rank.fastest && is_one_set(group, d)) won.push_back({v, d});
     // Without a winner on each, pairs may still be told apart.
-    if (ranked.size() < 2) {
+    if (won.size() < 2) {
         const auto pairs = group.ids.size() > most_variants ? Values{} : reversals(group, devices);
         return pairs.empty() ? "" : "The ranking differs: " + listed_pairs(pairs);
     }
     // A variant that another device did not time was not beaten there.
     Values wins, unranked;
     bool differs = false;
-    for (const auto& [v, letters] : winners) {
+    for (const auto& own : grouped(won, [](const Win& win) { return win.variant; })) {
+        const auto v = own.front().variant;
+        Values letters, without, apart;
+        for (const auto& win : own) letters.push_back(devices[win.device].letter);
         wins.push_back(group.ids[v] + (wins.empty() ? " wins on " : " on ") + listed(letters));
-        Values without, apart;
         for (std::size_t d = 0; d < devices.size(); ++d) {
-            const bool is_ranked = std::ranges::find(ranked, devices[d].letter) != ranked.end();
+            const bool is_ranked = std::ranges::find(won, d, &Win::device) != won.end();
             const Rank& rank = group.cells[v][d].rank;
             differs = differs || (rank.compared && !rank.fastest && !rank.indistinct);
             if (!is_ranked || rank.compared) continue;
@@ -244,16 +230,11 @@ DeviceGrid device_grid(const Rows& records, const std::vector<LostDevice>& lost,
     DeviceGrid out;
     auto devices = devices_of(records, lost);
     out.devices = std::move(devices.all);
-    out.unshown = devices.unshown;
-    std::vector<std::vector<Row>> families;
-    std::map<std::string, std::size_t> family_at;
-    for (std::size_t i = 0; i < records.size(); ++i) {
-        if (devices.of_record[i] >= most_devices) continue;
-        const auto [at, is_new] = family_at.emplace(records[i]->family, families.size());
-        if (is_new) families.emplace_back();
-        families[at->second].push_back({records[i], devices.of_record[i]});
-    }
-    for (const auto& rows : families) {
+    out.unshown = devices.number.size() - std::min(devices.number.size(), most_devices);
+    std::vector<Row> all;
+    for (const auto* r : records)
+        if (const auto number = devices.number.at(device_key(*r)); number < most_devices) all.push_back({r, number});
+    for (const auto& rows : grouped(all, [](const Row& row) { return row.record->family; })) {
         const auto shown = latest(rows, out.repeated);
         const auto points = naming_points(shown, may_be_auto);
         out.families.push_back(

@@ -16,7 +16,7 @@ inline constexpr std::size_t most_devices = 64;  ///< columns
 struct GridDevice {
     std::string letter, description;
     const model::Record* first = nullptr;  ///< nothing: a device that was lost
-    bool lost = false, simulated = false;
+    bool simulated = false;
 };
 
 struct GridCell {

@@ -7,20 +7,18 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "report/records/json_point.hpp"
+#include "report/records/json.hpp"
 #include "report/records/points.hpp"
 #include "report/table/columns.hpp"
 
 namespace cllab::report {
-namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string name_of(const model::History& history) {
-    return history.id + (history.point.empty() ? "" : " " + point_text(history.point));
+std::string since(const model::History& h, std::size_t level) {
+    const auto& first = h.points[h.levels[level].first];
+    return first.utc + (first.label.empty() ? "" : " " + first.label);
 }
-
-}  // namespace
 
 std::string change_of(const model::History& h, std::size_t level) {
     return fmt::format("{:+.1f} %", 100 * std::expm1(h.levels[level].centre - h.levels[level - 1].centre));
@@ -36,27 +34,24 @@ std::vector<const model::History*> changed_first(const std::vector<model::Histor
 }
 
 void print_history(std::ostream& out, const std::vector<model::History>& histories, const TableStyle& style) {
-    Column names{.title = "cell", .names = Names::by_itself}, since{.title = "level since"},
-        change{.title = "change", .right = true}, runs{.title = "runs", .right = true},
-        notes{.title = "", .keep = 90, .key = "note"}, devices{.title = "device", .keep = 20};
+    std::vector<Column> columns{{.title = "cell", .names = Names::by_itself}, {.title = "level since"},
+                                {.title = "change", .right = true},           {.title = "runs", .right = true},
+                                {.title = "", .keep = 90, .key = "note"},     {.title = "device", .keep = 20}};
     std::vector<std::optional<double>> times;
-    const auto add = [&](const model::History& h, std::size_t i) {
-        const auto& level = h.levels[i];
-        const auto& first = h.points[level.first];
-        names.cells.push_back(i == 0 ? name_of(h) : "");
-        devices.cells.push_back(i == 0 ? h.device.name : "");
-        since.cells.push_back(first.utc + (first.label.empty() ? "" : " " + first.label));
-        times.push_back(std::exp(level.centre));
-        change.cells.push_back(i == 0 ? "" : change_of(h, i));
-        runs.cells.push_back(std::to_string(level.count));
-        notes.cells.push_back(level.provisional ? "provisional" : "");
-    };
     std::size_t changed = 0;
     for (const auto* h : changed_first(histories, changed))
-        for (std::size_t i = 0; i < h->levels.size(); ++i) add(*h, i);
+        for (std::size_t i = 0; i < h->levels.size(); ++i) {
+            const auto& level = h->levels[i];
+            const bool first = i == 0;
+            add_row(columns,
+                    {first ? cell_title(h->id, h->point) : "", since(*h, i), first ? "" : change_of(*h, i),
+                     std::to_string(level.count), level.provisional ? "provisional" : "", first ? h->device.name : ""});
+            times.push_back(std::exp(level.centre));
+        }
     auto medians = quantity_column("time", times, "s");
     medians.key = "time";
-    print_grid(out, {names, since, medians, change, runs, notes, devices}, style);
+    columns.insert(columns.begin() + 2, std::move(medians));
+    print_grid(out, columns, style);
     out << '\n'
         << wrap(fmt::format("{} of {} cells changed their level by more than 1 %. A level that begins in the last "
                             "three runs is provisional. Different runs share no arrangement, so a change here is a "

@@ -10,6 +10,9 @@
 
 namespace cllab::report {
 
+/// When a level began, and the label of its first run.
+std::string since(const model::History& history, std::size_t level);
+
 /// "+3.1 %" of a level against the one before.
 std::string change_of(const model::History& history, std::size_t level);
 

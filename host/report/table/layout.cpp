@@ -26,35 +26,30 @@ std::size_t width_of(const Column& column) {
     return width;
 }
 
+/// What the column takes of a line.
+std::size_t room_of(const Column& column) { return width_of(column) + gap.size(); }
+
 /// One line of the table; what(column) gives text and tone.
 template <typename F>
 std::string line(const std::vector<Column>& columns, const std::vector<std::size_t>& widths, bool colour, F what) {
-    std::string out, spaces;
+    std::string out;
     for (std::size_t c = 0; c < columns.size(); ++c) {
         const auto [text, tone] = what(columns[c]);
-        std::string cell = padded(text, widths[c], columns[c].right);
-        // Blanks are held back until something follows them, so that no line ends in blanks.
-        const auto first = cell.find_first_not_of(' ');
-        out += first == std::string::npos ? "" : spaces + gap.data() + cell.substr(0, first);
-        if (first == std::string::npos) {
-            spaces += gap.data() + cell;
-            continue;
-        }
-        const auto last = cell.find_last_not_of(' ');
-        out += paint(cell.substr(first, last + 1 - first), tone, colour);
-        spaces = cell.substr(last + 1);
+        const std::string cell = padded(text, widths[c], columns[c].right);
+        const auto first = std::min(cell.find_first_not_of(' '), cell.size());
+        const auto end = cell.find_last_not_of(' ') + 1;
+        out.append(gap).append(cell, 0, first);
+        if (first < end) out.append(paint(cell.substr(first, end - first), tone, colour)).append(cell, end);
     }
+    out.erase(out.find_last_not_of(' ') + 1);
     return out;
 }
 
 /// Pads the part after the decimal point, so that right alignment puts the points in line.
 void align_points(std::vector<std::string>& cells) {
-    const auto tail = [](const std::string& cell) {
-        const auto point = cell.find('.');
-        return point == std::string::npos ? 0 : cell.size() - point;
-    };
-    std::size_t longest = 0;
-    for (const auto& cell : cells) longest = std::max(longest, tail(cell));
+    const auto tail = [](const std::string& cell) { return cell.size() - std::min(cell.find('.'), cell.size()); };
+    if (cells.empty()) return;
+    const auto longest = tail(*std::ranges::max_element(cells, {}, tail));
     for (auto& cell : cells) cell += std::string(longest - tail(cell), ' ');
 }
 
@@ -167,6 +162,10 @@ std::size_t display_width(std::string_view text) {
     return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
+void add_row(std::vector<Column>& columns, const std::vector<std::string>& cells) {
+    for (std::size_t i = 0; i < columns.size(); ++i) columns[i].cells.push_back(cells.at(i));
+}
+
 Column quantity_column(const std::string& name, const std::vector<std::optional<double>>& values,
                        const std::string& unit) {
     Column column{.title = name, .right = true};
@@ -211,9 +210,18 @@ std::string quantity(double value, const std::string& unit) {
     return unit.empty() ? digits : digits + " " + unit;
 }
 
+std::string value_text(double value, const std::string& unit) {
+    if (unit == "s" && value < 0) return "-" + quantity(-value, unit);
+    return unit == "%" ? quantity(value, "") + unit : quantity(value, unit);
+}
+
+std::string counted(std::size_t number, const std::string& what) {
+    return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
+}
+
 std::size_t width_of(const std::vector<Column>& columns) {
     std::size_t width = 0;
-    for (const auto& column : columns) width += width_of(column) + gap.size();
+    for (const auto& column : columns) width += room_of(column);
     return width;
 }
 
@@ -223,29 +231,26 @@ Grid::Grid(std::vector<Column> columns, std::size_t width, bool colour)
         column.title = printable(column.title);
         for (auto& cell : column.cells) cell = printable(cell);
     }
-    const auto room = [](const Column& column) { return width_of(column) + gap.size(); };
     const auto needed = [&](int keep) {
         std::size_t out = above_.empty() ? 0 : gap.size();
         for (const auto& column : columns_)
-            if (column.keep >= keep) out += room(column);
+            if (column.keep >= keep) out += room_of(column);
         return out;
     };
     while (width != 0 && needed(keep_of_answer) > width) {
-        const auto rank = [&](const Column& column) {
-            return column.names == Names::nothing || column.keep < keep_of_answer ? 0 : room(column);
+        const auto rank = [](const Column& column) {
+            return column.names == Names::nothing || column.keep < keep_of_answer ? 0 : room_of(column);
         };
-        const auto widest =
-            std::ranges::max_element(columns_, [&](const Column& a, const Column& b) { return rank(a) < rank(b); });
+        const auto widest = std::ranges::max_element(columns_, {}, rank);
         if (widest == columns_.end() || rank(*widest) == 0) break;
         above_.push_back(std::move(*widest));
         columns_.erase(widest);
     }
     // A name by itself comes before the values that say more of it.
-    std::ranges::stable_sort(above_, [](const Column& a, const Column& b) { return a.names < b.names; });
+    std::ranges::stable_sort(above_, {}, &Column::names);
     const auto all = columns_;
     while (width != 0 && needed(0) > width) {
-        const auto least = std::min_element(columns_.rbegin(), columns_.rend(),
-                                            [](const Column& a, const Column& b) { return a.keep < b.keep; });
+        const auto least = std::ranges::min_element(columns_.rbegin(), columns_.rend(), {}, &Column::keep);
         if (least == columns_.rend() || least->keep >= 100) break;
         columns_.erase(std::next(least).base());
     }
@@ -302,12 +307,8 @@ std::string wrap_beside(std::string_view label, std::string_view text, std::size
 }
 
 std::string fit(std::string_view text, std::size_t width) {
-    std::string out;
-    const auto lines = split(std::string(text), '\n');
-    for (std::size_t i = 0; i < lines.size(); ++i) {
-        out += (i ? "\n" : "") + (display_width(lines[i]) > width ? fitted(lines[i], width) : lines[i]);
-    }
-    return out;
+    return join(split(text, '\n'), "\n",
+                [&](const std::string& line) { return display_width(line) > width ? fitted(line, width) : line; });
 }
 
 std::string wrap_heading(std::string_view strong, std::string_view rest, std::size_t width, bool colour) {

@@ -21,7 +21,7 @@ std::size_t display_width(std::string_view text);
 enum class Names { nothing, by_itself, with_title };
 
 struct Column {
-    std::string title;
+    std::string title{};
     bool right = false;                ///< numbers are right-aligned
     int keep = 100;                    ///< the column with the smallest value is the first to go when the room is short
     std::vector<std::string> cells{};  ///< one a row
@@ -29,6 +29,9 @@ struct Column {
     Names names = Names::nothing;
     std::string key{};  ///< what it is called where it is left out or asked for; empty: the title
 };
+
+/// A cell for each of the columns.
+void add_row(std::vector<Column>& columns, const std::vector<std::string>& cells);
 
 /// Columns with less may go before the names of the rows have a line of their own.
 inline constexpr int keep_of_answer = 90;
@@ -44,6 +47,12 @@ Column quantity_column(const std::string& name, const std::vector<std::optional<
 
 /// A value with its unit in a sentence or a cell: seconds, bytes, rates with prefixes; whole numbers as such.
 std::string quantity(double value, const std::string& unit);
+
+/// The same in a column of text: "12%", "-3 ns".
+std::string value_text(double value, const std::string& unit);
+
+/// "1 cell", "2 cells".
+std::string counted(std::size_t number, const std::string& what);
 
 /// Columns that a line of the table takes.
 std::size_t width_of(const std::vector<Column>& columns);

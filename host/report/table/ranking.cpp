@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <tuple>
 
+#include "core/grouped.hpp"
 #include "core/units.hpp"
 #include "model/rankable.hpp"
 #include "report/records/points.hpp"
@@ -12,35 +14,27 @@ namespace cllab::report {
 namespace {
 
 using model::Record;
+
 /// The axes that split the rows into comparable groups: those whose values no variant chose for itself.
 Points comparable_points(const Rows& rows, const MayBeAuto& may_be_auto) {
     Points points(rows, [](const Record& r) { return r.variant; });
     if (!points.tell_apart()) return points;  // one cell run twice: keep every axis
-    for (std::size_t i = 0; i < points.axes();) {
+    points.drop_if([&](std::size_t i) {
         const bool possible = !may_be_auto || may_be_auto(rows.front()->family, points.name(i));
         // A sweep would give each variant the same values.
-        if (possible && points.differs_by_owner(i) && points.tell_apart_without(i))
-            points.drop(i);
-        else
-            ++i;
-    }
+        return possible && points.differs_by_owner(i) && points.tell_apart_without(i);
+    });
     // An axis that some variants do not have is a launch parameter of the others: their values compete.
-    for (std::size_t i = 0; i < points.axes();) {
-        if (points.everywhere(i))
-            ++i;
-        else
-            points.drop(i);
-    }
+    points.drop_if([&](std::size_t i) { return !points.everywhere(i); });
     return points;
 }
 
 /// What the same work costs: the inverse of the rate, or the time where there is no rate. 0 when unknown.
 double cost_of(const Record& r, const std::string& rate) {
-    if (r.status != model::Status::ok || !r.time || !(r.time->median > 0)) return 0;
+    if (!r.time || !(r.time->median > 0)) return 0;
     if (rate.empty()) return r.time->median;
-    for (const auto& [name, metric] : r.metrics)
-        if (name == rate && metric.value > 0) return 1 / metric.value;
-    return 0;
+    const double value = metric_value(r, rate).value_or(0);
+    return value > 0 ? 1 / value : 0;
 }
 
 }  // namespace
@@ -141,28 +135,26 @@ std::vector<std::string> ranking_notes(double difference, bool apart) {
 Comparison compare(const std::vector<const model::Record*>& rows, const MayBeAuto& may_be_auto) {
     const auto points = comparable_points(rows, may_be_auto);
     const auto group_of = points.groups();
-    std::vector<std::vector<const Record*>> members;  // of groups in order of first appearance
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        if (group_of[i] == members.size()) members.emplace_back();
-        members[group_of[i]].push_back(rows[i]);
-    }
+    std::vector<std::size_t> places(rows.size());
+    std::iota(places.begin(), places.end(), std::size_t{0});
+    const auto groups = grouped(places, [&](std::size_t i) { return group_of[i]; });
     Comparison result;
     result.axes = points.names();
-    std::vector<std::vector<std::size_t>> positions(members.size());
-    for (std::size_t g = 0; g < members.size(); ++g) {
-        result.groups_of_several = result.groups_of_several || members[g].size() > 1;
-        for (const auto* row : members[g]) {
-            positions[g].push_back(result.rows.size());
-            result.rows.push_back(row);
-            result.group.push_back(g);
+    result.groups_of_several = groups.size() > 1 && groups.size() < rows.size();
+    for (const auto& group : groups)
+        for (const auto i : group) {
+            result.rows.push_back(rows[i]);
+            result.group.push_back(group_of[i]);
         }
-    }
-    result.groups_of_several = result.groups_of_several && members.size() > 1;
     result.ranks.resize(rows.size());
     std::size_t sets = 0;
-    for (const auto& group : positions) {
-        rank_group(result, group, sets);
-        fastest_first(result, group);
+    std::size_t first = 0;
+    for (const auto& group : groups) {
+        std::vector<std::size_t> members(group.size());
+        std::iota(members.begin(), members.end(), first);
+        first += group.size();
+        rank_group(result, members, sets);
+        fastest_first(result, members);
     }
     return result;
 }

@@ -9,10 +9,11 @@
 
 #include "core/table.hpp"
 #include "core/text.hpp"
-#include "report/records/json_point.hpp"
+#include "report/records/json.hpp"
+#include "report/records/points.hpp"
 #include "report/table/columns.hpp"
+#include "report/table/comparison.hpp"
 #include "report/table/layout.hpp"
-#include "report/table/ratio_text.hpp"
 
 namespace cllab::report {
 namespace {
@@ -93,24 +94,23 @@ void print_calibration(std::ostream& out, const model::Regression& r, std::size_
     out << wrap(text, "", width);
 }
 
-std::string counts_of(const model::Regression& r) {
+std::map<CellChange, unsigned> counts_of(const model::Regression& r) {
     std::map<CellChange, unsigned> counts;
     for (const auto& cell : r.cells) ++counts[cell.change];
-    return join(counts, ", ",
-                [](const auto& one) { return std::to_string(one.second) + " " + model::name(one.first); });
+    return counts;
 }
 
 }  // namespace
 
 std::string cell_name(const RegressionCell& cell, const std::vector<RegressionCell>& among) {
     std::string out = cell.id;
-    for (const auto& [axis, value] : cell.point) {
-        const bool tells = std::ranges::any_of(among, [&, &axis = axis, &value = value](const auto& other) {
+    for (const auto& value : cell.point) {
+        const bool tells = std::ranges::any_of(among, [&](const auto& other) {
             return other.id == cell.id && std::ranges::any_of(other.point, [&](const auto& p) {
-                       return p.first == axis && p.second != value;
+                       return p.first == value.first && p.second != value.second;
                    });
         });
-        if (tells) out += " " + axis + "=" + value;
+        if (tells) out += " " + value.first + "=" + value.second;
     }
     return out;
 }
@@ -119,28 +119,26 @@ namespace {
 
 /// `cells`: those of `r` that are shown.
 std::vector<Column> columns_of(const std::vector<const RegressionCell*>& cells, const model::Regression& r) {
-    Column names{.title = "cell", .names = Names::by_itself}, states{.title = "change"},
-        ratios{.title = "time", .right = true}, intervals{.title = "interval", .keep = 60},
-        controls{.title = "control", .right = true, .keep = 40},
-        counts{.title = r.recorded ? "runs" : "arrangements", .right = true, .keep = 30};
+    std::vector<Column> columns{{.title = "cell", .names = Names::by_itself},
+                                {.title = "change"},
+                                {.title = "time", .right = true},
+                                {.title = "interval", .keep = 60},
+                                {.title = "control", .right = true, .keep = 40},
+                                {.title = r.recorded ? "runs" : "arrangements", .right = true, .keep = 30}};
+    const bool several = std::ranges::any_of(
+        cells, [&](const auto* cell) { return cell->device.selector != cells.front()->device.selector; });
     std::vector<std::optional<double>> before, today;
-    std::vector<std::string> devices;
     for (const auto* cell : cells) {
-        auto name = cell_name(*cell, r.cells);
-        const bool several = std::ranges::any_of(
-            cells, [&](const auto* other) { return other->device.selector != cell->device.selector; });
-        if (several) name += " (" + cell->device.selector + ")";
-        names.cells.push_back(name);
-        states.cells.push_back(model::name(cell->change));
-        states.tones.push_back(value_of(tones, cell->change, Tone::plain));
-        ratios.cells.push_back(cell->test && cell->test->ratio.n ? change_text(cell->test->ratio.ratio) : "-");
-        intervals.cells.push_back(cell->test && cell->test->ratio.n ? interval_text(cell->test->ratio) : "-");
-        controls.cells.push_back(cell->test && cell->test->control.n ? change_text(cell->test->control.ratio) : "-");
-        counts.cells.push_back(cell->test ? std::to_string(cell->test->ratio.n) : "-");
+        const auto test = cell->test.value_or(model::CellTest{});
+        add_row(
+            columns,
+            {cell_name(*cell, r.cells) + (several ? " (" + cell->device.selector + ")" : ""), model::name(cell->change),
+             test.ratio.n ? change_text(test.ratio.ratio) : "-", test.ratio.n ? interval_text(test.ratio) : "-",
+             test.control.n ? change_text(test.control.ratio) : "-", cell->test ? std::to_string(test.ratio.n) : "-"});
+        columns[1].tones.push_back(value_of(tones, cell->change, Tone::plain));
         before.push_back(cell->before > 0 ? std::optional(cell->before) : std::nullopt);
         today.push_back(cell->today > 0 ? std::optional(cell->today) : std::nullopt);
     }
-    std::vector<Column> columns{names, states, ratios, intervals, controls, counts};
     const auto add = [&](const char* title, const std::vector<std::optional<double>>& values) {
         if (std::ranges::none_of(values, [](const auto& v) { return v.has_value(); })) return;
         columns.push_back(quantity_column(title, values, "s"));
@@ -182,7 +180,8 @@ void print_regression(std::ostream& out, const model::Regression& r, const Table
         print_calibration(out, r, width);
     else
         print_shift(out, r, width);
-    out << wrap(counts_of(r) + fmt::format("; {:.0f} s", r.seconds), "", width);
+    const auto count = [](const auto& one) { return fmt::format("{} {}", one.second, model::name(one.first)); };
+    out << wrap(join(counts_of(r), ", ", count) + fmt::format("; {:.0f} s", r.seconds), "", width);
 }
 
 std::vector<std::string> regression_json(const model::Regression& r) {
@@ -220,10 +219,8 @@ std::vector<std::string> regression_json(const model::Regression& r) {
                {"looks", r.looks},
                {"seconds", r.seconds},
                {"changes", Json::object()}};
-    for (const auto& cell : r.cells) {
-        auto& count = whole["changes"][model::name(cell.change)];
-        count = count.is_null() ? 1 : count.get<unsigned>() + 1;
-    }
+    const auto counts = counts_of(r);
+    for (const auto& cell : r.cells) whole["changes"][model::name(cell.change)] = counts.at(cell.change);
     if (!r.conditions.empty()) whole["conditions"] = r.conditions;
     if (r.shift.n) whole["common_shift"] = to_json(r.shift);
     if (r.calibration)
@@ -246,10 +243,8 @@ std::string regression_junit(const model::Regression& r) {
     std::map<std::string, unsigned> counts;
     std::string cases;
     for (const auto* cell : worst_first(r.cells)) {
-        std::string all;
-        for (const auto& [axis, value] : cell->point) all += " " + axis + "=" + value;
         cases += fmt::format("  <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\">", xml(cell->device.name),
-                             xml(cell->id + all), cell->seconds);
+                             xml(cell_title(cell->id, cell->point)), cell->seconds);
         const auto text = xml(sentence_of(*cell));
         const std::string element = value_of(elements, cell->change, "system-out");
         ++counts[element];

@@ -5,13 +5,12 @@
 #include <ostream>
 #include <set>
 
+#include "core/grouped.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
-#include "report/records/device_key.hpp"
 #include "report/records/points.hpp"
 #include "report/table/columns.hpp"
 #include "report/table/layout.hpp"
-#include "report/table/row_columns.hpp"
 
 namespace cllab::report {
 namespace {
@@ -22,32 +21,28 @@ using model::Record;
 class Footnotes {
 public:
     explicit Footnotes(const Rows& records) {
-        for (const auto* row : records) {
-            const auto& record = *row;
-            for (const auto& warning : record.warnings) {
+        for (const auto* record : records)
+            for (const auto& warning : record->warnings) {
                 const auto [number, is_new] = number_of_.emplace(warning, notes_.size());
                 if (is_new) notes_.push_back({warning, {}, {}, 0});
                 auto& note = notes_[number->second];
                 ++note.cells;
-                if (note.ids.insert(record.id).second && note.first_ids.size() < most_ids)
-                    note.first_ids.push_back(record.id);
+                if (note.ids.insert(record->id).second && note.first_ids.size() < most_ids)
+                    note.first_ids.push_back(record->id);
             }
-        }
     }
     std::string of(const Record& record) const {
         std::set<std::size_t> numbers;
         for (const auto& warning : record.warnings) numbers.insert(number_of_.at(warning) + 1);
-        std::string out;
-        for (const auto number : numbers) out += (out.empty() ? "" : ",") + std::to_string(number);
-        return out;
+        return join(numbers, ",", [](std::size_t number) { return std::to_string(number); });
     }
     void print(std::ostream& out, std::size_t cells, std::size_t width, bool colour) const {
         for (std::size_t i = 0; i < std::min(most_notes, notes_.size()); ++i) {
             const Note& note = notes_[i];
-            std::string whom = join(note.first_ids, ", ");
-            if (note.ids.size() > note.first_ids.size())
-                whom += " and " + std::to_string(note.ids.size() - note.first_ids.size()) + " more";
-            if (note.cells == cells && cells > 1) whom = "all " + std::to_string(cells) + " cells";
+            const auto more = note.ids.size() - note.first_ids.size();
+            const auto whom = note.cells == cells && cells > 1
+                                  ? "all " + std::to_string(cells) + " cells"
+                                  : join(note.first_ids, ", ") + (more ? " and " + std::to_string(more) + " more" : "");
             const std::string number = "[" + std::to_string(i + 1) + "] ";
             out << paint(number, Tone::strong, colour)
                 << wrap_beside(number, note.text + " (" + whom + ")", width).substr(number.size());
@@ -73,13 +68,10 @@ private:
 
 /// Axes on which the rows differ; the others are said once, above them.
 std::set<std::string> varying_axes(const Rows& rows) {
-    std::map<std::string, std::set<std::string>> values;
-    std::map<std::string, std::size_t> present;
-    for (const auto* row : rows)
-        for (const auto& [axis, value] : row->point) values[axis].insert(value), ++present[axis];
+    const Points points(rows, [](const Record&) { return ""; });
     std::set<std::string> varying;
-    for (const auto& [axis, different] : values)
-        if (different.size() > 1 || present[axis] != rows.size()) varying.insert(axis);
+    for (std::size_t axis = 0; axis < points.axes(); ++axis)
+        if (points.differs(axis)) varying.insert(points.name(axis));
     return varying;
 }
 
@@ -110,17 +102,17 @@ void print_family(std::ostream& out, const Rows& unordered, const Footnotes& not
     ranked.apart = ranked.apart || comparison.apart;
     const Rows& rows = comparison.rows;
     const auto varying = varying_axes(rows);
-    std::string title = rows.front()->family;
+    std::vector<std::string> common;
     for (const auto& [axis, value] : rows.front()->point)
-        if (!varying.count(axis)) title += (title == rows.front()->family ? ": " : " ") + axis + "=" + value;
+        if (!varying.count(axis)) common.push_back(axis + "=" + value);
     if (const auto cache = common_cache(rows); !cache.empty() && cache != "hot") {
         const auto& device = rows.front()->device;
-        title += (title == rows.front()->family ? ": cache=" : " cache=") + cache;
+        common.push_back("cache=" + cache);
         if (device.last_level_bytes > 0)
-            title += " (4 times the last level, " + format_bytes(device.last_level_bytes) + " " +
-                     device.last_level_from + ")";
+            common.push_back("(4 times the last level, " + format_bytes(device.last_level_bytes) + " " +
+                             device.last_level_from + ")");
     }
-    out << '\n' << wrap(title, "", text_width);
+    out << '\n' << wrap(rows.front()->family + (common.empty() ? "" : ": ") + join(common, " "), "", text_width);
 
     const Asked asked(style.columns);
     auto columns = columns_of(comparison, varying, asked, [&](const Record& r) { return notes.of(r); });
@@ -147,11 +139,11 @@ void print_totals(std::ostream& out, const Rows& records, bool colour) {
     if (records.size() < 2) return;
     std::map<model::Status, std::size_t> counts;
     for (const auto* record : records) ++counts[record->status];
-    std::vector<std::string> parts;
-    for (const auto& [status, count] : counts)
-        parts.push_back(paint(std::to_string(count) + " " + model::name(status),
-                              is_failure(status) ? Tone::bad : Tone::plain, colour));
-    out << '\n' << records.size() << " cells: " << join(parts, ", ") << '\n';
+    const auto part = [&](const auto& one) {
+        return paint(std::to_string(one.second) + " " + model::name(one.first),
+                     is_failure(one.first) ? Tone::bad : Tone::plain, colour);
+    };
+    out << '\n' << records.size() << " cells: " << join(counts, ", ", part) << '\n';
 }
 
 }  // namespace
@@ -167,26 +159,15 @@ void print_table(std::ostream& out, const Rows& records, const TableStyle& style
     const Footnotes notes(records);
     const bool hosts = several_hosts(records);
     // Sections in the order of first appearance: interleaved measurement does not scatter them.
-    std::vector<std::vector<Rows>> devices;
-    std::map<std::string, std::size_t> device_at;
-    std::map<std::pair<std::size_t, std::string>, std::size_t> family_at;
-    for (const auto* row : records) {
-        const auto& record = *row;
-        const auto [device, is_new_device] = device_at.emplace(device_key(record), devices.size());
-        if (is_new_device) devices.emplace_back();
-        auto& families = devices[device->second];
-        const auto [family, is_new_family] =
-            family_at.emplace(std::pair(device->second, record.family), families.size());
-        if (is_new_family) families.emplace_back();
-        families[family->second].push_back(&record);
-    }
+    const auto devices = grouped(records, [](const Record* r) { return device_key(*r); });
     Ranked ranked;
     for (const auto& device : devices) {
-        const auto& first = *device.front().front();
+        const auto& first = *device.front();
         if (&device != &devices.front()) out << '\n';
         out << wrap_heading(first.device.name, device_details(first.device, hosts ? first.host.name : ""),
                             style.text_width(), style.colour);
-        for (const auto& family : device) print_family(out, family, notes, style, may_be_auto, ranked);
+        for (const auto& family : grouped(device, [](const Record* r) { return r->family; }))
+            print_family(out, family, notes, style, may_be_auto, ranked);
     }
     print_totals(out, records, style.colour);
     for (const auto& sentence : ranking_notes(ranked.difference, ranked.apart))

@@ -23,9 +23,7 @@ std::string display_name(Phase phase) {
 
 /// "latency_global footprint=4096", with the axes that differ between records.
 std::vector<std::string> titles_of(const std::vector<model::Record>& records) {
-    Points::Rows rows;
-    for (const auto& record : records) rows.push_back(&record);
-    const Points points(rows, [](const auto& record) { return record.id; });
+    const Points points(model::rows_of(records), [](const auto& record) { return record.id; });
     std::vector<std::string> out;
     for (const auto& record : records) {
         std::string title = record.id;

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <ranges>
+#include <type_traits>
+#include <vector>
+
+namespace cllab {
+
+/// The elements in groups of one key; groups and their members in the order of first appearance.
+template <typename Range, typename KeyOf>
+auto grouped(const Range& range, KeyOf key_of) {
+    using Value = std::ranges::range_value_t<Range>;
+    std::vector<std::vector<Value>> out;
+    std::map<std::decay_t<std::invoke_result_t<KeyOf, const Value&>>, std::size_t> known;
+    for (const auto& one : range) {
+        const auto [at, is_new] = known.emplace(key_of(one), out.size());
+        if (is_new) out.emplace_back();
+        out[at->second].push_back(one);
+    }
+    return out;
+}
+
+}  // namespace cllab

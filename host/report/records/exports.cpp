@@ -1,0 +1,198 @@
+#include "report/records/exports.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "core/table.hpp"
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "report/records/csv.hpp"
+#include "report/records/json.hpp"
+#include "report/records/points.hpp"
+
+namespace cllab::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using model::Status;
+
+constexpr double ms = 1e3;
+
+constexpr Entry<Status, const char*> invalidity[] = {
+    {Status::ok, "correct"},        {Status::build_failed, "compile"},     {Status::launch_failed, "runtime"},
+    {Status::timed_out, "timeout"}, {Status::wrong_result, "correctness"}, {Status::unsupported, "constraints"}};
+
+Json times(const model::Record& r) {
+    const auto spent = [&](std::initializer_list<Phase> phases) {
+        double seconds = 0;
+        for (const auto phase : phases)
+            if (const auto found = r.phases.find(phase); found != r.phases.end()) seconds += found->second;
+        return seconds * ms;
+    };
+    const double benchmark = spent({Phase::sampling}),
+                 validation = spent({Phase::verify, Phase::download, Phase::host_reference});
+    const double compilation = r.build.seconds * ms;
+    // The schema has compilation_time, Kernel Tuner writes and reads compilation and benchmark.
+    Json out{{"compilation_time", compilation},
+             {"compilation", compilation},
+             {"benchmark", benchmark},
+             {"framework", total(r.phases) * ms - spent({Phase::build}) - benchmark - validation},
+             {"search_algorithm", 0},
+             {"validation", validation},
+             {"runtimes", Json::array()}};
+    for (const double seconds : r.samples) out["runtimes"].push_back(seconds * ms);
+    return out;
+}
+
+Json measurements(const model::Record& r) {
+    Json out = Json::array();
+    if (r.time) out.push_back({{"name", "time"}, {"value", r.time->median * ms}, {"unit", "ms"}});
+    for (const auto& [name, metric] : r.metrics)
+        if (std::isfinite(metric.value))
+            out.push_back({{"name", name}, {"value", metric.value}, {"unit", metric.unit}});
+    return out;
+}
+
+constexpr double ns = 1e9;
+
+struct Aggregate {
+    const char *name, *unit;
+    double value;
+};
+
+/// As google/benchmark computes them; without samples, in a record that was shortened, the median alone.
+std::vector<Aggregate> aggregates(const model::Record& r) {
+    const auto& x = r.samples;
+    if (x.empty()) return {{"median", "time", r.time->median}};
+    const auto n = static_cast<double>(x.size());
+    const double mean = std::accumulate(x.begin(), x.end(), 0.0) / n;
+    double squares = 0;
+    for (const double sample : x) squares += (sample - mean) * (sample - mean);
+    const double deviation = x.size() > 1 ? std::sqrt(squares / (n - 1)) : 0;
+    return {{"mean", "time", mean},
+            {"median", "time", r.time->median},
+            {"stddev", "time", deviation},
+            {"cv", "percentage", mean != 0 ? deviation / mean : 0}};
+}
+
+/// The headline figures, beside the median that most of them are computed from. A name that the format has is the
+/// format's.
+void put_metrics(Json& entry, const model::Record& r) {
+    for (const auto& [name, metric] : r.metrics) {
+        const std::string counter = name == "bandwidth" ? "bytes_per_second" : name;
+        if (std::isfinite(metric.value) && !entry.contains(counter)) entry[counter] = metric.value;
+    }
+}
+
+/// Of a cell without a time.
+Json reason_of(const model::Record& r) {
+    if (r.status == model::Status::ok) return {{"skipped", true}, {"skip_message", "verified, not timed"}};
+    if (r.status == model::Status::unsupported) return {{"skipped", true}, {"skip_message", one_line(r.reason)}};
+    return {{"error_occurred", true},
+            {"error_message", std::string(model::name(r.status)) + ": " + one_line(r.reason)}};
+}
+
+}  // namespace
+
+void export_long(const std::vector<model::Record>& records, const Lines& out) {
+    std::vector<std::string> axes;
+    for (const auto& r : records)
+        for (const auto& [axis, value] : r.point)
+            if (std::ranges::find(axes, axis) == axes.end()) axes.push_back(axis);
+    std::vector<std::string> titles{"id", "family", "variant"};
+    for (const auto& axis : axes) titles.push_back(csv_text("point_" + axis));
+    titles.insert(titles.end(), {"selector", "device", "platform", "driver", "host", "run", "label", "utc", "clock",
+                                 "cache", "per_sample", "sample", "round", "time_s"});
+    out(csv_line(titles));
+    for (const auto& r : records) {
+        if (!r.time || r.samples.empty()) continue;
+        std::vector<std::string> fields{csv_text(r.id), csv_text(r.family), csv_text(r.variant)};
+        for (const auto& axis : axes) {
+            const auto& value = value_at(r, axis);
+            fields.push_back(parse_real(value) ? value : csv_text(value));  // the sign that begins one is no formula
+        }
+        for (const auto& text : {r.device.selector, r.device.name, r.device.platform, r.device.driver, r.host.name,
+                                 r.run.id, r.run.label, r.utc, r.time->clock, r.time->cache})
+            fields.push_back(csv_text(text));
+        fields.push_back(std::to_string(r.time->per_sample));
+        const std::string cell = csv_line(fields);
+        std::string rows;
+        for (std::size_t i = 0; i < r.samples.size(); ++i) {
+            const auto round = r.rounds.size() == r.samples.size() ? std::to_string(r.rounds[i]) : std::string();
+            rows += (i ? "\n" : "") + cell + "," + csv_line({std::to_string(i), round, csv_number(r.samples[i])});
+        }
+        out(rows);
+    }
+}
+
+void export_t4(const std::vector<model::Record>& records, const Lines& out) {
+    const auto labels = labels_of_several_devices(records);
+    out(R"({"schema_version": "1.0.0", "metadata": {"timeunit": "milliseconds"}, "results": [)");
+    std::string comma;
+    for (const auto& r : records) {
+        Json configuration = Json::object();
+        configuration["kernel"] = r.id;
+        if (const auto label = labels.find(model::device_key(r)); label != labels.end())
+            configuration["device"] = label->second;
+        configuration.update(point_json(r.point));
+        const Json result{{"timestamp", r.utc},
+                          {"configuration", configuration},
+                          {"times", times(r)},
+                          {"invalidity", value_of(invalidity, r.status)},
+                          {"correctness", r.status == Status::wrong_result ? 0 : 1},
+                          {"measurements", measurements(r)},
+                          {"objectives", Json::array({"time"})}};
+        out(comma + line_text(result));
+        comma = ",";
+    }
+    out("]}");
+}
+
+void export_google_benchmark(const std::vector<model::Record>& records, const Lines& out) {
+    const auto labels = labels_of_several_devices(records);
+    const auto& first = records.front();
+    const Json context{
+        {"date", first.utc},       {"host_name", first.host.name},
+        {"executable", "cllab"},   {"num_cpus", first.host.threads},
+        {"caches", Json::array()}, {"cpu_time", "the same as real_time, the kernel's time on the device"}};
+    out("{\"context\": " + line_text(context) + ",\n\"benchmarks\": [");
+    std::map<std::string, std::pair<std::size_t, std::size_t>> families;  // index, and instances so far
+    std::string comma;
+    for (const auto& r : records) {
+        auto& [family, instances] = families.try_emplace(r.id, families.size(), 0).first->second;
+        std::string name = r.id;
+        for (const auto& [axis, value] : r.point) name += "/" + axis + ":" + value;
+        if (const auto label = labels.find(model::device_key(r)); label != labels.end())
+            name += "/device:" + label->second;
+        const Json common{{"name", name},     {"family_index", family},  {"per_family_instance_index", instances++},
+                          {"run_name", name}, {"run_type", "iteration"}, {"repetitions", r.time ? r.time->n : 0},
+                          {"threads", 1}};
+        // cpu_time is the same as real_time, because readers ask for it and a kernel takes its time on the device.
+        const auto put = [&](const Json& own, std::uint64_t iterations, double time, bool with_metrics = false) {
+            Json entry = common;
+            entry.update(own);
+            entry.update({{"iterations", iterations}, {"real_time", time}, {"cpu_time", time}, {"time_unit", "ns"}});
+            if (with_metrics) put_metrics(entry, r);
+            out(comma + line_text(entry));
+            comma = ",";
+        };
+        if (!r.time) {
+            put(reason_of(r), 0, 0);
+            continue;
+        }
+        for (std::size_t i = 0; i < r.samples.size(); ++i)
+            put({{"repetition_index", i}}, r.time->per_sample, r.samples[i] * ns);
+        for (const auto& aggregate : aggregates(r))
+            put({{"name", name + "_" + aggregate.name},
+                 {"run_type", "aggregate"},
+                 {"aggregate_name", aggregate.name},
+                 {"aggregate_unit", aggregate.unit}},
+                r.time->n, aggregate.unit == std::string("time") ? aggregate.value * ns : aggregate.value,
+                aggregate.name == std::string("median"));
+    }
+    out("]}");
+}
+
+}  // namespace cllab::report
