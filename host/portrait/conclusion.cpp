@@ -5,7 +5,7 @@
 #include <iterator>
 #include <map>
 
-#include "core/mode.hpp"
+#include "core/stats.hpp"
 #include "core/units.hpp"
 #include "model/registry.hpp"
 

@@ -8,7 +8,7 @@
 #include <functional>
 #include <set>
 
-#include "core/mode.hpp"
+#include "core/stats.hpp"
 #include "core/random.hpp"
 #include "unit/memory_probe_run.hpp"
 

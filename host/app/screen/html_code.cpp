@@ -18,7 +18,7 @@
 #include "inspect/code/counts.hpp"
 #include "inspect/code/diff.hpp"
 #include "inspect/isa/isa.hpp"
-#include "model/hot_region.hpp"
+#include "model/hot.hpp"
 #include "report/records/json.hpp"
 
 namespace cllab::app {

@@ -8,7 +8,7 @@
 #include "experiments/lib/cores.hpp"
 #include "experiments/lib/findings.hpp"
 #include "experiments/lib/levels.hpp"
-#include "model/copied_level.hpp"
+#include "model/device.hpp"
 
 namespace cllab::model::lib {
 namespace {

@@ -5,8 +5,8 @@
 #include <charconv>
 #include <cmath>
 
-#include "core/interval.hpp"
 #include "core/text.hpp"
+#include "core/units.hpp"
 
 namespace cllab::report::html {
 

@@ -5,7 +5,6 @@
 #include <ostream>
 
 #include "core/error.hpp"
-#include "core/suggest.hpp"
 #include "core/text.hpp"
 
 namespace cllab::report {

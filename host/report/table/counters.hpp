@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "model/counters.hpp"
+#include "model/result.hpp"
 
 namespace cllab::report {
 

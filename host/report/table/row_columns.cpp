@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "core/interval.hpp"
+#include "core/units.hpp"
 #include "report/records/points.hpp"
 
 namespace cllab::report {
