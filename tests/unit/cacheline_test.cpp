@@ -1,14 +1,14 @@
 // cacheline without a device: the chase of pairs, its check, and the sizes that curves yield.
 #include <boost/test/unit_test.hpp>
 
-#include "experiments/lib/cacheline_granules.hpp"
+#include "experiments/lib/fit.hpp"
 #include "unit/memory_probe_run.hpp"
 
 BOOST_AUTO_TEST_SUITE(cacheline)
 
 using namespace cllab;
 using namespace cllab::memory_test;
-using model::cacheline::granules;
+using model::granules;
 
 BOOST_AUTO_TEST_CASE(the_chase_ends_on_the_home_that_its_visits_lead_to) {
     const auto setup =

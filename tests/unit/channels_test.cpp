@@ -2,14 +2,14 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 
-#include "experiments/lib/channels_dips.hpp"
+#include "experiments/lib/fit.hpp"
 #include "unit/memory_probe_run.hpp"
 
 BOOST_AUTO_TEST_SUITE(channels)
 
 using namespace cllab;
 using namespace cllab::memory_test;
-using model::channels::find_interleave;
+using model::find_interleave;
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/lib/gemm_reference.hpp"
+#include "experiments/lib/gemm.hpp"
 #include "model/params.hpp"
 #include "unit/cells.hpp"
 #include "unit/study.hpp"
