@@ -2,7 +2,7 @@
 #include <boost/test/unit_test.hpp>
 #include <nlohmann/json.hpp>
 
-#include "explain/doubt.hpp"
+#include "explain/peaks.hpp"
 #include "portrait/probes.hpp"
 #include "unit/probe_setup.hpp"
 #include "unit/why_cells.hpp"

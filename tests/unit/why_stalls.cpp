@@ -1,5 +1,5 @@
 // What a launch's warps wait for names a limiter where no bound alone does.
-#include "explain/stalls.hpp"
+#include "explain/limiter.hpp"
 #include "unit/why_counted.hpp"
 
 namespace {
