@@ -4,7 +4,7 @@
 #include "explain/claim/claim.hpp"
 #include "model/work.hpp"
 #include "run/kernel_source.hpp"
-#include "unit/probe_setup.hpp"
+#include "unit/probe.hpp"
 #include "unit/why_cells.hpp"
 
 BOOST_AUTO_TEST_SUITE(changed_kernel)
