@@ -1,8 +1,11 @@
 // The one exception type of the lab: who is to blame decides the exit status (see app/main.cpp).
 #pragma once
 
+#include <concepts>
 #include <stdexcept>
-#include <string>
+#include <string_view>
+
+#include "core/text.hpp"
 
 namespace cllab {
 
@@ -12,10 +15,11 @@ enum class Blame {
     result,       ///< a cell failed: exit status 1
 };
 
-/// One clear sentence: the thing, the value found, the values possible.
+/// One clear sentence, of the parts that concat() takes: the thing, the value found, the values possible.
 class Error : public std::runtime_error {
 public:
-    Error(Blame blame, const std::string& sentence) : std::runtime_error(sentence), blame_(blame) {}
+    template <typename... Part>
+    Error(Blame blame, const Part&... sentence) : std::runtime_error(concat(sentence...)), blame_(blame) {}
     Blame blame() const noexcept { return blame_; }
 
 private:
@@ -26,7 +30,8 @@ private:
 /// its reason.
 class Unsupported : public std::runtime_error {
 public:
-    using std::runtime_error::runtime_error;
+    template <std::convertible_to<std::string_view> First, typename... Part>
+    explicit Unsupported(const First& first, const Part&... reason) : std::runtime_error(concat(first, reason...)) {}
 };
 
 }  // namespace cllab

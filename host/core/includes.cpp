@@ -187,7 +187,7 @@ public:
 private:
     void include(const IncludedFile& file, const Scan& inside, bool by_guard, bool by_pragma, bool certain) {
         begin_line();
-        const auto once = "CLLAB_ONCE_" + std::to_string(once_.emplace(file.path, once_.size()).first->second);
+        const auto once = concat("CLLAB_ONCE_", once_.emplace(file.path, once_.size()).first->second);
         if (by_pragma) append("#ifndef " + once + "\n#define " + once + "\n");
         append(line_directive(1, file.path) + "\n");
         stack_.insert(file.path);
@@ -234,7 +234,7 @@ std::string line_directive(std::size_t line, const std::string& path) {
     auto name = path;
     std::ranges::replace_if(
         name, [](unsigned char c) { return c < 0x20 || c == 0x7f || c == '"' || c == '\\' || c == '?'; }, '_');
-    return "#line " + std::to_string(line) + " \"" + name + "\"";
+    return concat("#line ", line, " \"", name, "\"");
 }
 
 Closure closure_of(const std::string& path, const std::string& text, const FindIncluded& find) {

@@ -1,11 +1,9 @@
 #include "core/phases.hpp"
 
-#include <chrono>
-#include <iterator>
+#include "core/clock.hpp"
+#include "core/table.hpp"
 
 namespace cllab {
-
-using Clock = std::chrono::steady_clock;
 
 struct ThreadPhases {
     Phases* account = nullptr;
@@ -25,12 +23,12 @@ struct ThreadPhases {
 };
 
 const char* name(Phase phase) {
-    static constexpr const char* names[] = {
-        "driver_start", "timer_audit",    "data",    "build",     "buffers",     "verify",
-        "download",     "host_reference", "warm_up", "yardstick", "sampling",    "drift_reference",
-        "hot_code",     "disassembly",    "dump",    "transfers", "arrangements"};
-    static_assert(std::size(names) == all_phases.size());
-    return names[static_cast<std::size_t>(phase)];
+    static constexpr std::array names{"driver_start", "timer_audit",     "data",           "build",       "buffers",
+                                      "verify",       "download",        "host_reference", "warm_up",     "yardstick",
+                                      "sampling",     "drift_reference", "hot_code",       "disassembly", "dump",
+                                      "transfers",    "arrangements"};
+    static_assert(names.size() == all_phases.size());
+    return name_in(names, phase);
 }
 
 double total(const Phases& phases) {

@@ -1,9 +1,11 @@
-// What belongs to each value of an enumeration, as rows that are read both ways.
+// What belongs to each value of an enumeration, as rows, or names in its order, that are read both ways.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <type_traits>
 
 namespace cllab {
@@ -27,6 +29,20 @@ template <typename Key, typename Value, std::size_t N, typename Wanted>
 constexpr std::optional<Key> key_of(const Entry<Key, Value> (&rows)[N], const Wanted& wanted) {
     const auto row = std::ranges::find_if(rows, [&](const auto& r) { return wanted == r.value; });
     return row == std::end(rows) ? std::nullopt : std::optional(row->key);
+}
+
+/// Of the names of an enumeration, in its order, that of `value`.
+template <typename Enumeration, std::size_t N>
+constexpr const char* name_in(const std::array<const char*, N>& names, Enumeration value) {
+    return names.at(static_cast<std::size_t>(value));
+}
+
+/// The value that has the name.
+template <typename Enumeration, std::size_t N>
+constexpr std::optional<Enumeration> named(const std::array<const char*, N>& names, std::string_view name) {
+    const auto found = std::ranges::find(names, name);
+    if (found == names.end()) return std::nullopt;
+    return static_cast<Enumeration>(found - names.begin());
 }
 
 }  // namespace cllab

@@ -1,11 +1,26 @@
 // Small text helpers shared by every module.
 #pragma once
 
+#include <concepts>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace cllab {
+
+/// The parts one after the other: texts as they are, whole numbers in decimal.
+template <typename... Part>
+std::string concat(const Part&... parts) {
+    std::string out;
+    const auto add = [&out]<typename T>(const T& part) {
+        if constexpr (std::integral<T> && !std::same_as<T, char>)
+            out += std::to_string(part);
+        else
+            out += part;
+    };
+    (add(parts), ...);
+    return out;
+}
 
 std::vector<std::string> split(std::string_view text, char separator);
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
@@ -46,5 +61,12 @@ std::vector<std::string> nearest(std::string_view word, const std::vector<std::s
 
 /// A name fit for a folder: letters, digits, '.', '_' and '-'; runs of anything else become one '-'.
 std::string folder_name(std::string_view text);
+
+/// The end of a message about a mistyped word: "did you mean a, b?" with the nearest candidates; `otherwise` when none
+/// is near.
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates,
+                         const std::string& otherwise = {});
+/// "; did you mean a, b?", or nothing when none is near: for a message that lists the possible values.
+std::string or_did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace cllab

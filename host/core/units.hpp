@@ -23,4 +23,8 @@ std::optional<std::int64_t> parse_integer(std::string_view text);
 std::optional<double> parse_real(std::string_view text);
 std::string utc_now();  ///< ISO 8601, to the second, "…T23:59:59Z"
 
+/// In percent of the value: "±1.2", or "-5.0/+82" where one side is more than twice the other. Empty where there is
+/// none.
+std::string format_interval(double value, double low, double high);
+
 }  // namespace cllab

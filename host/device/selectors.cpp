@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "core/error.hpp"
-#include "core/suggest.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 

@@ -1,15 +1,7 @@
 // access: alignment, stride and saturation of a plain copy.
-#include <cmath>
-
-#include "experiments/lib/compare.hpp"
-#include "experiments/lib/data.hpp"
-#include "experiments/lib/describe.hpp"
-#include "experiments/lib/findings.hpp"
-#include "experiments/lib/setups.hpp"
-#include "experiments/lib/sizes.hpp"
+#include "experiments/lib/family.hpp"
 
 namespace cllab::model::access_family {
-namespace {
 
 using namespace lib;
 
@@ -22,17 +14,12 @@ struct Shape {
 
 Shape shape_of(const Device& device, const std::string& variant, Params& params) {
     Shape s;
-    s.bytes = params.count(
-        "size", is_simulator(device)
-                    ? 16 << 10
-                    : whole_pages(device, std::max<std::uint64_t>(2 * device.last_level_bytes, 16ull << 20)));
+    s.bytes = params.count("size", is_simulator(device) ? 16 << 10 : twice_last_level(device));
     if (variant == "offset") s.offset = params.count("offset") / 4;
     if (variant == "stride") s.stride = params.count("stride");
     require_room(device, "src", s.bytes + 4 * s.offset);
     s.local = group(params, device, device.is_cpu() ? 1 : 256);
-    if (variant == "groups")
-        s.groups =
-            static_cast<std::size_t>(std::max(1.0, std::round(params.real("load") * device.compute_units / 100)));
+    if (variant == "groups") s.groups = std::max(1.0, std::round(params.real("load") * device.compute_units / 100));
     return s;
 }
 
@@ -42,14 +29,13 @@ Setup setup(const Request& request, const Shape& s) {
     const auto src = random_bytes(s.bytes + 4 * s.offset, request.seed);
     Setup out;
     out.args = {Input{"src", src}, Output{"dst", src->size()}};
-    out.local = Extent(s.local);
-    out.work.bytes = 8.0 * static_cast<double>(s.moved());
-    out.work.steps = static_cast<double>(s.moved());
+    out.work.bytes = 8.0 * s.moved();
+    out.work.steps = s.moved();
     const std::size_t items = device.is_cpu() ? device.compute_units * 4ull : s.moved();
-    out.global = Extent(round_up(items, s.local));
+    launch_items(out, items, s.local);
     if (variant == "groups") {
         out.args.push_back(value("count", s.bytes / 16));
-        out.global = Extent(s.groups * s.local);
+        launch_groups(out, s.groups, s.local);
     } else {
         out.args.push_back(value("count", s.moved()));
         out.args.push_back(value(variant == "offset" ? "offset" : "stride",
@@ -61,7 +47,7 @@ Setup setup(const Request& request, const Shape& s) {
             const bool moved = i >= s.offset && (i - s.offset) % s.stride == 0;
             if (moved && found[i] != from[i]) return difference("dst", i, found[i], from[i]);
             if (!moved && !buffers.untouched("dst", 4 * i))
-                return "dst[" + std::to_string(i) + "] was written, and is none of those to be moved";
+                return concat("dst[", i, "] was written, and is none of those to be moved");
             return std::nullopt;
         });
     };
@@ -80,8 +66,7 @@ void conclude_loss(const Curve& curve, const std::string& name, std::vector<Find
 /// The fewest groups that reach 95 % of the best bandwidth.
 void conclude_saturation(const Curve& curve, std::vector<Finding>& out) {
     if (curve.samples.size() < 3) return;
-    double best = INFINITY;
-    for (const auto& s : curve.samples) best = std::min(best, s.seconds);
+    const double best = least_seconds(curve);
     double before = 0;
     for (const auto& s : curve.samples) {
         if (best / s.seconds >= 0.95) {
@@ -100,8 +85,6 @@ void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
     if (curve.variant == "stride") conclude_loss(curve, "cost of a stride", out);
     if (curve.variant == "groups") conclude_saturation(curve, out);
 }
-
-}  // namespace
 
 Experiment describe() {
     auto out = family("access", "What do a misaligned start, a stride and too few work-groups cost a plain copy?",

@@ -1,15 +1,7 @@
 // address: pairs of kernels that differ in how the source writes an address, after an article of 2015.
-#include <tuple>
-
-#include "experiments/lib/compare.hpp"
-#include "experiments/lib/data.hpp"
-#include "experiments/lib/describe.hpp"
-#include "experiments/lib/one_of.hpp"
-#include "experiments/lib/setups.hpp"
-#include "experiments/lib/sizes.hpp"
+#include "experiments/lib/family.hpp"
 
 namespace cllab::model::address_family {
-namespace {
 
 using namespace lib;
 
@@ -43,8 +35,7 @@ Shape shape_of(const Device& device, const std::string& variant, Params& params)
         require_room(device, "out",
                      product("the size of 'out' in bytes, 8 x items x trips,", {8, s.items, s.trips}, most_bytes));
         if (device.max_group < 64)
-            throw Unsupported("the kernels have work-groups of 64; the device takes at most " +
-                              std::to_string(device.max_group));
+            throw Unsupported("the kernels have work-groups of 64; the device takes at most ", device.max_group);
     }
     return s;
 }
@@ -58,18 +49,17 @@ SharedBytes random_words(const Request& request, std::size_t count) {
 }
 
 void strided(Setup& out, const Shape& s, std::uint64_t seed) {
-    const auto v = static_cast<std::int32_t>(mix64(seed) >> 33);
-    out.args = {Output{"out", s.items * s.trips * 8}, value("trips", static_cast<std::int32_t>(s.trips)),
-                value("v", v)};
+    const std::int32_t v = mix64(seed) >> 33;
+    out.args = {Output{"out", s.items * s.trips * 8}, value<std::int32_t>("trips", s.trips), value("v", v)};
     launch_groups(out, s.items / 64, 64);
-    out.work = {4.0 * static_cast<double>(s.items * s.trips), 0, static_cast<double>(s.items * s.trips)};
+    out.work = {4.0 * (s.items * s.trips), 0, static_cast<double>(s.items * s.trips)};
     out.check = [v](const Buffers& buffers) -> std::optional<std::string> {
         const auto found = buffers.as<std::int32_t>("out");
         return first_wrong(found.size(), [&](std::size_t i) -> std::optional<std::string> {
             if (i % 2 == 0) return found[i] == v ? std::nullopt : std::optional(difference("out", i, found[i], v));
             for (std::size_t byte = 4 * i; byte < 4 * i + 4; ++byte) {
                 if (!buffers.untouched("out", byte))
-                    return "out[" + std::to_string(i) + "] was written; only even ones should be";
+                    return concat("out[", i, "] was written; only even ones should be");
             }
             return std::nullopt;
         });
@@ -78,13 +68,11 @@ void strided(Setup& out, const Shape& s, std::uint64_t seed) {
 
 void picture(Setup& out, const Shape& s, const Request& request) {
     auto data = random_words(request, s.step() * s.height / 4);
-    out.args = {InOut{"p", data, s.step()}, value("width", static_cast<std::int32_t>(s.width)),
-                value("height", static_cast<std::int32_t>(s.height)),
-                value("step", static_cast<std::int32_t>(s.step()))};
-    out.defines = {"INDEX=" + s.index, "PIXELS=" + std::to_string(s.pixels)};
+    out.args = {InOut{"p", data, s.step()}, value<std::int32_t>("width", s.width),
+                value<std::int32_t>("height", s.height), value<std::int32_t>("step", s.step())};
+    out.defines = {"INDEX=" + s.index, concat("PIXELS=", s.pixels)};
     if (request.variant.name == "row") {
-        out.local = Extent(group_of(request.device, request.device.is_cpu() ? 1 : 64));
-        out.global = Extent(round_up(s.height, out.local.size[0]));
+        launch_items(out, s.height, group_of(request.device, request.device.is_cpu() ? 1 : 64));
     } else {
         const bool column = request.variant.name == "column";
         const auto columns = column ? s.width : divide_up(s.width, s.pixels),
@@ -92,7 +80,7 @@ void picture(Setup& out, const Shape& s, const Request& request) {
         out.local = Extent(group_of(request.device, 64), request.device.max_group >= 256 ? 4 : 1);
         out.global = Extent(round_up(columns, out.local.size[0]), round_up(rows, out.local.size[1]));
     }
-    const auto pixels = static_cast<double>(s.width * s.height);
+    const double pixels = s.width * s.height;
     out.work = {2 * pixels, 0, pixels};
     out.accumulates = true;
     out.check = [data, s](const Buffers& buffers) -> std::optional<std::string> {
@@ -100,10 +88,9 @@ void picture(Setup& out, const Shape& s, const Request& request) {
         const auto found = buffers.as<std::uint8_t>("p"), before = view<std::uint8_t>(data);
         return first_wrong(found.size(), [&](std::size_t i) -> std::optional<std::string> {
             const bool inside = i % s.step() < s.width;
-            const auto expected = static_cast<std::uint8_t>(inside && inverted ? 255 - before[i] : before[i]);
+            const std::uint8_t expected = inside && inverted ? 255 - before[i] : before[i];
             if (found[i] == expected) return std::nullopt;
-            return "pixel (" + std::to_string(i % s.step()) + ", " + std::to_string(i / s.step()) + ") is " +
-                   std::to_string(found[i]) + ", expected " + std::to_string(expected);
+            return concat("pixel (", i % s.step(), ", ", i / s.step(), ") is ", found[i], ", expected ", expected);
         });
     };
 }
@@ -111,14 +98,14 @@ void picture(Setup& out, const Shape& s, const Request& request) {
 void masked(Setup& out, const Shape& s, const Request& request) {
     const std::size_t groups = s.items / 64;
     const auto data = random_words(request, groups * s.trips * 32);
-    out.args = {InOut{"p", data}, value("trips", static_cast<std::int32_t>(s.trips))};
+    out.args = {InOut{"p", data}, value<std::int32_t>("trips", s.trips)};
     launch_groups(out, groups, 64);
-    const auto updates = static_cast<double>(groups * s.trips * 32);
+    const double updates = groups * s.trips * 32;
     out.work = {8 * updates, 0, updates};
     out.accumulates = true;
     out.check = [data](const Buffers& buffers) {
         const auto before = view<std::int32_t>(data);
-        const auto added = static_cast<std::int32_t>(buffers.operations);
+        const std::int32_t added = buffers.operations;
         return first_difference<std::int32_t>(buffers, "p", [&](std::size_t i) { return before[i] + added; });
     };
 }
@@ -130,9 +117,9 @@ void sums(Setup& out, const Shape& s, const Request& request) {
     out.args = {Input{"src", data}, Output{"out", s.items * length * 4}};
     if (variant == "locals_two_given") out.args.insert(out.args.end(), {Local{"a", 128}, Local{"b", 128}});
     if (variant == "locals_one_given") out.args.push_back(Local{"ab", 256});
-    out.args.push_back(value("length", static_cast<std::int32_t>(length)));
+    out.args.push_back(value<std::int32_t>("length", length));
     launch_groups(out, groups, 32);
-    const auto written = static_cast<double>(s.items * length);
+    const double written = s.items * length;
     out.work = {4 * written, 0, written};
     out.check = [data, length](const Buffers& buffers) {
         const auto src = view<std::int32_t>(data);
@@ -156,8 +143,6 @@ Setup setup(const Request& request, const Shape& s) {
         sums(out, s, request);
     return out;
 }
-
-}  // namespace
 
 Experiment describe() {
     auto out =

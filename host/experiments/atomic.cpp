@@ -1,16 +1,7 @@
 // atomic: rate of additions to shared counters over the number of counters, and the latency of one.
-#include <algorithm>
-#include <bit>
-
-#include "core/random.hpp"
-#include "experiments/lib/compare.hpp"
-#include "experiments/lib/describe.hpp"
-#include "experiments/lib/findings.hpp"
-#include "experiments/lib/setups.hpp"
-#include "experiments/lib/sizes.hpp"
+#include "experiments/lib/family.hpp"
 
 namespace cllab::model::atomic_family {
-namespace {
 
 using namespace lib;
 
@@ -47,7 +38,7 @@ std::vector<std::uint32_t> chain_sums(std::uint32_t counters, std::int32_t trips
 Setup setup(const Request& request, Params& params) {
     const auto& device = request.device;
     const auto& variant = request.variant.name;
-    const auto counters = static_cast<std::uint32_t>(params.count("counters"));
+    const std::uint32_t counters = params.count("counters");
     const bool simulator = is_simulator(device);
     const auto group = device.is_cpu() ? 1 : even_group(device);
     const std::uint32_t groups = simulator ? 2 : device.compute_units * (device.is_cpu() ? 1 : 4);
@@ -60,10 +51,10 @@ Setup setup(const Request& request, Params& params) {
         if (device.is_cpu())
             throw Unsupported("local memory is ordinary memory on this device; atomic_global measures its additions");
         if (counters > group * 4 || counters * 4ull > device.local_bytes)
-            throw Unsupported("no counter would be shared: there are " + std::to_string(counters) +
-                              " counters for the " + std::to_string(group) + " work-items of a group");
+            throw Unsupported("no counter would be shared: there are ", counters, " counters for the ", group,
+                              " work-items of a group");
         out.args = {Output{"out", counters * 4ull * groups}, mask, trips()};
-        out.defines = {"COUNTERS=" + std::to_string(counters)};
+        out.defines = {concat("COUNTERS=", counters)};
         out.work.local_addresses = counters;
         out.check = [=](const Buffers& buffers) {
             const auto one = sums(group, counters, buffers.trips);
@@ -73,16 +64,16 @@ Setup setup(const Request& request, Params& params) {
         };
     } else {
         // Counters do not start at zero, so that a sum cannot be right by having been cleared.
-        const auto key = static_cast<std::uint32_t>(mix64(request.seed));
+        const std::uint32_t key = mix64(request.seed);
         out.args = {InOut{"counter", share(std::vector<std::uint32_t>(counters, key))}, mask};
         if (variant == "chain") {
-            out.args.push_back(value("counter_log2", static_cast<std::uint32_t>(std::countr_zero(counters))));
+            out.args.push_back(value<std::uint32_t>("counter_log2", std::countr_zero(counters)));
             out.args.push_back(value("key", key));
         }
         out.args.push_back(trips());
         out.accumulates = true;
         out.check = [=](const Buffers& buffers) {
-            const auto operations = static_cast<std::uint32_t>(buffers.operations);
+            const std::uint32_t operations = buffers.operations;
             auto expected = variant == "chain" ? chain_sums(counters, buffers.trips, operations)
                                                : sums(items, counters, buffers.trips);
             for (auto& counter : expected) counter = counter * (variant == "chain" ? 1 : operations) + key;
@@ -134,8 +125,6 @@ void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
                                    "work-items spread over the most counters of the sweep"));
 }
 
-}  // namespace
-
 Experiment describe() {
     auto out = family(
         "atomic",
@@ -149,7 +138,7 @@ Experiment describe() {
         {"global", "Every work-item adds to counters in global memory, to the next one in each trip."},
         {"local", "Every work-item adds to counters in local memory, to the next one in each trip."},
         {"chain", "One work-item adds to the counters in turn; each addition waits for the result of the one before."}};
-    out.metrics = {{"rate", "op/s", Better::higher, [](const Setup&, double seconds) { return 1 / seconds; }}};
+    out.metrics = {rate_metric("rate", "op/s")};
     out.curve_over = "counters";
     out.conclude = each_curve(conclude);
     return out;

@@ -1,21 +1,8 @@
 // bandwidth: reads, writes, the copy that every other family is measured against, and the levels in between.
-#include <algorithm>
-#include <array>
-#include <bit>
-#include <cmath>
-#include <map>
-#include <numeric>
-
-#include "core/random.hpp"
 #include "experiments/lib/bandwidth_findings.hpp"
-#include "experiments/lib/compare.hpp"
-#include "experiments/lib/data.hpp"
-#include "experiments/lib/describe.hpp"
-#include "experiments/lib/setups.hpp"
-#include "experiments/lib/sizes.hpp"
+#include "experiments/lib/family.hpp"
 
 namespace cllab::model::bandwidth_family {
-namespace {
 
 using namespace lib;
 
@@ -66,7 +53,7 @@ struct Shape {
 std::uint64_t automatic_bytes(const Device& device, const std::string& variant, std::uint64_t block) {
     if (variant == "reread") return std::max<std::uint64_t>(16 << 10, block);
     if (is_simulator(device)) return 64 << 10;
-    return whole_pages(device, std::max<std::uint64_t>(2 * device.last_level_bytes, 16ull << 20));
+    return twice_last_level(device);
 }
 
 Shape shape_of(const Device& device, const std::string& variant, Params& params) {
@@ -86,12 +73,11 @@ Shape shape_of(const Device& device, const std::string& variant, Params& params)
     const auto block = s.block_elements() * s.width;
     s.bytes = params.count("size", automatic_bytes(device, variant, block));
     if (reread && s.bytes % block != 0)
-        throw Unsupported("axis 'size' is " + std::to_string(s.bytes) + " bytes; the blocks of bandwidth_reread have " +
-                          std::to_string(block) + " bytes on this device");
+        throw Unsupported("axis 'size' is ", s.bytes, " bytes; the blocks of bandwidth_reread have ", block,
+                          " bytes on this device");
     if (s.bytes % s.width != 0)
-        throw Error(Blame::usage, "axis 'size' is " + std::to_string(s.bytes) +
-                                      " bytes, which is not a multiple of the element size, " +
-                                      std::to_string(s.width) + " (axis 'width')");
+        throw Error(Blame::usage, "axis 'size' is ", s.bytes, " bytes, which is not a multiple of the element size, ",
+                    s.width, " (axis 'width')");
     if (!reread) {
         s.offset = params.count("offset");
         s.spacing = params.count("stride");
@@ -175,9 +161,9 @@ std::optional<std::string> difference_at(const Shape& s, const Buffers& buffers,
 void set_up_stream(const Request& request, const Shape& s, Setup& out) {
     const auto& variant = request.variant.name;
     const auto count = value("count", s.count);
-    const auto bytes = static_cast<double>(s.count * s.width);
+    const double bytes = s.count * s.width;
     if (variant == "write") {
-        const auto key = static_cast<std::uint32_t>(mix64(request.seed));
+        const std::uint32_t key = mix64(request.seed);
         out.args = {Output{"dst", s.buffer_bytes()}, count, value("key", key)};
         out.work.bytes = bytes;
         out.check = [=](const Buffers& buffers) {
@@ -217,16 +203,14 @@ void set_up_stream(const Request& request, const Shape& s, Setup& out) {
 
 void set_up_reread(const Request& request, const Shape& s, Setup& out) {
     const auto src = random_bytes(s.bytes, request.seed);
-    out.args = {Input{"src", src}, Output{"sums", s.items * s.width},
-                value("blocks", static_cast<std::uint32_t>(s.blocks())),
-                value("stride", static_cast<std::uint32_t>(s.stride())), trips()};
-    out.defines = {"LANES=" + std::to_string(s.lanes), "DEPTH=" + std::to_string(s.depth)};
-    const double bytes_per_trip = static_cast<double>(s.items * s.depth * s.width);
+    out.args = {Input{"src", src}, Output{"sums", s.items * s.width}, value<std::uint32_t>("blocks", s.blocks()),
+                value<std::uint32_t>("stride", s.stride()), trips()};
+    out.defines = {concat("LANES=", s.lanes), concat("DEPTH=", s.depth)};
+    const double bytes_per_trip = s.items * s.depth * s.width;
     // All groups together go round the region once at the least: what a launch does not come to stays in a nearer level
     // from launch to launch.
     const auto least = s.runs ? std::max<std::uint64_t>(256, s.blocks() / s.groups()) : 64;
-    out.slope = slope(request.device, static_cast<std::int64_t>(least),
-                      static_cast<std::int64_t>(least > 256 ? 3 * least : 5 * least), bytes_per_trip);
+    out.slope = slope(request.device, least, least > 256 ? 3 * least : 5 * least, bytes_per_trip);
     out.work.bytes = 1;  // a step is a byte
     out.shared = true;
     out.check = [s, src](const Buffers& buffers) {
@@ -237,7 +221,7 @@ void set_up_reread(const Request& request, const Shape& s, Setup& out) {
 /// Elements that the text loads and stores in one go of its loop.
 std::vector<Declared> declared(const std::string& variant, const Shape& s) {
     const double at_once = variant == "batch" || variant == "reread" || (variant == "read" && !s.runs) ? 4 : 1;
-    const auto bits = static_cast<unsigned>(8 * s.width);
+    const unsigned bits = 8 * s.width;
     std::vector<Declared> out;
     if (variant != "write") out.push_back({Declared::What::load, variant == "triad" ? 2 : at_once, bits});
     if (variant != "read" && variant != "reread") out.push_back({Declared::What::store, at_once, bits});
@@ -264,8 +248,6 @@ Setup setup(const Request& request, const Shape& s) {
         out.defines.push_back(std::move(define));
     return out;
 }
-
-}  // namespace
 
 Experiment describe() {
     auto out = family("bandwidth", "How many bytes per second does memory move when a kernel does nothing else?",

@@ -2,19 +2,9 @@
 //
 // The usual probe multiplies by the stride inside the chain and so times the multiplier too; some feed one stride's
 // result into the next. Here the pattern is in a read-only table of starts and the chain is loads only.
-#include <algorithm>
-#include <cmath>
-
-#include "core/random.hpp"
-#include "experiments/lib/compare.hpp"
-#include "experiments/lib/describe.hpp"
-#include "experiments/lib/findings.hpp"
-#include "experiments/lib/fit.hpp"
-#include "experiments/lib/setups.hpp"
-#include "experiments/lib/sizes.hpp"
+#include "experiments/lib/family.hpp"
 
 namespace cllab::model::banks_family {
-namespace {
 
 using namespace lib;
 
@@ -53,12 +43,11 @@ Setup setup(const Request& request, Params& params) {
     Setup out;
     out.args = {Input{"start", share(start)}, Output{"out", lanes * 4ull * groups}, trips()};
     launch_groups(out, groups, lanes);
-    out.defines = {"WORDS=" + std::to_string(words), "SHIFT=" + std::to_string(shift),
-                   bytes == 4 ? "ADDRESS=uint" : "ADDRESS=ulong"};
+    out.defines = {concat("WORDS=", words), concat("SHIFT=", shift), bytes == 4 ? "ADDRESS=uint" : "ADDRESS=ulong"};
     out.slope = slope(device, 256, 1280, loads_per_trip);
     out.declared = {{Declared::What::local_load, loads_per_trip, 8 * bytes}};
     if (rate) {
-        out.defines.push_back("APART=" + std::to_string(apart));
+        out.defines.push_back(concat("APART=", apart));
         // A step is a byte; a trip has as many loads in its four chains.
         out.slope->steps_per_trip *= static_cast<double>(bytes) * lanes * groups;
         out.check = [=](const Buffers& buffers) {
@@ -109,12 +98,11 @@ void conclude_one(const Curve& curve, const Device& device, std::vector<Finding>
     // Words of 8 bytes are served by half waves; lanes of a pass read 128 bytes together.
     const auto fit = fit_banks(cases, bytes == 4 ? 32 : 16);
     if (!fit) return;
-    const auto how = "fit of base + cost * (ways - 1) over " + std::to_string(cases.size()) + " strides, residual " +
-                     format_significant(100 * fit->residual, 2) + " %";
+    const auto how = concat("fit of base + cost * (ways - 1) over ", cases.size(), " strides, residual ",
+                            format_significant(100 * fit->residual, 2), " %");
     std::string also;
     for (const auto& [banks, width] : fit->alternatives)
-        also +=
-            (also.empty() ? "; as good: " : ", ") + std::to_string(banks) + " of " + std::to_string(width) + " byte";
+        also += concat(also.empty() ? "; as good: " : ", ", banks, " of ", width, " byte");
     out.push_back(figure("banks." + of, label + "banks", "bank", fit->banks, how + also));
     out.push_back(figure("width." + of, label + "bank width", "byte", fit->bank_bytes, how));
     out.push_back(figure("way." + of, label + "time per way", "s", fit->per_slot, how));
@@ -126,8 +114,6 @@ void conclude(const Curve& curve, const Device& device, std::vector<Finding>& ou
     else
         conclude_one(curve, device, out);
 }
-
-}  // namespace
 
 Experiment describe() {
     auto out = family(

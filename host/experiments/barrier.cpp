@@ -1,13 +1,7 @@
 // barrier: time of a work-group barrier over the size of the group.
-#include "core/random.hpp"
-#include "experiments/lib/compare.hpp"
-#include "experiments/lib/describe.hpp"
-#include "experiments/lib/findings.hpp"
-#include "experiments/lib/setups.hpp"
-#include "experiments/lib/sizes.hpp"
+#include "experiments/lib/family.hpp"
 
 namespace cllab::model::barrier_family {
-namespace {
 
 using namespace lib;
 
@@ -32,9 +26,9 @@ std::vector<std::uint32_t> results(const std::string& variant, std::uint32_t lan
 Setup setup(const Request& request, Params& params) {
     const auto& device = request.device;
     const auto& variant = request.variant.name;
-    const auto lanes = static_cast<std::uint32_t>(params.count("group"));
+    const std::uint32_t lanes = params.count("group");
     require_group(device, lanes);
-    const auto c = static_cast<std::uint32_t>(mix64(request.seed));
+    const std::uint32_t c = mix64(request.seed);
     Setup out;
     out.args = {Output{"out", lanes * 4ull}};
     if (variant == "exchange") out.args.push_back(Local{"place", lanes * 8ull});
@@ -103,8 +97,6 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
     }
     return out;
 }
-
-}  // namespace
 
 Experiment describe() {
     auto out = family("barrier", "What does a work-group barrier cost?", setup);

@@ -1,14 +1,9 @@
 // batchnorm: the tutorial's per-pixel forms and the per-channel layer, both verified; after section 2.14 of the Vega64
 // tutorial, whose per-pixel statistics are not the layer's and whose four-item variant skips a quarter of the data.
-#include <tuple>
-
 #include "experiments/lib/batchnorm_reference.hpp"
-#include "experiments/lib/describe.hpp"
-#include "experiments/lib/setups.hpp"
-#include "experiments/lib/sizes.hpp"
+#include "experiments/lib/family.hpp"
 
 namespace cllab::model::batchnorm_family {
-namespace {
 
 using namespace lib;
 using batchnorm::Data;
@@ -52,13 +47,12 @@ Choice choice_of(const Device& device, const std::string& variant, Params& param
         const std::size_t wanted = (device.is_cpu() ? 4ull : 32ull) * device.compute_units;
         out.slices = params.count("slices", nearest_divisor(out.images, wanted, out.channels));
         if (out.slices > out.images)
-            throw Unsupported("axis 'slices' is " + std::to_string(out.slices) + "; there are only " +
-                              std::to_string(out.images) + " images to share");
+            throw Unsupported("axis 'slices' is ", out.slices, "; there are only ", out.images, " images to share");
     }
     return out;
 }
 
-std::string define(const char* name, std::size_t v) { return std::string(name) + "=" + std::to_string(v) + "u"; }
+std::string define(const char* name, std::size_t v) { return concat(name, "=", v, "u"); }
 
 void pixel(Setup& out, const Request& request, const Shape& s) {
     out.args = {out.args[0], Output{"y", s.total() * 4}, Output{"means", s.pixels() * 4},
@@ -67,19 +61,17 @@ void pixel(Setup& out, const Request& request, const Shape& s) {
         const std::size_t parts = request.variant.name.back() == '4' ? 4 : 2;
         const std::size_t places = std::min<std::size_t>(64, request.device.max_group / parts);
         if (places == 0)
-            throw Unsupported("a pixel takes " + std::to_string(parts) +
-                              " work-items of one work-group; the device takes groups of " +
-                              std::to_string(request.device.max_group));
+            throw Unsupported("a pixel takes ", parts, " work-items of one work-group; the device takes groups of ",
+                              request.device.max_group);
         // More would be spilled anyway, and unrolled loops of that length take minutes to compile.
         if (divide_up(s.images, parts) > 256)
-            throw Unsupported("a work-item would hold " + std::to_string(divide_up(s.images, parts)) +
+            throw Unsupported("a work-item would hold ", divide_up(s.images, parts),
                               " values in registers; at most 256 are possible");
         out.defines.push_back(define("PLACES", places));
         out.local = Extent(places, parts);
         out.global = Extent(round_up(s.pixels(), places), parts);
     } else {
-        out.local = Extent(group_of(request.device, request.device.is_cpu() ? 64 : 256));
-        out.global = Extent(round_up(s.pixels(), out.local.size[0]));
+        launch_items(out, s.pixels(), group_of(request.device, request.device.is_cpu() ? 64 : 256));
     }
 }
 
@@ -91,7 +83,7 @@ void channel(Setup& out, const Request& request, const Choice& s, const Data& da
     if (request.variant.name == "channel_wide") {
         const std::size_t vector = device.is_cpu() && s.plane % 8 == 0 ? 8 : s.plane % 4 == 0 ? 4 : 1;
         const std::size_t local = device.is_cpu() ? 1 : group_of(device, 256), groups = s.channels * s.slices;
-        out.defines.insert(out.defines.end(), {"VECTOR=" + std::to_string(vector), define("SLICES", s.slices)});
+        out.defines.insert(out.defines.end(), {concat("VECTOR=", vector), define("SLICES", s.slices)});
         out.args.insert(out.args.end(), {Scratch{"partial", groups * 8}, Local{"shared_", local * 8}});
         const Extent all(groups * local), group(local);
         out.steps = {launch("partial_sums", "batchnorm_partial", all, group, {"x", "partial", "shared_"}),
@@ -118,14 +110,12 @@ Setup setup(const Request& request, const Choice& s) {
         channel(out, request, s, *data);
     else
         pixel(out, request, s);
-    out.work = {8.0 * static_cast<double>(s.total()), 0, static_cast<double>(s.total())};
+    out.work = {8.0 * s.total(), 0, static_cast<double>(s.total())};
     out.check = [data, channels = by_channel(request.variant.name)](const Buffers& buffers) {
         return batchnorm::check(*data, channels, buffers);
     };
     return out;
 }
-
-}  // namespace
 
 Experiment describe() {
     auto out = family(

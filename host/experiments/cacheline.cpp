@@ -1,16 +1,9 @@
 // cacheline: pairs of loads at a distance. The time of a pair less the time of a lone miss is the time of the second
 // load, and it jumps where the distance leaves what the first one filled. No model of averages is needed, and sector,
 // fetch and line show separately; a strided walk mixes them.
-#include "core/units.hpp"
-#include "experiments/lib/cacheline_granules.hpp"
-#include "experiments/lib/data.hpp"
-#include "experiments/lib/describe.hpp"
-#include "experiments/lib/findings.hpp"
-#include "experiments/lib/setups.hpp"
-#include "experiments/lib/sizes.hpp"
+#include "experiments/lib/family.hpp"
 
 namespace cllab::model::cacheline_family {
-namespace {
 
 using namespace lib;
 
@@ -31,9 +24,8 @@ Layout layout_of(const Device& device, const std::string&, Params& params) {
         "footprint",
         is_simulator(device) ? 16 << 10 : round_up(std::max<std::uint64_t>(beyond_caches(device), 1 << 20), granule));
     if (out.distance % granule == 0)
-        throw Error(Blame::usage,
-                    "axis 'distance' is " + std::to_string(out.distance) +
-                        "; a multiple of 128 would fall on the first word of another pair, so use one 8 larger");
+        throw Error(Blame::usage, "axis 'distance' is ", out.distance,
+                    "; a multiple of 128 would fall on the first word of another pair, so use one 8 larger");
     require_room(device, "chain", out.bytes());
     return out;
 }
@@ -80,15 +72,13 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
         out.push_back(
             step_finding("miss", "lone miss", *miss, "random chase, one load per block of 128 bytes, " + where));
         // Where the intervals are narrow, a twenty-fifth of a miss is still less than what sets levels of memory apart.
-        const auto found =
-            cacheline::granules(distance, second, std::max(0.04 * miss->per_step, summarise(noise).median));
-        const auto said = static_cast<double>(device.cacheline_bytes);
+        const auto found = granules(distance, second, std::max(0.04 * miss->per_step, summarise(noise).median));
+        const double said = device.cacheline_bytes;
         if (found.empty())
             out.push_back(withheld(
                 "line", "line",
                 "a second load costs no more from any distance on: prefetchers bring it, or others use the memory"));
-        else if (const auto first = static_cast<double>(found.front().bytes);
-                 device.is_cpu() && said > 0 && first != said) {
+        else if (const double first = found.front().bytes; device.is_cpu() && said > 0 && first != said) {
             out.push_back(withheld("line", "line",
                                    "a second load costs more from " + bytes_text(first) + " on, and the driver says " +
                                        bytes_text(said) +
@@ -105,8 +95,6 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
     }
     return out;
 }
-
-}  // namespace
 
 Experiment describe() {
     auto out = family("cacheline", "How many bytes does one miss bring in: sector, fetch and line?", layout_of, setup);

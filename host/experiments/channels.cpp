@@ -4,17 +4,9 @@
 // and so how many writes merge. Here the set of lines has one size; only where they lie changes.
 #include <atomic>
 
-#include "core/random.hpp"
-#include "experiments/lib/channels_dips.hpp"
-#include "experiments/lib/compare.hpp"
-#include "experiments/lib/data.hpp"
-#include "experiments/lib/describe.hpp"
-#include "experiments/lib/findings.hpp"
-#include "experiments/lib/setups.hpp"
-#include "experiments/lib/sizes.hpp"
+#include "experiments/lib/family.hpp"
 
 namespace cllab::model::channels_family {
-namespace {
 
 using namespace lib;
 
@@ -76,8 +68,8 @@ Layout layout_of(const Device& device, const std::string&, Params& params) {
             "address hashing and prefetching hide a CPU's channels; `latency_global --axis line=4096` shows its "
             "pages and sets");
     Layout out;
-    out.lines = static_cast<std::uint32_t>(params.count("lines", is_simulator(device) ? 64 : 4096));
-    out.spacing_words = static_cast<std::uint32_t>(params.count("spacing") / 16);
+    out.lines = params.count("lines", is_simulator(device) ? 64 : 4096);
+    out.spacing_words = params.count("spacing") / 16;
     out.group = even_group(device);
     out.items = is_simulator(device) ? out.group : device.compute_units * 4 * out.group;
     require_room(device, "out", out.bytes());
@@ -91,7 +83,7 @@ Setup setup(const Request& request, const Layout& layout) {
     const auto mask = value("line_mask", layout.lines - 1);
     const auto spacing = value("spacing_words", layout.spacing_words);
     if (request.variant.name == "store") {
-        const auto key = static_cast<std::uint32_t>(mix64(request.seed));
+        const std::uint32_t key = mix64(request.seed);
         out.args = {Output{"out", layout.bytes()}, mask, spacing, value("key", key), trips()};
         out.check = [layout, key](const Buffers& buffers) { return check_store(layout, key, buffers); };
     } else {
@@ -124,8 +116,8 @@ void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
         "best spacing, " + bytes_text(best.x) + ", of " + curve.fixed.text("lines") + " lines of 64 bytes"));
     out.push_back(ratio_finding(curve.variant + ".worst", curve.variant + " worst spacing", worst, best,
                                 "time at " + bytes_text(worst.x) + " over that at the best spacing"));
-    if (const auto found = channels::find_interleave(xs(curve), bandwidth)) {
-        const auto bytes = static_cast<double>(found->bytes);
+    if (const auto found = find_interleave(xs(curve), bandwidth)) {
+        const double bytes = found->bytes;
         out.push_back({curve.variant + ".interleave", curve.variant + " interleave", "byte", bytes, bytes, 2 * bytes,
                        "largest power-of-two spacing at full bandwidth; worst beyond it " +
                            format_significant(found->ratio, 3) + " times slower"});
@@ -134,8 +126,6 @@ void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
                                "no spacing beyond which all are slower, as with addresses hashed over the channels"));
     }
 }
-
-}  // namespace
 
 Experiment describe() {
     auto out = family("channels", "At which distances do lines fall on the same memory channels?", layout_of, setup);
@@ -148,7 +138,7 @@ Experiment describe() {
     out.variants = {
         {"store", "The whole device stores to the lines, 16 bytes per work-item and pass."},
         {"load", "The whole device loads from the lines past the first level, 16 bytes per work-item and pass."}};
-    out.metrics = {{"bandwidth", "B/s", Better::higher, [](const Setup&, double seconds) { return 1 / seconds; }}};
+    out.metrics = {rate_metric("bandwidth", "B/s")};
     out.curve_over = "spacing";
     out.conclude = each_curve(conclude);
     return out;

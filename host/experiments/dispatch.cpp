@@ -2,15 +2,9 @@
 // "the group should be a multiple of 256", takes the corner of two rates for a rule: groups start at one rate, waves at
 // another, and min(groups * B, waves * B / ceil(B / W)) reproduces every published row. So the two rates and W are
 // fitted.
-#include "core/random.hpp"
-#include "experiments/lib/compare.hpp"
-#include "experiments/lib/describe.hpp"
-#include "experiments/lib/findings.hpp"
-#include "experiments/lib/fit.hpp"
-#include "experiments/lib/sizes.hpp"
+#include "experiments/lib/family.hpp"
 
 namespace cllab::model::dispatch_family {
-namespace {
 
 using namespace lib;
 
@@ -34,8 +28,8 @@ Setup setup(const Request& request, Params& params) {
     require_group(device, items);
     for (unsigned d = 0; d < dims; ++d) {
         if (group.size[d] > device.max_items[d])
-            throw Unsupported("a work-group's side of " + std::to_string(group.size[d]) + " exceeds the device's " +
-                              std::to_string(device.max_items[d]) + " in dimension " + std::to_string(d));
+            throw Unsupported("a work-group's side of ", group.size[d], " exceeds the device's ", device.max_items[d],
+                              " in dimension ", d);
     }
     // About a millisecond at 0.25 groups and 1 wave a clock; groups of a few items are started one by one anyway.
     std::size_t groups = device.is_gpu() ? std::size_t{1} << 20 : std::size_t{1} << 16;
@@ -50,10 +44,10 @@ Setup setup(const Request& request, Params& params) {
     const std::size_t total = out.global.count();
     const std::uint32_t every = is_simulator(device) ? 1 : store_every;
     Random random(request.seed);
-    const auto token = static_cast<std::uint32_t>(random());
+    const std::uint32_t token = random();
     out.args = {Output{"out", (total + every - 1) / every * sizeof(std::uint32_t)}, value("mask", every - 1),
                 value("token", token)};
-    out.work.steps = static_cast<double>(total / items);
+    out.work.steps = total / items;
     out.check = [=](const Buffers& buffers) {
         return first_left(buffers, "work-item ", every, [&](std::uint32_t item) { return item ^ token; });
     };
@@ -150,8 +144,6 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
         missing("resident", "resident work-items", "no number of them explains the rates of large groups");
     return out;
 }
-
-}  // namespace
 
 Experiment describe() {
     auto out = family(

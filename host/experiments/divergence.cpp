@@ -1,19 +1,9 @@
 // divergence: the SIMT width and the price of ways taken apart. A branch that changes every `grain` work-items doubles
 // the time while a wave holds both ways and costs nothing once the grain is a wave: the knee is the width.
-#include <array>
-#include <bit>
-#include <functional>
-
 #include "experiments/lib/chain.hpp"
-#include "experiments/lib/compare.hpp"
-#include "experiments/lib/describe.hpp"
-#include "experiments/lib/findings.hpp"
-#include "experiments/lib/fit.hpp"
-#include "experiments/lib/setups.hpp"
-#include "experiments/lib/sizes.hpp"
+#include "experiments/lib/family.hpp"
 
 namespace cllab::model::divergence_family {
-namespace {
 
 using namespace lib;
 
@@ -33,8 +23,7 @@ Size size_of(const Device& device, const std::string& variant, Params& params) {
     Size s;
     s.items = params.count(
         "items", std::min<std::size_t>(device.is_gpu() ? (full ? 256 : 1024) : 16, device.max_group_promised));
-    if (variant == "width" || variant == "paths" || variant == "stores")
-        s.grain = static_cast<std::uint32_t>(params.count("grain"));
+    if (variant == "width" || variant == "paths" || variant == "stores") s.grain = params.count("grain");
     if (variant == "paths") s.ways = params.count("paths");
     require_group(device, s.items);
     if (is_for_vectoriser(variant))
@@ -61,7 +50,7 @@ void fill_ways(Setup& out, const Request& request, const Size& s, const std::vec
             "divergence_straight against divergence_looped shows whether that loop is vectorised");
     out.args.push_back(value("grain", s.grain));
     out.args.push_back(trips());
-    out.defines = {"PATHS=" + std::to_string(s.ways)};
+    out.defines = {concat("PATHS=", s.ways)};
     out.declared = {{Declared::What::multiply_add, static_cast<double>(s.ways) * links_per_trip, 32}};
     out.check = check_of([=](std::int32_t trips) -> Expected {
         std::vector<float> ends;  // of all (way, start) pairs: work-items share them
@@ -93,14 +82,14 @@ void fill_swap(Setup& out, const Request& request, const Size& s, const std::vec
 
 /// The vectoriser's two kernels: no slope, because the straight one has no loop to lengthen.
 void fill_straight(Setup& out, const Request& request, const Size& s, const std::vector<float>& starts) {
-    const auto c = static_cast<float>(chain_constant);
+    const float c = chain_constant;
     out.args.push_back(value("c", c));
     out.args.push_back(value("rounds", std::int32_t{straight_links / links_per_trip}));
     std::vector<float> ends;
     for (const float x : starts) ends.push_back(run_chain(x, c, straight_links));
     out.declared = {{Declared::What::multiply_add,
                      request.variant.name == "straight" ? 1.0 * straight_links : 1.0 * links_per_trip, 32}};
-    out.work.steps = static_cast<double>(s.items * s.groups);  // a step is a work-item
+    out.work.steps = s.items * s.groups;  // a step is a work-item
     out.work.flops = 2.0 * straight_links * out.work.steps;
     out.check = check_of([=](std::int32_t) -> Expected { return [=](std::size_t i) { return ends[i % 4]; }; });
 }
@@ -111,8 +100,8 @@ Setup stores(const Request& request, const Size& s) {
     Setup out;
     launch_groups(out, total / s.items, s.items);
     out.args = {Output{"out", out.global.count() * 4}, value("grain", s.grain),
-                value("mask", static_cast<std::uint32_t>(total - 1))};
-    out.work.steps = static_cast<double>(out.global.count());
+                value<std::uint32_t>("mask", total - 1)};
+    out.work.steps = out.global.count();
     out.work.bytes = 4 * out.work.steps;
     out.check = [](const Buffers& buffers) {
         return first_difference<std::uint32_t>(buffers, "out",
@@ -195,8 +184,6 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
                        out);
     return out;
 }
-
-}  // namespace
 
 Experiment describe() {
     auto out = family("divergence",

@@ -1,14 +1,10 @@
 // fma: latency, throughput, loop and fetch cost of the fused multiply-add, and two things it gives away: the clock (by
 // its latency) and the number of compute units (by a staircase over saturating work-groups).
 #include "experiments/lib/chain.hpp"
-#include "experiments/lib/compare.hpp"
-#include "experiments/lib/describe.hpp"
+#include "experiments/lib/family.hpp"
 #include "experiments/lib/fma_findings.hpp"
-#include "experiments/lib/setups.hpp"
-#include "experiments/lib/sizes.hpp"
 
 namespace cllab::model::fma_family {
-namespace {
 
 using namespace lib;
 
@@ -65,7 +61,7 @@ void fill(Setup& out, const Shape& s, std::uint64_t seed, T c, std::vector<T> st
     out.args = {Input{"start", share(starts)}, Output{"out", s.items * s.groups * s.width * sizeof(T)},
                 value("constant_c", c), trips()};
     out.check = [=, starts = std::move(starts)](const Buffers& buffers) {
-        const auto steps = static_cast<std::int64_t>(static_cast<std::size_t>(buffers.trips) * s.unroll + s.ahead);
+        const std::int64_t steps = static_cast<std::size_t>(buffers.trips) * s.unroll + s.ahead;
         const auto sums = chain_sums(starts, c, steps, s.ilp, s.width);
         return first_difference<T>(buffers, "out", [&](std::size_t at) { return sums[at % sums.size()]; });
     };
@@ -85,8 +81,7 @@ Setup setup_clock(const Request& request) {
         const auto waited = buffers.as<std::uint64_t>("out")[0];
         const auto wanted = static_cast<std::uint64_t>(buffers.trips) * 1024;
         if (waited >= wanted && waited < wanted + (1u << 20)) return std::nullopt;
-        return "the counter advanced by " + std::to_string(waited) + ", expected " + std::to_string(wanted) +
-               " and little more";
+        return concat("the counter advanced by ", waited, ", expected ", wanted, " and little more");
     };
     return out;
 }
@@ -110,7 +105,7 @@ Setup setup(const Request& request, const Shape& s) {
     launch_groups(out, s.groups, s.items);
     const auto trips = std::max<std::int64_t>(1, s.steps / static_cast<std::int64_t>(s.unroll));
     // A step is one link of every chain.
-    out.slope = slope(device, trips, 3 * trips, static_cast<double>(s.unroll));
+    out.slope = slope(device, trips, 3 * trips, s.unroll);
     const auto links =
         static_cast<double>(s.ilp * s.width) *
         (request.variant.name == "nested" || request.variant.name == "unrolled" ? 1.0 : static_cast<double>(s.unroll));
@@ -119,12 +114,12 @@ Setup setup(const Request& request, const Shape& s) {
     else
         out.declared = {{Declared::What::multiply_add, links, s.type == "double" ? 64u : s.type == "half" ? 16u : 32u}};
     out.chained = request.variant.name == "latency";
-    out.work.flops = 2.0 * static_cast<double>(s.items * s.groups * s.ilp * s.width);
-    out.defines = {"TYPE=" + s.type, "TYPE_" + s.type, "WIDTH=" + std::to_string(s.width),
-                   "ILP=" + std::to_string(s.ilp), "UNROLL=" + std::to_string(s.unroll)};
+    out.work.flops = 2.0 * (s.items * s.groups * s.ilp * s.width);
+    out.defines = {"TYPE=" + s.type, "TYPE_" + s.type, concat("WIDTH=", s.width), concat("ILP=", s.ilp),
+                   concat("UNROLL=", s.unroll)};
     for (unsigned digit = 0; digit < 4; ++digit)
-        out.defines.push_back("UNROLL_" + std::to_string(digit) + "=" + std::to_string(s.unroll >> (4 * digit) & 15));
-    if (request.variant.name == "align") out.defines.push_back("AHEAD=" + std::to_string(s.ahead));
+        out.defines.push_back(concat("UNROLL_", digit, "=", s.unroll >> (4 * digit) & 15));
+    if (request.variant.name == "align") out.defines.push_back(concat("AHEAD=", s.ahead));
     return out;
 }
 
@@ -164,8 +159,6 @@ std::vector<Axis> axes() {
                   0.01, 100000)
             .only(chains)};
 }
-
-}  // namespace
 
 Experiment describe() {
     auto out = family(

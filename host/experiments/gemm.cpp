@@ -1,26 +1,188 @@
 // gemm: C += A B from one element per work-item to double-buffered register tiles. The register-reuse lesson is from
 // Citadel's study of Turing (2019), where the order of the multiply-adds was worth 12 %.
-#include <algorithm>
-#include <bit>
-#include <map>
-#include <tuple>
+#include "experiments/lib/gemm.hpp"
 
-#include "experiments/lib/describe.hpp"
-#include "experiments/lib/gemm_reference.hpp"
-#include "experiments/lib/gemm_tiles.hpp"
+#include "experiments/lib/family.hpp"
 #include "experiments/lib/native.hpp"
-#include "experiments/lib/one_of.hpp"
-#include "experiments/lib/setups.hpp"
 
 namespace cllab::model::gemm_family {
-namespace {
 
 using namespace lib;
+
+// --- How variants with tiles in registers cut C: what cl/include/gemm.h takes as macros.
+
+/// Rows and columns of a work-group, columns of a work-item (of 8 rows), and the teams of work-items that share the
+/// tile's k among them.
+struct Tiles {
+    std::size_t m = 128, n = 128, item_n = 8, slices = 1;
+    bool stream = false;  ///< the work-groups are those that are resident at once, and share all tiles' k
+
+    std::size_t group() const { return m * n / 8 / item_n * slices; }
+    std::string name() const { return concat(m, "x", n); }
+};
+
+struct Sizes {
+    std::size_t m = 0, n = 0, k = 0, tile_k = 0, pad = 0;
+    Tiles tiles{};
+    bool packed = false;  ///< the tiles are read from copies of A and B
+
+    bool aligned() const { return n % 4 == 0 && k % 4 == 0; }
+    // As whole tiles cover them.
+    std::size_t whole_m() const { return round_up(m, tiles.m); }
+    std::size_t whole_n() const { return round_up(n, tiles.n); }
+    std::size_t whole_k() const { return round_up(k, tile_k * tiles.slices); }
+    bool whole() const { return m == whole_m() && n == whole_n() && k == whole_k(); }
+    std::size_t tiles_of_c(const Tiles& t) const { return divide_up(m, t.m) * divide_up(n, t.n); }
+};
+
+constexpr Tiles streamed{128, 128};
+
+constexpr std::size_t registers = 65536;  ///< of a compute unit of NVIDIA's
+
+std::size_t units(const Device& device) { return std::max(1u, device.compute_units); }
+
+/// Work-groups of a stream: as many as are resident, at 128 registers a work-item, and with 128 sums a work-item one of
+/// 256 per compute unit; no more than there are steps of k.
+std::size_t stream_groups(const Sizes& sizes, const Tiles& tiles, const Device& device) {
+    const auto resident = tiles.item_n > 8 ? 1 : std::max<std::size_t>(1, registers / 128 / tiles.group());
+    return std::min(units(device) * resident, sizes.tiles_of_c(tiles) * divide_up(sizes.k, sizes.tile_k));
+}
+
+/// The part of C in what the compute units could make while the busiest one does its tiles: the rest is idle, or past
+/// C's edges.
+double useful(const Sizes& sizes, const Tiles& tiles, const Device& device) {
+    return static_cast<double>(sizes.m * sizes.n) /
+           static_cast<double>(round_up(sizes.tiles_of_c(tiles), units(device)) * tiles.m * tiles.n);
+}
+
+/// The largest tiles that leave little of the device unused, because they do more multiply-adds per value read. Where
+/// none do, a stream, which leaves nothing idle but adds to C atomically: it beats half tiles unless these leave next
+/// to nothing unused, and pays where each unit has two steps of k and more. Else the smallest. It is no best choice
+/// everywhere: of six on an H100 another took 13 % less at 700 and 6 % less at 5000. `cllab tune gemm_pipelined` tries
+/// them all.
+Tiles usual_tiles(const Sizes& sizes, const Device& device, bool may_stream) {
+    // 128 sums a work-item, which not every register file holds. Float by float they take longer to get to C than
+    // smaller tiles do.
+    const bool large = device.implementation == Implementation::nvidia && sizes.aligned();
+    for (const auto& [tiles, least] :
+         {std::pair{Tiles{256, 128, 16}, large ? 0.9 : 2}, {Tiles{128, 128}, 0.9}, {Tiles{64, 128}, 0.95}})
+        if (tiles.group() <= device.max_group_promised && useful(sizes, tiles, device) >= least) return tiles;
+    if (may_stream && streamed.group() <= device.max_group_promised &&
+        sizes.tiles_of_c(streamed) * divide_up(sizes.k, sizes.tile_k) >= 2 * units(device))
+        return {128, 128, 8, 1, true};
+    return {64, 64};
+}
+
+/// Teams that make a group of 256 work-items, eight warps, of it: with fewer a unit waits for local memory. The tiles
+/// in local memory grow with them, and stay within 48 KiB.
+std::size_t usual_slices(const Sizes& sizes, const Tiles& tiles, const Device& device) {
+    const auto group = std::min<std::size_t>(256, device.max_group_promised);
+    return std::clamp<std::size_t>(std::min(group / tiles.group(), 32 / sizes.tile_k), 1, 4);
+}
+
+/// Copies A and B to where whole tiles fill them, and has the copies multiplied.
+void add_packing(Setup& out, const Sizes& sizes) {
+    const auto m = sizes.whole_m(), n = sizes.whole_n(), k = sizes.whole_k();
+    out.args.emplace_back(Scratch{"packed_a", m * k * sizeof(float), k * sizeof(float)});
+    out.args.emplace_back(Scratch{"packed_b", k * n * sizeof(float), n * sizeof(float)});
+    for (const auto& [name, size] : {std::pair{"whole_m", m}, {"whole_n", n}, {"whole_k", k}})
+        out.args.emplace_back(value(name, static_cast<std::int32_t>(size)));
+    constexpr std::size_t rows_of_item = 8;  // PACK of the kernel
+    const Extent all(round_up(std::max(k, n), 32), round_up(divide_up(std::max(m, k), rows_of_item), 8), 2);
+    out.steps = {launch("pack", "gemm_pack", all, Extent(32, 8, 1), {"a", "b", "packed_a", "packed_b", "m", "n", "k"}),
+                 launch("multiply", "", out.global, out.local,
+                        {"packed_a", "packed_b", "c", "m", "n", "whole_k", "whole_m", "whole_n"})};
+}
+
+/// Whether to keep the compiler to 128 registers a work-item. Left alone, ptxas takes 129 to 146, and one group fewer
+/// is resident: where there are so many groups, they end in bunches, and a unit that takes a bunch more is the last by
+/// far (1500 cubed on an H200: 233 us without the limit, 195 with it). Small tiles of copies begin one after the other,
+/// and the limit costs 5 %.
+bool limits_registers(const Sizes& sizes, const Device& device) {
+    const auto& tiles = sizes.tiles;
+    if (device.implementation != Implementation::nvidia || tiles.item_n > 8) return false;
+    if (tiles.stream) return true;
+    const auto elements = tiles.m * tiles.n;
+    const bool gains =
+        elements <= 64 * 64 ? !sizes.packed : elements < 128 * 128 || sizes.tile_k == 16 || !sizes.whole();
+    return gains && sizes.tiles_of_c(tiles) > device.compute_units * (registers / 136 / tiles.group());
+}
+
+void require_possible(const Tiles& tiles, const Device& device) {
+    const auto what = concat("tiles of ", tiles.name(), " in ", tiles.slices, " slices take ");
+    if (tiles.stream && tiles.slices > 1)
+        throw Unsupported(
+            "the k of streamed tiles is shared by work-groups, not by teams of one: slices can only be 1");
+    if (tiles.group() * 8 * tiles.item_n > 32768)
+        throw Unsupported(what, tiles.group() * tiles.item_n / 32,
+                          " KiB of registers for their sums alone; 128 KiB are the most");
+    if (tiles.group() > device.max_group_promised)
+        throw Unsupported(what, "a work-group of ", tiles.group(), "; the device takes at most ",
+                          device.max_group_promised);
+}
+
+/// Reads the axes that only `pipelined` has. Throws Unsupported for tiles that the device cannot hold.
+void choose_tiles(Sizes& sizes, const Device& device, Params& params) {
+    // In smaller matrices the copies and one more launch save nothing (`cllab run gemm_pipelined --axis m=129,193
+    // --axis pack=0,1`; on an H200 they cost 2 % at 129 and save 12 % at 193).
+    constexpr std::size_t least_packed = 192;
+    const bool packs = !sizes.aligned() && std::min({sizes.m, sizes.n, sizes.k}) >= least_packed;
+    sizes.packed = params.text("pack", packs ? "1" : "0") == "1";
+
+    const auto may_be = [&](const char* axis, const std::string& value) {
+        return params.is_auto(axis) || params.text(axis) == value;
+    };
+    const bool may_stream =
+        device.implementation == Implementation::nvidia && may_be("slices", "1") && may_be("tile", streamed.name());
+    auto usual = usual_tiles(sizes, device, may_stream);
+    auto& tiles = sizes.tiles;
+    tiles.stream = params.text("schedule", usual.stream ? "stream" : "tiles") == "stream";
+    if (tiles.stream != usual.stream) usual = tiles.stream ? streamed : usual_tiles(sizes, device, false);
+    const auto tile = params.text("tile", usual.name());
+    const auto x = tile.find('x');
+    tiles.m = std::stoul(tile.substr(0, x));
+    tiles.n = std::stoul(tile.substr(x + 1));
+    tiles.item_n = tiles.m * tiles.n > 128 * 128 ? 16 : 8;
+    tiles.slices = params.count("slices", tiles.stream ? 1 : usual_slices(sizes, tiles, device));
+    require_possible(tiles, device);
+    if (sizes.packed) {
+        require_room(device, "packed_a", 4 * sizes.whole_m() * sizes.whole_k());
+        require_room(device, "packed_b", 4 * sizes.whole_k() * sizes.whole_n());
+    }
+}
+
+/// A work-group for each tile of C, and the macros; of `pipelined` with copies and streams.
+void launch_tiles(Setup& out, const Sizes& sizes, const Device& device, bool pipelined) {
+    const auto& tiles = sizes.tiles;
+    out.local = Extent(tiles.group(), 1);
+    out.global = Extent(divide_up(sizes.n, tiles.n) * tiles.group(), divide_up(sizes.m, tiles.m));
+    out.defines = defines({{"TILE_M", tiles.m},
+                           {"TILE_N", tiles.n},
+                           {"TILE_K", sizes.tile_k},
+                           {"ITEM_N", tiles.item_n},
+                           {"SLICES", tiles.slices},
+                           {"GEMM_ALIGNED", sizes.aligned()},
+                           {"GEMM_WHOLE", sizes.whole()},
+                           {"GEMM_PACKED", sizes.packed}});
+    if (pipelined) out.defines.push_back(concat("PREFETCH=", tiles.m * tiles.n >= 128 * 128));
+    if (tiles.stream) {
+        out.global = Extent(stream_groups(sizes, tiles, device) * tiles.group(), 1);
+        out.defines.emplace_back("GEMM_STREAM=1");
+        // sm_90 and PTX 8.1, which no clang up to 16 writes: not offline.
+        if (sizes.aligned() && device.compute_capability >= 90 && !device.driver.starts_with("clang"))
+            out.defines.emplace_back("GEMM_RED4=1");
+    }
+    if (limits_registers(sizes, device))
+        for (const auto* limit : {"GEMM_LIMITED=1", "-cl-nv-maxrregcount=128"}) out.defines.emplace_back(limit);
+    if (sizes.packed) add_packing(out, sizes);
+}
+
+// --- The family.
 
 // Which variants have which axes.
 const Texts with_tiles{"tile8", "buffered", "serpentine", "pipelined"}, with_gaps{"naive", "local"};
 
-gemm::Sizes sizes_of(const Device& device, const std::string& variant, Params& params) {
+Sizes sizes_of(const Device& device, const std::string& variant, Params& params) {
     const auto m = params.count("m", by_scale<std::size_t>(device, 40, 512, 4096));
     const auto n = params.count("n", m), k = params.count("k", m);
     const std::size_t tile_k = is_one_of(variant, with_tiles) ? params.count("tile_k") : 0;
@@ -30,10 +192,9 @@ gemm::Sizes sizes_of(const Device& device, const std::string& variant, Params& p
     require_room(device, "b", 4 * product("the number of elements of B", {k, n + pad}, most));
     require_room(device, "c", 4 * product("the number of elements of C", {m, n + pad}, most));
     if ((tile_k > 0 || variant == "local") && device.max_group < 256)
-        throw Unsupported("a tile takes a work-group of 256; the device takes at most " +
-                          std::to_string(device.max_group));
-    gemm::Sizes out{m, n, k, tile_k, pad};
-    if (variant == "pipelined") gemm::choose_tiles(out, device, params);
+        throw Unsupported("a tile takes a work-group of 256; the device takes at most ", device.max_group);
+    Sizes out{m, n, k, tile_k, pad};
+    if (variant == "pipelined") choose_tiles(out, device, params);
     return out;
 }
 
@@ -45,13 +206,12 @@ std::optional<std::string> without_gaps(std::span<const float> found, std::size_
         if (column < columns)
             out.push_back(found[at]);
         else if (std::bit_cast<std::uint32_t>(found[at]) != gap_word)
-            return "c[" + std::to_string(row) + "][" + std::to_string(column) +
-                   "] was written, though it lies between two rows";
+            return concat("c[", row, "][", column, "] was written, though it lies between two rows");
     }
     return std::nullopt;
 }
 
-Setup setup(const Request& request, const gemm::Sizes& sizes) {
+Setup setup(const Request& request, const Sizes& sizes) {
     const auto m = sizes.m, n = sizes.n, k = sizes.k, pad = sizes.pad;
     const auto& device = request.device;
     const auto& variant = request.variant.name;
@@ -62,10 +222,10 @@ Setup setup(const Request& request, const gemm::Sizes& sizes) {
     out.args = {Input{"a", rows_apart(in->a, k, k + pad)},
                 Input{"b", rows_apart(in->b, n, n + pad)},
                 InOut{"c", rows_apart(in->c, n, n + pad), 4 * (n + pad)},
-                value("m", static_cast<std::int32_t>(m)),
-                value("n", static_cast<std::int32_t>(n)),
-                value("k", static_cast<std::int32_t>(k))};
-    if (is_one_of(variant, with_gaps)) out.defines = {"PAD=" + std::to_string(pad)};
+                value<std::int32_t>("m", m),
+                value<std::int32_t>("n", n),
+                value<std::int32_t>("k", k)};
+    if (is_one_of(variant, with_gaps)) out.defines = {concat("PAD=", pad)};
     if (variant == "naive") {
         const std::size_t y = device.max_group >= 256 ? 8 : 1;
         out.local = Extent(group_of(device, 32), y);
@@ -80,7 +240,7 @@ Setup setup(const Request& request, const gemm::Sizes& sizes) {
         const std::size_t items = 4ull * device.compute_units, columns = std::min(divide_up(n, 16), items);
         out.global = Extent(columns, std::min(divide_up(items, columns), divide_up(m, 6)));
     } else {
-        gemm::launch_tiles(out, sizes, device, variant == "pipelined");
+        launch_tiles(out, sizes, device, variant == "pipelined");
     }
     const auto dm = static_cast<double>(m), dn = static_cast<double>(n), dk = static_cast<double>(k);
     out.work = {4 * (dm * dk + dk * dn + 2 * dm * dn), 2 * dm * dn * dk, 0};
@@ -126,13 +286,11 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
         // Whole tiles and half-empty ones make steps; a dip lies below both its sides, by more than its own interval.
         if (at == 0 || deepest > 0.9 || line[at].second->low < deepest * line[at].second->seconds) continue;
         out.push_back({"dip." + key, "deepest dip, " + key, "", deepest, deepest, deepest,
-                       "rate at m = " + std::to_string(static_cast<std::int64_t>(line[at].first)) +
-                           " over the lower of the best on either side"});
+                       concat("rate at m = ", static_cast<std::int64_t>(line[at].first),
+                              " over the lower of the best on either side")});
     }
     return out;
 }
-
-}  // namespace
 
 Experiment describe() {
     auto out = family("gemm",

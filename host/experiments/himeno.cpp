@@ -1,23 +1,15 @@
 // himeno: the benchmark's sweep from "everything moves every iteration" to the bandwidth of the memory. The first seven
 // variants are the steps of a 2010 article on OpenACC's forerunner (Softek, PGI accelerator model) in their OpenCL
 // form; the rest is what that compiler could not do.
-#include <algorithm>
-#include <cstdio>
-#include <memory>
-#include <string>
-#include <tuple>
+#include "experiments/lib/himeno.hpp"
 
-#include "core/text.hpp"
-#include "experiments/lib/describe.hpp"
-#include "experiments/lib/himeno_plan.hpp"
+#include <cstdio>
+
+#include "experiments/lib/family.hpp"
 #include "experiments/lib/native.hpp"
-#include "experiments/lib/setups.hpp"
-#include "experiments/lib/sizes.hpp"
-#include "model/params.hpp"
 #include "model/result.hpp"
 
 namespace cllab::model::himeno_family {
-namespace {
 
 using namespace himeno;
 using namespace lib;
@@ -57,7 +49,7 @@ std::vector<std::string> add_arguments(Setup& out, const Plan& plan, const Probl
         for (int n = 0; n < arrays; ++n) input(array_names[n], coefficient(static_cast<Array>(n)));
     }
     out.args.push_back(Scratch{"partial", plan.groups * sizeof(float)});
-    out.args.push_back(value("count", static_cast<std::int32_t>(plan.groups)));
+    out.args.push_back(value<std::int32_t>("count", plan.groups));
     out.args.push_back(Output{"gosa", sizeof(float)});
     return coefficients;
 }
@@ -244,8 +236,6 @@ std::vector<Axis> axes() {
             .tuned()
             .only({"wide"})};
 }
-
-}  // namespace
 
 Experiment describe() {
     auto out = family<Plan>(

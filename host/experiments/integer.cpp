@@ -1,13 +1,7 @@
 // integer: how many integer multiplications and divisions a device does in a second, by their width.
-#include "core/random.hpp"
-#include "experiments/lib/compare.hpp"
-#include "experiments/lib/describe.hpp"
-#include "experiments/lib/findings.hpp"
-#include "experiments/lib/setups.hpp"
-#include "experiments/lib/sizes.hpp"
+#include "experiments/lib/family.hpp"
 
 namespace cllab::model::integer_family {
-namespace {
 
 using namespace lib;
 
@@ -31,7 +25,7 @@ void fill(Setup& out, const Request& request, std::size_t items) {
     for (auto& s : start) s = static_cast<T>((random() | std::uint64_t{1} << 63) >> (64 - kept));
     const T key = static_cast<T>(random() | std::uint64_t{1} << 63 | std::uint64_t{1} << 31);
     out.args = {Input{"start", share(start)}, Output{"out", chains * items * sizeof(T)}, value("key", key),
-                value("period", static_cast<std::uint32_t>(period)), trips()};
+                value<std::uint32_t>("period", period), trips()};
     out.check = [=](const Buffers& buffers) {
         std::vector<T> expected = start;
         for (auto& v : expected) {
@@ -56,7 +50,7 @@ Setup setup(const Request& request, Params& params) {
     launch_groups(out, groups, items);
     // A CPU's launches differ by more than so few operations take.
     const int low = (request.variant.name == "divide" ? 16 : 128) * (device.is_cpu() ? 16 : 1);
-    out.slope = slope(device, low, 3 * low, static_cast<double>(rounds * chains * items * groups));
+    out.slope = slope(device, low, 3 * low, rounds * chains * items * groups);
     out.work.steps = 1;
     out.defines = {"TYPE=" + std::string(bits == "64" ? "ulong" : "uint")};
     return out;
@@ -70,15 +64,13 @@ void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
     }
 }
 
-}  // namespace
-
 Experiment describe() {
     auto out =
         family("integer", "How many integer multiplications and divisions does the device do in a second?", setup);
     out.axes = {choice_axis("bits", "width of the integers", {"32", "64"}).usually({"32", "64"})};
     out.variants = {variant("multiply", "Squares, with an addition each.").defines({"INTEGER_MULTIPLY"}),
                     variant("divide", "Divisions of full width.").defines({"INTEGER_DIVIDE"})};
-    out.metrics = {{"operations", "op/s", Better::higher, [](const Setup&, double seconds) { return 1 / seconds; }}};
+    out.metrics = {rate_metric("operations", "op/s")};
     out.curve_over = "bits";
     out.conclude = each_curve(conclude);
     return out;

@@ -1,15 +1,7 @@
 // issue: the most instructions that the cores of a CPU take in a second, to hold against those that a kernel executes.
-#include "core/random.hpp"
-#include "experiments/lib/compare.hpp"
-#include "experiments/lib/cores.hpp"
-#include "experiments/lib/data.hpp"
-#include "experiments/lib/describe.hpp"
-#include "experiments/lib/findings.hpp"
-#include "experiments/lib/setups.hpp"
-#include "experiments/lib/sizes.hpp"
+#include "experiments/lib/family.hpp"
 
 namespace cllab::model::issue_family {
-namespace {
 
 using namespace lib;
 
@@ -36,11 +28,11 @@ Setup setup(const Request& request, const Shape& s) {
     launch_groups(out, s.groups, 1);
     // A tenth of a millisecond and more, which is more than launches to 16 cores differ by.
     out.slope = slope(request.device, 4096, 3 * 4096, rounds);
-    out.defines = {"CHAINS=" + std::to_string(s.chains)};
-    out.work.steps = static_cast<double>(s.instructions() * s.groups);
+    out.defines = {concat("CHAINS=", s.chains)};
+    out.work.steps = s.instructions() * s.groups;
     out.check = [=](const Buffers& buffers) {
         const auto start = view<std::uint32_t>(bytes);
-        const auto times = static_cast<std::uint32_t>(rounds * static_cast<std::size_t>(buffers.trips));
+        const std::uint32_t times = rounds * static_cast<std::size_t>(buffers.trips);
         const std::uint32_t integer = variant == "vector" ? 0 : times * start[19],
                             vector = variant == "integer" ? 0 : times * start[20];
         std::uint32_t sum = 0;
@@ -69,8 +61,6 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
                              format_exact(s.x) + "; of all cores")};
 }
 
-}  // namespace
-
 Experiment describe() {
     auto out = family("issue", "How many instructions of any kind does a core take per second?", shape_of, setup);
     out.axes = {
@@ -80,8 +70,7 @@ Experiment describe() {
                     variant("vector", "Additions in vector registers.").needs({"cpu", "pocl"}),
                     variant("mixed", "Both in turns: decoding and renaming are the limit, not the units of one kind.")
                         .needs({"cpu", "pocl"})};
-    out.metrics = {{"instruction_rate", "instr/s", Better::higher,
-                    [](const Setup& s, double seconds) { return s.work.steps / seconds; }}};
+    out.metrics = {rate_metric("instruction_rate", "instr/s", &Work::steps)};
     out.curve_over = "chains";
     out.conclude = conclude;
     return out;

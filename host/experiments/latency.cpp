@@ -3,16 +3,10 @@
 // The usual chase strides through memory from one fixed start. Strides are prefetched and meet the same pages, and from
 // a fixed start a chain shorter than the footprint only ever meets the lines of the launch before, so "memory" is a
 // cache. Here the order is random, one visit per line, and each launch continues where the last one stopped.
-#include "core/random.hpp"
-#include "experiments/lib/data.hpp"
-#include "experiments/lib/describe.hpp"
-#include "experiments/lib/findings.hpp"
+#include "experiments/lib/family.hpp"
 #include "experiments/lib/levels.hpp"
-#include "experiments/lib/setups.hpp"
-#include "experiments/lib/sizes.hpp"
 
 namespace cllab::model::latency_family {
-namespace {
 
 using namespace lib;
 
@@ -52,7 +46,7 @@ Slope slope_of(const Device& device, std::uint64_t footprint, std::uint64_t coun
     // Small footprints are walked once before the difference begins: a first level may be empty at each launch, and a
     // launch may meet another core. Larger ones stay in levels that outlast a launch.
     const bool small = footprint <= 1 << 20;
-    const auto pass = static_cast<std::int32_t>((count + loads_per_trip - 1) / loads_per_trip);
+    const std::int32_t pass = (count + loads_per_trip - 1) / loads_per_trip;
     const std::int32_t low = small ? std::max(64, pass) : 64;
     const std::int32_t measured = small ? (device.is_gpu() ? 1024 : 4096) : 512;
     return slope(device, low, low + measured, loads_per_trip);
@@ -71,8 +65,8 @@ Region local_region(const Device& device, Params& params) {
         throw Unsupported(
             "local memory is ordinary memory on this device; the first level of latency_global is its latency");
     if (out.footprint > device.local_bytes)
-        throw Unsupported("a footprint of " + format_bytes(out.footprint) + " does not fit in the " +
-                          format_bytes(device.local_bytes) + " of local memory");
+        throw Unsupported("a footprint of ", format_bytes(out.footprint), " does not fit in the ",
+                          format_bytes(device.local_bytes), " of local memory");
     return out;
 }
 
@@ -84,15 +78,15 @@ Region region_of(const Device& device, const std::string& variant, Params& param
     if (variant == "global") out.pages = pages_of(params);
     out.line = params.count("line", std::max<std::size_t>(8, round_up(device.cacheline_bytes, 8)));
     if (out.line > asked)
-        throw Unsupported("a footprint of " + format_bytes(asked) + " is smaller than one line of " +
-                          format_bytes(out.line) + " (axis 'line')");
+        throw Unsupported("a footprint of ", format_bytes(asked), " is smaller than one line of ",
+                          format_bytes(out.line), " (axis 'line')");
     out.footprint = asked / out.line * out.line;
     params.record("footprint", out.footprint);
     if (is_simulator(device) && out.footprint > 64 << 10)
         throw Unsupported("a simulator has no caches; footprints above 64 KiB would only take time");
     if (out.footprint > std::max<std::uint64_t>(beyond_caches(device), 1 << 20))
-        throw Unsupported("a footprint of " + format_bytes(out.footprint) +
-                          " is far beyond the last-level cache, at most " + format_bytes(device.last_level_bytes) +
+        throw Unsupported("a footprint of ", format_bytes(out.footprint),
+                          " is far beyond the last-level cache, at most ", format_bytes(device.last_level_bytes),
                           " here");
     require_room(device, "chain", out.footprint);
     return out;
@@ -105,9 +99,9 @@ Setup setup_local(const Request& request, std::uint64_t footprint) {
     Setup out;
     out.args = {Input{"slot", share(chase.slot)},
                 InOut{"state", share(std::vector<std::uint64_t>{chase.slot[0] * word})},
-                value("count", static_cast<std::uint32_t>(count)), trips()};
+                value<std::uint32_t>("count", count), trips()};
     out.global = out.local = Extent(std::min<std::size_t>(64, device.max_group));
-    out.defines = {"WORDS=" + std::to_string(count), word == 4 ? "ADDRESS=uint" : "ADDRESS=ulong"};
+    out.defines = {concat("WORDS=", count), word == 4 ? "ADDRESS=uint" : "ADDRESS=ulong"};
     out.slope = slope(device, 256, 1280, loads_per_trip);
     out.declared = {{Declared::What::local_load, loads_per_trip, static_cast<unsigned>(8 * word)}};
     out.chained = true;
@@ -200,8 +194,6 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
             "random chase through " + bytes_text(c->samples.back().x) + " of local memory, stored addresses"));
     return out;
 }
-
-}  // namespace
 
 Experiment describe() {
     auto out = family("latency", "How long does a load take, and where do the cache levels end?", region_of, setup);

@@ -1,16 +1,9 @@
 // launch: what starting a kernel costs, alone, in a row and on all units. A row of operations of n launches takes n *
 // next for each, so the slope over n is the price of one more launch in a busy queue; an operation of one is the
 // kernel's own START to END.
-#include "core/random.hpp"
-#include "core/stats.hpp"
-#include "experiments/lib/compare.hpp"
-#include "experiments/lib/describe.hpp"
-#include "experiments/lib/findings.hpp"
-#include "experiments/lib/setups.hpp"
-#include "model/params.hpp"
+#include "experiments/lib/family.hpp"
 
 namespace cllab::model::launch_family {
-namespace {
 
 using namespace lib;
 
@@ -20,10 +13,10 @@ constexpr std::uint32_t extra_arguments = 24;
 Setup set_up_spread(const Request& request, Params& params) {
     constexpr std::uint32_t steps = 2000;
     const auto groups = params.count("groups") * request.device.compute_units;
-    const auto token = static_cast<std::uint32_t>(Random(request.seed)());
+    const std::uint32_t token = Random(request.seed)();
     Setup out;
     out.args = {Output{"out", groups * sizeof(std::uint32_t)}, value("token", token),
-                value("steps", static_cast<std::int32_t>(steps))};
+                value<std::int32_t>("steps", steps)};
     launch_groups(out, groups, 1);
     out.check = [=](const Buffers& buffers) {
         return first_left(buffers, "work-group ", 1, [&](std::uint32_t group) {
@@ -37,26 +30,26 @@ Setup set_up_spread(const Request& request, Params& params) {
 
 Setup setup(const Request& request, Params& params) {
     if (request.variant.name == "spread") return set_up_spread(request, params);
-    const auto launches = static_cast<std::uint32_t>(params.integer("launches"));
+    const std::uint32_t launches = params.integer("launches");
     const auto& device = request.device;
     const bool with_arguments = request.variant.name == "arguments";
     Random random(request.seed);
-    const auto token = static_cast<std::uint32_t>(random());
+    const std::uint32_t token = random();
     Setup out;
     out.args = {Output{"out", launches * sizeof(std::uint32_t)}, value("token", token)};
     std::uint32_t sum = 0;
     std::vector<std::string> extra;
     for (std::uint32_t i = 0; with_arguments && i < extra_arguments; ++i) {
-        const auto a = static_cast<std::uint32_t>(random());
+        const std::uint32_t a = random();
         sum += a;
-        extra.push_back("a" + std::to_string(i));
+        extra.push_back(concat("a", i));
         out.args.push_back(value(extra.back(), a));
     }
     out.local = Extent(
         request.variant.name == "device" ? std::min<std::size_t>(device.is_gpu() ? 256 : 1, device.max_group) : 1);
     out.global = Extent(request.variant.name == "device" ? out.local.count() * device.compute_units : 1);
     for (std::uint32_t slot = 0; slot < launches; ++slot) {
-        const auto name = "slot" + std::to_string(slot);
+        const auto name = concat("slot", slot);
         out.args.push_back(value(name, slot));
         std::vector<std::string> args{"out", name, "token"};
         args.insert(args.end(), extra.begin(), extra.end());
@@ -69,13 +62,15 @@ Setup setup(const Request& request, Params& params) {
     return out;
 }
 
+double slope_of(const Curve::Sample& a, const Curve::Sample& b) { return (b.seconds - a.seconds) / (b.x - a.x); }
+
 /// What is left of the time without work, by each two numbers of work-groups that are far apart: the time that the
 /// units lose until all of them work.
 void conclude_spread(const Curve& curve, std::vector<Finding>& out) {
     std::vector<double> lost;
     for (const auto& b : curve.samples)
         for (const auto& a : curve.samples)
-            if (b.x >= 4 * a.x) lost.push_back(a.seconds - (b.seconds - a.seconds) / (b.x - a.x) * a.x);
+            if (b.x >= 4 * a.x) lost.push_back(a.seconds - slope_of(a, b) * a.x);
     if (lost.size() < least_for_interval) return;
     const auto found = summarise(lost);
     if (found.q1 > 0)
@@ -101,7 +96,7 @@ void conclude(const Curve& curve, const Device& device, std::vector<Finding>& ou
     std::vector<double> slopes;
     for (const auto& b : curve.samples)
         for (const auto& a : curve.samples)
-            if (b.x > a.x) slopes.push_back((b.seconds - a.seconds) / (b.x - a.x));
+            if (b.x > a.x) slopes.push_back(slope_of(a, b));
     if (slopes.size() < least_for_interval) return;
     if (one && two && two->seconds > one->seconds)
         out.push_back({"second." + curve.variant, "second launch" + what, "s", two->seconds - one->seconds,
@@ -116,8 +111,6 @@ void conclude(const Curve& curve, const Device& device, std::vector<Finding>& ou
         out.push_back(
             withheld("spread", "launch to all units", "on a GPU the empty kernel with one group per unit tells it"));
 }
-
-}  // namespace
 
 Experiment describe() {
     auto out = family("launch", "What does it cost to launch a kernel that does nothing, alone and in a row?", setup);

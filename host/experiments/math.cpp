@@ -1,14 +1,8 @@
 // math: latency, throughput and error of the built-in functions, by type, flavour and class of arguments.
-#include "core/random.hpp"
-#include "experiments/lib/compare.hpp"
-#include "experiments/lib/describe.hpp"
-#include "experiments/lib/findings.hpp"
+#include "experiments/lib/family.hpp"
 #include "experiments/lib/math_functions.hpp"
-#include "experiments/lib/setups.hpp"
-#include "experiments/lib/sizes.hpp"
 
 namespace cllab::model::math_family {
-namespace {
 
 using namespace lib;
 using math::Function;
@@ -21,6 +15,10 @@ constexpr double coarse = 1.0 / 64;
 struct Kind {
     bool rate = false;
     std::string flavour;  ///< "", "native", "half", "fast" or "double"
+
+    bool is_prefixed() const { return flavour == "native" || flavour == "half"; }
+    /// Whether it promises nothing where results are not finite.
+    bool is_loose() const { return is_prefixed() || flavour == "fast"; }
 };
 
 Kind kind_of(const std::string& variant) {
@@ -29,17 +27,17 @@ Kind kind_of(const std::string& variant) {
 }
 
 std::string called_name(const Kind& kind, const Function& f) {
-    const bool prefixed = (kind.flavour == "native" || kind.flavour == "half") && std::string(f.name) != "identity";
-    return (prefixed ? kind.flavour + "_" : std::string()) + f.name;
+    return (kind.is_prefixed() && std::string(f.name) != "identity" ? kind.flavour + "_" : std::string()) + f.name;
 }
 
 const Function& function_of(Params& params, const Kind& kind) {
     const auto& name = params.text("function");
     const auto* f = math::find(name);
-    if (!f) throw Error(Blame::usage, "axis 'function' is '" + name + "', which this probe does not know");
-    const bool prefixed = kind.flavour == "native" || kind.flavour == "half";
-    if (prefixed && !f->native && name != "identity") throw Unsupported("OpenCL C has no " + kind.flavour + "_" + name);
-    if (!prefixed && name == "recip") throw Unsupported("OpenCL C has recip only as native_recip and half_recip");
+    if (!f) throw Error(Blame::usage, "axis 'function' is '", name, "', which this probe does not know");
+    if (kind.is_prefixed() && !f->native && name != "identity")
+        throw Unsupported("OpenCL C has no ", kind.flavour, "_", name);
+    if (!kind.is_prefixed() && name == "recip")
+        throw Unsupported("OpenCL C has recip only as native_recip and half_recip");
     return *f;
 }
 
@@ -74,7 +72,7 @@ Check check_of(const Kind& kind, const Function& f, std::vector<T> args, std::si
         }
         for (std::size_t i = 0; i < out.size(); ++i) {
             if (std::memcmp(&out[i], &out[i % args.size()], sizeof(T)) != 0)
-                return "out[" + std::to_string(i) + "] differs from another work-item's result for the same argument";
+                return concat("out[", i, "] differs from another work-item's result for the same argument");
         }
         for (std::size_t i = 0; i < items; ++i) {
             std::uint64_t bits = 0;
@@ -82,8 +80,8 @@ Check check_of(const Kind& kind, const Function& f, std::vector<T> args, std::si
             std::uint32_t sum = 0;
             for (std::int32_t k = 0; k < buffers.trips * rounds; ++k) sum = sum * 3 + static_cast<std::uint32_t>(bits);
             if (sums[i] != sum)
-                return "sums[" + std::to_string(i) + "] is " + std::to_string(sums[i]) + ", expected " +
-                       std::to_string(sum) + ": calls were left out or gave other results";
+                return concat("sums[", i, "] is ", sums[i], ", expected ", sum,
+                              ": calls were left out or gave other results");
             if (i >= 64 && buffers.trips > 4) i += 61;  // every work-item of the first waves, then one in 62
         }
         (*observed)["error"] = worst;
@@ -94,18 +92,16 @@ Check check_of(const Kind& kind, const Function& f, std::vector<T> args, std::si
 template <typename T>
 void fill(Setup& out, const Request& request, Params& params, const Kind& kind, const Function& f, std::size_t items,
           int rounds) {
-    const double most =
-        kind.flavour == "half" || kind.flavour == "native" ? 65536 : 1e30;  // half_sin is defined up to 2^16
+    const double most = kind.is_prefixed() ? 65536 : 1e30;  // half_sin is defined up to 2^16
     const auto range = math::arguments(f, params.text("class"), most);
     const std::size_t period = std::min(items, most_arguments / 4);
     std::vector<T> args(4 * period);
     Random random(request.seed);
     for (auto& x : args)
         x = static_cast<T>(range.low + (range.high - range.low) * static_cast<double>(random() >> 11) * 0x1p-53);
-    const bool loose = kind.flavour == "native" || kind.flavour == "half" || kind.flavour == "fast";
     for (const T x : args) {
-        if (loose && !std::isfinite(f.reference(static_cast<long double>(x))))
-            throw Unsupported(called_name(kind, f) + "(" + shown(x) +
+        if (kind.is_loose() && !std::isfinite(f.reference(static_cast<long double>(x))))
+            throw Unsupported(called_name(kind, f), "(", shown(x),
                               ") is not finite, and such functions promise nothing there");
     }
     using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
@@ -113,7 +109,7 @@ void fill(Setup& out, const Request& request, Params& params, const Kind& kind, 
                 Output{"out", 4 * items * sizeof(T)},
                 Output{"sums", items * sizeof(std::uint32_t)},
                 value("mask", Bits{0}),
-                value("period", static_cast<std::uint32_t>(period)),
+                value<std::uint32_t>("period", period),
                 trips()};
     out.observed = std::make_shared<std::map<std::string, double>>();
     out.check = check_of<T>(kind, f, std::move(args), items, rounds, out.observed);
@@ -151,7 +147,7 @@ Setup setup(const Request& request, Params& params) {
     const auto name = called_name(kind, f);
     out.defines = wide ? std::vector<std::string>{"TYPE=double", "BITS=ulong", "AS_TYPE=as_double", "AS_BITS=as_ulong"}
                        : std::vector<std::string>{"TYPE=float", "BITS=uint", "AS_TYPE=as_float", "AS_BITS=as_uint"};
-    out.defines.push_back("REPEAT=" + std::to_string(rounds));
+    out.defines.push_back(concat("REPEAT=", rounds));
     out.defines.push_back("F=" + name);
     out.defines.push_back("F_" + name);
     return out;
@@ -208,8 +204,6 @@ std::vector<std::string> function_names() {
     for (const auto& f : math::functions()) out.push_back(f.name);
     return out;
 }
-
-}  // namespace
 
 Experiment describe() {
     auto out = family("math", "What does a call of a built-in function cost, and how accurate is it?", setup);

@@ -1,15 +1,7 @@
 // muladd: the smallest kernel that computes anything, for reading its code.
-#include <bit>
-#include <cmath>
-#include <cstdint>
-#include <string>
-
-#include "core/random.hpp"
-#include "experiments/lib/describe.hpp"
-#include "experiments/lib/sizes.hpp"
+#include "experiments/lib/family.hpp"
 
 namespace cllab::model::muladd_family {
-namespace {
 
 using namespace lib;
 
@@ -61,28 +53,24 @@ Setup setup(const Request& request, const Shape& shape) {
     out.global = Extent(items);
     if (request.variant.name == "local") out.local = Extent(items);
     if (offset > 0) out.offset = Extent(offset);
-    out.work.bytes = static_cast<double>(items * sizeof(float));
-    out.work.flops = 2.0 * static_cast<double>(items);
-    out.work.steps = static_cast<double>(items);
+    out.work.bytes = items * sizeof(float);
+    out.work.flops = 2.0 * items;
+    out.work.steps = items;
     out.check = [expected, offset = offset](const Buffers& buffers) -> std::optional<std::string> {
         const auto found = buffers.as<float>("out");
         for (std::size_t byte = 0; byte < offset * sizeof(float); ++byte) {
             if (!buffers.untouched("out", byte))
-                return "out[" + std::to_string(byte / sizeof(float)) + "] was written; the first is " +
-                       std::to_string(offset);
+                return concat("out[", byte / sizeof(float), "] was written; the first is ", offset);
         }
         for (std::size_t i = offset; i < found.size(); ++i) {
             if (std::bit_cast<std::uint32_t>(found[i]) != std::bit_cast<std::uint32_t>(expected) &&
                 !buffers.near_enough(found[i], expected))
-                return "out[" + std::to_string(i) + "] is " + hexadecimal(found[i]) + ", expected " +
-                       hexadecimal(expected);
+                return concat("out[", i, "] is ", hexadecimal(found[i]), ", expected ", hexadecimal(expected));
         }
         return std::nullopt;
     };
     return out;
 }
-
-}  // namespace
 
 Experiment describe() {
     auto out = family("muladd", "What does a device make of one multiply-add and one store?", shape_of, setup);

@@ -1,10 +1,7 @@
 // nchw: index generation, after section 2.8 of the Vega64 tutorial, with a footprint that no cache holds.
-#include "experiments/lib/compare.hpp"
-#include "experiments/lib/describe.hpp"
-#include "experiments/lib/sizes.hpp"
+#include "experiments/lib/family.hpp"
 
 namespace cllab::model::nchw_family {
-namespace {
 
 using namespace lib;
 
@@ -66,8 +63,7 @@ Setup setup(const Request& request, const Sizes& z) {
     out.args = {Output{"out", z.total() * 4}};
     const auto add = [&](const char* name, std::uint32_t v) { out.args.push_back(value(name, v)); };
     const auto sizes = [&] { add("channels", z.c), add("height", z.h), add("width", z.w); };
-    out.local = Extent(local);
-    out.global = Extent(round_up(z.total(), local));
+    launch_items(out, z.total(), local);
     if (variant == "divide" || variant == "magic") {
         add("total", static_cast<std::uint32_t>(z.total()));
         sizes();
@@ -82,7 +78,7 @@ Setup setup(const Request& request, const Sizes& z) {
         sizes();
         out.local = Extent(local, 1);
         out.global = Extent(round_up(z.plane(), local), z.n);
-        const auto written = static_cast<double>(z.n * z.plane());
+        const double written = z.n * z.plane();
         out.work = {4 * written, 0, written};
         out.check = [z](const Buffers& buffers) {
             return first_difference<std::uint32_t>(buffers, "out", [&](std::size_t i) {
@@ -101,16 +97,14 @@ Setup setup(const Request& request, const Sizes& z) {
         const std::size_t most = device.is_cpu() ? 8ull * device.compute_units : rows;
         out.global = Extent(round_up(std::min(rows, most), local));
     } else {
-        out.defines = {"CHANNELS=" + std::to_string(z.c) + "u", "HEIGHT=" + std::to_string(z.h) + "u",
-                       "WIDTH=" + std::to_string(z.w) + "u", "TOTAL=" + std::to_string(z.total()) + "u"};
-        if (variant == "vector") out.global = Extent(round_up(divide_up(z.total(), 4), local));
+        out.defines = {concat("CHANNELS=", z.c, "u"), concat("HEIGHT=", z.h, "u"), concat("WIDTH=", z.w, "u"),
+                       concat("TOTAL=", z.total(), "u")};
+        if (variant == "vector") launch_items(out, divide_up(z.total(), 4), local);
     }
-    out.work = {4.0 * static_cast<double>(z.total()), 0, static_cast<double>(z.total())};
+    out.work = {4.0 * z.total(), 0, static_cast<double>(z.total())};
     out.check = [z](const Buffers& buffers) { return check(z, buffers); };
     return out;
 }
-
-}  // namespace
 
 Experiment describe() {
     auto out = family("nchw", "What does it cost to split a linear index into image, row, column and channel?",

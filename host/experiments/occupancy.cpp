@@ -1,16 +1,8 @@
 // occupancy: how many groups must be resident to fill memory or the arithmetic units, measured by taking room from
 // them.
-#include <cmath>
-
-#include "experiments/lib/compare.hpp"
-#include "experiments/lib/data.hpp"
-#include "experiments/lib/describe.hpp"
-#include "experiments/lib/findings.hpp"
-#include "experiments/lib/setups.hpp"
-#include "experiments/lib/sizes.hpp"
+#include "experiments/lib/family.hpp"
 
 namespace cllab::model::occupancy_family {
-namespace {
 
 using namespace lib;
 
@@ -32,8 +24,8 @@ Shape shape_of(const Device& device, const std::string& variant, Params& params)
     if (by_local(variant)) {
         s.ballast = params.count("ballast");
         if (s.ballast > device.local_bytes)
-            throw Unsupported("a ballast of " + format_bytes(s.ballast) +
-                              " does not fit into the device's local memory of " + format_bytes(device.local_bytes));
+            throw Unsupported("a ballast of ", format_bytes(s.ballast),
+                              " does not fit into the device's local memory of ", format_bytes(device.local_bytes));
     } else {
         s.live = params.count("live");
     }
@@ -54,13 +46,13 @@ Setup setup(const Request& request, const Shape& s) {
     if (by_local(variant)) {
         out.args.push_back(Local{"ballast", std::max<std::size_t>(s.ballast, 4 * s.local)});
     } else {
-        out.defines = {"LIVE=" + std::to_string(s.live)};
+        out.defines = {concat("LIVE=", s.live)};
     }
     out.args.push_back(value("untouched", std::int32_t{-1}));
     out.args.push_back(value("trips", s.trips));
     launch_groups(out, s.groups, s.local);
     if (of_memory(variant))
-        out.work.bytes = 4.0 * static_cast<double>(words);
+        out.work.bytes = 4.0 * words;
     else
         out.work.flops = 128.0 * s.trips * static_cast<double>(s.items());
     out.work.steps = static_cast<double>(s.items()) * s.trips;
@@ -88,8 +80,7 @@ Setup setup(const Request& request, const Shape& s) {
 /// The most of the ballast that costs less than 5 %.
 void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
     if (curve.samples.size() < 3) return;
-    double best = INFINITY;
-    for (const auto& s : curve.samples) best = std::min(best, s.seconds);
+    const double best = least_seconds(curve);
     double held = curve.samples.front().x, next = held;
     for (const auto& s : curve.samples) {
         next = s.x;
@@ -108,8 +99,6 @@ void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
         out.push_back(
             {"registers." + curve.variant, "registers held before " + of + " slows", "", held, held, next, how});
 }
-
-}  // namespace
 
 Experiment describe() {
     auto out =

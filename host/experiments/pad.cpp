@@ -1,14 +1,8 @@
 // pad: 7x7 planes into 13x13, after section 2.13 of the Vega64 tutorial, whose figures count the output twice; here the
 // bytes are the ones that move: each input word once, each output word once.
-#include <tuple>
-
-#include "experiments/lib/compare.hpp"
-#include "experiments/lib/data.hpp"
-#include "experiments/lib/describe.hpp"
-#include "experiments/lib/sizes.hpp"
+#include "experiments/lib/family.hpp"
 
 namespace cllab::model::pad_family {
-namespace {
 
 using namespace lib;
 
@@ -42,9 +36,8 @@ std::optional<std::string> check(const Shape& s, const SharedBytes& in, const Bu
                         y >= s.margin && y < s.margin + s.side && x >= s.margin && x < s.margin + s.side;
                     const std::uint32_t expected = inside ? from[next++] : 0;
                     if (found[i] != expected)
-                        return "plane " + std::to_string(plane) + ", row " + std::to_string(y) + ", column " +
-                               std::to_string(x) + " is " + std::to_string(found[i]) + ", expected " +
-                               std::to_string(expected);
+                        return concat("plane ", plane, ", row ", y, ", column ", x, " is ", found[i], ", expected ",
+                                      expected);
                 }
             }
         }
@@ -62,26 +55,23 @@ Setup setup(const Request& request, const Shape& s) {
 
     Setup out;
     out.args = {Input{"in", in}, Output{"out", words * 4}};
-    out.defines = {"SIDE=" + std::to_string(s.side), "MARGIN=" + std::to_string(s.margin)};
+    out.defines = {concat("SIDE=", s.side), concat("MARGIN=", s.margin)};
     const std::size_t local = s.local, k = s.k;
     if (variant == "runtime" || variant == "constant") {
-        out.args.push_back(value("channels", static_cast<std::int32_t>(s.channels)));
+        out.args.push_back(value<std::int32_t>("channels", s.channels));
         if (variant == "runtime")
-            out.args.push_back(value("k", static_cast<std::int32_t>(k))),
-                out.defines.push_back(k > 16 ? "MOST=64" : "MOST=16");
+            out.args.push_back(value<std::int32_t>("k", k)), out.defines.push_back(k > 16 ? "MOST=64" : "MOST=16");
         else
-            out.defines.push_back("CHANNELS_PER_ITEM=" + std::to_string(k));
+            out.defines.push_back(concat("CHANNELS_PER_ITEM=", k));
         out.local = Extent(local, 1, 1);
         out.global = Extent(local, divide_up(s.channels, k), s.images);
     } else if (variant == "flat") {
-        out.args.push_back(value("total", static_cast<std::uint64_t>(words)));
-        out.local = Extent(local);
-        out.global = Extent(round_up(words, local));
+        out.args.push_back(value<std::uint64_t>("total", words));
+        launch_items(out, words, local);
     } else {
-        out.args.push_back(value("planes", static_cast<std::uint64_t>(s.planes())));
+        out.args.push_back(value<std::uint64_t>("planes", s.planes()));
         if (device.is_cpu()) {
-            out.local = Extent(local);
-            out.global = Extent(round_up(std::min<std::size_t>(s.planes(), 8ull * device.compute_units), local));
+            launch_items(out, std::min<std::size_t>(s.planes(), 8ull * device.compute_units), local);
         } else {
             // A multiple of the words of a block, so that an item stays at its word; several times what is resident, so
             // that the last groups leave little of the device idle, and no more than there are blocks.
@@ -91,12 +81,10 @@ Setup setup(const Request& request, const Shape& s) {
             out.global = Extent(unit * std::max<std::size_t>(1, items / unit));
         }
     }
-    out.work = {4.0 * static_cast<double>(words + s.planes() * s.side * s.side), 0, 0};
+    out.work = {4.0 * (words + s.planes() * s.side * s.side), 0, 0};
     out.check = [in, s](const Buffers& buffers) { return check(s, in, buffers); };
     return out;
 }
-
-}  // namespace
 
 Experiment describe() {
     auto out = family(

@@ -1,17 +1,8 @@
 // pages: how far the translation of addresses reaches when streams go from page to page.
-#include <bit>
-#include <numeric>
-
-#include "experiments/lib/compare.hpp"
-#include "experiments/lib/data.hpp"
-#include "experiments/lib/describe.hpp"
-#include "experiments/lib/findings.hpp"
+#include "experiments/lib/family.hpp"
 #include "experiments/lib/levels.hpp"
-#include "experiments/lib/setups.hpp"
-#include "experiments/lib/sizes.hpp"
 
 namespace cllab::model::pages_family {
-namespace {
 
 using namespace lib;
 
@@ -45,12 +36,9 @@ Shape shape_of(const Device& device, const std::string& variant, Params& params)
     s.count = params.count("count");
     s.wave = s.one_by_one ? 1 : std::max(8u, wave_width(device));
     s.line = std::max<std::uint64_t>(4 * s.wave, std::max<std::size_t>(64, std::bit_ceil(device.cacheline_bytes)));
-    if (s.page < s.line)
-        throw Unsupported("axis 'page' is " + std::to_string(s.page) + " bytes; the lines of this device have " +
-                          std::to_string(s.line));
+    if (s.page < s.line) throw Unsupported("axis 'page' is ", s.page, " bytes; the lines of this device have ", s.line);
     s.local = s.one_by_one ? 1 : is_simulator(device) ? s.wave : group_of(device, 256) / s.wave * s.wave;
-    s.streams = static_cast<std::uint32_t>(
-        by_scale<std::size_t>(device, 2, device.compute_units, device.compute_units * 2ull * s.local / s.wave));
+    s.streams = by_scale<std::size_t>(device, 2, device.compute_units, device.compute_units * 2ull * s.local / s.wave);
     require_room(device, "region", s.region_bytes());
     return s;
 }
@@ -66,7 +54,7 @@ std::vector<std::uint32_t> sums_of(const Shape& s, std::span<const std::uint32_t
             // After `round` reads a stream is where it began: each of those is read so many times, and the first ones
             // once more.
             for (std::uint64_t i = 0; i < std::min(round, reads); ++i, k = (k + step) % s.count) {
-                const auto times = static_cast<std::uint32_t>(reads / round + (i < reads % round));
+                const std::uint32_t times = reads / round + (i < reads % round);
                 for (std::uint32_t lane = 0; lane < s.wave; ++lane)
                     out[stream * s.wave + lane] += times * words[k * s.wave + lane];
             }
@@ -80,12 +68,12 @@ Setup setup(const Request& request, const Shape& s) {
     const auto words = random_bytes(4 * s.count * s.wave, request.seed);
     Setup out;
     out.args = {Input{"words", words}, Scratch{"region", s.region_bytes()}, Output{"sums", 4ull * s.streams * s.wave},
-                value("mask", static_cast<std::uint32_t>(s.count - 1)), trips()};
+                value<std::uint32_t>("mask", s.count - 1), trips()};
     out.steps = {launch("fill", "pages_fill", Extent(s.count * s.wave), {}, {"words", "region", "mask"}),
                  launch("walk", "", Extent(static_cast<std::size_t>(s.streams) * s.wave), Extent(s.local),
                         {"region", "sums", "mask", "trips"})};
     // Near the golden section of their number, so that neighbors in the order are far apart; odd.
-    const auto odd = static_cast<std::uint64_t>(0.618 * static_cast<double>(s.count)) | 1;
+    const auto odd = static_cast<std::uint64_t>(0.618 * s.count) | 1;
     out.defines = defines({{"LINE_WORDS", s.line / 4},
                            {"PAGE_WORDS", s.page / 4},
                            {"LINES", s.page / s.line},
@@ -94,8 +82,7 @@ Setup setup(const Request& request, const Shape& s) {
                           "u");
     // On a CPU each launch goes through all lines at the least, or a large region would never be seen whole.
     const auto low = s.one_by_one ? std::max<std::uint64_t>(4096, divide_up(s.count, reads_per_trip)) : 64;
-    out.slope = slope(device, static_cast<std::int64_t>(low), static_cast<std::int64_t>(5 * low),
-                      static_cast<double>(reads_per_trip) * s.streams);
+    out.slope = slope(device, low, static_cast<std::int64_t>(5 * low), static_cast<double>(reads_per_trip) * s.streams);
     out.declared = {{Declared::What::load, reads_per_trip, 32}};
     out.pages = device.is_cpu() ? s.pages : Pages::any;
     out.shared = true;
@@ -113,7 +100,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
             if (together.variant != "together" || together.fixed.text("pages") != apart.fixed.text("pages") ||
                 together.fixed.text("page") != apart.fixed.text("page"))
                 continue;
-            const auto page = static_cast<double>(apart.fixed.integer("page"));
+            const double page = apart.fixed.integer("page");
             const auto in_bytes = [&](Curve curve) {
                 for (auto& s : curve.samples) s.x *= page;
                 return curve;
@@ -127,8 +114,6 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
     }
     return out;
 }
-
-}  // namespace
 
 Experiment describe() {
     auto out = family("pages", "How many pages can streams go through before the translation of addresses costs time?",

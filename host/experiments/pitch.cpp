@@ -1,26 +1,125 @@
 // pitch: one image comparison written many ways, from the code published in 2013 to packed arithmetic.
-#include <algorithm>
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <tuple>
+#include "experiments/lib/pitch.hpp"
 
-#include "experiments/lib/data.hpp"
-#include "experiments/lib/describe.hpp"
+#include "experiments/lib/family.hpp"
 #include "experiments/lib/native.hpp"
-#include "experiments/lib/one_of.hpp"
-#include "experiments/lib/pitch_choice.hpp"
-#include "experiments/lib/pitch_geometry.hpp"
-#include "experiments/lib/pitch_reference.hpp"
-#include "experiments/lib/setups.hpp"
-#include "experiments/lib/sizes.hpp"
-#include "model/params.hpp"
 
 namespace cllab::model::pitch_family {
-namespace {
 
 using namespace pitch;
 using namespace lib;
+
+// --- What the axes of a cell say.
+
+/// One cell's axes, all resolved.
+struct Choice {
+    Geometry g;
+    double pitch = 1;
+    Weights weights = Weights::linear;
+    Transfer transfer = Transfer::copied;
+    Extent local;                   ///< dims == 0: left to the driver
+    std::size_t items = 0;          ///< of the variants with a work-item per band or strip; 0: the image decides
+    std::string element = "short";  ///< what a pixel is computed in
+    bool columns = false;           ///< strips of columns, not bands of rows
+
+    bool is_float(const std::string& variant) const;
+};
+
+/// The image given by --input src=FILE, or nothing.
+const Loaded* loaded(const Request& request) {
+    const auto found = request.files.find("src");
+    return found == request.files.end() ? nullptr : &found->second;
+}
+
+/// Sixteen-byte blocks of the buffer that a row of the ROI can touch, wherever in a block it begins.
+std::size_t blocks_of(const Geometry& g) { return (g.columns() + 14) / 16 + 1; }
+
+Geometry geometry_of(const Request& request, Params& params, double pitch) {
+    const auto edge = [&](const char* axis) -> long long { return params.is_auto(axis) ? -1 : params.integer(axis); };
+    const Region region{edge("left"), edge("top"), edge("right"), edge("bottom")};
+    const auto* file = loaded(request);
+    const long long width = params.integer("width"), height = params.integer("height");
+    if (!file) return pitch::resolve(width, height, pitch, region);
+    try {
+        return pitch::resolve(static_cast<long long>(file->width), static_cast<long long>(file->height), pitch, region);
+    } catch (const Error& e) {
+        throw Error(e.blame(), file->path + ": " + e.what());
+    }
+}
+
+/// What one work-item per pixel is launched with by default: on a CPU the implementation knows best (PoCL makes one
+/// vector loop of a work-group), on a GPU it may choose badly where the size is a prime.
+Extent automatic_local(const std::string& variant, const Geometry& g, const Device& device) {
+    if (is_one_of(variant, {"swar", "wide"}))
+        return Extent(std::min<std::size_t>(device.is_cpu() || blocks_of(g) < 256 ? 64 : 256, device.max_group), 1);
+    if (device.is_cpu() && variant != "local") return {};
+    return device.max_group >= 256 ? Extent(64, 4) : Extent(device.max_group, 1);
+}
+
+Extent local_of(const Request& request, Params& params, const Geometry& g) {
+    auto local = params.shape("local", automatic_local(request.variant.name, g, request.device));
+    if (local.dims > 2) throw Error(Blame::usage, "axis 'local' is ", local.text(), "; an image has two dimensions");
+    require_group(request.device, local.count());
+    if (local.dims == 1) {
+        local = Extent(local.size[0], 1);
+        params.record("local", local.text());
+    }
+    return local;
+}
+
+bool Choice::is_float(const std::string& variant) const {
+    return element == "float" || is_one_of(variant, {"float", "roi", "struct", "struct_value", "struct_constant",
+                                                     "published", "local", "image"});
+}
+
+/// Local memory of the variant `local`: a work-group's pixels and their neighbors to both sides, in bytes.
+std::size_t tile_bytes(const Geometry& g, const Extent& local) {
+    return (local.size[0] + 2 * static_cast<std::size_t>(g.n + 1)) * local.size[1];
+}
+
+/// Reads the axes and records what is auto. Throws Unsupported where the device has no room, Error(usage) for a region
+/// that is none.
+Choice choice_of(const Request& request, Params& params) {
+    const auto& device = request.device;
+    const auto& variant = request.variant.name;
+    Choice out;
+    out.pitch = params.real("pitch");
+    out.weights = params.text("weights") == "published" ? Weights::published : Weights::linear;
+    out.transfer = params.text("transfers") == "mapped" ? Transfer::mapped : Transfer::copied;
+    if (is_one_of(variant, {"implicit", "loop"})) out.element = params.text("element");
+    if (is_one_of(variant, {"loop", "short8", "vload8"}))
+        out.columns = params.text("layout", variant == "vload8" ? "columns" : "rows") == "columns";
+    const auto& g = out.g = geometry_of(request, params, out.pitch);
+    for (const auto& [axis, value] : {std::pair{"width", g.width},
+                                      {"height", g.height},
+                                      {"left", g.left},
+                                      {"top", g.top},
+                                      {"right", g.right},
+                                      {"bottom", g.bottom}})
+        params.record(axis, static_cast<std::uint64_t>(value));
+    require_room(device, "src", g.bytes());
+    if (is_one_of(variant, {"loop", "short8", "vload8"})) {
+        out.items = params.count("items", device.compute_units);
+    } else if (variant == "wide" && device.is_cpu()) {
+        // Short bands even out cores that are not equally free.
+        out.items = params.count("items", 8ull * device.compute_units);
+        params.only("local", 1, "pitch_wide has one work-item per group on a CPU");
+    } else {
+        out.local = local_of(request, params, g);
+        if (variant == "wide")
+            params.only("items", round_up(blocks_of(g), out.local.size[0]) * round_up(g.rows(), out.local.size[1]),
+                        "outside CPUs the image decides the number of work-items of pitch_wide");
+    }
+    if (variant == "local") {
+        const std::size_t tile = tile_bytes(g, out.local);
+        if (tile > device.local_bytes)
+            throw Unsupported("a tile for local size ", out.local.text(), " and pitch ", format_exact(out.pitch),
+                              " takes ", tile, " bytes; the device has ", device.local_bytes, " bytes of local memory");
+    }
+    return out;
+}
+
+// --- What a cell is launched with.
 
 /// Image and references of a point and seed, or of a file.
 std::shared_ptr<Scene> scene_of(const Request& request, const Choice& choice) {
@@ -68,8 +167,7 @@ void add_arguments(Setup& out, const std::string& variant, const Choice& choice)
     } else if (choice.is_float(variant)) {
         add({value("n", g.n), value("f", floating.floor), value("c", floating.ceiling)});
     } else {
-        add({value("n", g.n), value("f", static_cast<std::int16_t>(fixed.floor)),
-             value("c", static_cast<std::int16_t>(fixed.ceiling))});
+        add({value("n", g.n), value<std::int16_t>("f", fixed.floor), value<std::int16_t>("c", fixed.ceiling)});
     }
 }
 
@@ -105,7 +203,7 @@ void add_margins(Setup& out, const SharedBytes& src, const Geometry& g) {
                           std::copy(src->begin(), src->end(), wide.begin() + static_cast<std::ptrdiff_t>(before));
                           return wide;
                       }}};
-    out.defines.push_back("PITCH_MARGIN=" + std::to_string(before));
+    out.defines.push_back(concat("PITCH_MARGIN=", before));
 }
 
 /// dst as a picture: zero outside the ROI, where the buffer holds poison.
@@ -131,7 +229,7 @@ Setup setup(const Request& request, const Choice& choice) {
     add_arguments(out, variant, choice);
     launch_over(out, variant, choice);
     if (variant == "published") add_margins(out, scene->src, g);
-    const auto pixels = static_cast<double>(g.pixels());
+    const double pixels = g.pixels();
     // Every pixel of the ROI and of its margins is read once, every pixel of the ROI is written once.
     out.work.bytes = pixels * 2 + static_cast<double>(g.rows()) * 2 * (g.n + 1);
     out.work.flops = is_float ? 10 * pixels : 0;  // 6 multiplications, 3 additions, 1 subtraction
@@ -197,8 +295,6 @@ std::vector<Axis> axes() {
                     {"copied", "mapped"})};
 }
 
-}  // namespace
-
 Experiment describe() {
     auto out = family<Choice>(
         "pitch", "How fast can each pixel of a periodic pattern be compared with its neighbours one pitch away?",
@@ -229,8 +325,7 @@ Experiment describe() {
          "The fastest known form: on a CPU whole rows in vectors that take even and odd pixels apart, swar "
          "elsewhere."}};
     out.native = native::loops("implicit", "The loop over rows and columns in 16-bit integers", native::pitch);
-    out.metrics = {{"pixel_rate", "pixel/s", Better::higher,
-                    [](const Setup& s, double seconds) { return s.work.steps / seconds; }}};
+    out.metrics = {rate_metric("pixel_rate", "pixel/s", &Work::steps)};
     out.file_inputs = {"src"};
     return out;
 }

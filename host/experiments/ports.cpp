@@ -1,15 +1,7 @@
 // ports: the rate of multiply-adds by the number of registers they read.
-#include <cmath>
-
-#include "core/random.hpp"
-#include "experiments/lib/compare.hpp"
-#include "experiments/lib/describe.hpp"
-#include "experiments/lib/findings.hpp"
-#include "experiments/lib/setups.hpp"
-#include "experiments/lib/sizes.hpp"
+#include "experiments/lib/family.hpp"
 
 namespace cllab::model::ports_family {
-namespace {
 
 using namespace lib;
 
@@ -47,8 +39,8 @@ Setup setup(const Request& request, const Shape& s) {
     Setup out;
     out.args = {Input{"start", share(start)}, Output{"out", 4 * s.items * s.groups}, trips()};
     launch_groups(out, s.groups, s.items);
-    out.slope = slope(request.device, 16, 3 * 16, static_cast<double>(s.unroll));
-    out.defines = {"UNROLL=" + std::to_string(s.unroll)};
+    out.slope = slope(request.device, 16, 3 * 16, s.unroll);
+    out.defines = {concat("UNROLL=", s.unroll)};
     out.work.flops = 2.0 * chains * static_cast<double>(s.items * s.groups);
     out.declared = {{Declared::What::multiply_add, static_cast<double>(chains * s.unroll), 32}};
     out.check = [=](const Buffers& buffers) {
@@ -76,8 +68,6 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
                           "multiply-adds that read three registers over those that read two")};
 }
 
-}  // namespace
-
 Experiment describe() {
     auto out = family("ports", "What does a multiply-add pay for each register it reads?", shape_of, setup);
     out.axes = {count_axis("items", "work-item", "work-items per group; auto is 256, on a CPU 1", 1, 4096),
@@ -87,8 +77,7 @@ Experiment describe() {
         {"two", "x = x x + c: two registers are read."},
         {"three", "x = x y + c: three registers are read, all of the chain's own."},
         {"shared", "x = x y + c with y and c of the work-item: two of the three are the neighbour's as well."}};
-    out.metrics = {
-        {"flops", "FLOP/s", Better::higher, [](const Setup& s, double seconds) { return s.work.flops / seconds; }}};
+    out.metrics = {rate_metric("flops", "FLOP/s", &Work::flops)};
     out.curve_over = "items";
     out.conclude = conclude;
     return out;

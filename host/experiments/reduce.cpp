@@ -1,16 +1,10 @@
 // reduce: the sum of an array, from the tutorial's tree by two to one launch over 128-bit loads.
 // After section 2.12 of the Vega64 tutorial, whose tree by four has no barriers: a race, and faster for the wrong
 // reason.
-
-#include "experiments/lib/compare.hpp"
-#include "experiments/lib/data.hpp"
-#include "experiments/lib/describe.hpp"
+#include "experiments/lib/family.hpp"
 #include "experiments/lib/native.hpp"
-#include "experiments/lib/setups.hpp"
-#include "experiments/lib/sizes.hpp"
 
 namespace cllab::model::reduce_family {
-namespace {
 
 using namespace lib;
 
@@ -31,8 +25,7 @@ Shape shape_of(const Device& device, const std::string& variant, Params& params)
         !device.has("cl_intel_subgroups"))
         throw Unsupported("the device has no sub-groups");
     // Twice the last level on a CPU, where the trees take seconds per gigabyte.
-    const auto wanted = by_scale<std::uint64_t>(
-        device, 4096, std::max<std::uint64_t>(2 * device.last_level_bytes, 16ull << 20), 4 * device.last_level_bytes);
+    const auto wanted = by_scale<std::uint64_t>(device, 4096, twice_last_level(device), 4 * device.last_level_bytes);
     Shape s;
     s.bytes = params.count("size", whole_pages(device, wanted));
     require_room(device, "src", s.bytes);
@@ -49,7 +42,7 @@ Shape shape_of(const Device& device, const std::string& variant, Params& params)
         s.groups = std::min(std::max<std::size_t>(1, divide_up(n, s.local * 4)),
                             device.compute_units * params.count("groups", device.is_cpu() ? 4 : 32));
     if (s.groups > (1u << 30))
-        throw Unsupported("the sum would take " + std::to_string(s.groups) + " work-groups; at most 2^30 are possible");
+        throw Unsupported("the sum would take ", s.groups, " work-groups; at most 2^30 are possible");
     return s;
 }
 
@@ -69,7 +62,7 @@ Setup setup(const Request& request, const Shape& shape) {
     // Sub-groups came with OpenCL C 2.0, which a 3.0 device may leave out (PoCL 5 does: 1.2 and 3.0 only).
     if (variant == "subgroup" && device.implementation != Implementation::nvidia)
         out.defines.push_back(device.device_version.starts_with("OpenCL 3") ? "-cl-std=CL3.0" : "-cl-std=CL2.0");
-    out.defines.push_back("LOADS=" + std::to_string(loads));
+    out.defines.push_back(concat("LOADS=", loads));
     out.work = {static_cast<double>(bytes), 0, 0};
 
     const Input src{"src", data->src};
@@ -80,8 +73,7 @@ Setup setup(const Request& request, const Shape& shape) {
             std::uint32_t sum = 0;
             for (const auto v : buffers.as<std::uint32_t>("sums")) sum += v;
             if (sum == data->sum) return std::nullopt;
-            return "the sums of all work-items together are " + std::to_string(sum) + ", expected " +
-                   std::to_string(data->sum);
+            return concat("the sums of all work-items together are ", sum, ", expected ", data->sum);
         };
     } else if (variant == "onepass") {
         out.args = {src, InOut{"state", share(std::vector<std::uint32_t>{0, 0, ~data->sum})}, value("n", n),
@@ -97,7 +89,7 @@ Setup setup(const Request& request, const Shape& shape) {
                     value("n", n),
                     shared,
                     Output{"dst", 4},
-                    value("count", static_cast<std::uint32_t>(groups)),
+                    value<std::uint32_t>("count", groups),
                     Local{"second_shared", second * 4}};
         out.steps = {launch("first_pass", "", out.global, out.local, {"src", "partial", "n", "shared_"}),
                      launch("second_pass", "reduce_second", Extent(second), Extent(second),
@@ -108,8 +100,6 @@ Setup setup(const Request& request, const Shape& shape) {
     }
     return out;
 }
-
-}  // namespace
 
 Experiment describe() {
     auto out =

@@ -1,15 +1,9 @@
 // registers: the register limit of a work-item and of a work-group. Naming a high register in assembly tests only the
 // encoding, so the limit is found as its users meet it: more and more live values, until they spill.
 #include "experiments/lib/chain.hpp"
-#include "experiments/lib/compare.hpp"
-#include "experiments/lib/describe.hpp"
-#include "experiments/lib/findings.hpp"
-#include "experiments/lib/fit.hpp"
-#include "experiments/lib/setups.hpp"
-#include "experiments/lib/sizes.hpp"
+#include "experiments/lib/family.hpp"
 
 namespace cllab::model::registers_family {
-namespace {
 
 using namespace lib;
 
@@ -17,7 +11,7 @@ constexpr std::size_t most_live = 512;
 
 /// One store of a known number: what a kernel of the encoding test does besides naming its register.
 Setup setup_encoding(const std::string& variant) {
-    const auto number = static_cast<std::uint32_t>(std::stoul(variant.substr(1)));
+    const std::uint32_t number = std::stoul(variant.substr(1));
     Setup out;
     out.args = {Output{"out", 4}};
     out.global = out.local = Extent(1);
@@ -43,19 +37,19 @@ Setup setup(const Request& request, Params& params) {
     while (repeat < 16 && repeat * live < 128) repeat *= 2;
 
     auto starts = chain_starts<float>(4 + live, request.seed);
-    const auto c = static_cast<float>(chain_constant);
+    const float c = chain_constant;
     Setup out;
     out.args = {Input{"start", share(starts)}, Output{"out", items * groups * 8 * sizeof(float)},
                 value("constant_c", c), trips()};
     launch_groups(out, groups, items);
     // A step is one multiply-add of every work-item, so that the curve over `live` is flat until values spill.
-    const auto trips = static_cast<std::int64_t>(std::max<std::size_t>(4, 32768 / live / repeat));
-    out.slope = slope(device, trips, 3 * trips, static_cast<double>(live * repeat));
+    const std::int64_t trips = std::max<std::size_t>(4, 32768 / live / repeat);
+    out.slope = slope(device, trips, 3 * trips, live * repeat);
     out.declared = {{Declared::What::multiply_add, static_cast<double>(live * repeat), 32}};
-    out.work.flops = 2.0 * static_cast<double>(items * groups);
-    out.defines = {"COUNT=" + std::to_string(live / 8), "REPEAT=" + std::to_string(repeat)};
+    out.work.flops = 2.0 * (items * groups);
+    out.defines = {concat("COUNT=", live / 8), concat("REPEAT=", repeat)};
     out.check = [=, starts = std::move(starts)](const Buffers& buffers) {
-        const auto steps = static_cast<std::int64_t>(static_cast<std::size_t>(buffers.trips) * repeat);
+        const std::int64_t steps = static_cast<std::size_t>(buffers.trips) * repeat;
         const auto sums = chain_sums(starts, c, steps, live / 8, 8);
         return first_difference<float>(buffers, "out", [&](std::size_t at) { return sums[at % sums.size()]; });
     };
@@ -102,8 +96,6 @@ void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
         out.push_back(figure("encoding." + curve.variant, "assembler takes " + curve.variant, "",
                              std::stod(curve.variant.substr(1)), "encoding test: it says nothing about the chip"));
 }
-
-}  // namespace
 
 Experiment describe() {
     auto out =

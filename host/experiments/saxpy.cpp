@@ -1,18 +1,10 @@
 // saxpy: the width of an access against the size of the array. After Citadel's study of Turing (2019): 32 and 64-bit
 // accesses cannot fill the memory of a part with few load/store units, 128-bit ones can, most of all between 20 KiB and
 // 2 MiB of array.
-#include <map>
-
-#include "experiments/lib/compare.hpp"
-#include "experiments/lib/data.hpp"
-#include "experiments/lib/describe.hpp"
-#include "experiments/lib/findings.hpp"
+#include "experiments/lib/family.hpp"
 #include "experiments/lib/native.hpp"
-#include "experiments/lib/setups.hpp"
-#include "experiments/lib/sizes.hpp"
 
 namespace cllab::model::saxpy_family {
-namespace {
 
 using namespace lib;
 
@@ -31,10 +23,7 @@ struct Shape {
 
 Shape shape_of(const Device& device, const std::string& variant, Params& params) {
     // The two arrays together are four times the last-level cache.
-    const auto bytes = params.count(
-        "size", is_simulator(device)
-                    ? 4096
-                    : whole_pages(device, std::max<std::uint64_t>(2 * device.last_level_bytes, 16ull << 20)));
+    const auto bytes = params.count("size", is_simulator(device) ? 4096 : twice_last_level(device));
     require_room(device, "y", bytes);
     Shape s;
     s.length = bytes / 4;
@@ -43,9 +32,7 @@ Shape shape_of(const Device& device, const std::string& variant, Params& params)
     const std::size_t lanes = lanes_of(variant);
     // Of a stride only whole accesses; without one, the rest that fills none too.
     s.n = s.stride == 1 ? s.length : (s.length / lanes + s.stride - 1) / s.stride * lanes;
-    if (s.n == 0)
-        throw Unsupported("axis 'size' is " + std::to_string(bytes) + ", in which no access of " +
-                          std::to_string(4 * lanes) + " bytes fits");
+    if (s.n == 0) throw Unsupported("axis 'size' is ", bytes, ", in which no access of ", 4 * lanes, " bytes fits");
     s.vectors = std::max<std::size_t>(1, s.n / lanes);
     if (device.is_cpu()) {
         s.local = group(params, device, 1);
@@ -73,11 +60,10 @@ Setup setup(const Request& request, const Shape& s) {
     const std::size_t items = s.groups > 0      ? s.groups * s.local
                               : device.is_cpu() ? device.compute_units * 4ull
                                                 : divide_up(s.vectors, s.per_item);
-    out.local = Extent(s.local);
-    out.global = Extent(round_up(std::max(items, lanes), s.local));
+    launch_items(out, std::max(items, lanes), s.local);
     out.defines =
         defines({{"PER_ITEM", s.per_item}, {"OFFSET", s.offset}, {"STRIDE", s.stride}, {"FEW", s.groups > 0}});
-    out.work = {12.0 * static_cast<double>(s.n), 2.0 * static_cast<double>(s.n), 0};
+    out.work = {12.0 * s.n, 2.0 * s.n, 0};
     out.accumulates = true;
     out.check = [data, a, s, lanes](const Buffers& buffers) {
         const auto x = view<float>(data->x), y = view<float>(data->y);
@@ -125,8 +111,8 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
         const double gain = n.seconds / w.seconds;
         if (gain > best.value)
             best = figure("gain_128", "gain_128", "", {gain, n.low / w.high, n.high / w.low},
-                          "largest time of 32-bit over time of 128-bit accesses, at an array of " +
-                              std::to_string(static_cast<std::uint64_t>(size)) + " byte");
+                          concat("largest time of 32-bit over time of 128-bit accesses, at an array of ",
+                                 static_cast<std::uint64_t>(size), " byte"));
         if (gain < 1.1) continue;
         if (from == 0) from = size;
         to = size;
@@ -141,8 +127,6 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
     }
     return out;
 }
-
-}  // namespace
 
 Experiment describe() {
     auto out = family("saxpy", "From which array size on does y = a x + y gain from accesses wider than 32 bits?",

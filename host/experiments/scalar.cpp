@@ -1,12 +1,7 @@
 // scalar: values that all work-items of a wave share, after the rules of an article of 2015 on AMD's compiler.
-#include "core/random.hpp"
-#include "experiments/lib/compare.hpp"
-#include "experiments/lib/data.hpp"
-#include "experiments/lib/describe.hpp"
-#include "experiments/lib/sizes.hpp"
+#include "experiments/lib/family.hpp"
 
 namespace cllab::model::scalar_family {
-namespace {
 
 using namespace lib;
 
@@ -35,16 +30,14 @@ Setup setup(const Request& request, const Shape& s) {
 
     Setup out;
     out.args = {Output{"out", 4 * s.items}, Input{"table", table}, value("a", a), value("m", m)};
-    out.defines = {"SEED=" + std::to_string(seed) + "u"};
-    out.local = Extent(s.local);
-    out.global = Extent(s.items);
-    out.work.bytes = 4.0 * static_cast<double>(s.items);
-    out.work.steps = static_cast<double>(s.items);
+    out.defines = {concat("SEED=", seed, "u")};
+    launch_items(out, s.items, s.local);
+    out.work.bytes = 4.0 * s.items;
+    out.work.steps = s.items;
     out.check = [=](const Buffers& buffers) {
         const auto words = view<std::uint32_t>(table);
         return first_difference<std::uint32_t>(buffers, "out", [&](std::size_t i) {
-            const auto in_group = static_cast<std::uint32_t>(i % s.local),
-                       group = static_cast<std::uint32_t>(i / s.local);
+            const std::uint32_t in_group = i % s.local, group = i / s.local;
             std::uint32_t x = variant == "constant" ? seed
                               : variant == "load"   ? words[group % table_words]
                               : variant == "result" ? a ^ group
@@ -57,8 +50,6 @@ Setup setup(const Request& request, const Shape& s) {
     };
     return out;
 }
-
-}  // namespace
 
 Experiment describe() {
     auto out =

@@ -1,18 +1,9 @@
 // scatter: time of a wave's load or store over the number of memory blocks its lanes touch.
 #include <atomic>
-#include <bit>
 
-#include "core/random.hpp"
-#include "experiments/lib/compare.hpp"
-#include "experiments/lib/data.hpp"
-#include "experiments/lib/describe.hpp"
-#include "experiments/lib/findings.hpp"
-#include "experiments/lib/fit.hpp"
-#include "experiments/lib/setups.hpp"
-#include "experiments/lib/sizes.hpp"
+#include "experiments/lib/family.hpp"
 
 namespace cllab::model::scatter_family {
-namespace {
 
 using namespace lib;
 
@@ -24,8 +15,7 @@ struct Layout {
 
     std::uint32_t word(std::uint32_t wave_number, std::uint32_t lane, std::uint32_t trip) const {
         const std::uint64_t first = static_cast<std::uint64_t>(trip) * waves * spread;
-        const auto block = static_cast<std::uint32_t>(
-            (first + static_cast<std::uint64_t>(wave_number) * spread + lane % spread) % blocks);
+        const std::uint32_t block = (first + static_cast<std::uint64_t>(wave_number) * spread + lane % spread) % blocks;
         return block * wave + lane / spread;
     }
     /// Waves are shared out among threads.
@@ -64,10 +54,9 @@ Setup setup(const Request& request, Params& params) {
             "cacheline measures what a scattered access moves");
     Layout layout;
     layout.wave = std::bit_floor(std::max(8u, wave_width(device)));
-    layout.spread = static_cast<std::uint32_t>(params.integer("spread"));
+    layout.spread = params.integer("spread");
     if (layout.spread > layout.wave)
-        throw Unsupported("a wave has " + std::to_string(layout.wave) + " lanes; they cannot touch " +
-                          std::to_string(layout.spread) + " blocks");
+        throw Unsupported("a wave has ", layout.wave, " lanes; they cannot touch ", layout.spread, " blocks");
     const bool simulator = is_simulator(device);
     const auto group = even_group(device);
     layout.waves = simulator ? 4 : device.compute_units * 2 * group / layout.wave;
@@ -79,7 +68,7 @@ Setup setup(const Request& request, Params& params) {
     Setup out;
     const auto mask = value("block_mask", layout.blocks - 1);
     if (request.variant.name == "store") {
-        const auto key = static_cast<std::uint32_t>(mix64(request.seed));
+        const std::uint32_t key = mix64(request.seed);
         out.args = {Output{"out", words * 4}, mask, value("key", key), trips()};
         out.check = [layout, key](const Buffers& buffers) { return check_store(layout, key, buffers); };
     } else {
@@ -93,7 +82,7 @@ Setup setup(const Request& request, Params& params) {
     out.declared = {{request.variant.name == "store" ? Declared::What::store : Declared::What::load, 1, 32}};
     out.global = Extent(static_cast<std::size_t>(layout.waves) * layout.wave);
     out.local = Extent(simulator ? layout.wave : group);
-    out.defines = {"WAVE=" + std::to_string(layout.wave) + "u", "SPREAD=" + std::to_string(layout.spread) + "u"};
+    out.defines = {concat("WAVE=", layout.wave, "u"), concat("SPREAD=", layout.spread, "u")};
     out.slope = slope(device, 64, 448, layout.waves);
     return out;
 }
@@ -129,8 +118,6 @@ void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
                                 "time of a wave's access over that of a coalesced one"));
     out.push_back(block_rate(curve));
 }
-
-}  // namespace
 
 Experiment describe() {
     auto out = family("scatter",

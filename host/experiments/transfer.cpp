@@ -1,19 +1,9 @@
 // transfer: how bytes get to the device and back, and what of that a kernel hides. After the pitch article (2013),
 // which maps its buffers on a CPU instead of copying them, and the Himeno article (2010), most of whose time goes into
 // transfers.
-#include <algorithm>
-#include <map>
-#include <string>
-
-#include "experiments/lib/compare.hpp"
-#include "experiments/lib/data.hpp"
-#include "experiments/lib/describe.hpp"
-#include "experiments/lib/findings.hpp"
-#include "experiments/lib/setups.hpp"
-#include "experiments/lib/sizes.hpp"
+#include "experiments/lib/family.hpp"
 
 namespace cllab::model::transfer_family {
-namespace {
 
 using namespace lib;
 
@@ -46,19 +36,18 @@ Shape shape_of(const Device& device, const std::string& variant, Params& params)
         "size", std::max(least, whole_pages(device, by_scale<std::uint64_t>(device, 4096, 16 << 20, 256 << 20))));
     s.words = bytes / 4;
     if (s.words < s.pieces)
-        throw Error(Blame::usage, "axis 'size' is " + std::to_string(bytes) +
-                                      " bytes, which are less than a word for each of " + std::to_string(s.pieces) +
-                                      " pieces (axis 'pieces')");
+        throw Error(Blame::usage, "axis 'size' is ", bytes, " bytes, which are less than a word for each of ", s.pieces,
+                    " pieces (axis 'pieces')");
     if (variant == "queues") s.queues = params.count("queues");
     // About as long as the transfers where the host is reached over PCI Express.
-    s.rounds = static_cast<std::int32_t>(params.count("rounds", by_scale<std::size_t>(device, 4, 16, 2048)));
+    s.rounds = params.count("rounds", by_scale<std::size_t>(device, 4, 16, 2048));
     s.local = group_of(device, 256);
     s.memory = way_of(params.text("memory"));
     require_room(device, "src0", 4 * s.count(s.pieces - 1));
     return s;
 }
 
-std::string numbered(const char* name, std::size_t n) { return name + std::to_string(n); }
+std::string numbered(const char* name, std::size_t n) { return concat(name, n); }
 
 Setup setup(const Request& request, const Shape& s) {
     const auto data = random_bytes(4 * s.words, request.seed);
@@ -87,12 +76,11 @@ Setup setup(const Request& request, const Shape& s) {
     }
     for (std::size_t n = s.pieces - std::min(s.pieces, s.queues - 1); n < s.pieces; ++n) down(n);
 
-    out.local = Extent(s.local);
-    out.global = Extent(round_up(s.count(0), s.local));
+    launch_items(out, s.count(0), s.local);
     out.transfer = s.memory;
     out.blocking = request.variant.name == "blocking";
     out.time_transfers = true;
-    out.work.bytes = 8.0 * static_cast<double>(s.words);
+    out.work.bytes = 8.0 * s.words;
     std::uint32_t factor = 1, term = 0;
     for (std::int32_t r = 0; r < s.rounds; ++r) factor *= multiplier, term = term * multiplier + increment;
     out.check = [pieces, factor, term](const Buffers& buffers) -> std::optional<std::string> {
@@ -161,8 +149,6 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
     }
     return out;
 }
-
-}  // namespace
 
 Experiment describe() {
     auto out = family("transfer",

@@ -1,15 +1,15 @@
-// What a count proves that the user can change, a sentence for each limiter.
-#include <algorithm>
+// What counts prove, in sentences: what the user can change, what a declaration contradicts, how two launches differ.
 
+#include <algorithm>
+#include <cmath>
+
+#include "core/text.hpp"
 #include "core/units.hpp"
 #include "explain/counted.hpp"
-#include "explain/place.hpp"
+#include "explain/limiter.hpp"
 
 namespace cllab::explain {
 namespace {
-
-using model::Counts;
-using model::Record;
 
 constexpr double worth_a_sentence = 1.5;  ///< times as much as there must be
 
@@ -19,14 +19,14 @@ std::string number(double x) { return format_exact(parse_real(format_significant
 std::string times(double ratio) { return number(ratio) + " times"; }
 
 /// ", most of it in line 12", of the line that costs most of what `cost` says; empty where none has half of it.
-std::string where(const Counts& counts, double model::CountedLine::*cost) {
+std::string where(const Counts& counts, double CountedLine::*cost) {
     double all = 0;
-    const model::CountedLine* most = nullptr;
+    const CountedLine* most = nullptr;
     for (const auto& line : counts.lines) {
         all += line.*cost;
         if (!most || line.*cost > most->*cost) most = &line;
     }
-    return most && most->*cost > all / 2 ? ", most of it in line " + std::to_string(most->line) : "";
+    return most && most->*cost > all / 2 ? concat(", most of it in line ", most->line) : "";
 }
 
 std::string of_sectors(const Counts& counts) {
@@ -40,7 +40,7 @@ std::string of_sectors(const Counts& counts) {
     const double used = bytes / accessed, moved = 32 * requests.sectors.mean / accessed;
     return std::string(reads ? "Loads" : "Stores") + " move " + number(moved) + " bytes for " + number(used) +
            " used: " + times(requests.sectors.mean / requests.least_sectors.mean) +
-           " the sectors of neighbours side by side" + where(counts, &model::CountedLine::sectors) + ".";
+           " the sectors of neighbours side by side" + where(counts, &CountedLine::sectors) + ".";
 }
 
 std::string of_banks(const Counts& counts) {
@@ -48,10 +48,10 @@ std::string of_banks(const Counts& counts) {
                  least = counts.local_reads.least_ways.mean + counts.local_writes.least_ways.mean;
     if (ways < worth_a_sentence * least || least <= 0) return "";
     return "Conflicts make local memory take " + times(ways / least) + " as many turns as without" +
-           where(counts, &model::CountedLine::ways) + ".";
+           where(counts, &CountedLine::ways) + ".";
 }
 
-std::string of_atomics(const model::Atomics& atomics, const Counts& counts, bool local) {
+std::string of_atomics(const Atomics& atomics, const Counts& counts, bool local) {
     const double of_group = atomics.number.mean * counts.group_items;
     if (of_group < 2 || atomics.most_in_group < of_group / 8) return "";
     return number(atomics.most_in_group) + " of a group's " + number(of_group) +
@@ -73,9 +73,45 @@ std::string of_groups(const Counts& counts) {
            times(256 / counts.group_items) + " fewer to start.";
 }
 
+/// An expression or a padded row may differ by little. Half: what is in a buffer twice, or a sum beside each product,
+/// is a matter of how one counts.
+constexpr double most_apart = 2;
+
+double most(const Counts& counts, const Amount& amount) { return counts.items * std::max(amount.high, amount.mean); }
+
+double bytes_asked(const Counts& counts) {
+    double out = 0;
+    for (const auto* space : {&counts.global, &counts.constant})
+        out += most(counts, space->load_bytes) + most(counts, space->store_bytes);
+    constexpr double read_and_written = 16;  // a word of 64 bits each
+    return out + read_and_written * most(counts, counts.global_atomics.number);
+}
+
+/// Different bytes without those of sectors that no request of a wave fills.
+double bytes_touched(const Record& record) {
+    const auto& counts = *record.counts;
+    const auto all = distinct(counts, record.work);
+    const auto used = [](const SectorRequests& r) {
+        return r.sectors.mean > 0 ? std::min(1.0, r.least_sectors.mean / r.sectors.mean) : 0;
+    };
+    return all.read * used(counts.reads) + all.written * used(counts.writes);
+}
+
+std::string both(const std::string& declared, const std::string& what, const std::string& counted,
+                 const Counts& counts) {
+    return declared + " " + what + ", and " + counted + ", " + source_of(counts);
+}
+
+struct Compared {
+    const char* name;
+    double a = 0, b = 0;  ///< in the launch
+    double ratio() const { return std::max(a, b) / std::max(1.0, std::min(a, b)); }
+    bool only_one() const { return std::min(a, b) < 1; }
+};
+
 }  // namespace
 
-std::string advice(const Record& record, const model::Explanation& explanation) {
+std::string advice(const Record& record, const Explanation& explanation) {
     const auto* limiter = explanation.limiter();
     if (!limiter || !record.counts) return "";
     const auto& counts = *record.counts;
@@ -86,6 +122,68 @@ std::string advice(const Record& record, const model::Explanation& explanation) 
     if (id == "local_atomics") return of_atomics(counts.local_atomics, counts, true);
     if (id == "groups") return of_groups(counts);
     return of_lanes(record);
+}
+
+std::vector<std::string> contradictions(const Record& record) {
+    std::vector<std::string> out;
+    if (!record.counts || record.work.launches != 1) return out;
+    const auto& counts = *record.counts;
+    const auto& work = record.work;
+    if (const double asked = bytes_asked(counts), touched = bytes_touched(record); work.bytes > 0 && !work.assumed) {
+        if (work.bytes > alike * asked && asked > 0)
+            out.push_back(both(format_rate(work.bytes, "B"), "are declared",
+                               "its work-items ask for " + format_rate(asked, "B") + " at the most", counts));
+        if (work.bytes < touched / most_apart)
+            out.push_back(both(format_rate(work.bytes, "B"), "are declared",
+                               "its work-items touch " + format_rate(touched, "B") + " of different ones", counts));
+    }
+    if (work.flops <= 0 || work.type == "uint") return out;
+    // How many operations a division or a function is, its author decides.
+    const bool calls =
+        operations(counts, Operation::float_divide) > 0 || operations(counts, Operation::float_function) > 0;
+    const double counted = counts.items * flops(counts);
+    // Many say FLOP of integers, too. Those of addresses are among the counted.
+    double integers = 0;
+    for (const auto kind : {Operation::integer_add, Operation::integer_multiply, Operation::integer_divide})
+        integers += counts.items * operations(counts, kind);
+    if (work.flops < counted / most_apart || (!calls && work.flops > most_apart * (counted + integers)))
+        out.push_back(both(format_rate(work.flops, "FLOP"), "are declared",
+                           "the text asks for " + format_rate(counted, "FLOP") +
+                               (integers > 0 ? " and " + format_rate(integers, "integer operation") + "s" : ""),
+                           counts));
+    return out;
+}
+
+std::string difference(const Counts& a, const Counts& b) {
+    std::vector<Compared> amounts;
+    const auto compare = [&](const char* name, auto of) {
+        amounts.push_back({name, of(a) * a.items, of(b) * b.items});
+    };
+    compare("sectors of global memory", [](const Counts& c) { return c.reads.sectors.mean + c.writes.sectors.mean; });
+    compare("turns of local memory",
+            [](const Counts& c) { return c.local_reads.ways.mean + c.local_writes.ways.mean; });
+    compare("floating-point operations", [](const Counts& c) { return flops(c); });
+    compare("integer divisions", [](const Counts& c) { return operations(c, Operation::integer_divide); });
+    compare("calls of functions", [](const Counts& c) { return operations(c, Operation::float_function); });
+    compare("turns of atomics",
+            [](const Counts& c) { return c.global_atomics.turns.mean + c.local_atomics.turns.mean; });
+    compare("barriers", [](const Counts& c) { return c.barriers.mean; });
+    compare("instructions of waves", [](const Counts& c) { return c.issued.mean; });
+    // What differs by less than a tenth is an edge, or another way to the same address.
+    constexpr double little = 1.1;
+    constexpr std::size_t most = 2;
+    std::erase_if(amounts, [](const Compared& x) { return std::max(x.a, x.b) <= 0 || x.ratio() < little; });
+    if (amounts.empty()) return a.id + " and " + b.id + " execute alike, within a tenth.";
+    std::ranges::stable_sort(amounts, std::greater(), &Compared::ratio);
+    if (amounts.size() > most) amounts.resize(most);
+    std::vector<std::string> parts;
+    for (const auto& x : amounts) {
+        const auto &more = x.a > x.b ? a.id : b.id, &less = x.a > x.b ? b.id : a.id;
+        parts.push_back(x.only_one() ? std::string(x.name) + " only in " + more
+                                     : times(x.ratio()) + " the " + x.name + " in " + more +
+                                           (parts.empty() && amounts.size() == 1 ? " against " + less : ""));
+    }
+    return "Counted: " + join(parts, ", and ") + ".";
 }
 
 }  // namespace cllab::explain

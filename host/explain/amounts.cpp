@@ -4,19 +4,13 @@
 #include <string_view>
 
 #include "core/units.hpp"
-#include "explain/cores.hpp"
-#include "explain/place.hpp"
+#include "explain/limiter.hpp"
 #include "inspect/cuda/ncu_counters.hpp"
 
 namespace cllab::explain {
 namespace {
 
 using inspect::counter;
-using model::Bound;
-using model::Explanation;
-using model::Figure;
-using model::Limits;
-using model::Record;
 
 constexpr const char* counted = ", counted by ncu";
 
@@ -28,10 +22,10 @@ std::pair<double, double> interval_of(const Figure& figure) {
 /// took.
 void bound_pipe(const Record& record, Explanation& out) {
     constexpr std::string_view begin = "sm__inst_executed_pipe_", end = ".avg.pct_of_peak_sustained_active";
-    const model::Counter* busiest = nullptr;
+    const Counter* busiest = nullptr;
     for (const auto& c : record.counters)
         if (c.name.starts_with(begin) && c.name.ends_with(end) && (!busiest || c.value > busiest->value)) busiest = &c;
-    if (!busiest) return out.unbounded.emplace_back("pipes of the units", "how busy they are was not counted"), void();
+    if (!busiest) return out.leave_out("pipes of the units", "how busy they are was not counted");
     const auto pipe = busiest->name.substr(begin.size(), busiest->name.size() - begin.size() - end.size());
     const auto duration = counter(record.counters, "gpu__time_duration.sum");
     const double seconds = std::clamp(busiest->value / 100, 0.0, 1.0) *
@@ -63,12 +57,10 @@ void bound_shares(const Record& record, const Limits& limits, Explanation& out) 
 void bound_issue(const Record& record, const Limits& limits, Explanation& out) {
     const auto executed = counter(record.counters, "smsp__inst_executed.sum");
     const auto *peak = limits.find("fma.peak.float"), *width = limits.find("divergence.width.full");
-    if (!executed)
-        return out.unbounded.emplace_back("instruction issue", "the executed instructions were not counted"), void();
+    if (!executed) return out.leave_out("instruction issue", "the executed instructions were not counted");
     if (!peak || !width)
-        return out.unbounded.emplace_back("instruction issue",
-                                          std::string("the profile has no ") + (peak ? "SIMT width" : "float peak")),
-               void();
+        return out.leave_out("instruction issue",
+                             std::string("the profile has no ") + (peak ? "SIMT width" : "float peak"));
     const double rate = peak->value / (2 * width->value);
     const double seconds = *executed / rate;
     // Where multiply-adds cannot use every slot, other instructions are issued up to twice as fast.
@@ -91,30 +83,20 @@ void bound_sampled_issue(const Record& record, const Limits& limits, const Figur
 
 }  // namespace
 
-Bound at_rate(std::string id, std::string name, std::string brief, double count, const std::string& unit,
-              const Figure& figure) {
+Bound at_rate(const std::string& id, const std::string& name, const std::string& brief, double count,
+              const std::string& unit, const Figure& figure) {
     const auto [low, high] = interval_of(figure);
-    return {std::move(id),
-            std::move(name),
-            std::move(brief),
-            count / figure.value,
-            count / high,
-            count / low,
-            format_rate(count, unit) + " at " + format_rate(figure.value, figure.unit) + " (" + figure.title() + ")",
-            figure.id};
+    const auto how =
+        format_rate(count, unit) + " at " + format_rate(figure.value, figure.unit) + " (" + figure.title() + ")";
+    return {id, name, brief, count / figure.value, count / high, count / low, how, figure.id};
 }
 
-Bound at_time(std::string id, std::string name, std::string brief, double count, const Figure& figure) {
+Bound at_time(const std::string& id, const std::string& name, const std::string& brief, double count,
+              const Figure& figure) {
     const auto [low, high] = interval_of(figure);
-    return {std::move(id),
-            std::move(name),
-            std::move(brief),
-            count * figure.value,
-            count * low,
-            count * high,
-            (count == 1 ? "" : format_significant(count, 3) + " times ") + format_seconds(figure.value) + " (" +
-                figure.title() + ")",
-            figure.id};
+    const auto times = count == 1 ? "" : format_significant(count, 3) + " times ";
+    const auto how = times + format_seconds(figure.value) + " (" + figure.title() + ")";
+    return {id, name, brief, count * figure.value, count * low, count * high, how, figure.id};
 }
 
 void add(Bound& bound, const Bound& more) {
@@ -122,6 +104,10 @@ void add(Bound& bound, const Bound& more) {
     bound.low += more.low;
     bound.high += more.high;
     bound.how += " and " + more.how;
+}
+
+void scale(Bound& bound, double times) {
+    for (double* seconds : {&bound.seconds, &bound.low, &bound.high}) *seconds *= times;
 }
 
 bool nobody_declared(const Record& record) { return record.counts || record.work.assumed; }
@@ -133,7 +119,7 @@ bool bound_counted_memory(const Record& record, const Figure* stream, Explanatio
     const auto read = counter(record.counters, "dram__bytes_read.sum"),
                written = counter(record.counters, "dram__bytes_write.sum");
     if (!read || !written) return false;
-    if (!stream) return out.unbounded.emplace_back("memory traffic", "the profile has no memory bandwidth"), true;
+    if (!stream) return out.leave_out("memory traffic", "the profile has no memory bandwidth"), true;
     auto bound = at_rate("memory", "memory bandwidth", "memory", *read + *written, "B", *stream);
     bound.how += counted;
     out.bounds.push_back(std::move(bound));
@@ -150,7 +136,7 @@ void bound_counted(const Record& record, const Limits& limits, Explanation& out)
         }
         if (!record.counters.empty())
             why = "the counters cover one launch, and the time covers one step or several launches";
-        out.unbounded.emplace_back("instruction issue", why);
+        out.leave_out("instruction issue", why);
         return;
     }
     // The amount that was counted at the rate of a figure, where the profile has that.
@@ -164,7 +150,7 @@ void bound_counted(const Record& record, const Limits& limits, Explanation& out)
         if (const auto* rate = limits.find("bandwidth.l2.rate"))
             add_rate("l2", "L2 bandwidth", "L2", sector_bytes * *sectors, *rate, "");
         else
-            out.unbounded.emplace_back("L2 traffic", "the profile has no bandwidth of L2");
+            out.leave_out("L2 traffic", "the profile has no bandwidth of L2");
     }
     // A wavefront is a pass through the banks: lanes that meet in one take more of them.
     if (const auto passes = counter(record.counters, "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum");
@@ -175,11 +161,25 @@ void bound_counted(const Record& record, const Limits& limits, Explanation& out)
             add_rate("local", "local memory bandwidth", "local", banks->value * width->value * *passes, *rate,
                      format_significant(*passes, 4) + " passes through the banks");
         else
-            out.unbounded.emplace_back("local memory", "the profile lacks its bandwidth or its banks");
+            out.leave_out("local memory", "the profile lacks its bandwidth or its banks");
     }
     if (nobody_declared(record)) bound_shares(record, limits, out);
     bound_pipe(record, out);
     bound_issue(record, limits, out);
+}
+
+double available_share(const Record& record, double parallel) {
+    const double share = is_gpu(record) ? 1 : record.time->share_of(parallel);
+    return share < 1 / alike ? share : 1;
+}
+
+Bound on_available_cores(Bound bound, const Record& record, double parallel, double already) {
+    const double share = available_share(record, parallel);
+    if (already * share >= 1) return bound;
+    scale(bound, 1 / (already * share));
+    bound.how += ", on " + format_significant(share * parallel, 3) + " of " + format_exact(parallel) +
+                 (parallel > 1 ? " cores" : " core") + ": others had the rest";
+    return bound;
 }
 
 }  // namespace cllab::explain

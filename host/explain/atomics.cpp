@@ -1,4 +1,3 @@
-#include "explain/atomics.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,17 +6,9 @@
 
 #include "core/text.hpp"
 #include "core/units.hpp"
-#include "explain/amounts.hpp"
-#include "explain/cores.hpp"
 #include "explain/counted.hpp"
-#include "explain/place.hpp"
 
 namespace cllab::explain {
-
-using model::Explanation;
-using model::Figure;
-using model::Limits;
-using model::Record;
 
 namespace {
 
@@ -75,7 +66,7 @@ void bound_barriers(const Record& record, const Limits& limits, Explanation& out
                 at_time("barriers", "barriers", "barriers", work.barriers * work.group * rounds, *item), record,
                 parallel_of(record, limits), rounds * limits.units / std::max<double>(work.groups, limits.units)));
         else
-            out.unbounded.emplace_back("barriers", "the size of its groups is the driver's choice");
+            out.leave_out("barriers", "the size of its groups is the driver's choice");
         return;
     }
     const Figure* found = nullptr;
@@ -89,7 +80,7 @@ void bound_barriers(const Record& record, const Limits& limits, Explanation& out
         largest = *size;
     }
     if (!found)
-        out.unbounded.emplace_back("barriers", "the profile has no barrier time for so few work-items");
+        out.leave_out("barriers", "the profile has no barrier time for so few work-items");
     else
         out.bounds.push_back(at_time("barriers", "barriers", "barriers", work.barriers, *found));
 }
@@ -106,7 +97,7 @@ void bound_atomics(const Record& record, const Limits& limits, Explanation& out)
         record.work.atomic_addresses > 0 ? record.work.atomic_addresses : std::max(1.0, record.work.footprint / 4);
     const auto rate = rate_of_atomics(limits, "global", addresses, 4, is_gpu(record));
     if (!rate) {
-        out.unbounded.emplace_back("atomics", "the profile has no rate of them");
+        out.leave_out("atomics", "the profile has no rate of them");
         return;
     }
     auto bound = at_rate("atomics", "atomics", "atomics", record.work.atomics, "op", *rate);
@@ -134,18 +125,18 @@ void bound_local(const Record& record, const Limits& limits, Explanation& out) {
             if (record.counts) lower_to_joined(bound, record.counts->local_atomics, record);
             out.bounds.push_back(std::move(bound));
         } else
-            out.unbounded.emplace_back("atomics on local memory", "the profile has no rate of them");
+            out.leave_out("atomics on local memory", "the profile has no rate of them");
     }
     if (work.local_bytes > 0 && work.chain != "local_load") {
         if (const auto* rate = limits.find("banks.rate"))
             out.bounds.push_back(at_rate("local", "local memory bandwidth", "local", work.local_bytes, "B", *rate));
         else
-            out.unbounded.emplace_back("local memory", "the profile has no bandwidth of it");
+            out.leave_out("local memory", "the profile has no bandwidth of it");
     }
     if (work.barriers > 0) bound_barriers(record, limits, out);
     const bool known = work.local_bytes > 0 || work.local_atomics > 0 || work.barriers > 0;
     if (!known && record.code.local_bytes.value_or(0) > 0)
-        out.unbounded.emplace_back("local memory and barriers", "how often they are used is not counted");
+        out.leave_out("local memory and barriers", "how often they are used is not counted");
 }
 
 }  // namespace cllab::explain

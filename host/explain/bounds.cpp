@@ -1,28 +1,15 @@
 // The bounds that explain/limiter.hpp is about, one function a resource.
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <set>
-#include <vector>
 
 #include "core/text.hpp"
 #include "core/units.hpp"
-#include "explain/amounts.hpp"
-#include "explain/atomics.hpp"
-#include "explain/cores.hpp"
 #include "explain/counted.hpp"
 #include "explain/limiter.hpp"
-#include "explain/place.hpp"
-#include "explain/waits.hpp"
 
 namespace cllab::explain {
 namespace {
-
-using model::Bound;
-using model::Explanation;
-using model::Figure;
-using model::Limits;
-using model::Record;
 
 /// Parts of the bytes that differ by less are the same: an edge, or a table beside the arrays, makes the difference.
 /// Those of the streams, 1/2 and 2/3, are five times as far apart.
@@ -49,7 +36,7 @@ const Figure* stream_like(const Record& record, const Limits& limits) {
 
 void bound_memory(const Record& record, const Limits& limits, Capacity capacity, Explanation& out) {
     const auto& work = record.work;
-    const auto leave_out = [&](const std::string& why) { out.unbounded.emplace_back("memory traffic", why); };
+    const auto leave_out = [&](const std::string& why) { out.leave_out("memory traffic", why); };
     if (bound_counted_memory(record, stream_like(record, limits), out)) return;
     if (work.bytes <= 0) return leave_out("no bytes are declared");
     const auto take = [&](Bound bound) {
@@ -105,7 +92,7 @@ void bound_memory(const Record& record, const Limits& limits, Capacity capacity,
 /// `scalar_bits` where it has none, and scalar floating-point instructions.
 unsigned widest_vector(const Record& record, unsigned scalar_bits) {
     constexpr double nearly_all = 0.98;  // blocks of less than half a per cent have no name, and there may be four
-    if (!record.hot || record.hot->evidence != model::Hot::sampled) return 0;
+    if (!record.hot || record.hot->evidence != Hot::sampled) return 0;
     double share = 0;
     unsigned out = 0;
     for (const auto& block : record.hot->blocks) {
@@ -125,7 +112,7 @@ unsigned widest_vector(const Record& record, unsigned scalar_bits) {
 
 void bound_arithmetic(const Record& record, const Limits& limits, Explanation& out) {
     const auto& work = record.work;
-    const auto leave_out = [&](const std::string& why) { out.unbounded.emplace_back("arithmetic", why); };
+    const auto leave_out = [&](const std::string& why) { out.leave_out("arithmetic", why); };
     if (work.flops <= 0) return leave_out("no operations are declared");
     const auto* peak = limits.find("fma.peak." + work.type);
     if (!peak) return leave_out("the profile has no " + work.type + " peak");
@@ -137,7 +124,7 @@ void bound_arithmetic(const Record& record, const Limits& limits, Explanation& o
     const auto bits = widest_vector(record, scalar_bits);
     const bool scalar = bits > 0 && bits == scalar_bits;
     Figure narrowed;
-    const auto* narrow = limits.find("fma.peak." + work.type + "." + std::to_string(scalar ? 128 : bits));
+    const auto* narrow = limits.find(concat("fma.peak.", work.type, ".", scalar ? 128 : bits));
     if (narrow && scalar) {
         narrowed = *narrow;
         for (double* rate : {&narrowed.value, &narrowed.low, &narrowed.high}) *rate *= bits / 128.0;
@@ -146,7 +133,7 @@ void bound_arithmetic(const Record& record, const Limits& limits, Explanation& o
     }
     if (narrow && narrow->value < peak->value) {
         peak = narrow;
-        name = scalar ? "scalar " + name : name + " in vectors of " + std::to_string(bits) + " bits";
+        name = scalar ? "scalar " + name : concat(name, " in vectors of ", bits, " bits");
     }
     auto bound = at_rate("arithmetic", name, work.type, work.flops, work.type == "uint" ? "op" : "FLOP", *peak);
     // The staircase of the time over the number of groups showed that a unit does whole groups.
@@ -157,14 +144,11 @@ void bound_arithmetic(const Record& record, const Limits& limits, Explanation& o
     if (rounds > alike) {
         const auto busy =
             format_significant(work.groups, 3) + " groups on " + format_significant(units->value, 3) + " units";
-        bound = {"units",
-                 name + " of " + busy,
-                 work.type + "/units",
-                 bound.seconds * rounds,
-                 bound.low * rounds,
-                 bound.high * rounds,
-                 bound.how + ", " + format_significant(rounds, 3) + " times as long by " + busy,
-                 peak->id};
+        bound.id = "units";
+        bound.name += " of " + busy;
+        bound.brief += "/units";
+        scale(bound, rounds);
+        bound.how += ", " + format_significant(rounds, 3) + " times as long by " + busy;
     }
     const double parallel = parallel_of(record, limits);
     out.bounds.push_back(
@@ -193,7 +177,7 @@ void bound_launch(const Record& record, const Limits& limits, Explanation& out) 
     if (empty && on_all && on_all->value > empty->value) empty = on_all;
     if (!empty) {
         out.missing.push_back("launch.empty.item");
-        out.unbounded.emplace_back("launch", "the profile has no empty kernel");
+        out.leave_out("launch", "the profile has no empty kernel");
         return;
     }
     auto bound = at_time("launch", "launch", "launch", 1, *empty);
@@ -221,7 +205,7 @@ void bound_counted_arithmetic(const Record& record, const Limits& limits, Explan
     for (const auto& [type, bits] : {std::pair{"float", 32u}, {"double", 64u}, {"half", 16u}, {"uint", 0u}}) {
         auto typed = record;
         const double products =
-            per_launch(*record.counts, {operations(*record.counts, model::Operation::integer_multiply, 32)});
+            per_launch(*record.counts, {operations(*record.counts, Operation::integer_multiply, 32)});
         const auto counted = bits > 0 ? multiply_adds(record, bits) : MultiplyAdds{products, products / 2};
         typed.work.type = type;
         typed.work.flops = 2 * counted.number;
@@ -234,7 +218,7 @@ void bound_counted_arithmetic(const Record& record, const Limits& limits, Explan
             lower_to_time(out.bounds[i], record);
         }
     }
-    if (out.bounds.size() == before) out.unbounded.emplace_back("arithmetic", "none is counted that has a peak");
+    if (out.bounds.size() == before) out.leave_out("arithmetic", "none is counted that has a peak");
 }
 
 /// Of one resource that several rules bound the largest bound stays: of what was counted as it ran, where that was, and

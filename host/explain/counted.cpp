@@ -5,21 +5,10 @@
 #include <map>
 
 #include "core/units.hpp"
-#include "explain/amounts.hpp"
-#include "explain/cores.hpp"
 #include "explain/limiter.hpp"
-#include "explain/place.hpp"
 
 namespace cllab::explain {
 namespace {
-
-using model::Counts;
-using model::Explanation;
-using model::Footprint;
-using model::Limits;
-using model::Operation;
-using model::Record;
-using model::WorkInfo;
 
 /// Sectors of one kind that one group touches alone, and how many more each further one does.
 struct Growth {
@@ -51,13 +40,13 @@ bool divides_integers(const Record& record) {
 
 }  // namespace
 
-void lower_to_joined(model::Bound& bound, const model::Atomics& atomics, const Record& record) {
+void lower_to_joined(Bound& bound, const Atomics& atomics, const Record& record) {
     if (!is_gpu(record) || atomics.turns.mean <= 0) return;
     bound.low *= std::min(1.0, atomics.requests.mean / atomics.turns.mean);
     lower_to_time(bound, record);
 }
 
-void lower_to_time(model::Bound& bound, const Record& record) {
+void lower_to_time(Bound& bound, const Record& record) {
     if (bound.seconds <= alike * record.time->high || bound.low > alike * record.time->high) return;
     bound.seconds = bound.low;
     bound.how += ", lowered to what the compiler cannot join";
@@ -82,10 +71,7 @@ Traffic distinct(const Counts& counts, const WorkInfo& work) {
     const auto [read, all_read] = of(&Footprint::read_sectors, by_use ? *work.read : work.footprint);
     const auto [written, all_written] =
         of(&Footprint::written_sectors, by_use ? work.bytes - *work.read : work.footprint);
-    // Where the groups have nothing in common, or come to all of the buffers, there is nothing left to share.
-    constexpr double nearly_all = 0.9;
-    const bool all = counts.counted_groups >= counts.groups;
-    return {read, written, all || (by_use && read + written >= nearly_all * work.bytes)};
+    return {read, written};
 }
 
 Traffic beyond(const Counts& counts, double holds, double instances) {
@@ -95,7 +81,7 @@ Traffic beyond(const Counts& counts, double holds, double instances) {
         const double times = shared <= holds ? std::min(instances, counts.groups) : counts.groups;
         return times * shared + counts.groups * own;
     };
-    return {of(&Footprint::read_sectors), of(&Footprint::written_sectors), counts.counted_groups >= counts.groups};
+    return {of(&Footprint::read_sectors), of(&Footprint::written_sectors)};
 }
 
 MultiplyAdds multiply_adds(const Record& record, unsigned bits) {
@@ -166,12 +152,12 @@ void bound_levels(const Record& record, const Limits& limits, Explanation& out) 
         return;
     }
     // A wave that touches more sectors than its bytes fill asks for one in each line.
-    const auto is_scattered = [](const model::SectorRequests& r) {
+    const auto is_scattered = [](const SectorRequests& r) {
         return r.sectors.mean > 1.5 * r.least_sectors.mean && r.requests.mean > 0;
     };
     add_bound("l2", "L2", passing.read, "bandwidth.l2.rate", "");
     const double written = counts.items * counts.writes.sectors.mean;  // the first level joins no stores of two waves
-    const auto scattered = [&](const char* what, double sectors, const model::SectorRequests& requests) {
+    const auto scattered = [&](const char* what, double sectors, const SectorRequests& requests) {
         const auto* rate = limits.find(std::string("scatter.") + what + ".rate");
         if (!rate || !is_scattered(requests) || sectors <= 0) return;
         auto bound = at_rate("l2", "L2, partial sectors", "L2 sectors", sectors, "sector", *rate);
@@ -187,8 +173,8 @@ void bound_operations(const Record& record, const Limits& limits, Explanation& o
     const auto& counts = *record.counts;
     const double items = counts.items / lanes_active(record) * uneven_share(record, limits);
     struct Sum {
-        double seconds = 0, low = 0, high = 0, most = 0;
-        std::string name, how, figure;
+        Bound all;
+        double most = 0;  ///< seconds of one of them
     };
     std::map<std::string, Sum> sums;  // of operations that take turns on the same units
     const auto take = [&](const std::string& id, const std::string& name, double number, const std::string& figure) {
@@ -196,22 +182,22 @@ void bound_operations(const Record& record, const Limits& limits, Explanation& o
         const auto* rate = limits.find(figure);
         if (!rate) {
             out.missing.push_back(figure);
-            out.unbounded.emplace_back(name, "the profile has no rate of it");
+            out.leave_out(name, "the profile has no rate of it");
             return;
         }
         auto bound = at_rate("", name, "", number, "op", *rate);
         // A CPU's code that does several in a vector is faster than the probe's. No vector holds more than 16 floats,
         // and none divides integers.
         if (!is_gpu(record) && !figure.starts_with("integer.rate.divide")) bound.low /= 16;
-        auto& sum = sums[id];
-        sum.seconds += bound.seconds;
-        sum.low += bound.low;
-        sum.high += bound.high;
-        if (bound.seconds <= sum.most) return;
-        sum.most = bound.seconds;
-        sum.name = name;
-        sum.figure = rate->id;
-        sum.how = bound.how;
+        auto& [all, most] = sums[id];
+        all.seconds += bound.seconds;
+        all.low += bound.low;
+        all.high += bound.high;
+        if (bound.seconds <= most) return;
+        most = bound.seconds;
+        all.name = all.brief = name;
+        all.figure = rate->id;
+        all.how = bound.how + ", " + source_of(counts);
     };
     for (const auto& o : counts.operations) {
         const double number = items * o.per_item.mean;
@@ -228,10 +214,9 @@ void bound_operations(const Record& record, const Limits& limits, Explanation& o
             take("products", "64-bit multiplication", number, "integer.rate.multiply.64");
     }
     for (auto& [id, sum] : sums) {
-        model::Bound bound{id == "products" ? "integer" : id,  sum.name,  sum.name, sum.seconds, sum.low, sum.high,
-                           sum.how + ", " + source_of(counts), sum.figure};
-        lower_to_time(bound, record);
-        out.bounds.push_back(on_available_cores(std::move(bound), record, parallel_of(record, limits)));
+        sum.all.id = id == "products" ? "integer" : id;
+        lower_to_time(sum.all, record);
+        out.bounds.push_back(on_available_cores(std::move(sum.all), record, parallel_of(record, limits)));
     }
 }
 

@@ -1,72 +1,70 @@
-// Bounds from what was counted of a launch (model::Counts), where nobody declared it.
+// Bounds from what was counted of a launch (Counts), where nobody declared it.
 //
 // A count per work-item, over the groups that were counted, times the work-items of the launch is what the text asks
 // for. The compiler may have joined, hoisted or removed some of it, so each bound says what it takes at the least too:
 // what cannot be joined. A count whose bound is above the time was not executed so often, and is lowered to that.
 #pragma once
 
-#include <string>
-
-#include "model/counts.hpp"
-#include "model/explanation.hpp"
-#include "model/limits.hpp"
-#include "model/result.hpp"
+#include "explain/amounts.hpp"
 
 namespace cllab::explain {
 
 /// "counted by simulation of 2 of 4096 groups".
-std::string source_of(const model::Counts& counts);
+std::string source_of(const Counts& counts);
 
 /// A bound whose count is above what the time allows, while what the compiler cannot join is not, is of the latter.
-void lower_to_time(model::Bound& bound, const model::Record& record);
+void lower_to_time(Bound& bound, const Record& record);
 
 /// Of atomics of which a GPU's compiler may join those of a wave on one address: the wave adds up its lanes and needs
 /// one.
-void lower_to_joined(model::Bound& bound, const model::Atomics& atomics, const model::Record& record);
+void lower_to_joined(Bound& bound, const Atomics& atomics, const Record& record);
 
 /// The bytes that one level of the caches, or the memory, has to give and take.
 struct Traffic {
     double read = 0, written = 0;
-    /// False: how much of it the groups that were not counted share is not known.
-    bool exact = true;
 
     double bytes() const { return read + written; }
 };
 /// Different bytes that the launch touches: those of the counted groups and, for each further one, as many as another
 /// counted group added; no more than its buffers have.
-Traffic distinct(const model::Counts& counts, const model::WorkInfo& work);
+Traffic distinct(const Counts& counts, const WorkInfo& work);
 /// What passes a level that holds `holds` bytes in each of `instances`: of each group what it reads for itself, and
 /// what all groups read once for each instance that holds it.
-Traffic beyond(const model::Counts& counts, double holds, double instances);
+Traffic beyond(const Counts& counts, double holds, double instances);
 
 /// The record's work with what its counts say and nobody declared.
-model::WorkInfo work_of_counts(const model::Record& record, const model::Counts& counts);
+WorkInfo work_of_counts(const Record& record, const Counts& counts);
 
 /// Floating-point operations of so many bits as multiply-adds, of all lanes that wait for them. `least`: where the
 /// compiler joins each product with a sum.
 struct MultiplyAdds {
     double number = 0, least = 0;
 };
-MultiplyAdds multiply_adds(const model::Record& record, unsigned bits);
+MultiplyAdds multiply_adds(const Record& record, unsigned bits);
 
 /// Each level of the caches, by what passes it.
-void bound_levels(const model::Record& record, const model::Limits& limits, model::Explanation& out);
+void bound_levels(const Record& record, const Limits& limits, Explanation& out);
 /// Functions, divisions and integer operations by rates of their own.
-void bound_operations(const model::Record& record, const model::Limits& limits, model::Explanation& out);
+void bound_operations(const Record& record, const Limits& limits, Explanation& out);
 /// How often the block that a CPU spends nearly all of its time in runs, as its operations add up to the counted ones;
 /// 0: not known.
-double passes_of_hot_block(const model::Record& record);
+double passes_of_hot_block(const Record& record);
 /// Passes through the banks of a GPU's local memory.
-void bound_banks(const model::Record& record, const model::Limits& limits, model::Explanation& out);
+void bound_banks(const Record& record, const Limits& limits, Explanation& out);
 /// The longest chain of a work-item, as often as one group waits for the end of another.
-void bound_chain(const model::Record& record, const model::Limits& limits, model::Explanation& out);
+void bound_chain(const Record& record, const Limits& limits, Explanation& out);
 /// Instructions of a CPU's hot block, which runs as often as its operations add up to the counted ones.
-void bound_hot_block(const model::Record& record, const model::Limits& limits, model::Explanation& out);
+void bound_hot_block(const Record& record, const Limits& limits, Explanation& out);
 
 /// What a count says that the user can change about the limiter that is named; empty where no count proves it.
-std::string advice(const model::Record& record, const model::Explanation& explanation);
+std::string advice(const Record& record, const Explanation& explanation);
 
 /// The two largest differences of what two launches execute, in a sentence.
-std::string difference(const model::Counts& a, const model::Counts& b);
+std::string difference(const Counts& a, const Counts& b);
+
+/// A sentence with both figures for each amount of the record's work that its counts contradict: more bytes declared
+/// than its work-items ask for, or less than half of the different ones that they touch; floating-point operations
+/// more or less by a factor above two. Nothing is averaged, and the bounds stay those of the declaration.
+std::vector<std::string> contradictions(const Record& record);
 
 }  // namespace cllab::explain

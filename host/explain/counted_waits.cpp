@@ -5,20 +5,11 @@
 
 #include "core/text.hpp"
 #include "core/units.hpp"
-#include "explain/amounts.hpp"
-#include "explain/cores.hpp"
 #include "explain/counted.hpp"
-#include "explain/place.hpp"
 #include "inspect/isa/nvidia.hpp"
 
 namespace cllab::explain {
 namespace {
-
-using model::Counts;
-using model::Explanation;
-using model::Limits;
-using model::Operation;
-using model::Record;
 
 /// Bytes of the widest vector that the hot block computes in, over those of an element; 1 of a scalar one.
 double items_at_a_time(const Record& record) {
@@ -42,7 +33,7 @@ double rounds_of(const Record& record, const Limits& limits) {
     double items = seen ? seen->value : 2560;
     if (limits.compute_capability > 0 && record.code.registers)
         if (const auto found = inspect::nvidia_occupancy(
-                "sm_" + std::to_string(limits.compute_capability),
+                concat("sm_", limits.compute_capability),
                 {*record.code.registers, 0, record.code.local_bytes.value_or(0), 32, static_cast<std::size_t>(group)}))
             items = 32.0 * found->waves;
     return std::max(1.0, groups / (limits.units * std::max(1.0, std::floor(items / group))));
@@ -106,7 +97,7 @@ std::optional<ChainTime> time_of_chain(const Record& record, const Limits& limit
         const auto* latency = limits.find(id);
         if (!latency) {
             out.missing.push_back(id);
-            out.unbounded.emplace_back("latency", "the profile has no " + id);
+            out.leave_out("latency", "the profile has no " + id);
             return std::nullopt;
         }
         double each = latency->value;
@@ -137,7 +128,7 @@ std::optional<ChainTime> time_of_chain(const Record& record, const Limits& limit
 // A compiler that goes through the work-items of a group peels off some of them: copies of the block are the block.
 double passes_of_hot_block(const Record& record) {
     constexpr double alone = 0.8;  // of the samples; what else runs takes its time too
-    const auto* block = record.hot && record.hot->evidence == model::Hot::sampled ? record.hot->hottest() : nullptr;
+    const auto* block = record.hot && record.hot->evidence == Hot::sampled ? record.hot->hottest() : nullptr;
     if (!block) return 0;
     double share = 0;
     for (const auto& other : record.hot->blocks)
@@ -167,31 +158,27 @@ void bound_chain(const Record& record, const Limits& limits, Explanation& out) {
         // any processor, and half of that in most. At barriers it goes round among all of them.
         constexpr double looks_ahead = 1000;
         if (counts.barriers.mean > 0)
-            return out.unbounded.emplace_back("latency", "between barriers a core takes turns among work-items"),
-                   void();
+            return out.leave_out("latency", "between barriers a core takes turns among work-items");
         const double turns = counts.group_items * rounds / items_at_a_time(record);
         const double passes = passes_of_hot_block(record);
         if (turns > 1 && passes <= 0)
-            return out.unbounded.emplace_back("latency", "how many work-items a core works on at once is not known"),
-                   void();
+            return out.leave_out("latency", "how many work-items a core works on at once is not known");
         const double instructions =
             passes > 0 ? passes * record.hot->hottest()->instructions / counts.items * items_at_a_time(record) : 0;
         overlap = turns > 1 ? std::min(1.0, looks_ahead / std::max(1.0, instructions)) : 0;
-        if (overlap > 0.5)
-            return out.unbounded.emplace_back("latency", "a core works on several work-items at once"), void();
+        if (overlap > 0.5) return out.leave_out("latency", "a core works on several work-items at once");
         rounds = std::max(1.0, turns);
     }
     const auto name = chain->name + " latency";
-    model::Bound bound{"latency",
-                       name,
-                       name,
-                       rounds * chain->seconds * (1 - overlap / 2),
-                       rounds * chain->least * (1 - overlap),
-                       rounds * chain->seconds,
-                       "a chain of " + chain->how +
-                           (rounds > 1 ? ", " + format_significant(rounds, 3) + " times" : "") + ", " +
-                           source_of(counts),
-                       chain->figure};
+    Bound bound{"latency",
+                name,
+                name,
+                rounds * chain->seconds * (1 - overlap / 2),
+                rounds * chain->least * (1 - overlap),
+                rounds * chain->seconds,
+                "a chain of " + chain->how + (rounds > 1 ? ", " + format_significant(rounds, 3) + " times" : "") +
+                    ", " + source_of(counts),
+                chain->figure};
     out.bounds.push_back(on_available_cores(std::move(bound), record, 1));
 }
 
@@ -201,7 +188,7 @@ void bound_banks(const Record& record, const Limits& limits, Explanation& out) {
     if (!is_gpu(record) || passes <= 0) return;
     const auto *rate = limits.find("banks.rate"), *banks = limits.find("banks.banks.4"),
                *width = limits.find("banks.width.4");
-    if (!rate) return out.unbounded.emplace_back("local memory", "the profile has no bandwidth of it"), void();
+    if (!rate) return out.leave_out("local memory", "the profile has no bandwidth of it");
     const double bytes = banks && width ? banks->value * width->value : 128;
     const double least = counts.items * (counts.local_reads.least_ways.mean + counts.local_writes.least_ways.mean);
     auto bound = at_rate("local", passes > 1.5 * least ? "local memory, bank conflicts" : "local memory bandwidth",
@@ -217,8 +204,7 @@ void bound_hot_block(const Record& record, const Limits& limits, Explanation& ou
     const auto* block = record.hot ? record.hot->hottest() : nullptr;
     if (is_gpu(record) || !rate || !block) return;
     const double times = passes_of_hot_block(record);
-    if (times <= 0)
-        return out.unbounded.emplace_back("instruction issue", "how often the hot block runs is not known"), void();
+    if (times <= 0) return out.leave_out("instruction issue", "how often the hot block runs is not known");
     auto bound = at_rate("issue", "instruction issue", "issue", times * block->instructions, "instr", *rate);
     bound.how += ", a block of " + format_exact(block->instructions) + " instructions as often as its operations are " +
                  source_of(*record.counts);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <memory>
 #include <set>
 
@@ -10,18 +9,9 @@
 #include "core/units.hpp"
 #include "explain/counted.hpp"
 #include "explain/limiter.hpp"
-#include "explain/place.hpp"
 
 namespace cllab::explain {
 namespace {
-
-using model::Bound;
-using model::Counts;
-using model::Explanation;
-using model::Figure;
-using model::Footprint;
-using model::Limits;
-using model::Record;
 
 /// A peak is no faster than the fast end of its interval, and no shorter than the short one.
 Limits fastest(Limits limits) {
@@ -51,8 +41,8 @@ double read_once(const Record& record, const Limits& limits) {
 }
 
 /// What is declared is no count, and the compiler's code is not known.
-model::WorkInfo undeclared(const model::WorkInfo& work) {
-    model::WorkInfo out;
+WorkInfo undeclared(const WorkInfo& work) {
+    WorkInfo out;
     out.footprint = work.footprint;
     out.launches = work.launches;
     out.groups = work.groups;
@@ -92,20 +82,20 @@ void make_least(Bound& bound, const Record& record, const Limits& limits) {
 
 }  // namespace
 
-Counts least_of(const Counts& counts, const model::WorkInfo& work) {
+Counts least_of(const Counts& counts, const WorkInfo& work) {
     auto out = counts;
     if (counts.counted_groups >= counts.groups || counts.footprint.empty()) return out;
     const double seen = counts.counted_groups / counts.groups;
-    const auto part = [&](const model::Amount& a) {
+    const auto part = [&](const Amount& a) {
         return a.mean > 0 ? seen + (1 - seen) * std::min(1.0, a.low / a.mean) : 1;
     };
-    const auto lower = [&](model::Amount& a) { a.mean *= part(a); };
+    const auto lower = [&](Amount& a) { a.mean *= part(a); };
     for (auto& o : out.operations) lower(o.per_item);
     for (auto* a : {&out.global_atomics.number, &out.barriers, &out.local_atomics.number, &out.local_reads.ways,
                     &out.local_writes.ways})
         lower(*a);
     // Random accesses to N sectors come to N (1 - exp(-x / N)) of them.
-    const auto touched = [&](double Footprint::*sectors, const model::SectorRequests& requests, double share) {
+    const auto touched = [&](double Footprint::*sectors, const SectorRequests& requests, double share) {
         auto whole = counts;
         const bool reads = sectors == &Footprint::read_sectors;
         const auto all = distinct(whole, {.footprint = 1e300});
@@ -133,11 +123,11 @@ Explanation forecast(Record record, const Limits& profile) {
     for (auto& bound : out.bounds) make_least(bound, record, limits);
     // Without it the nearest load is that of a farther level.
     if (!limits.find("latency.l1.latency") && std::erase_if(out.bounds, [](auto& b) { return b.id == "latency"; }) > 0)
-        out.unbounded.emplace_back("latency", "the profile has no L1 latency");
+        out.leave_out("latency", "the profile has no L1 latency");
     std::erase_if(out.bounds, [](const Bound& b) { return !(b.seconds > 0); });
     std::ranges::stable_sort(out.bounds, std::greater(), &Bound::seconds);
-    for (const auto& [what, why] : record.counts->not_counted) out.unbounded.emplace_back(what, why);
-    out.unbounded.emplace_back("instruction issue", "the code that a compiler makes there is not known");
+    for (const auto& [what, why] : record.counts->not_counted) out.leave_out(what, why);
+    out.leave_out("instruction issue", "the code that a compiler makes there is not known");
     return out;
 }
 

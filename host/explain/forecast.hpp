@@ -7,20 +7,16 @@
 // and chains are as the text is written: clang's IR keeps what a loop repeats, and a compiler may compute it once.
 #pragma once
 
-#include <vector>
-
-#include "model/explanation.hpp"
-#include "model/limits.hpp"
-#include "model/result.hpp"
+#include "explain/place.hpp"
 
 namespace cllab::explain {
 
 /// Bounds whose `seconds` are the least, largest first; Bound::simulated is false of those that are sure. The record
 /// has counts, and needs no time.
-model::Explanation forecast(model::Record record, const model::Limits& limits);
+Explanation forecast(Record record, const Limits& limits);
 
 /// What no group does less of: of groups that were not counted the least that a counted one did. Of scattered accesses
 /// some come to sectors that others touched.
-model::Counts least_of(const model::Counts& counts, const model::WorkInfo& work);
+Counts least_of(const Counts& counts, const WorkInfo& work);
 
 }  // namespace cllab::explain

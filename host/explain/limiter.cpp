@@ -2,13 +2,11 @@
 
 #include <algorithm>
 
-#include "explain/modelled.hpp"
-#include "explain/stalls.hpp"
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "explain/counted.hpp"
 
 namespace cllab::explain {
-
-using model::Limit;
-
 namespace {
 
 /// Of two bounds that the same work makes, or that lie on the way of the same bytes, neither is against the other.
@@ -17,9 +15,15 @@ bool go_together(const std::string& first, const std::string& next) {
     return (is_level(first) && is_level(next)) || is_effect_of(first, next);
 }
 
+/// "4", "3.5 to 4".
+std::string range_text(double low, double high) {
+    const auto first = format_significant(low, 3), last = format_significant(high, 3);
+    return first == last ? first : first + " to " + last;
+}
+
 }  // namespace
 
-Limit limit_of(const std::vector<model::Bound>& bounds, const model::Timing& time) {
+Limit limit_of(const std::vector<Bound>& bounds, const Timing& time) {
     if (bounds.empty()) return Limit::unexplained;
     for (const auto& bound : bounds)
         if (bound.low > alike * time.high) return Limit::impossible;
@@ -32,12 +36,12 @@ Limit limit_of(const std::vector<model::Bound>& bounds, const model::Timing& tim
     return clear ? Limit::named : Limit::close;
 }
 
-std::size_t after_launch(const std::vector<model::Bound>& bounds, const model::Timing& time) {
+std::size_t after_launch(const std::vector<Bound>& bounds, const Timing& time) {
     // Each is no trifle, and together they are the time within twice what is alike, for there are two of them; more of
     // it than one alone must be, as two have more chances to come near to it than one has. A launch may be a tenth
     // shorter than that of the profile: an empty kernel took 5.0 to 6.1 us in four profiles (`cllab run launch`).
     constexpr double part = 0.1, least = 0.85, most = alike * alike, shorter = 0.1;
-    const auto is_launch = [](const model::Bound& b) { return b.id == "launch"; };
+    const auto is_launch = [](const Bound& b) { return b.id == "launch"; };
     const auto launch = std::ranges::find_if(bounds, is_launch);
     const auto other = std::ranges::find_if_not(bounds, is_launch);
     if (launch == bounds.end() || other == bounds.end()) return 0;
@@ -50,7 +54,7 @@ std::size_t after_launch(const std::vector<model::Bound>& bounds, const model::T
     return static_cast<std::size_t>(std::max(launch, other) - bounds.begin());
 }
 
-void name_limit(const model::Record& record, model::Explanation& out) {
+void name_limit(const Record& record, Explanation& out) {
     out.limit = limit_of(out.bounds, *record.time);
     out.second = (out.limit == Limit::unexplained || out.limit == Limit::named) && record.work.launches == 1
                      ? after_launch(out.bounds, *record.time)
@@ -61,7 +65,7 @@ void name_limit(const model::Record& record, model::Explanation& out) {
     if (out.limit == Limit::named && record.time->spread() > widest_spread) out.limit = Limit::unsteady;
 }
 
-model::Explanation explain(const model::Record& record, const model::Limits& limits) {
+Explanation explain(const Record& record, const Limits& limits) {
     auto out = bounds_of(record, limits);
     if (!record.time) return out;
     add_modelled(record, limits, out);
@@ -69,11 +73,11 @@ model::Explanation explain(const model::Record& record, const model::Limits& lim
     return out;
 }
 
-void drop_removed(const model::Record& record, model::Explanation& out) {
-    const auto is_removed = [&](const model::Bound& b) { return b.simulated && b.low > alike * record.time->high; };
+void drop_removed(const Record& record, Explanation& out) {
+    const auto is_removed = [&](const Bound& b) { return b.simulated && b.low > alike * record.time->high; };
     for (const auto& b : out.bounds)
         if (is_removed(b))
-            out.unbounded.emplace_back(
+            out.leave_out(
                 b.name,
                 "what is counted alone would take longer than the kernel: the compiler left some of it out, or does "
                 "it faster than the probe (" +
@@ -81,10 +85,47 @@ void drop_removed(const model::Record& record, model::Explanation& out) {
     if (std::erase_if(out.bounds, is_removed) > 0) name_limit(record, out);
 }
 
-std::string limit_in_a_word(const model::Record& record, const model::Limits& limits) {
+std::string limit_in_a_word(const Record& record, const Limits& limits) {
     const auto found = explain(record, limits);
     const auto* limiter = found.limiter();
     return limiter ? limiter->brief + (found.follower() ? "+" + found.follower()->brief : "") : "-";
+}
+
+void add_modelled(const Record& record, const Limits& limits, Explanation& out) {
+    if (!record.time || !record.hot || !record.hot->models) return;
+    const auto& models = *record.hot->models;
+    const auto* clock = limits.find("fma.clock");
+    const auto* block = record.hot->hottest();
+    const double passes = !block || block->instructions == 0 ? 0
+                          : record.counts                    ? passes_of_hot_block(record)
+                                                             : record.work.instructions / block->instructions;
+    if (models.processors.empty())
+        out.unmodelled = models.reason;
+    else if (passes <= 0)
+        out.unmodelled = "how often the hot block runs is not known";
+    else if (!clock)
+        out.unmodelled = "the profile has no clock";
+    if (!out.unmodelled.empty()) return;
+    const double parallel = parallel_of(record, limits);
+    const double share = available_share(record, parallel), cores = share * parallel,
+                 a_cycle = passes / (cores * clock->value);
+    const auto range = [&](double CoreModel::*cycles) {
+        const auto less = [=](const auto& a, const auto& b) { return a.*cycles < b.*cycles; };
+        const auto [low, high] = std::ranges::minmax_element(models.processors, less);
+        return std::pair(*low.*cycles, *high.*cycles);
+    };
+    const auto [ports_low, ports_high] = range(&CoreModel::ports);
+    const auto [low, high] = range(&CoreModel::cycles);
+    std::vector<std::string> names;
+    for (const auto& m : models.processors) names.push_back(m.processor);
+    out.modelled =
+        ModelledTime{a_cycle * ports_low, a_cycle * ports_high, a_cycle * low, a_cycle * high,
+                     models.by + " of " + join(names, ", ") + ": " + format_exact(block->instructions) +
+                         " instructions of the hot block in " + range_text(ports_low, ports_high) +
+                         " cycles by issue and ports, and in " + range_text(low, high) +
+                         " with its dependencies, all that it loads in L1; " + format_significant(passes, 3) +
+                         " times on " + (share < 1 ? format_significant(cores, 3) : format_exact(parallel)) +
+                         (parallel > 1 ? " cores" : " core") + " at " + format_rate(clock->value, "Hz")};
 }
 
 }  // namespace cllab::explain

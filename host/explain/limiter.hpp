@@ -7,8 +7,6 @@
 #pragma once
 
 #include "explain/place.hpp"
-#include "model/explanation.hpp"
-#include "model/limits.hpp"
 
 namespace cllab::explain {
 
@@ -26,25 +24,34 @@ constexpr double widest_spread = 0.1;
 bool is_effect_of(const std::string& effect, const std::string& cause);
 
 /// The bounds of a record with a time, largest first, and what is not bounded. `limit` is left alone.
-model::Explanation bounds_of(const model::Record& record, const model::Limits& limits,
-                             Capacity capacity = Capacity::most);
+Explanation bounds_of(const Record& record, const Limits& limits, Capacity capacity = Capacity::most);
 
 /// What the bounds say of the time. They are sorted already.
-model::Limit limit_of(const std::vector<model::Bound>& bounds, const model::Timing& time);
+Limit limit_of(const std::vector<Bound>& bounds, const Timing& time);
 
 /// Where no bound alone is most of the time: the place of the one that makes most of it together with the first, of
 /// which one is the launch. What a device does in front of a launch's first and behind its last work-item adds to all
 /// else, and no work hides it. 0: there is none.
-std::size_t after_launch(const std::vector<model::Bound>& bounds, const model::Timing& time);
+std::size_t after_launch(const std::vector<Bound>& bounds, const Timing& time);
 
 /// All of these.
-model::Explanation explain(const model::Record& record, const model::Limits& limits);
+Explanation explain(const Record& record, const Limits& limits);
 
 /// Drops bounds of simulated counts that alone exceed the time, and names the limit anew. The text asks for what they
 /// count, and a compiler may do without it: they prove nothing impossible. Call when their peaks were measured again.
-void drop_removed(const model::Record& record, model::Explanation& out);
+void drop_removed(const Record& record, Explanation& out);
 
 /// Bound::brief of the limiter, "-" where none is named.
-std::string limit_in_a_word(const model::Record& record, const model::Limits& limits);
+std::string limit_in_a_word(const Record& record, const Limits& limits);
+
+/// The reason that is most of the waiting of the record's warps, ready ones aside; nothing where none is, or where it
+/// was not counted.
+std::optional<Wait> longest_wait(const Record& record);
+
+/// Names the limit of an explanation in which no bound alone did, by its `wait`: puts the limiter in front.
+void name_by_wait(const Record& record, Explanation& out);
+
+/// Adds what the record's models say, or why they say nothing; nothing at all where nobody asked them.
+void add_modelled(const Record& record, const Limits& limits, Explanation& out);
 
 }  // namespace cllab::explain

@@ -1,15 +1,10 @@
 // Who can run cells, for what holds an explanation against more measurements.
 #pragma once
 
-#include <string>
-#include <vector>
-
-#include "model/comparison.hpp"
+#include "explain/place.hpp"
 #include "model/device.hpp"
 #include "model/experiment.hpp"
-#include "model/limits.hpp"
 #include "model/plan.hpp"
-#include "model/result.hpp"
 
 namespace cllab::explain {
 
@@ -25,20 +20,20 @@ struct Enough {
 class Measure {
 public:
     virtual ~Measure() = default;
-    virtual const model::Device& device() const = 0;
+    virtual const Device& device() const = 0;
     /// Throws Unsupported and Error where there is no such cell here.
-    virtual model::Setup set_up(const model::Cell& cell) const = 0;
+    virtual Setup set_up(const Cell& cell) const = 0;
     /// The text and the options that a cell of this set-up is built from.
-    virtual model::StoredBuild built_from(const model::Cell& cell, const model::Setup& setup) const = 0;
+    virtual StoredBuild built_from(const Cell& cell, const Setup& setup) const = 0;
 
     /// The cell alone, sampled for `seconds` at the most. `code`: also which of its code runs.
-    virtual model::Record run(const model::Cell& cell, double seconds, bool code) = 0;
+    virtual Record run(const Cell& cell, double seconds, bool code) = 0;
     /// A figure of a profile from the few cells that say it, each sampled for `seconds`, and behind it others that the
     /// same cells say; empty where they do not say it.
-    virtual std::vector<model::Figure> peak(const std::string& id, double seconds) = 0;
+    virtual std::vector<Figure> peak(const std::string& id, double seconds) = 0;
     /// `changed` over `cell`, whose records are known, over arrangements. `what` is changed, for who waits.
-    virtual model::Comparison compare(const model::Cell& changed, const model::Cell& cell, const model::Record& record,
-                                      const std::string& what, const Enough& enough) = 0;
+    virtual Comparison compare(const Cell& changed, const Cell& cell, const Record& record, const std::string& what,
+                               const Enough& enough) = 0;
 };
 
 }  // namespace cllab::explain

@@ -2,31 +2,30 @@
 
 #include <algorithm>
 
-#include "explain/doubt.hpp"
 #include "explain/limiter.hpp"
 
 namespace cllab::explain {
 namespace {
 
 template <typename Rule>
-void replace_if(model::Limits& limits, const model::Figure& now, Rule rule) {
+void replace_if(Limits& limits, const Figure& now, Rule rule) {
     const auto* before = limits.find(now.id);
     if (before && rule(*before, now)) replace(limits, now);
 }
 
 }  // namespace
 
-std::vector<model::Figure> Peaks::measured(const std::string& id) {
+std::vector<Figure> Peaks::measured(const std::string& id) {
     // What others disturb so much that it is no figure is tried once more, for longer.
     for (const double seconds : {0.1, 0.3})
         if (auto found = measure_.peak(id, seconds); !found.empty()) return found;
     return {};
 }
 
-std::vector<model::PeakAgain> Peaks::measure_missing(const model::Explanation& explanation) {
-    std::vector<model::PeakAgain> out;
+std::vector<PeakAgain> Peaks::measure_missing(const Explanation& explanation) {
+    std::vector<PeakAgain> out;
     for (const auto& id : explanation.missing) {
-        if (explanation.limit != model::Limit::unexplained || ++tried_[id] > 2) continue;
+        if (explanation.limit != Limit::unexplained || ++tried_[id] > 2) continue;
         // One that is too slow explains what it does not, so it is measured twice, and the faster one taken.
         const auto one = measured(id), other = one.empty() ? one : measured(id);
         if (other.empty()) continue;
@@ -39,15 +38,13 @@ std::vector<model::PeakAgain> Peaks::measure_missing(const model::Explanation& e
     return out;
 }
 
-std::optional<model::Record> Peaks::once_more(const model::Cell& cell) {
+std::optional<Record> Peaks::once_more(const Cell& cell) {
     auto out = measure_.run(cell, 0.2, false);
-    return out.status == model::Status::ok && out.time ? std::optional(std::move(out)) : std::nullopt;
+    return out.status == Status::ok && out.time ? std::optional(std::move(out)) : std::nullopt;
 }
 
-model::PeakAgain Peaks::measure_again(const model::Cell& cell, const model::Record& record, model::Limit limit,
-                                      const model::Figure& before) {
-    using model::Limit;
-    model::PeakAgain out{before.id, before.name, before.unit, before.value, 0, false, "", before.of_profile};
+PeakAgain Peaks::measure_again(const Cell& cell, const Record& record, Limit limit, const Figure& before) {
+    PeakAgain out{before.id, before.name, before.unit, before.value, 0, false, "", before.of_profile};
     auto now = measured(before.id);
     // What is better than the profile must be so twice.
     if (!now.empty() && gain(before, now.front()) > 1) {
@@ -82,7 +79,7 @@ model::PeakAgain Peaks::measure_again(const model::Cell& cell, const model::Reco
     return out;
 }
 
-model::Explanation Peaks::explain(const model::Cell& cell, const model::Record& record) {
+Explanation Peaks::explain(const Cell& cell, const Record& record) {
     constexpr std::size_t most = 3;  // of peaks that one cell has measured again
     used_ = limits_;
     auto out = explain::explain(record, used_);
@@ -93,7 +90,7 @@ model::Explanation Peaks::explain(const model::Cell& cell, const model::Record& 
         const auto* before = doubtful ? used_.find(doubtful->figure) : nullptr;
         const auto is_known = [&](const auto& peak) { return peak.figure == doubtful->figure; };
         if (!before || std::ranges::any_of(again, is_known)) break;
-        again.push_back(measure_again(cell, record, out.limit, model::Figure(*before)));
+        again.push_back(measure_again(cell, record, out.limit, Figure(*before)));
         if (!again.back().used) break;
         out = explain::explain(record, used_);
     }
@@ -102,9 +99,7 @@ model::Explanation Peaks::explain(const model::Cell& cell, const model::Record& 
     return out;
 }
 
-std::optional<model::Record> Peaks::second_time(const model::Cell& cell, const model::Record& record,
-                                                model::Limit limit) {
-    using model::Limit;
+std::optional<Record> Peaks::second_time(const Cell& cell, const Record& record, Limit limit) {
     if (!record.time || (limit != Limit::unexplained && limit != Limit::impossible && limit != Limit::unsteady))
         return std::nullopt;
     auto out = once_more(cell);
@@ -114,6 +109,69 @@ std::optional<model::Record> Peaks::second_time(const model::Cell& cell, const m
     out->counts = record.counts;
     out->counters = record.counters;
     return out;
+}
+
+const Bound* doubted(const Explanation& e, const Timing& time) {
+    constexpr double much = most_of_the_time / 2;  // a peak that was half as fast as it is still explains the time
+    if (e.bounds.empty()) return nullptr;
+    if (e.limit == Limit::impossible)
+        return &*std::ranges::max_element(e.bounds, [](const auto& a, const auto& b) { return a.low < b.low; });
+    // It changes within seconds: `cllab run issue` six times found 20 to 41 G/s on two idle cores.
+    if (const auto* limiter = e.limit == Limit::named ? e.limiter() : nullptr;
+        limiter && limiter->figure == "issue.rate")
+        return limiter;
+    return e.limit == Limit::unexplained && e.bounds.front().seconds >= much * time.median ? &e.bounds.front()
+                                                                                           : nullptr;
+}
+
+double gain(const Figure& before, const Figure& now) {
+    if (!(before.value > 0) || !(now.value > 0)) return 0;
+    return now.unit.ends_with("/s") ? now.value / before.value : before.value / now.value;
+}
+
+std::vector<Figure> slower_of(const std::vector<Figure>& first, const std::vector<Figure>& second) {
+    std::vector<Figure> out;
+    for (const auto& a : first) {
+        const auto b = std::ranges::find_if(second, [&](const auto& f) { return f.id == a.id; });
+        if (b != second.end()) out.push_back(gain(a, *b) < 1 ? *b : a);
+    }
+    return out;
+}
+
+bool is_faster(const Figure& before, const Figure& now) {
+    constexpr double widest = 0.5;  // what is known no better may be the slower one after all
+    return gain(before, now) > alike && now.high - now.low <= widest * now.value;
+}
+
+bool is_slower(const Figure& before, const Figure& now) {
+    const bool rate = now.unit.ends_with("/s");
+    const bool apart = rate ? std::max(now.high, now.value) < std::min(before.low, before.value)
+                            : std::min(now.low, now.value) > std::max(before.high, before.value);
+    return apart && gain(before, now) * alike < 1;
+}
+
+bool is_alike(double seconds, double other) {
+    constexpr double tolerance = alike * alike;  // of two times, each as far off
+    return other > 0 && seconds <= tolerance * other && other <= tolerance * seconds;
+}
+
+bool second_stands(const Timing& first, const Timing& second, Limit limit) {
+    if (limit == Limit::unsteady) return second.spread() <= widest_spread;
+    return !is_alike(second.median, first.median) && (second.median < first.median) == (limit == Limit::unexplained);
+}
+
+void replace(Limits& limits, Figure now) {
+    now.of_profile = false;
+    for (auto& figure : limits.figures)
+        if (figure.id == now.id) figure = now;
+}
+
+std::vector<PeakAgain> still_used(std::vector<PeakAgain> first, const Limits& limits) {
+    std::erase_if(first, [&](const auto& peak) {
+        const auto* figure = limits.find(peak.figure);
+        return !peak.used || !figure || figure->of_profile || figure->value != peak.now;
+    });
+    return first;
 }
 
 }  // namespace cllab::explain

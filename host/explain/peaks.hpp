@@ -10,42 +10,65 @@
 #pragma once
 
 #include <map>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "explain/measure.hpp"
-#include "model/explanation.hpp"
 
 namespace cllab::explain {
 
 class Peaks {
 public:
     /// `limits` are those of the device. What measures must live as long.
-    Peaks(Measure& measure, const model::Limits& limits) : measure_(measure), limits_(limits), used_(limits) {}
+    Peaks(Measure& measure, const Limits& limits) : measure_(measure), limits_(limits), used_(limits) {}
 
     /// What limits the cell of this record.
-    model::Explanation explain(const model::Cell& cell, const model::Record& record);
+    Explanation explain(const Cell& cell, const Record& record);
     /// The cell measured a second time, where its first time names no limiter and the second one stands instead
     /// (second_stands). Which code ran is known of the first time.
-    std::optional<model::Record> second_time(const model::Cell& cell, const model::Record& record, model::Limit limit);
+    std::optional<Record> second_time(const Cell& cell, const Record& record, Limit limit);
     /// Those that the last explanation rests on.
-    const model::Limits& limits() const { return used_; }
+    const Limits& limits() const { return used_; }
 
 private:
-    std::vector<model::Figure> measured(const std::string& id);
+    std::vector<Figure> measured(const std::string& id);
     /// Measures what the profile has not and the explanation misses, twice at the most. Empty where there was nothing
     /// to measure, or it came to nothing.
-    std::vector<model::PeakAgain> measure_missing(const model::Explanation& explanation);
+    std::vector<PeakAgain> measure_missing(const Explanation& explanation);
     /// Measures the peak of a doubtful bound; nothing where nothing can be said of it. `limit`: what was said of the
     /// cell.
-    model::PeakAgain measure_again(const model::Cell& cell, const model::Record& record, model::Limit limit,
-                                   const model::Figure& before);
-    std::optional<model::Record> once_more(const model::Cell& cell);
+    PeakAgain measure_again(const Cell& cell, const Record& record, Limit limit, const Figure& before);
+    std::optional<Record> once_more(const Cell& cell);
 
     Measure& measure_;
-    model::Limits limits_, used_;
+    Limits limits_, used_;
     std::map<std::string, unsigned> tried_;  ///< how often, of those that the profile has not
 };
+
+/// The bound whose peak is to be measured again: the one farthest above the time, or of a time that is not explained
+/// the largest, where it is at least two fifths of it, or that of a CPU's instructions where they are the limiter.
+/// Nothing else is in doubt.
+const Bound* doubted(const Explanation& explanation, const Timing& time);
+
+/// How many times as fast the same peak is now: a rate over the one before, or a time under it.
+double gain(const Figure& before, const Figure& now);
+/// Each figure that both measurements have, as the slower one has it. A difference of two times that others disturb
+/// comes out too small as easily as too large: of two in a row a step took a hundredth of what it takes (two cores with
+/// five programs beside it).
+std::vector<Figure> slower_of(const std::vector<Figure>& first, const std::vector<Figure>& second);
+/// By more than the spread of a machine at rest, and known within a half.
+bool is_faster(const Figure& before, const Figure& now);
+/// By more than both intervals and the spread of a machine at rest.
+bool is_slower(const Figure& before, const Figure& now);
+/// Two times of one cell between which nothing changed.
+bool is_alike(double seconds, double other);
+
+/// Whether a cell's second time is held against the bounds and not the first: it is notably less than one that no bound
+/// explains, or more than one that a bound exceeds (a core, or the memory, that others had for a while, then or when
+/// the peak was measured), or it is known where the first one was not.
+bool second_stands(const Timing& first, const Timing& second, Limit limit);
+
+/// Puts `now` in the place of the figure of its identifier. It is not the profile's any more.
+void replace(Limits& limits, Figure now);
+/// Those of a cell's first time that its second time is held against, too.
+std::vector<PeakAgain> still_used(std::vector<PeakAgain> first, const Limits& limits);
 
 }  // namespace cllab::explain

@@ -5,13 +5,10 @@
 
 namespace cllab::explain {
 
-using model::Limits;
-using model::Record;
+std::string level_id(std::size_t level) { return concat("l", level + 1); }
+std::string level_name(std::size_t level) { return concat("L", level + 1); }
 
-std::string level_id(std::size_t level) { return "l" + std::to_string(level + 1); }
-std::string level_name(std::size_t level) { return "L" + std::to_string(level + 1); }
-
-bool is_gpu(const Record& record) { return record.device.type == model::name(model::DeviceType::gpu); }
+bool is_gpu(const Record& record) { return record.device.type == name(DeviceType::gpu); }
 
 double parallel_of(const Record& record, const Limits& limits) {
     return record.work.groups > 0 ? std::min<double>(limits.units, record.work.groups) : limits.units;

@@ -5,10 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "model/explanation.hpp"
 #include "model/limits.hpp"
 #include "model/result.hpp"
 
 namespace cllab::explain {
+
+using namespace model;
 
 std::string level_id(std::size_t level);    ///< "l1" of 0
 std::string level_name(std::size_t level);  ///< "L1" of 0
@@ -22,7 +25,7 @@ enum class Capacity { most, least };
 
 /// Bytes that one instance of each level holds, as `family` found them, 0 of a last one that was seen but not where it
 /// ends; else by the operating system.
-std::vector<double> sizes_of(const model::Limits& limits, const std::string& family, Capacity capacity);
+std::vector<double> sizes_of(const Limits& limits, const std::string& family, Capacity capacity);
 
 /// Where the data of a cell lies: the first level that holds all of it, and how much of it the level before may hold.
 struct Place {
@@ -33,16 +36,16 @@ struct Place {
 
 /// `instances`: of each level but the last, which may hold another part of the data each, unless every group goes
 /// through all of it; of NVIDIA's levels only the first has several. Nothing when no size is known.
-std::optional<Place> place_of(const model::Record& record, const model::Limits& limits, std::vector<double> sizes,
-                              double instances, Capacity capacity);
+std::optional<Place> place_of(const Record& record, const Limits& limits, std::vector<double> sizes, double instances,
+                              Capacity capacity);
 
-bool is_gpu(const model::Record& record);
+bool is_gpu(const Record& record);
 
 /// How many times as long as on all units something takes of which each unit does a part: a group has one unit. 1 where
 /// the number of groups is not known, or all units have work nearly all the time.
-double uneven_share(const model::Record& record, const model::Limits& limits);
+double uneven_share(const Record& record, const Limits& limits);
 
 /// Units that so many groups have use for; where their number is not known, all.
-double parallel_of(const model::Record& record, const model::Limits& limits);
+double parallel_of(const Record& record, const Limits& limits);
 
 }  // namespace cllab::explain

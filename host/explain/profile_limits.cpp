@@ -10,7 +10,7 @@
 namespace cllab::explain {
 namespace {
 
-double metric(const model::Record& record, const std::string& wanted, const std::string& unit) {
+double metric(const Record& record, const std::string& wanted, const std::string& unit) {
     for (const auto& [name, value] : record.metrics) {
         if (name == wanted && value.unit == unit) return value.value;
     }
@@ -18,7 +18,7 @@ double metric(const model::Record& record, const std::string& wanted, const std:
 }
 
 /// The type a family computes in, where it lets one choose.
-std::string type_of(const model::Record& record) {
+std::string type_of(const Record& record) {
     for (const auto& [axis, value] : record.point) {
         if (axis == "type") return value;
     }
@@ -28,7 +28,7 @@ std::string type_of(const model::Record& record) {
 /// The largest capacity that a pointer chase found, provided that it came to memory beyond; then the largest region
 /// that was read at a cache's bandwidth where that is more: a chase leaves the near half of a large cache, or the TLB,
 /// before the cache.
-std::uint64_t last_level_of(const std::vector<model::Figure>& figures, const std::vector<std::string>& absent) {
+std::uint64_t last_level_of(const std::vector<Figure>& figures, const std::vector<std::string>& absent) {
     double most = 0;
     std::string last;
     for (const auto& f : figures) {
@@ -51,9 +51,9 @@ std::uint64_t last_level_of(const std::vector<model::Figure>& figures, const std
 
 }  // namespace
 
-model::Limits limits_of(const std::vector<model::Figure>& figures, const std::vector<std::string>& absent,
-                        const std::string& utc, const model::Device& device) {
-    model::Limits out;
+Limits limits_of(const std::vector<Figure>& figures, const std::vector<std::string>& absent, const std::string& utc,
+                 const Device& device) {
+    Limits out;
     out.utc = utc;
     out.figures = figures;
     out.caches = device.is_cpu() ? device.host_cache_levels : std::vector<std::uint64_t>();
@@ -80,11 +80,11 @@ model::Limits limits_of(const std::vector<model::Figure>& figures, const std::ve
     return out;
 }
 
-std::optional<std::string> beyond_peak(const model::Record& record, const model::Limits& limits, bool one_launch) {
+std::optional<std::string> beyond_peak(const Record& record, const Limits& limits, bool one_launch) {
     const auto sentence = [&](const std::string& figure, const std::string& limit) {
-        return model::warning(model::Warning::beyond_peak,
-                              figure + ", but the profile of " + limits.utc + " measured " + limit +
-                                  "; the kernel skips work, the clock is wrong, or the profile was disturbed");
+        return warning(Warning::beyond_peak,
+                       figure + ", but the profile of " + limits.utc + " measured " + limit +
+                           "; the kernel skips work, the clock is wrong, or the profile was disturbed");
     };
     const auto type = type_of(record);
     const double peak = type == "double" ? limits.double_peak : type == "float" ? limits.float_peak : 0;

@@ -1,15 +1,17 @@
-#include "explain/stalls.hpp"
-
+// What the warps of a launch wait for, as Nsight Compute counts it, and what that says of the limiter.
+//
+// A kernel need not come near to the peak of anything: its warps may wait for one another, or there may be too few of
+// them. The profiler samples what each of them waits for. Where one reason is most of all waiting, a resource that
+// makes warps wait so and is busy for most of the launch limits it, at a lower share than a bound alone must have;
+// where nothing is that busy, the wait is the limiter.
 #include <algorithm>
 #include <string_view>
-#include <vector>
 
 #include "explain/amounts.hpp"
+#include "explain/limiter.hpp"
 
 namespace cllab::explain {
 namespace {
-
-using model::Bound;
 
 /// The profiler's name of a reason to wait, and the limiter that waiting for it is where nothing is busy; no `id`: it
 /// says too little.
@@ -47,14 +49,14 @@ double seconds_of_launch(const std::vector<Bound>& bounds) {
     return launch == bounds.end() ? 0 : launch->seconds;
 }
 
-const Reason& reason_of(const model::Wait& wait) {
+const Reason& reason_of(const Wait& wait) {
     return *std::ranges::find_if(
         reasons(), [&](const Reason& r) { return std::ranges::count(r.stalls, wait.stall, &Stall::name) > 0; });
 }
 
 /// The limiter that the wait is. What there is most of may be slower here than in the profile's probes: atomics that
 /// are no rate that was tried are what its warps wait for all the same.
-std::optional<Bound> wait_as_limiter(const model::Explanation& e, double seconds) {
+std::optional<Bound> wait_as_limiter(const Explanation& e, double seconds) {
     const auto& reason = reason_of(*e.wait);
     const auto most = std::ranges::find_if(e.bounds, [](const auto& b) { return b.id != "launch"; });
     const bool adds = most != e.bounds.end() && most->id == "atomics" && std::ranges::count(reason.bounds, most->id);
@@ -66,7 +68,7 @@ std::optional<Bound> wait_as_limiter(const model::Explanation& e, double seconds
 
 }  // namespace
 
-std::optional<model::Wait> longest_wait(const model::Record& record) {
+std::optional<Wait> longest_wait(const Record& record) {
     if (!are_counted(record)) return std::nullopt;
     constexpr std::string_view begin = "smsp__average_warps_issue_stalled_", end = "_per_issue_active.ratio";
     const auto time_in = [&](std::string_view stall) {
@@ -81,7 +83,7 @@ std::optional<model::Wait> longest_wait(const model::Record& record) {
         if (c.name.starts_with(begin) && c.name.ends_with(end)) all += c.value;
     // The selected warp does not wait, and those not selected are ready.
     all -= time_in("selected") + time_in("not_selected");
-    model::Wait out;
+    Wait out;
     double most = 0;
     for (const auto& reason : reasons()) {
         double sum = 0;
@@ -96,8 +98,8 @@ std::optional<model::Wait> longest_wait(const model::Record& record) {
     return most > 0 && out.share >= mostly ? std::optional(out) : std::nullopt;
 }
 
-void name_by_wait(const model::Record& record, model::Explanation& out) {
-    if (!out.wait || (out.limit != model::Limit::unexplained && out.limit != model::Limit::close)) return;
+void name_by_wait(const Record& record, Explanation& out) {
+    if (!out.wait || (out.limit != Limit::unexplained && out.limit != Limit::close)) return;
     // What is in front of the first and behind the last work-item waits for nothing. Of what is left Nsight Compute
     // calls a resource that reaches 60 % of its peak the one that limits.
     constexpr double busy = 0.6;
@@ -116,7 +118,7 @@ void name_by_wait(const model::Record& record, model::Explanation& out) {
         limiter = out.bounds.end() - 1;
     }
     std::rotate(out.bounds.begin(), limiter, limiter + 1);
-    out.limit = model::Limit::named;
+    out.limit = Limit::named;
 }
 
 }  // namespace cllab::explain

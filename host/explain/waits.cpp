@@ -1,32 +1,24 @@
 // The bound of a chain that is declared.
-#include "explain/waits.hpp"
-
 #include <algorithm>
 
 #include "core/units.hpp"
 #include "explain/amounts.hpp"
-#include "explain/cores.hpp"
-#include "explain/place.hpp"
 
 namespace cllab::explain {
 namespace {
 
-using model::Explanation;
-using model::Limits;
-using model::Record;
-
 /// Whether most of the samples lie in code whose loads replace their own index.
 bool chases_by_index(const Record& record) {
-    if (!record.hot || record.hot->evidence != model::Hot::sampled) return false;
+    if (!record.hot || record.hot->evidence != Hot::sampled) return false;
     double share = 0;
     for (const auto& block : record.hot->blocks)
-        if (block.memory.contains(model::HotBlock::index_chain)) share += block.share;
+        if (block.memory.contains(HotBlock::index_chain)) share += block.share;
     return share > 0.5;
 }
 
 }  // namespace
 
-model::Bound without_nearer(model::Bound bound, double nearer, double relative_time) {
+Bound without_nearer(Bound bound, double nearer, double relative_time) {
     bound.low *= 1 - nearer;
     for (double* seconds : {&bound.seconds, &bound.high}) *seconds *= 1 - nearer * (1 - relative_time);
     if (nearer < 0.005) return bound;
@@ -41,7 +33,7 @@ model::Bound without_nearer(model::Bound bound, double nearer, double relative_t
 
 void bound_latency(const Record& record, const Limits& limits, Capacity capacity, Explanation& out) {
     const auto& work = record.work;
-    const auto leave_out = [&](const std::string& why) { out.unbounded.emplace_back("latency", why); };
+    const auto leave_out = [&](const std::string& why) { out.leave_out("latency", why); };
     if (work.chain.empty()) return leave_out("the dependencies are not known");
     const bool loads = work.chain == "load", adds = work.chain == "multiply_add", atomic = work.chain == "atomic";
     const auto sizes = sizes_of(limits, "latency", capacity);

@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "core/error.hpp"
-#include "core/suggest.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "kernelfile/experiment.hpp"

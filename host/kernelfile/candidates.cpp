@@ -3,7 +3,6 @@
 #include <cctype>
 
 #include "core/kernel_text.hpp"
-#include "core/suggest.hpp"
 #include "core/text.hpp"
 #include "kernelfile/experiment.hpp"
 

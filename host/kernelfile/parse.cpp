@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cctype>
 
-#include "core/suggest.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "kernelfile/piece.hpp"

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <map>
 
-#include "core/suggest.hpp"
+#include "core/text.hpp"
 #include "kernelfile/contents.hpp"
 #include "kernelfile/piece.hpp"
 #include "model/kernel_signature.hpp"

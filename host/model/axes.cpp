@@ -7,7 +7,6 @@
 #include <set>
 
 #include "core/error.hpp"
-#include "core/suggest.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 
@@ -34,13 +33,13 @@ std::string syntax(const Axis& axis) {
 }
 
 [[noreturn]] void refuse(const Axis& axis, std::string_view found) {
-    throw Error(Blame::usage, "axis '" + axis.name + "' cannot be '" + excerpt(found) + "'; it takes " +
-                                  legal_values(axis) + syntax(axis) + or_did_you_mean(found, axis.choices));
+    throw Error(Blame::usage, "axis '", axis.name, "' cannot be '", excerpt(found), "'; it takes ", legal_values(axis),
+                syntax(axis), or_did_you_mean(found, axis.choices));
 }
 
 [[noreturn]] void too_many(const Axis& axis, std::string_view found) {
-    throw Error(Blame::usage, "axis '" + axis.name + "': '" + excerpt(found) + "' makes more than " +
-                                  std::to_string(most_values) + " values");
+    throw Error(Blame::usage, "axis '", axis.name, "': '", excerpt(found), "' makes more than ", most_values,
+                " values");
 }
 
 void require_within(const Axis& axis, double value, std::string_view found) {
@@ -62,15 +61,15 @@ std::optional<Range> read_range(const Axis& axis, const std::string& item) {
 
 void require_ascending(const Axis& axis, bool ascending, const std::string& item) {
     if (!ascending)
-        throw Error(Blame::usage, "axis '" + axis.name + "': the range '" + excerpt(item) + "' ends before it starts");
+        throw Error(Blame::usage, "axis '", axis.name, "': the range '", excerpt(item), "' ends before it starts");
 }
 
 /// The factor of a geometric range, checked, with the number of steps it takes to reach `last`.
 double read_factor(const Axis& axis, const Range& range, double first, double last, const std::string& item) {
     const auto factor = parse_real(range.step);
     if (!factor || !(*factor > 1) || !(first > 0))
-        throw Error(Blame::usage, "axis '" + axis.name + "': the range '" + excerpt(item) +
-                                      "' must start above 0 and multiply by a factor above 1");
+        throw Error(Blame::usage, "axis '", axis.name, "': the range '", excerpt(item),
+                    "' must start above 0 and multiply by a factor above 1");
     if (std::log(last / first) / std::log(*factor) > 100 * most_values) too_many(axis, item);
     return *factor;
 }
@@ -216,7 +215,7 @@ std::string legal_values(const Axis& axis) {
         case Axis::Kind::integer:
             return automatic +
                    (axis.power_of_two      ? "powers of two"
-                    : axis.multiple_of > 1 ? "multiples of " + std::to_string(axis.multiple_of)
+                    : axis.multiple_of > 1 ? concat("multiples of ", axis.multiple_of)
                                            : "whole numbers") +
                    bounds;
         case Axis::Kind::real:
@@ -260,22 +259,22 @@ bool Point::is_auto(std::string_view axis) const { return text(axis) == "auto"; 
 const std::string& Point::text(std::string_view axis) const {
     for (const auto& [name, value] : values_)
         if (name == axis) return value;
-    throw Error(Blame::result, "the point has no axis '" + std::string(axis) + "'");
+    throw Error(Blame::result, "the point has no axis '", axis, "'");
 }
 
 std::int64_t Point::integer(std::string_view axis) const {
     if (const auto value = parse_integer(text(axis))) return *value;
-    throw Error(Blame::result, "axis '" + std::string(axis) + "' is '" + text(axis) + "', not a whole number");
+    throw Error(Blame::result, "axis '", axis, "' is '", text(axis), "', not a whole number");
 }
 
 double Point::real(std::string_view axis) const {
     if (const auto value = parse_real(text(axis))) return *value;
-    throw Error(Blame::result, "axis '" + std::string(axis) + "' is '" + text(axis) + "', not a number");
+    throw Error(Blame::result, "axis '", axis, "' is '", text(axis), "', not a number");
 }
 
 Extent Point::shape(std::string_view axis) const {
     if (const auto value = parse_shape(text(axis))) return *value;
-    throw Error(Blame::result, "axis '" + std::string(axis) + "' is '" + text(axis) + "', not a shape such as 64x4");
+    throw Error(Blame::result, "axis '", axis, "' is '", text(axis), "', not a shape such as 64x4");
 }
 
 std::vector<std::string> expand_axis(const Axis& axis, std::string_view list) {
@@ -284,7 +283,7 @@ std::vector<std::string> expand_axis(const Axis& axis, std::string_view list) {
     for (const auto& item : split(list, ',')) {
         for (auto& value : expand_item(axis, trim(item))) {
             if (!seen.insert(value).second)
-                throw Error(Blame::usage, "axis '" + axis.name + "' is given the value " + value + " twice");
+                throw Error(Blame::usage, "axis '", axis.name, "' is given the value ", value, " twice");
             values.push_back(std::move(value));
         }
         if (values.size() > most_values) too_many(axis, list);
@@ -295,9 +294,9 @@ std::vector<std::string> expand_axis(const Axis& axis, std::string_view list) {
 std::vector<Point> cross(const std::vector<Axis>& axes) {
     std::size_t count = 1;
     for (const auto& axis : axes) {
-        if (axis.values.empty()) throw Error(Blame::usage, "axis '" + axis.name + "' has no values");
+        if (axis.values.empty()) throw Error(Blame::usage, "axis '", axis.name, "' has no values");
         if (__builtin_mul_overflow(count, axis.values.size(), &count) || count > most_points)
-            throw Error(Blame::usage, "the axes make more than " + std::to_string(most_points) + " points together");
+            throw Error(Blame::usage, "the axes make more than ", most_points, " points together");
     }
     std::vector<Point> points(1);
     for (const auto& axis : axes) {

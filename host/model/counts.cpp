@@ -5,22 +5,20 @@
 namespace cllab::model {
 
 namespace {
+
 constexpr double sector_bytes = 32;
 
-constexpr Entry<Operation, const char*> operation_names[] = {{Operation::float_add, "float_add"},
-                                                             {Operation::float_multiply, "float_multiply"},
-                                                             {Operation::float_fma, "float_fma"},
-                                                             {Operation::float_divide, "float_divide"},
-                                                             {Operation::float_compare, "float_compare"},
-                                                             {Operation::float_function, "float_function"},
-                                                             {Operation::integer_add, "integer_add"},
-                                                             {Operation::integer_multiply, "integer_multiply"},
-                                                             {Operation::integer_divide, "integer_divide"},
-                                                             {Operation::conversion, "conversion"}};
-}
+// In the order of the enumeration.
+constexpr std::array operation_names{"float_add",      "float_multiply", "float_fma",   "float_divide",
+                                     "float_compare",  "float_function", "integer_add", "integer_multiply",
+                                     "integer_divide", "conversion"};
+static_assert(name_in(operation_names, Operation::conversion));
 
-const char* name(Operation kind) { return value_of(operation_names, kind); }
-std::optional<Operation> operation_from(std::string_view text) { return key_of(operation_names, text); }
+}  // namespace
+
+// Not beside the other names: Oclgrind's plugin takes this file alone.
+const char* name(Operation kind) { return name_in(operation_names, kind); }
+std::optional<Operation> operation_from(std::string_view text) { return named<Operation>(operation_names, text); }
 
 double per_launch(const Counts& counts, const Amount& amount) { return amount.mean * counts.items; }
 

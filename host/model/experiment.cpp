@@ -43,8 +43,7 @@ void poison(std::span<std::byte> bytes, std::uint64_t seed) {
 bool Buffers::untouched(std::string_view name, std::size_t i) const {
     const auto bytes = as<std::byte>(name);
     if (i >= bytes.size())
-        throw Error(Blame::result, "check asks for byte " + std::to_string(i) + " of buffer '" + std::string(name) +
-                                       "', which has " + std::to_string(bytes.size()));
+        throw Error(Blame::result, "check asks for byte ", i, " of buffer '", name, "', which has ", bytes.size());
     return bytes[i] == poison_byte(poison_seed, i);
 }
 

@@ -107,8 +107,7 @@ public:
     template <typename T>
     std::span<const T> as(std::string_view name) const {
         const auto found = data.find(name);
-        if (found == data.end())
-            throw Error(Blame::result, "check asks for unknown buffer '" + std::string(name) + "'");
+        if (found == data.end()) throw Error(Blame::result, "check asks for unknown buffer '", name, "'");
         return {reinterpret_cast<const T*>(found->second.data()), found->second.size() / sizeof(T)};
     }
     /// True when byte `i` of an Output still holds its poison, i.e. (almost surely) nobody wrote it.

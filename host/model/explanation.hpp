@@ -89,6 +89,8 @@ struct Explanation {
     std::string unmodelled;  ///< why not, where it was asked for
     std::string untested;    ///< why a named limiter was not tested where that was asked for
 
+    /// Says why `what` has no bound.
+    void leave_out(std::string what, std::string why) { unbounded.emplace_back(std::move(what), std::move(why)); }
     /// The bound that limits; null when none is named.
     const Bound* limiter() const { return limit == Limit::named ? &bounds.front() : nullptr; }
     const Bound* follower() const { return second > 0 && second < bounds.size() ? &bounds[second] : nullptr; }

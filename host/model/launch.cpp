@@ -22,9 +22,9 @@ public:
     const std::string& text() const { return text_; }
 
 private:
-    void put(const std::string& word) { text_ += std::to_string(word.size()) + ":" + word; }
-    void put(std::size_t number) { text_ += std::to_string(number) + ","; }
-    void put(int number) { text_ += std::to_string(number) + ","; }
+    void put(const std::string& word) { text_ += concat(word.size(), ":", word); }
+    void put(std::size_t number) { text_ += concat(number, ","); }
+    void put(int number) { text_ += concat(number, ","); }
     void put(bool flag) { text_ += flag ? "1," : "0,"; }
     template <typename... T>
     void all(const char* kind, const T&... values) {

@@ -34,7 +34,7 @@ struct Limits {
     std::vector<Figure> figures;         ///< all of the profile
     /// Bytes that one instance of each level of a CPU holds by the operating system, first level first.
     std::vector<std::uint64_t> caches;
-    unsigned units = 1;  ///< that the driver reports
+    unsigned units = 1;          ///< that the driver reports
     int compute_capability = 0;  ///< NVIDIA: 90 for sm_90; 0 elsewhere
     /// Bytes and seconds a load of the chases in random order, by ascending bytes; of two kinds of pages the slower
     /// one.

@@ -132,8 +132,7 @@ public:
     template <typename T>
     std::span<T> as(std::string_view name) const {
         const auto found = data.find(name);
-        if (found == data.end())
-            throw Error(Blame::result, "a native loop asks for the unknown argument '" + std::string(name) + "'");
+        if (found == data.end()) throw Error(Blame::result, "a native loop asks for the unknown argument '", name, "'");
         return {reinterpret_cast<T*>(found->second.data()), found->second.size() / sizeof(T)};
     }
     template <typename T>

@@ -58,8 +58,7 @@ Extent Params::shape(const std::string& axis, const Extent& automatic) {
 
 std::size_t Params::only(const std::string& axis, std::size_t value, const std::string& reason) {
     if (const auto found = text(axis, std::to_string(value)); found != std::to_string(value))
-        throw Unsupported("axis '" + axis + "' is " + found + "; " + reason + ", so only " + std::to_string(value) +
-                          " is possible");
+        throw Unsupported("axis '", axis, "' is ", found, "; ", reason, ", so only ", value, " is possible");
     return value;
 }
 
@@ -77,8 +76,8 @@ namespace {
 const Variant& kernel_of(const Experiment& experiment, const Native& native) {
     const auto found = std::ranges::find_if(experiment.variants, [&](const auto& v) { return v.name == native.like; });
     if (found == experiment.variants.end())
-        throw Error(Blame::result,
-                    "'" + experiment.family + "' has no variant '" + native.like + "', which its native loop is like");
+        throw Error(Blame::result, "'", experiment.family, "' has no variant '", native.like,
+                    "', which its native loop is like");
     return *found;
 }
 
@@ -118,8 +117,8 @@ void put_loop(Setup& setup, const std::shared_ptr<const Native>& native, const D
         return std::holds_alternative<Upload>(s) || std::holds_alternative<Download>(s);
     });
     if (moves || setup.slope)
-        throw Error(Blame::result,
-                    "a native loop cannot be like '" + native->like + "', which has transfers or two trip counts");
+        throw Error(Blame::result, "a native loop cannot be like '", native->like,
+                    "', which has transfers or two trip counts");
     std::erase_if(setup.steps, [](const auto& step) { return std::holds_alternative<Launch>(step); });
     setup.steps.insert(setup.steps.begin(),
                        HostLoop{[native, point = setup.point, threads = native->threads(device)](
@@ -152,8 +151,8 @@ Setup set_up(const Experiment& experiment, const Request& request) {
         if (options != "none") out.defines.push_back(options);
     }
     if (const auto unread = params.unread(); !unread.empty())
-        throw Error(Blame::result, "'" + experiment.id(request.variant) + "' does not read axis '" +
-                                       join(unread, "', '") + "'; Axis::only says which variants have an axis");
+        throw Error(Blame::result, "'", experiment.id(request.variant), "' does not read axis '", join(unread, "', '"),
+                    "'; Axis::only says which variants have an axis");
     out.point = params.resolved();
     return out;
 }

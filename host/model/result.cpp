@@ -1,49 +1,11 @@
 #include "model/result.hpp"
 
-#include "core/table.hpp"
+#include <algorithm>
+
 #include "core/text.hpp"
-#include "model/comparison.hpp"
-#include "model/regression.hpp"
+#include "model/rankable.hpp"
 
 namespace cllab::model {
-namespace {
-
-constexpr Entry<Status, const char*> status_names[] = {{Status::ok, "ok"},
-                                                       {Status::unsupported, "unsupported"},
-                                                       {Status::build_failed, "build_failed"},
-                                                       {Status::launch_failed, "launch_failed"},
-                                                       {Status::wrong_result, "wrong_result"},
-                                                       {Status::timed_out, "timed_out"}};
-constexpr Entry<Better, const char*> better_names[] = {
-    {Better::lower, "lower"}, {Better::higher, "higher"}, {Better::neither, "neither"}};
-constexpr Entry<Verdict, const char*> verdict_names[] = {{Verdict::faster, "faster"},
-                                                         {Verdict::slower, "slower"},
-                                                         {Verdict::same, "same"},
-                                                         {Verdict::same_code, "same code"},
-                                                         {Verdict::undecided, "undecided"}};
-constexpr Entry<CellChange, const char*> change_names[] = {{CellChange::newly_wrong, "newly wrong"},
-                                                           {CellChange::newly_failing, "newly failing"},
-                                                           {CellChange::other_results, "other results"},
-                                                           {CellChange::slower, "slower"},
-                                                           {CellChange::still_failing, "still failing"},
-                                                           {CellChange::undecided, "undecided"},
-                                                           {CellChange::incomparable, "incomparable"},
-                                                           {CellChange::vanished, "vanished"},
-                                                           {CellChange::added, "new"},
-                                                           {CellChange::fixed, "fixed"},
-                                                           {CellChange::faster, "faster"},
-                                                           {CellChange::same, "same"},
-                                                           {CellChange::same_code, "same code"},
-                                                           {CellChange::unsupported, "unsupported"}};
-
-}  // namespace
-
-const char* name(Status status) { return value_of(status_names, status); }
-const char* name(Better better) { return value_of(better_names, better); }
-const char* name(Verdict verdict) { return value_of(verdict_names, verdict); }
-const char* name(CellChange change) { return value_of(change_names, change); }
-
-std::optional<Status> status_from(std::string_view text) { return key_of(status_names, text); }
 
 bool is_failure(Status status) { return status != Status::ok && status != Status::unsupported; }
 
@@ -55,6 +17,22 @@ std::string device_key(const Record& record) {
     if (!named_anywhere) parts.push_back(record.host.name);
     if (d.identity.empty()) parts.push_back(d.selector.substr(d.selector.find(':') + 1));
     return join(parts, "\n");
+}
+
+double usable_cores(const Timing& time, double groups, unsigned of_host) {
+    double out = time.cores > 0 ? time.cores + std::max(0.0, time.waited) : 0;
+    if (of_host > 0) out = std::min<double>(out, of_host);
+    return groups > 0 ? std::min(out, groups) : out;
+}
+
+double cores_share(const Record& record) {
+    if (!record.time) return 1;
+    return record.time->share_of(usable_cores(*record.time, record.work.groups, record.host.threads));
+}
+
+std::optional<Turns> turns_of(const Record& record) {
+    if (record.schema < 2 || !record.time) return std::nullopt;
+    return Turns{record.run.id, record.run.order.comparison, record.time->batch};
 }
 
 }  // namespace cllab::model

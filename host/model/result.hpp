@@ -112,11 +112,11 @@ struct WorkInfo {
     bool assumed = false;        ///< the bytes are those of every buffer once: nobody declared them
     std::optional<double> read;  ///< how many of the bytes are read; nothing: not known
     std::string type;            ///< that it computes in: "float", "double", "half", "uint"
-    std::string chain;     ///< of what one waits for the one before: "load", "local_load", "multiply_add", "atomic";
-                           ///< empty: not declared
-    double atomics = 0;    ///< on global memory
+    std::string chain;   ///< of what one waits for the one before: "load", "local_load", "multiply_add", "atomic";
+                         ///< empty: not declared
+    double atomics = 0;  ///< on global memory
     double atomic_addresses = 0;  ///< different ones that these go to, where they were counted
-    double footprint = 0;  ///< bytes of all buffers and images
+    double footprint = 0;         ///< bytes of all buffers and images
     /// Each work-group goes through all of the footprint, so that no level's instances hold parts of it.
     bool shared = false;
     unsigned launches = 0;       ///< of an operation; 0 for a step
@@ -198,12 +198,12 @@ struct Record {
     BuildInfo build;
     std::string launch;  ///< equal for equal arguments, sizes, groups and data (model/launch.hpp); empty: not known
     CodeInfo code;
-    std::optional<NativeInfo> native;  ///< nothing: a kernel
-    std::optional<Hot> hot;            ///< which of it ran; nothing: nobody looked
-    std::vector<Counter> counters;     ///< of `cllab ncu`; empty: no profiler looked
+    std::optional<NativeInfo> native;        ///< nothing: a kernel
+    std::optional<Hot> hot;                  ///< which of it ran; nothing: nobody looked
+    std::vector<Counter> counters;           ///< of `cllab ncu`; empty: no profiler looked
     std::shared_ptr<const Counts> counts{};  ///< what its launch executes; null: nobody counted. In no file
-    std::string dump;                  ///< folder; empty when nothing was dumped
-    Phases phases;                     ///< what the cell took, with its share of what cells have in common
+    std::string dump;                        ///< folder; empty when nothing was dumped
+    Phases phases;                           ///< what the cell took, with its share of what cells have in common
     HostInfo host;
     RunInfo run;
     std::string utc;  ///< as utc_now() has it
@@ -229,5 +229,14 @@ Rows rows_of(const std::vector<Record>& records, Which which) {
 inline Rows rows_of(const std::vector<Record>& records) {
     return rows_of(records, [](const Record&) { return true; });
 }
+
+struct Counted {
+    std::string id;
+    std::vector<std::pair<std::string, std::string>> point;
+    DeviceInfo device;
+    double opencl_seconds = 0;      ///< median of the cell by the lab's own method
+    double cuda_seconds = 0;        ///< median of the launches through the CUDA driver, without the profiler
+    std::vector<Counter> counters;  ///< empty: no profiler
+};
 
 }  // namespace cllab::model

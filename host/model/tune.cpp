@@ -127,8 +127,7 @@ TuneSpace tune_space(const Selected& selected, const Settings& settings) {
         if (!axis.tune.empty()) possible.push_back(axis.name);
     }
     if (possible.empty())
-        throw Error(Blame::usage,
-                    "'" + selected.id + "' has no launch parameter to tune: every axis affects the result");
+        throw Error(Blame::usage, "'", selected.id, "' has no launch parameter to tune: every axis affects the result");
     TuneSpace out;
     for (auto axis : axes_of(*selected.experiment, *selected.variant, settings)) {
         const bool tune = !axis.tune.empty();
@@ -136,10 +135,9 @@ TuneSpace tune_space(const Selected& selected, const Settings& settings) {
         const auto first = axis.values.front();
         if (tune && !given) axis.values = expand_axis(axis, join(axis.tune, ","));
         if (!tune && axis.values.size() > 1)
-            throw Error(Blame::usage, "axis '" + axis.name + "' has " + std::to_string(axis.values.size()) + " values" +
-                                          (given ? "" : " by default") +
-                                          " and `cllab tune` takes one; choose it with --axis " + axis.name +
-                                          "=VALUE (the axes it tunes are " + join(possible, ", ") + ")");
+            throw Error(Blame::usage, "axis '", axis.name, "' has ", axis.values.size(), " values",
+                        given ? "" : " by default", " and `cllab tune` takes one; choose it with --axis ", axis.name,
+                        "=VALUE (the axes it tunes are ", join(possible, ", "), ")");
         // Tuning starts at the axis's own default, if that is a candidate at all.
         out.initial.set(axis.name,
                         std::ranges::find(axis.values, first) != axis.values.end() ? first : axis.values.front());
@@ -147,8 +145,8 @@ TuneSpace tune_space(const Selected& selected, const Settings& settings) {
         out.axes.push_back(std::move(axis));
     }
     if (out.tuned.empty())
-        throw Error(Blame::usage, "every axis of '" + selected.id + "' is fixed to one value; the axes to tune are " +
-                                      join(possible, ", "));
+        throw Error(Blame::usage, "every axis of '", selected.id, "' is fixed to one value; the axes to tune are ",
+                    join(possible, ", "));
     return out;
 }
 

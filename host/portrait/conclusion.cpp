@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/grouped.hpp"
-#include "core/mode.hpp"
+#include "core/stats.hpp"
 #include "core/units.hpp"
 #include "model/registry.hpp"
 

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "core/text.hpp"
-#include "model/copied_level.hpp"
+#include "model/device.hpp"
 #include "portrait/probes.hpp"
 
 namespace cllab::portrait {

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "core/text.hpp"
-#include "model/copied_level.hpp"
+#include "model/device.hpp"
 
 namespace cllab::portrait {
 namespace {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <set>
 
-#include "core/suggest.hpp"
 #include "core/table.hpp"
+#include "core/text.hpp"
 #include "core/units.hpp"
 #include "device/program.hpp"
 #include "run/cell/operation.hpp"

@@ -9,7 +9,7 @@
 #include "bench.hpp"
 #include "device/originals.hpp"
 #include "device/program.hpp"
-#include "experiments/lib/data.hpp"
+#include "experiments/lib/setups.hpp"
 #include "run/programs.hpp"
 
 using namespace cllab;

@@ -5,32 +5,32 @@
 #include <string>
 #include <tuple>
 
-#include "unit/memory_probe_run.hpp"
+#include "unit/probe.hpp"
 
 BOOST_AUTO_TEST_SUITE(bandwidth)
 
 using namespace cllab;
-using namespace cllab::memory_test;
+using namespace cllab::test;
 using cllab::model::Curve;
 
 namespace {
 
 using Words = std::vector<std::uint32_t>;
 
-const Settings small{{"size", "65536"}, {"width", "16"}};
+const Axes small{{"size", "65536"}, {"width", "16"}};
 
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(the_copy_is_its_source) {
     for (const auto* variant : {"copy", "batch"}) {
-        const auto setup = set_up("bandwidth", variant, gpu(), small);
+        const auto setup = set_up(std::string("bandwidth_") + variant, probe_gpu(), small);
         require_right_and_watched(setup, "dst", argument<std::uint32_t>(setup, "src"), 0, 16383);
         BOOST_TEST(setup.work.bytes == 131072.0);
     }
 }
 
 BOOST_AUTO_TEST_CASE(the_write_follows_from_place_and_key) {
-    const auto setup = set_up("bandwidth", "write", gpu(), small);
+    const auto setup = set_up("bandwidth_write", probe_gpu(), small);
     Words dst(16384);
     for (std::uint32_t i = 0; i < dst.size(); ++i)
         dst[i] = i / 4 * 0x9E3779B1u ^ argument<std::uint32_t>(setup, "key")[0];
@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(the_write_follows_from_place_and_key) {
 }
 
 BOOST_AUTO_TEST_CASE(the_triad_is_a_sum_of_two) {
-    const auto setup = set_up("bandwidth", "triad", gpu(), small);
+    const auto setup = set_up("bandwidth_triad", probe_gpu(), small);
     const auto b = argument<std::uint32_t>(setup, "b"), c = argument<std::uint32_t>(setup, "c");
     BOOST_TEST((b != c), "both inputs are the same");
     auto a = b;
@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(the_triad_is_a_sum_of_two) {
 
 BOOST_AUTO_TEST_CASE(every_work_item_of_the_read_sums_its_elements) {
     for (const bool on_cpu : {false, true}) {
-        const auto setup = set_up("bandwidth", "read", on_cpu ? cpu() : gpu(), small);
+        const auto setup = set_up("bandwidth_read", on_cpu ? probe_cpu() : probe_gpu(), small);
         const auto src = argument<std::uint32_t>(setup, "src");
         const auto items = setup.global.count(), run = (4096 + items - 1) / items;
         Words sums(items * 4);
@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(every_work_item_of_the_read_sums_its_elements) {
 }
 
 BOOST_AUTO_TEST_CASE(rereading_groups_walk_round_the_region_block_after_block_on_a_cpu) {
-    const auto setup = set_up("bandwidth", "reread", cpu(), small);
+    const auto setup = set_up("bandwidth_reread", probe_cpu(), small);
     const auto src = argument<std::uint32_t>(setup, "src");
     const std::size_t depth = 256, groups = setup.global.count(), blocks = argument<std::uint32_t>(setup, "blocks")[0];
     BOOST_REQUIRE_EQUAL(blocks * depth, 4096u);
@@ -76,18 +76,18 @@ BOOST_AUTO_TEST_CASE(rereading_groups_walk_round_the_region_block_after_block_on
         }
     }
     require_right_and_watched(setup, "sums", sums, 7, sums.size() / 2);
-    BOOST_TEST(check(setup, "sums", sums, 6).has_value(), "a trip too many passed");
+    BOOST_TEST(verdict(setup, "sums", sums, 6) != "", "a trip too many passed");
 }
 
 BOOST_AUTO_TEST_CASE(rereading_groups_of_a_gpu_are_one_a_unit_and_come_by_every_block) {
     for (const auto* size : {"16384", "65536", "81920"}) {
-        const auto setup = set_up("bandwidth", "reread", gpu(), {{"size", size}, {"width", "16"}});
+        const auto setup = set_up("bandwidth_reread", probe_gpu(), {{"size", size}, {"width", "16"}});
         const auto src = argument<std::uint32_t>(setup, "src");
         const std::size_t lanes = setup.local.count(), groups = setup.global.count() / lanes;
         const std::size_t blocks = argument<std::uint32_t>(setup, "blocks")[0],
                           stride = argument<std::uint32_t>(setup, "stride")[0];
         BOOST_TEST(lanes == 1024u);
-        BOOST_TEST(groups == gpu().compute_units);
+        BOOST_TEST(groups == probe_gpu().compute_units);
         BOOST_REQUIRE_EQUAL(blocks * lanes * 4, src.size());
         std::set<std::size_t> seen;
         for (std::size_t i = 0; i < blocks; ++i) seen.insert(i * stride % blocks);
@@ -99,16 +99,16 @@ BOOST_AUTO_TEST_CASE(rereading_groups_of_a_gpu_are_one_a_unit_and_come_by_every_
                 for (std::size_t k = 0; k < 4; ++k) sums[item * 4 + k] += src[(block * lanes + item % lanes) * 4 + k];
         }
         require_right_and_watched(setup, "sums", sums, 7, sums.size() / 2);
-        BOOST_TEST(check(setup, "sums", sums, 6).has_value(), "a trip too many passed");
+        BOOST_TEST(verdict(setup, "sums", sums, 6) != "", "a trip too many passed");
     }
 }
 
 BOOST_AUTO_TEST_CASE(elements_that_lie_apart_are_moved_and_nothing_else_is_written) {
     // Elements of four words, from word 3 on every fifth of them: 820 of 4096.
-    const Settings places{{"size", "65536"}, {"width", "16"}, {"offset", "3"}, {"stride", "5"}};
+    const Axes places{{"size", "65536"}, {"width", "16"}, {"offset", "3"}, {"stride", "5"}};
     const auto moved = [](std::size_t at) { return at >= 3 && (at - 3) / 4 % 5 == 0 && (at - 3) / 20 < 820; };
     for (const std::string variant : {"copy", "batch", "write", "triad"}) {
-        const auto setup = set_up("bandwidth", variant, gpu(), places);
+        const auto setup = set_up(std::string("bandwidth_") + variant, probe_gpu(), places);
         const auto words = [&](const char* name) { return argument<std::uint32_t>(setup, name); };
         const auto name = variant == "triad" ? "a" : "dst";
         auto out = words(name);  // poison
@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(elements_that_lie_apart_are_moved_and_nothing_else_is_writt
         for (const std::size_t at : {0u, 3u, 7u, 16383u, 16386u}) require_right_and_watched(setup, name, out, 0, at);
         BOOST_TEST(setup.work.bytes == (variant == "write" ? 1 : variant == "triad" ? 3 : 2) * 16.0 * 820);
     }
-    const auto read = set_up("bandwidth", "read", cpu(), places);
+    const auto read = set_up("bandwidth_read", probe_cpu(), places);
     const auto src = argument<std::uint32_t>(read, "src");
     Words sums(read.global.count() * 4);
     const auto run = (820 + read.global.count() - 1) / read.global.count();
@@ -137,11 +137,11 @@ BOOST_AUTO_TEST_CASE(places_that_are_not_the_usual_ones_conclude_for_themselves)
     std::vector<Curve> curves;
     for (const auto& [offset, stride, seconds] :
          {std::tuple{"0", "1", 1e-3}, {"1", "1", 1.25e-3}, {"4", "1", 1e-3}, {"0", "2", 0.8e-3}, {"0", "8", 0.5e-3}}) {
-        auto copy = curve("copy", {{67108864, seconds}}, {{"width", "16"}, {"offset", offset}, {"stride", stride}});
+        auto copy = curve_of("copy", {{67108864, seconds}}, {{"width", "16"}, {"offset", offset}, {"stride", stride}});
         copy.samples.front().work.bytes = 2e9 / std::stod(stride);
         curves.push_back(copy);
     }
-    const auto found = family("bandwidth").conclude(curves, gpu());
+    const auto found = concluded("bandwidth", curves, probe_gpu());
     require_finding(found, "least rate by offset, copy", 0.8);
     require_finding(found, "least rate by stride, copy", 0.25);
     require_finding(found, "copy bandwidth", 2e12);
@@ -149,27 +149,27 @@ BOOST_AUTO_TEST_CASE(places_that_are_not_the_usual_ones_conclude_for_themselves)
 }
 
 BOOST_AUTO_TEST_CASE(the_default_copy_is_the_yardstick) {
-    const auto setup = set_up("bandwidth", "copy", gpu());
+    const auto setup = set_up("bandwidth_copy", probe_gpu());
     BOOST_TEST(setup.work.bytes == 2 * 16.0 * (1 << 20));  // never under 16 MiB a buffer
     BOOST_TEST(setup.point.text("width") == "16");
-    auto large = gpu();
+    auto large = probe_gpu();
     large.last_level_bytes = 16 << 20;
-    BOOST_TEST(set_up("bandwidth", "copy", large).work.bytes == 4.0 * (16 << 20));
+    BOOST_TEST(set_up("bandwidth_copy", large).work.bytes == 4.0 * (16 << 20));
 }
 
 BOOST_AUTO_TEST_CASE(sizes_that_split_an_element_are_refused) {
-    BOOST_CHECK_THROW(set_up("bandwidth", "copy", gpu(), {{"size", "100"}}), Error);
-    BOOST_CHECK_THROW(set_up("bandwidth", "copy", gpu(), {{"width", "12"}}), Error);
-    BOOST_CHECK_THROW(set_up("bandwidth", "batch", cpu()), Unsupported);
+    BOOST_CHECK_THROW(set_up("bandwidth_copy", probe_gpu(), {{"size", "100"}}), Error);
+    BOOST_CHECK_THROW(set_up("bandwidth_copy", probe_gpu(), {{"width", "12"}}), Error);
+    BOOST_CHECK_THROW(set_up("bandwidth_batch", probe_cpu()), Unsupported);
 }
 
 BOOST_AUTO_TEST_CASE(the_yardstick_alone_concludes_nothing) {
-    auto copy = curve("copy", {{67108864, 1e-3}}, {{"width", "16"}});
+    auto copy = curve_of("copy", {{67108864, 1e-3}}, {{"width", "16"}});
     copy.samples.front().work.bytes = 2e9;
-    BOOST_TEST(family("bandwidth").conclude({copy}, gpu()).empty());
+    BOOST_TEST(concluded("bandwidth", {copy}, probe_gpu()).empty());
     auto read = copy;
     read.variant = "read";
-    const auto found = family("bandwidth").conclude({copy, read}, gpu());
+    const auto found = concluded("bandwidth", {copy, read}, probe_gpu());
     require_finding(found, "copy bandwidth", 2e12);
     require_finding(found, "read bandwidth", 2e12);
 }
@@ -178,7 +178,7 @@ BOOST_AUTO_TEST_CASE(levels_show_in_the_sweep_of_reread) {
     std::vector<std::pair<double, double>> points;
     for (double kib = 16; kib <= 65536; kib *= 2)
         points.emplace_back(kib * 1024, kib <= 128 ? 1e-13 : kib <= 8192 ? 2e-13 : 5e-13);
-    const auto found = family("bandwidth").conclude({curve("reread", points, {{"width", "16"}})}, gpu());
+    const auto found = concluded("bandwidth", {curve_of("reread", points, {{"width", "16"}})}, probe_gpu());
     require_finding(found, "level 1 read bandwidth", 1e13);
     require_finding(found, "level 2 read bandwidth", 5e12);
     require_finding(found, "level 3 read bandwidth", 2e12);
@@ -197,23 +197,22 @@ BOOST_AUTO_TEST_CASE(a_second_level_that_is_left_gradually_has_the_size_that_all
                                        103.6, 109.1, 109.8, 113.3, 125.7, 146.0, 177.1, 207.2, 214.4, 214.1}}) {
         std::vector<std::pair<double, double>> points;
         for (std::size_t i = 0; i < mib.size(); ++i) points.emplace_back(mib[i] * (1 << 20), fs[i] * 1e-15);
-        const auto found = family("bandwidth").conclude({curve("reread", points, {{"width", "16"}})}, gpu());
-        const auto size = std::find_if(found.begin(), found.end(), [](const auto& f) { return f.id == "l2.size"; });
-        BOOST_TEST_REQUIRE((size != found.end()));
-        BOOST_TEST(size->low <= 60. * (1 << 20));
-        BOOST_TEST(size->high >= 60. * (1 << 20));
-        BOOST_TEST(size->value == 60. * (1 << 20), boost::test_tools::tolerance(0.05));
+        const auto found = concluded("bandwidth", {curve_of("reread", points, {{"width", "16"}})}, probe_gpu());
+        const auto size = of_id(found, "l2.size");
+        BOOST_TEST(size.low <= 60. * (1 << 20));
+        BOOST_TEST(size.high >= 60. * (1 << 20));
+        BOOST_TEST(size.value == 60. * (1 << 20), boost::test_tools::tolerance(0.05));
     }
 }
 
 BOOST_AUTO_TEST_CASE(of_two_sizes_that_no_cache_of_a_gpu_holds_the_difference_is_the_rate) {
     constexpr double launch = 12e-6, rate = 4.5e12, MiB = 1 << 20;
-    auto large = gpu();
+    auto large = probe_gpu();
     large.last_level_bytes = 128 << 20;
     const auto read = [&](std::vector<double> sizes) {
         std::vector<std::pair<double, double>> points;
         for (const double size : sizes) points.emplace_back(size, launch + size / rate);
-        auto out = curve("read", points, {{"width", "16"}});
+        auto out = curve_of("read", points, {{"width", "16"}});
         for (auto& s : out.samples) {
             s.work.bytes = s.x;
             s.seconds = launch + s.x / rate;
@@ -222,15 +221,15 @@ BOOST_AUTO_TEST_CASE(of_two_sizes_that_no_cache_of_a_gpu_holds_the_difference_is
         }
         return out;
     };
-    require_finding(family("bandwidth").conclude({read({128 * MiB, 256 * MiB})}, large), "read bandwidth", rate);
+    require_finding(concluded("bandwidth", {read({128 * MiB, 256 * MiB})}, large), "read bandwidth", rate);
     // One of them lies in a cache, or both are of one size: the rate is that of a launch, and says at which size.
     for (const auto& sizes : {std::vector{16 * MiB, 256 * MiB}, std::vector{256 * MiB}}) {
-        const auto found = family("bandwidth").conclude({read(sizes)}, large);
+        const auto found = concluded("bandwidth", {read(sizes)}, large);
         require_finding(found, "read bandwidth", 256 * MiB / (launch + 256 * MiB / rate));
         BOOST_TEST(found.front().how.find("largest size, 256 MiB") == 0u, found.front().how);
     }
     // On a CPU a launch is nothing beside such a size, and others disturb a difference.
-    require_finding(family("bandwidth").conclude({read({128 * MiB, 256 * MiB})}, cpu()), "read bandwidth",
+    require_finding(concluded("bandwidth", {read({128 * MiB, 256 * MiB})}, probe_cpu()), "read bandwidth",
                     256 * MiB / (launch + 256 * MiB / rate));
 }
 

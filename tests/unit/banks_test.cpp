@@ -3,15 +3,15 @@
 
 #include "experiments/lib/fit.hpp"
 #include "model/work.hpp"
-#include "unit/memory_probe_run.hpp"
+#include "unit/probe.hpp"
 
 BOOST_AUTO_TEST_SUITE(banks)
 
 using namespace cllab;
-using namespace cllab::memory_test;
+using namespace cllab::test;
 
 BOOST_AUTO_TEST_CASE(every_lane_ends_where_its_loads_lead) {
-    const auto setup = set_up("banks", "word", gpu(), {{"stride", "33"}});
+    const auto setup = set_up("banks_word", probe_gpu(), {{"stride", "33"}});
     const auto start = argument<std::uint32_t>(setup, "start");
     BOOST_REQUIRE_EQUAL(start.size(), 32u);
     std::vector<std::uint32_t> ring(4096), out;
@@ -21,11 +21,11 @@ BOOST_AUTO_TEST_CASE(every_lane_ends_where_its_loads_lead) {
         out.push_back(at);
     }
     require_right_and_watched(setup, "out", out, 3, 31);
-    BOOST_TEST(check(setup, "out", out, 4).has_value(), "a missing trip passed");
+    BOOST_TEST(verdict(setup, "out", out, 4) != "", "a missing trip passed");
 }
 
 BOOST_AUTO_TEST_CASE(four_chains_of_each_work_item_of_all_groups_end_where_their_loads_lead) {
-    const auto setup = set_up("banks", "rate", gpu(), {{"stride", "2"}});
+    const auto setup = set_up("banks_rate", probe_gpu(), {{"stride", "2"}});
     const auto start = argument<std::uint32_t>(setup, "start");
     std::vector<std::uint32_t> out;
     for (std::size_t i = 0; i < setup.global.count(); ++i) {
@@ -38,10 +38,10 @@ BOOST_AUTO_TEST_CASE(four_chains_of_each_work_item_of_all_groups_end_where_their
         out.push_back(sum);
     }
     require_right_and_watched(setup, "out", out, 3, 31);
-    BOOST_TEST(check(setup, "out", out, 4).has_value(), "a missing trip passed");
+    BOOST_TEST(verdict(setup, "out", out, 4) != "", "a missing trip passed");
     const auto work = model::work_of(setup);
     BOOST_TEST(work.local_bytes == 1, boost::test_tools::tolerance(1e-9));  // a step is a byte
-    const auto found = family("banks").conclude({curve("rate", {{1, 1e-13}, {2, 2e-13}, {32, 32e-13}})}, gpu());
+    const auto found = concluded("banks", {curve_of("rate", {{1, 1e-13}, {2, 2e-13}, {32, 32e-13}})}, probe_gpu());
     require_finding(found, "local memory bandwidth", 1e13);
     require_finding(found, "local memory at the worst stride", 32);
 }
@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(the_conclusion_finds_the_banks_that_made_the_curve) {
         for (std::uint32_t lane = 0; lane < 32; ++lane) addresses.push_back(lane * stride * 4);
         points.emplace_back(stride, 13e-9 + 1.1e-9 * (model::bank_slots(addresses, 32, 4) - 1));
     }
-    const auto found = family("banks").conclude({curve("word", points)}, gpu());
+    const auto found = concluded("banks", {curve_of("word", points)}, probe_gpu());
     require_finding(found, "4-byte banks", 32);
     require_finding(found, "4-byte bank width", 4);
     require_finding(found, "4-byte time per way", 1.1e-9);
@@ -62,9 +62,10 @@ BOOST_AUTO_TEST_CASE(the_conclusion_finds_the_banks_that_made_the_curve) {
 }
 
 BOOST_AUTO_TEST_CASE(a_flat_curve_has_no_banks_and_a_cpu_no_curve) {
-    const auto found = family("banks").conclude({curve("word", {{0, 1e-9}, {1, 1e-9}, {2, 1e-9}, {32, 1e-9}})}, gpu());
+    const auto found =
+        concluded("banks", {curve_of("word", {{0, 1e-9}, {1, 1e-9}, {2, 1e-9}, {32, 1e-9}})}, probe_gpu());
     BOOST_TEST(!finding(found, "4-byte banks"));
-    BOOST_CHECK_THROW(set_up("banks", "word", cpu()), Unsupported);
+    BOOST_CHECK_THROW(set_up("banks_word", probe_cpu()), Unsupported);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,15 +1,15 @@
 // barrier without a device: results pass by pass, and the check.
 #include <boost/test/unit_test.hpp>
 
-#include "unit/memory_probe_run.hpp"
+#include "unit/probe.hpp"
 
 BOOST_AUTO_TEST_SUITE(barrier)
 
 using namespace cllab;
-using namespace cllab::memory_test;
+using namespace cllab::test;
 
 BOOST_AUTO_TEST_CASE(the_exchange_hands_values_on_to_the_neighbour) {
-    const auto setup = set_up("barrier", "exchange", gpu(), {{"group", "32"}});
+    const auto setup = set_up("barrier_exchange", probe_gpu(), {{"group", "32"}});
     const auto c = argument<std::uint32_t>(setup, "c")[0];
     std::vector<std::uint32_t> x(32);
     for (std::uint32_t lane = 0; lane < 32; ++lane) x[lane] = lane;
@@ -21,18 +21,18 @@ BOOST_AUTO_TEST_CASE(the_exchange_hands_values_on_to_the_neighbour) {
 }
 
 BOOST_AUTO_TEST_CASE(an_exchange_without_barriers_is_wrong) {
-    const auto setup = set_up("barrier", "exchange", gpu(), {{"group", "64"}});
+    const auto setup = set_up("barrier_exchange", probe_gpu(), {{"group", "64"}});
     const auto c = argument<std::uint32_t>(setup, "c")[0];
     std::vector<std::uint32_t> x(64);
     for (std::uint32_t lane = 0; lane < 64; ++lane) x[lane] = lane;
     // Lane by lane: each reads what its neighbour left before it wrote, as a wave ahead of the others would.
     for (int pass = 0; pass < 8; ++pass)
         for (std::size_t lane = 0; lane < 64; ++lane) x[lane] = x[(lane + 1) % 64] + c;
-    BOOST_TEST(check(setup, "out", x, 1).has_value());
+    BOOST_TEST(verdict(setup, "out", x, 1) != "");
 }
 
 BOOST_AUTO_TEST_CASE(plain_counts_its_passes) {
-    const auto setup = set_up("barrier", "plain", gpu(), {{"group", "32"}});
+    const auto setup = set_up("barrier_plain", probe_gpu(), {{"group", "32"}});
     const auto c = argument<std::uint32_t>(setup, "c")[0];
     std::vector<std::uint32_t> x(32);
     for (std::uint32_t lane = 0; lane < 32; ++lane) {
@@ -40,29 +40,29 @@ BOOST_AUTO_TEST_CASE(plain_counts_its_passes) {
         for (int pass = 0; pass < 8 * 3; ++pass) x[lane] = 5 * x[lane] + c;
     }
     require_right_and_watched(setup, "out", x, 3, 0);
-    BOOST_TEST(check(setup, "out", x, 2).has_value(), "a trip too many passed");
+    BOOST_TEST(verdict(setup, "out", x, 2) != "", "a trip too many passed");
 }
 
 BOOST_AUTO_TEST_CASE(a_cpu_is_told_the_cost_a_work_item) {
-    const auto found = family("barrier").conclude(
-        {curve("plain", {{32, 40e-9}, {1024, 1024e-9}}), curve("none", {{32, 10e-9}, {1024, 128e-9}})}, cpu());
+    const auto found = concluded(
+        "barrier", {curve_of("plain", {{32, 40e-9}, {1024, 1024e-9}}), curve_of("none", {{32, 10e-9}, {1024, 128e-9}})},
+        probe_cpu());
     require_finding(found, "barrier a work-item", 1024e-9 / 1024);
     require_finding(found, "loop with barriers over without", 8);
-    const auto sizes = family("barrier").conclude({curve("plain", {{32, 10e-9}, {1024, 25e-9}})}, gpu());
+    const auto sizes = concluded("barrier", {curve_of("plain", {{32, 10e-9}, {1024, 25e-9}})}, probe_gpu());
     require_finding(sizes, "barrier of 1024", 25e-9);
     require_finding(sizes, "barrier of 32", 10e-9);
 }
 
 BOOST_AUTO_TEST_CASE(a_group_too_large_is_unsupported) {
-    BOOST_CHECK_THROW(set_up("barrier", "plain", gpu(), {{"group", "2048"}}), Unsupported);
+    BOOST_CHECK_THROW(set_up("barrier_plain", probe_gpu(), {{"group", "2048"}}), Unsupported);
 }
 
 BOOST_AUTO_TEST_CASE(a_loop_that_is_faster_with_barriers_says_nothing_of_their_cost) {
     const auto found =
-        family("barrier").conclude({curve("plain", {{1024, 100e-9}}), curve("none", {{1024, 1200e-9}})}, cpu());
-    const auto split = std::find_if(found.begin(), found.end(), [](const auto& f) { return f.id == "split"; });
-    BOOST_REQUIRE((split != found.end()));
-    BOOST_TEST(split->withheld.find("takes less with barriers (100 ns") != std::string::npos, split->withheld);
+        concluded("barrier", {curve_of("plain", {{1024, 100e-9}}), curve_of("none", {{1024, 1200e-9}})}, probe_cpu());
+    const auto split = of_id(found, "split");
+    BOOST_TEST(says(split.withheld, "takes less with barriers (100 ns"), split.withheld);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -7,7 +7,7 @@
 
 #include "model/registry.hpp"
 #include "portrait/probes.hpp"
-#include "unit/probe_setup.hpp"
+#include "unit/probe.hpp"
 
 BOOST_AUTO_TEST_SUITE(budget)
 
@@ -47,14 +47,12 @@ BOOST_AUTO_TEST_CASE(an_axis_that_a_probe_calls_data_is_in_no_define) {
                                     {"bandwidth_reread", "size", "16384", "32768"}};
     std::set<std::string> tested, used;
     for (const auto& [id, axis, one, other] : sweeps) {
-        const auto defines = [&](const std::string& value) {
-            return probe_setup(id, {{axis, value}}, probe_cpu()).defines;
-        };
+        const auto defines = [&](const std::string& value) { return set_up(id, probe_cpu(), {{axis, value}}).defines; };
         BOOST_TEST(defines(one) == defines(other), id + " " + axis);
         tested.insert(axis);
     }
-    BOOST_TEST(probe_setup("fma_peak", {{"ilp", "8"}}, probe_cpu()).defines !=
-               probe_setup("fma_peak", {{"ilp", "16"}}, probe_cpu()).defines);
+    BOOST_TEST(set_up("fma_peak", probe_cpu(), {{"ilp", "8"}}).defines !=
+               set_up("fma_peak", probe_cpu(), {{"ilp", "16"}}).defines);
     for (const auto& probe : portrait::probes_for(probe_cpu())) used.insert(probe.data.begin(), probe.data.end());
     BOOST_TEST(tested == used, boost::test_tools::per_element());
 }

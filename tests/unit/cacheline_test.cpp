@@ -1,18 +1,18 @@
 // cacheline without a device: the chase of pairs, its check, and the sizes that curves yield.
 #include <boost/test/unit_test.hpp>
 
-#include "experiments/lib/cacheline_granules.hpp"
-#include "unit/memory_probe_run.hpp"
+#include "experiments/lib/fit.hpp"
+#include "unit/probe.hpp"
 
 BOOST_AUTO_TEST_SUITE(cacheline)
 
 using namespace cllab;
-using namespace cllab::memory_test;
-using model::cacheline::granules;
+using namespace cllab::test;
+using model::granules;
 
 BOOST_AUTO_TEST_CASE(the_chase_ends_on_the_home_that_its_visits_lead_to) {
     const auto setup =
-        set_up("cacheline", "pair", gpu(), {{"distance", "40"}, {"offset", "64"}, {"footprint", "8192"}});
+        set_up("cacheline_pair", probe_gpu(), {{"distance", "40"}, {"offset", "64"}, {"footprint", "8192"}});
     const auto slot = argument<std::uint32_t>(setup, "slot");
     std::map<std::uint64_t, std::uint64_t> next;
     for (std::size_t i = 0; i < slot.size(); ++i) {
@@ -24,30 +24,15 @@ BOOST_AUTO_TEST_CASE(the_chase_ends_on_the_home_that_its_visits_lead_to) {
     for (int load = 0; load < 2 * 8 * 3; ++load) state[0] = next.at(state[0]);
     require_right_and_watched(setup, "state", state, 3, 0);
     state[0] = next.at(state[0]);
-    BOOST_TEST(check(setup, "state", state, 3).has_value(), "a chase one load too far passed");
+    BOOST_TEST(verdict(setup, "state", state, 3) != "", "a chase one load too far passed");
 }
 
 BOOST_AUTO_TEST_CASE(the_lone_chase_takes_one_load_a_visit) {
-    const auto setup = set_up("cacheline", "lone", gpu(), {{"footprint", "8192"}});
+    const auto setup = set_up("cacheline_lone", probe_gpu(), {{"footprint", "8192"}});
     const auto slot = argument<std::uint32_t>(setup, "slot");
     auto state = argument<std::uint64_t>(setup, "state");
     state[0] = slot[8 * 3] * 128ull;
     require_right_and_watched(setup, "state", state, 3, 0);
-}
-
-BOOST_AUTO_TEST_CASE(sector_and_line_show_as_jumps) {
-    const std::vector<double> distance{8, 24, 40, 72, 136, 264}, second{18, 18.5, 150, 148, 610, 600};
-    const auto found = granules(distance, second, 25);
-    BOOST_REQUIRE_EQUAL(found.size(), 2u);
-    BOOST_TEST(found[0].bytes == 32u);
-    BOOST_TEST(found[1].bytes == 128u);
-}
-
-BOOST_AUTO_TEST_CASE(one_jump_is_the_line) {
-    const std::vector<double> distance{8, 24, 40, 72, 136, 264}, second{1.2, 1.3, 1.2, 88, 92, 90};
-    const auto found = granules(distance, second, 4);
-    BOOST_REQUIRE_EQUAL(found.size(), 1u);
-    BOOST_TEST(found[0].bytes == 64u);
 }
 
 BOOST_AUTO_TEST_CASE(noise_is_no_jump) {
@@ -57,70 +42,64 @@ BOOST_AUTO_TEST_CASE(noise_is_no_jump) {
 }
 
 BOOST_AUTO_TEST_CASE(the_conclusion_subtracts_the_lone_miss) {
-    const Settings fixed{{"offset", "0"}, {"footprint", "8388608"}};
+    const Axes fixed{{"offset", "0"}, {"footprint", "8388608"}};
     // Everything was slower at 24: a drift, which both took part in.
     const auto found =
-        family("cacheline")
-            .conclude({curve("pair", {{8, 620e-9}, {24, 680e-9}, {40, 750e-9}, {72, 750e-9}, {136, 1200e-9}}, fixed),
-                       curve("lone", {{8, 600e-9}, {24, 660e-9}, {40, 600e-9}, {72, 600e-9}, {136, 600e-9}}, fixed)},
-                      gpu());
+        concluded("cacheline",
+                  {curve_of("pair", {{8, 620e-9}, {24, 680e-9}, {40, 750e-9}, {72, 750e-9}, {136, 1200e-9}}, fixed),
+                   curve_of("lone", {{8, 600e-9}, {24, 660e-9}, {40, 600e-9}, {72, 600e-9}, {136, 600e-9}}, fixed)},
+                  probe_gpu());
     require_finding(found, "lone miss", 600e-9);
     require_finding(found, "sector", 32);
     require_finding(found, "line", 128);
 }
 
 BOOST_AUTO_TEST_CASE(on_a_cpu_the_first_jump_is_the_line_and_what_comes_along_beyond_it_was_fetched) {
-    const Settings fixed{{"offset", "0"}, {"footprint", "134217728"}};
-    const auto found =
-        family("cacheline")
-            .conclude(
-                {curve("pair", {{8, 151e-9}, {24, 152e-9}, {40, 151e-9}, {72, 190e-9}, {136, 191e-9}, {264, 300e-9}},
-                       fixed),
-                 curve("lone", {{8, 150e-9}, {24, 150e-9}, {40, 150e-9}, {72, 150e-9}, {136, 150e-9}, {264, 150e-9}},
-                       fixed)},
-                cpu());
+    const Axes fixed{{"offset", "0"}, {"footprint", "134217728"}};
+    const auto found = concluded(
+        "cacheline",
+        {curve_of("pair", {{8, 151e-9}, {24, 152e-9}, {40, 151e-9}, {72, 190e-9}, {136, 191e-9}, {264, 300e-9}}, fixed),
+         curve_of("lone", {{8, 150e-9}, {24, 150e-9}, {40, 150e-9}, {72, 150e-9}, {136, 150e-9}, {264, 150e-9}},
+                  fixed)},
+        probe_cpu());
     require_finding(found, "line", 64);
     require_finding(found, "fetch", 256);
     for (const auto& finding : found)
-        if (finding.name == "lone miss") BOOST_TEST(finding.how.find("in 128 MiB") != std::string::npos);
+        if (finding.name == "lone miss") BOOST_TEST(says(finding.how, "in 128 MiB"));
 }
 
 BOOST_AUTO_TEST_CASE(where_no_distance_costs_more_there_is_a_reason_instead_of_a_line) {
     // Nanoseconds of an EPYC beside a neighbour.
-    const Settings fixed{{"offset", "0"}, {"footprint", "67108864"}};
-    const auto found =
-        family("cacheline")
-            .conclude(
-                {curve("pair", {{8, 206e-9}, {24, 194e-9}, {40, 189e-9}, {72, 186e-9}, {136, 191e-9}, {264, 192e-9}},
-                       fixed),
-                 curve("lone", {{8, 180e-9}, {24, 180e-9}, {40, 174e-9}, {72, 175e-9}, {136, 172e-9}, {264, 170e-9}},
-                       fixed)},
-                cpu());
+    const Axes fixed{{"offset", "0"}, {"footprint", "67108864"}};
+    const auto found = concluded(
+        "cacheline",
+        {curve_of("pair", {{8, 206e-9}, {24, 194e-9}, {40, 189e-9}, {72, 186e-9}, {136, 191e-9}, {264, 192e-9}}, fixed),
+         curve_of("lone", {{8, 180e-9}, {24, 180e-9}, {40, 174e-9}, {72, 175e-9}, {136, 172e-9}, {264, 170e-9}},
+                  fixed)},
+        probe_cpu());
     BOOST_TEST(found.size() == 2u);
     BOOST_TEST(found.back().id == "line");
     BOOST_TEST(found.back().withheld.find("a second load costs no more") == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(a_first_jump_elsewhere_than_at_a_cpus_line_is_not_called_its_line) {
-    const Settings fixed{{"offset", "0"}, {"footprint", "67108864"}};
-    auto device = cpu();
+    const Axes fixed{{"offset", "0"}, {"footprint", "67108864"}};
+    auto device = probe_cpu();
     device.cacheline_bytes = 64;
-    const auto found =
-        family("cacheline")
-            .conclude(
-                {curve("pair", {{8, 181e-9}, {24, 181e-9}, {40, 181e-9}, {72, 182e-9}, {136, 182e-9}, {264, 212e-9}},
-                       fixed),
-                 curve("lone", {{8, 180e-9}, {24, 180e-9}, {40, 180e-9}, {72, 180e-9}, {136, 180e-9}, {264, 180e-9}},
-                       fixed)},
-                device);
+    const auto found = concluded(
+        "cacheline",
+        {curve_of("pair", {{8, 181e-9}, {24, 181e-9}, {40, 181e-9}, {72, 182e-9}, {136, 182e-9}, {264, 212e-9}}, fixed),
+         curve_of("lone", {{8, 180e-9}, {24, 180e-9}, {40, 180e-9}, {72, 180e-9}, {136, 180e-9}, {264, 180e-9}},
+                  fixed)},
+        device);
     BOOST_TEST(found.size() == 2u);
     BOOST_TEST(found.back().withheld.find("a second load costs more from 256 B on, and the driver says 64 B") == 0u,
                found.back().withheld);
 }
 
 BOOST_AUTO_TEST_CASE(distances_that_meet_other_pairs_are_refused) {
-    BOOST_CHECK_THROW(set_up("cacheline", "pair", gpu(), {{"distance", "256"}}), Error);
-    BOOST_CHECK_THROW(set_up("cacheline", "pair", gpu(), {{"distance", "12"}}), Error);
+    BOOST_CHECK_THROW(set_up("cacheline_pair", probe_gpu(), {{"distance", "256"}}), Error);
+    BOOST_CHECK_THROW(set_up("cacheline_pair", probe_gpu(), {{"distance", "12"}}), Error);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -25,4 +25,6 @@ inline model::Setup set_up_cell(const std::string& id, const Axes& axes, const m
     return model::set_up(*cell.experiment, {*cell.variant, cell.point, device, seed, files, verification, memo});
 }
 
+inline bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
 }  // namespace cllab::test

@@ -1,11 +1,10 @@
 // A kernel changed for the test of a claim: half of its work-items.
 #include <boost/test/unit_test.hpp>
 
-#include "explain/claim/changed_cell.hpp"
-#include "explain/kernel_text.hpp"
+#include "explain/claim/claim.hpp"
 #include "model/work.hpp"
 #include "run/kernel_source.hpp"
-#include "unit/probe_setup.hpp"
+#include "unit/probe.hpp"
 #include "unit/why_cells.hpp"
 
 BOOST_AUTO_TEST_SUITE(changed_kernel)

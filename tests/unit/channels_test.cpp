@@ -2,25 +2,25 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 
-#include "experiments/lib/channels_dips.hpp"
-#include "unit/memory_probe_run.hpp"
+#include "experiments/lib/fit.hpp"
+#include "unit/probe.hpp"
 
 BOOST_AUTO_TEST_SUITE(channels)
 
 using namespace cllab;
-using namespace cllab::memory_test;
-using model::channels::find_interleave;
+using namespace cllab::test;
+using model::find_interleave;
 
 namespace {
 
-const Settings small{{"spacing", "320"}, {"lines", "8192"}};
+const Axes small{{"spacing", "320"}, {"lines", "8192"}};
 
 std::size_t place(std::uint32_t item, std::uint32_t pass) { return (item / 4 + pass * 1021) % 8192 * 20 + item % 4; }
 
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(stores_fill_the_lines_of_the_passes_and_nothing_between) {
-    const auto setup = set_up("channels", "store", gpu(), small);
+    const auto setup = set_up("channels_store", probe_gpu(), small);
     auto out = argument<std::uint32_t>(setup, "out");
     const auto key = argument<std::uint32_t>(setup, "key")[0];
     for (std::uint32_t pass = 0; pass < 2; ++pass) {
@@ -32,11 +32,11 @@ BOOST_AUTO_TEST_CASE(stores_fill_the_lines_of_the_passes_and_nothing_between) {
     }
     require_right_and_watched(setup, "out", out, 2, place(100, 1) * 4 + 3);
     require_right_and_watched(setup, "out", out, 2, 16);  // between the first line and the second
-    BOOST_TEST(check(setup, "out", out, 9).has_value(), "missing passes passed");
+    BOOST_TEST(verdict(setup, "out", out, 9) != "", "missing passes passed");
 }
 
 BOOST_AUTO_TEST_CASE(loads_sum_the_lines_of_the_passes) {
-    const auto setup = set_up("channels", "load", gpu(), small);
+    const auto setup = set_up("channels_load", probe_gpu(), small);
     const auto in = argument<std::uint32_t>(setup, "in");
     auto out = argument<std::uint32_t>(setup, "out");
     std::fill(out.begin(), out.end(), 0);
@@ -70,15 +70,15 @@ BOOST_AUTO_TEST_CASE(hashed_addresses_have_no_interleave) {
             points.emplace_back(all[i], ps[i] * 1e-15);
         }
         BOOST_TEST(!find_interleave(all, rates).has_value());
-        const auto found = family("channels").conclude({curve("load", points, {{"lines", "4096"}})}, gpu());
+        const auto found = concluded("channels", {curve_of("load", points, {{"lines", "4096"}})}, probe_gpu());
         BOOST_TEST(std::any_of(found.begin(), found.end(),
                                [](const auto& f) { return f.id == "load.interleave" && !f.withheld.empty(); }));
     }
 }
 
 BOOST_AUTO_TEST_CASE(a_cpu_is_unsupported_and_a_split_word_refused) {
-    BOOST_CHECK_THROW(set_up("channels", "load", cpu()), Unsupported);
-    BOOST_CHECK_THROW(set_up("channels", "load", gpu(), {{"spacing", "100"}}), Error);
+    BOOST_CHECK_THROW(set_up("channels_load", probe_cpu()), Unsupported);
+    BOOST_CHECK_THROW(set_up("channels_load", probe_gpu(), {{"spacing", "100"}}), Error);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -9,7 +9,7 @@
 #include "app/screen/stdout_guard.hpp"
 #include "explain/peaks.hpp"
 #include "unit/fake_runner.hpp"
-#include "unit/probe_setup.hpp"
+#include "unit/probe.hpp"
 
 BOOST_AUTO_TEST_SUITE(conclusions)
 

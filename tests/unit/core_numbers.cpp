@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "core/interval.hpp"
 #include "core/random.hpp"
 #include "core/stats.hpp"
 #include "core/units.hpp"

@@ -8,7 +8,7 @@
 #include "inspect/cuda/ncu_counters.hpp"
 #include "inspect/tools/tool.hpp"
 #include "report/records/json.hpp"
-#include "unit/probe_setup.hpp"
+#include "unit/probe.hpp"
 
 BOOST_AUTO_TEST_SUITE(counters)
 
@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(a_line_of_counters_has_the_point_of_the_cell) {
 
 BOOST_AUTO_TEST_CASE(what_the_cuda_driver_cannot_launch_is_said) {
     const auto reason = [](const std::string& id, const test::Axes& axes = {}) {
-        return inspect::not_for_cuda(test::probe_setup(id, axes, test::probe_gpu())).value_or("");
+        return inspect::not_for_cuda(test::set_up(id, test::probe_gpu(), axes)).value_or("");
     };
     BOOST_TEST(reason("bandwidth_copy") == "");
     BOOST_TEST(reason("pitch_image").find("image") != std::string::npos);
@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(a_launch_is_written_carried_out_and_checked) {
     BOOST_REQUIRE(fake.library);
     const inspect::TempFolder folder;
     auto device = test::probe_gpu();
-    const auto setup = test::probe_setup("bandwidth_copy", {{"size", "64Ki"}, {"width", "4"}}, device);
+    const auto setup = test::set_up("bandwidth_copy", device, {{"size", "64Ki"}, {"width", "4"}});
     inspect::write_cuda_launch(folder.path(), setup, "fake_copy", std::string("// PTX\n\0\0", 9),
                                "UUID 00112233-4455-6677-8899-aabbccddeeff", 3);
     BOOST_TEST(inspect::check_cuda_launch(folder.path(), setup, 3).value_or("").find("left no") != std::string::npos);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "experiments/lib/himeno_problem.hpp"
+#include "experiments/lib/himeno.hpp"
 #include "unit/cells.hpp"
 
 namespace cllab::test::himeno_cells {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "experiments/lib/himeno_problem.hpp"
+#include "experiments/lib/himeno.hpp"
 #include "experiments/lib/setups.hpp"
 #include "model/result.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "inspect/code/accounting.hpp"
 #include "inspect/isa/list.hpp"
-#include "model/hot_region.hpp"
+#include "model/hot.hpp"
 
 BOOST_AUTO_TEST_SUITE(inspect_accounting)
 

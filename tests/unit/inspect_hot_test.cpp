@@ -7,7 +7,7 @@
 #include "inspect/code/hot_code.hpp"
 #include "inspect/code/source_lines.hpp"
 #include "inspect/isa/list.hpp"
-#include "model/hot_region.hpp"
+#include "model/hot.hpp"
 #include "unit/inspect_build.hpp"
 
 BOOST_AUTO_TEST_SUITE(inspect_hot)

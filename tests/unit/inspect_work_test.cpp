@@ -3,7 +3,7 @@
 
 #include "inspect/code/declared_work.hpp"
 #include "inspect/isa/list.hpp"
-#include "probe_setup.hpp"
+#include "unit/probe.hpp"
 
 BOOST_AUTO_TEST_SUITE(inspect_work)
 
@@ -265,7 +265,7 @@ BOOST_AUTO_TEST_CASE(the_probes_of_operations_declare_them) {
     gpu.local_is_dedicated = true;
     gpu.local_bytes = gpu.last_level_bytes = 1 << 20;
     const auto first = [&](const std::string& id, const cllab::test::Axes& axes) {
-        const auto declared = cllab::test::probe_setup(id, axes, gpu).declared;
+        const auto declared = cllab::test::set_up(id, gpu, axes).declared;
         BOOST_TEST_REQUIRE(!declared.empty(), id + " declares nothing");
         return declared.front();
     };
@@ -290,8 +290,8 @@ BOOST_AUTO_TEST_CASE(the_probes_of_operations_declare_them) {
           "atomic_global", "atomic_local", "atomic_chain", "bandwidth_copy", "divergence_plain", "divergence_branch"})
         first(id, {});
     // A wave has no barrier, and nothing to find is nothing to declare.
-    BOOST_TEST(cllab::test::probe_setup("barrier_plain", {{"group", "32"}}, gpu).declared.empty());
-    BOOST_TEST(cllab::test::probe_setup("math_latency", {{"function", "identity"}}, gpu).declared.empty());
+    BOOST_TEST(cllab::test::set_up("barrier_plain", gpu, {{"group", "32"}}).declared.empty());
+    BOOST_TEST(cllab::test::set_up("math_latency", gpu, {{"function", "identity"}}).declared.empty());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

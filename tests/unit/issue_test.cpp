@@ -1,16 +1,16 @@
 // issue without a device: its check counts every addition, and its rate is of all cores.
 #include <boost/test/unit_test.hpp>
 
-#include "unit/memory_probe_run.hpp"
+#include "unit/probe.hpp"
 
 BOOST_AUTO_TEST_SUITE(issue)
 
 using namespace cllab;
-using namespace cllab::memory_test;
+using namespace cllab::test;
 
 BOOST_AUTO_TEST_CASE(an_addition_that_was_left_out_is_a_wrong_result) {
     for (const std::string variant : {"integer", "vector", "mixed"}) {
-        const auto setup = set_up("issue", variant, cpu(), {{"chains", "2"}});
+        const auto setup = set_up(std::string("issue_") + variant, probe_cpu(), {{"chains", "2"}});
         const auto start = argument<std::uint32_t>(setup, "start");
         const auto sum_of = [&](std::uint32_t additions) {
             std::uint32_t sum = 0;
@@ -26,7 +26,7 @@ BOOST_AUTO_TEST_CASE(an_addition_that_was_left_out_is_a_wrong_result) {
         const auto groups = argument<std::uint32_t>(setup, "out").size();
         require_right_and_watched(setup, "out", std::vector<std::uint32_t>(groups, sum_of(16 * trips)), trips,
                                   groups - 1);
-        BOOST_TEST(check(setup, "out", std::vector<std::uint32_t>(groups, sum_of(16 * trips - 1)), trips).has_value(),
+        BOOST_TEST(verdict(setup, "out", std::vector<std::uint32_t>(groups, sum_of(16 * trips - 1)), trips) != "",
                    variant);
     }
 }
@@ -40,12 +40,12 @@ BOOST_AUTO_TEST_CASE(the_rate_is_that_of_the_best_kind_on_all_cores) {
             auto& sample = curve.samples.emplace_back(model::Curve::Sample{8, 1e-9, 0.9e-9, 1.1e-9, {}, 1e-9, 9, {}});
             sample.metrics = {{"instruction_rate", rate}, {"cores", cores}, {"cores_waited", waited}};
         }
-        auto two = cpu();
+        auto two = probe_cpu();
         two.compute_units = 2;
-        return family("issue").conclude(curves, two).at(0);
+        return concluded("issue", curves, two).at(0);
     };
     BOOST_TEST(found(2, 0).value == 30e9, boost::test_tools::tolerance(1e-6));
-    BOOST_TEST(found(2, 0).how.find("mixed, 8") != std::string::npos);
+    BOOST_TEST(says(found(2, 0).how, "mixed, 8"));
     BOOST_TEST(found(1, 1).value == 60e9, boost::test_tools::tolerance(1e-6));  // others had the other core
 }
 

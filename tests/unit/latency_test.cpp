@@ -2,12 +2,12 @@
 #include <boost/test/unit_test.hpp>
 #include <set>
 
-#include "unit/memory_probe_run.hpp"
+#include "unit/probe.hpp"
 
 BOOST_AUTO_TEST_SUITE(latency)
 
 using namespace cllab;
-using namespace cllab::memory_test;
+using namespace cllab::test;
 
 namespace {
 
@@ -28,22 +28,22 @@ void require_chase(const model::Setup& setup, std::uint64_t word_bytes) {
     state[0] = walk(setup, word_bytes, 16 * trips);
     require_right_and_watched(setup, "state", state, trips, 0);
     state[0] = walk(setup, word_bytes, 16 * trips - 1);
-    BOOST_TEST(check(setup, "state", state, trips).has_value(), "a chase one load short passed");
+    BOOST_TEST(verdict(setup, "state", state, trips) != "", "a chase one load short passed");
 }
 
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(the_global_chase_ends_on_the_word_that_its_loads_lead_to) {
-    require_chase(set_up("latency", "global", gpu(), {{"footprint", "3072"}}), 8);
+    require_chase(set_up("latency_global", probe_gpu(), {{"footprint", "3072"}}), 8);
 }
 
 BOOST_AUTO_TEST_CASE(the_chase_by_indices_ends_on_the_word_that_its_loads_lead_to) {
-    require_chase(set_up("latency", "indexed", gpu(), {{"footprint", "3072"}}), 8);
+    require_chase(set_up("latency_indexed", probe_gpu(), {{"footprint", "3072"}}), 8);
 }
 
 BOOST_AUTO_TEST_CASE(what_an_index_adds_is_told_of_the_first_level_alone) {
     const auto indexed = [](double footprint) {
-        const auto found = family("latency").conclude({curve("indexed", {{footprint, 1.4e-9}})}, gpu());
+        const auto found = concluded("latency", {curve_of("indexed", {{footprint, 1.4e-9}})}, probe_gpu());
         return found.empty() ? 0 : found.front().value;
     };
     BOOST_TEST(indexed(8192) == 1.4e-9, boost::test_tools::tolerance(1e-6));
@@ -51,11 +51,11 @@ BOOST_AUTO_TEST_CASE(what_an_index_adds_is_told_of_the_first_level_alone) {
 }
 
 BOOST_AUTO_TEST_CASE(the_local_chase_ends_on_the_word_that_its_loads_lead_to) {
-    require_chase(set_up("latency", "local", gpu(), {{"footprint", "2048"}}), 4);
+    require_chase(set_up("latency_local", probe_gpu(), {{"footprint", "2048"}}), 4);
 }
 
 BOOST_AUTO_TEST_CASE(the_chase_visits_every_line_once_and_not_always_its_first_word) {
-    const auto slot = argument<std::uint32_t>(set_up("latency", "global", gpu(), {{"footprint", "65536"}}), "slot");
+    const auto slot = argument<std::uint32_t>(set_up("latency_global", probe_gpu(), {{"footprint", "65536"}}), "slot");
     std::set<std::uint32_t> lines, words;
     for (const auto s : slot) {
         lines.insert(s / 16);
@@ -68,15 +68,15 @@ BOOST_AUTO_TEST_CASE(the_chase_visits_every_line_once_and_not_always_its_first_w
 }
 
 BOOST_AUTO_TEST_CASE(small_footprints_are_walked_once_before_the_difference_begins) {
-    const auto setup = set_up("latency", "global", gpu(), {{"footprint", "1048576"}});
+    const auto setup = set_up("latency_global", probe_gpu(), {{"footprint", "1048576"}});
     BOOST_TEST(setup.slope->low * 16 >= 8192);
 }
 
 BOOST_AUTO_TEST_CASE(what_has_no_meaning_is_unsupported) {
-    BOOST_CHECK_THROW(set_up("latency", "local", cpu()), Unsupported);
-    BOOST_CHECK_THROW(set_up("latency", "local", gpu(), {{"footprint", "65536"}}), Unsupported);
-    BOOST_CHECK_THROW(set_up("latency", "global", gpu(), {{"footprint", "536870912"}}), Unsupported);
-    BOOST_CHECK_THROW(set_up("latency", "global", gpu(), {{"footprint", "2048"}, {"line", "4096"}}), Unsupported);
+    BOOST_CHECK_THROW(set_up("latency_local", probe_cpu()), Unsupported);
+    BOOST_CHECK_THROW(set_up("latency_local", probe_gpu(), {{"footprint", "65536"}}), Unsupported);
+    BOOST_CHECK_THROW(set_up("latency_global", probe_gpu(), {{"footprint", "536870912"}}), Unsupported);
+    BOOST_CHECK_THROW(set_up("latency_global", probe_gpu(), {{"footprint", "2048"}, {"line", "4096"}}), Unsupported);
 }
 
 BOOST_AUTO_TEST_CASE(levels_are_named_in_order_and_the_last_is_memory) {
@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(levels_are_named_in_order_and_the_last_is_memory) {
         const double ns = kib <= 130 ? 20 : kib <= 160 ? 60 : kib <= 1100 ? 150 : kib <= 1500 ? 350 : 600;
         points.emplace_back(kib * 1024, ns * 1e-9 * (1 + 0.004 * (static_cast<int>(kib) % 3)));
     }
-    const auto found = family("latency").conclude({curve("global", points, {{"line", "128"}})}, gpu());
+    const auto found = concluded("latency", {curve_of("global", points, {{"line", "128"}})}, probe_gpu());
     require_finding(found, "L1 latency", 20e-9);
     require_finding(found, "L2 latency", 150e-9);
     require_finding(found, "memory latency", 600e-9);
@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(levels_are_named_in_order_and_the_last_is_memory) {
 BOOST_AUTO_TEST_CASE(a_sweep_that_ends_in_a_cache_names_no_memory) {
     std::vector<std::pair<double, double>> points;
     for (double kib = 2; kib <= 64; kib *= 1.4142136) points.emplace_back(kib * 1024, 20e-9);
-    const auto found = family("latency").conclude({curve("global", points, {{"line", "128"}})}, gpu());
+    const auto found = concluded("latency", {curve_of("global", points, {{"line", "128"}})}, probe_gpu());
     require_finding(found, "L1 latency", 20e-9);
     BOOST_REQUIRE(finding(found, "memory latency"));
     BOOST_TEST(finding(found, "memory latency")->withheld != "");

@@ -2,7 +2,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
-#include "unit/probe_setup.hpp"
+#include "unit/probe.hpp"
 
 BOOST_AUTO_TEST_SUITE(launch_and_dispatch)
 
@@ -11,86 +11,84 @@ using namespace cllab::model;
 using namespace cllab::test;
 
 BOOST_AUTO_TEST_CASE(a_launch_that_was_dropped_is_a_wrong_result) {
-    const auto setup = probe_setup("launch_item", {{"launches", "8"}}, probe_gpu());
+    const auto setup = set_up("launch_item", probe_gpu(), {{"launches", "8"}});
     BOOST_TEST(setup.steps.size() == 8u);
-    const auto token = contents<std::uint32_t>(setup, "token").front();
+    const auto token = argument<std::uint32_t>(setup, "token").front();
     std::vector<std::uint32_t> out;
     for (std::uint32_t i = 0; i < 8; ++i) out.push_back(token ^ i);
-    BOOST_TEST(verdict<std::uint32_t>(setup, {{"out", out}}) == "");
+    BOOST_TEST(verdict(setup, "out", out) == "");
     out[5] = 0x5EED;
-    BOOST_TEST(verdict<std::uint32_t>(setup, {{"out", out}}).find("launch 5 left") == 0u);
+    BOOST_TEST(verdict(setup, "out", out).find("launch 5 left") == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(the_extra_arguments_take_part) {
-    const auto setup = probe_setup("launch_arguments", {{"launches", "1"}}, probe_gpu());
+    const auto setup = set_up("launch_arguments", probe_gpu(), {{"launches", "1"}});
     std::uint32_t sum = 0;
-    for (int i = 0; i < 24; ++i) sum += contents<std::uint32_t>(setup, "a" + std::to_string(i)).front();
-    const auto token = contents<std::uint32_t>(setup, "token").front();
-    BOOST_TEST(verdict<std::uint32_t>(setup, {{"out", std::vector<std::uint32_t>{token ^ sum}}}) == "");
-    BOOST_TEST(verdict<std::uint32_t>(setup, {{"out", std::vector<std::uint32_t>{token}}}) != "");
+    for (int i = 0; i < 24; ++i) sum += argument<std::uint32_t>(setup, "a" + std::to_string(i)).front();
+    const auto token = argument<std::uint32_t>(setup, "token").front();
+    BOOST_TEST(verdict(setup, "out", std::vector<std::uint32_t>{token ^ sum}) == "");
+    BOOST_TEST(verdict(setup, "out", std::vector<std::uint32_t>{token}) != "");
 }
 
 BOOST_AUTO_TEST_CASE(the_slope_over_launches_is_the_price_of_one_more) {
     Curve curve;
     curve.variant = "item";
     for (const double n : {1.0, 2.0, 8.0, 32.0}) curve.samples.push_back({n, 5e-6 + (n - 1) * 2e-6, 0, 0, {}, 0, {}});
-    const auto findings = family("launch").conclude({curve}, probe_gpu());
-    BOOST_REQUIRE(found(findings, "launch to launch"));
-    BOOST_TEST(found(findings, "launch to launch")->value == 2e-6, boost::test_tools::tolerance(1e-6));
-    BOOST_TEST(found(findings, "empty kernel")->value == 5e-6, boost::test_tools::tolerance(1e-9));
+    const auto findings = concluded("launch", {curve}, probe_gpu());
+    require_finding(findings, "launch to launch", 2e-6, 1e-6);
+    require_finding(findings, "empty kernel", 5e-6, 1e-9);
     // One of them takes twice as long for others' sake.
     curve.samples.push_back({128, 5e-6 + 127 * 2e-6, 0, 0, {}, 0, {}});
     curve.samples[3].seconds *= 2;
-    const auto disturbed = *found(family("launch").conclude({curve}, probe_gpu()), "launch to launch");
+    const auto disturbed = *finding(concluded("launch", {curve}, probe_gpu()), "launch to launch");
     BOOST_TEST(disturbed.value == 2e-6, boost::test_tools::tolerance(0.1));
     BOOST_TEST(disturbed.high - disturbed.low < disturbed.value);
 }
 
 BOOST_AUTO_TEST_CASE(what_is_left_of_the_time_without_work_is_what_the_units_lose_until_all_of_them_work) {
-    const auto setup = probe_setup("launch_spread", {{"groups", "2"}}, probe_cpu());
-    const auto token = contents<std::uint32_t>(setup, "token").front();
+    const auto setup = set_up("launch_spread", probe_cpu(), {{"groups", "2"}});
+    const auto token = argument<std::uint32_t>(setup, "token").front();
     std::vector<std::uint32_t> out;
-    for (std::uint32_t i = 0; i < output_bytes(setup, "out") / 4; ++i) {
+    for (std::uint32_t i = 0; i < argument<std::uint32_t>(setup, "out").size(); ++i) {
         out.push_back(token ^ i);
         for (int k = 0; k < 2000; ++k) out.back() = out.back() * 1664525u + 1013904223u;
     }
-    BOOST_TEST(verdict<std::uint32_t>(setup, {{"out", out}}) == "");
+    BOOST_TEST(verdict(setup, "out", out) == "");
     out.front() += 1;
-    BOOST_TEST(verdict<std::uint32_t>(setup, {{"out", out}}).find("work-group 0 left") == 0u);
+    BOOST_TEST(verdict(setup, "out", out).find("work-group 0 left") == 0u);
     Curve curve;
     curve.variant = "spread";
     for (const double n : {4.0, 8.0, 16.0, 32.0, 64.0}) curve.samples.push_back({n, 8e-6 + n * 2e-6, 0, 0, {}, 0, {}});
-    BOOST_TEST(found(family("launch").conclude({curve}, probe_cpu()), "launch to all units")->value == 8e-6,
-               boost::test_tools::tolerance(1e-6));
+    require_finding(concluded("launch", {curve}, probe_cpu()), "launch to all units", 8e-6, 1e-6);
     for (auto& sample : curve.samples) sample.seconds -= 9e-6;
-    BOOST_TEST(found(family("launch").conclude({curve}, probe_cpu()), "launch to all units")->value == 0);
+    BOOST_TEST(finding(concluded("launch", {curve}, probe_cpu()), "launch to all units")->value == 0);
     // It is not measured on a GPU, and its page says why.
     curve.variant = "device";
-    const auto of_gpu = found(family("launch").conclude({curve}, probe_gpu()), "launch to all units");
+    const auto of_gpu = finding(concluded("launch", {curve}, probe_gpu()), "launch to all units");
     BOOST_REQUIRE(of_gpu);
     BOOST_TEST(!of_gpu->withheld.empty());
-    BOOST_TEST(!found(family("launch").conclude({curve}, probe_cpu()), "launch to all units"));
+    BOOST_TEST(!finding(concluded("launch", {curve}, probe_cpu()), "launch to all units"));
 }
 
 BOOST_AUTO_TEST_CASE(a_work_item_that_did_not_run_is_found_in_every_dimension) {
     for (const std::string id : {"dispatch_1d", "dispatch_2d", "dispatch_3d"}) {
-        const auto setup = probe_setup(id, {{"side", "4"}}, probe_cpu());
+        const auto setup = set_up(id, probe_cpu(), {{"side", "4"}});
         BOOST_TEST(setup.global.dims == static_cast<unsigned>(id[9] - '0'));
-        const auto token = contents<std::uint32_t>(setup, "token").front();
-        const auto every = contents<std::uint32_t>(setup, "mask").front() + 1;
+        const auto token = argument<std::uint32_t>(setup, "token").front();
+        const auto every = argument<std::uint32_t>(setup, "mask").front() + 1;
         std::vector<std::uint32_t> out;
         for (std::size_t i = 0; i < setup.global.count(); i += every)
             out.push_back(static_cast<std::uint32_t>(i) ^ token);
-        BOOST_TEST(out.size() * 4 == output_bytes(setup, "out"));
-        BOOST_TEST(verdict<std::uint32_t>(setup, {{"out", out}}) == "");
+        BOOST_TEST(out.size() * 4 == argument<std::byte>(setup, "out").size());
+        BOOST_TEST(verdict(setup, "out", out) == "");
         out.back() ^= 64;
-        BOOST_TEST(verdict<std::uint32_t>(setup, {{"out", out}}).find("work-item ") == 0u);
+        BOOST_TEST(verdict(setup, "out", out).find("work-item ") == 0u);
     }
 }
 
 BOOST_AUTO_TEST_CASE(groups_larger_than_the_device_takes_are_unsupported) {
-    BOOST_CHECK_THROW(probe_setup("dispatch_1d", {{"side", "2048"}}, probe_gpu()), Unsupported);
-    BOOST_CHECK_THROW(probe_setup("dispatch_3d", {{"side", "17"}}, probe_gpu()), Unsupported);
+    BOOST_CHECK_THROW(set_up("dispatch_1d", probe_gpu(), {{"side", "2048"}}), Unsupported);
+    BOOST_CHECK_THROW(set_up("dispatch_3d", probe_gpu(), {{"side", "17"}}), Unsupported);
 }
 
 BOOST_AUTO_TEST_CASE(the_published_rows_of_vega10_give_its_two_rates_and_its_wave) {
@@ -110,15 +108,13 @@ BOOST_AUTO_TEST_CASE(the_published_rows_of_vega10_give_its_two_rates_and_its_wav
     for (const auto& [side, rate] : {std::pair{6.0, 54.0}, {7.0, 57.0}, {8.0, 64.0}})
         three.emplace_back(side, time_of_group(side * side * side, rate));
     const auto findings =
-        family("dispatch")
-            .conclude({probe_curve("1d", {}, one), probe_curve("2d", {}, two), probe_curve("3d", {}, three)},
-                      probe_gpu());
-    BOOST_REQUIRE(found(findings, "group rate"));
-    BOOST_REQUIRE(found(findings, "wave rate"));
-    BOOST_REQUIRE(found(findings, "wave width"));
-    BOOST_TEST(found(findings, "group rate")->value / 1.536e9 == 0.25, boost::test_tools::tolerance(0.02));
-    BOOST_TEST(found(findings, "wave rate")->value / 1.536e9 == 1.0, boost::test_tools::tolerance(0.02));
-    BOOST_TEST(found(findings, "wave width")->value == 64);
+        concluded("dispatch", {curve_of("1d", one), curve_of("2d", two), curve_of("3d", three)}, probe_gpu());
+    BOOST_REQUIRE(finding(findings, "group rate"));
+    BOOST_REQUIRE(finding(findings, "wave rate"));
+    BOOST_REQUIRE(finding(findings, "wave width"));
+    BOOST_TEST(finding(findings, "group rate")->value / 1.536e9 == 0.25, boost::test_tools::tolerance(0.02));
+    BOOST_TEST(finding(findings, "wave rate")->value / 1.536e9 == 1.0, boost::test_tools::tolerance(0.02));
+    require_finding(findings, "wave width", 64, 1e-9);
 }
 
 BOOST_AUTO_TEST_CASE(a_sawtooth_of_residency_gives_the_resident_work_items) {
@@ -130,41 +126,39 @@ BOOST_AUTO_TEST_CASE(a_sawtooth_of_residency_gives_the_resident_work_items) {
         const double resident = 80 * std::floor(1536 / b) * b / 290;
         points.emplace_back(b, b / std::min(b, resident) * 1e-9);
     }
-    const auto findings = family("dispatch").conclude({probe_curve("1d", {}, points)}, device);
-    BOOST_REQUIRE(found(findings, "resident work-items a unit"));
-    BOOST_TEST(found(findings, "resident work-items a unit")->value == 1536);
+    const auto findings = concluded("dispatch", {curve_of("1d", points)}, device);
+    require_finding(findings, "resident work-items a unit", 1536, 1e-9);
 }
 
 BOOST_AUTO_TEST_CASE(what_one_rate_of_groups_does_not_show_is_withheld_with_the_reason) {
     // As on an H200: 1.64 groups a nanosecond, of whatever size.
     std::vector<std::pair<double, double>> points;
     for (const double b : {1., 8., 32., 48., 64., 96., 128., 192., 256., 512.}) points.emplace_back(b, 1 / 1.64e9);
-    const auto findings = family("dispatch").conclude({probe_curve("1d", {}, points)}, probe_gpu());
-    BOOST_TEST(found(findings, "group rate")->value == 1.64e9, boost::test_tools::tolerance(0.01));
+    const auto findings = concluded("dispatch", {curve_of("1d", points)}, probe_gpu());
+    require_finding(findings, "group rate", 1.64e9, 0.01);
     for (const std::string name : {"wave width", "resident work-items", "time per group"}) {
-        const auto f = found(findings, name);
+        const auto f = finding(findings, name);
         BOOST_TEST((f && !f->withheld.empty()), name);
     }
-    BOOST_TEST(family("dispatch").conclude({probe_curve("1d", {}, {points[0], points[1]})}, probe_gpu()).empty(),
+    BOOST_TEST(concluded("dispatch", {curve_of("1d", {points[0], points[1]})}, probe_gpu()).empty(),
                "two points show nothing");
 }
 
 BOOST_AUTO_TEST_CASE(on_a_cpu_only_the_group_has_a_price) {
     const auto findings =
-        family("dispatch")
-            .conclude({probe_curve("1d", {}, {{1, 4e-9}, {64, 4e-9}, {256, 5e-9}, {1024, 5e-9}})}, probe_cpu());
-    BOOST_REQUIRE(found(findings, "time per group"));
+        concluded("dispatch", {curve_of("1d", {{1, 4e-9}, {64, 4e-9}, {256, 5e-9}, {1024, 5e-9}})}, probe_cpu());
+    BOOST_REQUIRE(finding(findings, "time per group"));
     for (const auto& f : findings) BOOST_TEST((f.id == "group.time" || !f.withheld.empty()), f.id);
 }
 
 BOOST_AUTO_TEST_CASE(the_interval_of_a_time_per_step_is_per_step_too) {
-    model::Curve curve = probe_curve("1d", {}, {{1, 4e-9}});
+    model::Curve curve = curve_of("1d", {{1, 4e-9}});
     auto& sample = curve.samples.front();
     sample.seconds = 65536 * 4e-9;  // an operation starts that many groups
     sample.low = 0.9 * sample.seconds;
     sample.high = 1.2 * sample.seconds;
-    const auto findings = family("dispatch").conclude({curve}, probe_cpu());
-    const auto time = found(findings, "time per group");
+    const auto findings = concluded("dispatch", {curve}, probe_cpu());
+    const auto time = finding(findings, "time per group");
     BOOST_REQUIRE(time);
     BOOST_TEST(time->low == 0.9 * 4e-9, boost::test_tools::tolerance(1e-9));
     BOOST_TEST(time->high == 1.2 * 4e-9, boost::test_tools::tolerance(1e-9));

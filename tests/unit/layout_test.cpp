@@ -15,7 +15,7 @@ BOOST_AUTO_TEST_SUITE(address)
 
 BOOST_AUTO_TEST_CASE(the_check_rejects_holes_and_writes_between) {
     Study cell("address", "index", {{"trips", "3"}, {"items", "64"}});
-    const auto v = cell.scalar<std::int32_t>("v");
+    const auto v = argument<std::int32_t>(cell.setup, "v").front();
     auto* out = cell.out<std::int32_t>("out");
     for (int i = 0; i < 64 * 3; ++i) out[2 * i] = v;
     BOOST_TEST(cell.verdict() == "");
@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(every_integer_of_a_masked_block_is_counted_up_once) {
 BOOST_AUTO_TEST_CASE(every_item_adds_the_local_arrays_of_its_group) {
     for (const char* variant : {"locals_two", "locals_one", "locals_two_given", "locals_one_given"}) {
         Study cell("address", variant, {{"length", "3"}, {"items", "64"}});
-        const auto* src = cell.in<std::int32_t>("src");
+        const auto src = argument<std::int32_t>(cell.setup, "src");
         auto* out = cell.out<std::int32_t>("out");
         for (int item = 0; item < 64; ++item) {
             for (int i = 0; i < 3; ++i) out[item * 3 + i] = src[item / 32 * 64 + i] + src[item / 32 * 64 + 32 + i];
@@ -67,8 +67,9 @@ BOOST_AUTO_TEST_SUITE(scalar_values)
 BOOST_AUTO_TEST_CASE(every_item_of_a_group_gets_the_value_of_its_rule) {
     for (const char* variant : {"argument", "load", "result", "item", "branch"}) {
         Study cell("scalar", variant, {{"items", "128"}, {"local", "64"}});
-        const auto a = cell.scalar<std::uint32_t>("a"), m = cell.scalar<std::uint32_t>("m");
-        const auto* table = cell.in<std::uint32_t>("table");
+        const auto a = argument<std::uint32_t>(cell.setup, "a").front(),
+                   m = argument<std::uint32_t>(cell.setup, "m").front();
+        const auto table = argument<std::uint32_t>(cell.setup, "table");
         auto* out = cell.out<std::uint32_t>("out");
         const std::string rule = variant;
         for (std::uint32_t i = 0; i < 128; ++i) {
@@ -92,7 +93,7 @@ BOOST_AUTO_TEST_SUITE(place_of_a_copy)
 
 BOOST_AUTO_TEST_CASE(only_the_words_of_the_stride_are_moved) {
     Study cell("access", "stride", {{"size", "4096"}, {"stride", "3"}});
-    const auto* src = cell.in<std::uint32_t>("src");
+    const auto src = argument<std::uint32_t>(cell.setup, "src");
     auto* dst = cell.out<std::uint32_t>("dst");
     for (int i = 0; i < 1024; i += 3) dst[i] = src[i];
     BOOST_TEST(cell.verdict() == "");
@@ -102,7 +103,7 @@ BOOST_AUTO_TEST_CASE(only_the_words_of_the_stride_are_moved) {
 
 BOOST_AUTO_TEST_CASE(what_lies_before_the_offset_is_left_alone) {
     Study cell("access", "offset", {{"size", "4096"}, {"offset", "8"}});
-    const auto* src = cell.in<std::uint32_t>("src");
+    const auto src = argument<std::uint32_t>(cell.setup, "src");
     auto* dst = cell.out<std::uint32_t>("dst");
     for (int i = 2; i < 1026; ++i) dst[i] = src[i];
     BOOST_TEST(cell.verdict() == "");
@@ -134,7 +135,8 @@ BOOST_AUTO_TEST_CASE(reciprocals_divide_exactly_below_two_to_the_thirty_one) {
                              device.max_alloc_bytes = 1ull << 33;
                              return device;
                          }());
-        const auto m = cell.scalar<std::uint32_t>("rw"), s = cell.scalar<std::uint32_t>("sw");
+        const auto m = argument<std::uint32_t>(cell.setup, "rw").front(),
+                   s = argument<std::uint32_t>(cell.setup, "sw").front();
         const auto quotient = [&](std::uint32_t i) {
             return static_cast<std::uint32_t>((static_cast<std::uint64_t>(i << 1) * m) >> 32) >> s;
         };
@@ -158,7 +160,7 @@ BOOST_AUTO_TEST_SUITE(pad)
 
 BOOST_AUTO_TEST_CASE(the_check_rejects_a_margin_that_is_not_zero) {
     Study cell("pad", "wide", {{"images", "1"}, {"channels", "2"}, {"side", "2"}, {"margin", "1"}});
-    const auto* in = cell.in<std::uint32_t>("in");
+    const auto in = argument<std::uint32_t>(cell.setup, "in");
     auto* out = cell.out<std::uint32_t>("out");
     std::fill_n(out, 32, 0u);
     for (int p = 0; p < 2; ++p) {

@@ -8,14 +8,14 @@
 #include <functional>
 #include <set>
 
-#include "core/mode.hpp"
 #include "core/random.hpp"
-#include "unit/memory_probe_run.hpp"
+#include "core/stats.hpp"
+#include "unit/probe.hpp"
 
 BOOST_AUTO_TEST_SUITE(latency_levels)
 
 using namespace cllab;
-using namespace cllab::memory_test;
+using namespace cllab::test;
 
 namespace {
 
@@ -37,30 +37,25 @@ model::Curve chase(const std::string& order, const std::string& pages, const Tim
     std::vector<std::pair<double, double>> points;
     for (double x = 4 * KiB; x <= last * 1.001; x *= std::sqrt(std::sqrt(2)))
         points.emplace_back(std::round(x), ns(x) * 1e-9);
-    return curve("global", points, {{"line", "64"}, {"order", order}, {"pages", pages}});
+    return curve_of("global", points, {{"line", "64"}, {"order", order}, {"pages", pages}});
 }
 
 model::Device machine(std::vector<std::uint64_t> levels) {
-    auto out = cpu();
+    auto out = probe_cpu();
     out.host_cache_levels = std::move(levels);
     return out;
 }
 
 std::vector<model::Finding> found(const model::Device& device, const Time& paged_huge, const Time& random_huge,
                                   const Time& paged_small, const Time& random_small) {
-    return family("latency").conclude({chase("paged", "huge", paged_huge), chase("random", "huge", random_huge),
-                                       chase("paged", "small", paged_small), chase("random", "small", random_small)},
-                                      device);
-}
-
-const model::Finding& figure(const std::vector<model::Finding>& findings, const std::string& id) {
-    for (const auto& f : findings)
-        if (f.id == id) return f;
-    throw std::runtime_error("no finding " + id);
+    return concluded("latency",
+                     {chase("paged", "huge", paged_huge), chase("random", "huge", random_huge),
+                      chase("paged", "small", paged_small), chase("random", "small", random_small)},
+                     device);
 }
 
 std::string why(const std::vector<model::Finding>& findings, const std::string& id) {
-    return figure(findings, id).withheld;
+    return of_id(findings, id).withheld;
 }
 
 const model::Device xeon = machine({48 << 10, 2 << 20, 32 << 20});
@@ -72,13 +67,13 @@ BOOST_AUTO_TEST_CASE(a_quiet_machine_has_the_levels_it_reports_their_times_and_i
     const auto all = found(xeon, quiet, quiet, quiet, quiet);
     for (const auto& [id, bytes] : {std::pair{"l1.size", 48 * KiB}, {"l2.size", 2 * MiB}, {"l3.size", 32 * MiB}}) {
         BOOST_TEST(why(all, id) == "");
-        BOOST_TEST(figure(all, id).low <= bytes);
-        BOOST_TEST(figure(all, id).high > bytes);
-        BOOST_TEST(figure(all, id).value == bytes, boost::test_tools::tolerance(0.2));
+        BOOST_TEST(of_id(all, id).low <= bytes);
+        BOOST_TEST(of_id(all, id).high > bytes);
+        BOOST_TEST(of_id(all, id).value == bytes, boost::test_tools::tolerance(0.2));
     }
     for (const auto& [id, ns] :
          {std::pair{"l1.latency", 1.6}, {"l2.latency", 5.2}, {"l3.latency", 40.}, {"memory.latency", 120.}})
-        BOOST_TEST(figure(all, id).value == ns * 1e-9, boost::test_tools::tolerance(1e-6));
+        BOOST_TEST(of_id(all, id).value == ns * 1e-9, boost::test_tools::tolerance(1e-6));
 }
 
 BOOST_AUTO_TEST_CASE(the_tlb_is_told_from_the_caches_and_makes_no_level_of_its_own) {
@@ -87,10 +82,10 @@ BOOST_AUTO_TEST_CASE(the_tlb_is_told_from_the_caches_and_makes_no_level_of_its_o
     const auto all = found(xeon, quiet, quiet, quiet, small);
     BOOST_TEST(why(all, "l2.size") == "");
     BOOST_TEST(why(all, "l3.size") == "");
-    BOOST_TEST(figure(all, "tlb.small.reach").value <= 8 * MiB);
-    BOOST_TEST(figure(all, "tlb.small.reach").high > 8 * MiB);
-    BOOST_TEST(figure(all, "tlb.small.cost").value == 40e-9, boost::test_tools::tolerance(0.01));
-    BOOST_TEST(why(all, "tlb.huge.reach").find("no longer") != std::string::npos);
+    BOOST_TEST(of_id(all, "tlb.small.reach").value <= 8 * MiB);
+    BOOST_TEST(of_id(all, "tlb.small.reach").high > 8 * MiB);
+    BOOST_TEST(of_id(all, "tlb.small.cost").value == 40e-9, boost::test_tools::tolerance(0.01));
+    BOOST_TEST(says(why(all, "tlb.huge.reach"), "no longer"));
     for (const auto& f : all)
         BOOST_TEST((f.unit != "byte" || !f.withheld.empty() || f.id == "tlb.small.reach" || f.value != 8 * MiB), f.id);
 }
@@ -101,8 +96,8 @@ BOOST_AUTO_TEST_CASE(what_parts_within_a_page_or_at_the_end_of_the_first_level_i
     const Time staying = stairs({{32 * KiB, 1.1}, {1 * MiB, 2.7}, {32 * MiB, 9}}, 90),
                scattered = stairs({{32 * KiB, 1.1}, {1 * MiB, 4}, {32 * MiB, 18}}, 160);
     const auto all = found(epyc, staying, scattered, staying, scattered);
-    BOOST_TEST(why(all, "tlb.huge.reach").find("within one page of 2 MiB, so it is not the TLB") != std::string::npos);
-    BOOST_TEST(why(all, "tlb.small.reach").find("where the first level ends") != std::string::npos);
+    BOOST_TEST(says(why(all, "tlb.huge.reach"), "within one page of 2 MiB, so it is not the TLB"));
+    BOOST_TEST(says(why(all, "tlb.small.reach"), "where the first level ends"));
     for (const auto& f : all) BOOST_TEST(f.id.find("tlb.huge.cost") == std::string::npos);
 }
 
@@ -121,18 +116,18 @@ BOOST_AUTO_TEST_CASE(a_level_that_a_neighbour_shares_is_withheld_with_both_sizes
     const auto all = found(xeon, shared, shared, shared, shared);
     BOOST_TEST(why(all, "l1.size") == "");
     const auto text = why(all, "l2.size");
-    for (const auto* part : {"gradually from", "reports 2 MiB"}) BOOST_TEST(text.find(part) != std::string::npos, text);
+    for (const auto* part : {"gradually from", "reports 2 MiB"}) BOOST_TEST(says(text, part), text);
     // A sharp knee too early is no size either.
     const Time early = stairs({{48 * KiB, 1.6}, {1.2 * MiB, 5.2}, {32 * MiB, 40}}, 120);
     const auto sharp = why(found(xeon, early, early, early, early), "l2.size");
     for (const auto* part : {"leaves it at 1.19 MiB", "reports 2 MiB", "neighbour"})
-        BOOST_TEST(sharp.find(part) != std::string::npos, sharp);
+        BOOST_TEST(says(sharp, part), sharp);
 }
 
 BOOST_AUTO_TEST_CASE(a_knee_that_other_pages_do_not_show_is_not_believed) {
     const Time nothing = stairs({{48 * KiB, 1.6}, {256 * MiB, 5.2}}, 120);
     const auto text = why(found(xeon, quiet, quiet, nothing, nothing), "l2.size");
-    BOOST_TEST(text.find("not there in the other kind of pages") != std::string::npos, text);
+    BOOST_TEST(says(text, "not there in the other kind of pages"), text);
 }
 
 BOOST_AUTO_TEST_CASE(a_level_has_a_time_where_the_other_pages_have_a_few_footprints_that_take_as_long) {
@@ -141,22 +136,22 @@ BOOST_AUTO_TEST_CASE(a_level_has_a_time_where_the_other_pages_have_a_few_footpri
                                   chase("paged", "small", small), chase("random", "small", quiet)};
         auto& samples = curves[2].samples;
         std::erase_if(samples, [&](const auto& s) { return s.x < first; });
-        return family("latency").conclude(curves, xeon);
+        return concluded("latency", curves, xeon);
     };
-    BOOST_TEST(figure(with(quiet, 40 * KiB), "l1.latency").value == 1.6e-9, boost::test_tools::tolerance(1e-6));
+    BOOST_TEST(of_id(with(quiet, 40 * KiB), "l1.latency").value == 1.6e-9, boost::test_tools::tolerance(1e-6));
     const Time other = [](double x) { return (x <= 48 * KiB ? 1.5 : 1) * quiet(x); };
-    BOOST_TEST(why(with(other, 40 * KiB), "l1.latency").find("differ by more than a quarter") != std::string::npos);
-    BOOST_TEST(why(with(quiet, 64 * KiB), "l1.latency").find("no footprint there") != std::string::npos);
+    BOOST_TEST(says(why(with(other, 40 * KiB), "l1.latency"), "differ by more than a quarter"));
+    BOOST_TEST(says(why(with(quiet, 64 * KiB), "l1.latency"), "no footprint there"));
 }
 
 BOOST_AUTO_TEST_CASE(a_last_level_that_the_sweep_does_not_leave_is_withheld) {
     const auto all = found(machine({48 << 10, 2 << 20, 300 << 20}), quiet, quiet, quiet, quiet);
     BOOST_TEST(why(all, "l2.size") == "");
-    BOOST_TEST(why(all, "l3.size").find("the sweep ends at 256 MiB") != std::string::npos);
-    BOOST_TEST(why(all, "memory.latency").find("300 MiB") != std::string::npos);
+    BOOST_TEST(says(why(all, "l3.size"), "the sweep ends at 256 MiB"));
+    BOOST_TEST(says(why(all, "memory.latency"), "300 MiB"));
     // Prefetchers follow the other order: its time is not the memory's.
     const Time followed = [](double x) { return std::min(quiet(x), 50.0); };
-    BOOST_TEST(figure(found(xeon, followed, quiet, followed, quiet), "memory.latency").value == 120e-9,
+    BOOST_TEST(of_id(found(xeon, followed, quiet, followed, quiet), "memory.latency").value == 120e-9,
                boost::test_tools::tolerance(1e-6));
 }
 
@@ -166,7 +161,7 @@ BOOST_AUTO_TEST_CASE(noise_names_no_level_that_does_not_exist) {
         const Time noisy = [&](double x) { return quiet(x) * (1 + 3 * std::pow(random.real(0, 1), 4)); };
         const auto all = found(xeon, noisy, noisy, noisy, noisy);
         for (std::size_t i = 0; i < xeon.host_cache_levels.size(); ++i) {
-            const auto& f = figure(all, "l" + std::to_string(i + 1) + ".size");
+            const auto f = of_id(all, "l" + std::to_string(i + 1) + ".size");
             const auto size = static_cast<double>(xeon.host_cache_levels[i]);
             if (f.withheld.empty())
                 BOOST_TEST((f.low / 1.34 <= size && f.high * 1.34 >= size), f.id + " is " + std::to_string(f.value));
@@ -187,22 +182,22 @@ std::vector<model::Finding> of_gpu(const std::vector<double>& paged, const std::
     const auto chase_of = [](const char* order, const std::vector<double>& ns) {
         std::vector<std::pair<double, double>> points;
         for (std::size_t i = 0; i < ns.size(); ++i) points.emplace_back(h200_mib[i] * MiB, ns[i] * 1e-9);
-        return curve("global", points, {{"line", "128"}, {"order", order}, {"pages", "huge"}});
+        return curve_of("global", points, {{"line", "128"}, {"order", order}, {"pages", "huge"}});
     };
-    return family("latency").conclude({chase_of("paged", paged), chase_of("random", random)}, gpu());
+    return concluded("latency", {chase_of("paged", paged), chase_of("random", random)}, probe_gpu());
 }
 
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(a_level_that_is_left_as_random_replacement_leaves_it_has_a_size_for_one_work_item) {
     const auto all = of_gpu(h200_ns, h200_ns);
-    const auto& size = figure(all, "l2.size");
+    const auto size = of_id(all, "l2.size");
     BOOST_TEST(size.withheld == "");
     BOOST_TEST(size.name == "L2 capacity for one work-item");
     BOOST_TEST(size.value == 28.5 * MiB, boost::test_tools::tolerance(0.02));
     BOOST_TEST(size.low > 22 * MiB);
     BOOST_TEST(size.high < 34 * MiB);
-    BOOST_TEST(figure(all, "memory.latency").value == 331e-9, boost::test_tools::tolerance(0.01));
+    BOOST_TEST(of_id(all, "memory.latency").value == 331e-9, boost::test_tools::tolerance(0.01));
     // Where the orders tell different things there is none.
     auto half = h200_ns;
     for (std::size_t i = 15; i + 2 < half.size(); ++i) half[i] = h200_ns[i + 2];
@@ -215,8 +210,8 @@ BOOST_AUTO_TEST_CASE(what_the_largest_footprints_do_not_agree_on_is_withheld_and
     climbing[20] = 312;
     climbing[21] = 345;
     const auto all = of_gpu(climbing, climbing);
-    BOOST_TEST(why(all, "memory.latency").find("no three footprints") != std::string::npos);
-    BOOST_TEST(why(all, "l2.size").find("no three footprints") != std::string::npos);
+    BOOST_TEST(says(why(all, "memory.latency"), "no three footprints"));
+    BOOST_TEST(says(why(all, "l2.size"), "no three footprints"));
     BOOST_TEST(why(all, "l2.latency") == "");
 }
 
@@ -250,19 +245,18 @@ BOOST_AUTO_TEST_CASE(random_replacement_is_told_from_other_ways_up) {
 BOOST_AUTO_TEST_CASE(a_footprint_that_something_disturbed_is_no_reach_of_the_tlb) {
     auto disturbed = h200_ns;
     disturbed[4] = 25.2;
-    BOOST_TEST(why(of_gpu(h200_ns, disturbed), "tlb.huge.reach").find("no longer") != std::string::npos);
+    BOOST_TEST(says(why(of_gpu(h200_ns, disturbed), "tlb.huge.reach"), "no longer"));
     disturbed[7] = disturbed[10] = disturbed[12] = 220;
-    BOOST_TEST(why(of_gpu(h200_ns, disturbed), "tlb.huge.reach").find("is not steady over the footprint") !=
-               std::string::npos);
+    BOOST_TEST(says(why(of_gpu(h200_ns, disturbed), "tlb.huge.reach"), "is not steady over the footprint"));
 }
 
 BOOST_AUTO_TEST_CASE(a_single_order_on_a_cpu_names_no_level) {
-    for (const auto& f : family("latency").conclude({chase("random", "huge", quiet)}, xeon))
-        BOOST_TEST(f.withheld.find("order=paged,random") != std::string::npos);
+    for (const auto& f : concluded("latency", {chase("random", "huge", quiet)}, xeon))
+        BOOST_TEST(says(f.withheld, "order=paged,random"));
 }
 
 BOOST_AUTO_TEST_CASE(a_paged_chase_stays_in_each_page_until_it_has_seen_all_of_its_lines) {
-    const auto setup = set_up("latency", "global", cpu(), {{"footprint", "65536"}, {"order", "paged"}});
+    const auto setup = set_up("latency_global", probe_cpu(), {{"footprint", "65536"}, {"order", "paged"}});
     const auto slot = argument<std::uint32_t>(setup, "slot");
     BOOST_REQUIRE(slot.size() == 1024u);
     std::set<std::uint32_t> lines, pages;
@@ -273,7 +267,7 @@ BOOST_AUTO_TEST_CASE(a_paged_chase_stays_in_each_page_until_it_has_seen_all_of_i
     }
     BOOST_TEST(lines.size() == 1024u);
     BOOST_TEST((setup.pages == model::Pages::huge));
-    BOOST_TEST((set_up("latency", "global", cpu(), {{"footprint", "65536"}, {"pages", "small"}}).pages ==
+    BOOST_TEST((set_up("latency_global", probe_cpu(), {{"footprint", "65536"}, {"pages", "small"}}).pages ==
                 model::Pages::small));
 }
 
@@ -313,7 +307,7 @@ BOOST_AUTO_TEST_CASE(copies_are_of_the_last_level_where_the_cores_own_cannot_hol
     const auto found = model::lib::copy_rates(copy, cpu, "how");
     BOOST_TEST_REQUIRE(found.size() == 1u);  // 4 MiB may lie in the second level or behind it
     BOOST_TEST(found[0].id == "l3.copy");
-    BOOST_TEST(found[0].withheld.find("others use the level") != std::string::npos);
+    BOOST_TEST(says(found[0].withheld, "others use the level"));
     copy.samples[4].seconds /= 2;
     BOOST_TEST(model::lib::copy_rates(copy, cpu, "how").front().value == 40e9, boost::test_tools::tolerance(1e-9));
     cpu.host_cache_levels.clear();

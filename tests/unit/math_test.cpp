@@ -2,7 +2,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
-#include "unit/probe_setup.hpp"
+#include "unit/probe.hpp"
 
 using namespace cllab;
 using namespace cllab::model;
@@ -21,9 +21,9 @@ struct Left {
 
 /// What math.cl leaves for `function` computed by the host's own float function.
 Left kernel_math(const Setup& setup, float (*function)(float), int rounds, int trips) {
-    const auto args = contents<float>(setup, "args");
+    const auto args = argument<float>(setup, "args");
     Left left;
-    const std::size_t items = output_bytes(setup, "sums") / 4;
+    const std::size_t items = argument<std::uint32_t>(setup, "sums").size();
     for (std::size_t i = 0; i < items; ++i) {
         for (std::size_t k = 0; k < 4; ++k) left.out.push_back(function(args[(4 * i + k) % args.size()]));
         std::uint32_t bits = 0, sum = 0;
@@ -47,7 +47,7 @@ float host_sin(float x) { return std::sin(x); }
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(a_result_within_the_promised_error_is_right_and_one_beyond_is_wrong) {
-    const auto setup = probe_setup("math_rate", {{"function", "sin"}, {"class", "medium"}}, probe_cpu());
+    const auto setup = set_up("math_rate", probe_cpu(), {{"function", "sin"}, {"class", "medium"}});
     auto left = kernel_math(setup, host_sin, 1, 3);
     BOOST_TEST(judge(setup, left, 3) == "");
     BOOST_TEST(setup.observed->at("error") <= 1.0);
@@ -56,13 +56,13 @@ BOOST_AUTO_TEST_CASE(a_result_within_the_promised_error_is_right_and_one_beyond_
 }
 
 BOOST_AUTO_TEST_CASE(calls_left_out_show_in_the_sum) {
-    const auto setup = probe_setup("math_latency", {{"function", "sin"}, {"class", "small"}}, probe_cpu());
+    const auto setup = set_up("math_latency", probe_cpu(), {{"function", "sin"}, {"class", "small"}});
     BOOST_TEST(judge(setup, kernel_math(setup, host_sin, 1, 3), 3) == "");
     BOOST_TEST(judge(setup, kernel_math(setup, host_sin, 1, 2), 3).find("sums[0] is") == 0u);
 }
 
 BOOST_AUTO_TEST_CASE(work_items_with_the_same_argument_must_agree) {
-    const auto setup = probe_setup("math_rate", {{"function", "sin"}, {"class", "medium"}}, probe_gpu());
+    const auto setup = set_up("math_rate", probe_gpu(), {{"function", "sin"}, {"class", "medium"}});
     auto left = kernel_math(setup, host_sin, 1, 1);
     BOOST_TEST(judge(setup, left, 1) == "");
     left.out[4 * 300] = std::nextafter(left.out[4 * 300], 2.0f);
@@ -93,19 +93,17 @@ BOOST_AUTO_TEST_CASE(arguments_stay_where_a_function_is_defined) {
 }
 
 BOOST_AUTO_TEST_CASE(functions_that_do_not_exist_are_unsupported) {
-    BOOST_CHECK_THROW(probe_setup("math_rate_native", {{"function", "atan"}}, probe_cpu()), Unsupported);
-    BOOST_CHECK_THROW(probe_setup("math_rate", {{"function", "recip"}}, probe_cpu()), Unsupported);
-    BOOST_CHECK_THROW(probe_setup("math_rate_native", {{"function", "log"}, {"class", "zero"}}, probe_cpu()),
-                      Unsupported);
+    BOOST_CHECK_THROW(set_up("math_rate_native", probe_cpu(), {{"function", "atan"}}), Unsupported);
+    BOOST_CHECK_THROW(set_up("math_rate", probe_cpu(), {{"function", "recip"}}), Unsupported);
+    BOOST_CHECK_THROW(set_up("math_rate_native", probe_cpu(), {{"function", "log"}, {"class", "zero"}}), Unsupported);
 }
 
 BOOST_AUTO_TEST_CASE(the_chain_without_a_call_is_subtracted_from_the_latency) {
-    const auto findings =
-        family("math").conclude({probe_curve("latency", {{"function", "identity"}, {"class", "medium"}}, {{0, 2e-9}}),
-                                 probe_curve("latency", {{"function", "sin"}, {"class", "medium"}}, {{0, 12e-9}})},
-                                probe_gpu());
-    BOOST_REQUIRE(found(findings, "sin latency"));
-    BOOST_TEST(found(findings, "sin latency")->value == 10e-9, boost::test_tools::tolerance(1e-9));
+    const auto findings = concluded("math",
+                                    {curve_of("latency", {{0, 2e-9}}, {{"function", "identity"}, {"class", "medium"}}),
+                                     curve_of("latency", {{0, 12e-9}}, {{"function", "sin"}, {"class", "medium"}})},
+                                    probe_gpu());
+    require_finding(findings, "sin latency", 10e-9, 1e-9);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -53,7 +53,6 @@ BOOST_AUTO_TEST_CASE(a_line_survives_a_fifth_of_wild_points) {
     BOOST_TEST(line.intercept.value == 5.0, tt::tolerance(0.03));
     BOOST_TEST((line.slope.low < 0.25 && 0.25 < line.slope.high));
     BOOST_TEST((line.intercept.low < 5 && 5 < line.intercept.high));
-    BOOST_TEST(line.residual < 0.3);
 }
 
 BOOST_AUTO_TEST_CASE(an_exact_line_has_a_point_interval_and_no_residual) {
@@ -62,7 +61,6 @@ BOOST_AUTO_TEST_CASE(an_exact_line_has_a_point_interval_and_no_residual) {
     BOOST_TEST(line.slope.low == 2);
     BOOST_TEST(line.slope.high == 2);
     BOOST_TEST(line.intercept.value == 1);
-    BOOST_TEST(line.residual == 0);
 }
 
 BOOST_AUTO_TEST_CASE(sens_interval_has_the_ranks_of_his_formula) {
@@ -102,37 +100,19 @@ BOOST_AUTO_TEST_CASE(cache_levels_are_found_in_a_noisy_curve_with_spikes) {
             BOOST_TEST(p.capacity.value > levels[i].capacity / 1.09);  // two steps of the sweep
             BOOST_TEST(p.capacity.value < levels[i].capacity * 1.05);
             BOOST_TEST(p.capacity.high == p.capacity.value * 1.04, tt::tolerance(1e-9));
-            BOOST_TEST(p.transition > 1.3);
-            BOOST_TEST(p.transition < 1.75);
         }
         BOOST_TEST(found.residual < 0.025);
-        BOOST_TEST(found.covered > 0.85);
     }
-}
-
-BOOST_AUTO_TEST_CASE(a_sharp_transition_is_told_from_a_drawn_out_one) {
-    const auto x = geometric(4096, 64 << 20, 1.04);
-    const auto width = [&](double spread) {
-        Doubles y;
-        for (const double size : x) y.push_back(chase(size, {{10, 1 << 20}, {100, 0}}, spread));
-        const auto levels = find_plateaus(x, y).levels;
-        BOOST_REQUIRE(levels.size() == 2u);
-        BOOST_TEST(!levels[0].open);
-        return levels[0].transition;
-    };
-    BOOST_TEST(width(1.001) < 1.05);
-    BOOST_TEST(width(4) > 3);
 }
 
 BOOST_AUTO_TEST_CASE(the_capacity_is_the_last_size_within_five_percent) {
     const Doubles x{1, 2, 3, 4, 5, 6, 7, 8, 12}, y{10, 10, 10, 10, 10.4, 10.6, 30, 30, 30};
-    const auto levels = find_plateaus(x, y, {.least_span = 1.5}).levels;
+    const auto levels = find_plateaus(x, y).levels;
     BOOST_REQUIRE(levels.size() == 2u);
     BOOST_TEST(levels[0].capacity.value == 5);
     BOOST_TEST(levels[0].capacity.high == 6);
     BOOST_TEST(levels[0].points == 5u);
     BOOST_TEST(levels[1].first_x == 7);
-    BOOST_TEST(levels[0].transition == 1.4, tt::tolerance(1e-9));
 }
 
 BOOST_AUTO_TEST_CASE(powers_of_two_are_enough_points) {
@@ -143,7 +123,6 @@ BOOST_AUTO_TEST_CASE(powers_of_two_are_enough_points) {
     BOOST_TEST(levels[0].capacity.value == 32 << 10);
     BOOST_TEST(levels[0].capacity.high == 64 << 10);
     BOOST_TEST(levels[1].capacity.value == 1 << 20);
-    BOOST_TEST(levels[1].transition == 2);
 }
 
 BOOST_AUTO_TEST_CASE(an_even_slope_has_no_plateau) {
@@ -185,7 +164,6 @@ BOOST_AUTO_TEST_CASE(a_flat_curve_is_one_open_plateau) {
     BOOST_REQUIRE(levels.size() == 1u);
     BOOST_TEST(levels[0].open);
     BOOST_TEST(levels[0].value.value == 7, tt::tolerance(0.02));
-    BOOST_TEST(levels[0].transition == 0);
     BOOST_TEST(find_plateaus(Doubles{}, Doubles{}).levels.empty());
 }
 

@@ -43,7 +43,6 @@ BOOST_AUTO_TEST_CASE(vega_has_64_compute_units) {
 BOOST_AUTO_TEST_CASE(two_threads_are_two_compute_units) {
     const auto s = fit_staircase(Doubles{1, 2, 3, 4, 5, 6}, Doubles{155, 157, 308, 308, 462, 463}).value();
     BOOST_TEST(s.period.value == 2);
-    BOOST_TEST(s.step == 154, tt::tolerance(0.02));
     BOOST_TEST(s.residual < 0.01);
 }
 
@@ -60,7 +59,6 @@ BOOST_AUTO_TEST_CASE(many_units_are_counted_under_noise_spikes_and_launch_overhe
             groups.push_back(g), seconds.push_back(noise(20e-6 + 1e-3 * std::ceil(g / 132.0)));
         const auto s = fit_staircase(groups, seconds).value();
         BOOST_TEST(s.period.value == 132);
-        BOOST_TEST(s.step == 1e-3, tt::tolerance(0.02));
     }
 }
 
@@ -80,19 +78,6 @@ BOOST_AUTO_TEST_CASE(a_curve_without_a_step_has_no_period) {
 }
 
 // --- Dispatch --------------------------------------------------------------------------------------------------------
-
-BOOST_AUTO_TEST_CASE(published_vega_rows_give_a_quarter_group_one_wave_of_64) {
-    // Work-items per clock as published for powers of two (0.25 B up to 64), squares and cubes.
-    const Doubles size{1,       2,       4,       8,       16,      32,      64,      128, 256, 512, 1024,
-                       17 * 17, 18 * 18, 19 * 19, 20 * 20, 21 * 21, 24 * 24, 32 * 32, 216, 343, 512};
-    const Doubles rate{0.25, 0.5, 1, 2, 4, 8, 16, 32, 64, 64, 64, 58, 54, 60, 57, 63, 64, 64, 54, 57, 64};
-    const auto d = fit_dispatch(size, rate).value();
-    BOOST_TEST(d.width == 64u);
-    BOOST_TEST(d.widths == std::vector<unsigned>{64}, tt::per_element());
-    BOOST_TEST(d.group_rate.value == 0.25, tt::tolerance(0.01));
-    BOOST_TEST(d.wave_rate.value().value == 1.0, tt::tolerance(0.01));
-    BOOST_TEST(d.residual < 0.005);
-}
 
 BOOST_AUTO_TEST_CASE(a_card_with_the_rx_6600_rates_is_recovered_from_28_noisy_rows) {
     Doubles size, rate;

@@ -1,12 +1,12 @@
 // pages without a device: what the streams read, the check, and the conclusion.
 #include <boost/test/unit_test.hpp>
 
-#include "unit/memory_probe_run.hpp"
+#include "unit/probe.hpp"
 
 BOOST_AUTO_TEST_SUITE(pages)
 
 using namespace cllab;
-using namespace cllab::memory_test;
+using namespace cllab::test;
 
 namespace {
 
@@ -32,11 +32,11 @@ std::vector<std::uint32_t> walk(const model::Setup& setup, std::uint32_t lanes, 
 BOOST_AUTO_TEST_CASE(each_stream_sums_the_lines_it_comes_to_on_a_gpu_and_on_a_cpu) {
     for (const bool is_cpu : {false, true}) {
         for (const char* count : {"4", "32", "1024"}) {
-            const auto setup = set_up("pages", "apart", is_cpu ? cpu() : gpu(), {{"count", count}});
+            const auto setup = set_up("pages_apart", is_cpu ? probe_cpu() : probe_gpu(), {{"count", count}});
             for (const std::int32_t trips : {1, 3, 70}) {
                 const auto sums = walk(setup, is_cpu ? 1 : 32, is_cpu, trips);
                 require_right_and_watched(setup, "sums", sums, trips, sums.size() / 2);
-                BOOST_TEST(check(setup, "sums", sums, trips + 1).has_value(), "a missing trip passed");
+                BOOST_TEST(verdict(setup, "sums", sums, trips + 1) != "", "a missing trip passed");
             }
         }
     }
@@ -44,30 +44,30 @@ BOOST_AUTO_TEST_CASE(each_stream_sums_the_lines_it_comes_to_on_a_gpu_and_on_a_cp
 
 BOOST_AUTO_TEST_CASE(lines_apart_need_the_pages_and_lines_together_only_themselves) {
     const auto bytes = [](const model::Setup& setup) { return std::get<model::Scratch>(setup.args[1]).size_bytes; };
-    BOOST_TEST(bytes(set_up("pages", "apart", gpu(), {{"count", "64"}})) == 64u * (2 << 20));
-    BOOST_TEST(bytes(set_up("pages", "together", gpu(), {{"count", "64"}})) == 64u * 128);
-    BOOST_TEST(bytes(set_up("pages", "apart", cpu(), {{"count", "64"}})) == 64u * 4096);
-    BOOST_TEST(bytes(set_up("pages", "apart", cpu(), {{"count", "64"}, {"pages", "huge"}})) == 64u * (2 << 20));
-    BOOST_CHECK_THROW(set_up("pages", "apart", gpu(), {{"count", "16384"}}), Unsupported);  // 32 GiB of 4
-    BOOST_CHECK_THROW(set_up("pages", "apart", gpu(), {{"page", "64"}}), Unsupported);      // less than a line
+    BOOST_TEST(bytes(set_up("pages_apart", probe_gpu(), {{"count", "64"}})) == 64u * (2 << 20));
+    BOOST_TEST(bytes(set_up("pages_together", probe_gpu(), {{"count", "64"}})) == 64u * 128);
+    BOOST_TEST(bytes(set_up("pages_apart", probe_cpu(), {{"count", "64"}})) == 64u * 4096);
+    BOOST_TEST(bytes(set_up("pages_apart", probe_cpu(), {{"count", "64"}, {"pages", "huge"}})) == 64u * (2 << 20));
+    BOOST_CHECK_THROW(set_up("pages_apart", probe_gpu(), {{"count", "16384"}}), Unsupported);  // 32 GiB of 4
+    BOOST_CHECK_THROW(set_up("pages_apart", probe_gpu(), {{"page", "64"}}), Unsupported);      // less than a line
 }
 
 BOOST_AUTO_TEST_CASE(the_reach_is_the_last_footprint_at_which_lines_apart_cost_no_more) {
-    const memory_test::Settings fixed{{"page", "4096"}, {"pages", "small"}};
+    const Axes fixed{{"page", "4096"}, {"pages", "small"}};
     std::vector<std::pair<double, double>> apart, together;
     for (double count = 16; count <= 4096; count *= 2) {
         together.emplace_back(count, 1e-9);
         apart.emplace_back(count, count <= 512 ? 1.02e-9 : 5e-9);
     }
     const auto found =
-        family("pages").conclude({curve("apart", apart, fixed), curve("together", together, fixed)}, cpu());
+        concluded("pages", {curve_of("apart", apart, fixed), curve_of("together", together, fixed)}, probe_cpu());
     require_finding(found, "TLB of streams in small pages reach", 512 * 4096.0);
     require_finding(found, "TLB of streams in small pages cost", 4e-9);
     const auto none =
-        family("pages").conclude({curve("apart", together, fixed), curve("together", together, fixed)}, cpu());
+        concluded("pages", {curve_of("apart", together, fixed), curve_of("together", together, fixed)}, probe_cpu());
     BOOST_REQUIRE(finding(none, "TLB of streams in small pages reach"));
     BOOST_TEST(!finding(none, "TLB of streams in small pages reach")->withheld.empty());
-    BOOST_TEST(family("pages").conclude({curve("apart", apart, fixed)}, cpu()).empty());
+    BOOST_TEST(concluded("pages", {curve_of("apart", apart, fixed)}, probe_cpu()).empty());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

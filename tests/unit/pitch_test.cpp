@@ -1,4 +1,6 @@
 // The pitch family without a device: arithmetic against known values, geometry, and the check itself.
+#include "experiments/lib/pitch.hpp"
+
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <cstdint>
@@ -8,8 +10,6 @@
 #include <vector>
 
 #include "core/random.hpp"
-#include "experiments/lib/pitch_geometry.hpp"
-#include "experiments/lib/pitch_reference.hpp"
 #include "unit/cells.hpp"
 
 BOOST_AUTO_TEST_SUITE(pitch_family)
@@ -103,19 +103,11 @@ std::string refusal(long long width, long long height, double pitch, const Regio
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(the_published_arithmetic_finds_the_defect_and_its_four_echoes_with_no_margin) {
+// The published weights leave no margin above 5; linear ones have the strong echo at twenty and a quiet background.
+BOOST_AUTO_TEST_CASE(every_arithmetic_finds_the_defect_and_its_four_echoes) {
     require_five(fixed_weights(20.2, Weights::published), {41, 10, 95, 11, 39}, 5);
-}
-
-BOOST_AUTO_TEST_CASE(linear_weights_find_the_same_five_with_the_strong_echo_at_twenty_and_a_quiet_background) {
     require_five(fixed_weights(20.2, Weights::linear), {10, 38, 96, 39, 9}, 1);
-}
-
-BOOST_AUTO_TEST_CASE(published_float_weights_find_the_same_five) {
     require_five(float_weights(20.2, Weights::published), {40, 10, 96, 11, 38}, 3);
-}
-
-BOOST_AUTO_TEST_CASE(linear_float_weights_find_the_same_five) {
     require_five(float_weights(20.2, Weights::linear), {10, 38, 96, 39, 9}, 1);
 }
 

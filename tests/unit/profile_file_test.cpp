@@ -7,7 +7,7 @@
 
 #include "app/commands/profile.hpp"
 #include "unit/cells.hpp"
-#include "unit/probe_setup.hpp"
+#include "unit/probe.hpp"
 #include "unit/report_records.hpp"
 
 BOOST_AUTO_TEST_SUITE(profile_file)

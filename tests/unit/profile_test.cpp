@@ -3,7 +3,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
-#include "unit/probe_setup.hpp"
+#include "unit/probe.hpp"
 
 using namespace cllab;
 using namespace cllab::model;
@@ -26,7 +26,7 @@ portrait::Profile example() {
     p.seconds = 12;
     p.utc = "2026-01-01T00:00:00Z";
     p.conclusions.push_back({&family("fma"),
-                             {probe_curve("latency", {{"type", "float"}}, {{0, 2e-9}})},
+                             {curve_of("latency", {{0, 2e-9}}, {{"type", "float"}})},
                              {{"clock", "clock", "Hz", 2e9, 1.99e9, 2.01e9, "counter"},
                               {"latency.float", "float latency", "s", 2e-9, 1.98e-9, 2.02e-9, "slope"},
                               {"peak.float", "float peak", "FLOP/s", 1024e9, 1e12, 1.1e12, "best"},
@@ -201,16 +201,16 @@ BOOST_AUTO_TEST_CASE(the_chain_without_a_call_is_measured_where_it_is_taken_off_
 BOOST_AUTO_TEST_CASE(points_are_added_where_a_curve_bends_and_nowhere_else) {
     std::vector<std::pair<double, double>> points;
     for (double x = 4096; x <= 1 << 20; x *= 2) points.emplace_back(x, x <= 32768 ? 1e-9 : 4e-9);
-    const auto added = portrait::decisive_points({probe_curve("global", {}, points)}, 1024, 5);
+    const auto added = portrait::decisive_points({curve_of("global", points)}, 1024, 5);
     BOOST_TEST(added == std::vector<std::uint64_t>({46080}), boost::test_tools::per_element());
     points.emplace_back(46080, 1e-9);
     std::sort(points.begin(), points.end());
-    const auto next = portrait::decisive_points({probe_curve("global", {}, points)}, 1024, 5);
+    const auto next = portrait::decisive_points({curve_of("global", points)}, 1024, 5);
     BOOST_REQUIRE(next.size() == 1u);
     BOOST_TEST((next[0] > 46080 && next[0] < 65536));
     points.emplace_back(51200, 4e-9);
     std::sort(points.begin(), points.end());
-    BOOST_TEST(portrait::decisive_points({probe_curve("global", {}, points)}, 1024, 5).empty());  // 11 % apart
+    BOOST_TEST(portrait::decisive_points({curve_of("global", points)}, 1024, 5).empty());  // 11 % apart
 }
 
 BOOST_AUTO_TEST_CASE(text_and_json_carry_the_same_figures) {

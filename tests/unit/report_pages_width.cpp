@@ -13,7 +13,7 @@
 #include "report/table/explanation.hpp"
 #include "report/table/history.hpp"
 #include "report/table/regression.hpp"
-#include "unit/probe_setup.hpp"
+#include "unit/probe.hpp"
 #include "unit/report_records.hpp"
 
 BOOST_AUTO_TEST_SUITE(report_pages_width)

@@ -6,7 +6,7 @@
 #include "run/cache_state.hpp"
 #include "run/cell/operation.hpp"
 #include "run/conditions/yardstick.hpp"
-#include "unit/probe_setup.hpp"
+#include "unit/probe.hpp"
 #include "unit/report_records.hpp"
 
 BOOST_AUTO_TEST_SUITE(limits)
@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(the_yardstick_has_the_cells_own_footprint_whatever_the_last
             auto device = test::probe_cpu();
             device.last_level_bytes = device.reported_cache_bytes = last_level;
             device.compute_units = units;
-            const auto setup = test::probe_setup("pitch_short8", {{"width", "2048"}, {"height", "1024"}}, device);
+            const auto setup = test::set_up("pitch_short8", device, {{"width", "2048"}, {"height", "1024"}});
             BOOST_TEST(run::yardstick_bytes(setup.work.bytes, run::data_bytes(setup)) == 4 * MiB);
         }
     }

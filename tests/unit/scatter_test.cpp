@@ -3,12 +3,12 @@
 #include <boost/test/unit_test.hpp>
 #include <set>
 
-#include "unit/memory_probe_run.hpp"
+#include "unit/probe.hpp"
 
 BOOST_AUTO_TEST_SUITE(scatter)
 
 using namespace cllab;
-using namespace cllab::memory_test;
+using namespace cllab::test;
 
 namespace {
 
@@ -22,7 +22,7 @@ std::uint32_t place(std::uint32_t item, std::uint32_t items, std::uint32_t sprea
 
 BOOST_AUTO_TEST_CASE(stores_land_where_the_definition_says_and_nowhere_else) {
     for (const std::uint32_t spread : {1u, 4u, 32u}) {
-        const auto setup = set_up("scatter", "store", gpu(), {{"spread", std::to_string(spread)}});
+        const auto setup = set_up("scatter_store", probe_gpu(), {{"spread", std::to_string(spread)}});
         auto out = argument<std::uint32_t>(setup, "out");
         const auto key = argument<std::uint32_t>(setup, "key")[0],
                    mask = argument<std::uint32_t>(setup, "block_mask")[0];
@@ -38,12 +38,12 @@ BOOST_AUTO_TEST_CASE(stores_land_where_the_definition_says_and_nowhere_else) {
         }
         require_right_and_watched(setup, "out", out, 3, hole);
         // At the widest spread a trip reaches every block, and the next one stores the same again.
-        BOOST_TEST(check(setup, "out", out, 4).has_value() == (spread < 32), "a missing trip passed");
+        BOOST_TEST((verdict(setup, "out", out, 4) != "") == (spread < 32), "a missing trip passed");
     }
 }
 
 BOOST_AUTO_TEST_CASE(a_store_outside_the_blocks_of_the_trips_is_seen) {
-    const auto setup = set_up("scatter", "store", gpu(), {{"spread", "1"}});
+    const auto setup = set_up("scatter_store", probe_gpu(), {{"spread", "1"}});
     const auto key = argument<std::uint32_t>(setup, "key")[0];
     auto out = argument<std::uint32_t>(setup, "out");
     const auto items = static_cast<std::uint32_t>(setup.global.count());
@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(a_store_outside_the_blocks_of_the_trips_is_seen) {
 }
 
 BOOST_AUTO_TEST_CASE(loads_sum_what_lies_there) {
-    const auto setup = set_up("scatter", "load", gpu(), {{"spread", "8"}});
+    const auto setup = set_up("scatter_load", probe_gpu(), {{"spread", "8"}});
     const auto in = argument<std::uint32_t>(setup, "in");
     const auto mask = argument<std::uint32_t>(setup, "block_mask")[0];
     auto out = argument<std::uint32_t>(setup, "out");
@@ -61,19 +61,19 @@ BOOST_AUTO_TEST_CASE(loads_sum_what_lies_there) {
     for (std::uint32_t trip = 0; trip < 5; ++trip)
         for (std::uint32_t item = 0; item < items; ++item) out[item] += in[place(item, items, 8, mask, trip)];
     require_right_and_watched(setup, "out", out, 5, items / 2);
-    BOOST_TEST(check(setup, "out", out, 6).has_value(), "a missing trip passed");
+    BOOST_TEST(verdict(setup, "out", out, 6) != "", "a missing trip passed");
 }
 
 BOOST_AUTO_TEST_CASE(a_cpu_and_too_wide_a_spread_are_unsupported) {
-    BOOST_CHECK_THROW(set_up("scatter", "load", cpu()), Unsupported);
-    BOOST_CHECK_THROW(set_up("scatter", "load", gpu(), {{"spread", "64"}}), Unsupported);
-    BOOST_CHECK_THROW(set_up("scatter", "load", gpu(), {{"spread", "3"}}), Error);
+    BOOST_CHECK_THROW(set_up("scatter_load", probe_cpu()), Unsupported);
+    BOOST_CHECK_THROW(set_up("scatter_load", probe_gpu(), {{"spread", "64"}}), Unsupported);
+    BOOST_CHECK_THROW(set_up("scatter_load", probe_gpu(), {{"spread", "3"}}), Error);
 }
 
 BOOST_AUTO_TEST_CASE(the_conclusion_gives_ratio_and_block_rate) {
     std::vector<std::pair<double, double>> points;
     for (const double k : {1, 2, 4, 8, 16, 32}) points.emplace_back(k, 1e-10 * (1 + k));
-    const auto found = family("scatter").conclude({curve("store", points)}, gpu());
+    const auto found = concluded("scatter", {curve_of("store", points)}, probe_gpu());
     require_finding(found, "store cost of 32 blocks", 16.5);
     require_finding(found, "store block rate", 1e10);
 }
@@ -83,8 +83,8 @@ BOOST_AUTO_TEST_CASE(a_block_rate_is_of_the_spreads_where_each_further_block_cos
     const auto rate = [](const std::vector<double>& ps) {
         std::vector<std::pair<double, double>> points;
         for (std::size_t i = 0; i < ps.size(); ++i) points.emplace_back(1 << i, ps[i] * 1e-12);
-        const auto found = family("scatter").conclude({curve("store", points)}, gpu());
-        return *std::find_if(found.begin(), found.end(), [](const auto& f) { return f.id == "store.rate"; });
+        const auto found = concluded("scatter", {curve_of("store", points)}, probe_gpu());
+        return of_id(found, "store.rate");
     };
     const auto store = rate({24.37, 27.07, 39.15, 104.9, 211.6, 421.3}),
                load = rate({20.52, 20.99, 23.34, 49.06, 101.0, 198.8});

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/lib/gemm_reference.hpp"
+#include "experiments/lib/gemm.hpp"
 #include "model/params.hpp"
 #include "unit/cells.hpp"
 #include "unit/study.hpp"
@@ -23,8 +23,8 @@ BOOST_AUTO_TEST_SUITE(saxpy)
 
 BOOST_AUTO_TEST_CASE(the_check_rejects_one_unit_in_the_last_place) {
     Study cell("saxpy", "w128", {{"size", "68"}});
-    const auto *x = cell.in<float>("x"), *y = cell.in<float>("y");
-    const float a = cell.scalar<float>("a");
+    const auto x = argument<float>(cell.setup, "x"), y = argument<float>(cell.setup, "y");
+    const float a = argument<float>(cell.setup, "a").front();
     BOOST_TEST(says(cell.verdict(), "y[0]"));  // nothing done yet
     for (int i = 0; i < 17; ++i) {
         const float product = a * x[i];
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_SUITE(reduce)
 BOOST_AUTO_TEST_CASE(the_check_rejects_a_sum_that_misses_one_element) {
     for (const char* variant : {"tree2", "wide", "onepass", "read"}) {
         Study cell("reduce", variant, {{"size", "4000"}});
-        const auto* src = cell.in<std::uint32_t>("src");
+        const auto src = argument<std::uint32_t>(cell.setup, "src");
         std::uint32_t sum = 0;
         for (int i = 0; i < 1000; ++i) sum += src[i];
         BOOST_TEST(cell.verdict() != "");
@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(the_check_rejects_a_sum_that_misses_one_element) {
 
 BOOST_AUTO_TEST_CASE(one_pass_must_leave_its_counter_at_zero) {
     Study cell("reduce", "onepass", {{"size", "16"}});
-    const auto* src = cell.in<std::uint32_t>("src");
+    const auto src = argument<std::uint32_t>(cell.setup, "src");
     cell.out<std::uint32_t>("state")[2] = src[0] + src[1] + src[2] + src[3];
     BOOST_TEST(cell.verdict() == "");
     cell.out<std::uint32_t>("state")[1] = 1;
@@ -113,7 +113,8 @@ BOOST_AUTO_TEST_SUITE(gemm)
 
 BOOST_AUTO_TEST_CASE(the_check_names_the_one_wrong_element) {
     Study cell("gemm", "naive", {{"m", "9"}, {"n", "7"}, {"k", "13"}});
-    const auto *a = cell.in<float>("a"), *b = cell.in<float>("b"), *c = cell.in<float>("c");
+    const auto a = argument<float>(cell.setup, "a"), b = argument<float>(cell.setup, "b"),
+               c = argument<float>(cell.setup, "c");
     auto* out = cell.out<float>("c");
     for (int i = 0; i < 9; ++i) {
         for (int j = 0; j < 7; ++j) {
@@ -159,8 +160,10 @@ BOOST_AUTO_TEST_CASE(rows_with_gaps_are_compared_without_them_and_a_written_gap_
         for (std::size_t column = 0; column < 6; ++column) {
             float sum = c[row * 6 + column];
             for (std::size_t i = 0; i < 7; ++i)
-                sum += plain.in<float>("a")[row * 7 + i] * plain.in<float>("b")[i * 6 + column];
-            BOOST_TEST(wide.in<float>("a")[row * 10 + 2] == plain.in<float>("a")[row * 7 + 2]);
+                sum +=
+                    argument<float>(plain.setup, "a")[row * 7 + i] * argument<float>(plain.setup, "b")[i * 6 + column];
+            BOOST_TEST(argument<float>(wide.setup, "a")[row * 10 + 2] ==
+                       argument<float>(plain.setup, "a")[row * 7 + 2]);
             to[row * 9 + column] = sum;
         }
     }
@@ -291,7 +294,7 @@ BOOST_AUTO_TEST_SUITE(batchnorm)
 /// A normalisation of each set of values `at(set, i)`, written out in double.
 template <typename At>
 void normalise(Study& cell, int sets, int count, bool affine, At at) {
-    const auto* x = cell.in<float>("x");
+    const auto x = argument<float>(cell.setup, "x");
     for (int s = 0; s < sets; ++s) {
         double sum = 0, squares = 0;
         for (int i = 0; i < count; ++i) sum += x[at(s, i)];
@@ -302,8 +305,9 @@ void normalise(Study& cell, int sets, int count, bool affine, At at) {
         cell.out<float>("scales")[s] = static_cast<float>(scale);
         for (int i = 0; i < count; ++i) {
             const double plain = (x[at(s, i)] - mean) * scale;
-            cell.out<float>("y")[at(s, i)] =
-                static_cast<float>(affine ? plain * cell.in<float>("gamma")[s] + cell.in<float>("beta")[s] : plain);
+            cell.out<float>("y")[at(s, i)] = static_cast<float>(
+                affine ? plain * argument<float>(cell.setup, "gamma")[s] + argument<float>(cell.setup, "beta")[s]
+                       : plain);
         }
         if (!affine) continue;
         auto* running = cell.out<float>("running");
@@ -330,7 +334,7 @@ BOOST_AUTO_TEST_CASE(the_check_of_channels_rejects_one_wrong_value_and_a_forgott
     y[239] += 0.01f;
     BOOST_TEST(says(cell.verdict(), "y[239]"));
     y[239] -= 0.01f;
-    cell.out<float>("running")[1] = cell.in<float>("running")[1];
+    cell.out<float>("running")[1] = argument<float>(cell.setup, "running")[1];
     BOOST_TEST(says(cell.verdict(), "running[1]"));
 }
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "unit/cells.hpp"
+#include "unit/probe.hpp"
 
 namespace cllab::test {
 
@@ -28,7 +28,6 @@ inline Device small_device(DeviceType type = DeviceType::cpu) {
 struct Study {
     Setup setup;
     std::map<std::string, Bytes> memory;
-    std::uint64_t poison_seed = 7;
 
     Study(const std::string& family, const std::string& variant, const Axes& axes,
           const Device& device = small_device()) {
@@ -47,26 +46,6 @@ struct Study {
         BOOST_REQUIRE(memory.count(name) == 1);
         return reinterpret_cast<T*>(memory.at(name).data());
     }
-    template <typename T>
-    const T* in(const std::string& name) const {
-        for (const auto& a : setup.args) {
-            if (const auto* i = std::get_if<Input>(&a); i && i->name == name)
-                return reinterpret_cast<const T*>(i->data->data());
-            if (const auto* i = std::get_if<InOut>(&a); i && i->name == name)
-                return reinterpret_cast<const T*>(i->data->data());
-        }
-        BOOST_FAIL("no input " + name);
-        return nullptr;
-    }
-    template <typename T>
-    T scalar(const std::string& name) const {
-        T out{};
-        for (const auto& a : setup.args) {
-            if (const auto* v = std::get_if<Value>(&a); v && v->name == name)
-                std::memcpy(&out, v->data.data(), sizeof out);
-        }
-        return out;
-    }
     /// What the check says, "" when it accepts.
     std::string verdict() const {
         Buffers buffers;
@@ -75,8 +54,6 @@ struct Study {
         return setup.check(buffers).value_or("");
     }
 };
-
-inline bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 inline std::string refusal(const std::string& family, const std::string& variant, const Axes& axes) {
     try {

@@ -8,7 +8,7 @@
 
 #include "experiments/lib/compare.hpp"
 #include "model/plan.hpp"
-#include "unit/probe_setup.hpp"
+#include "unit/probe.hpp"
 
 BOOST_AUTO_TEST_SUITE(tolerance)
 
@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(every_family_has_the_axis_of_build_options_and_they_come_la
     BOOST_TEST(axes.back().values == (std::vector<std::string>{"none", "-cl-mad-enable -cl-opt-disable"}),
                boost::test_tools::per_element());
     BOOST_TEST(axes_of(family, family.variants.front()).size() + 1 == axes.size());
-    const auto setup = test::probe_setup("muladd_fma", {{"options", "-cl-mad-enable"}}, test::probe_gpu());
+    const auto setup = test::set_up("muladd_fma", test::probe_gpu(), {{"options", "-cl-mad-enable"}});
     BOOST_TEST(setup.defines.back() == "-cl-mad-enable");
     BOOST_TEST(setup.point.text("options") == "-cl-mad-enable");
 }
@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(the_parts_of_an_operation_of_several_kernels_have_names) {
                     std::vector<std::pair<std::string, std::string>> small;
                     if (experiment.family == "himeno") small = {{"size", "XXS"}};
                     if (experiment.family == "pitch") continue;  // one launch each, of a large image
-                    setup = test::probe_setup(experiment.id(variant), small, device);
+                    setup = test::set_up(experiment.id(variant), device, small);
                 } catch (const Unsupported&) {
                     continue;
                 }

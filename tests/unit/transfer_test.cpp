@@ -6,17 +6,17 @@
 #include <string>
 #include <vector>
 
-#include "unit/memory_probe_run.hpp"
+#include "unit/probe.hpp"
 
 BOOST_AUTO_TEST_SUITE(transfer)
 
 using namespace cllab;
-using namespace cllab::memory_test;
+using namespace cllab::test;
 using model::Buffers, model::Bytes, model::Download, model::InOut, model::Launch, model::Setup, model::Upload;
 
 namespace {
 
-const memory_test::Settings small{{"size", "4100"}, {"pieces", "3"}, {"rounds", "5"}};
+const Axes small{{"size", "4100"}, {"pieces", "3"}, {"rounds", "5"}};
 
 /// "up src0", "kernel 0", "down dst0", each with its queue.
 std::vector<std::pair<std::string, unsigned>> order_of(const Setup& setup) {
@@ -57,7 +57,7 @@ std::string verdict(const Setup& setup, const std::map<std::string, Bytes>& cont
 
 BOOST_AUTO_TEST_CASE(every_word_that_goes_up_and_comes_back_is_looked_at) {
     for (const char* variant : {"blocking", "events", "queues"}) {
-        const auto setup = set_up("transfer", variant, cpu(), small);
+        const auto setup = set_up(std::string("transfer_") + variant, probe_cpu(), small);
         const auto right = right_answer(setup);
         BOOST_TEST(right.size() == 6u);
         BOOST_TEST(verdict(setup, right) == "");
@@ -70,29 +70,29 @@ BOOST_AUTO_TEST_CASE(every_word_that_goes_up_and_comes_back_is_looked_at) {
 }
 
 BOOST_AUTO_TEST_CASE(the_pieces_make_up_the_size) {
-    const auto setup = set_up("transfer", "events", cpu(), small);
+    const auto setup = set_up("transfer_events", probe_cpu(), small);
     std::size_t up = 0;
     for (const auto& argument : setup.args)
         if (const auto* src = std::get_if<InOut>(&argument)) up += src->data->size();
     BOOST_TEST(up == 4100u);
     BOOST_TEST(setup.work.bytes == 2.0 * 4100);
-    BOOST_CHECK_THROW(set_up("transfer", "events", cpu(), {{"size", "8"}, {"pieces", "3"}}), Error);
+    BOOST_CHECK_THROW(set_up("transfer_events", probe_cpu(), {{"size", "8"}, {"pieces", "3"}}), Error);
 }
 
 BOOST_AUTO_TEST_CASE(with_one_queue_a_piece_follows_the_other_and_with_several_they_overlap) {
     using Order = std::vector<std::pair<std::string, unsigned>>;
     const Order one{{"up src0", 0},   {"kernel src0", 0}, {"down dst0", 0},   {"up src1", 0},  {"kernel src1", 0},
                     {"down dst1", 0}, {"up src2", 0},     {"kernel src2", 0}, {"down dst2", 0}};
-    BOOST_TEST((order_of(set_up("transfer", "events", cpu(), small)) == one));
-    BOOST_TEST((order_of(set_up("transfer", "blocking", cpu(), small)) == one));
+    BOOST_TEST((order_of(set_up("transfer_events", probe_cpu(), small)) == one));
+    BOOST_TEST((order_of(set_up("transfer_blocking", probe_cpu(), small)) == one));
     const Order two{{"up src0", 0}, {"kernel src0", 0}, {"up src1", 1},   {"kernel src1", 1}, {"down dst0", 0},
                     {"up src2", 0}, {"kernel src2", 0}, {"down dst1", 1}, {"down dst2", 0}};
-    BOOST_TEST((order_of(set_up("transfer", "queues", cpu(), small)) == two));
+    BOOST_TEST((order_of(set_up("transfer_queues", probe_cpu(), small)) == two));
     for (const char* queues : {"2", "3", "5", "16"}) {
         auto settings = small;
-        settings["queues"] = queues;
+        settings.emplace_back("queues", queues);
         std::set<std::string> each;
-        const auto order = order_of(set_up("transfer", "queues", cpu(), settings));
+        const auto order = order_of(set_up("transfer_queues", probe_cpu(), settings));
         for (const auto& [what, queue] : order) {
             BOOST_TEST(each.insert(what).second, what);
             BOOST_TEST(queue == std::stoul(what.substr(what.size() - 1)) % std::stoul(queues));
@@ -102,25 +102,25 @@ BOOST_AUTO_TEST_CASE(with_one_queue_a_piece_follows_the_other_and_with_several_t
 }
 
 BOOST_AUTO_TEST_CASE(only_the_first_variant_waits_for_each_step) {
-    BOOST_TEST(set_up("transfer", "blocking", cpu(), small).blocking);
-    BOOST_TEST(!set_up("transfer", "events", cpu(), small).blocking);
-    BOOST_TEST(!set_up("transfer", "queues", cpu(), small).blocking);
+    BOOST_TEST(set_up("transfer_blocking", probe_cpu(), small).blocking);
+    BOOST_TEST(!set_up("transfer_events", probe_cpu(), small).blocking);
+    BOOST_TEST(!set_up("transfer_queues", probe_cpu(), small).blocking);
 }
 
 BOOST_AUTO_TEST_CASE(the_conclusion_has_rates_and_gains) {
-    const memory_test::Settings fixed{{"memory", "pinned"}, {"pieces", "8"}};
-    auto blocking = curve("blocking", {{1e4, 4e-5}, {1e6, 5e-4}, {1e8, 4e-2}}, fixed);
-    auto events = curve("events", {{1e4, 2e-5}, {1e6, 4e-4}, {1e8, 4e-2}}, fixed);
-    auto queues = curve("queues", {{1e4, 2e-5}, {1e6, 3e-4}, {1e8, 2e-2}}, fixed);
+    const Axes fixed{{"memory", "pinned"}, {"pieces", "8"}};
+    auto blocking = curve_of("blocking", {{1e4, 4e-5}, {1e6, 5e-4}, {1e8, 4e-2}}, fixed);
+    auto events = curve_of("events", {{1e4, 2e-5}, {1e6, 4e-4}, {1e8, 4e-2}}, fixed);
+    auto queues = curve_of("queues", {{1e4, 2e-5}, {1e6, 3e-4}, {1e8, 2e-2}}, fixed);
     for (auto* c : {&blocking, &events, &queues})
         for (auto& s : c->samples) s.metrics = {{"upload", 1e-5 + s.x / 1e10}, {"download", 2e-5 + s.x / 5e9}};
-    const auto found = family("transfer").conclude({blocking, events, queues}, cpu());
+    const auto found = concluded("transfer", {blocking, events, queues}, probe_cpu());
     require_finding(found, "up rate, pinned", 1e10);
     require_finding(found, "down rate, pinned", 5e9);
     require_finding(found, "up at half that rate, pinned", 1e6);
     require_finding(found, "gain of not waiting, pinned", 1);
     require_finding(found, "gain of several queues, pinned", 2);
-    BOOST_TEST(!finding(family("transfer").conclude({events}, cpu()), "gain of several queues, pinned"));
+    BOOST_TEST(!finding(concluded("transfer", {events}, probe_cpu()), "gain of several queues, pinned"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "model/work.hpp"
-#include "unit/probe_setup.hpp"
+#include "unit/probe.hpp"
 #include "unit/why_cells.hpp"
 
 BOOST_AUTO_TEST_SUITE(why_atomics)
@@ -12,23 +12,17 @@ using namespace cllab;
 using namespace test::why;
 
 BOOST_AUTO_TEST_CASE(atomics_on_one_word_are_bounded_by_the_rate_of_one_address_and_others_by_the_fastest) {
+    BOOST_TEST(bound(record(1, {.atomics = 1e6, .footprint = 4}), "atomics").seconds == 0.1, is_close);
+    BOOST_TEST(bound(record(1, {.atomics = 1e6, .footprint = 4096}), "atomics").seconds == 0.01, is_close);
     BOOST_TEST(
-        bound(explain::explain(record(1, {.atomics = 1e6, .footprint = 4}), profile()), "atomics").seconds == 0.1,
-        is_close);
-    BOOST_TEST(
-        bound(explain::explain(record(1, {.atomics = 1e6, .footprint = 4096}), profile()), "atomics").seconds == 0.01,
-        is_close);
-    BOOST_TEST(explain::explain(record(1, {.chain = "atomic", .atomics = 1}), profile())
-                   .bounds.empty());  // a chain is a matter of latency
+        explanation(record(1, {.chain = "atomic", .atomics = 1})).bounds.empty());  // a chain is a matter of latency
 }
 
 BOOST_AUTO_TEST_CASE(atomics_have_the_fastest_rate_of_as_many_addresses_as_there_is_room_for) {
-    auto swept = profile();
-    swept.figures.push_back(figure("atomic.global.32", "atomics, 32 addresses", "op/s", 30e6));
-    swept.figures.push_back(figure("atomic.global.4", "atomics, 4 addresses", "op/s", 40e6));
+    const auto swept = with(profile(), {figure("atomic.global.32", "atomics, 32 addresses", "op/s", 30e6),
+                                        figure("atomic.global.4", "atomics, 4 addresses", "op/s", 40e6)});
     const auto rate = [&](double words) {
-        return 1e6 /
-               bound(explain::explain(record(1, {.atomics = 1e6, .footprint = 4 * words}), swept), "atomics").seconds;
+        return 1e6 / bound(record(1, {.atomics = 1e6, .footprint = 4 * words}), "atomics", swept).seconds;
     };
     BOOST_TEST(rate(1) == 10e6, is_close);
     BOOST_TEST(rate(2) == 40e6, is_close);
@@ -38,7 +32,7 @@ BOOST_AUTO_TEST_CASE(atomics_have_the_fastest_rate_of_as_many_addresses_as_there
     BOOST_TEST(rate(32) == 30e6, is_close);  // as it was tried, though fewer were faster
     // More of them than were tried may be in other parts of a cache, which makes a bound that they may beat.
     const auto interval = [&](double words) {
-        return bound(explain::explain(record(1, {.atomics = 1e6, .footprint = 4 * words}), swept), "atomics");
+        return bound(record(1, {.atomics = 1e6, .footprint = 4 * words}), "atomics", swept);
     };
     BOOST_TEST(interval(9).low == 0.01 / 1.01, is_close);
     BOOST_TEST(interval(8).low == 0.025 / 1.01, is_close);
@@ -48,7 +42,7 @@ BOOST_AUTO_TEST_CASE(atomics_have_the_fastest_rate_of_as_many_addresses_as_there
     const auto in_place = [&](double words) {
         auto r = record(1, {.atomics = 1e6, .footprint = 4 * words});
         r.device.type = "gpu";
-        return 1e6 / bound(explain::explain(r, swept), "atomics").seconds;
+        return 1e6 / bound(r, "atomics", swept).seconds;
     };
     BOOST_TEST(in_place(1) == 10e6, is_close);
     BOOST_TEST(in_place(2) == 20e6, is_close);
@@ -64,7 +58,7 @@ BOOST_AUTO_TEST_CASE(atomics_on_local_memory_have_the_rate_of_as_many_addresses_
         auto r = record(1, {.local_atomics = 1e6, .local_addresses = addresses});
         r.device.type = "gpu";
         r.code.local_bytes = bytes;
-        return 1e6 / bound(explain::explain(r, swept), "local_atomics").seconds;
+        return 1e6 / bound(r, "local_atomics", swept).seconds;
     };
     BOOST_TEST(rate(1) == 1e9, is_close);
     BOOST_TEST(rate(2) == 1e9 * std::sqrt(3), is_close);  // between those of one and of 4
@@ -87,14 +81,14 @@ BOOST_AUTO_TEST_CASE(atomics_on_local_memory_have_the_rate_of_as_many_addresses_
     BOOST_TEST(rate(4) == 4.5e9, is_close);
     auto five = record(1, {.local_atomics = 1e6, .local_addresses = 5});
     five.device.type = "gpu";
-    const auto of_five = bound(explain::explain(five, swept), "local_atomics");
+    const auto of_five = bound(five, "local_atomics", swept);
     BOOST_TEST(of_five.low == 1e6 / (1.01 * 9e9), is_close);  // no faster than 32, no slower than 4
     BOOST_TEST(of_five.high == 1e6 / 4.5e9, is_close);
     // What a rate between two will be is predicted no closer than they are; that of a number that was tried is.
     auto of_four = five;
     of_four.work.local_addresses = 4;
     of_four.time = record(1e6 / 4.5e9, {}).time;
-    const auto claim = explain::explain(of_four, swept);
+    const auto claim = explanation(of_four, swept);
     BOOST_TEST_REQUIRE(claim.limiter());
     auto changed = of_four.work;
     changed.local_addresses = 8;
@@ -106,38 +100,33 @@ BOOST_AUTO_TEST_CASE(atomics_on_local_memory_have_the_rate_of_as_many_addresses_
 }
 
 BOOST_AUTO_TEST_CASE(an_atomic_may_be_as_near_as_the_level_behind_the_first) {
-    auto measured = profile();
-    measured.figures.push_back(figure("atomic.latency", "atomic latency", "s", 220e-9));
+    auto measured = with(profile(), {figure("atomic.latency", "atomic latency", "s", 220e-9)});
     const auto taking = [](double seconds, const char* type) {
         auto out = record(seconds, {.chain = "atomic"});
         out.device.type = type;
         return out;
     };
     const auto chain = taking(150e-9, "gpu");
-    BOOST_TEST(why_not(explain::explain(chain, measured), "latency") ==
+    BOOST_TEST(why_not(chain, "latency", measured) ==
                "without the latency of L2 the shortest time of an atomic is not known");
     // A core adds in its own cache.
-    BOOST_TEST(bound(explain::explain(taking(150e-9, "cpu"), measured), "latency").low > 150e-9);
+    BOOST_TEST(bound(taking(150e-9, "cpu"), "latency", measured).low > 150e-9);
     measured.figures.push_back(figure("latency.l2.latency", "L2 latency", "s", 140e-9));
-    BOOST_CHECK(explain::explain(chain, measured).limit == Limit::named);
-    BOOST_CHECK(explain::explain(taking(100e-9, "gpu"), measured).limit == Limit::impossible);
+    BOOST_CHECK(explanation(chain, measured).limit == Limit::named);
+    BOOST_CHECK(explanation(taking(100e-9, "gpu"), measured).limit == Limit::impossible);
 }
 
 BOOST_AUTO_TEST_CASE(barriers_are_bounded_by_the_largest_group_that_was_timed_and_is_no_larger) {
-    auto timed = profile();
-    timed.figures.push_back(figure("barrier.plain.64", "barrier of 64", "s", 10e-9));
-    timed.figures.push_back(figure("barrier.plain.1024", "barrier of 1024", "s", 40e-9));
-    const auto of = [&](double group) {
-        return explain::explain(record(1, {.group = group, .barriers = 1000}), timed);
-    };
+    const auto timed = with(profile(), {figure("barrier.plain.64", "barrier of 64", "s", 10e-9),
+                                        figure("barrier.plain.1024", "barrier of 1024", "s", 40e-9)});
+    const auto of = [&](double group) { return explanation(record(1, {.group = group, .barriers = 1000}), timed); };
     BOOST_TEST(bound(of(64), "barriers").seconds == 10e-6, is_close);
     BOOST_TEST(bound(of(1000), "barriers").seconds == 10e-6, is_close);
     BOOST_TEST(bound(of(1024), "barriers").seconds == 40e-6, is_close);
     BOOST_TEST(why_not(of(32), "barriers") == "the profile has no barrier time for so few work-items");
-    auto cpu = profile();
-    cpu.figures.push_back(figure("barrier.item", "barrier a work-item", "s", 1e-9));
+    const auto cpu = with(profile(), {figure("barrier.item", "barrier a work-item", "s", 1e-9)});
     const model::WorkInfo work{.groups = 3, .group = 64, .barriers = 1000};  // two units go through three groups
-    BOOST_TEST(bound(explain::explain(record(1, work), cpu), "barriers").seconds == 1e-9 * 1000 * 64 * 2, is_close);
+    BOOST_TEST(bound(record(1, work), "barriers", cpu).seconds == 1e-9 * 1000 * 64 * 2, is_close);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "model/work.hpp"
-#include "unit/probe_setup.hpp"
+#include "unit/probe.hpp"
 #include "unit/why_cells.hpp"
 
 BOOST_AUTO_TEST_SUITE(why_bounds)
@@ -15,7 +15,7 @@ BOOST_AUTO_TEST_CASE(memory_is_bounded_by_the_stream_that_reads_and_writes_in_th
     const auto of = [](double read) {
         auto work = copying();
         work.read = read * work.bytes;
-        return bound(explain::explain(record(1, work), profile()), "memory");
+        return bound(record(1, work), "memory");
     };
     BOOST_TEST(of(0.5).figure == "bandwidth.copy");
     BOOST_TEST(of(0.5).seconds == 100 * MiB / 10e9, is_close);
@@ -27,22 +27,21 @@ BOOST_AUTO_TEST_CASE(memory_is_bounded_by_the_stream_that_reads_and_writes_in_th
     BOOST_TEST(of(0.9).figure == "bandwidth.read");  // the fastest of all: nothing was measured in this proportion
     auto unknown = copying();
     unknown.read.reset();
-    BOOST_TEST(bound(explain::explain(record(1, unknown), profile()), "memory").figure == "bandwidth.read");
+    BOOST_TEST(bound(record(1, unknown), "memory").figure == "bandwidth.read");
 }
 
 BOOST_AUTO_TEST_CASE(a_footprint_lies_in_the_first_level_that_holds_it_less_what_the_level_before_may_hold) {
     const auto reads = [](double footprint, const std::string& cache = "hot") {
         auto r = record(1, {.bytes = footprint, .read = footprint, .footprint = footprint});
         r.time->cache = cache;
-        return explain::explain(r, profile()).bounds.front();
+        return explanation(r).bounds.front();
     };
     BOOST_TEST(reads(60 * KiB).id == "l1");  // either unit may hold a part of it
     BOOST_TEST(reads(60 * KiB).seconds == 60 * KiB / 200e9, is_close);
     BOOST_TEST(reads(128 * KiB).id == "l2");
     BOOST_TEST(reads(128 * KiB).seconds == 64 * KiB / 50e9, is_close);
     const auto again =
-        explain::explain(record(1, {.bytes = 1, .read = 1, .footprint = 128 * KiB, .shared = true}), profile())
-            .bounds.front();
+        explanation(record(1, {.bytes = 1, .read = 1, .footprint = 128 * KiB, .shared = true})).bounds.front();
     BOOST_TEST(again.seconds == 0.75 / 50e9 + 0.25 / 200e9, is_close);  // of each core's 32 KiB, if any of it hits them
     BOOST_TEST(again.low == 0.75 / 50.5e9, is_close);
     BOOST_TEST(reads(1024 * KiB).id == "l2");
@@ -57,16 +56,14 @@ BOOST_AUTO_TEST_CASE(no_level_is_slower_than_what_lies_behind_it) {
     auto disturbed = profile();
     for (auto& f : disturbed.figures)
         if (f.id == "bandwidth.l2.rate") f.value = f.low = f.high = 5e9;
-    BOOST_TEST(
-        explain::explain(record(1, {.bytes = MiB, .read = MiB, .footprint = MiB}), disturbed).bounds.front().figure ==
-        "bandwidth.read");
+    BOOST_TEST(explanation(record(1, {.bytes = MiB, .read = MiB, .footprint = MiB}), disturbed).bounds.front().figure ==
+               "bandwidth.read");
 }
 
 BOOST_AUTO_TEST_CASE(what_reads_and_writes_as_much_in_a_cache_is_bounded_by_a_copy_there) {
-    auto measured = profile();
-    measured.figures.push_back(figure("bandwidth.l2.copy", "L2 copy bandwidth", "B/s", 60e9));
+    auto measured = with(profile(), {figure("bandwidth.l2.copy", "L2 copy bandwidth", "B/s", 60e9)});
     auto work = model::WorkInfo{.bytes = 200 * KiB, .read = 100 * KiB, .footprint = 200 * KiB};
-    const auto seconds = [&] { return bound(explain::explain(record(1, work), measured), "l2").seconds; };
+    const auto seconds = [&] { return bound(record(1, work), "l2", measured).seconds; };
     const double farther = 1 - 64.0 / 200;
     BOOST_TEST(seconds() == farther * 200 * KiB / 60e9, is_close);
     work.read = 150 * KiB;
@@ -78,10 +75,10 @@ BOOST_AUTO_TEST_CASE(what_reads_and_writes_as_much_in_a_cache_is_bounded_by_a_co
 
 BOOST_AUTO_TEST_CASE(of_a_cache_only_the_reads_are_bounded) {
     auto work = model::WorkInfo{.bytes = 200 * KiB, .read = 100 * KiB, .footprint = 200 * KiB};
-    BOOST_TEST(bound(explain::explain(record(1, work), profile()), "l2").seconds == 68 * KiB / 50e9, is_close);
+    BOOST_TEST(bound(record(1, work), "l2").seconds == 68 * KiB / 50e9, is_close);
     work.read.reset();
-    BOOST_TEST(why_not(explain::explain(record(1, work), profile()), "memory traffic")
-                   .find("the number of bytes read is not known") != std::string::npos);
+    BOOST_TEST(why_not(record(1, work), "memory traffic").find("the number of bytes read is not known") !=
+               std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(arithmetic_is_bounded_by_the_peak_of_its_type_and_without_one_is_not_bounded) {
@@ -89,22 +86,22 @@ BOOST_AUTO_TEST_CASE(arithmetic_is_bounded_by_the_peak_of_its_type_and_without_o
                "limited by float arithmetic: 95 % of the time");
     BOOST_TEST(said(record(2.1e-3, {.flops = 100e6, .type = "double", .launches = 1})) ==
                "limited by double arithmetic: 95 % of the time");
-    const auto half = explain::explain(record(1e-3, {.flops = 100e6, .type = "half"}), profile());
+    const auto half = explanation(record(1e-3, {.flops = 100e6, .type = "half"}));
     BOOST_TEST(half.bounds.empty());
     BOOST_TEST(why_not(half, "arithmetic") == "the profile has no half peak");
     BOOST_TEST(report::limit_sentence(half, *record(1, {}).time) == "not explained: no bound is known");
 }
 
 BOOST_AUTO_TEST_CASE(arithmetic_of_narrow_vectors_is_bounded_by_their_own_peak_where_all_code_that_ran_was_seen) {
-    auto measured = profile();
-    measured.figures.push_back(figure("fma.peak.float.256", "float peak in vectors of 256 bits", "FLOP/s", 50e9));
+    const auto measured =
+        with(profile(), {figure("fma.peak.float.256", "float peak in vectors of 256 bits", "FLOP/s", 50e9)});
     auto r = record(2.1e-3, {.flops = 100e6, .type = "float"});
     const auto figure_with = [&](std::vector<model::HotBlock> blocks,
                                  const std::string& evidence = model::Hot::sampled) {
         r.hot = model::Hot{.evidence = evidence, .blocks = std::move(blocks)};
-        return bound(explain::explain(r, measured), "arithmetic").figure;
+        return bound(r, "arithmetic", measured).figure;
     };
-    BOOST_TEST(bound(explain::explain(r, measured), "arithmetic").figure == "fma.peak.float");
+    BOOST_TEST(bound(r, "arithmetic", measured).figure == "fma.peak.float");
     BOOST_TEST(figure_with({{.share = 0.6, .classes = {{"vector_256", 4}}},
                             {.share = 0.39, .classes = {{"vector_128", 4}}}}) == "fma.peak.float.256");
     BOOST_TEST(said(r, measured) == "limited by float arithmetic in vectors of 256 bits: 95 % of the time");
@@ -116,13 +113,13 @@ BOOST_AUTO_TEST_CASE(arithmetic_of_narrow_vectors_is_bounded_by_their_own_peak_w
 }
 
 BOOST_AUTO_TEST_CASE(scalar_arithmetic_is_bounded_by_one_element_of_the_narrowest_vectors) {
-    auto measured = profile();
-    measured.figures.push_back(figure("fma.peak.float.128", "float peak in vectors of 128 bits", "FLOP/s", 40e9));
-    measured.figures.push_back(figure("fma.peak.double.128", "double peak in vectors of 128 bits", "FLOP/s", 20e9));
+    const auto measured =
+        with(profile(), {figure("fma.peak.float.128", "float peak in vectors of 128 bits", "FLOP/s", 40e9),
+                         figure("fma.peak.double.128", "double peak in vectors of 128 bits", "FLOP/s", 20e9)});
     const auto time_of = [&](const std::string& type, std::vector<model::HotBlock> blocks) {
         auto r = record(1, {.flops = 100e6, .type = type});
         r.hot = model::Hot{.evidence = model::Hot::sampled, .blocks = std::move(blocks)};
-        return bound(explain::explain(r, measured), "arithmetic").seconds;
+        return bound(r, "arithmetic", measured).seconds;
     };
     BOOST_TEST(
         time_of("float", {{.share = 1, .classes = {{"scalar_float", 4}, {"scalar_integer", 1}}}}) == 100e6 / 10e9,
@@ -146,35 +143,33 @@ BOOST_AUTO_TEST_CASE(scalar_arithmetic_is_bounded_by_one_element_of_the_narrowes
 
 BOOST_AUTO_TEST_CASE(groups_that_leave_units_idle_take_longer_where_the_units_were_measured) {
     model::WorkInfo work{.flops = 100e6, .type = "float", .groups = 3};
-    BOOST_TEST(explain::explain(record(1, work), profile()).bounds.front().id == "arithmetic");
-    auto counted = profile();
-    counted.figures.push_back(figure("fma.units", "compute units", "", 2, 0));
-    const auto e = explain::explain(record(1, work), counted);
+    BOOST_TEST(explanation(record(1, work)).bounds.front().id == "arithmetic");
+    const auto counted = with(profile(), {figure("fma.units", "compute units", "", 2, 0)});
+    const auto e = explanation(record(1, work), counted);
     BOOST_TEST(e.bounds.front().id == "units");
     BOOST_TEST(e.bounds.front().seconds == 100e6 / 100e9 * 4 / 3, is_close);
     work.groups = 400;
-    BOOST_TEST(explain::explain(record(1, work), counted).bounds.front().id == "arithmetic");
+    BOOST_TEST(explanation(record(1, work), counted).bounds.front().id == "arithmetic");
 }
 
 BOOST_AUTO_TEST_CASE(a_launch_of_several_groups_on_a_cpu_ends_when_all_cores_have_come) {
-    auto measured = profile();
-    measured.figures.push_back(figure("launch.empty.device", "empty kernel with one group per unit", "s", 3e-6));
+    const auto measured =
+        with(profile(), {figure("launch.empty.device", "empty kernel with one group per unit", "s", 3e-6)});
     const auto launch = [&](double groups) {
-        return bound(explain::explain(record(1, {.launches = 1, .groups = groups}), measured), "launch").seconds;
+        return bound(record(1, {.launches = 1, .groups = groups}), "launch", measured).seconds;
     };
     BOOST_TEST(launch(1) == 1e-6, is_close);
     BOOST_TEST(launch(8) == 3e-6, is_close);
 }
 
 BOOST_AUTO_TEST_CASE(launches_in_a_row_are_bounded_by_the_first_and_what_each_more_takes) {
-    BOOST_TEST(bound(explain::explain(record(1, {.launches = 1}), profile()), "launch").seconds == 1e-6, is_close);
-    BOOST_TEST(bound(explain::explain(record(1, {.launches = 5}), profile()), "launch").seconds == 9e-6, is_close);
-    auto asleep = profile();
-    asleep.figures.push_back(figure("launch.second.item", "second launch", "s", 5e-6));
-    BOOST_TEST(bound(explain::explain(record(1, {.launches = 1}), asleep), "launch").seconds == 1e-6, is_close);
-    BOOST_TEST(bound(explain::explain(record(1, {.launches = 2}), asleep), "launch").seconds == 6e-6, is_close);
-    BOOST_TEST(bound(explain::explain(record(1, {.launches = 5}), asleep), "launch").seconds == 12e-6, is_close);
-    BOOST_TEST(explain::explain(record(1, {}), profile()).bounds.empty());  // of a slope, launching cancels
+    BOOST_TEST(bound(record(1, {.launches = 1}), "launch").seconds == 1e-6, is_close);
+    BOOST_TEST(bound(record(1, {.launches = 5}), "launch").seconds == 9e-6, is_close);
+    const auto asleep = with(profile(), {figure("launch.second.item", "second launch", "s", 5e-6)});
+    BOOST_TEST(bound(record(1, {.launches = 1}), "launch", asleep).seconds == 1e-6, is_close);
+    BOOST_TEST(bound(record(1, {.launches = 2}), "launch", asleep).seconds == 6e-6, is_close);
+    BOOST_TEST(bound(record(1, {.launches = 5}), "launch", asleep).seconds == 12e-6, is_close);
+    BOOST_TEST(explanation(record(1, {})).bounds.empty());  // of a slope, launching cancels
     // What a launch takes changes by more than a rate does.
     BOOST_TEST(said(record(0.6e-6, {.launches = 1})) == "limited by launch: 100 % of the time");
     BOOST_TEST(said(record(0.2e-6, {.launches = 1})) == "limited by launch: 100 % of the time");
@@ -188,47 +183,44 @@ BOOST_AUTO_TEST_CASE(latency_is_bounded_only_where_a_chain_is_declared) {
                "limited by memory latency: 95 % of the time");
     BOOST_TEST(said(record(1.37e-9, {.type = "float", .chain = "multiply_add"})) ==
                "limited by float latency: 95 % of the time");
-    const auto l2 = explain::explain(record(1e-8, {.chain = "load", .footprint = 512 * KiB}), profile());
+    const auto l2 = explanation(record(1e-8, {.chain = "load", .footprint = 512 * KiB}));
     BOOST_TEST(bound(l2, "latency").figure ==
                "latency.l1.latency");  // no nearer than that, for the part that L1 cannot hold
     BOOST_TEST(bound(l2, "latency").seconds == 2e-9 * 15 / 16, is_close);
     BOOST_TEST(bound(l2, "latency").how.ends_with(", since the profile has no L2 latency"), bound(l2, "latency").how);
     auto none = profile();
     std::erase_if(none.figures, [](const auto& f) { return f.id.starts_with("latency.l"); });
-    const auto unknown = explain::explain(record(1e-8, {.chain = "load", .footprint = 512 * KiB}), none);
+    const auto unknown = explanation(record(1e-8, {.chain = "load", .footprint = 512 * KiB}), none);
     BOOST_TEST(why_not(unknown, "latency") == "the profile has no L2 latency");
     BOOST_TEST(unknown.missing == std::vector<std::string>{"latency.l2.latency"}, boost::test_tools::per_element());
     BOOST_TEST(l2.missing == unknown.missing, boost::test_tools::per_element());  // that of L1 stands for it
-    BOOST_TEST(bound(explain::explain(record(1, {.chain = "load", .footprint = 100 * MiB, .links = 1000}), profile()),
-                     "latency")
-                       .seconds == 1000 * 99e-9,
-               boost::test_tools::tolerance(0.001));
-    BOOST_TEST(why_not(explain::explain(record(1, {}), profile()), "latency") == "the dependencies are not known");
+    BOOST_TEST(
+        bound(record(1, {.chain = "load", .footprint = 100 * MiB, .links = 1000}), "latency").seconds == 1000 * 99e-9,
+        boost::test_tools::tolerance(0.001));
+    BOOST_TEST(why_not(record(1, {}), "latency") == "the dependencies are not known");
 }
 
 BOOST_AUTO_TEST_CASE(executed_instructions_are_held_against_the_most_that_cores_take) {
     auto measured = profile();
     auto r = record(1.05e-3, {.groups = 4});
     r.work.instructions = 20e6;
-    BOOST_TEST(why_not(explain::explain(r, measured), "instruction issue").find("the profile has no peak for them") !=
-               std::string::npos);
+    BOOST_TEST(says(why_not(r, "instruction issue", measured), "the profile has no peak for them"));
     measured.figures.push_back(figure("issue.rate", "instruction rate", "instr/s", 20e9));
-    const auto issue = bound(explain::explain(r, measured), "issue");
+    const auto issue = bound(r, "issue", measured);
     BOOST_TEST(issue.seconds == 1e-3, is_close);
     BOOST_TEST(issue.low == 0.8e-3 / 1.01, is_close);  // a compare and its branch may be one
     BOOST_TEST(said(r, measured) == "limited by instruction issue: 95 % of the time");
     r.time->cores = 1;
     r.time->waited = 1;
-    BOOST_TEST(bound(explain::explain(r, measured), "issue").seconds > 1.5e-3);
+    BOOST_TEST(bound(r, "issue", measured).seconds > 1.5e-3);
     r.work.instructions = 0;
-    BOOST_TEST(why_not(explain::explain(r, measured), "instruction issue") == "executed instructions are not counted");
+    BOOST_TEST(why_not(r, "instruction issue", measured) == "executed instructions are not counted");
 }
 
 BOOST_AUTO_TEST_CASE(a_chain_of_indices_waits_for_the_index_too_where_the_code_that_ran_has_one) {
-    auto measured = profile();
-    measured.figures.push_back(figure("latency.l1.indexed", "L1 latency by an index", "s", 2.5e-9));
+    const auto measured = with(profile(), {figure("latency.l1.indexed", "L1 latency by an index", "s", 2.5e-9)});
     auto r = record(2.6e-9, {.chain = "load", .footprint = 16 * KiB});
-    const auto latency = [&] { return bound(explain::explain(r, measured), "latency"); };
+    const auto latency = [&] { return bound(r, "latency", measured); };
     BOOST_TEST(latency().seconds == 2e-9, is_close);
     auto& hot = r.hot.emplace();
     hot.evidence = model::Hot::sampled;
@@ -238,18 +230,17 @@ BOOST_AUTO_TEST_CASE(a_chain_of_indices_waits_for_the_index_too_where_the_code_t
     BOOST_TEST(said(r, measured) == "limited by L1 latency: 96 % of the time");
     auto withheld = measured;
     std::erase_if(withheld.figures, [](const auto& f) { return f.id == "latency.l1.latency"; });
-    BOOST_TEST(bound(explain::explain(r, withheld), "latency").seconds == 2.5e-9, is_close);
+    BOOST_TEST(bound(r, "latency", withheld).seconds == 2.5e-9, is_close);
     hot.blocks.front().share = 0.4;
     BOOST_TEST(latency().seconds == 2e-9, is_close);
-    BOOST_TEST(why_not(explain::explain(r, withheld), "latency") == "the profile has no L1 latency");
+    BOOST_TEST(why_not(r, "latency", withheld) == "the profile has no L1 latency");
 }
 
 BOOST_AUTO_TEST_CASE(a_chain_of_loads_of_which_each_may_go_to_another_page_takes_what_a_chase_in_random_order_took) {
     auto measured = profile();
     measured.scattered = {{16 * KiB, 2e-9}, {64 * KiB, 8e-9}};
     const auto latency = [&](double footprint) {
-        return bound(explain::explain(record(1, {.chain = "load", .footprint = footprint, .links = 10}), measured),
-                     "latency");
+        return bound(record(1, {.chain = "load", .footprint = footprint, .links = 10}), "latency", measured);
     };
     BOOST_TEST(latency(16 * KiB).seconds == 20e-9, is_close);
     BOOST_TEST(latency(32 * KiB).seconds == 40e-9, is_close);
@@ -262,7 +253,7 @@ BOOST_AUTO_TEST_CASE(a_chain_of_loads_of_which_each_may_go_to_another_page_takes
     auto r = record(40e-9, {.chain = "load", .footprint = 32 * KiB, .links = 10});
     auto twice = r.work;
     twice.links = 20;
-    const auto e = explain::explain(r, measured);
+    const auto e = explanation(r, measured);
     BOOST_TEST_REQUIRE(e.limiter());
     BOOST_TEST(!explain::predict(r, e, twice, measured));
 }
@@ -273,23 +264,22 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_into_the_last_level_whose_end_is_known_is
     gpu.figures.push_back(figure("latency.l1.size", "L1 capacity", "byte", 256 * KiB, 0));
     auto chase = record(150e-9, {.chain = "load", .footprint = 8 * MiB});
     chase.device.last_level_bytes = 60 << 20;
-    BOOST_TEST(bound(explain::explain(chase, gpu), "latency").figure ==
-               "latency.l1.latency");  // no further level was seen
+    BOOST_TEST(bound(chase, "latency", gpu).figure == "latency.l1.latency");  // no further level was seen
     gpu.figures.push_back(figure("latency.l2.latency", "L2 latency", "s", 140e-9));
-    const auto found = bound(explain::explain(chase, gpu), "latency");
+    const auto found = bound(chase, "latency", gpu);
     BOOST_TEST(found.figure == "latency.l2.latency");
     BOOST_TEST(found.seconds == 140e-9 * 31 / 32, is_close);
     chase.work.footprint = 128 * KiB;
-    BOOST_TEST(bound(explain::explain(chase, gpu), "latency").figure == "latency.l1.latency");
+    BOOST_TEST(bound(chase, "latency", gpu).figure == "latency.l1.latency");
     chase.work.footprint = 200 * MiB;
-    BOOST_TEST(bound(explain::explain(chase, gpu), "latency").figure == "latency.memory.latency");
+    BOOST_TEST(bound(chase, "latency", gpu).figure == "latency.memory.latency");
 }
 
 BOOST_AUTO_TEST_CASE(a_level_of_which_every_unit_has_its_own_holds_no_more_of_what_every_group_goes_through) {
     model::WorkInfo work{.bytes = 60 * KiB, .read = 60 * KiB, .footprint = 60 * KiB};
-    BOOST_TEST(explain::explain(record(1, work), profile()).bounds.front().id == "l1");
+    BOOST_TEST(explanation(record(1, work)).bounds.front().id == "l1");
     work.shared = true;
-    BOOST_TEST(explain::explain(record(1, work), profile()).bounds.front().id == "l2");
+    BOOST_TEST(explanation(record(1, work)).bounds.front().id == "l2");
     BOOST_TEST(test::set_up_cell("bandwidth_reread", {{"size", "65536"}}, test::probe_cpu()).shared);
 }
 
@@ -315,7 +305,7 @@ BOOST_AUTO_TEST_CASE(of_nvidias_levels_only_the_first_has_an_instance_for_each_u
         r.device.type = "gpu";
         r.device.platform = platform;
         r.device.last_level_bytes = 0;
-        return explain::explain(r, peaks).bounds.front().figure;
+        return explanation(r, peaks).bounds.front().figure;
     };
     BOOST_TEST(figure_of("NVIDIA CUDA", 20 * MiB) == "bandwidth.l1.rate");
     BOOST_TEST(figure_of("NVIDIA CUDA", 30 * MiB) == "bandwidth.l2.rate");
@@ -325,13 +315,12 @@ BOOST_AUTO_TEST_CASE(of_nvidias_levels_only_the_first_has_an_instance_for_each_u
 }
 
 BOOST_AUTO_TEST_CASE(the_last_group_that_a_gpu_begins_waits_for_its_load) {
-    auto peaks = profile();
-    peaks.figures.push_back(figure("dispatch.group.rate", "group rate", "group/s", 1e9));
-    peaks.figures.push_back(figure("latency.l2.latency", "L2 latency", "s", 150e-9));
+    const auto peaks = with(profile(), {figure("dispatch.group.rate", "group rate", "group/s", 1e9),
+                                        figure("latency.l2.latency", "L2 latency", "s", 150e-9)});
     const auto seconds = [&](const char* type, double bytes) {
         auto r = record(1, {.bytes = bytes, .read = bytes / 2, .footprint = MiB, .launches = 1, .groups = 1000});
         r.device.type = type;
-        return bound(explain::explain(r, peaks), "groups").seconds;
+        return bound(r, "groups", peaks).seconds;
     };
     BOOST_TEST(seconds("gpu", MiB) == 1.15e-6, is_close);
     BOOST_TEST(seconds("gpu", 2 * MiB) == 1e-6, is_close);  // it may be in the first level by then

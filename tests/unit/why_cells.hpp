@@ -13,6 +13,7 @@
 namespace cllab::test::why {
 
 using model::Limit;
+using test::says;
 
 inline constexpr double KiB = 1 << 10, MiB = 1 << 20;
 
@@ -63,20 +64,33 @@ inline model::WorkInfo copying() {
     return {.bytes = 100 * MiB, .read = 50 * MiB, .type = "float", .footprint = 100 * MiB, .launches = 1};
 }
 
-inline const model::Bound& bound(const model::Explanation& e, const std::string& id) {
-    const auto found = std::find_if(e.bounds.begin(), e.bounds.end(), [&](const auto& b) { return b.id == id; });
+inline model::Explanation explanation(const model::Record& r, const model::Limits& limits = profile()) {
+    return explain::explain(r, limits);
+}
+
+inline model::Bound bound(const model::Explanation& e, const std::string& id) {
+    const auto found = std::ranges::find(e.bounds, id, &model::Bound::id);
     BOOST_REQUIRE_MESSAGE(found != e.bounds.end(), "no bound " + id);
     return *found;
 }
+inline model::Bound bound(const model::Record& r, const std::string& id, const model::Limits& limits = profile()) {
+    return bound(explanation(r, limits), id);
+}
+
+/// Its identifier; empty where none is named.
+inline std::string limiter(const model::Explanation& e) { return e.limiter() ? e.limiter()->id : ""; }
 
 inline std::string why_not(const model::Explanation& e, const std::string& what) {
     for (const auto& [name, why] : e.unbounded)
         if (name == what) return why;
     return "";
 }
+inline std::string why_not(const model::Record& r, const std::string& what, const model::Limits& limits = profile()) {
+    return why_not(explanation(r, limits), what);
+}
 
 inline std::string said(const model::Record& r, const model::Limits& limits = profile()) {
-    return report::limit_sentence(explain::explain(r, limits), *r.time);
+    return report::limit_sentence(explanation(r, limits), *r.time);
 }
 
 /// Bounds of these parts of a time of one second, each known to 1 %.

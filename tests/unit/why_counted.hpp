@@ -88,7 +88,7 @@ inline model::Record on_cpu(const Counts& counts, std::vector<model::HotBlock> b
     return out;
 }
 
-inline model::Explanation explained(const model::Record& r) { return explain::explain(r, gpu()); }
+inline model::Explanation explained(const model::Record& r) { return explanation(r, gpu()); }
 
 inline void compute(Counts& counts, Operation kind, double number, unsigned bits = 32,
                     const std::string& function = "") {

@@ -26,8 +26,7 @@ BOOST_AUTO_TEST_CASE(memory_is_bounded_by_the_different_bytes_that_all_groups_to
                                      {.bytes = bytes, .assumed = true, .read = bytes / 2, .footprint = bytes}));
     BOOST_TEST(bound(e, "memory").seconds == (bytes - 32 * MiB) / 4e12, is_close);
     BOOST_TEST(bound(e, "memory").figure == "bandwidth.copy");
-    BOOST_REQUIRE(e.limiter());
-    BOOST_TEST(e.limiter()->id == "memory");
+    BOOST_TEST(limiter(e) == "memory");
     // A buffer that is hardly touched counts for what is touched of it.
     const auto little =
         explained(counted(1e-3, launch(groups, 128, 128),
@@ -58,7 +57,7 @@ BOOST_AUTO_TEST_CASE(stores_that_touch_a_sector_each_are_bounded_by_the_rate_of_
     BOOST_TEST(bound(e, "l2").seconds == seconds, is_close);
     BOOST_REQUIRE(e.limiter());
     BOOST_TEST(e.limiter()->name == "L2, partial sectors");
-    BOOST_TEST(e.limiter()->how.find("counted by simulation of 4 of 65536 groups") != std::string::npos);
+    BOOST_TEST(says(e.limiter()->how, "counted by simulation of 4 of 65536 groups"));
     BOOST_TEST(explain::advice(r, e) ==
                "Stores move 32 bytes for 4 used: 8 times the sectors of neighbours side by side.");
     // Side by side they are a stream, and nothing is to be said of them.
@@ -108,8 +107,7 @@ BOOST_AUTO_TEST_CASE(a_compiler_may_join_the_atomics_of_a_wave_on_one_address) {
     const double all = 256000 / 1e9;
     const auto joined = explained(counted(1.1 * all / 32, counts));
     BOOST_TEST(bound(joined, "atomics").seconds == all / 32, boost::test_tools::tolerance(0.02));  // the rate's own
-    BOOST_REQUIRE(joined.limiter());
-    BOOST_TEST(joined.limiter()->id == "atomics");
+    BOOST_TEST(limiter(joined) == "atomics");
     BOOST_TEST(bound(explained(counted(1.1 * all, counts)), "atomics").seconds == all, is_close);
     // Lanes with an address each leave nothing to join.
     counts.global_atomics.turns = each(1.0 / 32);
@@ -122,7 +120,7 @@ BOOST_AUTO_TEST_CASE(local_atomics_go_to_as_many_addresses_as_one_group_has) {
     auto counts = launch(1000);
     counts.local_atomics = {each(1), each(1.0 / 32), each(4.0 / 32)};
     counts.local_atomics.addresses = 32;
-    const auto e = explain::explain(counted(1, counts), limits);
+    const auto e = explanation(counted(1, counts), limits);
     BOOST_TEST(bound(e, "local_atomics").seconds == 256000 / 3e12, is_close);
 }
 

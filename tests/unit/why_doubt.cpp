@@ -2,9 +2,9 @@
 #include <boost/test/unit_test.hpp>
 #include <nlohmann/json.hpp>
 
-#include "explain/doubt.hpp"
+#include "explain/peaks.hpp"
 #include "portrait/probes.hpp"
-#include "unit/probe_setup.hpp"
+#include "unit/probe.hpp"
 #include "unit/why_cells.hpp"
 
 BOOST_AUTO_TEST_SUITE(why_doubt)
@@ -15,7 +15,7 @@ using namespace test::why;
 BOOST_AUTO_TEST_CASE(the_peak_of_a_bound_above_the_time_is_in_doubt_and_that_of_half_the_time) {
     const auto figure_of = [](double seconds, const model::WorkInfo& work) {
         const auto r = record(seconds, work);
-        const auto e = explain::explain(r, profile());
+        const auto e = explanation(r);
         const auto* bound = explain::doubted(e, *r.time);
         return bound ? bound->figure : "";
     };
@@ -35,11 +35,10 @@ BOOST_AUTO_TEST_CASE(the_peak_of_a_bound_above_the_time_is_in_doubt_and_that_of_
 }
 
 BOOST_AUTO_TEST_CASE(the_rate_of_instructions_is_in_doubt_where_it_is_the_limiter) {
-    auto measured = profile();
-    measured.figures.push_back(figure("issue.rate", "instruction rate", "instr/s", 20e9));
+    const auto measured = with(profile(), {figure("issue.rate", "instruction rate", "instr/s", 20e9)});
     auto r = record(1.05e-3, {.groups = 4});
     r.work.instructions = 20e6;
-    const auto e = explain::explain(r, measured);
+    const auto e = explanation(r, measured);
     BOOST_TEST_REQUIRE(explain::doubted(e, *r.time) != nullptr);
     BOOST_TEST(explain::doubted(e, *r.time)->figure == "issue.rate");
 }
@@ -77,18 +76,16 @@ BOOST_AUTO_TEST_CASE(a_peak_is_faster_or_slower_whether_it_is_a_rate_or_a_time) 
 BOOST_AUTO_TEST_CASE(what_was_measured_again_explains_a_cell_that_could_not_be_and_says_so) {
     auto limits = profile();
     const auto r = record(5e-3, copying());
-    BOOST_CHECK(explain::explain(r, limits).limit == Limit::impossible);
+    BOOST_CHECK(explanation(r, limits).limit == Limit::impossible);
     const auto sentence = said(r, limits);
-    BOOST_TEST(sentence.find(" by bandwidth.copy of the profile, 2.0") != std::string::npos, sentence);
+    BOOST_TEST(says(sentence, " by bandwidth.copy of the profile, 2.0"), sentence);
     explain::replace(limits, figure("bandwidth.copy", "copy bandwidth", "B/s", 22e9));
-    auto e = explain::explain(r, limits);
+    auto e = explanation(r, limits);
     BOOST_CHECK(e.limit == Limit::named);
-    BOOST_TEST(e.bounds.front().how.find("(copy bandwidth, measured again)") != std::string::npos,
-               e.bounds.front().how);
+    BOOST_TEST(says(e.bounds.front().how, "(copy bandwidth, measured again)"), e.bounds.front().how);
     e.again.push_back({"bandwidth.copy", "copy bandwidth", "B/s", 10e9, 22e9, true, "it was disturbed"});
     const auto text = report::explanation_text(r, e, {});
-    BOOST_TEST(text.find("measured again: copy bandwidth: 22.0 GB/s now, 10.0 GB/s in the profile; it was disturbed") !=
-                   std::string::npos,
+    BOOST_TEST(says(text, "measured again: copy bandwidth: 22.0 GB/s now, 10.0 GB/s in the profile; it was disturbed"),
                text);
     // The cell's second time is held against it, too, as long as it stands in the profile's place.
     BOOST_TEST(explain::still_used(e.again, limits).size() == 1u);
@@ -100,7 +97,7 @@ BOOST_AUTO_TEST_CASE(what_was_measured_again_explains_a_cell_that_could_not_be_a
     BOOST_TEST(!limits.find("bandwidth.copy")->of_profile);
     auto later = e;
     later.again.front().of_profile = false;
-    BOOST_TEST(report::explanation_text(r, later, {}).find("22.0 GB/s now, 10.0 GB/s before; ") != std::string::npos);
+    BOOST_TEST(says(report::explanation_text(r, later, {}), "22.0 GB/s now, 10.0 GB/s before; "));
     const auto json = nlohmann::json::parse(report::explanation_json(r, e));
     BOOST_TEST(json["again"][0]["figure"] == "bandwidth.copy");
     BOOST_TEST(json["again"][0]["now"] == 22e9);
@@ -165,8 +162,7 @@ BOOST_AUTO_TEST_CASE(a_count_of_the_text_proves_no_time_impossible) {
     e.limit = explain::limit_of(e.bounds, *r.time);
     BOOST_TEST(bool(e.limit == model::Limit::impossible));
     explain::drop_removed(r, e);
-    BOOST_REQUIRE(e.limiter());
-    BOOST_TEST(e.limiter()->id == "memory");
+    BOOST_TEST(limiter(e) == "memory");
     BOOST_TEST(e.unbounded.size() == 1u);
     // What is declared, or counted as it ran, does.
     e.bounds = {of("arithmetic", 2e-3, false), of("memory", 0.9e-3, true)};

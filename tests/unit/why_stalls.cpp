@@ -1,5 +1,5 @@
 // What a launch's warps wait for names a limiter where no bound alone does.
-#include "explain/stalls.hpp"
+#include "explain/limiter.hpp"
 #include "unit/why_counted.hpp"
 
 namespace {
@@ -29,8 +29,7 @@ constexpr const char* level_1 = "l1tex__throughput.avg.pct_of_peak_sustained_act
 BOOST_AUTO_TEST_CASE(warps_that_mostly_wait_for_loads_while_nothing_is_busy_are_limited_by_latency) {
     const auto r = waiting(100, {{"long_scoreboard", 8}, {"barrier", 2}, {"selected", 1}, {"not_selected", 3}});
     const auto e = explained(r);
-    BOOST_REQUIRE(e.limiter());
-    BOOST_TEST(e.limiter()->id == "latency");
+    BOOST_TEST(limiter(e) == "latency");
     BOOST_TEST(e.limiter()->seconds == 0.8 * 95e-6, is_close);
     BOOST_TEST(e.limiter()->how == "what its warps wait for, counted by ncu");
     BOOST_TEST(report::explanation_text(r, e, {.width = 120})
@@ -42,8 +41,7 @@ BOOST_AUTO_TEST_CASE(a_level_that_is_busy_for_most_of_the_launch_is_what_its_loa
     auto r = waiting(100, {{"long_scoreboard", 8}, {"wait", 1}});
     add_counter(r, level_2, 70);
     const auto e = explained(r);
-    BOOST_REQUIRE(e.limiter());
-    BOOST_TEST(e.limiter()->id == "l2");
+    BOOST_TEST(limiter(e) == "l2");
 }
 
 BOOST_AUTO_TEST_CASE(what_is_under_way_at_the_end_of_a_launch_of_atomics_is_those) {
@@ -55,8 +53,7 @@ BOOST_AUTO_TEST_CASE(what_is_under_way_at_the_end_of_a_launch_of_atomics_is_thos
     counts.global_atomics.most_on_address = 1000;
     r.counts = std::make_shared<const Counts>(counts);
     const auto e = explained(r);
-    BOOST_REQUIRE(e.limiter());
-    BOOST_TEST(e.limiter()->id == "atomics");
+    BOOST_TEST(limiter(e) == "atomics");
 }
 
 BOOST_AUTO_TEST_CASE(no_limiter_is_named_where_warps_wait_for_several_things) {
@@ -86,8 +83,7 @@ BOOST_AUTO_TEST_CASE(a_level_is_named_however_near_the_next_one_on_the_way_of_it
     add_counter(r, level_2, 92);
     add_counter(r, level_1, 90);
     const auto e = explained(r);
-    BOOST_REQUIRE(e.limiter());
-    BOOST_TEST(e.limiter()->id == "l2");
+    BOOST_TEST(limiter(e) == "l2");
     auto other = e.bounds;
     other[1].id = "issue";
     BOOST_TEST((explain::limit_of(other, *r.time) == Limit::close));

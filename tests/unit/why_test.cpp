@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/work.hpp"
-#include "unit/probe_setup.hpp"
+#include "unit/probe.hpp"
 #include "unit/why_cells.hpp"
 
 BOOST_AUTO_TEST_SUITE(why)
@@ -42,24 +42,24 @@ BOOST_AUTO_TEST_CASE(of_a_time_that_is_not_known_within_a_tenth_nothing_is_named
         out.time->n = n;
         return out;
     };
-    BOOST_CHECK(explain::explain(spreading(10.5e-3, 11.9e-3), profile()).limit == Limit::named);
+    BOOST_CHECK(explanation(spreading(10.5e-3, 11.9e-3)).limit == Limit::named);
     const auto wide = spreading(10.5e-3, 13e-3);
-    const auto e = explain::explain(wide, profile());
+    const auto e = explanation(wide);
     BOOST_CHECK(e.limit == Limit::unsteady);
     BOOST_TEST(!e.limiter());
     BOOST_TEST(report::limit_sentence(e, *wide.time) == "not told: its time is known within 18 % only");
     BOOST_TEST(explain::limit_in_a_word(wide, profile()) == "-");
     BOOST_TEST(nlohmann::json::parse(report::explanation_json(wide, e))["limit"] == "unsteady");
-    BOOST_CHECK(explain::explain(spreading(9e-3, 11e-3), profile()).limit == Limit::unsteady);       // to either side
-    BOOST_CHECK(explain::explain(spreading(10.9e-3, 11.2e-3, 3), profile()).limit == Limit::named);  // few, but alike
+    BOOST_CHECK(explanation(spreading(9e-3, 11e-3)).limit == Limit::unsteady);       // to either side
+    BOOST_CHECK(explanation(spreading(10.9e-3, 11.2e-3, 3)).limit == Limit::named);  // few, but alike
     // What follows the launch is no better known.
     auto launch = record(1.6e-6, {.flops = 50e3, .type = "float", .launches = 1});
     launch.time->high = 2e-6;
-    BOOST_CHECK(explain::explain(launch, profile()).limit == Limit::unsteady);
+    BOOST_CHECK(explanation(launch).limit == Limit::unsteady);
     // What nothing explains is so at any spread.
     auto slow = record(30e-3, copying());
     slow.time->high = 40e-3;
-    BOOST_CHECK(explain::explain(slow, profile()).limit == Limit::unexplained);
+    BOOST_CHECK(explanation(slow).limit == Limit::unexplained);
 }
 
 BOOST_AUTO_TEST_CASE(what_a_launch_takes_adds_to_the_rest_and_both_are_named_where_together_they_are_the_time) {
@@ -82,8 +82,8 @@ BOOST_AUTO_TEST_CASE(what_a_launch_takes_adds_to_the_rest_and_both_are_named_whe
     BOOST_TEST(judged_after(0.79, {0.34}) == 1u);      // the profile's launch took a tenth longer
     BOOST_TEST(judged_after(0.6, {0.58}) == 0u);
     auto work = model::WorkInfo{.flops = 50e3, .type = "float", .launches = 1};  // 0.5 us behind a launch of 1 us
-    const auto e = explain::explain(record(1.6e-6, work), profile());
-    BOOST_TEST(e.limiter()->id == "launch");
+    const auto e = explanation(record(1.6e-6, work));
+    BOOST_TEST(limiter(e) == "launch");
     BOOST_TEST(e.follower()->id == "arithmetic");
     BOOST_TEST(said(record(1.6e-6, work)) ==
                "limited by launch and, not at the same time, float arithmetic: 62 % and 31 % of the time");
@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(what_a_launch_takes_adds_to_the_rest_and_both_are_named_whe
     BOOST_TEST(json["limiter"] == "launch");
     BOOST_TEST(json["follower"] == "arithmetic");
     work.launches = 2;  // what the second one waits for may be done meanwhile
-    BOOST_CHECK(explain::explain(record(4e-6, work), profile()).limit == Limit::unexplained);
+    BOOST_CHECK(explanation(record(4e-6, work)).limit == Limit::unexplained);
 }
 
 BOOST_AUTO_TEST_CASE(what_a_profiler_counted_takes_the_place_of_what_is_declared_and_says_so) {
@@ -108,18 +108,18 @@ BOOST_AUTO_TEST_CASE(what_a_profiler_counted_takes_the_place_of_what_is_declared
         if (f.id == "fma.peak.float") f.value = 66.5e12, f.low = 66.4e12, f.high = 66.6e12;
     }
     peaks.figures.push_back(figure("divergence.width.full", "SIMT width", "item", 32, 0));
-    BOOST_TEST(why_not(explain::explain(r, peaks), "instruction issue") == "executed instructions are not counted");
+    BOOST_TEST(why_not(r, "instruction issue", peaks) == "executed instructions are not counted");
     r.counters = {{"dram__bytes_read.sum", "Gbyte", 1.07},
                   {"dram__bytes_write.sum", "Mbyte", 1060},
                   {"lts__t_sectors_op_read.sum", "sector", 50e6},
                   {"smsp__inst_executed.sum", "inst", 329383936},
                   {"sm__inst_executed_pipe_alu.avg.pct_of_peak_sustained_active", "%", 57.4},
                   {"sm__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active", "%", 20.3}};
-    const auto e = explain::explain(r, peaks);
+    const auto e = explanation(r, peaks);
     const auto& memory = bound(e, "memory");
     BOOST_TEST(memory.seconds == 2.13e9 / 4.8e12, boost::test_tools::tolerance(1e-6));
     BOOST_TEST(memory.how.find("2.13 GB at ") == 0u, memory.how);
-    BOOST_TEST(memory.how.find(", counted by ncu") != std::string::npos, memory.how);
+    BOOST_TEST(says(memory.how, ", counted by ncu"), memory.how);
     BOOST_TEST(bound(e, "l2").seconds == 1.6e9 / 20e12, boost::test_tools::tolerance(1e-6));
     BOOST_TEST(bound(e, "pipe").seconds == 0.574 * 551e-6, is_close);
     BOOST_TEST(bound(e, "pipe").name == "instructions of pipe alu");
@@ -127,20 +127,19 @@ BOOST_AUTO_TEST_CASE(what_a_profiler_counted_takes_the_place_of_what_is_declared
     BOOST_TEST(bound(e, "issue").how.find("329383936 warp instructions, counted by ncu") == 0u, bound(e, "issue").how);
     // Of a step of a slope a whole launch's counters say nothing.
     r.work.launches = 0;
-    BOOST_TEST(why_not(explain::explain(r, peaks), "instruction issue").find("the counters cover one launch") == 0u);
-    BOOST_TEST(bound(explain::explain(r, peaks), "memory").how.find("ncu") == std::string::npos);
+    BOOST_TEST(why_not(r, "instruction issue", peaks).find("the counters cover one launch") == 0u);
+    BOOST_TEST(bound(r, "memory", peaks).how.find("ncu") == std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(the_same_work_in_other_groups_takes_as_long_unless_the_groups_are_the_limiter) {
-    auto peaks = profile();
-    peaks.figures.push_back(figure("dispatch.group.rate", "group rate", "group/s", 1e6));
+    const auto peaks = with(profile(), {figure("dispatch.group.rate", "group rate", "group/s", 1e6)});
     auto r = record(10.6e-3, copying());
     r.work.groups = 1000;  // 1 ms
     r.work.group = 256;
     auto halves = r.work;
     halves.groups = 2000;
     halves.group = 128;
-    const auto stays = explain::predict(r, explain::explain(r, peaks), halves, peaks);
+    const auto stays = explain::predict(r, explanation(r, peaks), halves, peaks);
     BOOST_REQUIRE(stays);
     BOOST_TEST(stays->divided);
     BOOST_TEST(stays->low < 1);
@@ -150,16 +149,16 @@ BOOST_AUTO_TEST_CASE(the_same_work_in_other_groups_takes_as_long_unless_the_grou
     bound_by_groups.work.bytes = *bound_by_groups.work.read = 0;
     bound_by_groups.time = record(1.05e-3, {}).time;
     halves.bytes = *halves.read = 0;
-    const auto doubles = explain::predict(bound_by_groups, explain::explain(bound_by_groups, peaks), halves, peaks);
+    const auto doubles = explain::predict(bound_by_groups, explanation(bound_by_groups, peaks), halves, peaks);
     BOOST_REQUIRE(doubles);
     BOOST_TEST(doubles->low > 1.6);
     halves.groups = 1100;
-    BOOST_TEST(!explain::predict(r, explain::explain(r, peaks), halves, peaks));
+    BOOST_TEST(!explain::predict(r, explanation(r, peaks), halves, peaks));
     auto twice = r.work;  // more work is no division
     twice.groups *= 2;
     twice.bytes *= 2;
     *twice.read *= 2;
-    BOOST_TEST(!explain::predict(r, explain::explain(r, peaks), twice, peaks)->divided);
+    BOOST_TEST(!explain::predict(r, explanation(r, peaks), twice, peaks)->divided);
 }
 
 BOOST_AUTO_TEST_CASE(what_families_declare_becomes_the_work_of_their_records) {
@@ -193,7 +192,7 @@ BOOST_AUTO_TEST_CASE(what_families_declare_becomes_the_work_of_their_records) {
 
 BOOST_AUTO_TEST_CASE(a_claim_predicts_the_time_of_more_work_and_of_the_same_time_only_what_others_do_not) {
     const auto predicted = [](const model::Record& r, const model::WorkInfo& changed) {
-        return explain::predict(r, explain::explain(r, profile()), changed, profile());
+        return explain::predict(r, explanation(r), changed, profile());
     };
     // Arithmetic is 95 %: twice as much of it takes twice its bound, and the rest once or twice.
     const auto arithmetic = record(1.05e-3, {.flops = 100e6, .type = "float", .launches = 1});
@@ -219,11 +218,11 @@ BOOST_AUTO_TEST_CASE(a_claim_predicts_the_time_of_more_work_and_of_the_same_time
 }
 
 BOOST_AUTO_TEST_CASE(a_claim_of_narrow_vectors_does_not_predict_that_other_code_has_them_too) {
-    auto measured = profile();
-    measured.figures.push_back(figure("fma.peak.float.128", "float peak in vectors of 128 bits", "FLOP/s", 25e9));
+    const auto measured =
+        with(profile(), {figure("fma.peak.float.128", "float peak in vectors of 128 bits", "FLOP/s", 25e9)});
     auto r = record(4.2e-3, {.flops = 100e6, .type = "float", .launches = 1});
     r.hot = model::Hot{.evidence = model::Hot::sampled, .blocks = {{.share = 1, .classes = {{"vector_128", 4}}}}};
-    const auto claim = explain::explain(r, measured);
+    const auto claim = explanation(r, measured);
     BOOST_TEST_REQUIRE(claim.limiter());
     auto more = r.work;
     more.flops *= 2;  // in vectors of any width: from half as long to twice
@@ -237,9 +236,8 @@ BOOST_AUTO_TEST_CASE(a_claim_of_narrow_vectors_does_not_predict_that_other_code_
 
 BOOST_AUTO_TEST_CASE(data_in_a_faster_level_must_make_a_kernel_faster_that_the_slower_one_limits) {
     const auto r = record(9.2e-3, {.bytes = 100 * MiB, .read = 100 * MiB, .footprint = 100 * MiB, .launches = 1});
-    const auto claim = explain::explain(r, profile());
-    BOOST_REQUIRE(claim.limiter());
-    BOOST_TEST(claim.limiter()->id == "memory");
+    const auto claim = explanation(r);
+    BOOST_TEST(limiter(claim) == "memory");
     const auto predicted = [&](double bytes) {
         return explain::predict(r, claim, {.bytes = bytes, .read = bytes, .footprint = bytes, .launches = 1},
                                 profile());
@@ -256,7 +254,7 @@ BOOST_AUTO_TEST_CASE(how_often_a_nearer_level_is_hit_is_predicted_only_well_insi
     auto peaks = profile();  // 32 KiB and 1 MiB
     peaks.figures.push_back(figure("latency.l2.latency", "L2 latency", "s", 10e-9));
     auto r = record(10e-9, {.chain = "load", .footprint = 512 * KiB});
-    const auto claim = explain::explain(r, peaks);
+    const auto claim = explanation(r, peaks);
     BOOST_REQUIRE(claim.limiter());
     const auto predicted = [&](double footprint) {
         return explain::predict(r, claim, {.chain = "load", .footprint = footprint}, peaks);
@@ -286,7 +284,7 @@ BOOST_AUTO_TEST_CASE(a_claim_is_withdrawn_when_a_whole_interval_lies_beside_what
     BOOST_CHECK(explain::judge(1, 2, found(0.5, 0.9)) == Outcome::otherwise);
     BOOST_CHECK(explain::judge(1, 2, found(2.1, 2.2)) == Outcome::otherwise);
     BOOST_CHECK(explain::judge(1, 2, model::RatioEstimate{}) == Outcome::undecided);
-    auto claim = explain::explain(record(11e-3, copying()), profile());
+    auto claim = explanation(record(11e-3, copying()));
     BOOST_CHECK(claim.limit == Limit::named);
     claim.tests.resize(2);
     claim.tests[0].outcome = Outcome::as_predicted;
@@ -305,14 +303,14 @@ BOOST_AUTO_TEST_CASE(the_bar_makes_all_of_the_time) {
     work.flops = 500e6;
     work.type = "float";
     const auto r = record(20e-3, work);  // memory 52 %, arithmetic 25 %
-    const auto e = explain::explain(r, profile());
+    const auto e = explanation(r);
     const auto text = report::explanation_text(r, e, {});
-    BOOST_TEST(text.find("not explained: 48 %") != std::string::npos, text);
+    BOOST_TEST(says(text, "not explained: 48 %"), text);
     const auto from = text.find('['), to = text.find(']');
     BOOST_TEST(text.substr(from, to - from + 1) ==
                    "[" + std::string(15, '=') + std::string(16, '#') + std::string(29, '.') + "]",
                text);
-    BOOST_TEST(text.find("not bounded: latency (the dependencies are not known)") != std::string::npos, text);
+    BOOST_TEST(says(text, "not bounded: latency (the dependencies are not known)"), text);
     const auto json = nlohmann::json::parse(report::explanation_json(r, e));
     BOOST_TEST(json["record"] == "why");
     BOOST_TEST(json["limit"] == "not explained");

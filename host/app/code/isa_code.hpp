@@ -11,7 +11,7 @@
 #include "app/commandline/options.hpp"
 #include "inspect/code/counts.hpp"
 #include "inspect/tools/offline.hpp"
-#include "model/hot_region.hpp"
+#include "model/hot.hpp"
 #include "model/plan.hpp"
 #include "model/result.hpp"
 

@@ -8,7 +8,6 @@
 #include "app/commandline/topics.hpp"
 #include "app/commands.hpp"
 #include "core/error.hpp"
-#include "core/suggest.hpp"
 #include "core/text.hpp"
 #include "report/table/layout.hpp"
 

@@ -11,7 +11,6 @@
 #include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"
-#include "core/suggest.hpp"
 #include "core/text.hpp"
 #include "core/version.hpp"
 #include "model/registry.hpp"

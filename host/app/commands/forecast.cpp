@@ -17,7 +17,7 @@
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "count/oclgrind.hpp"
-#include "explain/contradiction.hpp"
+#include "explain/counted.hpp"
 #include "explain/forecast.hpp"
 #include "model/params.hpp"
 #include "model/work.hpp"

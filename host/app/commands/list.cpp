@@ -12,7 +12,6 @@
 #include "app/screen/pager.hpp"
 #include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
-#include "core/suggest.hpp"
 #include "core/text.hpp"
 #include "model/registry.hpp"
 #include "report/table/layout.hpp"

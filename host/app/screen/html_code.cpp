@@ -18,7 +18,7 @@
 #include "inspect/code/diff.hpp"
 #include "inspect/isa/isa.hpp"
 #include "inspect/tools/tool.hpp"
-#include "model/hot_region.hpp"
+#include "model/hot.hpp"
 #include "report/records/json.hpp"
 
 namespace cllab::app {

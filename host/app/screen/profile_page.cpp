@@ -8,7 +8,6 @@
 
 #include "app/commands/profile.hpp"
 #include "app/files/profile_file.hpp"
-#include "core/interval.hpp"
 #include "core/units.hpp"
 #include "model/rankable.hpp"
 #include "report/table/columns.hpp"

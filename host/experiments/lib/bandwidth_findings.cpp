@@ -1,11 +1,6 @@
 #include "experiments/lib/bandwidth_findings.hpp"
 
-#include <algorithm>
-#include <map>
-#include <optional>
-
-#include "experiments/lib/findings.hpp"
-#include "experiments/lib/fit.hpp"
+#include "experiments/lib/family.hpp"
 #include "experiments/lib/levels.hpp"
 
 namespace cllab::model::lib {
@@ -20,9 +15,7 @@ void conclude_levels(const Curve& curve, const Device& device, std::vector<Findi
         return;
     }
     if (device.is_cpu() && !device.host_cache_levels.empty()) return append(out, rates(curve, device, how));
-    PlateauOptions options;
-    options.tolerance = tolerance(curve, 0.1);
-    const auto found = find_plateaus(xs(curve), steps(curve), options);
+    const auto found = find_plateaus(xs(curve), steps(curve), tolerance(curve, 0.1));
     for (std::size_t i = 0; i < found.levels.size(); ++i) {
         const auto& time = found.levels[i].value;
         const auto& capacity = found.levels[i].capacity;
@@ -67,11 +60,11 @@ void conclude_places(const std::vector<Curve>& all, const std::string& axis, con
         const auto variant = key.substr(0, key.find(' '));
         const auto &a = *least.second, &b = *usual->second;
         const double part = rate(a) / rate(b);
-        out.push_back({axis + "." + variant, "least rate by " + axis + ", " + variant, "", part,
-                       part * a.seconds / a.high * b.low / b.seconds, part * a.seconds / a.low * b.high / b.seconds,
-                       "bytes of the elements per second at " + axis + " " + std::to_string(least.first) +
-                           ", of those at " + axis + " " + std::to_string(usual->first) + ", " +
-                           std::to_string(sweep.size()) + " values tried, each in one placement of its buffers"});
+        out.push_back(
+            {axis + "." + variant, "least rate by " + axis + ", " + variant, "", part,
+             part * a.seconds / a.high * b.low / b.seconds, part * a.seconds / a.low * b.high / b.seconds,
+             concat("bytes of the elements per second at ", axis, " ", least.first, ", of those at ", axis, " ",
+                    usual->first, ", ", sweep.size(), " values tried, each in one placement of its buffers")});
     }
 }
 

@@ -1,18 +1,9 @@
 // What a batch normalisation must give, in double precision, and how far a float result may be from it.
 #pragma once
 
-#include <array>
-#include <cmath>
-#include <cstdint>
-#include <memory>
 #include <mutex>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
 
-#include "experiments/lib/compare.hpp"
-#include "experiments/lib/data.hpp"
+#include "experiments/lib/family.hpp"
 
 namespace cllab::model::batchnorm {
 

@@ -34,7 +34,7 @@ std::string shown(const T& v) {
 /// "dst[17] is 3, expected 4"
 template <typename T>
 std::string difference(const std::string& buffer, std::size_t i, const T& found, const T& expected) {
-    return buffer + "[" + std::to_string(i) + "] is " + shown(found) + ", expected " + shown(expected);
+    return concat(buffer, "[", i, "] is ", shown(found), ", expected ", shown(expected));
 }
 
 /// What `look(begin, end)` says of the first piece of 0 .. count of which it says something; called from several
@@ -95,7 +95,7 @@ std::optional<std::string> first_wrong(std::size_t count, Wrong wrong) {
 inline std::optional<std::string> first_difference(const Buffers& buffers, const std::string& buffer,
                                                    std::span<const std::uint32_t> expected) {
     if (const auto size = buffers.as<std::uint32_t>(buffer).size(); size != expected.size())
-        return buffer + " has " + std::to_string(size) + " words, expected " + std::to_string(expected.size());
+        return concat(buffer, " has ", size, " words, expected ", expected.size());
     return first_difference<std::uint32_t>(buffers, buffer, [&](std::size_t i) { return expected[i]; });
 }
 
@@ -106,8 +106,7 @@ std::optional<std::string> first_left(const Buffers& buffers, const char* who, s
     return first_wrong(found.size(), [&](std::size_t i) -> std::optional<std::string> {
         const auto number = static_cast<std::uint32_t>(i) * every;
         if (found[i] == expected(number)) return std::nullopt;
-        return who + std::to_string(number) + " left " + std::to_string(found[i]) + ", expected " +
-               std::to_string(expected(number));
+        return concat(who, number, " left ", found[i], ", expected ", expected(number));
     });
 }
 

@@ -1,9 +1,12 @@
 // How a family says which axes and variants it has: what an axis takes, its usual value and who has it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,6 +15,14 @@
 namespace cllab::model::lib {
 
 using Texts = std::vector<std::string>;
+
+/// A name among several.
+inline bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
+    return std::ranges::find(names, name) != names.end();
+}
+inline bool is_one_of(std::string_view name, const std::vector<std::string>& names) {
+    return std::ranges::find(names, name) != names.end();
+}
 
 /// An Axis in the making. Its usual value is "auto", which the family then resolves, unless usually() gives others.
 class AxisMaker {

@@ -13,6 +13,7 @@
 #include "core/units.hpp"
 #include "experiments/lib/fit.hpp"
 #include "model/params.hpp"
+#include "model/result.hpp"
 
 namespace cllab::model::lib {
 
@@ -75,9 +76,13 @@ inline std::vector<Row> rows_of(const std::vector<Curve>& curves, const std::str
 
 /// The samples with the least and the most seconds per step of at least one.
 inline std::pair<const Curve::Sample&, const Curve::Sample&> extremes(const std::vector<Curve::Sample>& samples) {
-    const auto [fastest, slowest] =
-        std::ranges::minmax_element(samples, [](const auto& a, const auto& b) { return a.per_step < b.per_step; });
+    const auto [fastest, slowest] = std::ranges::minmax_element(samples, {}, &Curve::Sample::per_step);
     return {*fastest, *slowest};
+}
+
+/// Seconds of the fastest operation.
+inline double least_seconds(const Curve& curve) {
+    return std::ranges::min(curve.samples, {}, &Curve::Sample::seconds).seconds;
 }
 
 /// The metric of a sample, or nothing.
@@ -88,7 +93,7 @@ inline std::optional<double> metric(const Curve::Sample& sample, const std::stri
 }
 
 /// Two levels of a curve differ only by more than its noise: `least` on a quiet device (0.05 is 5 %), more where the
-/// intervals are wider. For PlateauOptions::tolerance.
+/// intervals are wider. For find_plateaus().
 inline double tolerance(const Curve& curve, double least) {
     std::vector<double> widths;
     for (const auto& s : curve.samples) widths.push_back((s.high - s.low) / s.per_step);
@@ -157,6 +162,26 @@ inline auto each_curve(void (*one)(const Curve&, const Device&, std::vector<Find
 
 inline void append(std::vector<Finding>& out, std::vector<Finding> more) {
     for (auto& finding : more) out.push_back(std::move(finding));
+}
+
+/// Part of the device's cores that the sample had; 1 where that is not known, and of all that is no CPU.
+inline double share_of_cores(const Curve::Sample& s, const Device& device) {
+    if (!device.is_cpu()) return 1;
+    Timing time;
+    time.cores = metric(s, "cores").value_or(0);
+    time.waited = metric(s, "cores_waited").value_or(0);
+    return time.share_of(device.compute_units);
+}
+
+/// `rate` of the sample, per second, as that of all cores: by what those did that the sample had.
+inline double rate_of_all_cores(double rate, const Curve::Sample& s, const Device& device) {
+    return rate / share_of_cores(s, device);
+}
+
+/// The same at the slow end of the sample's interval, which is what chooses the best of several: the fastest time of a
+/// disturbed one may be any.
+inline double sure_rate_of_all_cores(double rate, const Curve::Sample& s, const Device& device) {
+    return s.high > 0 ? rate_of_all_cores(rate, s, device) * s.seconds / s.high : 0;
 }
 
 }  // namespace cllab::model::lib

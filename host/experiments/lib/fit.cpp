@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "core/stats.hpp"
-#include "experiments/lib/fit_internal.hpp"
 
 namespace cllab::model {
 namespace {
@@ -35,11 +34,14 @@ struct Run {
     std::size_t first, last;
 };
 
+constexpr double least_span = 1.6;  ///< last x over first x: a shorter stretch is part of a slope
+constexpr std::size_t least_points = 3;
+
 /// Flat stretches of the monotone curve `smooth`, longest in x first, then left and right of it.
 class RunFinder {
 public:
-    RunFinder(const std::vector<double>& x, const std::vector<double>& smooth, const PlateauOptions& options)
-        : x_(x), smooth_(smooth), options_(options) {}
+    RunFinder(const std::vector<double>& x, const std::vector<double>& smooth, double tolerance)
+        : x_(x), smooth_(smooth), tolerance_(tolerance) {}
 
     void find(std::size_t begin, std::size_t end, std::vector<Run>& runs) const {
         double best_span = 0;
@@ -48,8 +50,7 @@ public:
             std::size_t last = first;
             while (last + 1 < end && within(first, last + 1)) ++last;
             const double span = x_[last] / x_[first];
-            if (last + 1 - first < options_.least_points || span < options_.least_span || is_slope(first, last))
-                continue;
+            if (last + 1 - first < least_points || span < least_span || is_slope(first, last)) continue;
             if (span > best_span) best_span = span, best = {first, last};
         }
         if (best_span == 0) return;
@@ -62,17 +63,17 @@ private:
     double middle(std::size_t first, std::size_t last) const { return smooth_[(first + last) / 2]; }
     bool within(std::size_t first, std::size_t last) const {
         const double level = middle(first, last);
-        return smooth_[last] <= level * options_.tolerance && smooth_[first] >= level / options_.tolerance;
+        return smooth_[last] <= level * tolerance_ && smooth_[first] >= level / tolerance_;
     }
     /// An even climb through the band rises by half of it between its quartiles; a plateau that creeps at its end,
     /// hardly.
     bool is_slope(std::size_t first, std::size_t last) const {
         const std::size_t quarter = (last - first) / 4;
-        return std::log(smooth_[last - quarter] / smooth_[first + quarter]) > 0.35 * 2 * std::log(options_.tolerance);
+        return std::log(smooth_[last - quarter] / smooth_[first + quarter]) > 0.35 * 2 * std::log(tolerance_);
     }
 
     const std::vector<double>&x_, &smooth_;
-    const PlateauOptions& options_;
+    double tolerance_;
 };
 
 Plateau make_plateau(const Run& run, const std::vector<double>& x, const std::vector<double>& y,
@@ -117,28 +118,27 @@ std::optional<Line> fit_line(std::span<const double> xs, std::span<const double>
     // The intercept is uncertain by its own scatter and by the slope's: the wider of the two.
     const double one = summarise(offsets(line.slope.low)).median, other = summarise(offsets(line.slope.high)).median;
     line.intercept = {base.median, std::min({base.low, one, other}), std::max({base.high, one, other})};
-    line.residual = base.mad;
     return line;
 }
 
-Plateaus find_plateaus(std::span<const double> xs, std::span<const double> ys, const PlateauOptions& options) {
+Plateaus find_plateaus(std::span<const double> xs, std::span<const double> ys, double tolerance) {
     Plateaus result;
     const auto [x, y] = fit::clean(xs, ys, true);
     if (x.empty()) return result;
     const auto smooth = isotonic(y);
     std::vector<Run> runs;
-    RunFinder(x, smooth, options).find(0, x.size(), runs);
+    RunFinder(x, smooth, tolerance).find(0, x.size(), runs);
     const auto points_of = [&, &yv = y](const Run& r) { return std::span(yv).subspan(r.first, r.last + 1 - r.first); };
     // The isotonic curve is flat wherever its points scatter without order: half of them must lie near the level.
     std::erase_if(runs, [&](const Run& r) {
         const Summary s = summarise(points_of(r));
-        return s.mad > s.median * (options.tolerance - 1);
+        return s.mad > s.median * (tolerance - 1);
     });
     // What the longest-first search cut in two is one level still: within the width of the band, and nothing between.
     for (std::size_t i = 0; i + 1 < runs.size();) {
         const auto level = [&](const Run& r) { return summarise(points_of(r)).median; };
         const bool touching = runs[i + 1].first == runs[i].last + 1;
-        const double limit = touching ? options.tolerance * options.tolerance : options.tolerance;
+        const double limit = touching ? tolerance * tolerance : tolerance;
         if (level(runs[i + 1]) <= level(runs[i]) * limit) {
             runs[i].last = runs[i + 1].last;
             runs.erase(runs.begin() + static_cast<long>(i) + 1);
@@ -148,16 +148,13 @@ Plateaus find_plateaus(std::span<const double> xs, std::span<const double> ys, c
     }
     std::vector<double> errors;
     for (const auto& run : runs) {
-        auto plateau = make_plateau(run, x, y, smooth, options.tolerance);
-        if (!result.levels.empty())
-            result.levels.back().transition = plateau.first_x / result.levels.back().capacity.value;
+        auto plateau = make_plateau(run, x, y, smooth, tolerance);
         for (std::size_t i = 0; i < x.size(); ++i)
             if (x[i] >= plateau.first_x && x[i] <= plateau.capacity.value)
                 errors.push_back(std::abs(y[i] / plateau.value.value - 1));
         result.levels.push_back(plateau);
     }
     if (!errors.empty()) result.residual = summarise(errors).median;
-    result.covered = static_cast<double>(errors.size()) / static_cast<double>(x.size());
     return result;
 }
 

@@ -24,7 +24,6 @@ struct Estimate {
 /// y = intercept + slope * x.
 struct Line {
     Estimate slope, intercept;
-    double residual = 0;  ///< median |y - line|, in the unit of y
 };
 
 /// Theil-Sen line: the median of the slopes of all pairs, with Sen's distribution-free interval (Sen 1968). Breaks down
@@ -34,27 +33,20 @@ std::optional<Line> fit_line(std::span<const double> x, std::span<const double> 
 
 /// One flat stretch of a rising curve, e.g. one cache level in a latency curve over the footprint.
 struct Plateau {
-    Estimate value;         ///< median of its points, unit of y
-    double first_x = 0;     ///< first point on it
-    Estimate capacity;      ///< last x with y <= tolerance * value; high is the next x sampled
-    bool open = false;      ///< reaches the end of the curve: its capacity is a lower bound
-    double transition = 0;  ///< x where the next plateau begins over the capacity (1.04: sharp); 0 when none follows
+    Estimate value;      ///< median of its points, unit of y
+    double first_x = 0;  ///< first point on it
+    Estimate capacity;   ///< last x with y <= tolerance * value; high is the next x sampled
+    bool open = false;   ///< reaches the end of the curve: its capacity is a lower bound
     std::size_t points = 0;
 };
 struct Plateaus {
     std::vector<Plateau> levels;  ///< ascending
     double residual = 0;          ///< median |y / level - 1| of the points on plateaus
-    double covered = 0;           ///< share of the points that lie on a plateau, 0..1
-};
-struct PlateauOptions {
-    double tolerance = 1.05;
-    double least_span = 1.6;  ///< last x over first x: a shorter stretch is part of a slope
-    std::size_t least_points = 3;
 };
 /// Plateaus of a curve that rises with x (both positive). Noise and upward spikes are taken out by isotonic regression
 /// with medians; a stretch that climbs evenly through the whole tolerance is a slope, and one whose points scatter by
 /// more than the tolerance (median deviation) is noise: neither is a plateau.
-Plateaus find_plateaus(std::span<const double> x, std::span<const double> y, const PlateauOptions& options = {});
+Plateaus find_plateaus(std::span<const double> x, std::span<const double> y, double tolerance = 1.05);
 
 /// y = before up to the position, after beyond it: the width probe of divergence, the knee of the register sweep.
 struct StepFit {
@@ -67,9 +59,8 @@ std::optional<StepFit> fit_step(std::span<const double> x, std::span<const doubl
 
 /// t(G) = overhead + step * ceil(G / period): time over the number of saturating work-groups.
 struct Staircase {
-    Estimate period;                ///< compute units: whole; the interval is by likelihood ratio (95 %)
-    double overhead = 0, step = 0;  ///< unit of the times
-    double residual = 0;            ///< mean |t / model - 1|
+    Estimate period;      ///< compute units: whole; the interval is by likelihood ratio (95 %)
+    double residual = 0;  ///< mean |t / model - 1|
 };
 /// Smallest period of greatest likelihood, with an overhead of at most half a step. Nothing when no step shows: a flat
 /// curve, a line that does not start near the origin, or steps smaller than four residuals.
@@ -107,5 +98,56 @@ struct Banks {
 /// Tries {16, 32, 64} banks of {4, 8} bytes. Nothing when conflicts cost nothing (a CPU) or with fewer than three
 /// cases. Power-of-two strides of 4-byte words cannot tell 32 banks of 4 bytes from 16 of 8: include odd strides.
 std::optional<Banks> fit_banks(std::span<const BankCase> cases, unsigned lanes_per_pass = 32);
+
+struct Interleave {
+    std::uint64_t bytes = 0;  ///< largest power-of-two spacing that still reaches every channel
+    double ratio = 1;         ///< bandwidth at the best over that at the worst power-of-two spacing
+};
+
+/// `spacing` ascending in bytes, `bandwidth` in any unit; spacings that are no power of two are passed over. Nothing
+/// when no power of two costs a quarter of the bandwidth of the smaller ones, or a larger one is quicker again: hashed
+/// addresses. A spacing that misses channels misses at least as many when it is doubled.
+std::optional<Interleave> find_interleave(std::span<const double> spacing, std::span<const double> bandwidth);
+
+/// Data beyond `bytes` from an aligned start costs `after` seconds, data within `before`.
+struct Granule {
+    std::uint64_t bytes = 0;
+    double before = 0, after = 0;
+};
+
+/// `distance` ascending, bytes from an aligned start; `second` seconds of the second visit; `noise` what
+/// two of them may differ by chance. A jump counts when it is 30 % and above the noise. The granule is the largest
+/// power of two not above the first distance past the jump, because an aligned block of any smaller size would have
+/// ended before.
+std::vector<Granule> granules(std::span<const double> distance, std::span<const double> second, double noise);
+
+// --- Shared by the fitters only.
+
+namespace fit {
+
+/// An effect below 1 % is not told from nothing, however small the residual happens to be.
+inline constexpr double least_effect = 0.01;
+/// Residuals below 0.1 % are the timer's, not the model's: they decide between no two models.
+inline constexpr double residual_floor = 0.001;
+
+/// The finite pairs (also positive, if asked), sorted by x.
+std::pair<std::vector<double>, std::vector<double>> clean(std::span<const double> x, std::span<const double> y,
+                                                          bool positive);
+
+/// y = base + slope * k with base >= 0 and slope >= 0.
+struct Affine {
+    double base = 0, slope = 0;
+    double residual = 0;  ///< mean |1 - model / y|
+};
+/// Least absolute relative error, by iteratively re-weighted least squares (weights 1 / |error|). y positive, not
+/// empty.
+Affine fit_affine(std::span<const double> k, std::span<const double> y);
+
+/// True when a model of this residual is as likely as the best: Laplace noise of unknown width gives
+/// log L = -n * log(residual), which may fall by `margin`. The default is half of chi-squared's 3.84, a 95 % interval
+/// of one parameter.
+bool as_likely(double residual, double best, std::size_t points, double margin = 1.92);
+
+}  // namespace fit
 
 }  // namespace cllab::model

@@ -6,7 +6,6 @@
 
 #include "core/stats.hpp"
 #include "experiments/lib/fit.hpp"
-#include "experiments/lib/fit_internal.hpp"
 
 namespace cllab::model {
 namespace fit {
@@ -105,8 +104,6 @@ std::optional<Staircase> fit_staircase(std::span<const double> groups, std::span
     if (height <= std::max(4 * affine.residual, fit::least_effect)) return std::nullopt;
     Staircase s;
     s.period = {static_cast<double>(period), static_cast<double>(period), static_cast<double>(period)};
-    s.overhead = affine.base;
-    s.step = affine.slope;
     s.residual = affine.residual;
     // Likely periods beside the best; not those of another range beyond an unlikely one.
     for (auto it = best; it != tried.end() && fit::as_likely(it->second.residual, affine.residual, g.size()); ++it)
@@ -222,6 +219,37 @@ std::optional<Banks> fit_banks(std::span<const BankCase> cases, unsigned lanes_p
         if (it != chosen && fit::as_likely(it->residual, best.residual, usable.size()))
             best.alternatives.emplace_back(it->banks, it->bank_bytes);
     return best;
+}
+
+std::optional<Interleave> find_interleave(std::span<const double> spacing, std::span<const double> bandwidth) {
+    double best = 0, worst = 0;
+    std::uint64_t full = 0;
+    for (std::size_t i = 0; i < spacing.size() && i < bandwidth.size(); ++i) {
+        const auto bytes = static_cast<std::uint64_t>(spacing[i]);
+        if ((bytes & (bytes - 1)) != 0 || !(bandwidth[i] > 0)) continue;
+        if (worst > 0 && bandwidth[i] >= std::min(0.75 * best, 1.25 * worst)) return std::nullopt;
+        if (best == 0 || bandwidth[i] >= 0.75 * best) {
+            best = bandwidth[i] > best ? bandwidth[i] : best;
+            full = bytes;
+        } else if (worst == 0 || bandwidth[i] < worst) {
+            worst = bandwidth[i];
+        }
+    }
+    if (worst == 0) return std::nullopt;
+    return Interleave{full, best / worst};
+}
+
+std::vector<Granule> granules(std::span<const double> distance, std::span<const double> second, double noise) {
+    std::vector<Granule> out;
+    double level = second.empty() ? 0 : std::max(second.front(), 0.0);
+    for (std::size_t i = 1; i < distance.size() && i < second.size(); ++i) {
+        if (second[i] <= 1.3 * level || second[i] - level <= noise) continue;
+        std::uint64_t bytes = 1;
+        while (2.0 * static_cast<double>(bytes) <= distance[i]) bytes *= 2;
+        out.push_back({bytes, level, second[i]});
+        level = second[i];
+    }
+    return out;
 }
 
 }  // namespace cllab::model

@@ -1,14 +1,6 @@
 #include "experiments/lib/fma_findings.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <map>
-#include <optional>
-#include <string>
-
-#include "core/units.hpp"
-#include "experiments/lib/cores.hpp"
-#include "experiments/lib/fit.hpp"
+#include "experiments/lib/family.hpp"
 
 namespace cllab::model::lib {
 namespace {
@@ -171,9 +163,8 @@ void conclude_units(const std::vector<Curve>& curves, const Device& device, std:
         return refuse("between " + text_of(stairs->period.low) + " and " + text_of(stairs->period.high) +
                       " units explain the steps equally well");
     if (stairs->period.value < device.compute_units)
-        return refuse("the steps show " + text_of(stairs->period.value) + ", and the driver reports " +
-                      std::to_string(device.compute_units) +
-                      ": the others had other work, or this process may not use them");
+        return refuse(concat("the steps show ", text_of(stairs->period.value), ", and the driver reports ",
+                             device.compute_units, ": the others had other work, or this process may not use them"));
     out.push_back(figure("units", "compute units", "", stairs->period,
                          "period of the staircase over saturating work-groups, residual " + percent(stairs->residual) +
                              ", at least " + percent(agreement) + " of the samples agree"));
@@ -185,9 +176,9 @@ void conclude_alignment(const std::vector<Curve>& curves, std::vector<Finding>& 
     if (rows.size() < 4) return;
     const auto slower = [](const Row& a, const Row& b) { return a.sample->per_step < b.sample->per_step; };
     const auto [best, worst] = std::ranges::minmax_element(rows, slower);
-    auto found = ratio_finding(
-        "loop.place", "worst place of a loop", *worst->sample, *best->sample,
-        "slowest over fastest of one loop behind " + std::to_string(rows.size()) + " lengths of straight line");
+    auto found =
+        ratio_finding("loop.place", "worst place of a loop", *worst->sample, *best->sample,
+                      concat("slowest over fastest of one loop behind ", rows.size(), " lengths of straight line"));
     // The shortest period that every pair of samples keeps to within 2 %.
     std::size_t period = 0;
     for (std::size_t p = 2; p <= rows.size() / 2 && period == 0 && found.low > 1.02; ++p) {
@@ -196,7 +187,7 @@ void conclude_alignment(const std::vector<Curve>& curves, std::vector<Finding>& 
             kept = kept && std::abs(rows[i + p].sample->per_step / rows[i].sample->per_step - 1) <= 0.02;
         if (kept) period = p;
     }
-    if (period > 0) found.how += ", repeating every " + std::to_string(period);
+    if (period > 0) found.how += concat(", repeating every ", period);
     out.push_back(found);
 }
 

@@ -1,10 +1,5 @@
-#include "experiments/lib/himeno_plan.hpp"
-
-#include <algorithm>
-
-#include "core/units.hpp"
-#include "experiments/lib/one_of.hpp"
-#include "experiments/lib/sizes.hpp"
+#include "experiments/lib/family.hpp"
+#include "experiments/lib/himeno.hpp"
 
 namespace cllab::model::himeno {
 namespace {
@@ -69,8 +64,7 @@ void choose_layout(Plan& plan, const Request& request, Params& params) {
     // rounds that up to 32 words.
     plan.row = plan.grid.k + params.count("pad", !plan.copy || plan.sections ? 0 : variant == "padded" ? 32 : 1);
     if (plan.row % plan.lanes != 0)
-        throw Unsupported("a row of " + std::to_string(plan.row) +
-                          " words (axis 'pad') does not hold whole vectors of " + std::to_string(plan.lanes));
+        throw Unsupported("a row of ", plan.row, " words (axis 'pad') does not hold whole vectors of ", plan.lanes);
 }
 
 void choose_groups(Plan& plan, const Request& request, Params& params) {
@@ -81,8 +75,7 @@ void choose_groups(Plan& plan, const Request& request, Params& params) {
     params.record("local", plan.local.text());
     lib::require_group(device, plan.local.count());  // every kernel states its group (reqd_work_group_size)
     if (plan.body == Body::rows && plan.local.count() != 1)
-        throw Unsupported("axis 'local' is " + plan.local.text() +
-                          "; himeno_wide has one work-item per group on a CPU");
+        throw Unsupported("axis 'local' is ", plan.local.text(), "; himeno_wide has one work-item per group on a CPU");
     const auto& l = plan.local.size;
     const std::size_t i = plan.grid.i - 2, j = plan.grid.j - 2, k = plan.grid.k / plan.lanes - (plan.first_k ? 2 : 0);
     if (plan.body == Body::local) {
@@ -91,9 +84,8 @@ void choose_groups(Plan& plan, const Request& request, Params& params) {
         const std::size_t tile =
             (l[0] + 2) * (l[1] + 2) * (l[2] == 1 ? 4 : l[2] + 2) * sizeof(float) + plan.local.count() * sizeof(float);
         if (tile > device.local_bytes && device.local_bytes > 0)
-            throw Unsupported("a tile for local size " + plan.local.text() + " takes " + std::to_string(tile) +
-                              " bytes; the device has " + std::to_string(device.local_bytes) +
-                              " bytes of local memory");
+            throw Unsupported("a tile for local size ", plan.local.text(), " takes ", tile, " bytes; the device has ",
+                              device.local_bytes, " bytes of local memory");
     }
     if (plan.body == Body::rows) {
         plan.global = Extent(divide_up(i, plan.planes), 1, 1);
@@ -132,8 +124,8 @@ void check_room(const Plan& plan, const Device& device) {
     const std::size_t largest = plan.field_bytes() * (plan.body == Body::interleaved ? 4 : 1);
     lib::require_room(device, plan.body == Body::interleaved ? "a" : "p", largest);
     if (device.global_bytes > 0 && 14 * plan.field_bytes() > device.global_bytes)
-        throw Unsupported("size " + plan.size + " needs " + format_bytes(14 * plan.field_bytes()) +
-                          "; the device has " + format_bytes(device.global_bytes));
+        throw Unsupported("size ", plan.size, " needs ", format_bytes(14 * plan.field_bytes()), "; the device has ",
+                          format_bytes(device.global_bytes));
 }
 
 }  // namespace
@@ -151,7 +143,7 @@ Plan plan_of(const Request& request, Params& params) {
     if (variant == "data") plan.transfers = Transfers::residual_only;
     if (is_one_of(variant, {"region", "whole"})) {
         plan.transfers = Transfers::around_loop;
-        plan.sweeps = static_cast<unsigned>(params.count("sweeps"));
+        plan.sweeps = params.count("sweeps");
     }
     if (variant == "interleaved") plan.body = Body::interleaved;
     if (variant == "local") plan.body = Body::local;

@@ -1,13 +1,5 @@
-#include "experiments/lib/himeno_problem.hpp"
-
-#include <algorithm>
-#include <bit>
-#include <cmath>
-
-#include "core/parallel.hpp"
-#include "core/random.hpp"
-#include "experiments/lib/compare.hpp"
-#include "experiments/lib/setups.hpp"
+#include "experiments/lib/family.hpp"
+#include "experiments/lib/himeno.hpp"
 
 namespace cllab::model::himeno {
 namespace {
@@ -70,9 +62,7 @@ void sweep_planes(const Problem& problem, const float* p, float* to, std::size_t
     }
 }
 
-std::string at_text(std::size_t i, std::size_t j, std::size_t k) {
-    return "[" + std::to_string(i) + "][" + std::to_string(j) + "][" + std::to_string(k) + "]";
-}
+std::string at_text(std::size_t i, std::size_t j, std::size_t k) { return concat("[", i, "][", j, "][", k, "]"); }
 
 }  // namespace
 
@@ -82,7 +72,7 @@ Grid grid_of(std::string_view size) {
         if (name == size) return grid;
         known += (known.empty() ? "" : ", ") + std::string(name);
     }
-    throw Error(Blame::usage, "Himeno has no size '" + std::string(size) + "'; the sizes are " + known);
+    throw Error(Blame::usage, "Himeno has no size '", size, "'; the sizes are ", known);
 }
 
 Problem::Problem(const Grid& grid, Data data, std::uint64_t seed) : grid_(grid) {
@@ -173,11 +163,11 @@ std::optional<std::string> compare_field(std::span<const float> found, const Sta
                                          std::size_t row, double tolerance, Errors* errors, std::size_t start) {
     const std::size_t rows = grid.i * grid.j;
     if (found.size() != start + rows * row)
-        return "p has " + std::to_string(found.size()) + " words, expected " + std::to_string(start + rows * row);
+        return concat("p has ", found.size(), " words, expected ", start + rows * row);
     for (std::size_t word = 0; word < start; ++word)
         if (std::bit_cast<std::uint32_t>(found[word]) != lib::gap_word)
-            return "word " + std::to_string(word) + " of p is " + lib::shown(found[word]) +
-                   ", written though it lies in front of the grid";
+            return concat("word ", word, " of p is ", lib::shown(found[word]),
+                          ", written though it lies in front of the grid");
     for (std::size_t r = 0; r < rows; ++r) {
         const float* f = found.data() + start + r * row;
         const float* e = expected.p.data() + r * grid.k;

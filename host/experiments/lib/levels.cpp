@@ -1,14 +1,6 @@
 #include "experiments/lib/levels.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <optional>
-
-#include "core/stats.hpp"
-#include "core/units.hpp"
-#include "experiments/lib/findings.hpp"
-#include "experiments/lib/fit.hpp"
-#include "experiments/lib/sizes.hpp"
+#include "experiments/lib/family.hpp"
 
 namespace cllab::model::lib {
 namespace {
@@ -29,10 +21,8 @@ struct Reading {
 };
 
 Reading read(const Curve& curve) {
-    PlateauOptions options;
-    options.tolerance = tolerance(curve, 0.05);
     const auto x = xs(curve), y = steps(curve);
-    const auto found = find_plateaus(x, y, options);
+    const auto found = find_plateaus(x, y, tolerance(curve, 0.05));
     Reading out{found.levels, {}, x.back(), found.residual};
     for (std::size_t i = 0; i + 1 < found.levels.size(); ++i) {
         const auto &level = found.levels[i], &next = found.levels[i + 1];
@@ -123,8 +113,8 @@ private:
     }
     void latency(const std::string& id, const std::string& name, const Plateau& p) {
         add(id + ".latency", name + " latency", "s", p.value,
-            how_ + pages_text() + "; plateau of " + std::to_string(p.points) + " sizes, residual " +
-                format_significant(100 * reading_.residual, 2) + " %");
+            concat(how_, pages_text(), "; plateau of ", p.points, " sizes, residual ",
+                   format_significant(100 * reading_.residual, 2), " %"));
     }
     std::vector<std::pair<const Curve*, const char*>> others() const {
         return {{chases_.other_pages, "in the other kind of pages"}, {chases_.other_order, "in the other order"}};
@@ -144,10 +134,10 @@ private:
                 reached = true;
                 continue;
             }
-            const auto id = "l" + std::to_string(++level);
+            const auto id = concat("l", ++level);
             // NVIDIA's second level is in two halves, and the one beyond the crossbar answers later.
             const std::string name =
-                device_.implementation == Implementation::nvidia && level == 3 ? "far L2" : "L" + std::to_string(level);
+                device_.implementation == Implementation::nvidia && level == 3 ? "far L2" : concat("L", level);
             latency(id, name, p);
             if (p.open || i >= reading_.knees.size()) {
                 if (whole)
@@ -190,8 +180,8 @@ private:
         const auto& known = device_.host_cache_levels;
         double below = 0;
         for (std::size_t i = 0; i < known.size(); ++i) {
-            const auto size_here = static_cast<double>(known[i]);
-            const auto id = "l" + std::to_string(i + 1), name = "L" + std::to_string(i + 1);
+            const double size_here = known[i];
+            const auto id = concat("l", i + 1), name = concat("L", i + 1);
             level_latency(id, name, below, size_here);
             level_size(id, name, below, size_here);
             below = size_here;

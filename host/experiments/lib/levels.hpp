@@ -6,15 +6,7 @@
 // not. And where the system describes a CPU's caches, a figure that contradicts it is withheld, with both numbers.
 #pragma once
 
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
-
-#include "experiments/lib/describe.hpp"
-#include "experiments/lib/fit.hpp"
-#include "model/experiment.hpp"
-#include "model/params.hpp"
+#include "experiments/lib/family.hpp"
 
 namespace cllab::model::lib {
 

@@ -1,14 +1,7 @@
 // Of levels.hpp what needs no knees: the reach of the TLB, and the rates of levels whose sizes the system describes.
-#include <algorithm>
-#include <string>
-#include <vector>
-
-#include "core/stats.hpp"
-#include "core/units.hpp"
-#include "experiments/lib/cores.hpp"
-#include "experiments/lib/findings.hpp"
+#include "experiments/lib/family.hpp"
 #include "experiments/lib/levels.hpp"
-#include "model/copied_level.hpp"
+#include "model/device.hpp"
 
 namespace cllab::model::lib {
 namespace {
@@ -44,11 +37,11 @@ std::vector<Finding> tlb(const Curve& scattered, const Curve& staying, const std
     const auto costs = [](const Point& p) { return p.more > p.least; };
     const auto first = std::ranges::find_if(points, costs);
     // A single footprint or two that something disturbed are no reach: what lies behind it stays slow.
-    const auto slow = static_cast<std::size_t>(std::ranges::count_if(points, costs));
+    const std::size_t slow = std::ranges::count_if(points, costs);
     if (first == points.end() || (slow <= points.size() / 8 && !costs(points.back())))
         return hold("loads to other pages take no longer than loads in one page, up to " + bytes_text(points.back().x));
-    const auto after = static_cast<std::size_t>(points.end() - first);
-    const auto agree = static_cast<std::size_t>(std::count_if(first, points.end(), costs));
+    const std::size_t after = points.end() - first;
+    const std::size_t agree = std::count_if(first, points.end(), costs);
     if (first == points.begin() || after < 2 || agree < after - after / 8)
         return hold(
             "the difference between loads to other pages and loads in one page is not steady over the footprint");
@@ -90,11 +83,10 @@ std::vector<Finding> rates(const Curve& reread, const Device& device, const std:
     };
     double below = 0;
     for (std::size_t i = 0; i < device.host_cache_levels.size(); ++i) {
-        const auto here = static_cast<double>(device.host_cache_levels[i]);
+        const double here = device.host_cache_levels[i];
         // A region just larger than the level before may half lie in it; one just smaller than the level may not fit
         // beside the rest.
-        add("l" + std::to_string(i + 1), "L" + std::to_string(i + 1), 2 * below, 0.75 * here,
-            i + 1 < device.host_cache_levels.size());
+        add(concat("l", i + 1), concat("L", i + 1), 2 * below, 0.75 * here, i + 1 < device.host_cache_levels.size());
         below = here;
     }
     add("memory", "memory", 2 * below, 1e18, false);

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <thread>
 
-#include "experiments/lib/himeno_problem.hpp"
+#include "experiments/lib/himeno.hpp"
 
 namespace cllab::model::native {
 namespace {

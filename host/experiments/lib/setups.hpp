@@ -1,20 +1,190 @@
-// What set-ups are put together from: launches, build options, trip counts, rows that lie apart.
+// What set-ups are put together from: sizes, data, launches.
 #pragma once
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <initializer_list>
+#include <memory>
+#include <numeric>
 #include <optional>
+#include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "experiments/lib/data.hpp"
-#include "experiments/lib/sizes.hpp"
+#include "core/parallel.hpp"
+#include "core/random.hpp"
+#include "core/units.hpp"
 #include "model/experiment.hpp"
+#include "model/params.hpp"
 
 namespace cllab::model::lib {
+
+// --- Sizes from the facts of a device: how much work fills it, and what it cannot hold.
+
+/// A simulator takes about a microsecond per instruction and gets the least work that shows anything.
+inline bool is_simulator(const Device& device) { return device.implementation == Implementation::oclgrind; }
+
+/// One of three values: for a simulator, for a GPU, which must be filled, and for everything else.
+template <typename T>
+T by_scale(const Device& device, T simulated, T cpu, T gpu) {
+    return is_simulator(device) ? simulated : device.is_gpu() ? gpu : cpu;
+}
+
+inline std::size_t round_up(std::size_t n, std::size_t step) { return (n + step - 1) / step * step; }
+inline std::size_t divide_up(std::size_t n, std::size_t step) { return (n + step - 1) / step; }
+
+/// Work-items that issue together: what the driver says, else the vendor's usual number; 1 on a CPU, where a work-item
+/// is one iteration of a loop.
+inline std::uint32_t wave_width(const Device& device) {
+    if (!device.is_gpu()) return 1;
+    if (device.preferred_multiple > 0) return device.preferred_multiple;
+    return device.implementation == Implementation::amd ? 64 : 32;
+}
+
+/// Bytes that no cache holds. A CPU's last level is known; a GPU's is an upper guess that is already twice too large.
+inline std::uint64_t beyond_caches(const Device& device) { return (device.is_gpu() ? 2 : 4) * device.last_level_bytes; }
+
+/// The largest one-dimensional work-group of at most `wanted` work-items.
+inline std::size_t group_of(const Device& device, std::size_t wanted) {
+    return std::max<std::size_t>(1, std::min({wanted, device.max_group, device.max_items[0]}));
+}
+
+/// 256 work-items, or the most that the device takes, as a power of two.
+inline std::uint32_t even_group(const Device& device) {
+    return static_cast<std::uint32_t>(std::bit_floor(std::min<std::size_t>(256, device.max_group)));
+}
+
+/// Throws Unsupported when a work-group of `items` work-items is too large.
+inline void require_group(std::size_t items, std::size_t most) {
+    if (items > most)
+        throw Unsupported("a work-group of ", items, " work-items is too large; at most ", most, " are possible here");
+}
+/// The same for a set-up whose launches share one local size: the executor then makes its kernels promise it.
+inline void require_group(const Device& device, std::size_t items) { require_group(items, device.max_group_promised); }
+
+/// The one-dimensional work-group of axis `local`: what the point asks for, else at most `automatic` work-items.
+inline std::size_t group(Params& params, const Device& device, std::size_t automatic) {
+    const auto items = params.count("local", group_of(device, automatic));
+    require_group(items, std::min(device.max_group_promised, device.max_items[0]));
+    return items;
+}
+
+/// Throws Unsupported when the device cannot allocate one buffer of `bytes`.
+inline void require_room(const Device& device, const std::string& buffer, std::uint64_t bytes) {
+    if (device.max_alloc_bytes > 0 && bytes > device.max_alloc_bytes)
+        throw Unsupported("buffer '", buffer, "' needs ", format_bytes(bytes), "; the device allocates at most ",
+                          format_bytes(device.max_alloc_bytes), " at once");
+}
+
+/// `wanted` bytes, or as much of it as one buffer can have, in whole blocks of 4 KiB.
+inline std::uint64_t whole_pages(const Device& device, std::uint64_t wanted) {
+    return (device.max_alloc_bytes > 0 ? std::min(wanted, device.max_alloc_bytes) : wanted) / 4096 * 4096;
+}
+
+/// Twice the last-level cache and 16 MiB at the least, as far as one buffer can have it.
+inline std::uint64_t twice_last_level(const Device& device) {
+    return whole_pages(device, std::max<std::uint64_t>(2 * device.last_level_bytes, 16ull << 20));
+}
+
+/// a * b * …; throws Unsupported naming `what` when it passes `most`, the limit of the kernels' indices.
+inline std::uint64_t product(const std::string& what, std::initializer_list<std::uint64_t> factors,
+                             std::uint64_t most) {
+    unsigned __int128 out = 1;
+    std::string shown;
+    for (const auto factor : factors) {
+        out *= factor;
+        shown += concat(shown.empty() ? "" : " x ", factor);
+        if (out > most) throw Unsupported(what, " is ", shown, " or more; the kernels take at most ", most);
+    }
+    return static_cast<std::uint64_t>(out);
+}
+
+/// True when an address of local memory has four bytes; elsewhere it is a whole pointer.
+inline bool short_local_address(const Device& device) {
+    return device.implementation == Implementation::nvidia || device.implementation == Implementation::amd;
+}
+
+/// Two trip counts for the kernel's argument `trips`. A simulator runs some million instructions per second and gets 1
+/// and 2.
+inline Slope slope(const Device& device, std::int64_t low, std::int64_t high, double steps_per_trip) {
+    if (is_simulator(device)) return {"trips", 1, 2, steps_per_trip};
+    return {"trips", static_cast<std::int32_t>(low), static_cast<std::int32_t>(high), steps_per_trip};
+}
+
+// --- Random data that nothing compresses, and keeping it for the variants that share it.
+
+inline SharedBytes random_bytes(std::uint64_t size, std::uint64_t seed) {
+    return {size, [size, seed] {
+                Bytes out(size);
+                fill_random(out, seed);
+                return out;
+            }};
+}
+
+/// `count` values of T, which `fill` writes when they are wanted.
+template <typename T, typename Fill>
+SharedBytes filled(std::size_t count, Fill fill) {
+    return {count * sizeof(T), [count, fill] {
+                Bytes out(count * sizeof(T));
+                fill(std::span(reinterpret_cast<T*>(out.data()), count));
+                return out;
+            }};
+}
+
+/// `count` values of the four-byte type T; `make` turns a random 32-bit word into one, and is called from several
+/// threads.
+template <typename T, typename Make>
+SharedBytes random_values(std::size_t count, std::uint64_t seed, Make make) {
+    static_assert(sizeof(T) == 4);
+    return filled<T>(count, [seed, make](std::span<T> out) {
+        in_parallel(out.size(), parallel_piece, [&](std::size_t begin, std::size_t end) {
+            Random random(seed);
+            random.skip(begin / 2);
+            // The data of fill_random: two values to a word, the low half first. A piece begins with the low half.
+            for (std::size_t i = begin; i < end; i += 2) {
+                const auto words = random();
+                out[i] = make(static_cast<std::uint32_t>(words));
+                if (i + 1 < end) out[i + 1] = make(static_cast<std::uint32_t>(words >> 32));
+            }
+        });
+    });
+}
+
+/// Uniform floats in [low, high) with full mantissas.
+inline SharedBytes random_floats(std::size_t count, std::uint64_t seed, float low, float high) {
+    const float step = (high - low) * 0x1p-24f;
+    return random_values<float>(count, seed, [=](std::uint32_t w) { return low + step * static_cast<float>(w >> 8); });
+}
+
+/// 0 .. count-1 in random order. Visited cyclically this is one cycle through all, drawn uniformly among all such
+/// cycles.
+inline std::vector<std::uint32_t> random_order(std::size_t count, std::uint64_t seed) {
+    std::vector<std::uint32_t> order(count);
+    std::iota(order.begin(), order.end(), 0u);
+    Random random(seed);
+    for (std::size_t i = count; i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+    return order;
+}
+
+/// The bytes as values of T.
+template <typename T>
+std::span<const T> view(const SharedBytes& bytes) {
+    return {reinterpret_cast<const T*>(bytes->data()), bytes->size() / sizeof(T)};
+}
+
+/// What make() returns, kept for the other variants of the point where the request has a memo. `name`: the family's.
+template <typename Key, typename Make>
+auto kept(const Request& request, const std::string& name, const Key& key, const Make& make) {
+    using Value = std::invoke_result_t<const Make&>;
+    return request.memo ? request.memo->get(name, key, make) : std::make_shared<Value>(make());
+}
+
+// --- Launches, build options, rows that lie apart, chases.
 
 /// A step named `part` that launches kernel `entry`, the variant's own when that is empty.
 inline Launch launch(std::string part, std::string entry, const Extent& global, const Extent& local,
@@ -26,8 +196,18 @@ inline Launch launch(std::string part, std::string entry, const Extent& global, 
 inline std::vector<std::string> defines(std::initializer_list<std::pair<const char*, std::uint64_t>> numbers,
                                         const char* suffix = "") {
     std::vector<std::string> out;
-    for (const auto& [name, number] : numbers) out.push_back(name + ("=" + std::to_string(number)) + suffix);
+    for (const auto& [name, number] : numbers) out.push_back(name + (concat("=", number)) + suffix);
     return out;
+}
+
+/// What a probe whose step is one of `unit` makes in a second.
+inline Metric rate_metric(const char* name, const char* unit) {
+    return {name, unit, Better::higher, [](const Setup&, double seconds) { return 1 / seconds; }};
+}
+
+/// So much of the declared work in a second.
+inline Metric rate_metric(const char* name, const char* unit, double Work::*amount) {
+    return {name, unit, Better::higher, [=](const Setup& s, double seconds) { return s.work.*amount / seconds; }};
 }
 
 /// The argument that a Slope sets.
@@ -37,6 +217,11 @@ inline Value trips() { return value("trips", std::int32_t{0}); }
 inline void launch_groups(Setup& out, std::size_t groups, std::size_t items) {
     out.local = Extent(items);
     out.global = Extent(items * groups);
+}
+
+/// `items` work-items in groups of `local`; what does not fill the last group stands beyond the end.
+inline void launch_items(Setup& out, std::size_t items, std::size_t local) {
+    launch_groups(out, divide_up(items, local), local);
 }
 
 /// What lies between rows that are apart: a quiet NaN that shows in the result of a kernel that uses it.
@@ -75,15 +260,14 @@ struct Chase {
             const std::uint64_t expected = chase.slot[done % chase.slot.size()] * chase.unit + chase.offset,
                                 got = buffers.as<std::uint64_t>("state")[0];
             if (got == expected) return std::nullopt;
-            return "after " + std::to_string(done) + " " + chase.visit + " the chase stands at byte " +
-                   std::to_string(got) + ", expected " + std::to_string(expected);
+            return concat("after ", done, " ", chase.visit, " the chase stands at byte ", got, ", expected ", expected);
         };
     }
     /// Through global memory: `entry` links `bytes` of a chain first.
     void set_up(Setup& out, const char* entry, std::uint64_t bytes, const Device& device) const {
         out.args = {Input{"slot", share(slot)}, Scratch{"chain", bytes},
                     InOut{"state", share(std::vector<std::uint64_t>{slot[0] * unit + offset, 0})},
-                    value("count", static_cast<std::uint32_t>(slot.size())), trips()};
+                    value<std::uint32_t>("count", slot.size()), trips()};
         out.steps = {
             launch("link", entry, Extent(is_simulator(device) ? 64 : 4096), {}, {"slot", "chain", "state", "count"}),
             launch("chase", "", Extent(1), Extent(1), {"chain", "state", "trips"})};

@@ -8,9 +8,6 @@
 namespace cllab::explain {
 namespace {
 
-using model::Bound;
-using model::WorkInfo;
-
 /// Of peaks that are no more than bounds, and of work that is not quite proportional: twice explain::alike.
 constexpr double tolerance = 0.1;
 constexpr double least_apart = 1 + tolerance;       ///< predictions that differ by less are no test
@@ -28,7 +25,7 @@ double growth(const WorkInfo& before, const WorkInfo& after) {
 
 /// What the bounds come to together as the claim has it: those of the launch and of the largest else add up where it
 /// says so.
-double together(const std::vector<Bound>& bounds, const model::Explanation& claim) {
+double together(const std::vector<Bound>& bounds, const Explanation& claim) {
     if (!claim.follower()) return bounds.front().seconds;
     double launch = 0, other = 0;
     for (const auto& b : bounds)
@@ -37,7 +34,7 @@ double together(const std::vector<Bound>& bounds, const model::Explanation& clai
 }
 
 /// The cell as it declares `changed`. What a profiler counted is of the cell as it was.
-model::Record record_of(const model::Record& record, const WorkInfo& changed) {
+Record record_of(const Record& record, const WorkInfo& changed) {
     auto out = record;
     out.work = changed;
     out.counters.clear();
@@ -47,7 +44,7 @@ model::Record record_of(const model::Record& record, const WorkInfo& changed) {
     const double part = record.work.groups > 0 ? changed.groups / record.work.groups : 1;
     for (double* number : {&counts.items, &counts.groups}) *number *= part;
     counts.counted_groups = std::min(counts.counted_groups, counts.groups);
-    out.counts = std::make_shared<const model::Counts>(std::move(counts));
+    out.counts = std::make_shared<const Counts>(std::move(counts));
     return out;
 }
 
@@ -57,8 +54,8 @@ bool is_rate_of_memory(const Bound& bound) { return bound.id == "memory" || is_r
 
 }  // namespace
 
-std::optional<Prediction> predict(const model::Record& record, const model::Explanation& claim, const WorkInfo& changed,
-                                  const model::Limits& limits) {
+std::optional<Prediction> predict(const Record& record, const Explanation& claim, const WorkInfo& changed,
+                                  const Limits& limits) {
     const auto* limiter = claim.limiter();
     if (!limiter || !record.time) return std::nullopt;
     auto after = record_of(record, changed);
@@ -121,16 +118,15 @@ std::optional<Prediction> predict(const model::Record& record, const model::Expl
     return out.low < out.high ? std::optional(out) : std::nullopt;
 }
 
-model::Outcome judge(double low, double high, const model::RatioEstimate& found) {
-    if (!found.covered()) return model::Outcome::undecided;
-    if (found.low >= low && found.high <= high) return model::Outcome::as_predicted;
-    return found.high < low || found.low > high ? model::Outcome::otherwise : model::Outcome::undecided;
+Outcome judge(double low, double high, const RatioEstimate& found) {
+    if (!found.covered()) return Outcome::undecided;
+    if (found.low >= low && found.high <= high) return Outcome::as_predicted;
+    return found.high < low || found.low > high ? Outcome::otherwise : Outcome::undecided;
 }
 
-void conclude(model::Explanation& claim) {
-    const bool fails =
-        std::ranges::any_of(claim.tests, [](const auto& t) { return t.outcome == model::Outcome::otherwise; });
-    if (fails) claim.limit = model::Limit::withdrawn;
+void conclude(Explanation& claim) {
+    const bool fails = std::ranges::any_of(claim.tests, [](const auto& t) { return t.outcome == Outcome::otherwise; });
+    if (fails) claim.limit = Limit::withdrawn;
 }
 
 }  // namespace cllab::explain

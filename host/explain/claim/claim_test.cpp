@@ -1,14 +1,11 @@
-#include "explain/claim/claim_test.hpp"
+#include "explain/claim/claim.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <variant>
 
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
-#include "explain/claim/changed_cell.hpp"
-#include "explain/claim/claim.hpp"
 #include "model/work.hpp"
 
 namespace cllab::explain {
@@ -17,21 +14,21 @@ namespace {
 /// A cell to be measured against the one that it was made of, and what the claim predicts of it.
 struct Planned {
     ChangedCell changed;
-    model::ClaimTest test;
+    ClaimTest test;
     Prediction prediction;
 };
 
 /// What is tested, and with what.
 struct Tested {
     Measure& measure;
-    const model::Limits& limits;
-    const model::Explanation& claim;
+    const Limits& limits;
+    const Explanation& claim;
     Unchanged cell;
 
-    const model::Record& record() const { return cell.record; }
+    const Record& record() const { return cell.record; }
 };
 
-std::string value_of(const model::Record& record, const std::string& axis) {
+std::string value_of(const Record& record, const std::string& axis) {
     for (const auto& [name, value] : record.point)
         if (name == axis) return value;
     return "";
@@ -39,22 +36,21 @@ std::string value_of(const model::Record& record, const std::string& axis) {
 
 /// The values of an axis to try, as they are typed: those of a number larger and smaller, those of a group's shape
 /// twice and half as wide.
-std::vector<std::pair<std::string, double>> values_near(const model::Axis& axis, const std::string& before) {
+std::vector<std::pair<std::string, double>> values_near(const Axis& axis, const std::string& before) {
     std::vector<std::pair<std::string, double>> out;
-    if (axis.kind == model::Axis::Kind::integer) {
+    if (axis.kind == Axis::Kind::integer) {
         const auto number = parse_integer(before);
         for (const double factor : {2.0, 0.5, 8.0, 1.0 / 8, 1.0 / 32, 1.0 / 128, 1.0 / 512}) {
             const auto after = number ? static_cast<std::int64_t>(static_cast<double>(*number) * factor) : 0;
             if (number && *number >= 1 && after >= 1 && after != *number)
                 out.emplace_back(std::to_string(after), factor);
         }
-    } else if (axis.kind == model::Axis::Kind::shape) {
+    } else if (axis.kind == Axis::Kind::shape) {
         const auto cross = before.find('x');
         const auto wide = parse_integer(before.substr(0, cross));
         for (const double factor : {2.0, 0.5}) {
             const auto after = wide ? static_cast<std::int64_t>(static_cast<double>(*wide) * factor) : 0;
-            if (after >= 16)
-                out.emplace_back(std::to_string(after) + (cross == std::string::npos ? "" : before.substr(cross)), 1);
+            if (after >= 16) out.emplace_back(concat(after, cross == std::string::npos ? "" : before.substr(cross)), 1);
         }
     }
     return out;
@@ -71,7 +67,7 @@ std::vector<Planned> changed_axes(const Tested& of) {
     const double least_group = of.cell.device.is_gpu() ? 128 : 32;
     std::vector<Planned> out;
     if (of.record().counts) return out;  // the counts are of this point
-    for (const auto& axis : model::axes_of(*of.cell.cell.experiment, *of.cell.cell.variant)) {
+    for (const auto& axis : axes_of(*of.cell.cell.experiment, *of.cell.cell.variant)) {
         const auto before = value_of(of.record(), axis.name);
         for (const auto& [after, factor] : values_near(axis, before)) {
             if (factor > 1 && of.record().work.footprint * factor > most_bytes) continue;
@@ -79,8 +75,8 @@ std::vector<Planned> changed_axes(const Tested& of) {
             change.changed.cell.point.set(axis.name, after);
             std::optional<Prediction> prediction;
             try {
-                model::expand_axis(axis, after);
-                const auto work = model::work_of(of.measure.set_up(change.changed.cell));
+                expand_axis(axis, after);
+                const auto work = work_of(of.measure.set_up(change.changed.cell));
                 prediction = predict(of.record(), of.claim, work, of.limits);
                 if (prediction && prediction->divided && std::min(work.group, of.record().work.group) < least_group)
                     continue;
@@ -115,7 +111,7 @@ std::string add_half_of_items(const Tested& of, std::vector<Planned>& out) {
 }
 
 /// The test as it came out.
-model::ClaimTest measured(const Tested& of, const Planned& planned) {
+ClaimTest measured(const Tested& of, const Planned& planned) {
     // A prediction is wide, so that five arrangements that all lie within it, or all beside it, say which: by chance
     // one in sixteen of a ratio at its end does. More are taken, as long as there is time, while they differ by more
     // than it is wide.
@@ -134,8 +130,7 @@ model::ClaimTest measured(const Tested& of, const Planned& planned) {
 
 }  // namespace
 
-void test_claim(Measure& measure, const model::Cell& cell, const model::Record& record, const model::Limits& limits,
-                model::Explanation& claim) {
+void test_claim(Measure& measure, const Cell& cell, const Record& record, const Limits& limits, Explanation& claim) {
     constexpr std::size_t most_tests = 3;
     if (!claim.limiter()) return;
     auto setup = measure.set_up(cell);
@@ -148,7 +143,7 @@ void test_claim(Measure& measure, const model::Cell& cell, const model::Record& 
     if (planned.size() > most_tests) planned.resize(most_tests);
     for (const auto& each : planned) {
         claim.tests.push_back(measured(of, each));
-        if (claim.tests.back().outcome == model::Outcome::otherwise) break;
+        if (claim.tests.back().outcome == Outcome::otherwise) break;
     }
     if (planned.empty())
         claim.untested = "no axis of the cell separates this limiter's prediction from those of the others; ";

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "inspect/code/hot_code.hpp"
-#include "model/counters.hpp"
+#include "model/result.hpp"
 
 namespace cllab::inspect {
 

@@ -10,7 +10,6 @@
 
 #include "inspect/code/hot_code.hpp"
 #include "inspect/tools/tool.hpp"
-#include "model/counters.hpp"
 #include "model/device.hpp"
 #include "model/experiment.hpp"
 #include "model/plan.hpp"

@@ -7,7 +7,6 @@
 
 #include "core/error.hpp"
 #include "core/kernel_text.hpp"
-#include "core/suggest.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "inspect/code/entries.hpp"

@@ -5,9 +5,9 @@
 #include <charconv>
 #include <cmath>
 
-#include "core/interval.hpp"
 #include "core/table.hpp"
 #include "core/text.hpp"
+#include "core/units.hpp"
 
 namespace cllab::report::html {
 

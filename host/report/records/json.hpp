@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "model/counters.hpp"
 #include "model/counts.hpp"
 #include "model/result.hpp"
 

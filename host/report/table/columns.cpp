@@ -6,10 +6,9 @@
 #include <ostream>
 
 #include "core/error.hpp"
-#include "core/interval.hpp"
-#include "core/suggest.hpp"
 #include "core/table.hpp"
 #include "core/text.hpp"
+#include "core/units.hpp"
 #include "report/records/points.hpp"
 
 namespace cllab::report {

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <ostream>
 
-#include "core/interval.hpp"
 #include "core/stats.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "core/interval.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "report/records/json.hpp"

@@ -8,7 +8,7 @@
 #include "inspect/code/declared_work.hpp"
 #include "inspect/tools/core_models.hpp"
 #include "inspect/tools/dump.hpp"
-#include "model/hot_region.hpp"
+#include "model/hot.hpp"
 #include "model/work.hpp"
 #include "run/cell/cell_state.hpp"
 #include "run/executor.hpp"

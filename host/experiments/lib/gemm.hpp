@@ -1,4 +1,5 @@
-// How a matrix product is proved in time proportional to the matrices: Freivalds' check (1977) with exact arithmetic.
+// How gemm's variants with tiles in registers cut C (what cl/include/gemm.h takes as macros), and how a matrix product
+// is proved in time proportional to the matrices: Freivalds' check (1977) with exact arithmetic.
 //
 // All values are whole numbers so small that every sum of products fits into the 24 bits of a float's significand: the
 // product is then exact in whatever order it is summed and with or without fused operations. So C = C0 + A B holds in
@@ -7,17 +8,7 @@
 // low bits that its product with a random word must have at zero are zero by themselves.
 #pragma once
 
-#include <cmath>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
-
-#include "core/random.hpp"
-#include "experiments/lib/compare.hpp"
-#include "experiments/lib/data.hpp"
+#include "experiments/lib/family.hpp"
 
 namespace cllab::model::gemm {
 
@@ -78,9 +69,7 @@ inline std::optional<std::string> difference_in_row(const Matrices& in, std::spa
     }
     for (std::size_t j = 0; j < in.n; ++j) {
         const float v = found[r * in.n + j], e = static_cast<float>(expected[j]);
-        if (!(v == e))
-            return "c[" + std::to_string(r) + "][" + std::to_string(j) + "] is " + lib::shown(v) + ", expected " +
-                   lib::shown(e);
+        if (!(v == e)) return concat("c[", r, "][", j, "] is ", lib::shown(v), ", expected ", lib::shown(e));
     }
     return std::nullopt;
 }

@@ -1,0 +1,41 @@
+// What enumerations are called in records and on pages: each list in the order of its enumeration.
+#include "core/table.hpp"
+#include "model/device.hpp"
+#include "model/explanation.hpp"
+#include "model/regression.hpp"
+#include "model/result.hpp"
+
+namespace cllab::model {
+namespace {
+
+constexpr std::array status_names{"ok", "unsupported", "build_failed", "launch_failed", "wrong_result", "timed_out"};
+constexpr std::array device_names{"cpu", "gpu", "accelerator", "other"};
+constexpr std::array implementation_names{"pocl",    "nvidia", "amd",      "intel-cpu", "intel-gpu",
+                                          "rusticl", "clover", "oclgrind", "other"};
+constexpr std::array better_names{"lower", "higher", "neither"};
+constexpr std::array verdict_names{"faster", "slower", "same", "undecided", "same code"};
+constexpr std::array change_names{"newly wrong", "newly failing", "other results", "slower",     "still failing",
+                                  "undecided",   "incomparable",  "vanished",      "new",        "fixed",
+                                  "faster",      "same",          "same code",     "unsupported"};
+constexpr std::array limit_names{"named", "close", "not explained", "impossible", "unsteady", "withdrawn"};
+constexpr std::array outcome_names{"as predicted", "otherwise", "undecided"};
+
+static_assert(name_in(status_names, Status::timed_out) && name_in(device_names, DeviceType::other) &&
+              name_in(implementation_names, Implementation::other) && name_in(better_names, Better::neither) &&
+              name_in(verdict_names, Verdict::same_code) && name_in(change_names, CellChange::unsupported) &&
+              name_in(limit_names, Limit::withdrawn) && name_in(outcome_names, Outcome::undecided));
+
+}  // namespace
+
+const char* name(Status status) { return name_in(status_names, status); }
+const char* name(DeviceType type) { return name_in(device_names, type); }
+const char* name(Implementation implementation) { return name_in(implementation_names, implementation); }
+const char* name(Better better) { return name_in(better_names, better); }
+const char* name(Verdict verdict) { return name_in(verdict_names, verdict); }
+const char* name(CellChange change) { return name_in(change_names, change); }
+const char* name(Limit limit) { return name_in(limit_names, limit); }
+const char* name(Outcome outcome) { return name_in(outcome_names, outcome); }
+
+std::optional<Status> status_from(std::string_view text) { return named<Status>(status_names, text); }
+
+}  // namespace cllab::model
