@@ -5,8 +5,8 @@
 #include <chrono>
 #include <optional>
 
-#include "device/chain.hpp"
 #include "device/session.hpp"
+#include "device/timer.hpp"
 
 namespace cllab::run {
 
