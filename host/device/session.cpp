@@ -12,7 +12,6 @@
 #include "core/error.hpp"
 #include "core/parallel.hpp"
 #include "core/phases.hpp"
-#include "device/originals.hpp"
 #include "device/staging.hpp"
 
 namespace cllab::device {
