@@ -5,8 +5,7 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
-#include "device/cuda_text.hpp"
-#include "device/nvrtc.hpp"
+#include "device/cuda.hpp"
 #include "device/quirks.hpp"
 
 namespace cllab::device {

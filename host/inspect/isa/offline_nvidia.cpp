@@ -8,8 +8,7 @@
 #include <regex>
 
 #include "core/text.hpp"
-#include "device/cuda_text.hpp"
-#include "device/nvrtc.hpp"
+#include "device/cuda.hpp"
 #include "inspect/binary/ptx_module.hpp"
 #include "inspect/isa/nvidia.hpp"
 #include "inspect/tools/offline.hpp"
