@@ -10,7 +10,7 @@
 #include "inspect/binary/pocl_code.hpp"
 #include "inspect/code/counts.hpp"
 #include "inspect/code/diff.hpp"
-#include "inspect/isa/list.hpp"
+#include "inspect/isa/isa.hpp"
 #include "json/read.hpp"
 #include "model/registry.hpp"
 

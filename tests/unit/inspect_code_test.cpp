@@ -5,7 +5,7 @@
 
 #include "inspect/code/cfg.hpp"
 #include "inspect/code/counts.hpp"
-#include "inspect/isa/list.hpp"
+#include "inspect/isa/isa.hpp"
 
 BOOST_AUTO_TEST_SUITE(inspect_code)
 

@@ -6,7 +6,7 @@
 #include "inspect/binary/pocl_code.hpp"
 #include "inspect/code/hot_code.hpp"
 #include "inspect/code/source_lines.hpp"
-#include "inspect/isa/list.hpp"
+#include "inspect/isa/isa.hpp"
 #include "model/hot_region.hpp"
 #include "unit/inspect_build.hpp"
 

@@ -2,7 +2,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "inspect/code/declared_work.hpp"
-#include "inspect/isa/list.hpp"
+#include "inspect/isa/isa.hpp"
 #include "probe_setup.hpp"
 
 BOOST_AUTO_TEST_SUITE(inspect_work)

@@ -14,7 +14,7 @@
 #include "inspect/code/source_lines.hpp"
 #include "inspect/cuda/cuda_launch.hpp"
 #include "inspect/cuda/replay.hpp"
-#include "inspect/isa/list.hpp"
+#include "inspect/isa/isa.hpp"
 #include "inspect/tools/dump.hpp"
 #include "inspect/tools/tool.hpp"
 

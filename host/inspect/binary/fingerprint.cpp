@@ -9,7 +9,7 @@
 #include "core/text.hpp"
 #include "inspect/binary/elf.hpp"
 #include "inspect/binary/ptx_module.hpp"
-#include "inspect/isa/list.hpp"
+#include "inspect/isa/isa.hpp"
 
 namespace cllab::inspect {
 namespace {

@@ -5,7 +5,7 @@
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "inspect/binary/fingerprint.hpp"
-#include "inspect/isa/list.hpp"
+#include "inspect/isa/isa.hpp"
 #include "inspect/tools/tool.hpp"
 
 namespace cllab::inspect {

@@ -4,8 +4,8 @@
 #include <cctype>
 
 #include "core/text.hpp"
-#include "inspect/isa/list.hpp"
-#include "inspect/isa/register_roles.hpp"
+#include "inspect/code/roles.hpp"
+#include "inspect/isa/isa.hpp"
 #include "inspect/isa/rules.hpp"
 #include "model/hot.hpp"
 

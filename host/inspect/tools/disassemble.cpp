@@ -7,7 +7,7 @@
 #include "inspect/binary/intel_cpu_code.hpp"
 #include "inspect/binary/pocl_code.hpp"
 #include "inspect/code/cfg.hpp"
-#include "inspect/isa/list.hpp"
+#include "inspect/isa/isa.hpp"
 #include "inspect/tools/tool.hpp"
 
 namespace cllab::inspect {

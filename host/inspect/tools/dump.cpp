@@ -5,7 +5,7 @@
 
 #include "inspect/binary/pocl_code.hpp"
 #include "inspect/code/hot_code.hpp"
-#include "inspect/isa/list.hpp"
+#include "inspect/isa/isa.hpp"
 #include "inspect/tools/tool.hpp"
 #include "json/read.hpp"
 

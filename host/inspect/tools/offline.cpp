@@ -11,7 +11,7 @@
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "inspect/code/entries.hpp"
-#include "inspect/isa/list.hpp"
+#include "inspect/isa/isa.hpp"
 
 namespace cllab::inspect {
 namespace {
