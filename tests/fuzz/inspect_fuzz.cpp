@@ -5,9 +5,8 @@
 
 #include "inspect/binary/amd_metadata.hpp"
 #include "inspect/binary/binary.hpp"
-#include "inspect/binary/intel_cpu_code.hpp"
+#include "inspect/binary/cpu_code.hpp"
 #include "inspect/binary/nvidia.hpp"
-#include "inspect/binary/pocl_code.hpp"
 #include "inspect/code/counts.hpp"
 #include "inspect/code/diff.hpp"
 #include "inspect/isa/isa.hpp"

@@ -6,8 +6,7 @@
 #include <fstream>
 
 #include "inspect/binary/binary.hpp"
-#include "inspect/binary/intel_cpu_code.hpp"
-#include "inspect/binary/pocl_code.hpp"
+#include "inspect/binary/cpu_code.hpp"
 #include "unit/inspect_build.hpp"
 
 BOOST_AUTO_TEST_SUITE(inspect_pocl)

@@ -9,7 +9,6 @@
 #include "core/text.hpp"
 #include "device/quirks.hpp"
 #include "inspect/binary/binary.hpp"
-#include "inspect/code/entries.hpp"
 #include "inspect/code/hot_code.hpp"
 #include "inspect/code/source_lines.hpp"
 #include "inspect/cuda/cuda_launch.hpp"

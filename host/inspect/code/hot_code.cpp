@@ -4,8 +4,8 @@
 #include <optional>
 #include <set>
 
+#include "inspect/binary/cpu_code.hpp"
 #include "inspect/binary/elf.hpp"
-#include "inspect/binary/pocl_code.hpp"
 #include "inspect/code/cfg.hpp"
 #include "inspect/code/counts.hpp"
 #include "inspect/isa/isa.hpp"

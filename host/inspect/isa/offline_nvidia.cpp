@@ -9,7 +9,7 @@
 
 #include "core/text.hpp"
 #include "device/cuda.hpp"
-#include "inspect/binary/ptx_module.hpp"
+#include "inspect/binary/nvidia.hpp"
 #include "inspect/isa/nvidia.hpp"
 #include "inspect/tools/offline.hpp"
 #include "inspect/tools/tool.hpp"

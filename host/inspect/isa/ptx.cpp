@@ -4,9 +4,8 @@
 #include <map>
 
 #include "core/text.hpp"
+#include "inspect/binary/binary.hpp"
 #include "inspect/binary/nvidia.hpp"
-#include "inspect/binary/ptx_module.hpp"
-#include "inspect/code/entries.hpp"
 #include "inspect/code/roles.hpp"
 #include "inspect/isa/isa.hpp"
 #include "inspect/isa/nvidia.hpp"

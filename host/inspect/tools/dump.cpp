@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "inspect/binary/pocl_code.hpp"
+#include "inspect/binary/cpu_code.hpp"
 #include "inspect/code/hot_code.hpp"
 #include "inspect/isa/isa.hpp"
 #include "inspect/tools/tool.hpp"

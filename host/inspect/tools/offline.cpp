@@ -10,7 +10,7 @@
 #include "core/suggest.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
-#include "inspect/code/entries.hpp"
+#include "inspect/binary/binary.hpp"
 #include "inspect/isa/isa.hpp"
 
 namespace cllab::inspect {

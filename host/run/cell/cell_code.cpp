@@ -4,7 +4,7 @@
 #include "core/hash.hpp"
 #include "core/phases.hpp"
 #include "core/text.hpp"
-#include "inspect/binary/pocl_code.hpp"
+#include "inspect/binary/cpu_code.hpp"
 #include "inspect/code/declared_work.hpp"
 #include "inspect/tools/core_models.hpp"
 #include "inspect/tools/dump.hpp"
