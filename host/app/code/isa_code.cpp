@@ -11,7 +11,6 @@
 #include "inspect/binary/binary.hpp"
 #include "inspect/code/hot_code.hpp"
 #include "inspect/code/source_lines.hpp"
-#include "inspect/cuda/cuda_launch.hpp"
 #include "inspect/cuda/replay.hpp"
 #include "inspect/isa/isa.hpp"
 #include "inspect/tools/dump.hpp"
