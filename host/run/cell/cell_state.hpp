@@ -12,7 +12,7 @@
 #include "core/phases.hpp"
 #include "device/program.hpp"
 #include "inspect/code/hot_code.hpp"
-#include "inspect/tools/dump_folder.hpp"
+#include "inspect/tools/dump.hpp"
 #include "model/warning.hpp"
 #include "run/cell/subject.hpp"
 #include "run/instruments.hpp"
