@@ -37,7 +37,7 @@ void binaries(ByteSpan bytes) {
     require(inside(choose_pocl_code(container, "k", {cllab::model::Extent(64), {}}).content, bytes));
     read_cubin(bytes, "k");
     amd_processor(bytes);
-    if (const auto metadata = read_amd_metadata(bytes)) amd_kernel_facts(*metadata, "k");
+    if (const auto metadata = read_amd_metadata(bytes)) amd_kernel(*metadata, "k");
 }
 
 void listing(const InstructionSet& set, ByteSpan bytes) {

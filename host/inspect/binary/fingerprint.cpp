@@ -6,7 +6,6 @@
 #include <set>
 
 #include "core/hash.hpp"
-#include "core/text.hpp"
 #include "inspect/binary/elf.hpp"
 #include "inspect/binary/nvidia.hpp"
 #include "inspect/isa/isa.hpp"

@@ -141,9 +141,19 @@ struct InstructionSet {
 
 // --- For read_facts --------------------------------------------------------------------------------------------------
 
-/// Sets one number of `info` with its origin; does nothing without a value.
-void set_fact(model::CodeInfo& info, const char* name, std::optional<std::int64_t> model::CodeInfo::*field,
-              std::optional<std::int64_t> value, const std::string& origin);
+/// The numbers of CodeInfo, by the names that `origin` and stats.json have for them.
+struct FactName {
+    const char* name;
+    std::optional<std::int64_t> model::CodeInfo::*number;
+};
+inline constexpr FactName fact_names[]{{"registers", &model::CodeInfo::registers},
+                                       {"spills", &model::CodeInfo::spills},
+                                       {"local_bytes", &model::CodeInfo::local_bytes},
+                                       {"private_bytes", &model::CodeInfo::private_bytes},
+                                       {"code_bytes", &model::CodeInfo::code_bytes}};
+/// Sets one of them with its origin; does nothing without a value.
+void set_fact(model::CodeInfo& info, std::string_view name, std::optional<std::int64_t> value,
+              const std::string& origin);
 /// The local memory of a group: what the kernel declares, if it says so, and what its arguments bring.
 void set_local_bytes(model::CodeInfo& info, std::optional<std::int64_t> declared, const FactsRequest& request,
                      const std::string& origin);

@@ -7,7 +7,6 @@
 #include "inspect/binary/binary.hpp"
 #include "inspect/binary/nvidia.hpp"
 #include "inspect/code/roles.hpp"
-#include "inspect/isa/isa.hpp"
 #include "inspect/isa/nvidia.hpp"
 #include "inspect/isa/rules.hpp"
 #include "inspect/tools/tool.hpp"
