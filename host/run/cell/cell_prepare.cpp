@@ -3,7 +3,6 @@
 
 #include "core/hash.hpp"
 #include "core/includes.hpp"
-#include "core/text.hpp"
 #include "core/units.hpp"
 #include "device/cuda.hpp"
 #include "model/launch.hpp"
