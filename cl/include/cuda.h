@@ -1,5 +1,5 @@
 // cuda.h: what OpenCL C has and CUDA C++ has not, so that one kernel text can be compiled as either (build option `-x cuda`).
-// Stands, behind cuda_vectors.h, in front of a text that device/cuda_text.cpp has gone through: it makes `kernel` and `local` what they
+// Stands, behind cuda_vectors.h, in front of a text that device/cuda.cpp has gone through: it makes `kernel` and `local` what they
 // are in CUDA and vector literals calls. Images that are written, half and __local arguments are not here; a kernel with them does not
 // compile.
 #ifndef LAB_CUDA_H

@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <functional>
 
 #include "core/error.hpp"
-#include "core/units.hpp"
 #include "inspect/tools/tool.hpp"
 #include "json/read.hpp"
 
@@ -114,19 +112,17 @@ void read_operations(const Json& j, const Groups& groups, Counts& out) {
 
 void read_lines(const Json& j, Counts& out) {
     for (const auto& l : j.at("lines")) {
-        CountedLine line;
-        line.file = l.at(0);
         const auto& n = l.at(1);
-        line.line = n.at(0);
         const auto each = [&](std::size_t place) { return n.at(place).get<double>() / out.counted_items; };
-        line.instructions = each(1);
-        line.bytes = each(2);
-        line.sectors = each(3);
-        line.least_sectors = each(4);
-        line.ways = each(5);
-        line.least_ways = each(6);
-        line.atomic_turns = each(7);
-        out.lines.push_back(std::move(line));
+        out.lines.push_back({.line = n.at(0),
+                             .file = l.at(0),
+                             .instructions = each(1),
+                             .bytes = each(2),
+                             .sectors = each(3),
+                             .least_sectors = each(4),
+                             .ways = each(5),
+                             .least_ways = each(6),
+                             .atomic_turns = each(7)});
     }
     const auto cost = [](const CountedLine& l) { return l.sectors + l.ways + l.atomic_turns; };
     std::stable_sort(out.lines.begin(), out.lines.end(), [&](const auto& a, const auto& b) {

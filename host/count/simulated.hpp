@@ -8,7 +8,6 @@
 //   CLLAB_COUNT_GROUPS   how many groups are simulated at most
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>

@@ -2,40 +2,22 @@
 
 #include <dlfcn.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <fstream>
 
-#include "core/text.hpp"
+#include "device/sysfs.hpp"
 
 namespace cllab::device {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::optional<std::string> first_line(const fs::path& file) {
-    std::ifstream in(file);
-    std::string line;
-    if (!std::getline(in, line)) return std::nullopt;
-    return trim(line);
-}
-
 std::optional<double> number(const fs::path& file, double scale = 1) {
     const auto line = first_line(file);
     if (!line) return std::nullopt;
     const auto value = std::strtod(line->c_str(), nullptr);
     return value > 0 ? std::optional(value * scale) : std::nullopt;
-}
-
-/// Subfolders of `folder` whose name begins with `prefix`, in order.
-std::vector<fs::path> folders(const fs::path& folder, const std::string& prefix) {
-    std::vector<fs::path> out;
-    std::error_code ignored;
-    for (const auto& entry : fs::directory_iterator(folder, ignored))
-        if (entry.path().filename().string().starts_with(prefix)) out.push_back(entry.path());
-    std::ranges::sort(out);
-    return out;
 }
 
 // --- NVIDIA: NVML, whose C interface is stable and documented (NVML API reference). No header is needed at build.
@@ -69,8 +51,6 @@ public:
         }
         clock_ = function<int(Handle, unsigned, unsigned*)>("nvmlDeviceGetClockInfo");
         reasons_ = function<int(Handle, unsigned long long*)>("nvmlDeviceGetCurrentClocksThrottleReasons");
-        power_ = function<int(Handle, unsigned*)>("nvmlDeviceGetPowerUsage");
-        temperature_ = function<int(Handle, unsigned, unsigned*)>("nvmlDeviceGetTemperature");
     }
     ~Nvml() override {
         if (started_) {
@@ -86,12 +66,9 @@ public:
     std::optional<Clocks> read() override {
         Clocks out;
         out.source = "NVML";
-        constexpr unsigned sm = 1, memory = 2;
+        constexpr unsigned sm = 1;
         unsigned value = 0;
         if (clock_ && clock_(device_, sm, &value) == 0) out.core_mhz = value;
-        if (clock_ && clock_(device_, memory, &value) == 0) out.memory_mhz = value;
-        if (power_ && power_(device_, &value) == 0) out.watts = value * 1e-3;
-        if (temperature_ && temperature_(device_, 0, &value) == 0) out.celsius = value;
         unsigned long long reasons = 0;
         if (reasons_ && reasons_(device_, &reasons) == 0) {
             for (const auto& [bit, name] : nvml_limits)
@@ -121,8 +98,6 @@ private:
     bool started_ = false;
     int (*clock_)(Handle, unsigned, unsigned*) = nullptr;
     int (*reasons_)(Handle, unsigned long long*) = nullptr;
-    int (*power_)(Handle, unsigned*) = nullptr;
-    int (*temperature_)(Handle, unsigned, unsigned*) = nullptr;
 };
 
 // --- AMD: amdgpu's files (Linux, Documentation/gpu/amdgpu/thermal.rst).
@@ -145,11 +120,6 @@ public:
         Clocks out;
         out.source = "sysfs amdgpu";
         out.core_mhz = starred_mhz(folder_ / "pp_dpm_sclk");
-        out.memory_mhz = starred_mhz(folder_ / "pp_dpm_mclk");
-        for (const auto& monitor : folders(folder_ / "hwmon", "hwmon")) {
-            out.watts = number(monitor / "power1_average", 1e-6);
-            out.celsius = number(monitor / "temp1_input", 1e-3);
-        }
         if (!out.core_mhz) return std::nullopt;
         return out;
     }
@@ -208,7 +178,7 @@ private:
 
 std::unique_ptr<ClockReader> cpu_reader(const fs::path& sysfs, std::string& why) {
     std::vector<fs::path> files;
-    for (const auto& cpu : folders(sysfs / "devices/system/cpu", "cpu"))
+    for (const auto& cpu : entries(sysfs / "devices/system/cpu", "cpu"))
         if (const auto file = cpu / "cpufreq/scaling_cur_freq"; first_line(file)) files.push_back(file);
     if (files.empty()) {
         why = "none: this system has no cpufreq, like most virtual machines";
@@ -239,7 +209,7 @@ std::unique_ptr<ClockReader> clock_reader(const model::Device& device, std::stri
     }
     const auto folder = sources.sysfs / "bus/pci/devices" / device.identity.substr(4);
     if (starred_mhz(folder / "pp_dpm_sclk")) return std::make_unique<Amdgpu>(folder);
-    for (const auto& card : folders(folder / "drm", "card"))
+    for (const auto& card : entries(folder / "drm", "card"))
         if (const auto gt = card / "gt/gt0"; first_line(gt / "rps_act_freq_mhz")) return std::make_unique<IntelGpu>(gt);
     why = "none: " + folder.string() + " has no file that says it";
     return nullptr;

@@ -14,8 +14,7 @@ namespace cllab::device {
 
 /// One reading. Absent numbers stay empty.
 struct Clocks {
-    std::optional<double> core_mhz, memory_mhz;  ///< now; a CPU's: the mean over its processors
-    std::optional<double> watts, celsius;
+    std::optional<double> core_mhz;  ///< now; a CPU's: the mean over its processors
     /// Why the clock is below what the device could do: "power cap", "thermal", …. Empty: nothing limits it, or nobody
     /// says.
     std::vector<std::string> limits;

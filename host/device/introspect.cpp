@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <regex>
-#include <string_view>
 
 #include "core/kernel_text.hpp"
 #include "core/text.hpp"
@@ -16,29 +15,11 @@ namespace {
 using model::ElementType;
 using model::Parameter;
 
-std::string argument_text(const cl::Kernel& kernel, cl_uint index, cl_kernel_arg_info what) {
-    std::size_t size = 0;
-    cl_int code = clGetKernelArgInfo(kernel(), index, what, 0, nullptr, &size);
-    std::string out(size, '\0');
-    if (code == CL_SUCCESS && size > 0) code = clGetKernelArgInfo(kernel(), index, what, size, out.data(), nullptr);
-    if (code != CL_SUCCESS) throw cl::Error(code, "clGetKernelArgInfo");
-    while (!out.empty() && out.back() == '\0') out.pop_back();
-    return out;
-}
-
-template <typename T>
-T argument_number(const cl::Kernel& kernel, cl_uint index, cl_kernel_arg_info what) {
-    T out{};
-    if (const cl_int code = clGetKernelArgInfo(kernel(), index, what, sizeof out, &out, nullptr); code != CL_SUCCESS)
-        throw cl::Error(code, "clGetKernelArgInfo");
-    return out;
-}
-
 /// "__global const float4 *" as "float4", whatever a driver leaves in it.
 std::string plain_type(const std::string& text) {
     std::vector<std::string> kept;
-    std::string spaced;
-    for (const char c : text) spaced += c == '*' ? ' ' : c;
+    std::string spaced = text;
+    std::ranges::replace(spaced, '*', ' ');
     for (const auto& word : split(spaced, ' ')) {
         static const std::string dropped[] = {"",           "const",    "restrict", "volatile", "__global", "global",
                                               "__constant", "constant", "__local",  "local",    "__private"};
@@ -49,13 +30,12 @@ std::string plain_type(const std::string& text) {
 
 Parameter parameter_of(const cl::Kernel& kernel, cl_uint index) {
     Parameter out;
-    out.name = argument_text(kernel, index, CL_KERNEL_ARG_NAME);
-    const auto type = argument_text(kernel, index, CL_KERNEL_ARG_TYPE_NAME);
-    const auto address =
-        argument_number<cl_kernel_arg_address_qualifier>(kernel, index, CL_KERNEL_ARG_ADDRESS_QUALIFIER);
-    const auto access = argument_number<cl_kernel_arg_access_qualifier>(kernel, index, CL_KERNEL_ARG_ACCESS_QUALIFIER);
-    const auto qualifiers = argument_number<cl_kernel_arg_type_qualifier>(kernel, index, CL_KERNEL_ARG_TYPE_QUALIFIER);
-    const auto plain = plain_type(type);
+    // Some drivers count more than one NUL to a text.
+    out.name = kernel.getArgInfo<CL_KERNEL_ARG_NAME>(index).c_str();
+    const auto plain = plain_type(kernel.getArgInfo<CL_KERNEL_ARG_TYPE_NAME>(index).c_str());
+    const auto address = kernel.getArgInfo<CL_KERNEL_ARG_ADDRESS_QUALIFIER>(index);
+    const auto access = kernel.getArgInfo<CL_KERNEL_ARG_ACCESS_QUALIFIER>(index);
+    const auto qualifiers = kernel.getArgInfo<CL_KERNEL_ARG_TYPE_QUALIFIER>(index);
     const auto refuse = [&](const std::string& what) {
         out.kind = Parameter::Kind::refused;
         out.refusal = what;
@@ -177,9 +157,8 @@ model::Introspection introspect(Session& session, const std::string& text, const
         cl::Program(built.program).createKernels(&kernels);
         for (const auto& kernel : kernels) {
             model::KernelSignature signature;
-            signature.name = kernel.getInfo<CL_KERNEL_FUNCTION_NAME>();
-            while (!signature.name.empty() && signature.name.back() == '\0') signature.name.pop_back();
-            signature.name = written_name(session.facts(), signature.name);
+            const std::string name = kernel.getInfo<CL_KERNEL_FUNCTION_NAME>().c_str();
+            signature.name = written_name(session.facts(), name);
             const auto count = kernel.getInfo<CL_KERNEL_NUM_ARGS>();
             for (cl_uint i = 0; i < count; ++i) {
                 auto parameter = parameter_of(kernel, i);
@@ -189,9 +168,9 @@ model::Introspection introspect(Session& session, const std::string& text, const
                                    parameter.kind != Parameter::Kind::refused;
                 if (typed && parameter.type.bytes == 0 && !parameter.type.name.empty() &&
                     parameter.type.name != "void") {
-                    const auto name = parameter.type.name;
-                    if (!defined.count(name)) defined[name] = defined_type(session, text, options, name);
-                    parameter.type = defined[name];
+                    const auto type = parameter.type.name;
+                    if (!defined.count(type)) defined[type] = defined_type(session, text, options, type);
+                    parameter.type = defined[type];
                 }
                 signature.parameters.push_back(std::move(parameter));
             }

@@ -4,11 +4,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <map>
 
 #include "core/error.hpp"
 #include "core/text.hpp"
+#include "device/sysfs.hpp"
 
 namespace cllab::device {
 namespace {
@@ -159,21 +159,7 @@ model::Device facts_of(const cl::Platform& platform, const cl::Device& device, s
 
 namespace fs = std::filesystem;
 
-std::string line_of(const fs::path& file) {
-    std::string out;
-    std::ifstream in(file);
-    std::getline(in, out);
-    return out;
-}
-
-std::vector<fs::path> entries(const fs::path& folder, const std::string& prefix) {
-    std::vector<fs::path> out;
-    std::error_code trouble;
-    for (fs::directory_iterator at(folder, trouble), end; !trouble && at != end; at.increment(trouble)) {
-        if (at->path().filename().string().starts_with(prefix)) out.push_back(at->path());
-    }
-    return out;
-}
+std::string line_of(const fs::path& file) { return first_line(file).value_or(""); }
 
 /// Of a cache's folder; 0 where it says nothing. "32768K"
 std::uint64_t cache_bytes(const fs::path& cache) {

@@ -4,13 +4,13 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "core/hash.hpp"
+#include "core/includes.hpp"
 #include "core/text.hpp"
-#include "device/cuda_text.hpp"
-#include "device/nvrtc.hpp"
+#include "device/cuda.hpp"
 #include "device/quirks.hpp"
 
 namespace cllab::device {
-
 namespace {
 
 /// From the bytes of a process that built it before; nothing where there are none, or the driver does not take them.
@@ -104,6 +104,35 @@ std::vector<std::byte> program_binary(const Built& built) {
     code = clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof pointer, &pointer, nullptr);
     if (code != CL_SUCCESS) throw cl::Error(code, "clGetProgramInfo(CL_PROGRAM_BINARIES)");
     if (pointer == nullptr) out.clear();
+    return out;
+}
+
+std::string KnownPrograms::key_of(const std::string& source, const std::string& options) {
+    return includes_of(source).empty() ? sha256_hex(options + std::string(1, '\0') + source) : std::string();
+}
+
+bool KnownPrograms::pay(const model::Device& device) {
+    return device.implementation == model::Implementation::pocl && device.is_cpu();
+}
+
+const std::vector<std::byte>* KnownPrograms::find(const std::string& key) const {
+    const auto found = known_.find(key);
+    return found == known_.end() || key.empty() ? nullptr : &found->second;
+}
+
+void KnownPrograms::built(const std::string& key, const cl::Program& program) {
+    if (keeps_ && !key.empty()) made_.insert_or_assign(key, program);
+}
+
+ProgramBytes KnownPrograms::made() const {
+    ProgramBytes out;
+    for (const auto& [key, program] : made_) {
+        try {
+            auto bytes = program_binary({.program = program, .ok = true});
+            if (!bytes.empty()) out.emplace(key, std::move(bytes));
+        } catch (const std::exception&) {  // the next process builds it from text
+        }
+    }
     return out;
 }
 

@@ -3,7 +3,6 @@
 // simulated times) come from model::Implementation.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -24,10 +23,10 @@ struct Quirk {
     std::string versions;  ///< which were seen, in words
     std::string fault;     ///< what it does
     Dealt dealt;
-    std::string handling;   ///< what is withheld or worked around, and where
-    std::string seen;       ///< where and when
-    std::string gone_when;  ///< the command that shows the entry can go
-    bool (*applies)(const model::Device&);
+    std::string handling;                             ///< what is withheld or worked around, and where
+    std::string seen;                                 ///< where and when
+    std::string gone_when;                            ///< the command that shows the entry can go
+    bool (*applies)(const model::Device&) = nullptr;  ///< to which devices of that implementation; nullptr: to all
 };
 
 const std::vector<Quirk>& quirks();

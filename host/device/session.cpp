@@ -12,7 +12,6 @@
 #include "core/error.hpp"
 #include "core/parallel.hpp"
 #include "core/phases.hpp"
-#include "device/originals.hpp"
 #include "device/staging.hpp"
 
 namespace cllab::device {
@@ -227,15 +226,9 @@ GuardedBuffer::GuardedBuffer(Session& session, std::size_t size_bytes, std::size
         flags = CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR;
     }
     void* memory = pages_ ? pages_->data() : nullptr;
-    if (guard_bytes > 0) {
-        whole_ = cl::Buffer(session.context(), flags, all, memory);
-        cl_buffer_region region{before_, size_};
-        inner_ = whole_.createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region);
-    } else {
-        whole_ = inner_ = cl::Buffer(session.context(), flags, all, memory);
-        cl_buffer_region region{displaced, size_};
-        if (displaced > 0) inner_ = whole_.createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region);
-    }
+    whole_ = inner_ = cl::Buffer(session.context(), flags, all, memory);
+    cl_buffer_region region{guard_bytes > 0 ? before_ : displaced, size_};
+    if (region.origin > 0) inner_ = whole_.createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region);
 }
 
 GuardedBuffer::GuardedBuffer(Session& session, std::size_t size_bytes, Fence fence, const std::string& name)

@@ -15,8 +15,8 @@
 #include "device/cl.hpp"
 #include "device/clocks.hpp"
 #include "device/fence.hpp"
-#include "device/known_programs.hpp"
 #include "device/platforms.hpp"
+#include "device/program.hpp"
 #include "device/timer.hpp"
 #include "model/experiment.hpp"
 

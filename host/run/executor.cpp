@@ -13,7 +13,7 @@
 #include "core/phases.hpp"
 #include "core/random.hpp"
 #include "core/text.hpp"
-#include "inspect/tools/dump_folder.hpp"
+#include "inspect/tools/dump.hpp"
 #include "run/finish_queue.hpp"
 #include "run/rounds.hpp"
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "device/session.hpp"
-#include "run/kept.hpp"
+#include "run/instruments.hpp"
 #include "run/request.hpp"
 #include "run/share.hpp"
 

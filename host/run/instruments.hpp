@@ -3,11 +3,23 @@
 
 #include <optional>
 
+#include "model/memo.hpp"
 #include "run/cache_state.hpp"
+#include "run/conditions/reference.hpp"
 #include "run/conditions/yardstick.hpp"
-#include "run/kept.hpp"
+#include "run/programs.hpp"
 
 namespace cllab::run {
+
+/// What outlives a run on a session: the next one finds the same texts built and read, and the same reference. Goes
+/// before its session.
+struct Kept {
+    std::optional<Reference> reference;
+    std::optional<Programs> programs;
+    bool in_advance = false;  ///< these were built before there was a run, for the runs to come
+    CodeMemo code;
+    model::Memo data;
+};
 
 class Instruments {
 public:

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "model/launch.hpp"
 #include "model/params.hpp"
 #include "run/cell/cell_state.hpp"
 #include "run/cell/needs.hpp"

@@ -1,12 +1,10 @@
 // When to stop and what to report: the arithmetic of rules 4 to 7 (host/README.md), free of OpenCL to be tested alone.
 #pragma once
 
-#include <cstddef>
 #include <functional>
 #include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "model/result.hpp"
 #include "run/request.hpp"

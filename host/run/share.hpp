@@ -4,9 +4,6 @@
 
 #include <cstddef>
 #include <optional>
-#include <vector>
-
-#include "run/request.hpp"
 
 namespace cllab::run {
 
@@ -15,9 +12,6 @@ struct Part {
     std::size_t comparison = 0, first = 0, last = 0;
     bool operator==(const Part&) const = default;
 };
-
-/// The comparisons of a request in parts of `most_cells` at the most.
-std::vector<Part> parts_of(const RunRequest& request, std::size_t most_cells);
 
 /// Bytes that a cell takes while it is worked on.
 struct Room {

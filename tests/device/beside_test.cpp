@@ -7,8 +7,8 @@
 #include <map>
 
 #include "bench.hpp"
-#include "device/originals.hpp"
 #include "device/program.hpp"
+#include "device/staging.hpp"
 #include "experiments/lib/setups.hpp"
 #include "run/programs.hpp"
 

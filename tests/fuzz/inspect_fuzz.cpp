@@ -5,12 +5,11 @@
 
 #include "inspect/binary/amd_metadata.hpp"
 #include "inspect/binary/binary.hpp"
-#include "inspect/binary/intel_cpu_code.hpp"
+#include "inspect/binary/cpu_code.hpp"
 #include "inspect/binary/nvidia.hpp"
-#include "inspect/binary/pocl_code.hpp"
 #include "inspect/code/counts.hpp"
 #include "inspect/code/diff.hpp"
-#include "inspect/isa/list.hpp"
+#include "inspect/isa/isa.hpp"
 #include "json/read.hpp"
 #include "model/registry.hpp"
 
@@ -38,7 +37,7 @@ void binaries(ByteSpan bytes) {
     require(inside(choose_pocl_code(container, "k", {cllab::model::Extent(64), {}}).content, bytes));
     read_cubin(bytes, "k");
     amd_processor(bytes);
-    if (const auto metadata = read_amd_metadata(bytes)) amd_kernel_facts(*metadata, "k");
+    if (const auto metadata = read_amd_metadata(bytes)) amd_kernel(*metadata, "k");
 }
 
 void listing(const InstructionSet& set, ByteSpan bytes) {

@@ -4,7 +4,7 @@
 #include <boost/test/unit_test.hpp>
 #include <nlohmann/json.hpp>
 
-#include "inspect/isa/list.hpp"
+#include "inspect/isa/isa.hpp"
 #include "unit/why_counted.hpp"
 
 BOOST_AUTO_TEST_SUITE(core_models_test)

@@ -6,6 +6,7 @@
 
 #include "inspect/cuda/cuda_launch.hpp"
 #include "inspect/cuda/ncu_counters.hpp"
+#include "inspect/cuda/replay.hpp"
 #include "inspect/tools/tool.hpp"
 #include "report/records/json.hpp"
 #include "unit/probe.hpp"

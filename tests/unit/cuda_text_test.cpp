@@ -1,12 +1,10 @@
 // One text in two languages: what becomes of OpenCL C on its way to NVRTC, and of PTX on its way back. No compiler is
 // needed.
-#include "device/cuda_text.hpp"
-
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 
 #include "core/error.hpp"
-#include "device/nvrtc.hpp"
+#include "device/cuda.hpp"
 
 using namespace cllab;
 

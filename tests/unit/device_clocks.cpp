@@ -46,9 +46,6 @@ BOOST_AUTO_TEST_CASE(nvml_is_asked_for_the_device_of_this_uuid_and_its_limits_be
     const auto clocks = reader->read();
     BOOST_REQUIRE(clocks);
     BOOST_TEST(*clocks->core_mhz == 1980);
-    BOOST_TEST(*clocks->memory_mhz == 3201);
-    BOOST_TEST(*clocks->watts == 699.5);
-    BOOST_TEST(*clocks->celsius == 61);
     BOOST_TEST(clocks->limits == std::vector<std::string>({"power cap"}), boost::test_tools::per_element());
     BOOST_TEST(clocks->source == "NVML");
     BOOST_TEST(device::clock_reader(gpu(model::Implementation::nvidia, "PCI 0000:3b:00.0"), why, sysfs.sources()) !=
@@ -79,9 +76,6 @@ BOOST_AUTO_TEST_CASE(amdgpu_marks_the_level_in_use_with_a_star) {
     const auto clocks = reader->read();
     BOOST_REQUIRE(clocks);
     BOOST_TEST(*clocks->core_mhz == 1590);
-    BOOST_TEST(*clocks->memory_mhz == 945);
-    BOOST_TEST(*clocks->watts == 187);
-    BOOST_TEST(*clocks->celsius == 71);
     BOOST_TEST(clocks->limits.empty());
 }
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "inspect/code/accounting.hpp"
-#include "inspect/isa/list.hpp"
+#include "inspect/isa/isa.hpp"
 #include "model/hot.hpp"
 
 BOOST_AUTO_TEST_SUITE(inspect_accounting)

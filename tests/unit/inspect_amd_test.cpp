@@ -84,14 +84,13 @@ BOOST_AUTO_TEST_CASE(the_facts_of_a_kernel_come_from_its_own_metadata) {
     const std::string object = code_object(packed(document));
     const auto metadata = read_amd_metadata(build::span(object));
     BOOST_TEST_REQUIRE(metadata.has_value());
-    const auto facts = amd_kernel_facts(*metadata, "k");
-    BOOST_TEST_REQUIRE(facts.has_value());
-    BOOST_TEST(facts->vgprs.value() == 300);
-    BOOST_TEST(facts->sgprs.value() == 11);
-    BOOST_TEST(facts->vgpr_spills.value() == 5);
-    BOOST_TEST(facts->private_bytes.value() == 70000);
-    BOOST_TEST(!facts->agprs.has_value());
-    BOOST_TEST(!amd_kernel_facts(*metadata, "missing").has_value());
+    const auto* kernel = amd_kernel(*metadata, "k");
+    BOOST_TEST_REQUIRE(kernel != nullptr);
+    BOOST_TEST(amd_number(*kernel, ".vgpr_count").value() == 300);
+    BOOST_TEST(amd_number(*kernel, ".private_segment_fixed_size").value() == 70000);
+    BOOST_TEST(!amd_number(*kernel, ".agpr_count").has_value());
+    BOOST_TEST(!amd_number(*kernel, ".name").has_value());
+    BOOST_TEST(amd_kernel(*metadata, "missing") == nullptr);
 }
 
 BOOST_AUTO_TEST_CASE(the_processor_comes_from_the_metadata_else_from_the_elf_flags) {
@@ -103,7 +102,7 @@ BOOST_AUTO_TEST_CASE(the_processor_comes_from_the_metadata_else_from_the_elf_fla
 BOOST_AUTO_TEST_CASE(metadata_of_another_shape_has_no_kernels) {
     for (const json& odd : {json{{"amdhsa.kernels", 3}}, json{{"amdhsa.kernels", {1, "k"}}},
                             json{{"amdhsa.kernels", {{{".name", 7}}}}}, json::object()})
-        BOOST_TEST(!amd_kernel_facts(odd, "k").has_value());
+        BOOST_TEST(amd_kernel(odd, "k") == nullptr);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "inspect/code/counts.hpp"
-#include "inspect/isa/list.hpp"
+#include "inspect/isa/isa.hpp"
 #include "inspect/isa/rules.hpp"
 
 BOOST_AUTO_TEST_SUITE(inspect_classes)

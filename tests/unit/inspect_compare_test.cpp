@@ -3,7 +3,7 @@
 
 #include "app/screen/comparison.hpp"
 #include "inspect/code/diff.hpp"
-#include "inspect/isa/list.hpp"
+#include "inspect/isa/isa.hpp"
 
 BOOST_AUTO_TEST_SUITE(inspect_compare)
 

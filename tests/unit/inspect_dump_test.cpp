@@ -11,7 +11,7 @@
 #include "inspect/tools/disassemble.hpp"
 #include "inspect/tools/dump.hpp"
 #include "inspect/tools/tool.hpp"
-#include "run/cell/code_memo.hpp"
+#include "run/programs.hpp"
 #include "unit/inspect_build.hpp"
 
 BOOST_AUTO_TEST_SUITE(inspect_dump)

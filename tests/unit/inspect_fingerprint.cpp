@@ -2,7 +2,7 @@
 #include <string>
 
 #include "inspect/binary/fingerprint.hpp"
-#include "inspect/isa/list.hpp"
+#include "inspect/isa/isa.hpp"
 
 BOOST_AUTO_TEST_SUITE(inspect_fingerprint)
 

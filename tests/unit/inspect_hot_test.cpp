@@ -3,10 +3,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "inspect/binary/pocl_code.hpp"
+#include "inspect/binary/cpu_code.hpp"
 #include "inspect/code/hot_code.hpp"
 #include "inspect/code/source_lines.hpp"
-#include "inspect/isa/list.hpp"
+#include "inspect/isa/isa.hpp"
 #include "model/hot.hpp"
 #include "unit/inspect_build.hpp"
 

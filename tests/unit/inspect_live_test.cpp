@@ -8,7 +8,7 @@
 #include "core/text.hpp"
 #include "inspect/code/counts.hpp"
 #include "inspect/code/liveness.hpp"
-#include "inspect/isa/list.hpp"
+#include "inspect/isa/isa.hpp"
 
 BOOST_AUTO_TEST_SUITE(inspect_live)
 

@@ -6,8 +6,7 @@
 #include <fstream>
 
 #include "inspect/binary/binary.hpp"
-#include "inspect/binary/intel_cpu_code.hpp"
-#include "inspect/binary/pocl_code.hpp"
+#include "inspect/binary/cpu_code.hpp"
 #include "unit/inspect_build.hpp"
 
 BOOST_AUTO_TEST_SUITE(inspect_pocl)
@@ -37,7 +36,6 @@ PoclCode choose(const std::string& kernel, const LaunchSize& launch, const std::
 BOOST_AUTO_TEST_CASE(every_file_of_the_container_is_listed_with_its_content) {
     const auto container = read_poclbin(build::span(container_bytes));
     BOOST_TEST(container.version == 9u);
-    BOOST_TEST(container.device_hash == 0x00ed1684c2b7fb5aull);
     BOOST_TEST(container.complete);
     BOOST_TEST_REQUIRE(container.entries.size() == 7u);
     BOOST_TEST(container.entries[0].path == "/program.bc");

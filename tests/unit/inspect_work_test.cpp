@@ -2,7 +2,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "inspect/code/declared_work.hpp"
-#include "inspect/isa/list.hpp"
+#include "inspect/isa/isa.hpp"
 #include "unit/probe.hpp"
 
 BOOST_AUTO_TEST_SUITE(inspect_work)
@@ -18,12 +18,16 @@ double found(const InstructionSet& set, const std::string& text, What what, unsi
     return count_work(count_function(&set, text, "k"), text, {what, 1, bits}, true).value_or(-1);
 }
 
-double elements(const InstructionSet& set, const std::string& mnemonic, const std::string& operands, What what,
-                unsigned bits = 32) {
-    Instruction i;
-    i.mnemonic = mnemonic;
-    i.operands = operands;
-    return elements_of(set, i, {what, 1, bits});
+struct Row {
+    const InstructionSet& set;
+    std::string instruction;
+    What what;
+    unsigned bits;
+    double elements;
+};
+void check(const std::vector<Row>& rows) {
+    for (const auto& [set, instruction, what, bits, elements] : rows)
+        BOOST_TEST(elements_of(set, instruction_of(instruction), {what, 1, bits}) == elements, instruction);
 }
 
 /// `inside` in a loop of k, behind a load and in front of a store.
@@ -144,63 +148,55 @@ BOOST_AUTO_TEST_CASE(a_built_in_function_is_its_call_or_its_arithmetic) {
 }
 
 BOOST_AUTO_TEST_CASE(packed_instructions_count_every_lane_and_narrow_ones_do_not_pass_for_wide) {
-    BOOST_TEST(elements(isa::x86, "vfmadd231pd", "zmm0, zmm1, zmm2", What::multiply_add, 64) == 8);
-    BOOST_TEST(elements(isa::x86, "vfmadd231ps", "ymm0, ymm1, ymm2", What::multiply_add, 64) == 0);
-    BOOST_TEST(elements(isa::x86, "vpmulld", "ymm0, ymm1, ymm2", What::integer_multiply) == 8);
-    BOOST_TEST(elements(isa::x86, "vpdpwssd", "zmm0, zmm1, zmm2", What::integer_multiply) == 16);
-    BOOST_TEST(elements(isa::x86, "vfcmaddcph", "zmm0, zmm1, zmm2", What::multiply_add, 16) == 32);
-    BOOST_TEST(elements(isa::x86, "imul", "eax, eax", What::integer_multiply) == 1);
-    BOOST_TEST(elements(isa::gcn, "v_pk_fma_f16", "v0, v0, v0, v1", What::multiply_add, 16) == 2);
-    BOOST_TEST(elements(isa::gcn, "v_dual_fmac_f32", "v0, v1, v2 :: v_dual_fmac_f32 v3, v4, v5", What::multiply_add) ==
-               2);
-    BOOST_TEST(elements(isa::gcn, "v_mad_u64_u32", "v[0:1], vcc, v2, v2, v3", What::integer_multiply) == 1);
-    BOOST_TEST(elements(isa::ptx, "fma.rn.f16x2", "", What::multiply_add, 16) == 2);
-    BOOST_TEST(elements(isa::ptx, "fma.rn.f16", "", What::multiply_add, 32) == 0);
-    BOOST_TEST(elements(isa::ptx, "mad.lo.s32", "", What::integer_multiply) == 1);
-    BOOST_TEST(elements(isa::ptx, "mad.lo.s32", "", What::multiply_add) == 0);
-    BOOST_TEST(elements(isa::sass, "HFMA2.MMA", "", What::multiply_add, 16) == 2);
-    BOOST_TEST(elements(isa::sass, "FFMA2", "", What::multiply_add) == 2);
-    BOOST_TEST(elements(isa::sass, "IMAD.MOV.U32", "", What::integer_multiply) == 0);
-    BOOST_TEST(elements(isa::sass, "IMAD", "", What::integer_multiply) == 1);
-    BOOST_TEST(elements(isa::xe, "mad", "(16|M0)  r30.0<1>:f  r16.0<8;8,1>:f  r2.0<8;8,1>:f  r3.0<1>:f",
-                        What::multiply_add) == 1);
-    BOOST_TEST(elements(isa::xe, "mad", "(16|M0)  r30.0<1>:f  r16.0<8;8,1>:f  r2.0<8;8,1>:f  r3.0<1>:f",
-                        What::multiply_add, 64) == 0);
-    BOOST_TEST(elements(isa::xe, "mul", "(1|M0)  acc0.0<1>:d  r9.4<0;1,0>:d  r3.2<0;1,0>:uw", What::integer_multiply) ==
-               1);
-    BOOST_TEST(elements(isa::xe, "mul", "(16|M0)  r30.0<1>:f  r16.0<8;8,1>:f  r2.0<8;8,1>:f", What::integer_multiply) ==
-               0);
-    BOOST_TEST(elements(isa::xe, "math.sqt", "(16|M0)  r30.0<1>:f  r16.0<8;8,1>:f", What::function) == 1);
-    BOOST_TEST(elements(isa::xe, "mov", "(16|M0)  r30.0<1>:f  r16.0<8;8,1>:f", What::function) == 0);
+    check({{isa::x86, "vfmadd231pd zmm0, zmm1, zmm2", What::multiply_add, 64, 8},
+           {isa::x86, "vfmadd231ps ymm0, ymm1, ymm2", What::multiply_add, 64, 0},
+           {isa::x86, "vpmulld ymm0, ymm1, ymm2", What::integer_multiply, 32, 8},
+           {isa::x86, "vpdpwssd zmm0, zmm1, zmm2", What::integer_multiply, 32, 16},
+           {isa::x86, "vfcmaddcph zmm0, zmm1, zmm2", What::multiply_add, 16, 32},
+           {isa::x86, "imul eax, eax", What::integer_multiply, 32, 1},
+           {isa::gcn, "v_pk_fma_f16 v0, v0, v0, v1", What::multiply_add, 16, 2},
+           {isa::gcn, "v_dual_fmac_f32 v0, v1, v2 :: v_dual_fmac_f32 v3, v4, v5", What::multiply_add, 32, 2},
+           {isa::gcn, "v_mad_u64_u32 v[0:1], vcc, v2, v2, v3", What::integer_multiply, 32, 1},
+           {isa::ptx, "fma.rn.f16x2", What::multiply_add, 16, 2},
+           {isa::ptx, "fma.rn.f16", What::multiply_add, 32, 0},
+           {isa::ptx, "mad.lo.s32", What::integer_multiply, 32, 1},
+           {isa::ptx, "mad.lo.s32", What::multiply_add, 32, 0},
+           {isa::sass, "HFMA2.MMA", What::multiply_add, 16, 2},
+           {isa::sass, "FFMA2", What::multiply_add, 32, 2},
+           {isa::sass, "IMAD.MOV.U32", What::integer_multiply, 32, 0},
+           {isa::sass, "IMAD", What::integer_multiply, 32, 1},
+           {isa::xe, "mad (16|M0)  r30.0<1>:f  r16.0<8;8,1>:f  r2.0<8;8,1>:f  r3.0<1>:f", What::multiply_add, 32, 1},
+           {isa::xe, "mad (16|M0)  r30.0<1>:f  r16.0<8;8,1>:f  r2.0<8;8,1>:f  r3.0<1>:f", What::multiply_add, 64, 0},
+           {isa::xe, "mul (1|M0)  acc0.0<1>:d  r9.4<0;1,0>:d  r3.2<0;1,0>:uw", What::integer_multiply, 32, 1},
+           {isa::xe, "mul (16|M0)  r30.0<1>:f  r16.0<8;8,1>:f  r2.0<8;8,1>:f", What::integer_multiply, 32, 0},
+           {isa::xe, "math.sqt (16|M0)  r30.0<1>:f  r16.0<8;8,1>:f", What::function, 32, 1},
+           {isa::xe, "mov (16|M0)  r30.0<1>:f  r16.0<8;8,1>:f", What::function, 32, 0}});
 }
 
 BOOST_AUTO_TEST_CASE(memory_counts_by_bits_and_by_space) {
-    BOOST_TEST(elements(isa::ptx, "ld.global.v4.u32", "", What::load) == 4);
-    BOOST_TEST(elements(isa::ptx, "ld.volatile.global.u32", "", What::load, 128) == 0.25);
-    BOOST_TEST(elements(isa::ptx, "ld.param.u64", "", What::load) == 0);
-    BOOST_TEST(elements(isa::ptx, "ld.shared.u32", "", What::local_load) == 1);
-    BOOST_TEST(elements(isa::ptx, "ld.shared.u32", "", What::load) == 0);
-    BOOST_TEST(elements(isa::ptx, "ld.u64", "", What::load, 64) == 1);
-    BOOST_TEST(elements(isa::sass, "LDS.64", "R0, [R1]", What::local_load, 64) == 1);
-    BOOST_TEST(elements(isa::gcn, "ds_read2_b32", "v[0:1], v2", What::local_load) == 2);
-    BOOST_TEST(elements(isa::gcn, "flat_load_dwordx2", "v[0:1], v[0:1]", What::load, 64) == 1);
-    BOOST_TEST(elements(isa::gcn, "buffer_load_dword", "v2, off, s[0:3], 0 offset:20", What::load) == 0);
-    BOOST_TEST(elements(isa::x86, "mov", "rax, qword ptr [rbp]", What::load, 64) == 1);
-    BOOST_TEST(elements(isa::x86, "mov", "rax, qword ptr [rsp + 8]", What::load, 64) == 0);
-    BOOST_TEST(elements(isa::x86, "vpgatherdd", "ymm0, dword ptr [rax + 4*ymm1], ymm2", What::load) == 16);
+    check({{isa::ptx, "ld.global.v4.u32", What::load, 32, 4},
+           {isa::ptx, "ld.volatile.global.u32", What::load, 128, 0.25},
+           {isa::ptx, "ld.param.u64", What::load, 32, 0},
+           {isa::ptx, "ld.shared.u32", What::local_load, 32, 1},
+           {isa::ptx, "ld.shared.u32", What::load, 32, 0},
+           {isa::ptx, "ld.u64", What::load, 64, 1},
+           {isa::sass, "LDS.64 R0, [R1]", What::local_load, 64, 1},
+           {isa::gcn, "ds_read2_b32 v[0:1], v2", What::local_load, 32, 2},
+           {isa::gcn, "flat_load_dwordx2 v[0:1], v[0:1]", What::load, 64, 1},
+           {isa::gcn, "buffer_load_dword v2, off, s[0:3], 0 offset:20", What::load, 32, 0},
+           {isa::x86, "mov rax, qword ptr [rbp]", What::load, 64, 1},
+           {isa::x86, "mov rax, qword ptr [rsp + 8]", What::load, 64, 0},
+           {isa::x86, "vpgatherdd ymm0, dword ptr [rax + 4*ymm1], ymm2", What::load, 32, 16}});
     const auto message = [](const std::string& descriptor, const std::string& what) {
-        return "(16|M0)  r38  r34  null  0x0  " + descriptor + "  {$6} // wr:2+0, rd:2; " + what;
+        return "send.dc1 (16|M0)  r38  r34  null  0x0  " + descriptor + "  {$6} // wr:2+0, rd:2; " + what;
     };
-    BOOST_TEST(elements(isa::xe, "send.dc1", message("0x04205E00", "untyped surface read with xy"), What::load) == 2);
-    BOOST_TEST(elements(isa::xe, "send.dc1", message("0x04205E00", "untyped surface read with x"), What::local_load) ==
-               0);
-    BOOST_TEST(elements(isa::xe, "send.dc1", message("0x04205EFE", "untyped surface read with x"), What::local_load) ==
-               1);
-    BOOST_TEST(elements(isa::xe, "send.dc1", message("0x04205EFE", "untyped surface read with x"), What::load) == 0);
-    BOOST_TEST(elements(isa::xe, "send.dc1", message("0x04025001", "hword scratch block write x2"), What::store) == 0);
-    BOOST_TEST(elements(isa::xe, "send.dc1", message("0x040487FF", "untyped a64 atomic int32 integer add"),
-                        What::atomic) == 1);
-    BOOST_TEST(elements(isa::x86, "vmovntps", "ymmword ptr [rax], ymm0", What::store, 128) == 2);
+    check({{isa::xe, message("0x04205E00", "untyped surface read with xy"), What::load, 32, 2},
+           {isa::xe, message("0x04205E00", "untyped surface read with x"), What::local_load, 32, 0},
+           {isa::xe, message("0x04205EFE", "untyped surface read with x"), What::local_load, 32, 1},
+           {isa::xe, message("0x04205EFE", "untyped surface read with x"), What::load, 32, 0},
+           {isa::xe, message("0x04025001", "hword scratch block write x2"), What::store, 32, 0},
+           {isa::xe, message("0x040487FF", "untyped a64 atomic int32 integer add"), What::atomic, 32, 1},
+           {isa::x86, "vmovntps ymmword ptr [rax], ymm0", What::store, 128, 2}});
 }
 
 BOOST_AUTO_TEST_CASE(atomics_are_counted_one_by_one_and_need_their_lock) {
@@ -209,14 +205,14 @@ BOOST_AUTO_TEST_CASE(atomics_are_counted_one_by_one_and_need_their_lock) {
     BOOST_TEST(found(isa::x86, locked, What::atomic) == 1);
     BOOST_TEST(found(isa::x86, plain, What::atomic) == 0);
     BOOST_TEST(found(isa::x86, x86_loop("  1010:\tlock\n  1011:\tadd\tdword ptr [rdi], eax\n"), What::atomic) == 1);
-    BOOST_TEST(elements(isa::x86, "xchg", "dword ptr [rdi], eax", What::atomic) == 1);
-    BOOST_TEST(elements(isa::ptx, "atom.global.add.u32", "", What::atomic) == 1);
-    BOOST_TEST(elements(isa::ptx, "red.shared.add.u32", "", What::local_atomic) == 1);
-    BOOST_TEST(elements(isa::ptx, "red.shared.add.u32", "", What::atomic) == 0);
-    BOOST_TEST(elements(isa::gcn, "global_atomic_add", "v[0:1], v2, off", What::atomic) == 1);
-    BOOST_TEST(elements(isa::gcn, "ds_add_u32", "v0, v1", What::local_atomic) == 1);
-    BOOST_TEST(elements(isa::sass, "RED.E.ADD", "[R2.64], R5", What::atomic) == 1);
-    BOOST_TEST(elements(isa::sass, "ATOMS.ADD", "RZ, [R2], R5", What::local_atomic) == 1);
+    check({{isa::x86, "xchg dword ptr [rdi], eax", What::atomic, 32, 1},
+           {isa::ptx, "atom.global.add.u32", What::atomic, 32, 1},
+           {isa::ptx, "red.shared.add.u32", What::local_atomic, 32, 1},
+           {isa::ptx, "red.shared.add.u32", What::atomic, 32, 0},
+           {isa::gcn, "global_atomic_add v[0:1], v2, off", What::atomic, 32, 1},
+           {isa::gcn, "ds_add_u32 v0, v1", What::local_atomic, 32, 1},
+           {isa::sass, "RED.E.ADD [R2.64], R5", What::atomic, 32, 1},
+           {isa::sass, "ATOMS.ADD RZ, [R2], R5", What::local_atomic, 32, 1}});
 }
 
 BOOST_AUTO_TEST_CASE(barriers_count_on_gpus_and_cannot_be_told_on_cpus) {

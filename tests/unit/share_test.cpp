@@ -28,12 +28,12 @@ model::Record named(const std::string& id) {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(parts_cover_every_cell_once_and_none_is_larger_than_asked) {
-    const auto parts = run::parts_of(comparisons({3, 0, 20, 8}), 8);
+    const auto parts = app::parts_of(comparisons({3, 0, 20, 8}), 8);
     BOOST_TEST((parts == std::vector<run::Part>{{0, 0, 3}, {2, 0, 8}, {2, 8, 16}, {2, 16, 20}, {3, 0, 8}}));
 }
 
 BOOST_AUTO_TEST_CASE(two_processes_share_the_parts_and_one_that_follows_a_dead_one_begins_with_its_parts) {
-    app::SharedWork work(run::parts_of(comparisons({1, 1, 1, 1, 1}), 8), {}, 2);
+    app::SharedWork work(app::parts_of(comparisons({1, 1, 1, 1, 1}), 8), {}, 2);
     BOOST_TEST(work.next(0)->comparison == 0u);
     BOOST_TEST(work.next(0)->comparison == 1u);
     work.ended(0);

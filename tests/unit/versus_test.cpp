@@ -4,7 +4,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
-#include "app/processes/arrangement_pool.hpp"
+#include "app/processes/child_runner.hpp"
 #include "unit/fake_runner.hpp"
 
 BOOST_AUTO_TEST_SUITE(versus)

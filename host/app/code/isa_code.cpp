@@ -9,12 +9,10 @@
 #include "core/text.hpp"
 #include "device/quirks.hpp"
 #include "inspect/binary/binary.hpp"
-#include "inspect/code/entries.hpp"
 #include "inspect/code/hot_code.hpp"
 #include "inspect/code/source_lines.hpp"
-#include "inspect/cuda/cuda_launch.hpp"
 #include "inspect/cuda/replay.hpp"
-#include "inspect/isa/list.hpp"
+#include "inspect/isa/isa.hpp"
 #include "inspect/tools/dump.hpp"
 #include "inspect/tools/tool.hpp"
 

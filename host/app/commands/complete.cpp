@@ -18,18 +18,14 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-Strings kernels() {
+/// Families, and their variants where they are wanted.
+Strings kernels(bool variants) {
     Strings out;
     for (const auto& experiment : model::registry()) {
         out.push_back(experiment.family);
-        for (const auto& variant : experiment.variants) out.push_back(experiment.id(variant));
+        for (const auto& variant : experiment.variants)
+            if (variants) out.push_back(experiment.id(variant));
     }
-    return out;
-}
-
-Strings families() {
-    Strings out;
-    for (const auto& experiment : model::registry()) out.push_back(experiment.family);
     return out;
 }
 
@@ -96,7 +92,7 @@ Strings columns(const std::string& command, const Strings& before, const std::st
 /// The value of an option, by what --help calls it.
 Strings values(std::string called, const std::string& command, const Strings& before, const std::string& word) {
     called = called.substr(0, called.find(' '));
-    if (called == "PATTERN") return kernels();
+    if (called == "PATTERN") return kernels(true);
     if (called == "D") return devices();
     if (called == "T") return targets();
     if (called == "NAME=VALUES") return axes(before, word);
@@ -133,10 +129,9 @@ Strings candidates(Strings before, const std::string& word) {
     const auto add = [&](const Strings& more) { out.insert(out.end(), more.begin(), more.end()); };
     if (word.rfind('-', 0) == 0)
         for (const auto& option : known_options.options()) out.push_back("--" + option->long_name());
-    else if (row.manual.synopsis.starts_with("FAMILY"))
-        add(families());
-    else if (row.manual.synopsis.starts_with("PATTERN") || row.manual.synopsis.starts_with("[PATTERN"))
-        add(kernels());
+    else if (const std::string_view takes = row.manual.synopsis;
+             takes.starts_with("FAMILY") || takes.starts_with("PATTERN") || takes.starts_with("[PATTERN"))
+        add(kernels(!takes.starts_with("FAMILY")));
     return out;
 }
 

@@ -8,7 +8,6 @@
 #include "app/files/outputs.hpp"
 #include "app/processes/runner.hpp"
 #include "app/processes/simulation.hpp"
-#include "app/screen/pager.hpp"
 #include "app/screen/say.hpp"
 #include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
@@ -24,17 +23,6 @@ struct CountOptions : CellOptions, FileOptions {
     double budget_seconds = 5;  ///< of the processor, per cell
     unsigned wave = 32;
 };
-
-/// Throws Error(result) where the simulator cannot build the text of a kernel file.
-Choice chosen(const CountOptions& invocation) {
-    try {
-        return Choice(invocation);
-    } catch (const DeviceLost&) {
-        throw Error(Blame::result,
-                    "the simulator crashed while it built the kernel file; it may lack a function or an extension that "
-                    "the text uses");
-    }
-}
 
 /// Adds what its kernels execute; false where it failed.
 bool count_one(const model::Cell& cell, const CountSettings& settings, const Choice& choice, OutputFile* json,
@@ -60,7 +48,7 @@ int run_count(const CountOptions& asked) {
     invocation.devices = {"oclgrind"};
     Outputs outputs(invocation);
     outputs.reads_for(invocation);
-    const auto choice = chosen(invocation);
+    const auto choice = chosen_in_simulator(invocation);
     auto cells = first_cells(choice, invocation.axes, invocation.patterns);
     settings.run = settings_of(invocation);
     settings.budget_seconds = invocation.budget_seconds;

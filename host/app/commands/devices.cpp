@@ -1,11 +1,13 @@
 // `cllab devices`: every device with how to select it and whether its numbers can be believed.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
 #include "app/commands/noise.hpp"
-#include "app/processes/drivers.hpp"
 #include "app/processes/runner.hpp"
 #include "app/screen/devices_page.hpp"
 #include "app/screen/pager.hpp"
@@ -17,12 +19,14 @@
 #include "device/program.hpp"
 #include "device/quirks.hpp"
 #include "device/session.hpp"
+#include "device/sysfs.hpp"
 #include "inspect/binary/binary.hpp"
 #include "inspect/tools/tool.hpp"
 
 namespace cllab::app {
 namespace {
 
+namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
 struct DevicesOptions : CellOptions {
@@ -130,6 +134,55 @@ std::string to_text(const DeviceRow& row, const report::TableStyle& style) {
     return out.str();
 }
 
+struct Driver {
+    std::filesystem::path icd;  ///< the file that registers it
+    std::string library;        ///< what it says
+};
+
+/// Those of OCL_ICD_VENDORS, a folder or a file, else of /etc/OpenCL/vendors.
+std::vector<Driver> registered_drivers() {
+    const char* named = std::getenv("OCL_ICD_VENDORS");
+    const fs::path where = named && *named ? named : "/etc/OpenCL/vendors";
+    std::vector<fs::path> files;
+    std::error_code trouble;
+    if (fs::is_directory(where, trouble)) {
+        files = device::entries(where);
+        std::erase_if(files, [](const auto& file) { return file.extension() != ".icd"; });
+    } else if (fs::exists(where, trouble)) {
+        files.push_back(where);
+    }
+    std::vector<Driver> out;
+    for (const auto& file : files) out.push_back({file, device::first_line(file).value_or("")});
+    return out;
+}
+
+/// For a child process: from its first OpenCL call on it has these drivers only. `folder` is empty and outlives it.
+void use_only(const std::vector<Driver>& drivers, const fs::path& folder) {
+    for (const auto& driver : drivers) std::ofstream(folder / driver.icd.filename()) << driver.library << '\n';
+    setenv("OCL_ICD_VENDORS", folder.c_str(), 1);
+}
+
+/// Loads the driver alone, in a child process: what happened to that, or "" when it lived.
+std::string trouble_of(const Driver& driver, double seconds) {
+    const inspect::TempFolder folder;
+    try {
+        in_child(
+            [&](const HandOver& hand_over) {
+                use_only({driver}, folder.path());
+                try {
+                    device::discover();
+                } catch (const Error&) {
+                    // It has no device: that is no fault of the loading.
+                }
+                hand_over("loaded");
+            },
+            "while it was loaded", seconds, seconds);
+    } catch (const DeviceLost& e) {
+        return e.what();
+    }
+    return {};
+}
+
 // A driver is loaded within a second; that of many GPUs has been seen to take five.
 constexpr double loading_seconds = 10, looking_seconds = 60;
 
@@ -155,10 +208,6 @@ void list_devices(bool as_json, const report::TableStyle& style, const std::vect
     troubles.assign(lines.begin() + 1, first_row);
     rows.assign(first_row, lines.end());
 }
-
-}  // namespace
-
-namespace {
 
 int show_devices(const DevicesOptions& invocation) {
     const Paged paged;

@@ -15,7 +15,6 @@
 #include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"
-#include "core/text.hpp"
 #include "count/oclgrind.hpp"
 #include "explain/counted.hpp"
 #include "explain/forecast.hpp"
@@ -56,14 +55,8 @@ DeviceProfile read_profile(const std::string& path) {
 }
 
 Choice chosen(const WhyOptions& invocation) {
-    try {
-        Choice choice(invocation);
-        if (choice.own()) return choice;
-    } catch (const DeviceLost&) {
-        throw Error(Blame::result,
-                    "the simulator crashed while it built the kernel file; it may lack a function or an extension that "
-                    "the text uses");
-    }
+    auto choice = chosen_in_simulator(invocation);
+    if (choice.own()) return choice;
     throw Error(Blame::usage, "--on needs kernel files; '" + invocation.patterns.front() +
                                   "' is the lab's own, and its sizes follow the device: `cllab run " +
                                   invocation.patterns.front() +

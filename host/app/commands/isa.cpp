@@ -3,17 +3,16 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <set>
 #include <utility>
 
 #include "app/choose/choice.hpp"
-#include "app/commandline/groups.hpp"
-#include "app/commands.hpp"
 #include "app/code/isa_code.hpp"
 #include "app/code/isa_failures.hpp"
 #include "app/code/isa_live.hpp"
+#include "app/commandline/groups.hpp"
+#include "app/commands.hpp"
 #include "app/commands/rebuild.hpp"
 #include "app/screen/comparison.hpp"
 #include "app/screen/pager.hpp"

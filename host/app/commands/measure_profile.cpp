@@ -1,4 +1,6 @@
 // The probes of a device within a budget. What a probe needs at least is estimated before it begins.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -9,10 +11,9 @@
 #include "app/commands/profile.hpp"
 #include "app/processes/runner.hpp"
 #include "app/processes/share_out.hpp"
-#include "app/screen/streams.hpp"
+#include "app/screen/say.hpp"
 #include "core/clock.hpp"
 #include "core/stats.hpp"
-#include "core/text.hpp"
 #include "core/units.hpp"
 #include "device/driver_settings.hpp"
 #include "model/rankable.hpp"
@@ -81,7 +82,7 @@ private:
             if (finished) finished = build_ahead(std::span(probes).subspan(end), budget);
         }
         if (finished) finished = caches_again(budget);
-        if (takes_escapes(STDERR_FILENO)) std::fputs("\r\033[K", stderr);
+        say_doing("");
         profile_.seconds = budget.spent();
         profile_.conclusions = portrait::conclude(profile_.records, profile_.device);
         return finished;
@@ -300,11 +301,9 @@ private:
     }
 
     void show(std::size_t done, const model::Record& record, const char* phase) {
-        if (!takes_escapes(STDERR_FILENO) || seconds_since(shown_) < 0.1) return;
+        if (seconds_since(shown_) < 0.1) return;
         shown_ = Clock::now();
-        std::fprintf(stderr, "\r\033[K[%zu/%zu] %s: %s", profile_.records.size() + done + 1, total_, record.id.c_str(),
-                     phase);
-        std::fflush(stderr);
+        say_doing(fmt::format("[{}/{}] {}: {}", profile_.records.size() + done + 1, total_, record.id, phase));
     }
 
     const ProfileOptions& invocation_;

@@ -1,7 +1,6 @@
 // `cllab merge` and `cllab report`: the records of many runs and machines as one file, and as the page that a run
 // prints.
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>

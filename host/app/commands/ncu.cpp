@@ -20,7 +20,6 @@
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "inspect/code/hot_code.hpp"
-#include "inspect/cuda/cuda_launch.hpp"
 #include "inspect/cuda/ncu_counters.hpp"
 #include "inspect/cuda/replay.hpp"
 #include "inspect/tools/tool.hpp"
@@ -56,16 +55,26 @@ public:
         const auto record = measured(cell, device, temporary.path() / "dumps");
         if (record.status != model::Status::ok || !record.time)
             return std::string(model::name(record.status)) + ": " + record.reason;
-        inspect::Replay replay;
         try {
-            replay = inspect::replay_of(cell, device, record, invocation_.seed);
+            const auto replay = inspect::replay_of(cell, device, record, invocation_.seed);
+            const auto folder = folder_for(cell, temporary.path());
+            inspect::write_cuda_launch(folder, replay.setup, replay.entry, replay.ptx, device.identity,
+                                       invocation_.seed);
+            if (invocation_.exports_to.empty()) return launched(cell, record, replay, folder);
+            results() << printable(record.id) << ": " << printable(folder.string())
+                      << " has the PTX, its arguments and launch.cpp\n";
+            return std::nullopt;
         } catch (const Unsupported& e) {
             return "it cannot be launched through the CUDA driver, because " + std::string(e.what());
         }
+    }
 
-        fs::path folder = temporary.path() / "launch";
+private:
+    /// Where the launch is written, made.
+    fs::path folder_for(const model::Cell& cell, const fs::path& temporary) const {
+        fs::path folder = temporary / "launch";
         if (!invocation_.exports_to.empty()) {
-            folder = fs::path(invocation_.exports_to) / record.id;
+            folder = fs::path(invocation_.exports_to) / cell.id;
             if (!cell.label.empty()) folder /= folder_name(cell.label);
         }
         if (fs::exists(folder / "launch.txt") && !invocation_.force)
@@ -75,21 +84,9 @@ public:
         if (fs::create_directories(folder, failed); failed)
             throw Error(Blame::environment,
                         "folder '" + folder.string() + "' (--export) cannot be made: " + failed.message());
-        try {
-            inspect::write_cuda_launch(folder, replay.setup, replay.entry, replay.ptx, device.identity,
-                                       invocation_.seed);
-        } catch (const Unsupported& e) {
-            return "it cannot be launched through the CUDA driver, because " + std::string(e.what());
-        }
-        if (!invocation_.exports_to.empty()) {
-            results() << printable(record.id) << ": " << printable(folder.string())
-                      << " has the PTX, its arguments and launch.cpp\n";
-            return std::nullopt;
-        }
-        return launched(cell, record, replay, folder);
+        return folder;
     }
 
-private:
     model::Record measured(const model::Cell& cell, const model::Device& device, const fs::path& dumps) {
         run::RunRequest request{std::nullopt, {{cell}}, settings_of(invocation_)};
         request.settings.dumps = dumps;

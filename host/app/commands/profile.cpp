@@ -16,7 +16,7 @@
 #include "app/screen/streams.hpp"
 #include "core/clock.hpp"
 #include "core/phases.hpp"
-#include "inspect/tools/dump_folder.hpp"
+#include "inspect/tools/dump.hpp"
 #include "report/table/columns.hpp"
 #include "report/table/timings.hpp"
 #include "run/measure.hpp"

@@ -65,19 +65,10 @@ int run_regress(const RegressOptions& invocation) {
     report::require_known_columns(invocation.columns, report::columns_of_command("regress"));
     if (invocation.history) return print_history(invocation, outputs, style);
     catch_interrupts();
-    const bool terminal = takes_escapes(STDERR_FILENO);
-    const auto clear = [&] {
-        if (terminal) std::fputs("\r\033[K", stderr);
-    };
     const auto runner = in_child_processes(invocation.timeout_seconds);
     const auto result = regress(
-        invocation, *runner, [&] { outputs.open(); },
-        [&](const std::string& doing) {
-            if (!terminal) return;
-            std::fprintf(stderr, "\r\033[K%s", printable(doing).c_str());
-            std::fflush(stderr);
-        });
-    clear();
+        invocation, *runner, [&] { outputs.open(); }, say_doing);
+    say_doing("");
     const auto& regression = result.regression;
     auto* json = outputs.json();
     if (json)

@@ -6,7 +6,6 @@
 #include "app/processes/runner.hpp"
 #include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
-#include "core/error.hpp"
 #include "core/text.hpp"
 #include "device/session.hpp"
 #include "model/device.hpp"

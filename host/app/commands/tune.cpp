@@ -62,7 +62,7 @@ public:
                 return out;
             },
             invocation_.seed);
-        clear_line();
+        say_doing("");
         print_plan(screening);
         if (screening.ranked.empty()) {
             results() << "  no point has a time, so there is no winner\n";
@@ -107,14 +107,17 @@ private:
         model::Group group;
         for (const auto& point : points) group.push_back(cell_at(point));
         std::vector<Record> out(points.size());
-        runner_.run({std::nullopt, {std::move(group)}, settings_for(sampling_seconds)}, device_.selector,
-                    {[&](std::size_t, std::size_t index, const Record&, const char*) { progress(points[index]); },
-                     [&](std::size_t, std::size_t index, const Record& record) {
-                         out.at(index) = record;
-                         sink_.take(record);
-                         if (record.status == model::Status::unsupported) ++unsupported_;
-                         if (model::is_failure(record.status)) failures_[text_of(points[index])] = record.reason;
-                     }});
+        runner_.run(
+            {std::nullopt, {std::move(group)}, settings_for(sampling_seconds)}, device_.selector,
+            {[&](std::size_t, std::size_t index, const Record&, const char*) {
+                 say_doing(variant_.id + ": " + std::to_string(measured_) + " measured, now " + text_of(points[index]));
+             },
+             [&](std::size_t, std::size_t index, const Record& record) {
+                 out.at(index) = record;
+                 sink_.take(record);
+                 if (record.status == model::Status::unsupported) ++unsupported_;
+                 if (model::is_failure(record.status)) failures_[text_of(points[index])] = record.reason;
+             }});
         measured_ += points.size();
         return out;
     }
@@ -131,7 +134,7 @@ private:
 
     void judge(const std::vector<Point>& points, const model::Screening& screening) {
         const auto records = measure(points, invocation_.sampling_seconds);
-        clear_line();
+        say_doing("");
         std::vector<std::size_t> order;
         const Record* initial = nullptr;
         for (std::size_t n = 0; n < points.size(); ++n) {
@@ -233,16 +236,6 @@ private:
     void print_failures() const {
         for (const auto& [point, reason] : failures_)
             say_fitted(fmt::format("  failed at {}: {}\n", printable(point), printable(reason)));
-    }
-
-    void progress(const Point& point) const {
-        if (!takes_escapes(STDERR_FILENO)) return;
-        std::fprintf(stderr, "\r\033[K%s: %zu measured, now %s", variant_.id.c_str(), measured_,
-                     text_of(point).c_str());
-        std::fflush(stderr);
-    }
-    static void clear_line() {
-        if (takes_escapes(STDERR_FILENO)) std::fputs("\r\033[K", stderr);
     }
 
     /// Sentences and rows; a command to be copied is printed as it is.

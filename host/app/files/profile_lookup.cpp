@@ -13,7 +13,7 @@
 #include "app/screen/say.hpp"
 #include "core/error.hpp"
 #include "core/reading.hpp"
-#include "inspect/tools/dump_folder.hpp"
+#include "inspect/tools/dump.hpp"
 #include "inspect/tools/tool.hpp"
 #include "json/read.hpp"
 #include "run/executor.hpp"

@@ -4,9 +4,7 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "core/text.hpp"
 #include "count/simulated.hpp"
-#include "inspect/cuda/cuda_launch.hpp"
 #include "inspect/cuda/ncu_counters.hpp"
 #include "inspect/cuda/replay.hpp"
 #include "inspect/tools/tool.hpp"

@@ -7,7 +7,7 @@
 
 #include "app/processes/runner.hpp"
 #include "device/session.hpp"
-#include "run/kept.hpp"
+#include "run/instruments.hpp"
 
 namespace cllab::app {
 

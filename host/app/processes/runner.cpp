@@ -16,7 +16,7 @@
 #include "inspect/tools/tool.hpp"
 #include "model/warning.hpp"
 #include "report/records/json.hpp"
-#include "run/conditions/warm_up.hpp"
+#include "run/conditions/reference.hpp"
 
 namespace cllab::app {
 namespace {

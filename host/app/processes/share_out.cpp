@@ -28,6 +28,16 @@ std::size_t processes_for(const run::RunRequest& request, std::size_t asked, uns
     return std::clamp<std::size_t>(std::min(cores / cores_of_one, cells / cells_of_one), 1, most);
 }
 
+std::vector<run::Part> parts_of(const run::RunRequest& request, std::size_t most_cells) {
+    std::vector<run::Part> out;
+    for (std::size_t g = 0; g < request.comparisons.size(); ++g) {
+        const auto cells = request.comparisons[g].size();
+        for (std::size_t first = 0; first < cells; first += most_cells)
+            out.push_back({g, first, std::min(first + most_cells, cells)});
+    }
+    return out;
+}
+
 std::optional<run::Part> SharedWork::next(std::size_t lane) {
     auto& of = lanes_.at(lane);
     if (of.done_again < of.had.size()) return of.had[of.done_again++];
@@ -95,7 +105,7 @@ void InOrder::hand_on() {
 void share_out(const run::RunRequest& request, const model::Device& device, std::size_t processes,
                double timeout_seconds, const Events& events,
                const std::function<void(const std::set<run::CellNumber>& already)>& alone) {
-    SharedWork work(run::parts_of(request, cells_at_a_time), memory_for(device), processes);
+    SharedWork work(parts_of(request, cells_at_a_time), memory_for(device), processes);
     InOrder in_order(request, events);
     const Events listener{events.begin, [&](std::size_t g, std::size_t i, const model::Record& record) {
                               in_order.done({g, i}, record);

@@ -18,6 +18,9 @@ namespace cllab::app {
 /// for sixteen cells, four at the most. 1 where cells are measured.
 std::size_t processes_for(const run::RunRequest& request, std::size_t asked, unsigned cores);
 
+/// The comparisons of a request in parts of `most_cells` at the most.
+std::vector<run::Part> parts_of(const run::RunRequest& request, std::size_t most_cells);
+
 /// Parts of a request and memory, given out to several workers: each takes the next part as it comes to it, so that
 /// long cells hold up one of them and not the run.
 class SharedWork : public Coordinator {

@@ -208,6 +208,16 @@ void find_simulator(CountSettings& settings, const std::string& for_what) {
     settings.plugin = count::count_plugin(this_program());
 }
 
+Choice chosen_in_simulator(const CellOptions& invocation) {
+    try {
+        return Choice(invocation);
+    } catch (const DeviceLost&) {
+        throw Error(Blame::result,
+                    "the simulator crashed while it built the kernel file; it may lack a function or an extension that "
+                    "the text uses");
+    }
+}
+
 Simulated simulate(const model::Cell& cell, const CountSettings& settings, double seconds, unsigned groups) {
     const inspect::TempFolder folder;
     const Said said{folder.path()};

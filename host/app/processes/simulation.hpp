@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/choose/choice.hpp"
 #include "model/counts.hpp"
 #include "model/plan.hpp"
 #include "run/request.hpp"
@@ -23,6 +24,10 @@ struct CountSettings {
 
 /// Both, where they are. `for_what`: "cllab count". Throws Error(environment) where one is missing.
 void find_simulator(CountSettings& settings, const std::string& for_what);
+
+/// What the patterns choose, where the simulator says what arguments a kernel file's kernels have. Throws Error(result)
+/// where it cannot build the text.
+Choice chosen_in_simulator(const CellOptions& invocation);
 
 struct Simulated {
     std::vector<model::Counts> launches;  ///< one of each kernel of the operation

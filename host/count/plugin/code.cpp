@@ -12,8 +12,7 @@
 #include <optional>
 
 #include "count/called.hpp"
-#include "count/plugin/block_order.hpp"
-#include "count/plugin/vector_access.hpp"
+#include "count/plugin/code_order.hpp"
 
 namespace cllab::count {
 namespace {

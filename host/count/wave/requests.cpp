@@ -13,11 +13,7 @@ void distinct(std::span<const Access> accesses, std::uint64_t bytes, std::vector
     for (const auto& a : accesses)
         for (auto unit = a.address / bytes; unit <= (a.address + std::max(a.bytes, 1u) - 1) / bytes; ++unit)
             if (out.empty() || out.back() != unit) out.push_back(unit);
-    if (std::is_sorted(out.begin(), out.end())) {
-        out.erase(std::unique(out.begin(), out.end()), out.end());
-        return;
-    }
-    std::sort(out.begin(), out.end());
+    if (!std::is_sorted(out.begin(), out.end())) std::sort(out.begin(), out.end());  // most are
     out.erase(std::unique(out.begin(), out.end()), out.end());
 }
 

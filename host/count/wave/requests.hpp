@@ -2,7 +2,6 @@
 // simulator here, so that the arithmetic is tested alone.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>

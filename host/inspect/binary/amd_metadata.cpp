@@ -11,12 +11,6 @@ namespace {
 
 using nlohmann::json;
 
-std::optional<std::int64_t> integer_at(const json& object, const char* key) {
-    const auto found = object.find(key);
-    if (found == object.end() || !found->is_number_integer()) return std::nullopt;
-    return found->get<std::int64_t>();
-}
-
 std::string string_at(const json& object, const char* key) {
     const auto found = object.find(key);
     return found != object.end() && found->is_string() ? found->get<std::string>() : std::string{};
@@ -57,24 +51,18 @@ std::optional<json> read_amd_metadata(ByteSpan code_object) {
     return std::nullopt;
 }
 
-std::optional<AmdKernelFacts> amd_kernel_facts(const json& metadata, std::string_view entry) {
+const json* amd_kernel(const json& metadata, std::string_view entry) {
     const auto kernels = metadata.find("amdhsa.kernels");
-    if (kernels == metadata.end() || !kernels->is_array()) return std::nullopt;
-    for (const auto& kernel : *kernels) {
-        if (!kernel.is_object() || string_at(kernel, ".name") != entry) continue;
-        AmdKernelFacts facts;
-        facts.vgprs = integer_at(kernel, ".vgpr_count");
-        facts.agprs = integer_at(kernel, ".agpr_count");
-        facts.sgprs = integer_at(kernel, ".sgpr_count");
-        facts.vgpr_spills = integer_at(kernel, ".vgpr_spill_count");
-        facts.sgpr_spills = integer_at(kernel, ".sgpr_spill_count");
-        facts.private_bytes = integer_at(kernel, ".private_segment_fixed_size");
-        facts.local_bytes = integer_at(kernel, ".group_segment_fixed_size");
-        facts.wavefront = integer_at(kernel, ".wavefront_size");
-        facts.max_group = integer_at(kernel, ".max_flat_workgroup_size");
-        return facts;
-    }
-    return std::nullopt;
+    if (kernels == metadata.end() || !kernels->is_array()) return nullptr;
+    for (const auto& kernel : *kernels)
+        if (kernel.is_object() && string_at(kernel, ".name") == entry) return &kernel;
+    return nullptr;
+}
+
+std::optional<std::int64_t> amd_number(const json& kernel, const char* key) {
+    const auto found = kernel.find(key);
+    if (found == kernel.end() || !found->is_number_integer()) return std::nullopt;
+    return found->get<std::int64_t>();
 }
 
 std::string amd_processor(ByteSpan code_object) {

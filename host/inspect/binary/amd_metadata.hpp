@@ -12,17 +12,14 @@
 
 namespace cllab::inspect {
 
-/// Registers are per work-item (VGPR) and per wavefront (SGPR); bytes per work-item (private) and work-group (local).
-struct AmdKernelFacts {
-    std::optional<std::int64_t> vgprs, agprs, sgprs, vgpr_spills, sgpr_spills, private_bytes, local_bytes, wavefront,
-        max_group;
-};
-
 /// The whole metadata document, or nothing when the file has no readable one.
 std::optional<nlohmann::json> read_amd_metadata(ByteSpan code_object);
 
-/// Facts of kernel `entry`; nothing when the metadata has no such kernel.
-std::optional<AmdKernelFacts> amd_kernel_facts(const nlohmann::json& metadata, std::string_view entry);
+/// That of kernel `entry`; nullptr when there is no such kernel.
+const nlohmann::json* amd_kernel(const nlohmann::json& metadata, std::string_view entry);
+/// One of a kernel's numbers, ".vgpr_count": registers per work-item (VGPR) and per wavefront (SGPR), bytes per
+/// work-item (private) and work-group.
+std::optional<std::int64_t> amd_number(const nlohmann::json& kernel, const char* key);
 
 /// "gfx900" from amdhsa.target or the processor in e_flags; empty when neither is known.
 std::string amd_processor(ByteSpan code_object);

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "inspect/binary/bounded_bytes.hpp"
+
 namespace cllab::inspect {
 
 enum class Kind {
@@ -47,7 +49,6 @@ struct PoclEntry {
     bool loaded = false;  ///< not the container's: PoCL has it in this process
 };
 struct PoclContainer {
-    std::uint64_t device_hash = 0;
     std::uint32_t version = 0;
     std::vector<PoclEntry> entries;
     std::string folder;  ///< of the program in PoCL's cache: "AH/BHHF…"; empty where the header does not say
@@ -63,5 +64,9 @@ std::string damage_of(std::span<const std::byte> binary);
 
 /// PTX without the trailing NULs that NVIDIA's driver appends and ptxas refuses.
 std::string_view ptx_text(std::span<const std::byte> binary);
+
+/// The kernels in a program binary, by their names alone, in the order of the binary, each once. Empty where the format
+/// does not name them or is not read. Never throws.
+std::vector<std::string> kernel_names(ByteSpan binary);
 
 }  // namespace cllab::inspect

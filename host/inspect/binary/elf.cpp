@@ -114,8 +114,6 @@ std::optional<Elf> read_elf(ByteSpan file) {
     Elf elf;
     elf.is64 = *file_class == 2;
     if (file.size() < (elf.is64 ? 64u : 52u)) return std::nullopt;
-    elf.osabi = *load<std::uint8_t>(file, 7);
-    elf.abi_version = *load<std::uint8_t>(file, 8);
     elf.type = *load<std::uint16_t>(file, 16);
     elf.machine = *load<std::uint16_t>(file, 18);
     elf.flags = *load<std::uint32_t>(file, elf.is64 ? 48 : 36);

@@ -26,7 +26,6 @@ struct ElfSymbol {
 
 struct Elf {
     bool is64 = false;
-    std::uint8_t osabi = 0, abi_version = 0;
     std::uint16_t type = 0, machine = 0;
     std::uint32_t flags = 0;
     std::uint64_t bytes = 0;  ///< that the file has if nothing is missing of what its headers name

@@ -6,10 +6,9 @@
 #include <set>
 
 #include "core/hash.hpp"
-#include "core/text.hpp"
 #include "inspect/binary/elf.hpp"
-#include "inspect/binary/ptx_module.hpp"
-#include "inspect/isa/list.hpp"
+#include "inspect/binary/nvidia.hpp"
+#include "inspect/isa/isa.hpp"
 
 namespace cllab::inspect {
 namespace {

@@ -1,5 +1,5 @@
-// What NVIDIA's tools say of a kernel: the text that `ptxas --verbose` (and the driver with -cl-nv-verbose) prints, and
-// the register counts inside a cubin.
+// What NVIDIA's formats say of a kernel: the text that `ptxas --verbose` (and the driver with -cl-nv-verbose) prints,
+// the register counts inside a cubin, and what one kernel of a PTX program consists of.
 #pragma once
 
 #include <cstdint>
@@ -26,5 +26,10 @@ PtxasFacts read_cubin(ByteSpan cubin, std::string_view entry);
 
 /// The number of `.target sm_NN`; 0 when there is none.
 int ptx_target(std::string_view ptx);
+
+/// The text of kernel `entry` with the module's directives and the functions and variables that it names, and those
+/// that these name; without comments, blank lines and the numbers by which compilers tell the labels and local memory
+/// of one function from another's. All of `text` where it has no such kernel.
+std::string kernel_of_ptx(std::string_view text, const std::string& entry);
 
 }  // namespace cllab::inspect

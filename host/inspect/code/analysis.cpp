@@ -5,7 +5,7 @@
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "inspect/binary/fingerprint.hpp"
-#include "inspect/isa/list.hpp"
+#include "inspect/isa/isa.hpp"
 #include "inspect/tools/tool.hpp"
 
 namespace cllab::inspect {
@@ -66,13 +66,8 @@ json make_stats(const Analysis& a, const json& facts, std::size_t binary_bytes, 
                 {"kind", a.info.kind},
                 {"description", describe(a.kind)},
                 {"binary_bytes", binary_bytes}};
-    const std::pair<const char*, std::optional<std::int64_t>> numbers[] = {{"registers", a.info.registers},
-                                                                           {"spills", a.info.spills},
-                                                                           {"local_bytes", a.info.local_bytes},
-                                                                           {"private_bytes", a.info.private_bytes},
-                                                                           {"code_bytes", a.info.code_bytes}};
-    for (const auto& [key, value] : numbers)
-        if (value) out[key] = *value;
+    for (const auto& [name, number] : fact_names)
+        if (const auto& value = a.info.*number) out[name] = *value;
     if (!a.info.fingerprint.empty()) out["fingerprint"] = a.info.fingerprint;
     out["origin"] = a.info.origin;
     out.update(facts);
@@ -111,8 +106,7 @@ Analysis analyse(ByteSpan binary, const std::string& entry, std::string_view bui
     for (const auto& listing : a.disassembly.listings)
         a.counts.push_back(count_function(listing.isa, listing.text, listing.function));
     if (a.disassembly.code_bytes > 0)
-        set_fact(a.info, "code_bytes", &model::CodeInfo::code_bytes, a.disassembly.code_bytes,
-                 a.disassembly.code_bytes_from);
+        set_fact(a.info, "code_bytes", a.disassembly.code_bytes, a.disassembly.code_bytes_from);
     add_loop(a);
     a.info.fingerprint = fingerprint(a, binary, entry);
     json facts = json::object();

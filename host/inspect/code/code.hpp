@@ -73,5 +73,11 @@ std::string_view named_target(std::string_view text);
 std::string_view behind_plt(std::string_view name);
 /// "0000000000001160 <name>:" gives name, anything else nothing. GNU and LLVM print the same header.
 std::string_view function_header(std::string_view line);
+/// The lines of `function` in an objdump-style listing, and of every function it calls, in the listing's order. All
+/// lines when the function is not there.
+std::string cut_function(const std::string& listing, const std::string& function);
+
+/// The .text.<function> section of a listing by nvdisasm, or the "Function : <function>" block of one by cuobjdump.
+std::string cut_sass(const std::string& listing, const std::string& function);
 
 }  // namespace cllab::inspect

@@ -1,14 +1,19 @@
 #include "inspect/code/hot_code.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 
+#include "inspect/binary/cpu_code.hpp"
 #include "inspect/binary/elf.hpp"
-#include "inspect/binary/pocl_code.hpp"
 #include "inspect/code/cfg.hpp"
 #include "inspect/code/counts.hpp"
 #include "inspect/isa/isa.hpp"
+#include "json/read.hpp"
+#include "json/write_fields.hpp"
 
 namespace cllab::inspect {
 namespace {
@@ -181,9 +186,33 @@ Hot unknown(Hot hot, std::string reason) {
     return hot;
 }
 
-void sort_by_share(Hot& hot) {
+std::vector<Tally> tallies_of(const InstructionSet& isa, std::string_view listing) {
+    std::vector<Tally> out;
+    for (auto& function : isa.parse(listing)) out.emplace_back(isa, std::move(function));
+    return out;
+}
+
+/// The shares of `all` hits, largest first.
+Hot reported(Hot hot, const char* evidence, const std::vector<Tally>& tallies, std::uint64_t all) {
+    hot.evidence = evidence;
+    for (const auto& tally : tallies) tally.report(all, hot);
     std::ranges::stable_sort(hot.blocks, [](const auto& a, const auto& b) { return a.share > b.share; });
     std::ranges::stable_sort(hot.loops, [](const auto& a, const auto& b) { return a.own > b.own; });
+    return hot;
+}
+
+/// "63.2 % of the samples, "; nothing where code is only accounted for.
+std::string share_of(const Hot& hot, const model::HotBlock& block) {
+    return block.share > 0 ? fmt::format("{:.1f} % of {}, ", 100 * block.share, model::what_is_shared(hot))
+                           : std::string();
+}
+
+std::string place(const model::HotBlock& block) {
+    std::string text = fmt::format("0x{:x}..0x{:x}", block.begin, block.end);
+    if (block.loops.empty()) return text + ", in no loop";
+    text += block.loops.size() > 1 ? ", in the loops at" : ", in the loop at";
+    for (const auto header : block.loops) text += fmt::format(" 0x{:x}", header);
+    return text;
 }
 
 }  // namespace
@@ -228,8 +257,7 @@ Hot hot_code(const Analysis& analysis, const AddressSamples& samples) {
     for (const auto* region : sampled)
         for (const auto at : places_of(code, region->bytes)) bases.push_back(region->address + at - code.function);
 
-    std::vector<Tally> tallies;
-    for (auto& function : text->isa->parse(text->text)) tallies.emplace_back(*text->isa, std::move(function));
+    auto tallies = tallies_of(*text->isa, text->text);
     for (const auto address : samples.addresses) {
         const auto base =
             std::ranges::find_if(bases, [&](auto b) { return address >= b && address - b < code.section.size(); });
@@ -252,10 +280,8 @@ Hot hot_code(const Analysis& analysis, const AddressSamples& samples) {
         return unknown(out, std::to_string(out.in_kernel) + " of " + std::to_string(out.samples) +
                                 " samples lie in the kernel; fewer than " + std::to_string(least_samples) +
                                 " say nothing");
-    out.evidence = Hot::sampled;
-    for (const auto& tally : tallies) tally.report(out.in_kernel, out);
-    sort_by_share(out);
-    return out;
+    const auto all = out.in_kernel;
+    return reported(std::move(out), Hot::sampled, tallies, all);
 }
 
 Hot hot_code(const ExecutedCode& code) {
@@ -263,16 +289,52 @@ Hot hot_code(const ExecutedCode& code) {
     out.method = code.method;
     out.code = code.title;
     if (code.isa == nullptr || code.instructions.empty()) return unknown(out, "no instruction was counted");
-    std::vector<Tally> tallies;
-    for (auto& function : code.isa->parse(code.listing)) tallies.emplace_back(*code.isa, std::move(function));
+    auto tallies = tallies_of(*code.isa, code.listing);
     for (const auto& [address, times] : code.instructions)
         if (std::ranges::any_of(tallies, [&, at = address, n = times](auto& tally) { return tally.add(at, n); }))
             out.executed += times;
     if (out.executed == 0) return unknown(out, "none of its instructions was executed");
-    out.evidence = Hot::counted;
-    for (const auto& tally : tallies) tally.report(out.executed, out);
-    sort_by_share(out);
+    const auto all = out.executed;
+    return reported(std::move(out), Hot::counted, tallies, all);
+}
+
+// What is said of the code that ran: beside the listing, in stats.json and in the summary.
+
+std::string hot_summary(const Hot& hot) {
+    std::string text =
+        "hot: " + model::statement(hot) + (hot.known() && !hot.method.empty() ? " by " + hot.method : "") + "\n";
+    for (const auto& block : hot.blocks)
+        text += "  " + share_of(hot, block) + place(block) + ": " + std::to_string(block.instructions) +
+                " instructions: " + listed(block.classes) + (block.memory.empty() ? "" : "; " + listed(block.memory)) +
+                "\n";
+    return text;
+}
+
+std::string marked_isa_text(const Analysis& analysis, const Hot& hot) {
+    const auto text = isa_text(analysis), about = hot_summary(hot);
+    std::string out, function;
+    bool head = true;
+    for (const auto line : lines_of(text)) {
+        // Behind what is said of the code as a whole.
+        if (head && !line.starts_with("//")) {
+            for (const auto said : lines_of(about)) out += "// " + std::string(said) + "\n";
+            head = false;
+        }
+        if (const auto name = function_header(line); !name.empty()) function = name;
+        const auto address = line.starts_with("//") ? std::nullopt : listed_address(line);
+        for (const auto& block : hot.blocks)
+            if (address == block.begin && block.function == function)
+                out += "// hot: " + share_of(hot, block) + place(block) + "\n";
+        out.append(line).append("\n");
+    }
     return out;
+}
+
+std::string marked_stats(const Analysis& analysis, const Hot& hot) {
+    auto stats = parse_json<nlohmann::json>(analysis.stats);
+    stats["hot"] = fields_json<nlohmann::json>(hot);
+    stats["summary"] = stats.value("summary", "") + hot_summary(hot);
+    return stats.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace cllab::inspect

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -31,17 +32,21 @@ public:
     template <typename... Numbers>
     void add(std::int64_t value, const std::string& name, fmt::format_string<const Numbers&...> arithmetic,
              const Numbers&... numbers) {
-        add_term(value, name, fmt::format(arithmetic, numbers...));
+        terms_ += (terms_.empty() ? "" : ", ") + fmt::format(arithmetic, numbers...);
+        if (least_ < 0 || value < least_) least_ = value, name_ = name;
     }
-    Occupancy result(unsigned most, const std::string& unit) const;
+    Occupancy result(unsigned most, const std::string& unit) const {
+        const auto waves = static_cast<unsigned>(std::max<std::int64_t>(least_, 0));
+        return {waves, most, unit, name_, "min(" + terms_ + ") = " + std::to_string(waves) + " " + unit};
+    }
 
 private:
-    void add_term(std::int64_t value, const std::string& name, const std::string& arithmetic);
-
     std::int64_t least_ = -1;
     std::string name_, terms_;
 };
 
-std::int64_t round_up(std::int64_t value, std::int64_t granule);
+inline std::int64_t round_up(std::int64_t value, std::int64_t granule) {
+    return (value + granule - 1) / granule * granule;
+}
 
 }  // namespace cllab::inspect

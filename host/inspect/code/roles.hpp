@@ -2,10 +2,13 @@
 // its own for it.
 #pragma once
 
-#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "inspect/code/code.hpp"
 
 namespace cllab::inspect {
 
@@ -40,5 +43,22 @@ struct Roles {
 
 /// Operands of a list, cut at the commas outside of brackets, trimmed.
 std::vector<std::string> operands_of(std::string_view text);
+
+// The rules of what each instruction set's instructions do with registers: isa/<name>_roles.cpp.
+
+extern const std::span<const RegisterKind> gcn_register_kinds, sass_register_kinds, ptx_register_kinds,
+    x86_register_kinds;
+
+/// All of these give nothing for an instruction they have no rule for.
+std::optional<Roles> gcn_roles(const Instruction& instruction);
+std::optional<Roles> sass_roles(const Instruction& instruction);
+std::optional<Roles> ptx_roles(const Instruction& instruction);
+std::optional<Roles> x86_roles(const Instruction& instruction);
+
+/// Whether two names are of the same register, as "eax" and "rax" are; in lower case.
+bool is_same_x86_register(std::string_view one, std::string_view other);
+
+/// Whether every BSYNC goes on where its BSSY says that the work-items meet.
+bool sass_jumps_are_seen(const Function& function);
 
 }  // namespace cllab::inspect

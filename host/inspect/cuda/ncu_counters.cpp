@@ -10,7 +10,7 @@
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "inspect/code/code.hpp"
-#include "inspect/isa/list.hpp"
+#include "inspect/isa/isa.hpp"
 
 namespace cllab::inspect {
 namespace {

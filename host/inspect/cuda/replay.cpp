@@ -1,14 +1,19 @@
 #include "inspect/cuda/replay.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
+#include <cctype>
 #include <map>
+#include <regex>
 
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "inspect/binary/binary.hpp"
-#include "inspect/cuda/cuda_launch.hpp"
 #include "inspect/cuda/ncu_counters.hpp"
+#include "inspect/tools/tool.hpp"
 #include "model/params.hpp"
+#include "model/work.hpp"
 
 namespace cllab::inspect {
 namespace {
@@ -104,6 +109,183 @@ Profiled profile_replay(const fs::path& ncu, const Replay& replay, const fs::pat
     }
     out.executed = parse_ncu_source(page({"source", "--print-source", "sass"}).out);
     return out;
+}
+
+extern const unsigned char cuda_launch_bytes[];
+extern const unsigned long cuda_launch_size;
+
+namespace {
+
+using namespace model;
+
+/// The one launch that an operation is; nothing where it is several.
+std::optional<Launch> only_launch(const Setup& setup) {
+    Launch out;
+    if (setup.steps.empty()) {
+        out.global = setup.global;
+        out.local = setup.local;
+        out.offset = setup.offset;
+    } else {
+        const auto* step = setup.steps.size() == 1 ? std::get_if<Launch>(&setup.steps.front()) : nullptr;
+        if (!step) return std::nullopt;
+        out = *step;
+    }
+    // Where the driver chooses the groups, CUDA must be told: the largest power of two up to 256 that makes whole
+    // groups.
+    if (out.local.dims > 0) return out;
+    std::size_t items = 256;
+    while (out.global.size[0] % items != 0) items /= 2;
+    out.local = Extent(items);
+    return out;
+}
+
+/// NVIDIA's OpenCL reads of the environment registers what CUDA's driver does not set: 0 to 2 the first group, 3 to 5
+/// the NDRange's offset, 6 to 8 the number of groups (driver 580.159.04). They become constants.
+std::string with_environment(const std::string& ptx, const Extent& groups, const Extent& offset) {
+    static const std::regex use("%envreg([0-9]+)");
+    std::string out;
+    auto from = ptx.begin();
+    for (std::sregex_iterator i(ptx.begin(), ptx.end(), use), end; i != end; ++i) {
+        const auto index = static_cast<std::size_t>(std::stoi((*i)[1]));
+        if (index > 8) throw Unsupported("it reads %envreg" + (*i)[1].str() + ", which only OpenCL's driver sets");
+        out.append(from, ptx.begin() + i->position());
+        out += std::to_string(index < 3   ? 0
+                              : index < 6 ? (offset.dims > index - 3 ? offset.size[index - 3] : 0)
+                                          : groups.size[index - 6]);
+        from = ptx.begin() + i->position() + i->length();
+    }
+    return out.append(from, ptx.end());
+}
+
+/// The arguments that the launch takes, in the kernel's order.
+std::vector<const Argument*> arguments_of(const Setup& setup) {
+    std::vector<const Argument*> out;
+    const auto launch = only_launch(setup);
+    const auto names = launch ? launch->args : std::vector<std::string>{};
+    if (names.empty())
+        for (const auto& argument : setup.args) out.push_back(&argument);
+    for (const auto& name : names)
+        for (const auto& argument : setup.args)
+            if (name_of(argument) == name) out.push_back(&argument);
+    return out;
+}
+
+std::string hex_of(const Bytes& bytes) {
+    std::string out;
+    for (const auto byte : bytes) out += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
+    return out;
+}
+
+/// "UUID GPU-0011…" and the like: its hexadecimal digits, 32 of them, or nothing.
+std::string uuid_of(const std::string& identity) {
+    if (!identity.starts_with("UUID ")) return {};
+    std::string out;
+    for (const char c : identity.substr(5))
+        if (std::isxdigit(static_cast<unsigned char>(c)))
+            out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return out.size() == 32 ? out : std::string();
+}
+
+}  // namespace
+
+std::string cuda_launch_source() {
+    return std::string(reinterpret_cast<const char*>(cuda_launch_bytes), cuda_launch_size) + R"(
+#ifdef CUDA_LAUNCH_MAIN
+#include <cstdio>
+
+int main(int argc, char** argv) {
+    if (argc != 2) {
+        std::fprintf(stderr, "usage: launch FOLDER   (the one with launch.txt)\n");
+        return 2;
+    }
+    try {
+        std::fputs(cuda_launch(argv[1], 25).c_str(), stdout);
+        return 0;
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "cuda-launch: %s\n", e.what());
+        return 3;
+    }
+}
+#endif
+)";
+}
+
+std::optional<std::string> not_for_cuda(const Setup& setup) {
+    const auto launch = only_launch(setup);
+    if (!launch) return "an operation of it is not one launch";
+    if (setup.reference) return "its results are checked against another kernel's, which would have to be launched too";
+    for (const auto* argument : arguments_of(setup)) {
+        if (std::holds_alternative<Image>(*argument) || std::holds_alternative<Sampler>(*argument))
+            return "it takes an image";
+        if (std::holds_alternative<Local>(*argument))
+            return "it takes __local memory as an argument, whose address only the driver knows";
+    }
+    for (std::size_t d = 0; d < 3; ++d)
+        if (launch->global.size[d] % launch->local.size[d] != 0)
+            return "its last work-group is smaller than the others";
+    return std::nullopt;
+}
+
+std::optional<std::string> entry_of(const Setup& setup) {
+    const auto entry = only_launch(setup).value().entry;
+    return entry.empty() ? std::nullopt : std::optional(entry);
+}
+
+void write_cuda_launch(const std::filesystem::path& folder, const Setup& setup, const std::string& entry,
+                       const std::string& ptx, const std::string& gpu, std::uint64_t seed) {
+    const auto put = [&](const std::string& name, std::span<const std::byte> bytes) {
+        write_file(folder / name, bytes);
+    };
+    const auto launch = only_launch(setup).value();
+    const auto &global = launch.global, &local = launch.local;
+    const Extent groups(global.size[0] / local.size[0], global.size[1] / local.size[1], global.size[2] / local.size[2]);
+    put("kernel.ptx", as_bytes(with_environment(ptx.substr(0, ptx.find('\0')), groups, launch.offset)));
+    put("launch.cpp", as_bytes(cuda_launch_source()));
+    std::string text = "ptx kernel.ptx\nentry " + entry + "\n";
+    if (const auto uuid = uuid_of(gpu); !uuid.empty()) text += "gpu " + uuid + "\n";
+    text += fmt::format("grid {} {} {}\nblock {} {} {}\noperations {}\n", groups.size[0], groups.size[1],
+                        groups.size[2], local.size[0], local.size[1], local.size[2], setup.verify_operations);
+    const auto buffer = [&](const std::string& name, std::span<const std::byte> bytes, bool out) {
+        put(name + ".bin", bytes);
+        text += fmt::format("buffer {}.bin {}{}\n", name, bytes.size(), out ? " out" : "");
+    };
+    const auto poisoned = [&](const std::string& name, std::size_t bytes, bool out) {
+        Bytes content(bytes);
+        poison(content, seed);
+        buffer(name, content, out);
+    };
+    for (const auto* argument : arguments_of(setup)) {
+        if (const auto* input = std::get_if<Input>(argument)) buffer(input->name, *input->data, false);
+        if (const auto* both = std::get_if<InOut>(argument)) buffer(both->name, *both->data, true);
+        if (const auto* output = std::get_if<Output>(argument)) poisoned(output->name, output->size_bytes, true);
+        if (const auto* scratch = std::get_if<Scratch>(argument)) poisoned(scratch->name, scratch->size_bytes, false);
+        if (const auto* scalar = std::get_if<Value>(argument)) {
+            const bool trips = setup.slope && setup.slope->argument == scalar->name;
+            text += "value " + hex_of(trips ? value("", setup.slope->high).data : scalar->data) + "\n";
+        }
+    }
+    put("launch.txt", as_bytes(text));
+}
+
+std::optional<std::string> check_cuda_launch(const std::filesystem::path& folder, const Setup& setup,
+                                             std::uint64_t seed) {
+    std::map<std::string, std::string> kept;
+    Buffers buffers;
+    buffers.poison_seed = seed;
+    buffers.operations = setup.verify_operations;
+    if (setup.slope) buffers.trips = setup.slope->high;
+    for (const auto* argument : arguments_of(setup)) {
+        const auto* output = std::get_if<Output>(argument);
+        const auto* both = std::get_if<InOut>(argument);
+        if (!output && !both) continue;
+        const auto& name = name_of(*argument);
+        auto content = read_file(folder / (name + ".bin.out"));
+        if (!content || content->size() != (output ? output->size_bytes : both->data.size()))
+            return "the launch left no " + name;
+        const auto& there = kept[name] = std::move(*content);
+        buffers.data[name] = std::as_bytes(std::span(there.data(), there.size()));
+    }
+    return setup.check(buffers);
 }
 
 }  // namespace cllab::inspect

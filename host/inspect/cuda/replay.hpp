@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -16,6 +17,25 @@
 #include "model/result.hpp"
 
 namespace cllab::inspect {
+
+/// The text of cuda_launch.cpp, for those who want the program alone.
+std::string cuda_launch_source();
+
+/// What the CUDA driver cannot do of this operation, in words that follow "because"; nothing: it can.
+std::optional<std::string> not_for_cuda(const model::Setup& setup);
+
+/// The kernel that the one launch names, when it is not the variant's own.
+std::optional<std::string> entry_of(const model::Setup& setup);
+
+/// Writes PTX, arguments and launch.txt: inputs as they are, outputs with the poison of `seed`. `gpu`:
+/// Device::identity. Throws Error(environment) when the folder has no room, Unsupported when the PTX needs what only
+/// OpenCL's driver sets.
+void write_cuda_launch(const std::filesystem::path& folder, const model::Setup& setup, const std::string& entry,
+                       const std::string& ptx, const std::string& gpu, std::uint64_t seed);
+
+/// What is wrong with the buffers that cuda_launch() left in the folder; nothing when they are right.
+std::optional<std::string> check_cuda_launch(const std::filesystem::path& folder, const model::Setup& setup,
+                                             std::uint64_t seed);
 
 struct Replay {
     model::Setup setup;

@@ -8,8 +8,8 @@
 #include "inspect/binary/amd_metadata.hpp"
 #include "inspect/binary/elf.hpp"
 #include "inspect/code/analysis.hpp"
-#include "inspect/isa/list.hpp"
-#include "inspect/isa/register_roles.hpp"
+#include "inspect/code/roles.hpp"
+#include "inspect/isa/isa.hpp"
 #include "inspect/isa/rules.hpp"
 #include "inspect/tools/comgr.hpp"
 #include "inspect/tools/tool.hpp"
@@ -226,27 +226,28 @@ void read_facts(Analysis& a, nlohmann::json& out, const FactsRequest& request) {
     const std::string processor = amd_processor(request.binary);
     if (!processor.empty()) out["processor"] = processor;
     const auto metadata = read_amd_metadata(request.binary);
-    const auto facts = metadata ? amd_kernel_facts(*metadata, request.entry) : std::nullopt;
-    if (!facts) return;
+    const auto* kernel = metadata ? amd_kernel(*metadata, request.entry) : nullptr;
+    if (!kernel) return;
+    const auto number = [&](const char* key) { return amd_number(*kernel, key); };
     const std::string origin = "code object metadata";
-    set_fact(a.info, "registers", &model::CodeInfo::registers, facts->vgprs, origin + ", VGPRs per work-item");
-    set_fact(a.info, "spills", &model::CodeInfo::spills, facts->vgpr_spills, origin + ", VGPRs spilled");
-    set_local_bytes(a.info, facts->local_bytes, request, origin);
-    set_fact(a.info, "private_bytes", &model::CodeInfo::private_bytes, facts->private_bytes,
-             origin + ", scratch per work-item");
-    const std::pair<const char*, std::optional<std::int64_t>> more[] = {{"sgprs", facts->sgprs},
-                                                                        {"agprs", facts->agprs},
-                                                                        {"sgpr_spills", facts->sgpr_spills},
-                                                                        {"wavefront_size", facts->wavefront},
-                                                                        {"max_flat_workgroup_size", facts->max_group}};
-    for (const auto& [key, value] : more)
-        if (value) out[key] = *value;
+    set_fact(a.info, "registers", number(".vgpr_count"), origin + ", VGPRs per work-item");
+    set_fact(a.info, "spills", number(".vgpr_spill_count"), origin + ", VGPRs spilled");
+    set_local_bytes(a.info, number(".group_segment_fixed_size"), request, origin);
+    set_fact(a.info, "private_bytes", number(".private_segment_fixed_size"), origin + ", scratch per work-item");
+    const std::pair<const char*, const char*> more[] = {{"sgprs", ".sgpr_count"},
+                                                        {"agprs", ".agpr_count"},
+                                                        {"sgpr_spills", ".sgpr_spill_count"},
+                                                        {"wavefront_size", ".wavefront_size"},
+                                                        {"max_flat_workgroup_size", ".max_flat_workgroup_size"}};
+    for (const auto& [name, key] : more)
+        if (const auto value = number(key)) out[name] = *value;
     out["metadata"] = *metadata;
     // Of a group whose size is left to the driver: what the largest leaves room for.
-    const auto group =
-        request.group_items > 0 ? request.group_items : static_cast<std::size_t>(facts->max_group.value_or(0));
-    const KernelNeeds needs{facts->vgprs.value_or(0), facts->sgprs.value_or(0), a.info.local_bytes.value_or(0),
-                            facts->wavefront.value_or(0), group};
+    const auto group = request.group_items > 0
+                           ? request.group_items
+                           : static_cast<std::size_t>(number(".max_flat_workgroup_size").value_or(0));
+    const KernelNeeds needs{a.info.registers.value_or(0), number(".sgpr_count").value_or(0),
+                            a.info.local_bytes.value_or(0), number(".wavefront_size").value_or(0), group};
     add_occupancy(out, occupancy(processor, needs));
 }
 

@@ -3,8 +3,8 @@
 #include <cctype>
 
 #include "core/text.hpp"
+#include "inspect/code/roles.hpp"
 #include "inspect/isa/isa.hpp"
-#include "inspect/isa/register_roles.hpp"
 #include "inspect/isa/rules.hpp"
 
 namespace cllab::inspect {

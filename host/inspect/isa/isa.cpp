@@ -8,18 +8,19 @@
 
 namespace cllab::inspect {
 
-void set_fact(model::CodeInfo& info, const char* name, std::optional<std::int64_t> model::CodeInfo::*field,
-              std::optional<std::int64_t> value, const std::string& origin) {
+void set_fact(model::CodeInfo& info, std::string_view name, std::optional<std::int64_t> value,
+              const std::string& origin) {
     if (!value) return;
-    info.*field = value;
-    info.origin[name] = origin;
+    const auto& fact = *std::ranges::find(fact_names, name, &FactName::name);
+    info.*fact.number = value;
+    info.origin[fact.name] = origin;
 }
 
 void set_local_bytes(model::CodeInfo& info, std::optional<std::int64_t> declared, const FactsRequest& request,
                      const std::string& origin) {
     const auto given = request.local_arguments;
     if (!declared && given == 0) return;
-    set_fact(info, "local_bytes", &model::CodeInfo::local_bytes, declared.value_or(0) + given,
+    set_fact(info, "local_bytes", declared.value_or(0) + given,
              origin + ", per work-group, " +
                  (given > 0 ? std::to_string(given) + " of them in __local arguments" : "without __local arguments"));
 }
@@ -101,3 +102,30 @@ bool has_any(std::string_view text, std::initializer_list<std::string_view> part
 }
 
 }  // namespace cllab::inspect
+
+namespace cllab::inspect::isa {
+
+// Listings that are kept and not counted: another processor's host code, and what a compiler hands on.
+const InstructionSet host{.name = "host"};
+const InstructionSet spirv{.name = "spirv"};
+const InstructionSet llvm_ir{.name = "llvm-ir"};
+
+const std::vector<const InstructionSet*>& all() {
+#define CLLAB_ADDRESS(name) &name,
+    static const std::vector<const InstructionSet*> sets{CLLAB_INSTRUCTION_SETS(CLLAB_ADDRESS)};
+#undef CLLAB_ADDRESS
+    return sets;
+}
+
+const InstructionSet* named(std::string_view name) {
+    const auto found = std::ranges::find_if(all(), [&](const auto* set) { return set->name == name; });
+    return found == all().end() ? nullptr : *found;
+}
+
+const InstructionSet* of(Kind kind) {
+    for (const auto* set : all())
+        if (std::ranges::find(set->kinds, kind) != set->kinds.end()) return set;
+    return nullptr;
+}
+
+}  // namespace cllab::inspect::isa

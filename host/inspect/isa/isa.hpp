@@ -1,5 +1,6 @@
 // One instruction set: how its listings are read, counted, named and made. All that the lab knows of one stands in its
-// file in this folder; list.hpp has them all. "Adding an instruction set" in dumps/README.md goes through it.
+// file in this folder and a name in the list at the end. "Adding an instruction set" in dumps/README.md goes through
+// it.
 #pragma once
 
 #include <chrono>
@@ -140,9 +141,19 @@ struct InstructionSet {
 
 // --- For read_facts --------------------------------------------------------------------------------------------------
 
-/// Sets one number of `info` with its origin; does nothing without a value.
-void set_fact(model::CodeInfo& info, const char* name, std::optional<std::int64_t> model::CodeInfo::*field,
-              std::optional<std::int64_t> value, const std::string& origin);
+/// The numbers of CodeInfo, by the names that `origin` and stats.json have for them.
+struct FactName {
+    const char* name;
+    std::optional<std::int64_t> model::CodeInfo::*number;
+};
+inline constexpr FactName fact_names[]{{"registers", &model::CodeInfo::registers},
+                                       {"spills", &model::CodeInfo::spills},
+                                       {"local_bytes", &model::CodeInfo::local_bytes},
+                                       {"private_bytes", &model::CodeInfo::private_bytes},
+                                       {"code_bytes", &model::CodeInfo::code_bytes}};
+/// Sets one of them with its origin; does nothing without a value.
+void set_fact(model::CodeInfo& info, std::string_view name, std::optional<std::int64_t> value,
+              const std::string& origin);
 /// The local memory of a group: what the kernel declares, if it says so, and what its arguments bring.
 void set_local_bytes(model::CodeInfo& info, std::optional<std::int64_t> declared, const FactsRequest& request,
                      const std::string& origin);
@@ -180,3 +191,20 @@ bool has_any(std::string_view text, std::initializer_list<std::string_view> part
 inline constexpr double lanes_of_call = 4;
 
 }  // namespace cllab::inspect
+
+// Every instruction set the lab knows. A new one is a file beside this one and a name in this list.
+#define CLLAB_INSTRUCTION_SETS(X) X(x86) X(gcn) X(sass) X(ptx) X(xe) X(host) X(spirv) X(llvm_ir)
+
+namespace cllab::inspect::isa {
+
+#define CLLAB_DECLARE(name) extern const InstructionSet name;
+CLLAB_INSTRUCTION_SETS(CLLAB_DECLARE)
+#undef CLLAB_DECLARE
+
+const std::vector<const InstructionSet*>& all();
+/// "gcn" gives &gcn; nullptr for any other text.
+const InstructionSet* named(std::string_view name);
+/// The one whose code a binary of this kind holds; nullptr when it holds something else, or the code of several.
+const InstructionSet* of(Kind kind);
+
+}  // namespace cllab::inspect::isa

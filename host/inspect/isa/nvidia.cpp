@@ -34,12 +34,10 @@ constexpr std::array<NvidiaLimits, 14> nvidia_table{{
 
 void add_facts(Analysis& a, nlohmann::json& facts, const PtxasFacts& from, const FactsRequest& request,
                const std::string& origin) {
-    set_fact(a.info, "registers", &model::CodeInfo::registers, from.registers, origin + ", per work-item");
-    set_fact(a.info, "spills", &model::CodeInfo::spills, from.spill_store_bytes,
-             origin + ", bytes of spill stores per work-item");
+    set_fact(a.info, "registers", from.registers, origin + ", per work-item");
+    set_fact(a.info, "spills", from.spill_store_bytes, origin + ", bytes of spill stores per work-item");
     set_local_bytes(a.info, from.shared_bytes, request, origin);
-    set_fact(a.info, "private_bytes", &model::CodeInfo::private_bytes, from.stack_bytes,
-             origin + ", stack frame per work-item");
+    set_fact(a.info, "private_bytes", from.stack_bytes, origin + ", stack frame per work-item");
     if (from.spill_load_bytes) facts["spill_load_bytes"] = *from.spill_load_bytes;
     if (from.barriers) facts["barriers"] = *from.barriers;
 }

@@ -37,8 +37,8 @@ std::vector<OfflineTarget> targets() {
 unsigned wave(const std::string& target, const std::vector<std::string>& options) {
     const auto code = comgr_compile("kernel void k(void) {}\n", options, target, std::chrono::seconds(60));
     const auto metadata = code.ok ? read_amd_metadata(as_bytes(code.bytes)) : std::nullopt;
-    const auto facts = metadata ? amd_kernel_facts(*metadata, "k") : std::nullopt;
-    return facts ? static_cast<unsigned>(facts->wavefront.value_or(0)) : 0;
+    const auto* kernel = metadata ? amd_kernel(*metadata, "k") : nullptr;
+    return kernel ? static_cast<unsigned>(amd_number(*kernel, ".wavefront_size").value_or(0)) : 0;
 }
 
 void describe(model::Device& device, const std::string& target, const std::vector<std::string>& options) {

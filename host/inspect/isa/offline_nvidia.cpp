@@ -8,9 +8,8 @@
 #include <regex>
 
 #include "core/text.hpp"
-#include "device/cuda_text.hpp"
-#include "device/nvrtc.hpp"
-#include "inspect/binary/ptx_module.hpp"
+#include "device/cuda.hpp"
+#include "inspect/binary/nvidia.hpp"
 #include "inspect/isa/nvidia.hpp"
 #include "inspect/tools/offline.hpp"
 #include "inspect/tools/tool.hpp"

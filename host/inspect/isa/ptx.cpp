@@ -4,12 +4,10 @@
 #include <map>
 
 #include "core/text.hpp"
+#include "inspect/binary/binary.hpp"
 #include "inspect/binary/nvidia.hpp"
-#include "inspect/binary/ptx_module.hpp"
-#include "inspect/code/entries.hpp"
-#include "inspect/isa/list.hpp"
+#include "inspect/code/roles.hpp"
 #include "inspect/isa/nvidia.hpp"
-#include "inspect/isa/register_roles.hpp"
 #include "inspect/isa/rules.hpp"
 #include "inspect/tools/tool.hpp"
 

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "inspect/code/roles.hpp"
 #include "inspect/isa/isa.hpp"
-#include "inspect/isa/register_roles.hpp"
 #include "inspect/isa/rules.hpp"
 
 namespace cllab::inspect {

@@ -37,6 +37,13 @@ bool has_part(std::string_view mnemonic, std::string_view part) {
     return false;
 }
 
+void set_sizes(Function& function) {
+    auto& code = function.instructions;
+    for (std::size_t k = 0; k + 1 < code.size(); ++k)
+        if (code[k + 1].address > code[k].address)
+            code[k].bytes = static_cast<std::uint32_t>(code[k + 1].address - code[k].address);
+}
+
 void drop_padding(Function& function, std::string_view names) {
     auto& code = function.instructions;
     while (!code.empty() && is_named(code.back().mnemonic, names)) code.pop_back();

@@ -16,6 +16,8 @@ namespace cllab::inspect {
 bool is_named(std::string_view mnemonic, std::string_view names);
 /// Whether "WIDE" is a part of "IMAD.WIDE.U32", behind its first '.'.
 bool has_part(std::string_view mnemonic, std::string_view part);
+/// Sizes of instructions by the address of the next one, where the text has no other sign of them.
+void set_sizes(Function& function);
 /// Drops the instructions of these names that fill the space behind the code.
 void drop_padding(Function& function, std::string_view names);
 

@@ -7,9 +7,8 @@
 
 #include "core/text.hpp"
 #include "inspect/binary/elf.hpp"
-#include "inspect/isa/list.hpp"
+#include "inspect/code/roles.hpp"
 #include "inspect/isa/nvidia.hpp"
-#include "inspect/isa/register_roles.hpp"
 #include "inspect/isa/rules.hpp"
 #include "inspect/tools/tool.hpp"
 
@@ -82,9 +81,7 @@ void set_flow(Instruction& i, const Parsed& parsed) {
 
 Function finish(Parsed&& parsed) {
     auto& list = parsed.function.instructions;
-    for (std::size_t k = 0; k + 1 < list.size(); ++k)
-        if (list[k + 1].address > list[k].address)
-            list[k].bytes = static_cast<std::uint32_t>(list[k + 1].address - list[k].address);
+    set_sizes(parsed.function);
     if (list.size() > 1) list.back().bytes = list[list.size() - 2].bytes;
     for (auto& i : list) set_flow(i, parsed);
     // Behind the code stands a branch to itself and NOPs up to the alignment.

@@ -4,8 +4,8 @@
 #include <cctype>
 
 #include "core/text.hpp"
-#include "inspect/isa/list.hpp"
-#include "inspect/isa/register_roles.hpp"
+#include "inspect/code/roles.hpp"
+#include "inspect/isa/isa.hpp"
 #include "inspect/isa/rules.hpp"
 #include "model/hot.hpp"
 
@@ -110,10 +110,7 @@ std::vector<Function> parse(string_view text) {
     };
     auto functions = functions_of(text, name_of, [&](string_view line) { return read_instruction(line, prefix); });
     for (auto& function : functions) {
-        auto& code = function.instructions;
-        for (std::size_t k = 0; k + 1 < code.size(); ++k)
-            if (code[k + 1].address > code[k].address)
-                code[k].bytes = static_cast<std::uint32_t>(code[k + 1].address - code[k].address);
+        set_sizes(function);
         mark_stack(function);
     }
     return functions;

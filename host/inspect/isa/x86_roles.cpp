@@ -7,8 +7,8 @@
 #include <span>
 
 #include "core/text.hpp"
+#include "inspect/code/roles.hpp"
 #include "inspect/isa/isa.hpp"
-#include "inspect/isa/register_roles.hpp"
 #include "inspect/isa/rules.hpp"
 
 namespace cllab::inspect {

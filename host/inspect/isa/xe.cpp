@@ -7,7 +7,6 @@
 #include "core/text.hpp"
 #include "inspect/code/analysis.hpp"
 #include "inspect/isa/intel.hpp"
-#include "inspect/isa/list.hpp"
 #include "inspect/isa/rules.hpp"
 
 namespace cllab::inspect {

@@ -95,18 +95,16 @@ void read_xe_facts(Analysis& a, nlohmann::json& facts, const FactsRequest& reque
     facts["register_file"] = *file;
     const std::string origin = "patch tokens";
     if (code)
-        set_fact(a.info, "registers", &model::CodeInfo::registers, named_registers(code->code),
+        set_fact(a.info, "registers", named_registers(code->code),
                  "listing by ocloc, general registers named, of " + std::to_string(*file) + " per thread");
-    set_fact(a.info, "private_bytes", &model::CodeInfo::private_bytes, word(scratch, 1).value_or(0),
-             origin + ", scratch per thread");
+    set_fact(a.info, "private_bytes", word(scratch, 1).value_or(0), origin + ", scratch per thread");
     set_local_bytes(a.info, word(local_memory, 1).value_or(0), request, origin);
     // "kernel k  compiled SIMD8 allocated 128 regs and spilled around 188"
     const auto said = request.build_log.find("kernel " + kernel + " ");
     const auto end = request.build_log.find('\n', said);
     const auto spilled = request.build_log.find("spilled around ", said);
     const bool spills = said != string_view::npos && spilled < end;
-    set_fact(a.info, "spills", &model::CodeInfo::spills,
-             spills ? static_cast<std::int64_t>(number_at(request.build_log, spilled + 15)) : 0,
+    set_fact(a.info, "spills", spills ? static_cast<std::int64_t>(number_at(request.build_log, spilled + 15)) : 0,
              "ocloc's log, registers spilled, around");
     add_occupancy(facts, xe_occupancy(request.target, {.registers = *file,
                                                        .local_bytes = a.info.local_bytes.value_or(0),

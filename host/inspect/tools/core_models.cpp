@@ -6,7 +6,6 @@
 #include <set>
 
 #include "inspect/isa/isa.hpp"
-#include "inspect/isa/list.hpp"
 #include "inspect/tools/tool.hpp"
 
 namespace cllab::inspect {

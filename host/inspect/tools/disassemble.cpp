@@ -3,11 +3,10 @@
 #include <algorithm>
 
 #include "core/text.hpp"
+#include "inspect/binary/cpu_code.hpp"
 #include "inspect/binary/elf.hpp"
-#include "inspect/binary/intel_cpu_code.hpp"
-#include "inspect/binary/pocl_code.hpp"
 #include "inspect/code/cfg.hpp"
-#include "inspect/isa/list.hpp"
+#include "inspect/isa/isa.hpp"
 #include "inspect/tools/tool.hpp"
 
 namespace cllab::inspect {

@@ -7,7 +7,7 @@
 
 #include "inspect/binary/binary.hpp"
 #include "inspect/binary/bounded_bytes.hpp"
-#include "inspect/code/launch_size.hpp"
+#include "inspect/binary/cpu_code.hpp"
 
 namespace cllab::inspect {
 
@@ -59,12 +59,5 @@ Listing disassemble_host_elf(ByteSpan elf, const std::string& function);
 /// file may bring a disassembler down; `own_make` (just compiled here) goes to amd_comgr in this process, which is
 /// faster.
 Listing disassemble_code_object(ByteSpan elf, const std::string& entry, bool own_make = false);
-
-/// The lines of `function` in an objdump-style listing, and of every function it calls, in the listing's order. All
-/// lines when the function is not there.
-std::string cut_function(const std::string& listing, const std::string& function);
-
-/// The .text.<function> section of a listing by nvdisasm, or the "Function : <function>" block of one by cuobjdump.
-std::string cut_sass(const std::string& listing, const std::string& function);
 
 }  // namespace cllab::inspect

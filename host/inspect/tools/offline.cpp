@@ -9,18 +9,12 @@
 #include "core/kernel_text.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
-#include "inspect/code/entries.hpp"
-#include "inspect/isa/list.hpp"
+#include "device/cuda.hpp"
+#include "inspect/binary/binary.hpp"
+#include "inspect/isa/isa.hpp"
 
 namespace cllab::inspect {
 namespace {
-
-std::vector<std::string> words(const std::string& options) {
-    std::vector<std::string> out;
-    for (const auto& word : split(options, ' '))
-        if (!trim(word).empty()) out.push_back(trim(word));
-    return out;
-}
 
 struct Found {
     const InstructionSet& set;
@@ -139,7 +133,7 @@ private:
         if (best.ok || errors == 0) return best;
         for (const auto& addition : additions_) {
             auto options = options_;
-            std::ranges::copy(words(addition.options), std::back_inserter(options));
+            std::ranges::copy(device::words_of(addition.options), std::back_inserter(options));
             auto next = once(text, options);
             if (next.ok)
                 next.notes.push_back(std::string("compiled with ") + addition.words + ", which the text needs");
@@ -218,7 +212,7 @@ model::Device offline_device(const std::string& target, const std::string& optio
     device.driver = compiler.driver;
     device.implementation = compiler.implementation;
     device.local_bytes = compiler.local_bytes;
-    compiler.describe(device, target, words(options));
+    compiler.describe(device, target, device::words_of(options));
     return device;
 }
 
@@ -227,7 +221,7 @@ const OfflineProgram& OfflinePrograms::program(const std::string& target, const 
     const Found found = find_target(target);
     if (!found.target.available())
         throw Error(Blame::environment, "no code can be made for " + target + " here: " + found.target.missing);
-    auto all = words(options);
+    auto all = device::words_of(options);
     std::erase_if(all, [](const auto& option) { return option.starts_with("-cl-nv-"); });
     auto key = all;
     key.insert(key.end(), {text, target});

@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <filesystem>
-#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>

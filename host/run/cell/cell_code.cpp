@@ -1,15 +1,19 @@
 // The code of a cell: read, held against what was seen running and what is declared, and dumped.
+#include <algorithm>
 #include <map>
 
 #include "core/hash.hpp"
 #include "core/phases.hpp"
 #include "core/text.hpp"
-#include "inspect/binary/pocl_code.hpp"
+#include "core/units.hpp"
+#include "inspect/binary/cpu_code.hpp"
+#include "inspect/code/accounting.hpp"
 #include "inspect/code/declared_work.hpp"
 #include "inspect/tools/core_models.hpp"
 #include "inspect/tools/dump.hpp"
 #include "model/hot.hpp"
 #include "model/work.hpp"
+#include "run/address_sampler.hpp"
 #include "run/cell/cell_state.hpp"
 #include "run/executor.hpp"
 
@@ -138,8 +142,9 @@ void find_hot_code(CellState& state, const inspect::Analysis& analysis) {
     auto& record = state.record;
     if (state.addresses)
         record.hot = inspect::hot_code(analysis, *state.addresses);
-    else if (!record.hot && state.subject && (state.settings.measure || state.settings.hot_seconds > 0))
-        record.hot = hot_by_account(state, analysis);
+    else if (!record.hot && state.subject && (state.settings.measure || state.settings.hot_seconds > 0) &&
+             !state.session.facts().is_cpu())
+        record.hot = inspect::account(analysis, state.setup);
     if (record.hot) prefer_what_runs(record.code, *record.hot);
     if (record.hot && state.settings.core_models) record.hot->models = inspect::core_models(analysis, *record.hot);
 }
@@ -199,6 +204,54 @@ void read_code(CellState& state) {
         state.record.code.local_bytes = static_cast<std::int64_t>(local);
         state.record.code.origin["local_bytes"] = "CL_KERNEL_LOCAL_MEM_SIZE";
     }
+}
+
+// Which code of a cell runs: launches of their own, after the timed ones, while addresses are sampled.
+
+void sample_hot_code(CellState& state) {
+    const double seconds = state.settings.hot_seconds;
+    if (seconds <= 0 || !state.subject || state.record.native || state.record.status != model::Status::ok ||
+        !state.session.facts().is_cpu())
+        return;
+    if (!inspect::runs_on_the_host(inspect::recognise(binary_of(state)))) return;
+    state.announce("hot code");
+    const InPhase phase(Phase::hot_code);
+    auto& subject = *state.subject;
+    if (state.setup.slope) subject.set_trips(state.setup.slope->high);
+    if (state.fresh_data) subject.restore();
+    const double one = std::max(subject.timed(1), 1e-7);
+    if (one > 3 * seconds) {
+        state.record.hot = model::Hot{.reason = "an operation takes " + format_seconds(one) + ", and --hot is " +
+                                                format_seconds(seconds)};
+        return;
+    }
+    const bool cold = state.settings.cache == Cache::cold;
+    constexpr double piece = 0.01;
+    const auto operations = cold || state.fresh_data ? 1u : static_cast<unsigned>(std::clamp(piece / one, 1.0, 1000.0));
+    const auto work = [&] {
+        if (state.fresh_data) subject.restore();
+        if (cold) state.instruments.flush().run();
+        subject.timed(operations);
+    };
+    state.addresses = sample_addresses(work, one * operations, seconds);
+}
+
+void count_per_unit(CellState& state) {
+    const auto& hot = state.record.hot;
+    if (state.record.status != model::Status::ok || !hot || !hot->hottest()) return;
+    // An instruction set that has one memory shows local memory's stores as any other.
+    if (state.record.code.local_bytes.value_or(0) > 0) return;
+    const auto declared = inspect::declared_in_place(state.setup);
+    const auto times = declared ? inspect::executions(*hot->hottest(), *declared) : std::nullopt;
+    if (!times) return;
+    const double instructions = *times * hot->hottest()->instructions;
+    state.record.work.instructions = instructions;
+    if (const auto units = model::units_of(*state.cell.experiment, state.setup))
+        state.record.metrics.push_back(
+            {"hot_code", {instructions / units->number, "instr/" + units->unit, model::Better::neither}});
+    else
+        state.record.metrics.push_back(
+            {"hot_code", {instructions / declared->moved, "instr/B", model::Better::neither}});
 }
 
 }  // namespace cllab::run

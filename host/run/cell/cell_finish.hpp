@@ -17,18 +17,4 @@ void say_errors(CellState& state);
 /// cell_warnings.cpp. Adds the warnings that any cell with a time may have.
 void say_conditions(CellState& state, const Sampling& sampling);
 
-/// cell_pictures.cpp
-void observe(CellState& state);
-/// The bright pixels of the picture, as it was last read back and found right.
-void count_above(CellState& state);
-
-/// cell_proof.cpp. Rule 1 (host/README.md): verifies once more after timing. Checks the output of the timed operations
-/// first, then whether each operation does its work.
-bool proved_after(CellState& state);
-/// Checks by the time that the work is done, where the code could not be counted.
-void check_line(CellState& state, unsigned operations);
-/// Records how far the checks prove the result. Where variants are checked against each other, only the whole
-/// comparison knows.
-void say_proof(CellState& state);
-
 }  // namespace cllab::run

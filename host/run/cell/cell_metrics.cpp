@@ -4,7 +4,7 @@
 #include "core/phases.hpp"
 #include "core/stats.hpp"
 #include "core/units.hpp"
-#include "inspect/binary/pocl_code.hpp"
+#include "inspect/binary/cpu_code.hpp"
 #include "run/cell/cell_finish.hpp"
 
 namespace cllab::run {

@@ -3,9 +3,8 @@
 
 #include "core/hash.hpp"
 #include "core/includes.hpp"
-#include "core/text.hpp"
 #include "core/units.hpp"
-#include "device/cuda_text.hpp"
+#include "device/cuda.hpp"
 #include "model/launch.hpp"
 #include "model/params.hpp"
 #include "run/cell/cell_state.hpp"

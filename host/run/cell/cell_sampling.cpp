@@ -5,7 +5,7 @@
 #include "core/clock.hpp"
 #include "model/rankable.hpp"
 #include "model/work.hpp"
-#include "run/conditions/warm_up.hpp"
+#include "run/conditions/reference.hpp"
 
 namespace cllab::run {
 

@@ -12,7 +12,7 @@
 #include "core/phases.hpp"
 #include "device/program.hpp"
 #include "inspect/code/hot_code.hpp"
-#include "inspect/tools/dump_folder.hpp"
+#include "inspect/tools/dump.hpp"
 #include "model/warning.hpp"
 #include "run/cell/subject.hpp"
 #include "run/instruments.hpp"
@@ -80,8 +80,6 @@ std::span<const std::byte> binary_of(CellState& state);
 /// On a device that is this host: runs the cell for Settings::hot_seconds and samples addresses. Where that is
 /// impossible, the record has the reason.
 void sample_hot_code(CellState& state);
-/// The hot code inferred from the declared work, for devices without sampling; nothing on a CPU.
-std::optional<model::Hot> hot_by_account(const CellState& state, const inspect::Analysis& analysis);
 /// Instructions of the hot code per pixel, or per byte moved, among the metrics; nothing where they are not known.
 void count_per_unit(CellState& state);
 /// Begins to read the code in a thread of its own.

@@ -1,38 +1,41 @@
 #include "run/cell/needs.hpp"
 
-namespace cllab::run {
+#include <algorithm>
 
+namespace cllab::run {
+namespace {
+
+using model::Device;
 using model::Implementation;
 
-std::optional<std::string> missing_need(const model::Variant& variant, const model::Device& d) {
-    for (const auto& need : variant.needs) {
-        bool has = d.has(need);
-        std::string what = "extension " + need;
-        if (need == "image")
-            has = d.images, what = "images";
-        else if (need == "fp64")
-            has = d.fp64, what = "double precision";
-        else if (need == "fp16")
-            has = d.fp16, what = "half precision";
-        else if (need == "local")
-            has = d.local_is_dedicated, what = "dedicated local memory";
-        else if (need == "gpu")
-            has = d.is_gpu(), what = "GPU";
-        else if (need == "cpu")
-            has = d.is_cpu(), what = "CPU";
-        else if (need == "nvidia")
-            has = d.implementation == Implementation::nvidia, what = "NVIDIA driver";
-        else if (need == "pocl")
-            has = d.implementation == Implementation::pocl, what = "PoCL driver";
-        else if (need == "amd")
-            has = d.implementation == Implementation::amd, what = "AMD driver";
-        else if (need == "subgroups")
-            has = d.has("cl_khr_subgroups") || d.has("cl_intel_subgroups"), what = "sub-groups";
-        else if (need == "clock")
-            has = d.implementation == Implementation::nvidia || d.implementation == Implementation::amd ||
-                  d.has("cl_khr_kernel_clock"),
-            what = "in-kernel clock";
-        if (!has) return "the device has no " + what;
+struct Need {
+    const char *name, *what;  ///< what: the device has no …
+    bool (*met)(const Device&);
+};
+constexpr Need needs[]{
+    {"image", "images", [](const Device& d) { return d.images; }},
+    {"fp64", "double precision", [](const Device& d) { return d.fp64; }},
+    {"fp16", "half precision", [](const Device& d) { return d.fp16; }},
+    {"local", "dedicated local memory", [](const Device& d) { return d.local_is_dedicated; }},
+    {"gpu", "GPU", [](const Device& d) { return d.is_gpu(); }},
+    {"cpu", "CPU", [](const Device& d) { return d.is_cpu(); }},
+    {"nvidia", "NVIDIA driver", [](const Device& d) { return d.implementation == Implementation::nvidia; }},
+    {"pocl", "PoCL driver", [](const Device& d) { return d.implementation == Implementation::pocl; }},
+    {"amd", "AMD driver", [](const Device& d) { return d.implementation == Implementation::amd; }},
+    {"subgroups", "sub-groups",
+     [](const Device& d) { return d.has("cl_khr_subgroups") || d.has("cl_intel_subgroups"); }},
+    {"clock", "in-kernel clock", [](const Device& d) {
+         return d.implementation == Implementation::nvidia || d.implementation == Implementation::amd ||
+                d.has("cl_khr_kernel_clock");
+     }}};
+
+}  // namespace
+
+std::optional<std::string> missing_need(const model::Variant& variant, const Device& device) {
+    for (const auto& name : variant.needs) {
+        const auto need = std::ranges::find(needs, name, &Need::name);
+        if (need == std::end(needs) ? device.has(name) : need->met(device)) continue;
+        return "the device has no " + (need == std::end(needs) ? "extension " + name : need->what);
     }
     return std::nullopt;
 }

@@ -2,12 +2,13 @@
 
 #include "core/overloaded.hpp"
 #include "core/parallel.hpp"
+#include "core/table.hpp"
 #include "core/units.hpp"
 #include "model/work.hpp"
-#include "run/cell/images.hpp"
 #include "run/cell/operation.hpp"
 
 // The memory of an operation: made, shared and mapped. What it holds is in operation_contents.cpp.
+
 namespace cllab::run {
 namespace {
 
@@ -22,6 +23,55 @@ double guard_bytes(const Argument& argument) {
                                  [&](const Output& a) { return of(a); }, [&](const InOut& a) { return of(a); },
                                  [&](const Scratch& a) { return of(a); }, [](const auto&) { return 0.0; }},
                       argument);
+}
+
+constexpr Entry<Image::Format, std::pair<cl_channel_order, cl_channel_type>> image_formats[] = {
+    {Image::Format::r8_unsigned, {CL_R, CL_UNSIGNED_INT8}},
+    {Image::Format::r8_normalised, {CL_R, CL_UNORM_INT8}},
+    {Image::Format::r32_float, {CL_R, CL_FLOAT}},
+    {Image::Format::rgba8_unsigned, {CL_RGBA, CL_UNSIGNED_INT8}},
+    {Image::Format::rgba8_normalised, {CL_RGBA, CL_UNORM_INT8}},
+    {Image::Format::rgba32_float, {CL_RGBA, CL_FLOAT}}};
+
+constexpr Entry<Sampler::Outside, cl_addressing_mode> address_modes[] = {
+    {Sampler::Outside::undefined, CL_ADDRESS_NONE},
+    {Sampler::Outside::edge, CL_ADDRESS_CLAMP_TO_EDGE},
+    {Sampler::Outside::zero, CL_ADDRESS_CLAMP},
+    {Sampler::Outside::repeat, CL_ADDRESS_REPEAT},
+    {Sampler::Outside::mirror, CL_ADDRESS_MIRRORED_REPEAT}};
+
+// By the call of OpenCL 1.0, which every driver has: quirk oclgrind-sampler-properties.
+cl::Sampler make_sampler(const device::Session& session, const Sampler& a) {
+    cl_int code = CL_SUCCESS;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    const auto made = clCreateSampler(session.context()(), a.normalised, value_of(address_modes, a.outside),
+                                      a.linear ? CL_FILTER_LINEAR : CL_FILTER_NEAREST, &code);
+#pragma GCC diagnostic pop
+    if (code != CL_SUCCESS) throw cl::Error(code, "clCreateSampler");
+    return cl::Sampler(made);
+}
+
+/// The handle of Image2D does for images of any dimensions, as CLHPP's base class cannot be held. Throws Unsupported
+/// where the device has no image of that size or format.
+cl::Image2D make_image(const device::Session& session, const Image& a) {
+    const auto& facts = session.facts();
+    if (a.dims == 2 && (a.width > facts.image2d_max_width || a.height > facts.image2d_max_height))
+        throw Unsupported("an image of " + std::to_string(a.width) + "x" + std::to_string(a.height) +
+                          " is larger than the device's " + std::to_string(facts.image2d_max_width) + "x" +
+                          std::to_string(facts.image2d_max_height));
+    const cl_mem_flags flags = a.data ? CL_MEM_READ_ONLY : CL_MEM_WRITE_ONLY;
+    const auto [order, type] = value_of(image_formats, a.format);
+    const cl::ImageFormat format(order, type);
+    try {
+        if (a.dims == 1) return cl::Image2D(cl::Image1D(session.context(), flags, format, a.width)(), true);
+        if (a.dims == 3)
+            return cl::Image2D(cl::Image3D(session.context(), flags, format, a.width, a.height, a.depth)(), true);
+        return cl::Image2D(session.context(), flags, format, a.width, a.height);
+    } catch (const cl::Error& e) {
+        if (e.err() != CL_IMAGE_FORMAT_NOT_SUPPORTED && e.err() != CL_INVALID_OPERATION) throw;
+        throw Unsupported("the device has no image of this format: " + device::error_name(e.err()));
+    }
 }
 
 }  // namespace
@@ -63,12 +113,7 @@ device::GuardedBuffer Operation::new_buffer(const BufferWanted& wanted, Pages pa
 bool Operation::make_buffer(const BufferWanted& wanted, const Operation* beside, bool all_alike, Pages pages) {
     const auto& [name, bytes, guard, read_back, poisoned, keeps, input, by_step] = wanted;
     if (bytes == 0) throw Error(Blame::result, "argument '" + name + "' has size 0");
-    Memory m;
-    m.name = name;
-    m.size_bytes = bytes;
-    m.read_back = read_back;
-    m.poisoned = poisoned;
-    m.by_step = by_step;
+    Memory m{.name = name, .read_back = read_back, .poisoned = poisoned, .size_bytes = bytes, .by_step = by_step};
     const auto* other = beside && beside->memories_.count(name) ? &beside->memories_.at(name) : nullptr;
     const bool shared = other && (all_alike || !keeps) && !other->is_image && other->size_bytes == bytes &&
                         other->read_back == read_back && other->poisoned == poisoned &&
@@ -81,16 +126,16 @@ bool Operation::make_buffer(const BufferWanted& wanted, const Operation* beside,
 }
 
 void Operation::make_image_memory(const Image& a) {
-    Memory m;
-    m.name = a.name;
-    m.is_image = true;
-    m.width = a.width;
-    m.height = a.height;
-    m.depth = a.depth;
-    m.size_bytes = a.width * a.height * a.depth * pixel_bytes(a.format);
-    m.read_back = m.poisoned = a.data == nullptr;
-    m.image = make_image(session_, a);
-    memories_[a.name] = std::move(m);
+    const bool is_output = a.data == nullptr;
+    memories_[a.name] = {.name = a.name,
+                         .image = make_image(session_, a),
+                         .is_image = true,
+                         .read_back = is_output,
+                         .poisoned = is_output,
+                         .width = a.width,
+                         .height = a.height,
+                         .depth = a.depth,
+                         .size_bytes = a.width * a.height * a.depth * pixel_bytes(a.format)};
     alias_[a.name] = a.name;
 }
 

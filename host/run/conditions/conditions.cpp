@@ -1,27 +1,30 @@
 #include "run/conditions/conditions.hpp"
 
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <optional>
 #include <set>
+#include <thread>
 
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "device/sysfs.hpp"
+#include "run/executor.hpp"
 
 namespace cllab::run {
 namespace {
 
 namespace fs = std::filesystem;
+using device::first_line;
 
 std::optional<std::string> text_of(const fs::path& path) {
     std::ifstream in(path, std::ios::binary);
     if (!in) return std::nullopt;
     return std::string(std::istreambuf_iterator<char>(in), {});
-}
-
-std::optional<std::string> first_line(const fs::path& path) {
-    const auto text = text_of(path);
-    return text ? std::optional(trim(text->substr(0, text->find('\n')))) : std::nullopt;
 }
 
 /// "madvise" of "always [madvise] never".
@@ -34,9 +37,8 @@ std::string chosen(const std::string& text) {
 
 std::set<std::string> governors(const fs::path& cpus) {
     std::set<std::string> out;
-    std::error_code code;
-    for (fs::directory_iterator i(cpus, code), end; !code && i != end; i.increment(code))
-        if (const auto line = first_line(i->path() / "cpufreq" / "scaling_governor")) out.insert(*line);
+    for (const auto& cpu : device::entries(cpus))
+        if (const auto line = first_line(cpu / "cpufreq" / "scaling_governor")) out.insert(*line);
     return out;
 }
 
@@ -100,6 +102,33 @@ std::vector<Condition> nvidia_conditions(const std::string& line) {
     out.push_back({"GPU partitions (MIG)", fields[4], fields[4] == "Enabled",
                    "another user may use the other partitions of the GPU"});
     return out;
+}
+
+const model::HostInfo& this_host() {
+    static const model::HostInfo host = [] {
+        model::HostInfo out;
+        char name[256] = "";
+        gethostname(name, sizeof name - 1);
+        // Under Slurm the node's own name: several nodes may share a machine, and a container's host name says nothing.
+        const char* node = std::getenv("SLURMD_NODENAME");
+        out.name = node && *node ? node : name;
+        std::ifstream cpuinfo("/proc/cpuinfo");
+        for (std::string line; std::getline(cpuinfo, line);) {
+            if (line.rfind("model name", 0) == 0) {
+                out.cpu = trim(line.substr(line.find(':') + 1));
+                break;
+            }
+        }
+        utsname system{};
+        if (uname(&system) == 0) out.os = std::string(system.sysname) + " " + system.release;
+        out.threads = std::thread::hardware_concurrency();
+        return out;
+    }();
+    return host;
+}
+
+std::uint64_t host_memory_bytes() {
+    return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
 }  // namespace cllab::run

@@ -1,12 +1,13 @@
 // The reference kernel of rule 14 (host/README.md) on a device: a chain of about 0.2 ms, so that three of them every
-// 50 ms cost 1 %.
+// 50 ms cost 1 %. It also warms the device up, by time (rule 4).
 #pragma once
 
 #include <chrono>
 #include <optional>
 
-#include "device/chain.hpp"
 #include "device/session.hpp"
+#include "device/timer.hpp"
+#include "run/measure.hpp"
 
 namespace cllab::run {
 
@@ -32,5 +33,12 @@ private:
     int trips_ = 1024;
     std::chrono::steady_clock::time_point last_{};
 };
+
+/// Runs the reference kernel until two windows agree, unless the device was in use a moment ago. Returns whether it
+/// settled when it was last warmed up; true where there is no reference kernel.
+bool warm_up_device(device::Session& session, Reference& reference, const MeasureRules& rules);
+
+/// All that a run would do with the device before its first cell: the timer's audit, the reference kernel, the warm-up.
+void make_ready(device::Session& session, std::optional<Reference>& reference);
 
 }  // namespace cllab::run

@@ -1,17 +1,26 @@
-// Which of PoCL's work-group functions ran: it compiles a generic one at the build and one more for every local size
-// it is asked to launch. The container also holds those that earlier runs left in PoCL's cache.
+// Which function of a kernel a CPU's driver ran, by the size of the launch. PoCL compiles a generic one at the build
+// and one more for every local size it is asked to launch. The container also holds those that earlier runs left in
+// PoCL's cache.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "inspect/binary/binary.hpp"
 #include "inspect/binary/bounded_bytes.hpp"
-#include "inspect/code/launch_size.hpp"
+#include "inspect/binary/elf.hpp"
+#include "model/axes.hpp"
 #include "model/result.hpp"
 
 namespace cllab::inspect {
+
+/// The size of a launch, for code that is made or chosen by it. dims == 0: not known, or left to the driver.
+struct LaunchSize {
+    model::Extent local{}, global{};
+    std::int64_t local_arguments = 0;  ///< bytes of local memory that its __local arguments bring
+};
 
 struct PoclCode {
     std::string path;    ///< "/vadd/64-4-1-goffs0/vadd.so"; empty: the container has no code of this kernel
@@ -42,5 +51,15 @@ PoclContainer with_loaded(PoclContainer container, const std::vector<std::string
 
 /// Paths of the shared objects in this process.
 std::vector<std::string> loaded_objects();
+
+/// Of a kernel with a barrier Intel's CPU runtime compiles two functions: `k`, an item at a time, and `_ZGVeN16uu_k`,
+/// 16 items at a time (the vector function ABI's names).
+struct IntelCpuCode {
+    std::string symbol, label;
+};
+
+/// The vector function when its width divides the local size's first dimension, else the plain one (2025.3.2, by
+/// sampling). Where the driver chose the local size the label says that it is open.
+IntelCpuCode choose_intel_cpu_code(const Elf& object, const std::string& kernel, const LaunchSize& launch);
 
 }  // namespace cllab::inspect

@@ -1,16 +1,17 @@
 // One kernel text in two languages: OpenCL C as CUDA C++ for NVRTC, and the PTX that comes out as NVIDIA's OpenCL takes
-// it. Text to text; nothing here calls a compiler.
+// it. NVRTC is found when it is asked for: nothing of CUDA is needed to build the lab.
 #pragma once
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
 namespace cllab::device {
 
-/// The build options hold `-x cuda`: the text is to be compiled as CUDA C++.
+/// The words of build options.
+std::vector<std::string> words_of(const std::string& options);
+/// They hold `-x cuda`: the text is to be compiled as CUDA C++.
 bool asks_for_cuda(const std::string& options);
 
 /// OpenCL C as CUDA C++: cl/include/cuda_vectors.h and cuda.h in front, kernels and local arrays by their names in
@@ -36,5 +37,18 @@ std::map<std::string, std::uint64_t> pointers_in(const std::string& ptx);
 /// The module with pointers marked as OpenCL's runtime must know them to put buffers there (CUDA leaves them plain
 /// 64-bit numbers).
 std::string with_pointers(const std::string& ptx, const std::map<std::string, std::uint64_t>& pointers);
+
+struct CudaBuild {
+    bool ok = false;
+    std::string ptx;  ///< as NVIDIA's OpenCL takes it for a binary
+    std::string log;  ///< the compiler's own words
+};
+
+/// Where there is no libnvrtc, a sentence that says how to get it; empty where there is one.
+std::string nvrtc_missing();
+
+/// Compiles a text of OpenCL C as CUDA C++ for the compute capability 10 major + minor. A failed build is an answer.
+/// Throws Unsupported where there is no NVRTC, and as nvrtc_options().
+CudaBuild compile_cuda(const std::string& source, const std::string& options, int sm);
 
 }  // namespace cllab::device

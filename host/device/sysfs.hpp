@@ -1,0 +1,32 @@
+// Files below /sys and /proc that say one thing in one line, as Linux has them.
+#pragma once
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/text.hpp"
+
+namespace cllab::device {
+
+/// The first line of a file, trimmed; nothing where it has none or cannot be read.
+inline std::optional<std::string> first_line(const std::filesystem::path& file) {
+    std::ifstream in(file);
+    std::string line;
+    return std::getline(in, line) ? std::optional(trim(line)) : std::nullopt;
+}
+
+/// What is in the folder under a name that begins with `prefix`, in order.
+inline std::vector<std::filesystem::path> entries(const std::filesystem::path& folder, const std::string& prefix = "") {
+    std::vector<std::filesystem::path> out;
+    std::error_code trouble;
+    for (std::filesystem::directory_iterator at(folder, trouble), end; !trouble && at != end; at.increment(trouble))
+        if (at->path().filename().string().starts_with(prefix)) out.push_back(at->path());
+    std::ranges::sort(out);
+    return out;
+}
+
+}  // namespace cllab::device
