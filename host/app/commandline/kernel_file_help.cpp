@@ -38,6 +38,7 @@ Lines (options: --arg src=rand:n*n, --global n,n, --variant fast=-DTILE=32 …);
   expect NAME = FILE            the argument must come out equal to FILE: .npy, raw, or a picture
   reference KERNEL              results must equal those of this kernel, also FILE.cl:KERNEL
   same NAME, NAME               these must leave the same, as variants of one kernel always must
+  relation RELATION             results must hold it; see below
   tolerance absolute=X relative=X ulp=X
                                 how far results may differ; default: not at all
   kernel NAME                   the lines behind it are about that kernel only
@@ -60,15 +61,54 @@ arguments, + - * / % ( ), min, max, ceil(a / b). They are evaluated in floating 
 floating-point arguments and data, else in whole numbers, where / rounds down. A buffer that has
 data and is not const is given anew at each verification and checked too.
 
-What a result is checked by, from the surest to the least; the table and the record say which:
-  file NAME        equal to the expected file
-  reference NAME   equal to the reference kernel, for two random inputs
-  agreement of N   N variants or kernels with different code leave the same, for two inputs
-  only itself      every launch leaves the same; nothing says that it is right
+What a result is checked by, from the surest; the table and the record say it (`cllab help proof`):
+  file NAME           equal to the expected file
+  reference NAME      equal to the reference kernel, for two random inputs
+  reference command   equal to what --reference-command leaves, for two random inputs
+  agreement of N      N variants or kernels with different code leave the same, for two inputs
+  agrees with DEVICE  the same text and data leave the same there (--check), for two inputs
+  relation RELATION   it holds, for two inputs
+  only itself         every launch leaves the same; nothing says that it is right
+)";
+
+constexpr const char* proof = R"(Proof of your own kernels, by something other than themselves
+
+Without any, a row says `only itself`. A row that has several names the surest first.
+
+  expect NAME = FILE, reference KERNEL    lines of the file, see `cllab help kernel-file`
+
+  cllab run my.cl --reference-command 'python3 ref.py'
+sh runs the command in the current folder, for at most --timeout. It finds what goes in as NAME.npy in
+the folder $CLLAB_REFERENCE_DIR, which is also $1. Buffers have one dimension, images (height, width),
+scalars none. The lanes of a vector and the bytes of a struct are one more. It leaves each result as
+NAME.npy there, with elements of the kernel's type. What goes in and comes out is written anew.
+A file cannot name a command: no file may run programs.
+
+  import os, numpy as np
+  os.chdir(os.environ["CLLAB_REFERENCE_DIR"])
+  np.save("dst.npy", np.load("src.npy") + 1)
+
+  cllab run my.cl --check device=1:0
+Runs the same text with the same data there too. --check alone takes Oclgrind, else another CPU device.
+A simulator gets smaller axes, of up to about 1024 work-items. Where results differ, nothing says which
+device is right unless a reference does. `--check oclgrind` looks for races and accesses outside.
+
+Lines of the file, or --relation:
+  relation same under permute x     the results stay the same when the elements of x change places:
+                                    sums, histograms, sorts; `permute x, y`: both in the same way
+  relation linear in x              k(2a + b) = 2 k(a) + k(b), with small whole numbers a and b in x:
+                                    filters, transposes, matrix products
+  relation sum of y preserved from x
+                                    the elements of y add up to those of x: scatters, transposes
+  relation sum of y is EXPRESSION   they add up to it: `sum of bins is n` for a histogram
+A relation proves less than a result does: many wrong kernels hold it too. Beside a `reference`, only
+sums are tried. Floating-point results that differ by rounding get the tolerance that would do.
 )";
 
 }  // namespace
 
 std::string kernel_file_help() { return page; }
+
+std::string proof_help() { return proof; }
 
 }  // namespace cllab::app
