@@ -99,10 +99,13 @@ std::optional<std::string> first_difference(const std::string& name, std::span<c
     return std::nullopt;
 }
 
-std::string largest_errors(std::span<const std::byte> found, std::span<const std::byte> expected,
-                           const ElementType& type) {
-    if (type.kind != ElementType::Kind::floating || found.size() != expected.size()) return {};
-    return words_of(spread_of(found, expected, type));
+std::optional<std::string> difference(const std::string& name, std::span<const std::byte> found,
+                                      std::span<const std::byte> expected, const ElementType& type,
+                                      model::Errors& errors, const std::string& whose) {
+    auto out = first_difference(name, found, expected, type, errors, whose);
+    if (!out || type.kind != ElementType::Kind::floating || found.size() != expected.size()) return out;
+    const auto words = words_of(spread_of(found, expected, type));
+    return out->find(words) == std::string::npos ? *out + "; " + words : *out;
 }
 
 }  // namespace cllab::kernelfile

@@ -17,9 +17,10 @@ std::optional<std::string> first_difference(const std::string& name, std::span<c
                                             std::span<const std::byte> expected, const model::ElementType& type,
                                             model::Errors& errors, const std::string& whose);
 
-/// Of floating-point results that differ: the largest errors, and a tolerance that takes them. Empty for other types
-/// and for results of different sizes.
-std::string largest_errors(std::span<const std::byte> found, std::span<const std::byte> expected,
-                           const model::ElementType& type);
+/// The same, for results of another's arithmetic: of every difference in floating point it has the largest errors, and
+/// the tolerance that takes them.
+std::optional<std::string> difference(const std::string& name, std::span<const std::byte> found,
+                                      std::span<const std::byte> expected, const model::ElementType& type,
+                                      model::Errors& errors, const std::string& whose);
 
 }  // namespace cllab::kernelfile

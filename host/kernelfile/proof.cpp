@@ -24,13 +24,6 @@ std::size_t untouched_bytes(const model::Buffers& buffers, std::span<const std::
 
 constexpr const char* command_has = "the reference command has";
 
-/// A command is another's arithmetic: how far it is away is said of every difference.
-std::string with_errors(std::string wrong, std::span<const std::byte> found, std::span<const std::byte> expected,
-                        const model::ElementType& type) {
-    const auto errors = largest_errors(found, expected, type);
-    return errors.empty() || wrong.find(errors) != std::string::npos ? wrong : wrong + "; " + errors;
-}
-
 /// How many variants with different code leave the same, in words.
 std::string agreement_of(std::size_t codes, bool one_input) {
     return "agreement of " + std::to_string(codes) + (one_input ? ", one input" : "");
@@ -90,13 +83,12 @@ std::optional<std::string> Ledger::check(const Question& q, const model::Buffers
     std::vector<Result> unproved;
     for (const auto& result : q.results) {
         const auto all = witnesses(q, result, buffers);
-        for (const auto& [expected, whose] : all)
-            if (auto wrong =
-                    first_difference(result.name, buffers.data.at(result.name), expected, result.type, errors, whose))
-                return whose == command_has
-                           ? with_errors(std::move(*wrong), buffers.data.at(result.name), expected, result.type) +
-                                 q.answer->remark
-                           : *wrong;
+        for (const auto& [expected, whose] : all) {
+            const bool by_command = whose == command_has;
+            const auto compare = by_command ? difference : first_difference;
+            if (auto wrong = compare(result.name, buffers.data.at(result.name), expected, result.type, errors, whose))
+                return by_command ? *wrong + q.answer->remark : *wrong;
+        }
         if (all.empty()) unproved.push_back(result);
     }
     const bool first = !q.accumulates || buffers.operations == 1;

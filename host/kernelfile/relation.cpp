@@ -259,11 +259,8 @@ std::optional<std::string> broken(const Relation& r, const std::vector<Result>& 
         const auto found = permutes ? buffers.data.at(result.name) : of(2);
         const auto whose =
             permutes ? "with " + join(r.line.from, ", ") + " permuted it has" : std::string("2 k(a) + k(b) has");
-        if (const auto wrong = first_difference(result.name, found, expected, result.type, errors, whose)) {
-            const auto largest = largest_errors(found, expected, result.type);
-            const bool said = largest.empty() || wrong->find(largest) != std::string::npos;
-            return sentence((permutes ? "" : "of k(2a + b) ") + *wrong + (said ? "" : "; " + largest));
-        }
+        if (const auto wrong = difference(result.name, found, expected, result.type, errors, whose))
+            return sentence((permutes ? "" : "of k(2a + b) ") + *wrong);
     }
     return std::nullopt;
 }

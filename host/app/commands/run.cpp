@@ -142,6 +142,8 @@ void refuse_together(const RunOptions& options) {
                     "--vs, --rebuild, --check and --watch");
     if (options.watch && !options.check.empty())
         throw Error(Blame::usage, "--watch verifies on each save, and excludes --check");
+    if (options.rebuild && !(options.check.empty() && options.reference_command.empty()))
+        throw Error(Blame::usage, "--rebuild is about machine code, and excludes --check and --reference-command");
     if (options.native && (!measures_only_once || !options.baseline.empty() || !options.replay.empty()))
         throw Error(
             Blame::usage,

@@ -182,10 +182,17 @@ private:
         const auto runner = in_child_processes(simulates ? std::min(simulated_seconds, options_.timeout_seconds)
                                                          : options_.timeout_seconds);
         Statuses out;
-        runner->run(request, runner->devices({selector}).front().selector,
-                    {.done = [&](std::size_t comparison, std::size_t, const model::Record& record) {
-                        out[comparison] = record;
-                    }});
+        try {
+            runner->run(request, runner->devices({selector}).front().selector,
+                        {.done = [&](std::size_t comparison, std::size_t, const model::Record& record) {
+                            out[comparison] = record;
+                        }});
+        } catch (const DeviceLost& e) {
+            model::Record lost;
+            lost.status = Status::launch_failed;
+            lost.reason = e.what();
+            for (std::size_t i = 0; i < request.comparisons.size(); ++i) out.try_emplace(i, lost);
+        }
         return out;
     }
 
@@ -199,8 +206,8 @@ private:
         Tried out;
         const auto unknown = [&](const model::Record& record, const std::string& name) {
             out.too_long = out.too_long || record.status == Status::timed_out;
-            out.agreement.sentence = "the results are not compared with another device's, as " + quoted_name(name) +
-                                     " says" + at + ": " + model::name(record.status) + ": " + record.reason;
+            out.agreement.sentence = "no other device's results are compared, as " + quoted_name(name) + at +
+                                     " gives " + model::name(record.status) + ": " + record.reason;
         };
         for (std::size_t i = 0; i < seeds.size(); ++i) {
             const auto &own = sides.here.at(number + i), &other = sides.there.at(number + i);

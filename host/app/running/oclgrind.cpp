@@ -51,6 +51,7 @@ constexpr const char* log_variable = "OCLGRIND_LOG";
 OnlyOclgrind::OnlyOclgrind(const std::filesystem::path& library) {
     const std::map<std::string, std::string> wanted{{"OCLGRIND_DATA_RACES", "1"},
                                                     {"OCLGRIND_UNINITIALIZED", "1"},
+                                                    {"OCLGRIND_MAX_ERRORS", "20000"},  // one race may say 1000
                                                     {log_variable, (folder_.path() / "log").string()}};
     const auto keep = [&](const std::string& name) {
         const char* value = std::getenv(name.c_str());

@@ -78,10 +78,7 @@ std::optional<std::string> difference(const kernelfile::Told& told, const model:
     for (const auto& a : told.arguments) {
         if (!a.comes_out) continue;
         const auto found = here.result(cell, seed, a.name), other = elsewhere.result(cell, seed, a.name);
-        auto wrong = kernelfile::first_difference(a.name, found, other, a.element, errors, there);
-        if (!wrong) continue;
-        const auto largest = kernelfile::largest_errors(found, other, a.element);
-        return largest.empty() || wrong->find(largest) != std::string::npos ? wrong : *wrong + "; " + largest;
+        if (auto wrong = kernelfile::difference(a.name, found, other, a.element, errors, there)) return wrong;
     }
     return std::nullopt;
 }

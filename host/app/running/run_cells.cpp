@@ -273,6 +273,8 @@ int run_cells(const RunOptions& given) {
     auto asked = given;
     const OutsideFolder outside(asked, !asked.check.empty());
     RunPlan plan(asked);
+    if (!asked.check.empty() && !plan.choice.own())
+        throw Error(Blame::usage, "--check is about kernel files, as in `cllab run my.cl --check`");
     plan.request = request_of(plan.choice, asked);
     plan.paired = !asked.versus.empty();
     if (!plan.paired)
