@@ -91,6 +91,11 @@ Bound::Bound(std::string where, const Description& description, model::KernelSig
     for (const auto* scope : scopes)
         for (const auto& [name, file] : scope->expected)
             if (!expected_.count(name)) expect(name, file.first, file.second, load);
+    for (const auto* scope : scopes)
+        for (const auto& line : scope->relations) {
+            check_relation(line);
+            relations_.push_back(line);
+        }
 }
 
 /// Takes what is given and what may be left out, which `notes` then say.

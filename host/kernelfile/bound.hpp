@@ -13,6 +13,7 @@
 #include "kernelfile/contents.hpp"
 #include "kernelfile/description.hpp"
 #include "kernelfile/proof.hpp"
+#include "kernelfile/relation.hpp"
 #include "model/experiment.hpp"
 #include "model/kernel_signature.hpp"
 
@@ -52,6 +53,10 @@ public:
     /// Arguments and extents with data of `seed`; without check and proof.
     model::Setup setup(const model::Point& point, const Shape& shape, std::uint64_t seed) const;
     std::vector<Result> results(const model::Setup& setup) const;
+    /// Its relations with data of the seed. `may_launch`: as relate()'s.
+    Related related(const model::Point& point, const model::Setup& setup, std::uint64_t seed, bool may_launch) const;
+    /// What goes in and comes out, but for samplers and local memory.
+    std::vector<ArgumentArray> shown(const model::Setup& setup) const;
 
     const std::optional<Tolerance>& tolerance() const { return tolerance_; }
     bool random_inputs() const;
@@ -85,6 +90,7 @@ private:
     double add_image(const model::Point& point, const Argument& argument, Shape& to) const;
     double add_buffer(const model::Point& point, const model::Device& device, const Argument& argument,
                       Shape& to) const;
+    void check_relation(const RelationLine& line) const;
     void check_expected(const Shape& shape) const;
     std::int64_t value(const model::Point& point, const Expression& expression) const;
     model::Bytes value_bytes(const model::Point& point, const Argument& argument) const;
@@ -114,6 +120,7 @@ private:
     std::map<std::string, Expected> expected_;
     std::optional<std::pair<Place, std::string>> reference_;
     std::optional<Tolerance> tolerance_;
+    std::vector<RelationLine> relations_;
 };
 
 /// `text` with each {EXPRESSION} or {AXIS} replaced by its value at the point.

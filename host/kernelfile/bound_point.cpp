@@ -226,6 +226,66 @@ std::vector<Result> Bound::results(const model::Setup& setup) const {
     return out;
 }
 
+/// Throws Error(usage) for what the relation cannot be about.
+void Bound::check_relation(const RelationLine& line) const {
+    const auto require = [&](const std::string& name, bool comes_out) {
+        const auto found = std::ranges::find_if(arguments_, [&](const auto& a) { return a.parameter.name == name; });
+        const bool buffer = found != arguments_.end() && is_pointer(found->parameter);
+        const bool fits = buffer && (comes_out ? !found->parameter.is_const : found->spec.kind != Kind::output);
+        if (!fits)
+            refuse(line.place, "the relation " + cllab::quoted(line.text) + " names " + cllab::quoted(name) +
+                                   ", which is no buffer that kernel '" + signature_.name + "' " +
+                                   (comes_out ? "writes" : "is given data in"));
+        const bool numbers = found->element.kind != ElementType::Kind::opaque;
+        if (!numbers && line.kind != RelationLine::Kind::permute)
+            refuse(line.place, "the relation " + cllab::quoted(line.text) + " is about numbers; '" + name +
+                                   "' has elements of type " + found->element.name);
+    };
+    for (const auto& name : line.from) require(name, false);
+    if (!line.of.empty()) require(line.of, true);
+    if (line.kind != RelationLine::Kind::linear) return;
+    for (const auto& a : arguments_)
+        if (is_pointer(a.parameter) && !a.parameter.is_const) require(a.parameter.name, true);
+}
+
+Related Bound::related(const model::Point& point, const model::Setup& setup, std::uint64_t seed,
+                       bool may_launch) const {
+    std::map<std::string, ElementType> elements;
+    for (const auto& a : arguments_) elements.emplace(a.parameter.name, a.element);
+    const auto value = [&](const Expression& e) { return Names(point, given_, real_).real(e); };
+    return relate(relations_, setup, elements, value, seed, may_launch);
+}
+
+std::vector<ArgumentArray> Bound::shown(const model::Setup& setup) const {
+    std::vector<ArgumentArray> out;
+    for (std::size_t i = 0; i < setup.args.size(); ++i) {
+        const auto& a = arguments_[i];
+        ArgumentArray one{a.parameter.name, a.element, {}};
+        const auto hold = [&](std::size_t bytes) { one.shape.push_back(bytes / a.element.bytes); };
+        if (const auto* image = std::get_if<model::Image>(&setup.args[i])) {
+            one.shape = {image->depth, image->height, image->width};
+            one.shape.erase(one.shape.begin(), one.shape.end() - image->dims);
+            one.data = image->data, one.comes_out = !image->data;
+        } else if (const auto* output = std::get_if<model::Output>(&setup.args[i])) {
+            hold(output->size_bytes), one.comes_out = true;
+        } else if (const auto* inout = std::get_if<model::InOut>(&setup.args[i])) {
+            hold(inout->data.size()), one.data = inout->data, one.comes_out = true;
+        } else if (const auto* input = std::get_if<model::Input>(&setup.args[i])) {
+            hold(input->data.size()), one.data = input->data;
+        } else if (const auto* value = std::get_if<model::Value>(&setup.args[i])) {
+            one.element = a.parameter.type;
+            one.data = std::make_shared<const model::Bytes>(value->data);
+        } else {
+            continue;
+        }
+        const bool opaque = a.element.kind == ElementType::Kind::opaque;
+        const auto lanes = opaque ? a.element.bytes : a.element.bytes / a.element.lane_bytes;
+        if (opaque || lanes > 1) one.shape.push_back(lanes);
+        out.push_back(std::move(one));
+    }
+    return out;
+}
+
 bool Bound::random_inputs() const {
     return std::ranges::any_of(arguments_, [](const auto& a) { return a.spec.kind == Kind::random; });
 }

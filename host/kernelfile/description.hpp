@@ -52,6 +52,21 @@ inline constexpr std::array<WorkName, 6> works{{{"bytes", &model::Work::bytes},
                                                 {"local_bytes", &model::Work::local_bytes},
                                                 {"chain", &model::Work::chain}}};
 
+/// A property of right results.
+struct RelationLine {
+    enum class Kind {
+        permute,  ///< the results stay the same when the elements of `from`, all in the same way, change places
+        linear,   ///< k(2a + b) = 2 k(a) + k(b), for any contents a and b of `from`
+        sum,      ///< the elements of `of` add up to those of `from`, or to `sum`
+    };
+    Place place;
+    std::string text;  ///< "linear in x"
+    Kind kind = Kind::linear;
+    std::vector<std::string> from{};
+    std::string of{};
+    std::optional<Expression> sum{};
+};
+
 /// What holds for all kernels of a file, or behind a line `kernel NAME` for that one.
 struct Scope {
     std::map<std::string, ArgumentSpec> arguments;
@@ -59,6 +74,7 @@ struct Scope {
     std::map<std::string, Expression> work;                         ///< by name, as in `works`
     std::map<std::string, std::pair<Place, std::string>> expected;  ///< file by argument
     std::optional<std::pair<Place, std::string>> reference;
+    std::vector<RelationLine> relations;
 };
 
 using model::Tolerance;

@@ -25,6 +25,7 @@ struct State {
     std::set<std::string> tuned;                                              ///< axes that must not change a result
     std::map<std::string, std::string> alike;                                 ///< by variant: Ledger::Question::alike
     Ledger ledger;
+    Outside outside;
 };
 
 /// Equal for cells whose results may be held against each other: buffers of one name and size, at a point that differs
@@ -48,22 +49,41 @@ std::string comparison_of(const model::Setup& setup, const model::Point& point, 
     return join(parts, "\n");
 }
 
+std::string text_of(const model::Point& point) {
+    std::string out;
+    for (const auto& [axis, value] : point.values()) out += axis + "=" + value + " ";
+    return out;
+}
+
+/// What another device's results of a cell are known by, which were held against those of this one.
+std::string agreement_key(const model::Request& request) {
+    return request.variant.name + "\n" + text_of(request.point) + "\n" + request.device.selector;
+}
+
+Ledger::Question question_of(const State& state, const Bound& bound, const model::Setup& setup,
+                             const model::Request& request) {
+    Ledger::Question out;
+    out.comparison = comparison_of(setup, request.point, state.tuned);
+    out.variant = request.variant.name;
+    out.alike = state.alike.at(out.variant);
+    out.text = request.variant.own->path;
+    out.point = text_of(request.point);
+    out.results = bound.results(setup);
+    out.tolerance = bound.tolerance().value_or(Tolerance{});
+    out.seed = request.seed;
+    out.random_inputs = bound.random_inputs();
+    out.is_reference = state.is_reference.count(out.variant) != 0;
+    if (state.outside.has_answers()) out.answer = state.outside.answer(key_of(bound.shown(setup)));
+    out.agreement = state.outside.agreement(agreement_key(request));
+    return out;
+}
+
 model::Setup setup_of(const std::shared_ptr<State>& state, const model::Request& request, model::Params& params) {
     for (const auto& [axis, value] : request.point.values()) params.text(axis);
     const auto& bound = *state->bound.at(request.variant.name);
     auto out = bound.setup(request.point, bound.shape(request.point, request.device), request.seed);
-    Ledger::Question question;
-    question.comparison = comparison_of(out, request.point, state->tuned);
-    question.variant = request.variant.name;
-    question.alike = state->alike.at(question.variant);
-    question.text = request.variant.own->path;
-    for (const auto& [axis, value] : request.point.values()) question.point += axis + "=" + value + " ";
-    question.results = bound.results(out);
-    question.tolerance = bound.tolerance().value_or(Tolerance{});
+    auto question = question_of(*state, bound, out, request);
     if (bound.tolerance()) out.errors = std::make_shared<model::Errors>(*bound.tolerance());
-    question.seed = request.seed;
-    question.random_inputs = bound.random_inputs();
-    question.is_reference = state->is_reference.count(question.variant) != 0;
     const bool given = std::ranges::any_of(question.results, [](const auto& r) { return r.given != nullptr; });
     // A buffer that the kernel was seen to leave as it is accumulates nothing.
     question.accumulates = out.accumulates =
@@ -75,6 +95,10 @@ model::Setup setup_of(const std::shared_ptr<State>& state, const model::Request&
                                          std::make_shared<const model::Setup>(other.setup(
                                              request.point, other.shape(request.point, request.device), request.seed))};
     }
+    // A reference proves more, and there is room for one kernel beside the cell's.
+    auto related = bound.related(request.point, out, request.seed, !out.reference);
+    question.relations = std::move(related.relations);
+    if (related.launches) out.reference = model::Reference{&request.variant, std::move(related.launches)};
     const auto asked = std::make_shared<const Ledger::Question>(std::move(question));
     out.check = [state, asked](const model::Buffers& buffers) { return state->ledger.check(*asked, buffers); };
     out.proof = [state, asked] { return state->ledger.proof(*asked); };
@@ -160,6 +184,7 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
     if (wants == Wants::launch) check_names();
     const auto state = std::make_shared<State>();
     state->alike = alike(compared);
+    state->outside = Outside(outside_);
     model::Experiment out;
     const auto chosen = choose(wanted, taken_families, out);
     out.axes = axes_;
@@ -196,6 +221,12 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
     for (const auto& [file, said] : notes)
         if (!said.empty() && !is_earlier(file))
             notes_.push_back(files_[file].path + " leaves out, and so gets: " + join(said, "; "));
+    tell_ = [state](const model::Request& request) {
+        const auto& bound = *state->bound.at(request.variant.name);
+        const auto setup = bound.setup(request.point, bound.shape(request.point, request.device), request.seed);
+        return Told{agreement_key(request), bound.shown(setup), bound.tolerance().value_or(Tolerance{}),
+                    bound.random_inputs()};
+    };
     out.setup = [state](const model::Request& request, model::Params& params) {
         return setup_of(state, request, params);
     };

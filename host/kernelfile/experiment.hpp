@@ -8,6 +8,7 @@
 
 #include "kernelfile/bound.hpp"
 #include "kernelfile/description.hpp"
+#include "kernelfile/outside.hpp"
 #include "kernelfile/source.hpp"
 #include "model/experiment.hpp"
 
@@ -27,6 +28,14 @@ struct Build {
 struct Wanted {
     std::size_t file = 0;
     std::string glob, as_written;
+};
+
+/// A cell as somebody else is asked about it.
+struct Told {
+    std::string agreement_key;  ///< what an Agreement about it is kept by
+    std::vector<ArgumentArray> arguments;
+    Tolerance tolerance;
+    bool random_inputs = false;
 };
 
 class KernelFiles {
@@ -51,6 +60,10 @@ public:
     std::vector<std::string> variants_of(const Wanted& wanted) const;
     /// Says more of a file whose arguments are known by now; what is said already wins.
     void describe(std::size_t file, const Description& more);
+    /// Where experiment() finds what others say of results, as Outside's.
+    void ask_outside(std::filesystem::path folder) { outside_ = std::move(folder); }
+    /// After experiment(), of one of its cells. Throws as its set-up does.
+    Told tell(const model::Request& request) const { return tell_(request); }
     /// Defaults that were taken, one line per file.
     const std::vector<std::string>& notes() const { return notes_; }
 
@@ -93,6 +106,8 @@ private:
     std::vector<Build> builds_;
     std::vector<Candidate> candidates_;
     std::vector<std::string> notes_;
+    std::filesystem::path outside_;
+    std::function<Told(const model::Request&)> tell_;
 };
 
 }  // namespace cllab::kernelfile

@@ -2,19 +2,21 @@
 //   axis NAME [tune] = VALUES          arg NAME = VALUE           global A[,B[,C]]      local …      offset …
 //   options TEXT                       variant NAME = OPTIONS     extends FOLDER        kernel NAME
 //   work bytes=EXPR flops=EXPR …       expect NAME = FILE         reference NAME        tolerance absolute=X relative=X
-//   ulp=X        same NAME, NAME
+//   ulp=X        same NAME, NAME               relation TEXT
 #include <algorithm>
 #include <cctype>
 
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "kernelfile/piece.hpp"
+#include "kernelfile/relation.hpp"
 
 namespace cllab::kernelfile {
 namespace {
 
-const std::vector<std::string> keywords{"axis",    "arg",    "global", "local",  "offset",    "options", "variant",
-                                        "extends", "kernel", "work",   "expect", "reference", "same",    "tolerance"};
+const std::vector<std::string> keywords{"axis",    "arg",       "global",  "local",     "offset",
+                                        "options", "variant",   "extends", "kernel",    "work",
+                                        "expect",  "reference", "same",    "tolerance", "relation"};
 
 bool is_name(const std::string& text) {
     return !text.empty() && std::ranges::all_of(text, in_name) && !std::isdigit(static_cast<unsigned char>(text[0]));
@@ -173,6 +175,9 @@ void parse_statement(const std::string& keyword, Piece rest, Description& out, S
         rest.take('=');
         require("reference naive");
         set_once(scope->reference, std::pair(place, trim(rest.text)), place, keyword);
+    } else if (keyword == "relation") {
+        require("relation linear in src");
+        scope->relations.push_back(parse_relation(rest.text, place));
     } else if (keyword == "same") {
         parse_same(rest, out);
     } else if (keyword == "tolerance") {
@@ -193,6 +198,7 @@ void take_over(Scope& base, const Scope& over) {
     take_over(base.offset, over.offset);
     for (const auto& [name, amount] : over.work) base.work.insert_or_assign(name, amount);
     take_over(base.reference, over.reference);
+    base.relations.insert(base.relations.end(), over.relations.begin(), over.relations.end());
 }
 
 }  // namespace
@@ -216,6 +222,8 @@ void parse_statements(std::string_view text, const std::string& file, std::size_
         if (rest.text.empty()) continue;
         const auto place = rest.place;
         const auto found = rest.text;
+        if (rest.text.starts_with("reference-command"))
+            refuse(place, "a file may not run programs; write --reference-command on the command line");
         const auto keyword = rest.take_word();
         if (std::ranges::find(keywords, keyword) == keywords.end()) {
             refuse(place, "a line begins with one of " + join(keywords, ", ") + "; found " +

@@ -1,19 +1,15 @@
 #include "kernelfile/proof.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <utility>
 
 #include "core/hash.hpp"
 #include "core/text.hpp"
-#include "kernelfile/data.hpp"
 #include "model/warning.hpp"
 
 namespace cllab::kernelfile {
 namespace {
-
-using model::ElementType;
 
 /// Elements of eight bytes at least that hold their poison, so that chance plays no part.
 std::size_t untouched_bytes(const model::Buffers& buffers, std::span<const std::byte> data) {
@@ -26,49 +22,14 @@ std::size_t untouched_bytes(const model::Buffers& buffers, std::span<const std::
     return out;
 }
 
-bool near_enough(const std::byte* found, const std::byte* expected, const ElementType& type, model::Errors& errors) {
-    if (std::memcmp(found, expected, type.lane_bytes) == 0) return true;
-    const auto bytes = type.lane_bytes;
-    if (type.kind == ElementType::Kind::unsigned_integer)
-        return errors.tolerates(unsigned_lane(found, bytes), unsigned_lane(expected, bytes));
-    if (type.kind == ElementType::Kind::signed_integer)
-        return errors.tolerates(signed_lane(found, bytes), signed_lane(expected, bytes));
-    const double a = lane_value(found, type), e = lane_value(expected, type);
-    return errors.tolerates_floating(a, e, [&] { return ulps_between(found, expected, type); });
+constexpr const char* command_has = "the reference command has";
+
+/// How many variants with different code leave the same, in words.
+std::string agreement_of(std::size_t codes, bool one_input) {
+    return "agreement of " + std::to_string(codes) + (one_input ? ", one input" : "");
 }
 
 }  // namespace
-
-std::optional<std::string> first_difference(const std::string& name, std::span<const std::byte> found,
-                                            std::span<const std::byte> expected, const ElementType& type,
-                                            model::Errors& errors, const std::string& whose) {
-    if (found.size() != expected.size())
-        return name + " has " + std::to_string(found.size()) + " bytes, " + whose + " " +
-               std::to_string(expected.size());
-    if (std::memcmp(found.data(), expected.data(), found.size()) == 0) return std::nullopt;
-    if (type.kind == ElementType::Kind::opaque || type.lane_bytes == 0) {
-        const auto i =
-            static_cast<std::size_t>(std::mismatch(found.begin(), found.end(), expected.begin()).first - found.begin());
-        return "byte " + std::to_string(i) + " of " + name + " is " +
-               std::to_string(std::to_integer<unsigned>(found[i])) + ", " + whose + " " +
-               std::to_string(std::to_integer<unsigned>(expected[i]));
-    }
-    for (std::size_t i = 0; i + type.lane_bytes <= found.size(); i += type.lane_bytes) {
-        // Of a 3-vector the fourth lane is padding.
-        if (type.lanes == 3 && i / type.lane_bytes % 4 == 3) continue;
-        const auto *a = found.data() + i, *e = expected.data() + i;
-        if (near_enough(a, e, type, errors)) continue;
-        const auto lane = i / type.lane_bytes, width = type.lanes == 3 ? 4 : type.lanes;
-        std::string where = name + "[" + std::to_string(lane / width) + "]";
-        if (width > 1) where += ".s" + std::string(1, "0123456789abcdef"[lane % width]);
-        std::string out = where + " is " + lane_text(a, type) + ", " + whose + " " + lane_text(e, type);
-        const bool close = type.kind == ElementType::Kind::floating &&
-                           std::fabs(lane_value(a, type) - lane_value(e, type)) < 1e-3 * std::fabs(lane_value(e, type));
-        if (close) out += " (where rounding may differ: 'tolerance relative=1e-5')";
-        return out;
-    }
-    return std::nullopt;
-}
 
 /// Whether any result is not what it was before; `seen` keeps which ones.
 bool Ledger::writes_something(const Question& q, const model::Buffers& buffers, Seen& seen) {
@@ -105,17 +66,13 @@ std::optional<std::string> Ledger::check(const Question& q, const model::Buffers
         }
     }
     if (q.results.empty()) return "it writes no buffer and no image, so no result can be checked; give it one";
+    if (q.answer && !q.answer->trouble.empty()) throw Error(Blame::result, q.answer->trouble);
     auto& seen = seen_[q.comparison][q.variant + "\n" + q.point];
     model::Errors unreported(q.tolerance);
     auto& errors = buffers.errors ? *buffers.errors : unreported;
-    const auto expected_by_reference = [&](const Result& result) -> const model::Bytes* {
-        if (!buffers.expected) return nullptr;
-        const auto found = buffers.expected->find(result.name);
-        return found == buffers.expected->end() ? nullptr : &found->second;
-    };
     // Data may be right as it was given; poison is nobody's result.
     const bool may_stay = std::ranges::any_of(q.results, [&](const auto& result) {
-        return result.given && (result.expected || expected_by_reference(result));
+        return result.given && (result.expected || !witnesses(q, result, buffers).empty());
     });
     if (!writes_something(q, buffers, seen) && !may_stay) {
         std::vector<std::string> names;
@@ -123,25 +80,40 @@ std::optional<std::string> Ledger::check(const Question& q, const model::Buffers
         return "it writes nothing: " + join(names, ", ") + (names.size() == 1 ? " holds" : " hold") +
                " what was there before";
     }
-    std::vector<Result> unproved;  // what neither a file nor a reference says
+    std::vector<Result> unproved;
     for (const auto& result : q.results) {
-        const auto data = buffers.data.at(result.name);
-        const bool by_file = result.expected && (!q.accumulates || buffers.operations == 1);
-        if (by_file)
-            if (auto wrong = first_difference(result.name, data, *result.expected, result.type, errors, "expected"))
-                return wrong;
-        const auto* by_reference = expected_by_reference(result);
-        if (by_reference)
-            if (auto wrong = first_difference(result.name, data, *by_reference, result.type, errors,
-                                              "the reference '" + q.reference + "' has"))
-                return wrong;
-        if (!by_file && !by_reference) unproved.push_back(result);
+        const auto all = witnesses(q, result, buffers);
+        for (const auto& [expected, whose] : all) {
+            const bool by_command = whose == command_has;
+            const auto compare = by_command ? difference : first_difference;
+            if (auto wrong = compare(result.name, buffers.data.at(result.name), expected, result.type, errors, whose))
+                return by_command ? *wrong + q.answer->remark : *wrong;
+        }
+        if (all.empty()) unproved.push_back(result);
     }
+    const bool first = !q.accumulates || buffers.operations == 1;
+    for (const auto& relation : q.relations)
+        if (auto wrong = first ? broken(relation, q.results, buffers, errors) : std::nullopt) return wrong;
     seen.seeds.insert(q.seed);
     if (unproved.empty()) return std::nullopt;
-    auto wrong = hold_against_others(q, unproved, buffers, errors);
+    auto wrong = q.agreement && q.agreement->kind == Agreement::Kind::differs
+                     ? std::optional(q.agreement->sentence)
+                     : hold_against_others(q, unproved, buffers, errors);
     if (wrong) seen.seeds.erase(q.seed);
     return wrong;
+}
+
+std::vector<Ledger::Witness> Ledger::witnesses(const Question& q, const Result& result, const model::Buffers& buffers) {
+    std::vector<Witness> out;
+    const bool first = !q.accumulates || buffers.operations == 1;
+    if (result.expected && first) out.push_back({*result.expected, "expected"});
+    if (buffers.expected)
+        if (const auto found = buffers.expected->find(result.name); found != buffers.expected->end())
+            out.push_back({found->second, "the reference '" + q.reference + "' has"});
+    if (q.answer && first)
+        if (const auto found = q.answer->contents.find(result.name); found != q.answer->contents.end())
+            out.push_back({found->second, command_has});
+    return out;
 }
 
 std::optional<std::string> Ledger::hold_against_others(const Question& q, const std::vector<Result>& unproved,
@@ -234,6 +206,21 @@ std::pair<std::set<Ledger::Member>, std::string> Ledger::company(const Question&
     return {agreeing.value_or(std::set<Member>{}), other};
 }
 
+/// What says that its results are right, from the surest.
+static std::vector<std::string> proved_by(const Ledger::Question& q) {
+    std::vector<std::string> out;
+    std::string file;
+    for (const auto& result : q.results)
+        if (result.expected) file = result.file;
+    if (!file.empty()) out.push_back("file " + file);
+    if (!q.reference.empty() && q.reference != q.variant)
+        out.push_back("reference " + q.reference);
+    else if (q.is_reference && file.empty() && !q.answer)
+        out.emplace_back("is the reference");
+    if (q.answer) out.emplace_back("reference command");
+    return out;
+}
+
 model::Proof Ledger::proof(const Question& q) const {
     model::Proof out;
     const auto* const found = seen_of(q);
@@ -250,24 +237,21 @@ model::Proof Ledger::proof(const Question& q) const {
     }
     std::set<std::string> codes;
     for (const auto& [variant, code] : code_of) codes.insert(code);
-    std::string file;
-    for (const auto& result : q.results)
-        if (result.expected) file = result.file;
-    if (!file.empty()) {
-        out.checked_by = "file " + file;
-    } else if (!q.reference.empty() && q.reference != q.variant) {
-        out.checked_by = "reference " + q.reference;
-    } else if (q.is_reference) {
-        out.checked_by = "is the reference";
-    } else if (!seen.disputed_by.empty()) {
-        out.checked_by = "disputed by " + seen.disputed_by;
+    std::vector<std::string> rungs = proved_by(q);
+    const bool proved = !rungs.empty();
+    if (!proved && !seen.disputed_by.empty()) {
+        rungs.push_back("disputed by " + seen.disputed_by);
         warn(model::Warning::disputed, "'" + q.variant + "' and '" + seen.disputed_by +
                                            "' leave different results; a line 'reference NAME' says which is right");
-    } else if (codes.size() > 1) {
-        out.checked_by = "agreement of " + std::to_string(codes.size());
-        if (q.random_inputs && seen.seeds.size() < 2) out.checked_by += ", one input";
-    } else {
-        out.checked_by = "only itself";
+    } else if (!proved && codes.size() > 1) {
+        rungs.push_back(agreement_of(codes.size(), q.random_inputs && seen.seeds.size() < 2));
+    }
+    if (q.agreement && q.agreement->kind == Agreement::Kind::agrees)
+        rungs.push_back("agrees with " + q.agreement->device);
+    for (const auto& relation : q.relations) rungs.push_back("relation " + relation.line.text);
+    if (q.agreement && !q.agreement->sentence.empty()) warn(model::Warning::elsewhere, q.agreement->sentence);
+    if (rungs.empty()) {
+        rungs.emplace_back("only itself");
         std::string why = "every launch gives the same result, but nothing says that it is right";
         if (code_of.size() > 1) why += ", as do variants that have the same code";
         warn(model::Warning::unproved, why + "; 'expect NAME = FILE' or 'reference KERNEL' does");
@@ -277,6 +261,7 @@ model::Proof Ledger::proof(const Question& q) const {
                                              "the same, add a line 'same " +
                                              q.variant + ", " + other + "'");
     }
+    out.checked_by = join(rungs, ", ");
     if (!seen.other_results.empty()) warn(model::Warning::other_results, seen.other_results);
     for (const auto& name : seen.untouched)
         warn(model::Warning::unwritten, "'" + name + "' still holds its contents from before the kernel ran");

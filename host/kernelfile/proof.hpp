@@ -1,5 +1,5 @@
-// What a user's kernel is held against, from the surest to the least: an expected file, a reference kernel, the other
-// variants, and only itself.
+// What a user's kernel is held against, from the surest to the least: an expected file, a reference kernel, a command
+// of the user's, the other variants, another device, relations, and only itself.
 #pragma once
 
 #include <deque>
@@ -12,15 +12,13 @@
 #include <vector>
 
 #include "kernelfile/description.hpp"
+#include "kernelfile/difference.hpp"
+#include "kernelfile/outside.hpp"
+#include "kernelfile/relation.hpp"
 #include "model/experiment.hpp"
 #include "model/kernel_signature.hpp"
 
 namespace cllab::kernelfile {
-
-/// The first element of `found` that differs from `expected` by more than `errors` takes: "dst[17] is 3, expected 4".
-std::optional<std::string> first_difference(const std::string& name, std::span<const std::byte> found,
-                                            std::span<const std::byte> expected, const model::ElementType& type,
-                                            model::Errors& errors, const std::string& whose);
 
 /// A buffer or image that a kernel leaves behind.
 struct Result {
@@ -42,8 +40,11 @@ public:
         Tolerance tolerance;
         std::uint64_t seed = 0;
         bool accumulates = false, random_inputs = false, is_reference = false;
-        std::string reference{};  ///< name of the reference variant; empty: none
-        std::string text{};       ///< path of its text: another one of the same variant is an earlier one
+        std::string reference{};               ///< name of the reference variant; empty: none
+        std::string text{};                    ///< path of its text: another one of the same variant is an earlier one
+        std::optional<Answer> answer{};        ///< of the reference command, after one operation
+        std::optional<Agreement> agreement{};  ///< with another device
+        std::vector<Relation> relations{};
     };
     /// Model's check: the first thing that is wrong.
     std::optional<std::string> check(const Question& question, const model::Buffers& buffers);
@@ -76,6 +77,13 @@ private:
     };
     using Cells = std::map<std::string, Seen>;  ///< by variant and point
 
+    /// What says that a result is this, from the surest: nothing where no file, kernel or command does.
+    struct Witness {
+        std::span<const std::byte> expected;
+        std::string whose;
+    };
+    static std::vector<Witness> witnesses(const Question& question, const Result& result,
+                                          const model::Buffers& buffers);
     static bool writes_something(const Question& question, const model::Buffers& buffers, Seen& seen);
     std::optional<std::string> hold_against_others(const Question& question, const std::vector<Result>& unproved,
                                                    const model::Buffers& buffers, model::Errors& errors);

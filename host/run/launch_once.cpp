@@ -28,12 +28,6 @@ void choose_group(const Extent& global, Extent& local, std::vector<std::string>&
     assumed.push_back("groups of " + local.text() + ", which the text leaves to the driver");
 }
 
-void choose_groups(Setup& setup, std::vector<std::string>& assumed) {
-    choose_group(setup.global, setup.local, assumed);
-    for (auto& step : setup.steps)
-        if (auto* launch = std::get_if<Launch>(&step)) choose_group(launch->global, launch->local, assumed);
-}
-
 std::size_t kernels_of(const Setup& setup) {
     std::set<std::string> names;
     for (const auto& step : setup.steps)
@@ -51,6 +45,12 @@ void build(CellState& state) {
 }
 
 }  // namespace
+
+void choose_groups(Setup& setup, std::vector<std::string>& assumed) {
+    choose_group(setup.global, setup.local, assumed);
+    for (auto& step : setup.steps)
+        if (auto* launch = std::get_if<Launch>(&step)) choose_group(launch->global, launch->local, assumed);
+}
 
 LaunchedOnce launch_once(device::Session& session, const Settings& settings, const Cell& cell, const Device& as,
                          const std::function<void(const LaunchedOnce&)>& before) {

@@ -7,7 +7,7 @@ import unittest
 from lab import SOURCE, LabTest, main
 
 README = (SOURCE / "README.md").read_text()
-TOPICS = {"axes", "columns", "kernel-file", "method", "statuses", "terms"}
+TOPICS = {"axes", "columns", "kernel-file", "method", "proof", "statuses", "terms"}
 # Words between which a command of a README's block ends.
 ENDS = {"&&", "|", ";"}
 

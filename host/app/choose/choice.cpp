@@ -82,6 +82,10 @@ void check_for_families(const CellOptions& invocation) {
     if (other != said.end())
         throw Error(Blame::usage, "option '--" + other->first +
                                       "' is about a kernel file, as in `cllab run my.cl`; no pattern names one");
+    if (!invocation.reference_command.empty())
+        throw Error(
+            Blame::usage,
+            "option '--reference-command' is about a kernel file, as in `cllab run my.cl`; no pattern names one");
     tolerance_of(invocation);  // what is wrong with it is said before any device is asked
     if (names_kernel_file(invocation.versus))
         throw Error(Blame::usage, "--vs names a kernel file, so the pattern must name one too");
@@ -130,6 +134,7 @@ Choice::Choice(const CellOptions& invocation, const Snapshots& earlier, const As
     own_ = &keep(
         std::unique_ptr<Own>(new Own{{paths, command_line, invocation.axes, earlier, invocation.build_options}, {}}));
     auto& files = own_->files;
+    files.ask_outside(invocation.outside);
     const auto asked = asked_builds(files, invocation.build_options);
     const auto found = ask ? ask(asked) : ask_in_child(invocation, asked);
     for (std::size_t i = 0; i < found.size(); ++i) files.builds()[i].found = found[i];
@@ -158,6 +163,8 @@ void Choice::say_defaults() const {
     if (!own_) return;
     for (const auto& note : own_->files.notes()) say(note);
 }
+
+kernelfile::Told Choice::tell(const model::Request& request) const { return own_->files.tell(request); }
 
 std::string Choice::source_line(const std::string& file, std::size_t number) const {
     using std::filesystem::path;

@@ -9,7 +9,7 @@
 
 #include "app/choose/introspection.hpp"
 #include "app/commandline/options.hpp"
-#include "kernelfile/bound.hpp"
+#include "kernelfile/experiment.hpp"
 #include "kernelfile/source.hpp"
 #include "model/plan.hpp"
 #include "model/registry.hpp"
@@ -46,6 +46,8 @@ public:
     std::vector<std::string> files() const;  ///< that were read for their text
     /// Of such a file, whose name is what a compiler says; without the blanks around it. Empty: there is none.
     std::string source_line(const std::string& file, std::size_t number) const;
+    /// A cell of a kernel file as somebody else is asked about it. Throws as its set-up does.
+    kernelfile::Told tell(const model::Request& request) const;
     bool own() const { return own_ != nullptr; }  ///< the text is not the lab's
 
 private:

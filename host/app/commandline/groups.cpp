@@ -21,6 +21,8 @@ const Statement statements[]{
     {"work", "bytes=N flops=N", "Kernel files: what one launch must move and compute, for the rates."},
     {"expect", "NAME=FILE", "Kernel files: the argument must come out equal to FILE (.npy, raw, picture)."},
     {"reference", "KERNEL", "Kernel files: results must equal those of this kernel or variant."},
+    {"relation", "TEXT",
+     "Kernel files: a relation that right results hold, e.g. 'linear in src'. See `cllab help kernel-file`."},
     {"tolerance", "KIND=X",
      "Accepts results within absolute=X, relative=X or ulp=X of the expected ones. One bound that holds is enough. "
      "Adds the largest errors to the table."},
@@ -51,6 +53,15 @@ Rows<CellOptions> kernel_file_rows() {
         out.add({name, value, about, "", true},
                 [option](CellOptions& to, const std::string& text) { to.statements.emplace_back(option, text); });
     }
+    return out;
+}
+
+Rows<CellOptions> reference_command_rows() {
+    Rows<CellOptions> out;
+    out.text("reference-command", "COMMAND", &CellOptions::reference_command,
+             "Kernel files: results must equal those of COMMAND, which sh runs in the current folder, once for each of "
+             "two random inputs. The folder $CLLAB_REFERENCE_DIR, also $1, holds each argument that goes in as "
+             "NAME.npy. COMMAND leaves each result there as NAME.npy, of the kernel's type, within --timeout.");
     return out;
 }
 

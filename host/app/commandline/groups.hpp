@@ -11,6 +11,8 @@ namespace cllab::app {
 Rows<CellOptions> choice_rows(bool devices = true);
 /// --arg, --global ...: what a kernel file says of its kernels, also on the command line.
 Rows<CellOptions> kernel_file_rows();
+/// For commands that verify and ask it before: --reference-command.
+Rows<CellOptions> reference_command_rows();
 /// --cl-dir, --build-options: which text, built how.
 Rows<CellOptions> text_rows();
 /// --label, to tell runs apart later.

@@ -121,7 +121,7 @@ const std::vector<OptionGroup>& option_groups() {
         {"Kernel files (`cllab help kernel-file`)",
          {},
          {"check", "arg", "global", "local", "offset", "variant", "extends", "work", "expect", "reference",
-          "tolerance"}},
+          "reference-command", "relation", "tolerance"}},
         {"Processes", {}, {"isolate", "parallel", "processes", "timeout", "require-all"}},
     };
     return all;

@@ -33,6 +33,8 @@ struct CellOptions : Call {
     std::string versus;  ///< --vs: a pattern, or build options
     std::string replay;  ///< a folder of the OpenCL Intercept Layer
     std::string cl_dir, build_options, label;
+    std::string reference_command;  ///< of the shell
+    std::string outside;            ///< the folder of kernelfile::Outside; empty: nobody is asked
     std::uint64_t seed = std::random_device{}();
     double timeout_seconds = 60;
 };

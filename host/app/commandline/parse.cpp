@@ -73,6 +73,19 @@ void refuse_missing_values(const Strings& args, const po::options_description& k
     }
 }
 
+/// An option that may stand alone gets its value where what comes next is none.
+void give_values(const std::vector<Row>& options, Strings& words) {
+    for (const auto& row : options) {
+        if (row.alone.empty()) continue;
+        for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
+            const bool has_value = i + 1 < words.size() && std::ranges::any_of(row.values, [&](const auto& begin) {
+                                       return words[i + 1].starts_with(begin);
+                                   });
+            if (words[i] == "--" + row.long_name() && !has_value) words[i] += "=" + row.alone;
+        }
+    }
+}
+
 /// A word in a command's place means `run` with a pattern, unless nothing has such a name and a command's is the
 /// nearest.
 void refuse_mistyped_command(const std::string& word) {
@@ -114,6 +127,7 @@ Words read_words(const Manual& manual, const std::vector<Row>& options, Strings 
         out.passed_on.assign(end + 1, words.end());
         words.erase(end, words.end());
     }
+    give_values(options, words);
     const auto known = described(options);
     po::options_description hidden;
     hidden.add_options()("pattern", po::value<Strings>());

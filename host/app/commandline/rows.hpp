@@ -17,6 +17,8 @@ struct Row {
     std::string about;        ///< sentences
     std::string otherwise{};  ///< the default that --help shows
     bool repeats = false;
+    std::string alone{};  ///< the value where none stands behind it
+    Strings values{};     ///< with `alone`: what a value begins with, so that anything else is none
 
     std::string long_name() const { return name.substr(0, name.find(',')); }
 };

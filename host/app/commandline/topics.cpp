@@ -21,70 +21,6 @@ std::string beside(const std::string& name, std::size_t room, const std::string&
     return report::wrap_beside("  " + name + std::string(room - name.size() + 2, ' '), meaning, help_width);
 }
 
-/// The whole grammar of kernel files on one page.
-constexpr const char* kernel_file_page = R"(Your own kernel
-
-  cllab run my.cl                           each kernel of the file is a variant
-  cllab run my.cl:kernel                    one of them
-  cllab run a.cl:one b.cl:two --vs b.cl:two
-
-The file is compiled as it is, in a child process. `tune`, `dump`, `isa`, `why` and `--vs` work as
-for cllab's own families. The driver tells the types of the arguments. Their values come from lines
-in a comment of the file, from my.cllab beside it, and from options. The later of these wins.
-
-  /*cllab
-  axis n = 256, 1024            # a run for each value; -a n=512 gives others
-  arg src = rand:n*n            # by name, as in the kernel's parameter list
-  arg dst = out:n*n
-  arg n = n
-  global n,n
-  */
-
-Lines (options: --arg src=rand:n*n, --global n,n, --variant fast=-DTILE=32 …); # begins a comment
-  axis NAME = VALUES            integers, ranges 1Ki:1Mi:*2 or 1:9:+2, fractions, or words
-  axis NAME tune = VALUES       `run` takes the first, `tune` tries all; the result must not change
-  arg NAME = VALUE              see below
-  global, local, offset X[,Y[,Z]]
-                                local: default the driver's choice, or reqd_work_group_size
-  options -DTILE={tile}         build options; {…} is the value of an axis or expression
-  variant NAME = OPTIONS        one more variant, by its build options
-  extends FOLDER                looks for #include files there too (-I), after the file's own folder
-  work bytes=EXPR flops=EXPR    what a launch must do, for the rates; default: every buffer once
-       atomics=EXPR local_bytes=EXPR
-                                for `why`: atomics on global memory, bytes of local memory
-       barriers=EXPR chain=EXPR per work-item: barriers, global loads that wait for each other
-  expect NAME = FILE            the argument must come out equal to FILE: .npy, raw, or a picture
-  reference KERNEL              results must equal those of this kernel, also FILE.cl:KERNEL
-  same NAME, NAME               these must leave the same, as variants of one kernel always must
-  tolerance absolute=X relative=X ulp=X
-                                how far results may differ; default: not at all
-  kernel NAME                   the lines behind it are about that kernel only
-
-Values
-  rand:LENGTH[:LOW:HIGH]        random data; 0 to 1, integers 0 to 255
-  zero:LENGTH  iota:LENGTH  const:VALUE:LENGTH
-                                zeros; 0, 1, 2 …; one value
-  file:PATH  npy:PATH  image:PATH[:FORMAT]
-                                raw bytes, NumPy, a picture as grey levels
-  out:LENGTH                    a buffer that the kernel writes
-  TYPE or FORMAT before the length where the kernel does not say it: out:uchar:w*h, rand:rgba8:w,h
-  images: W[,H[,D]] for the length; formats r8 r8ui r32f rgba8 rgba8ui rgba32f
-  sampler:linear,edge,normalized
-  local:LENGTH                  a __local pointer, in its elements
-  3, n*n/2, 1/64, 1,2,3,4       scalars and vectors: expressions, one value per lane
-  {int:w, float:0.5}            a struct by its fields, laid out as in C; else bytes:0100a0ff
-Lengths count elements of the kernel's type. Expressions: numbers (4Ki, 0.5), axes, scalar
-arguments, + - * / % ( ), min, max, ceil(a / b). They are evaluated in floating point for
-floating-point arguments and data, else in whole numbers, where / rounds down. A buffer that has
-data and is not const is given anew at each verification and checked too.
-
-What a result is checked by, from the surest to the least; the table and the record say which:
-  file NAME        equal to the expected file
-  reference NAME   equal to the reference kernel, for two random inputs
-  agreement of N   N variants or kernels with different code leave the same, for two inputs
-  only itself      every launch leaves the same; nothing says that it is right
-)";
-
 std::string axes_page() {
     return R"(Axes: what a kernel is run with
 
@@ -236,7 +172,8 @@ std::string terms_page() {
 
 const std::vector<Topic>& topics() {
     static const std::vector<Topic> all{
-        {"kernel-file", "your own kernels: the whole grammar", [] { return std::string(kernel_file_page); }},
+        {"kernel-file", "your own kernels: the whole grammar", kernel_file_help},
+        {"proof", "what your own kernel's results are held against", proof_help},
         {"axes", "what a kernel is run with, and ranges of it", axes_page},
         {"devices", "how to select one, and whether its timer is trusted", devices_page},
         {"columns", "what each column of the table means", columns_page},

@@ -16,6 +16,9 @@ struct Topic {
 
 const std::vector<Topic>& topics();
 
+std::string kernel_file_help();
+std::string proof_help();
+
 struct ExitStatus {
     int status;
     const char* meaning;

@@ -37,6 +37,25 @@ Rows<RunOptions> shown_rows(bool measures) {
     return rows;
 }
 
+Row check_row() {
+    return {"check",
+            "[BY]",
+            "Kernel files: proof by another implementation. device=D: verifies each kernel on device D with the same "
+            "data, and compares the results. Without a value: in Oclgrind, else on another CPU device. A simulator "
+            "gets smaller sizes. oclgrind: runs each kernel once, small, in Oclgrind, and measures nothing. Reports "
+            "races, uninitialized reads and accesses outside of buffers, with their lines, and results that differ.",
+            "",
+            false,
+            "device=",
+            {"oclgrind", "device="}};
+}
+
+/// "oclgrind", or "device=D"; without D any other.
+std::string checker_of(const std::string& text) {
+    if (text == "oclgrind" || text.starts_with("device=")) return text;
+    return word_of("check", text, {"oclgrind", "device=D"});
+}
+
 Rows<RunOptions> measured_rows() {
     Rows<RunOptions> rows;
     rows.number("max-time", "SECONDS", any_seconds, &RunOptions::max_time, "0.4",
@@ -81,9 +100,7 @@ Rows<RunOptions> measured_rows() {
               "Devices that measure at the same time, each in its own process: never, gpus (with their own memory) or "
               "all. Applies from four comparisons on. Two probe cells are measured on each device alone and then "
               "together. If either slows down by more than 2 % (and 1 us), the devices run one at a time.")
-        .word("check", "TOOL", {"oclgrind"}, &RunOptions::check,
-              "Kernel files: runs each kernel once, small, in Oclgrind. Reports races, uninitialized reads and "
-              "accesses outside of buffers, with their lines.")
+        .add(check_row(), [](RunOptions& to, const std::string& text) { to.check = checker_of(text); })
         .flag("watch", &RunOptions::watch,
               "Kernel files, and families with --cl-dir: verifies and compares the text on each save. Compares with "
               "the previous version as --vs does, and shows how the code differs. Prints the table before the verdict. "
@@ -111,7 +128,8 @@ Rows<RunOptions> run_rows(bool measures) {
                "hangs costs one cell. Default: one per 4 cores of the host and 16 cells, 4 at most.")
         .with(process_rows())
         .flag("require-all", &RunOptions::require_all, "Counts unsupported cells as failed.")
-        .with(kernel_file_rows());
+        .with(kernel_file_rows())
+        .with(reference_command_rows());
     return rows;
 }
 
@@ -122,6 +140,10 @@ void refuse_together(const RunOptions& options) {
         throw Error(Blame::usage,
                     "--processes needs a command that measures no time: `cllab dump`, or `cllab run --verify` without "
                     "--vs, --rebuild, --check and --watch");
+    if (options.watch && !options.check.empty())
+        throw Error(Blame::usage, "--watch verifies on each save, and excludes --check");
+    if (options.rebuild && !(options.check.empty() && options.reference_command.empty()))
+        throw Error(Blame::usage, "--rebuild is about machine code, and excludes --check and --reference-command");
     if (options.native && (!measures_only_once || !options.baseline.empty() || !options.replay.empty()))
         throw Error(
             Blame::usage,
@@ -158,7 +180,7 @@ int run_or_watch(const RunOptions& options) {
         allow_pager(false);  // somebody waits for the next lines
         return watch(options);
     }
-    if (!options.check.empty()) return check_oclgrind(options);
+    if (options.check == "oclgrind") return check_oclgrind(options);
     return run_cells(options);
 }
 

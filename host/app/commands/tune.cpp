@@ -17,6 +17,7 @@
 #include "app/comparing/versus.hpp"
 #include "app/files/profile_file.hpp"
 #include "app/files/sink.hpp"
+#include "app/running/outside.hpp"
 #include "app/screen/say.hpp"
 #include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
@@ -41,9 +42,10 @@ constexpr double screening_seconds = 0.1;  // of sampling: enough to find the be
 
 class Tuning {
 public:
-    Tuning(const TuneOptions& invocation, Runner& runner, const model::Selected& variant, const model::Device& device,
-           const std::map<std::string, model::Limits>& limits, Sink& sink)
+    Tuning(const TuneOptions& invocation, const Choice& choice, Runner& runner, const model::Selected& variant,
+           const model::Device& device, const std::map<std::string, model::Limits>& limits, Sink& sink)
         : invocation_(invocation),
+          choice_(choice),
           runner_(runner),
           variant_(variant),
           device_(device),
@@ -106,6 +108,7 @@ private:
     std::vector<Record> measure(const std::vector<Point>& points, double sampling_seconds) {
         model::Group group;
         for (const auto& point : points) group.push_back(cell_at(point));
+        ask_reference_command(invocation_, choice_, {group}, device_, true);
         std::vector<Record> out(points.size());
         runner_.run(
             {std::nullopt, {std::move(group)}, settings_for(sampling_seconds)}, device_.selector,
@@ -242,6 +245,7 @@ private:
     static void say_fitted(const std::string& lines) { results() << report::fit(lines, page_width(STDOUT_FILENO)); }
 
     const TuneOptions& invocation_;
+    const Choice& choice_;
     Runner& runner_;
     const model::Selected& variant_;
     const model::Device& device_;
@@ -261,7 +265,9 @@ void check_tune(TuneOptions& options) {
 
 }  // namespace
 
-int tune(const TuneOptions& invocation, Runner& runner) {
+int tune(const TuneOptions& asked, Runner& runner) {
+    auto invocation = asked;
+    const OutsideFolder outside(invocation);
     const Choice choice(invocation);
     const auto selected = choice.selected();
     // What cannot be tuned is the command line's fault, and said before the first build.
@@ -278,7 +284,8 @@ int tune(const TuneOptions& invocation, Runner& runner) {
     bool fine = true;
     try {
         for (const auto& device : devices) {
-            for (const auto& s : selected) fine = Tuning(invocation, runner, s, device, limits, sink).run() && fine;
+            for (const auto& s : selected)
+                fine = Tuning(invocation, choice, runner, s, device, limits, sink).run() && fine;
         }
     } catch (const run::Interrupted&) {
         say("interrupted; " + std::to_string(sink.records().size()) + " measured point(s) kept");
@@ -291,6 +298,7 @@ Command tune_command() {
     Rows<TuneOptions> rows;
     rows.with(choice_rows())
         .with(kernel_file_rows())
+        .with(reference_command_rows())
         .with(text_rows())
         .text("json", "FILE", &TuneOptions::json, "Writes one JSON record per cell, as soon as the cell is done.")
         .text("csv", "FILE", &TuneOptions::csv, "Writes one CSV line per cell, as soon as the cell is done.")

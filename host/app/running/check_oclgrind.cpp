@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
-#include <regex>
 
 #include "app/choose/choice.hpp"
 #include "app/choose/request.hpp"
 #include "app/processes/runner.hpp"
+#include "app/running/oclgrind.hpp"
+#include "app/running/recording.hpp"
 #include "app/running/running.hpp"
 #include "app/screen/say.hpp"
 #include "app/screen/stdout_guard.hpp"
@@ -69,48 +70,6 @@ model::Settings small_values(const std::vector<model::Selected>& selected, const
     return out;
 }
 
-struct OclgrindFinding {
-    std::string what, kernel, entity, file, line;
-    bool operator<(const OclgrindFinding& other) const {
-        return std::tie(file, line, kernel, what) < std::tie(other.file, other.line, other.kernel, other.what);
-    }
-};
-
-/// "Invalid read of size 4 at global memory address 0x…" without the address, which differs from item to item.
-std::string kind_of(const std::string& message) {
-    static const std::regex address("( at| to)? (global|local|private|constant) memory address 0x[0-9a-f]+");
-    return std::regex_replace(message, address, " in $2 memory");
-}
-
-/// Oclgrind's messages, each with how often it was said. A message is a line and the indented ones behind it.
-std::map<OclgrindFinding, std::size_t> messages_of(const std::string& log) {
-    std::map<OclgrindFinding, std::size_t> out;
-    OclgrindFinding current;
-    const auto end = [&] {
-        if (!current.what.empty() && !current.line.empty()) ++out[current];
-        current = {};
-    };
-    static const std::regex at(R"(At line (\d+)(?: \(column \d+\))? of (.*):)");
-    for (const auto& line : split(log, '\n')) {
-        const auto text = trim(line);
-        if (text.empty()) continue;
-        std::smatch found;
-        if (line.front() != '\t') {
-            end();
-            current.what = kind_of(text);
-        } else if (text.starts_with("Kernel: ")) {
-            current.kernel = text.substr(8);
-        } else if (current.entity.empty() && (text.starts_with("Entity: ") || text.starts_with("First entity: "))) {
-            current.entity = text.substr(text.find(": ") + 2);
-        } else if (std::regex_match(text, found, at) && current.line.empty()) {
-            current.line = found[1];
-            current.file = found[2];
-        }
-    }
-    end();
-    return out;
-}
-
 std::string point_of(const model::Settings& values) {
     std::vector<std::string> out;
     for (const auto& [name, value] : values) out.push_back(name + "=" + value);
@@ -121,7 +80,9 @@ std::string point_of(const model::Settings& values) {
 struct Simulation {
     std::string point;
     std::vector<model::Record> records{};
-    std::map<OclgrindFinding, std::size_t> messages{};
+    OclgrindFindings messages{};
+    std::map<std::string, std::string> compared{};  ///< by id, with the device that the kernels are for: in a clause
+    bool differs = false;
 
     bool ran() const {
         return std::ranges::all_of(records, [](const auto& r) {
@@ -129,26 +90,66 @@ struct Simulation {
         });
     }
     bool fine() const {
-        return messages.empty() &&
+        return messages.empty() && !differs &&
                std::ranges::all_of(records, [](const auto& r) { return r.status == model::Status::ok; });
     }
 };
 
-Simulation simulate(const RunOptions& asked, const std::vector<model::Selected>& selected,
+/// What the device that the kernels are for leaves of the same data.
+void compare(const RunOptions& asked, const Choice& choice, const std::vector<model::Group>& plan,
+             const Recording& simulated, Simulation& out) {
+    static const std::map<std::string, model::Loaded> no_files;
+    const auto runner = in_child_processes(asked.timeout_seconds);
+    const auto device = runner->devices(asked.devices).front();
+    if (device.implementation == model::Implementation::oclgrind) return;
+    const inspect::TempFolder folder;
+    Recording here(folder.path() / "here", OwnCheck::left_out);
+    run::RunRequest request{std::nullopt, {}, settings_of(asked)};
+    request.settings.measure = false;
+    std::vector<model::Cell> cells;
+    for (const auto& group : plan)
+        for (const auto& cell : group) {
+            cells.push_back(cell);
+            request.comparisons.push_back({here.cell(cell, asked.seed)});
+        }
+    runner->run(request, device.selector, {.done = [&](std::size_t number, std::size_t, const model::Record& record) {
+                    const auto name = "'" + excerpt(device.name) + "'";
+                    auto& said = out.compared[record.id];
+                    if (record.status != model::Status::ok) {
+                        said = "no results of " + name + " to compare: " + record.reason;
+                        return;
+                    }
+                    const auto& cell = cells[number];
+                    const auto told = choice.tell({*cell.variant, cell.point, device, asked.seed, no_files});
+                    const auto wrong = difference(told, cell, asked.seed, simulated, here, "on " + name);
+                    said = wrong ? "other results than on " + name + ": " + *wrong : "the results of " + name;
+                    out.differs = out.differs || wrong;
+                }});
+}
+
+Simulation simulate(const RunOptions& asked, const Choice& choice, const std::filesystem::path& library,
                     const model::Settings& values) {
+    const auto plan = model::make_plan(choice.selected(), values);
     Simulation out{point_of(values)};
     const inspect::TempFolder folder;
-    const auto log = folder.path() / "log";
-    setenv("OCLGRIND_LOG", log.c_str(), 1);
-    run::RunRequest request{std::nullopt, model::make_plan(selected, values), settings_of(asked)};
+    Recording there(folder.path() / "there", OwnCheck::asked);
+    run::RunRequest request{std::nullopt, {}, settings_of(asked)};
+    for (const auto& group : plan) {
+        auto& recorded = request.comparisons.emplace_back();
+        for (const auto& cell : group) recorded.push_back(there.cell(cell, asked.seed));
+    }
     request.settings.measure = false;
     request.settings.build_options += " -cl-opt-disable";  // the optimiser takes faults away, and moves lines
     request.settings.guards = false;                       // the simulator sees what is outside; guards would be inside
-    const auto runner = in_child_processes(asked.timeout_seconds);
-    runner->run(
-        request, runner->devices({"oclgrind"}).front().selector,
-        {.done = [&](std::size_t, std::size_t, const model::Record& record) { out.records.push_back(record); }});
-    out.messages = messages_of(inspect::read_file(log).value_or(""));
+    {
+        const OnlyOclgrind only(library);
+        const auto runner = in_child_processes(asked.timeout_seconds);
+        runner->run(
+            request, runner->devices({"oclgrind"}).front().selector,
+            {.done = [&](std::size_t, std::size_t, const model::Record& record) { out.records.push_back(record); }});
+        out.messages = only.findings();
+    }
+    if (out.fine()) compare(asked, choice, plan, there, out);
     return out;
 }
 
@@ -159,10 +160,12 @@ void print(const Simulation& seen, const Choice& choice, const std::vector<model
         for (const auto& [place, times] : seen.messages)
             count += cell != selected.end() && place.kernel == cell->variant->entry ? 1 : 0;
         const bool ran = record.status == model::Status::ok || record.status == model::Status::wrong_result;
+        const auto compared = seen.compared.find(record.id);
+        const auto others = compared == seen.compared.end() ? std::string() : "; " + printable(compared->second);
         results() << fmt::format("{} in Oclgrind{}: {}\n", record.id, seen.point,
                                  !ran ? std::string(model::name(record.status)) + ": " + printable(record.reason)
                                  : count == 0 ? record.status == model::Status::ok
-                                                    ? "no race, no uninitialised value, no access outside"
+                                                    ? "no race, no uninitialised value, no access outside" + others
                                                     : printable(record.reason)
                                               : std::to_string(count) + (count == 1 ? " place" : " places"));
     }
@@ -183,17 +186,16 @@ int check_oclgrind(const RunOptions& asked) {
     if (!choice.own())
         throw Error(Blame::usage, "--check oclgrind is about kernel files, as in `cllab run my.cl --check oclgrind`");
     const auto selected = choice.selected();
-    count::use_only_oclgrind(library, {{"OCLGRIND_DATA_RACES", "1"}, {"OCLGRIND_UNINITIALIZED", "1"}});
     catch_interrupts();
     const auto own = first_values(selected, asked.axes), small = small_values(selected, asked.axes, own);
-    auto seen = simulate(asked, selected, small);
+    auto seen = simulate(asked, choice, library, small);
     // Sizes that are smaller than the file says may be what is wrong: 16 bins for 256 grey levels, files of data for
     // another size.
     if (!seen.fine() && small != own) {
         say("something was found" + seen.point +
             ", which is smaller than the file says; so its own sizes are simulated, up to " +
             format_significant(asked.timeout_seconds, 3) + " s per kernel");
-        if (auto larger = simulate(asked, selected, own); larger.ran())
+        if (auto larger = simulate(asked, choice, library, own); larger.ran())
             seen = std::move(larger);
         else
             say("they take too long or do not run, so the findings may come from the smaller sizes; --axis chooses "

@@ -14,6 +14,7 @@
 #include "app/processes/crash.hpp"
 #include "app/processes/share_out.hpp"
 #include "app/processes/side_by_side.hpp"
+#include "app/running/outside.hpp"
 #include "app/running/run_plan.hpp"
 #include "app/running/running.hpp"
 #include "app/screen/html_page.hpp"
@@ -70,6 +71,7 @@ public:
 
 private:
     void run();
+    void ask_outside();
     bool run_on(const model::Device& device);
     void lose(const model::Device& device, const std::string& why);
     void begin(const model::Record& record, const char* phase);
@@ -104,6 +106,7 @@ private:
 };
 
 void CellsRun::run() {
+    ask_outside();
     const auto at_once = plan_.paired ? Devices{} : may_work_at_once(devices_, plan_.request, plan_.options.parallel);
     for (const auto& device : devices_)
         if (std::ranges::none_of(at_once, [&](const auto& d) { return d.selector == device.selector; })) run_on(device);
@@ -112,6 +115,15 @@ void CellsRun::run() {
     run_side_by_side(plan_.request, at_once, plan_.options.timeout_seconds, events_,
                      {alone, [this](const model::Device& device, const std::string& why) { lose(device, why); }});
     sink_.sort_by_plan();
+}
+
+void CellsRun::ask_outside() {
+    if (plan_.options.outside.empty()) return;
+    progress_.note("asking others for the results");
+    ask_reference_command(plan_.options, plan_.choice, plan_.request.comparisons, devices_.front(),
+                          plan_.request.settings.measure);
+    if (!plan_.options.check.empty()) check_elsewhere(plan_.options, plan_.choice, plan_.request.comparisons, devices_);
+    progress_.clear();
 }
 
 /// False when its driver failed, and other devices are there.
@@ -257,8 +269,12 @@ int carry_out(RunPlan plan, Runner& runner, RunListener& listener) {
     return CellsRun(plan, runner, listener).carry_out();
 }
 
-int run_cells(const RunOptions& asked) {
+int run_cells(const RunOptions& given) {
+    auto asked = given;
+    const OutsideFolder outside(asked, !asked.check.empty());
     RunPlan plan(asked);
+    if (!asked.check.empty() && !plan.choice.own())
+        throw Error(Blame::usage, "--check is about kernel files, as in `cllab run my.cl --check`");
     plan.request = request_of(plan.choice, asked);
     plan.paired = !asked.versus.empty();
     if (!plan.paired)

@@ -9,6 +9,7 @@
 #include "app/choose/choice.hpp"
 #include "app/comparing/versus.hpp"
 #include "app/processes/runner.hpp"
+#include "app/running/outside.hpp"
 #include "app/running/running.hpp"
 #include "app/running/watched.hpp"
 #include "app/screen/say.hpp"
@@ -293,7 +294,9 @@ private:
 
 }  // namespace
 
-int watch(const RunOptions& asked) {
+int watch(const RunOptions& given) {
+    auto asked = given;
+    const OutsideFolder outside(asked);
     const bool own = std::ranges::any_of(asked.patterns, names_kernel_file);
     if (!asked.versus.empty() || (own ? asked.patterns.size() != 1 : asked.cl_dir.empty()))
         throw Error(Blame::usage,

@@ -146,7 +146,7 @@ const std::vector<ColumnMeaning>& column_meanings() {
         {"kernel", "<family>_<variant>, or <file>_<kernel>; behind it the axes that vary"},
         {"label", "--label of the run, where runs differ in it"},
         {"status", "ok, or why there is no time: `cllab help statuses`"},
-        {"checked_by", "for kernel files, the proof: file, reference, agreement of N, or only itself"},
+        {"checked_by", "for kernel files, the proof, e.g. reference NAME, or only itself"},
         {"time", "median of the samples; per step where a probe subtracts two trip counts"},
         {"interval", "the ± column: the larger half of the median's 95 % interval; n = 3 where there is none"},
         {"clock", "event or host, where it is not the event timer"},

@@ -1,0 +1,114 @@
+// `cllab help kernel-file`: the whole grammar on one page.
+#include "app/commandline/topics.hpp"
+
+namespace cllab::app {
+namespace {
+
+constexpr const char* page = R"(Your own kernel
+
+  cllab run my.cl                           each kernel of the file is a variant
+  cllab run my.cl:kernel                    one of them
+  cllab run a.cl:one b.cl:two --vs b.cl:two
+
+The file is compiled as it is, in a child process. `tune`, `dump`, `isa`, `why` and `--vs` work as
+for cllab's own families. The driver tells the types of the arguments. Their values come from lines
+in a comment of the file, from my.cllab beside it, and from options. The later of these wins.
+
+  /*cllab
+  axis n = 256, 1024            # a run for each value; -a n=512 gives others
+  arg src = rand:n*n            # by name, as in the kernel's parameter list
+  arg dst = out:n*n
+  arg n = n
+  global n,n
+  */
+
+Lines (options: --arg src=rand:n*n, --global n,n, --variant fast=-DTILE=32 …); # begins a comment
+  axis NAME = VALUES            integers, ranges 1Ki:1Mi:*2 or 1:9:+2, fractions, or words
+  axis NAME tune = VALUES       `run` takes the first, `tune` tries all; the result must not change
+  arg NAME = VALUE              see below
+  global, local, offset X[,Y[,Z]]
+                                local: default the driver's choice, or reqd_work_group_size
+  options -DTILE={tile}         build options; {…} is the value of an axis or expression
+  variant NAME = OPTIONS        one more variant, by its build options
+  extends FOLDER                looks for #include files there too (-I), after the file's own folder
+  work bytes=EXPR flops=EXPR    what a launch must do, for the rates; default: every buffer once
+       atomics=EXPR local_bytes=EXPR
+                                for `why`: atomics on global memory, bytes of local memory
+       barriers=EXPR chain=EXPR per work-item: barriers, global loads that wait for each other
+  expect NAME = FILE            the argument must come out equal to FILE: .npy, raw, or a picture
+  reference KERNEL              results must equal those of this kernel, also FILE.cl:KERNEL
+  same NAME, NAME               these must leave the same, as variants of one kernel always must
+  relation RELATION             results must hold it; see below
+  tolerance absolute=X relative=X ulp=X
+                                how far results may differ; default: not at all
+  kernel NAME                   the lines behind it are about that kernel only
+
+Values
+  rand:LENGTH[:LOW:HIGH]        random data; 0 to 1, integers 0 to 255
+  zero:LENGTH  iota:LENGTH  const:VALUE:LENGTH
+                                zeros; 0, 1, 2 …; one value
+  file:PATH  npy:PATH  image:PATH[:FORMAT]
+                                raw bytes, NumPy, a picture as grey levels
+  out:LENGTH                    a buffer that the kernel writes
+  TYPE or FORMAT before the length where the kernel does not say it: out:uchar:w*h, rand:rgba8:w,h
+  images: W[,H[,D]] for the length; formats r8 r8ui r32f rgba8 rgba8ui rgba32f
+  sampler:linear,edge,normalized
+  local:LENGTH                  a __local pointer, in its elements
+  3, n*n/2, 1/64, 1,2,3,4       scalars and vectors: expressions, one value per lane
+  {int:w, float:0.5}            a struct by its fields, laid out as in C; else bytes:0100a0ff
+Lengths count elements of the kernel's type. Expressions: numbers (4Ki, 0.5), axes, scalar
+arguments, + - * / % ( ), min, max, ceil(a / b). They are evaluated in floating point for
+floating-point arguments and data, else in whole numbers, where / rounds down. A buffer that has
+data and is not const is given anew at each verification and checked too.
+
+What a result is checked by, from the surest; the table and the record say it (`cllab help proof`):
+  file NAME           equal to the expected file
+  reference NAME      equal to the reference kernel, for two random inputs
+  reference command   equal to what --reference-command leaves, for two random inputs
+  agreement of N      N variants or kernels with different code leave the same, for two inputs
+  agrees with DEVICE  the same text and data leave the same there (--check), for two inputs
+  relation RELATION   it holds, for two inputs
+  only itself         every launch leaves the same; nothing says that it is right
+)";
+
+constexpr const char* proof = R"(Proof of your own kernels, by something other than themselves
+
+Without any, a row says `only itself`. A row that has several names the surest first.
+
+  expect NAME = FILE, reference KERNEL    lines of the file, see `cllab help kernel-file`
+
+  cllab run my.cl --reference-command 'python3 ref.py'
+sh runs the command in the current folder, for at most --timeout. It finds what goes in as NAME.npy in
+the folder $CLLAB_REFERENCE_DIR, which is also $1. Buffers have one dimension, images (height, width),
+scalars none. The lanes of a vector and the bytes of a struct are one more. It leaves each result as
+NAME.npy there, with elements of the kernel's type. What goes in and comes out is written anew.
+A file cannot name a command: no file may run programs.
+
+  import os, numpy as np
+  os.chdir(os.environ["CLLAB_REFERENCE_DIR"])
+  np.save("dst.npy", np.load("src.npy") + 1)
+
+  cllab run my.cl --check device=1:0
+Runs the same text with the same data there too. --check alone takes Oclgrind, else another CPU device.
+A simulator gets smaller axes, of up to about 1024 work-items. Where results differ, nothing says which
+device is right unless a reference does. `--check oclgrind` looks for races and accesses outside.
+
+Lines of the file, or --relation:
+  relation same under permute x     the results stay the same when the elements of x change places:
+                                    sums, histograms, sorts; `permute x, y`: both in the same way
+  relation linear in x              k(2a + b) = 2 k(a) + k(b), with small whole numbers a and b in x:
+                                    filters, transposes, matrix products
+  relation sum of y preserved from x
+                                    the elements of y add up to those of x: scatters, transposes
+  relation sum of y is EXPRESSION   they add up to it: `sum of bins is n` for a histogram
+A relation proves less than a result does: many wrong kernels hold it too. Beside a `reference`, only
+sums are tried. Floating-point results that differ by rounding get the tolerance that would do.
+)";
+
+}  // namespace
+
+std::string kernel_file_help() { return page; }
+
+std::string proof_help() { return proof; }
+
+}  // namespace cllab::app

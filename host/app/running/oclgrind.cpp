@@ -1,0 +1,78 @@
+#include "app/running/oclgrind.hpp"
+
+#include <cstdlib>
+#include <regex>
+
+#include "core/text.hpp"
+#include "count/oclgrind.hpp"
+
+namespace cllab::app {
+namespace {
+
+/// "Invalid read of size 4 at global memory address 0x…" without the address, which differs from item to item.
+std::string kind_of(const std::string& message) {
+    static const std::regex address("( at| to)? (global|local|private|constant) memory address 0x[0-9a-f]+");
+    return std::regex_replace(message, address, " in $2 memory");
+}
+
+/// Oclgrind's messages, each with how often it was said. A message is a line and the indented ones behind it.
+OclgrindFindings messages_of(const std::string& log) {
+    OclgrindFindings out;
+    OclgrindFinding current;
+    const auto end = [&] {
+        if (!current.what.empty() && !current.line.empty()) ++out[current];
+        current = {};
+    };
+    static const std::regex at(R"(At line (\d+)(?: \(column \d+\))? of (.*):)");
+    for (const auto& line : split(log, '\n')) {
+        const auto text = trim(line);
+        if (text.empty()) continue;
+        std::smatch found;
+        if (line.front() != '\t') {
+            end();
+            current.what = kind_of(text);
+        } else if (text.starts_with("Kernel: ")) {
+            current.kernel = text.substr(8);
+        } else if (current.entity.empty() && (text.starts_with("Entity: ") || text.starts_with("First entity: "))) {
+            current.entity = text.substr(text.find(": ") + 2);
+        } else if (std::regex_match(text, found, at) && current.line.empty()) {
+            current.line = found[1];
+            current.file = found[2];
+        }
+    }
+    end();
+    return out;
+}
+
+constexpr const char* log_variable = "OCLGRIND_LOG";
+
+}  // namespace
+
+OnlyOclgrind::OnlyOclgrind(const std::filesystem::path& library) {
+    const std::map<std::string, std::string> wanted{{"OCLGRIND_DATA_RACES", "1"},
+                                                    {"OCLGRIND_UNINITIALIZED", "1"},
+                                                    {"OCLGRIND_MAX_ERRORS", "20000"},  // one race may say 1000
+                                                    {log_variable, (folder_.path() / "log").string()}};
+    const auto keep = [&](const std::string& name) {
+        const char* value = std::getenv(name.c_str());
+        before_.emplace_back(name, value ? std::optional<std::string>(value) : std::nullopt);
+    };
+    for (const char* name : {"OCL_ICD_VENDORS", "OCL_ICD_FILENAMES"}) keep(name);
+    for (const auto& [name, value] : wanted) keep(name);
+    count::use_only_oclgrind(library, wanted);
+}
+
+OnlyOclgrind::~OnlyOclgrind() {
+    for (const auto& [name, value] : before_) {
+        if (value)
+            setenv(name.c_str(), value->c_str(), 1);
+        else
+            unsetenv(name.c_str());
+    }
+}
+
+OclgrindFindings OnlyOclgrind::findings() const {
+    return messages_of(inspect::read_file(folder_.path() / "log").value_or(""));
+}
+
+}  // namespace cllab::app

@@ -1,0 +1,40 @@
+// Oclgrind as the only driver of child processes, and what it says of kernels.
+#pragma once
+
+#include <compare>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "inspect/tools/tool.hpp"
+
+namespace cllab::app {
+
+struct OclgrindFinding {
+    std::string what, kernel, entity, file, line;
+    bool operator<(const OclgrindFinding& other) const {
+        return std::tie(file, line, kernel, what) < std::tie(other.file, other.line, other.kernel, other.what);
+    }
+    /// Not a race, and no value that nobody wrote.
+    bool is_outside() const { return what.starts_with("Invalid "); }
+};
+using OclgrindFindings = std::map<OclgrindFinding, std::size_t>;  ///< with how often each was said
+
+/// While one lives, child processes have Oclgrind as their only driver, which looks for races and for values that
+/// nobody wrote. This process has called no OpenCL.
+class OnlyOclgrind {
+public:
+    explicit OnlyOclgrind(const std::filesystem::path& library);
+    ~OnlyOclgrind();
+    OnlyOclgrind(const OnlyOclgrind&) = delete;
+    OnlyOclgrind& operator=(const OnlyOclgrind&) = delete;
+    OclgrindFindings findings() const;
+
+private:
+    inspect::TempFolder folder_;
+    std::vector<std::pair<std::string, std::optional<std::string>>> before_;  ///< variables
+};
+
+}  // namespace cllab::app

@@ -1,0 +1,86 @@
+#include "app/running/recording.hpp"
+
+#include <algorithm>
+
+#include "core/hash.hpp"
+#include "core/text.hpp"
+#include "inspect/tools/tool.hpp"
+#include "kernelfile/difference.hpp"
+#include "run/launch_once.hpp"
+
+namespace cllab::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Of one cell and seed.
+fs::path folder_of(const fs::path& root, const model::Variant& variant, const model::Point& point, std::uint64_t seed) {
+    return root / sha256_hex(variant.name + "\n" + point_text(point) + "\n" + std::to_string(seed));
+}
+
+/// What the first operation on the data leaves; a later one may go on from there.
+void keep(const fs::path& folder, const model::Buffers& left) {
+    if (left.operations != 1 || fs::exists(folder)) return;
+    fs::create_directories(folder);
+    for (const auto& [name, bytes] : left.data) inspect::write_file(folder / name, bytes);
+}
+
+}  // namespace
+
+std::string point_text(const model::Point& point) {
+    std::vector<std::string> out;
+    for (const auto& [axis, value] : point.values())
+        if (!value.empty()) out.push_back(axis + "=" + value);
+    return join(out, " ");
+}
+
+model::Cell Recording::cell(const model::Cell& cell, std::uint64_t seed) {
+    auto& known = known_[{cell.experiment, seed}];
+    if (!known) {
+        auto& copy = made_.emplace_back(*cell.experiment);
+        copy.setup = [setup = cell.experiment->setup, seed, root = folder_, own = own_](const model::Request& asked,
+                                                                                        model::Params& params) {
+            auto request = asked;
+            request.seed = seed;
+            auto out = setup(request, params);
+            std::vector<std::string> unsaid;
+            run::choose_groups(out, unsaid);
+            if (own == OwnCheck::left_out) {
+                out.reference.reset();
+                out.errors.reset();
+                out.proof = {};
+                out.know_code = {};
+            }
+            out.check = [folder = folder_of(root, request.variant, request.point, seed), own,
+                         check = out.check](const model::Buffers& left) {
+                keep(folder, left);
+                return own == OwnCheck::asked ? check(left) : std::nullopt;
+            };
+            return out;
+        };
+        known = &copy;
+    }
+    auto out = cell;
+    out.experiment = known;
+    return out;
+}
+
+model::Bytes Recording::result(const model::Cell& cell, std::uint64_t seed, const std::string& name) const {
+    const auto text =
+        inspect::read_file(folder_of(folder_, *cell.variant, cell.point, seed) / name).value_or(std::string());
+    const auto* first = reinterpret_cast<const std::byte*>(text.data());
+    return {first, first + text.size()};
+}
+
+std::optional<std::string> difference(const kernelfile::Told& told, const model::Cell& cell, std::uint64_t seed,
+                                      const Recording& here, const Recording& elsewhere, const std::string& there) {
+    model::Errors errors(told.tolerance);
+    for (const auto& a : told.arguments) {
+        if (!a.comes_out) continue;
+        const auto found = here.result(cell, seed, a.name), other = elsewhere.result(cell, seed, a.name);
+        if (auto wrong = kernelfile::difference(a.name, found, other, a.element, errors, there)) return wrong;
+    }
+    return std::nullopt;
+}
+
+}  // namespace cllab::app

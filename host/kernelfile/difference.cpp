@@ -1,0 +1,111 @@
+#include "kernelfile/difference.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+
+#include "core/text.hpp"
+#include "kernelfile/data.hpp"
+
+namespace cllab::kernelfile {
+namespace {
+
+using model::ElementType;
+
+bool near_enough(const std::byte* found, const std::byte* expected, const ElementType& type, model::Errors& errors) {
+    if (std::memcmp(found, expected, type.lane_bytes) == 0) return true;
+    const auto bytes = type.lane_bytes;
+    if (type.kind == ElementType::Kind::unsigned_integer)
+        return errors.tolerates(unsigned_lane(found, bytes), unsigned_lane(expected, bytes));
+    if (type.kind == ElementType::Kind::signed_integer)
+        return errors.tolerates(signed_lane(found, bytes), signed_lane(expected, bytes));
+    const double a = lane_value(found, type), e = lane_value(expected, type);
+    return errors.tolerates_floating(a, e, [&] { return ulps_between(found, expected, type); });
+}
+
+/// Of a 3-vector the fourth lane is padding.
+bool is_padding(const ElementType& type, std::size_t lane) { return type.lanes == 3 && lane % 4 == 3; }
+
+/// How far floating-point results are apart.
+struct Spread {
+    model::Errors errors{model::Tolerance{}};
+    double scale = 0;  ///< the largest expected value
+    bool finite = true;
+};
+
+Spread spread_of(std::span<const std::byte> found, std::span<const std::byte> expected, const ElementType& type) {
+    Spread out;
+    for (std::size_t lane = 0; (lane + 1) * type.lane_bytes <= found.size(); ++lane) {
+        if (is_padding(type, lane)) continue;
+        const auto *f = found.data() + lane * type.lane_bytes, *e = expected.data() + lane * type.lane_bytes;
+        const double expected_value = lane_value(e, type);
+        if (std::isfinite(expected_value)) out.scale = std::max(out.scale, std::fabs(expected_value));
+        if (near_enough(f, e, type, out.errors)) continue;
+        out.finite = out.finite && std::isfinite(lane_value(f, type)) && std::isfinite(expected_value);
+    }
+    return out;
+}
+
+std::string two_digits(double value) {
+    char out[32];
+    std::snprintf(out, sizeof out, "%.2g", value);
+    return out;
+}
+
+/// Differences of this part of the largest value are as rounding makes them.
+constexpr double as_rounding = 1e-3;
+
+std::string words_of(const Spread& spread) {
+    if (!spread.finite) return "no tolerance takes what is not a number on one side only";
+    const double relative = spread.errors.relative(), absolute = spread.errors.absolute();
+    const bool by_relative = relative > 0 && relative < as_rounding;
+    // Rounded up, so that what is proposed does.
+    const auto proposed =
+        std::string(by_relative ? "relative=" : "absolute=") + two_digits((by_relative ? relative : absolute) * 1.06);
+    return "the largest errors are " + two_digits(absolute) + " absolute and " + two_digits(relative) +
+           " relative, which 'tolerance " + proposed + "' takes";
+}
+
+}  // namespace
+
+std::optional<std::string> first_difference(const std::string& name, std::span<const std::byte> found,
+                                            std::span<const std::byte> expected, const ElementType& type,
+                                            model::Errors& errors, const std::string& whose) {
+    if (found.size() != expected.size())
+        return name + " has " + std::to_string(found.size()) + " bytes, " + whose + " " +
+               std::to_string(expected.size());
+    if (std::memcmp(found.data(), expected.data(), found.size()) == 0) return std::nullopt;
+    if (type.kind == ElementType::Kind::opaque || type.lane_bytes == 0) {
+        const auto i =
+            static_cast<std::size_t>(std::mismatch(found.begin(), found.end(), expected.begin()).first - found.begin());
+        return "byte " + std::to_string(i) + " of " + name + " is " +
+               std::to_string(std::to_integer<unsigned>(found[i])) + ", " + whose + " " +
+               std::to_string(std::to_integer<unsigned>(expected[i]));
+    }
+    for (std::size_t lane = 0; (lane + 1) * type.lane_bytes <= found.size(); ++lane) {
+        const auto *a = found.data() + lane * type.lane_bytes, *e = expected.data() + lane * type.lane_bytes;
+        if (is_padding(type, lane) || near_enough(a, e, type, errors)) continue;
+        const auto width = type.lanes == 3 ? 4 : type.lanes;
+        std::string where = name + "[" + std::to_string(lane / width) + "]";
+        if (width > 1) where += ".s" + std::string(1, "0123456789abcdef"[lane % width]);
+        std::string out = where + " is " + lane_text(a, type) + ", " + whose + " " + lane_text(e, type);
+        if (type.kind != ElementType::Kind::floating) return out;
+        const auto spread = spread_of(found, expected, type);
+        if (spread.finite && spread.errors.absolute() < as_rounding * spread.scale)
+            out += " (" + words_of(spread) + ")";
+        return out;
+    }
+    return std::nullopt;
+}
+
+std::optional<std::string> difference(const std::string& name, std::span<const std::byte> found,
+                                      std::span<const std::byte> expected, const ElementType& type,
+                                      model::Errors& errors, const std::string& whose) {
+    auto out = first_difference(name, found, expected, type, errors, whose);
+    if (!out || type.kind != ElementType::Kind::floating || found.size() != expected.size()) return out;
+    const auto words = words_of(spread_of(found, expected, type));
+    return out->find(words) == std::string::npos ? *out + "; " + words : *out;
+}
+
+}  // namespace cllab::kernelfile

@@ -1,0 +1,161 @@
+#include "kernelfile/outside.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <fstream>
+#include <numeric>
+#include <sstream>
+
+#include "core/hash.hpp"
+#include "core/text.hpp"
+#include "kernelfile/data.hpp"
+
+namespace cllab::kernelfile {
+namespace {
+
+namespace fs = std::filesystem;
+using model::ElementType;
+
+constexpr const char *trouble_file = "trouble", *remark_file = "remark";
+constexpr const char* result_prefix = "result.";  // no argument's name has a dot
+
+void write(const fs::path& path, std::string_view text) {
+    std::ofstream file(path, std::ios::binary | std::ios::trunc);
+    file.write(text.data(), static_cast<std::streamsize>(text.size()));
+    if (!file.flush()) throw Error(Blame::environment, "the temporary file '" + path.string() + "' cannot be written");
+}
+
+std::string read(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream out;
+    out << file.rdbuf();
+    return out.str();
+}
+
+std::string_view text_of(const model::Bytes& bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// Whole when it is there, as other processes look for it.
+void publish(const fs::path& folder, const std::function<void(const fs::path& part)>& fill) {
+    auto part = folder;
+    part += ".part";
+    fs::create_directories(part);
+    fill(part);
+    fs::rename(part, folder);
+}
+
+/// '<f4'; bytes for what is no number.
+std::string descr_of(const ElementType& type) {
+    if (type.kind == ElementType::Kind::opaque) return "|u1";
+    const char kind = type.kind == ElementType::Kind::floating           ? 'f'
+                      : type.kind == ElementType::Kind::unsigned_integer ? 'u'
+                                                                         : 'i';
+    const char order = type.lane_bytes == 1 ? '|' : std::endian::native == std::endian::little ? '<' : '>';
+    return std::string{order, kind} + std::to_string(type.lane_bytes);
+}
+
+/// Of one element of the array; numpy's name of the type.
+std::string type_name(const ElementType& type) {
+    if (type.kind == ElementType::Kind::opaque) return "uint8";
+    const auto bits = std::to_string(8 * type.lane_bytes);
+    return (type.kind == ElementType::Kind::floating           ? "float"
+            : type.kind == ElementType::Kind::unsigned_integer ? "uint"
+                                                               : "int") +
+           bits;
+}
+
+std::size_t elements(const std::vector<std::size_t>& shape) {
+    return std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>());
+}
+
+}  // namespace
+
+bool Outside::has_answers() const {
+    std::error_code ignored;
+    return !folder_.empty() && fs::exists(folder_ / "answers", ignored);
+}
+
+std::optional<Answer> Outside::answer(const std::string& key) const {
+    const auto folder = folder_ / "answers" / key;
+    std::error_code ignored;
+    if (folder_.empty() || !fs::exists(folder, ignored)) return std::nullopt;
+    Answer out{{}, read(folder / trouble_file), read(folder / remark_file)};
+    for (const auto& entry : fs::directory_iterator(folder)) {
+        const auto name = entry.path().filename().string();
+        if (!name.starts_with(result_prefix)) continue;
+        const auto text = read(entry.path());
+        const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
+        out.contents.emplace(name.substr(std::strlen(result_prefix)), model::Bytes(bytes, bytes + text.size()));
+    }
+    return out;
+}
+
+void Outside::keep(const std::string& key, const Answer& answer) const {
+    publish(folder_ / "answers" / key, [&](const fs::path& part) {
+        if (!answer.trouble.empty()) write(part / trouble_file, answer.trouble);
+        if (!answer.remark.empty()) write(part / remark_file, answer.remark);
+        for (const auto& [name, bytes] : answer.contents) write(part / (result_prefix + name), text_of(bytes));
+    });
+}
+
+std::optional<Agreement> Outside::agreement(const std::string& key) const {
+    const auto file = folder_ / "agreements" / sha256_hex(key) / "said";
+    std::error_code ignored;
+    if (folder_.empty() || !fs::exists(file, ignored)) return std::nullopt;
+    const auto lines = split(read(file), '\n');
+    return Agreement{static_cast<Agreement::Kind>(lines.at(0).at(0) - '0'), lines.at(1), lines.at(2)};
+}
+
+void Outside::keep(const std::string& key, const Agreement& agreement) const {
+    publish(folder_ / "agreements" / sha256_hex(key), [&](const fs::path& part) {
+        write(part / "said", std::to_string(static_cast<int>(agreement.kind)) + "\n" + one_line(agreement.device) +
+                                 "\n" + one_line(agreement.sentence));
+    });
+}
+
+std::string key_of(const std::vector<ArgumentArray>& arguments) {
+    std::string all;
+    for (const auto& a : arguments) {
+        all += a.name + " " + descr_of(a.element) + shape_text(a.shape) + (a.comes_out ? "out " : " ");
+        if (a.data) all += sha256_hex(text_of(*a.data));
+        all += "\n";
+    }
+    return sha256_hex(all);
+}
+
+model::Bytes npy_of(const ArgumentArray& argument, const model::Bytes& data) {
+    std::string header = "{'descr': '" + descr_of(argument.element) +
+                         "', 'fortran_order': False, 'shape': " + shape_text(argument.shape) + ", }";
+    constexpr std::size_t before = 10, align = 64;  // the header's end is where the data begins, aligned
+    header.resize((before + header.size() + 1 + align - 1) / align * align - before - 1, ' ');
+    header += '\n';
+    std::string out("\x93NUMPY\x01\x00", 8);
+    out += static_cast<char>(header.size() & 0xff);
+    out += static_cast<char>(header.size() >> 8);
+    out += header;
+    model::Bytes file(out.size() + data.size());
+    std::memcpy(file.data(), out.data(), out.size());
+    std::ranges::copy(data, file.begin() + static_cast<std::ptrdiff_t>(out.size()));
+    return file;
+}
+
+model::Bytes read_result(const fs::path& path, const ArgumentArray& like, const std::string& whose) {
+    const auto name = path.filename().string();
+    const Place place{whose, 0, 0};
+    auto array = read_npy(read_bytes(path, place), name, place);
+    const bool fit = like.element.kind == ElementType::Kind::opaque ? array.type == "uchar" || array.type == "char"
+                                                                    : fits(array, like.element);
+    if (!fit)
+        refuse(place, "'" + name + "' holds " + type_name(*model::builtin_type(array.type)) + ", the kernel's '" +
+                          like.name + "' " + type_name(like.element) + "; save it with .astype('" +
+                          type_name(like.element) + "')");
+    if (elements(array.shape) != elements(like.shape))
+        refuse(place, "'" + name + "' has the shape " + shape_text(array.shape) + ", the kernel's '" + like.name +
+                          "' " + shape_text(like.shape));
+    return std::move(array.data);
+}
+
+}  // namespace cllab::kernelfile

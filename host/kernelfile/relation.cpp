@@ -1,0 +1,268 @@
+#include "kernelfile/relation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <set>
+
+#include "core/random.hpp"
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "kernelfile/data.hpp"
+#include "kernelfile/difference.hpp"
+#include "kernelfile/proof.hpp"
+#include "model/work.hpp"
+
+namespace cllab::kernelfile {
+namespace {
+
+using model::Bytes;
+using model::ElementType;
+using Kind = RelationLine::Kind;
+
+bool is_floating(const ElementType& type) { return type.kind == ElementType::Kind::floating; }
+
+std::vector<std::string> words_of(const std::string& text) {
+    std::vector<std::string> out;
+    for (const auto& word : split(text, ' '))
+        if (!trim(word).empty()) out.push_back(trim(word));
+    return out;
+}
+
+/// The data of an argument that goes in; nothing where none does.
+model::SharedBytes given(const model::Setup& setup, const std::string& name) {
+    for (const auto& argument : setup.args) {
+        if (const auto* input = std::get_if<model::Input>(&argument); input && input->name == name) return input->data;
+        if (const auto* inout = std::get_if<model::InOut>(&argument); inout && inout->name == name) return inout->data;
+    }
+    return {};
+}
+
+/// The same elements in another order, which is that of every buffer of as many.
+model::SharedBytes permuted(const model::SharedBytes& data, const ElementType& type) {
+    return {data.size(), [data, type] {
+                std::vector<std::size_t> order(data.size() / type.bytes);
+                std::iota(order.begin(), order.end(), std::size_t{0});
+                Random random(mix64(order.size()));
+                std::ranges::shuffle(order, random);
+                Bytes out(data.size());
+                for (std::size_t i = 0; i < order.size(); ++i)
+                    std::memcpy(out.data() + i * type.bytes, data->data() + order[i] * type.bytes, type.bytes);
+                return out;
+            }};
+}
+
+/// Whole numbers so small that floating-point sums of many are exact: a, b and 2a + b.
+struct Terms {
+    std::vector<std::int64_t> a, b;
+
+    Terms(const ElementType& type, std::size_t lanes, std::uint64_t seed) : a(lanes), b(lanes) {
+        Random random(mix64(seed));
+        const std::int64_t least = type.kind == ElementType::Kind::unsigned_integer ? 0 : -8;
+        for (std::size_t i = 0; i < lanes; ++i) {
+            a[i] = static_cast<std::int64_t>(random.below(16));
+            b[i] = least + static_cast<std::int64_t>(random.below(16));
+        }
+    }
+};
+
+model::SharedBytes numbers(const ElementType& type, std::size_t size,
+                           const std::function<std::int64_t(std::size_t)>& at) {
+    Bytes out(size);
+    for (std::size_t i = 0; (i + 1) * type.lane_bytes <= size; ++i)
+        put_integer(out.data() + i * type.lane_bytes, type, at(i));
+    return std::make_shared<const Bytes>(std::move(out));
+}
+
+/// One more launch of the kernel: what is `replaced` goes in, and what comes out has `suffix` behind its name.
+void add_launch(model::Setup& to, const model::Setup& setup, const std::string& suffix,
+                const std::map<std::string, model::SharedBytes>& replaced, bool from_zero) {
+    model::Launch launch{{}, setup.global, setup.local, {}, setup.offset};
+    std::set<std::string> shared;
+    for (const auto& argument : to.args) shared.insert(model::name_of(argument));
+    for (auto argument : setup.args) {
+        const auto name = model::name_of(argument);
+        const auto other = replaced.find(name);
+        bool own = true;
+        if (auto* output = std::get_if<model::Output>(&argument)) {
+            const auto bytes = output->size_bytes;
+            output->name += suffix;
+            if (from_zero) argument = model::InOut{name + suffix, {bytes, [bytes] { return Bytes(bytes); }}};
+        } else if (auto* inout = std::get_if<model::InOut>(&argument)) {
+            inout->name += suffix;
+            if (other != replaced.end()) inout->data = other->second;
+        } else if (auto* image = std::get_if<model::Image>(&argument); image && !image->data) {
+            image->name += suffix;
+        } else if (auto* input = std::get_if<model::Input>(&argument); input && other != replaced.end()) {
+            *input = model::Input{name + suffix, other->second};
+        } else {
+            own = false;
+        }
+        launch.args.push_back(own ? name + suffix : name);
+        if (own || shared.insert(name).second) to.args.push_back(std::move(argument));
+    }
+    to.steps.push_back(std::move(launch));
+}
+
+long double lane_number(const std::byte* at, const ElementType& type) {
+    if (is_floating(type)) return lane_value(at, type);
+    return type.kind == ElementType::Kind::unsigned_integer
+               ? static_cast<long double>(unsigned_lane(at, type.lane_bytes))
+               : static_cast<long double>(signed_lane(at, type.lane_bytes));
+}
+
+struct Sum {
+    long double value = 0, rounding = 0;
+};
+
+/// Sums of whole numbers of up to 32 bits are exact, those of floating-point numbers nearly so.
+Sum sum_of(std::span<const std::byte> data, const ElementType& type) {
+    Sum out;
+    long double size = 0;
+    for (std::size_t lane = 0; (lane + 1) * type.lane_bytes <= data.size(); ++lane) {
+        if (type.lanes == 3 && lane % 4 == 3) continue;
+        const auto number = lane_number(data.data() + lane * type.lane_bytes, type);
+        out.value += number, size += std::fabs(number);
+    }
+    out.rounding = size * static_cast<long double>(data.size()) * std::numeric_limits<long double>::epsilon();
+    return out;
+}
+
+std::string number_text(long double value) { return format_exact(static_cast<double>(value)); }
+
+std::string broken_sum(const Relation& r, const Sum& found, const ElementType& type) {
+    const auto whose = r.line.sum ? "it must be " : "that of " + r.line.from.front() + " ";
+    std::string out = "the sum of " + r.line.of + " is " + number_text(found.value) + ", " + whose + number_text(r.sum);
+    const auto apart = std::fabs(found.value - r.sum), relative = apart / std::fabs(r.sum);
+    if (is_floating(type) && r.sum != 0 && relative < 1e-3L)
+        out += ", which 'tolerance relative=" + format_significant(static_cast<double>(relative) * 1.06, 2) + "' takes";
+    return out;
+}
+
+/// 2 k(a) + k(b), lane by lane.
+Bytes combined(std::span<const std::byte> a, std::span<const std::byte> b, const ElementType& type) {
+    Bytes out(a.size());
+    for (std::size_t at = 0; at + type.lane_bytes <= a.size(); at += type.lane_bytes) {
+        if (is_floating(type)) {
+            put_real(out.data() + at, type, 2 * lane_value(a.data() + at, type) + lane_value(b.data() + at, type));
+        } else {
+            const auto sum =
+                2 * unsigned_lane(a.data() + at, type.lane_bytes) + unsigned_lane(b.data() + at, type.lane_bytes);
+            put_integer(out.data() + at, type, static_cast<std::int64_t>(sum));
+        }
+    }
+    return out;
+}
+
+}  // namespace
+
+RelationLine parse_relation(const std::string& text, const Place& place) {
+    const auto words = words_of(text);
+    RelationLine out{place, join(words, " "), Kind::linear, {}, {}, {}};
+    const auto begins = [&](const std::vector<std::string>& with) {
+        return words.size() > with.size() && std::equal(with.begin(), with.end(), words.begin());
+    };
+    const auto rest = [&](std::size_t from) {
+        return join(std::vector<std::string>(words.begin() + static_cast<std::ptrdiff_t>(from), words.end()), " ");
+    };
+    if (begins({"same", "under", "permute"})) {
+        out.kind = Kind::permute;
+        for (const auto& [name, where] : split_top(rest(3), place, ',')) out.from.push_back(name);
+    } else if (begins({"linear", "in"}) && words.size() == 3) {
+        out.from = {words[2]};
+    } else if (begins({"sum", "of"}) && words.size() >= 5 && words[3] == "is") {
+        out.kind = Kind::sum;
+        out.of = words[2];
+        out.sum = Expression::parse(rest(4), place);
+    } else if (begins({"sum", "of"}) && words.size() == 6 && words[3] == "preserved" && words[4] == "from") {
+        out.kind = Kind::sum;
+        out.of = words[2];
+        out.from = {words[5]};
+    } else {
+        refuse(place,
+               "'relation' is one of 'same under permute X', 'linear in X', 'sum of Y preserved from X' and "
+               "'sum of Y is EXPRESSION'; found " +
+                   cllab::quoted(text));
+    }
+    return out;
+}
+
+Related relate(const std::vector<RelationLine>& lines, const model::Setup& setup,
+               const std::map<std::string, ElementType>& elements,
+               const std::function<double(const Expression&)>& value, std::uint64_t seed, bool may_launch) {
+    Related out;
+    auto launches = std::make_shared<model::Setup>();
+    launches->global = setup.global, launches->local = setup.local, launches->offset = setup.offset;
+    launches->defines = setup.defines;
+    const auto launch = [&](Relation& relation, const std::map<std::string, model::SharedBytes>& data, bool from_zero) {
+        relation.launches.push_back("." + std::to_string(launches->steps.size() + 1));
+        add_launch(*launches, setup, relation.launches.back(), data, from_zero);
+    };
+    for (const auto& line : lines) {
+        Relation relation{line};
+        if (line.kind != Kind::sum && !may_launch) continue;
+        if (line.kind == Kind::sum && line.sum) {
+            relation.sum = value(*line.sum);
+        } else if (line.kind == Kind::sum) {
+            const auto sum = sum_of(*given(setup, line.from.front()), elements.at(line.from.front()));
+            relation.sum = sum.value, relation.rounding = sum.rounding;
+        } else if (line.kind == Kind::permute) {
+            std::map<std::string, model::SharedBytes> data;
+            const auto count = [&](const std::string& name) {
+                return given(setup, name).size() / elements.at(name).bytes;
+            };
+            for (const auto& name : line.from) {
+                if (count(name) != count(line.from.front()))
+                    refuse(line.place, "what is permuted alike must have as many elements; '" + line.from.front() +
+                                           "' has " + std::to_string(count(line.from.front())) + ", '" + name + "' " +
+                                           std::to_string(count(name)));
+                data[name] = permuted(given(setup, name), elements.at(name));
+            }
+            launch(relation, data, false);
+        } else {
+            const auto& name = line.from.front();
+            const auto& type = elements.at(name);
+            const auto size = given(setup, name).size();
+            const Terms terms(type, size / type.lane_bytes, seed);
+            for (const auto& at : std::vector<std::function<std::int64_t(std::size_t)>>{
+                     [&](std::size_t i) { return terms.a[i]; }, [&](std::size_t i) { return terms.b[i]; },
+                     [&](std::size_t i) { return 2 * terms.a[i] + terms.b[i]; }})
+                launch(relation, {{name, numbers(type, size, at)}}, true);
+        }
+        out.relations.push_back(std::move(relation));
+    }
+    if (!launches->steps.empty()) out.launches = std::move(launches);
+    return out;
+}
+
+std::optional<std::string> broken(const Relation& r, const std::vector<Result>& results, const model::Buffers& buffers,
+                                  model::Errors& errors) {
+    const auto sentence = [&](const std::string& how) {
+        return "the relation '" + r.line.text + "' does not hold: " + how;
+    };
+    for (const auto& result : results) {
+        const auto of = [&](std::size_t launch) -> std::span<const std::byte> {
+            return buffers.expected->at(result.name + r.launches[launch]);
+        };
+        if (r.line.kind == Kind::sum) {
+            if (result.name != r.line.of) continue;
+            const auto found = sum_of(buffers.data.at(result.name), result.type);
+            const auto apart = std::fabs(found.value - r.sum);
+            if (apart <= r.rounding + found.rounding) continue;
+            if (apart <= errors.allowed().absolute || apart <= errors.allowed().relative * std::fabs(r.sum)) continue;
+            return sentence(broken_sum(r, found, result.type));
+        }
+        const bool permutes = r.line.kind == Kind::permute;
+        const auto expected = permutes ? Bytes(of(0).begin(), of(0).end()) : combined(of(0), of(1), result.type);
+        const auto found = permutes ? buffers.data.at(result.name) : of(2);
+        const auto whose =
+            permutes ? "with " + join(r.line.from, ", ") + " permuted it has" : std::string("2 k(a) + k(b) has");
+        if (const auto wrong = difference(result.name, found, expected, result.type, errors, whose))
+            return sentence((permutes ? "" : "of k(2a + b) ") + *wrong);
+    }
+    return std::nullopt;
+}
+
+}  // namespace cllab::kernelfile

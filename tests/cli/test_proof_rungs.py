@@ -1,0 +1,352 @@
+"""What a result is proved by beside the file itself: a command of the user's, another device, relations. Each rung is given kernels that are
+wrong where it must see it, kernels that are right and must not be accused, and witnesses that misbehave."""
+import os
+import textwrap
+import unittest
+
+from kernel_files import KERNELS, KernelFileTest
+from lab import OCLGRIND_LIBRARY, main
+
+PROOF = KERNELS / "proof"
+
+# NumPy's files without NumPy: load() gives (type, shape, values), save() takes them.
+ARRAYS = r'''
+import ast, math, os, struct, sys
+CODES = {"i1": "b", "u1": "B", "i2": "h", "u2": "H", "i4": "i", "u4": "I", "i8": "q", "u8": "Q", "f4": "f", "f8": "d"}
+folder = os.environ["CLLAB_REFERENCE_DIR"]
+assert folder == (sys.argv[1:] or [folder])[0]
+def load(name):
+    data = open(f"{folder}/{name}.npy", "rb").read()
+    length = struct.unpack_from("<H", data, 8)[0]
+    assert data[:8] == b"\x93NUMPY\x01\x00" and (10 + length) % 64 == 0
+    header = ast.literal_eval(data[10:10 + length].decode())
+    return header["descr"], header["shape"], list(struct.unpack_from(f"<{math.prod(header['shape'])}{CODES[header['descr'][1:]]}", data, 10 + length))
+def save(name, kind, shape, values):
+    header = repr({"descr": kind, "fortran_order": False, "shape": tuple(shape)}).encode()
+    header += b" " * (-(len(header) + 11) % 64) + b"\n"
+    open(f"{folder}/{name}.npy", "wb").write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + struct.pack(f"<{len(values)}{CODES[kind[1:]]}", *values))
+'''
+
+ADD = """/*cllab
+axis n = 256
+arg src = rand:int:n:0:1000
+arg dst = out:int:n
+arg more = 5
+global n
+*/
+__kernel void add(__global const int* src, __global int* dst, int more) { const int i = get_global_id(0); dst[i] = src[i] + moreWRONG; }
+"""
+
+
+def add(wrong=""):
+    """A kernel that adds 5, and what is wrong with it."""
+    return ADD.replace("WRONG", wrong)
+
+
+class ReferenceCommand(KernelFileTest):
+    def reference(self, text, name="ref.py"):
+        (self.folder / name).write_text(ARRAYS + textwrap.dedent(text))
+        return f"python3 {name}"
+
+    def right(self):
+        return self.reference("""
+            kind, shape, values = load("src")
+            assert (kind, shape) == ("<i4", (len(values),))
+            assert load("more")[1] == ()
+            save("dst", "<i4", shape, [v + load("more")[2][0] for v in values])
+            open("asked", "a").write("x")
+            """)
+
+    def test_a_right_kernel_is_proved_by_it_for_two_inputs_at_each_point(self):
+        records = self.check(add(""), "--reference-command", self.right(), "-a", "n=64,256")
+        self.assertEqual([(r["status"], r["checked_by"]) for r in records], [("ok", "reference command")] * 2)
+        self.assertFalse(any(w.startswith("unproved") for r in records for w in r["warnings"]))
+        self.assertEqual((self.folder / "asked").read_text(), "xxxx")
+
+    def test_what_is_wrong_at_the_border_or_for_the_second_input_alone_is_seen(self):
+        for wrong in (" + (i == 255)", " + (src[0] == {})"):
+            with self.subTest(wrong=wrong):
+                if "src" in wrong:  # the first element of the second input
+                    self.reference("open('seen', 'a').write(f'{load(\"src\")[2][0]} '); save('dst', '<i4', (256,), [0] * 256)", "look.py")
+                    self.check(add(""), "--seed", "7", "--reference-command", "python3 look.py", status=1)
+                    first, second = (self.folder / "seen").read_text().split()
+                    self.assertNotEqual(first, second)
+                    wrong = wrong.format(second)
+                record, = self.check(add(wrong), "--seed", "7", "--reference-command", self.right(), status=1)
+                self.assertEqual(record["status"], "wrong_result")
+                self.assertRegex(record["reason"], r"^dst\[\d+\] is \d+, the reference command has \d+$")
+
+    def test_rounding_is_told_with_the_tolerance_that_takes_it(self):
+        text = (PROOF / "scale.cl").read_text()
+        command = self.reference("""
+            kind, shape, values = load("src")
+            save("dst", kind, shape, [(v * v + 3.0 * v) for v in values])
+            """)
+        record, = self.check(text, "--reference-command", command, status=1)
+        self.assertRegex(record["reason"], r"the reference command has .*largest errors are .* absolute and .* relative, which 'tolerance relative=\S+' takes")
+        tolerance = record["reason"].split("'tolerance ")[1].split("'")[0]
+        self.assertLess(float(tolerance.split("=")[1]), 1e-5)
+        record, = self.check(text, "--reference-command", command, "--tolerance", tolerance)
+        self.assertEqual(record["checked_by"], "reference command")
+
+    def test_a_command_that_misbehaves_is_one_sentence_and_no_proof(self):
+        save = "save('dst', '<i4', (256,), [v + 5 for v in load('src')[2]])\n"
+        cases = [("", "the reference command left no 'dst.npy' in $CLLAB_REFERENCE_DIR"),
+                 ("print('no idea', file=sys.stderr)", "left no 'dst.npy' in $CLLAB_REFERENCE_DIR; it says: no idea"),
+                 (save + "print('first\\nlast', file=sys.stderr); sys.exit(3)", "the reference command exited with status 3: last"),
+                 ("save('dst', '<f8', (256,), [0.0] * 256)", "the reference command: 'dst.npy' holds float64, the kernel's 'dst' int32; save it with .astype('int32')"),
+                 ("save('dst', '<i4', (255,), [0] * 255)", "the reference command: 'dst.npy' has the shape (255,), the kernel's 'dst' (256,)"),
+                 ("open(folder + '/dst.npy', 'w').write('no array')", "the reference command: 'dst.npy' is not a valid .npy file: it does not begin like one"),
+                 ("os.mkfifo(folder + '/dst.npy')", "dst.npy' cannot be read: it is a named pipe"),
+                 ("os.kill(os.getpid(), 9)", "the reference command was ended by signal 9"),
+                 (save + "import time; time.sleep(60)", "the reference command did not end within 2 s (--timeout)")]
+        for text, sentence in cases:
+            with self.subTest(sentence=sentence):
+                record, = self.check(add(""), "--timeout", "2" if "sleep" in text else "60", "--reference-command", self.reference(text), status=1)
+                self.assertIn(record["status"], ("launch_failed",))
+                self.assertIn(sentence, record["reason"])
+                self.assertNotIn("\n", record["reason"])
+                self.assertNotIn("checked_by", record)
+
+    def test_what_a_command_prints_leaves_behind_or_changes_of_the_inputs_does_not_matter(self):
+        command = self.reference("""
+            kind, shape, values = load("src")
+            save("dst", kind, shape, [v + 5 for v in values])
+            save("src", kind, shape, [0 for v in values])
+            sys.stdout.write("x" * 3000000); sys.stderr.write("y" * 3000000)
+            import subprocess
+            subprocess.Popen(["sleep", "50"])
+            """)
+        record, = self.check(add(""), "--reference-command", command)
+        self.assertEqual(record["checked_by"], "reference command")
+
+    def test_results_of_an_earlier_input_are_named_as_such(self):
+        command = self.reference("""
+            kind, shape, values = load("src")
+            if os.path.exists("stale"): values = eval(open("stale").read())
+            open("stale", "w").write(repr(values))
+            save("dst", kind, shape, [v + 5 for v in values])
+            """)
+        record, = self.check(add(""), "--reference-command", command, status=1)
+        self.assertIn("the command left the same for two random inputs", record["reason"])
+
+    def test_a_buffer_that_goes_in_and_comes_out_is_written_anew(self):
+        text = "/*cllab\narg y = rand:int:64:0:9\nglobal 64\n*/\n__kernel void twice(__global int* y) { y[get_global_id(0)] *= 2; }\n"
+        record, = self.check(text, "--reference-command", self.reference("load('y')"), status=1)
+        self.assertIn("the reference command did not write 'y.npy'", record["reason"])
+        record, = self.check(text, "--reference-command", self.reference("kind, shape, y = load('y'); save('y', kind, shape, [2 * v for v in y])"))
+        self.assertEqual(record["checked_by"], "reference command")
+
+    def test_images_vectors_and_structs_have_a_dimension_for_their_parts(self):
+        self.write("""/*cllab
+arg image = rand:rgba8ui:8,4
+arg v = rand:float2:16
+arg at = 1,2,3,4
+arg s = {int:7, float:0.5}
+arg dst = out:float2:16
+global 16
+*/
+typedef struct { int a; float b; } pair;
+__kernel void k(__read_only image2d_t image, __global const float2* v, int4 at, pair s, __global float2* dst) {
+    dst[get_global_id(0)] = v[get_global_id(0)] + at.w + s.a + (read_imageui(image, (int2)(0, 0)).x > 255);
+}
+""")
+        command = self.reference("""
+            shapes = {name: load(name)[:2] for name in ("image", "v", "at", "s")}
+            assert shapes == {"image": ("|u1", (4, 8, 4)), "v": ("<f4", (16, 2)), "at": ("<i4", (4,)), "s": ("|u1", (8,))}, shapes
+            exact = lambda x: struct.unpack("f", struct.pack("f", x))[0]
+            save("dst", "<f4", (32,), [exact(exact(v + 4) + 7) for v in load("v")[2]])
+            """)
+        record, = self.check((self.folder / "t.cl").read_text(), "--reference-command", command)
+        self.assertEqual(record["checked_by"], "reference command")
+
+    def test_it_stands_beside_vs_and_tune_and_never_in_a_file(self):
+        text = add("") + "__kernel void also(__global const int* src, __global int* dst, int more) { dst[get_global_id(0)] = more + src[get_global_id(0)]; }\n"
+        self.write(text)
+        self.lab("run", "t.cl:add", "--vs", "t.cl:also", "--device", "cpu", "--no-dumps", "--max-time", "0.2", "--json", "r.jsonl", "--reference-command", self.right())
+        cells = [r for r in self.records() if "checked_by" in r]
+        self.assertEqual({r["checked_by"] for r in cells}, {"reference command"})
+        (self.folder / "r.jsonl").unlink()
+        tuned = add("").replace("global n", "axis tile tune = 1,2,4\noptions -DTILE={tile}\nglobal n")
+        self.write(tuned)
+        self.lab("tune", "t.cl", "--device", "cpu", "--max-time", "0.02", "--json", "r.jsonl", "--reference-command", self.right())
+        self.assertEqual({r.get("checked_by", "reference command") for r in self.records()}, {"reference command"})
+        self.write("/*cllab\nreference-command python3 ref.py\n*/\n" + add(""))
+        self.assert_one_sentence(self.lab("run", "t.cl", "--device", "cpu", status=2)[1], "t.cl:2:1: a file may not run programs", "--reference-command")
+        self.assert_one_sentence(self.lab("run", "pitch_short8", "--device", "cpu", "--reference-command", "true", status=2)[1], "--reference-command")
+
+    def test_the_surest_proof_is_named_first(self):
+        text = add("").replace("global n", "global n\nreference add\nrelation sum of dst is n * 0 + 1")
+        record, = self.check(text.replace("\nrelation sum of dst is n * 0 + 1", ""), "--reference-command", self.right())
+        self.assertEqual(record["checked_by"], "reference command")
+        both = add("").replace("global n", "global n\nreference slow") + "__kernel void slow(__global const int* src, __global int* dst, int more) { dst[get_global_id(0)] = more + src[get_global_id(0)]; }\n"
+        first = next(r for r in self.check(both, "--reference-command", self.right()) if r["variant"] == "add")
+        self.assertEqual(first["checked_by"], "reference slow, reference command")
+
+
+@unittest.skipIf(OCLGRIND_LIBRARY is None, "Oclgrind is not installed")
+class AnotherDevice(KernelFileTest):
+    def devices(self, kernel, *args, **more):
+        return self.check((PROOF / "devices.cl").read_text(), f"t.cl:{kernel}", "--arg", f"dst=out:{'float' if kernel == 'fused' else 'uint'}:n", "--build-options", f"-D{kernel.upper()}", *args, **more)
+
+    def check(self, text, *args, status=0):
+        """As KernelFileTest's, of the pattern that is the first argument where that names a kernel."""
+        pattern, args = (args[0], args[1:]) if args and ":" in args[0] else ("t.cl", args)
+        self.write(text)
+        (self.folder / "r.jsonl").unlink(missing_ok=True)
+        self.lab("run", pattern, "--device", "cpu", "--no-dumps", "--no-yardstick", "--max-time", "0.02", "--json", "r.jsonl", *args, status=status)
+        return self.records()
+
+    def test_a_kernel_that_leaves_the_same_there_agrees_at_a_smaller_size(self):
+        for option in (["--check"], ["--check", "device=oclgrind"]):
+            record, = self.devices("good", *option)
+            self.assertEqual((record["status"], record["checked_by"], record["point"]["n"]), ("ok", "agrees with Oclgrind at n=1024", 16384))
+            self.assertFalse(any(w.startswith(("unproved", "elsewhere")) for w in record["warnings"]))
+
+    def test_a_difference_names_both_devices_the_element_and_both_values(self):
+        record, = self.devices("border", "--check", "-a", "n=2048", status=1)
+        self.assertEqual(record["status"], "wrong_result")
+        self.assertRegex(record["reason"], r"^'[^']+' and 'Oclgrind' leave different results at n=2048: dst\[2047\] is \d+, on 'Oclgrind' 7777; "
+                                           r"nothing says which of the two is right unless a reference does$")
+
+    def test_a_reference_says_that_the_other_device_is_wrong(self):
+        text = (PROOF / "devices.cl").read_text().replace("global n", "global n\nreference good")
+        records = self.check(text, "t.cl:border", "--build-options", "-DBORDER", "--check", "-a", "n=1024")
+        border = next(r for r in records if r["variant"] == "border")
+        self.assertEqual((border["status"], border["checked_by"]), ("ok", "reference good"))
+        self.assertTrue(any(w.startswith("elsewhere: ") and "leave different results" in w for w in border["warnings"]), border["warnings"])
+
+    def test_a_crash_or_a_hang_there_leaves_only_itself_and_says_so(self):
+        for kernel, says in (("crash", "not in the program"), ("hang", "timed_out")):
+            with self.subTest(kernel=kernel):
+                record, = self.devices(kernel, "--check", "-a", "n=64", "--timeout", "3")
+                self.assertEqual((record["status"], record["checked_by"]), ("ok", "only itself"))
+                said, = [w for w in record["warnings"] if w.startswith("elsewhere: ")]
+                self.assertIn(says, said)
+
+    def test_a_fused_multiply_add_gets_the_tolerance_that_takes_it(self):
+        record, = self.devices("fused", "--check", status=1)
+        self.assertRegex(record["reason"], r"which 'tolerance relative=\S+' takes")
+        tolerance = record["reason"].split("'tolerance ")[1].split("'")[0]
+        record, = self.devices("fused", "--check", "--tolerance", tolerance)
+        self.assertEqual(record["checked_by"], "agrees with Oclgrind at n=1024")
+
+    def test_races_and_values_that_nobody_wrote_are_told_beside_the_agreement(self):
+        for kernel, says in (("race", "race"), ("unset", "ninitialized")):
+            with self.subTest(kernel=kernel):
+                record, = self.devices(kernel, "--check", "-a", "n=64", status=None)
+                told = [w for w in record["warnings"] if w.startswith("elsewhere: ")] + [record.get("reason", "")]
+                self.assertTrue(any(says in w for w in told), record)
+
+    def test_a_size_that_is_too_small_accuses_nobody(self):
+        text = """/*cllab
+axis n = 4096
+axis bins = 256
+arg data = rand:uint:n:0:255
+arg sums = zero:bins
+global n
+*/
+__kernel void counts(__global const uint* data, __global uint* sums) { atomic_inc(&sums[data[get_global_id(0)]]); }
+"""
+        record, = self.check(text, "--check")
+        self.assertEqual((record["status"], record["checked_by"]), ("ok", "agrees with Oclgrind at n=1024 bins=256"))
+
+    def test_a_device_that_is_no_simulator_gets_the_whole_of_each_point(self):
+        self.write((PROOF / "devices.cl").read_text())
+        self.lab("run", "t.cl:good", "--device", "0:0", "--no-dumps", "--max-time", "0.02", "--json", "r.jsonl", "--check", "device=0:1", "-a", "n=64,8192",
+                 env=self.environment(POCL_DEVICES="pthread basic"))
+        for record in self.records():
+            self.assertRegex(record["checked_by"], rf"^agrees with .+ at n={record['point']['n']}$")
+
+    def test_an_option_that_names_no_other_device_is_refused(self):
+        self.write((PROOF / "devices.cl").read_text())
+        for option, says in ((["--check", "device=cpu"], "the device that is checked"), (["--check", "device=nosuch"], "nosuch"),
+                             (["--check=valgrind"], "oclgrind"), (["--check", "device=cpu", "--watch"], "--watch"), (["--check", "--rebuild", "3"], "--rebuild")):
+            with self.subTest(option=option):
+                self.assertIn(says, self.lab("run", "t.cl:good", "--device", "cpu", "--no-dumps", *option, status=None)[1])
+
+        self.assertIn("kernel files", self.lab("run", "pitch_short8", "--device", "cpu", "--no-dumps", "--check", status=2)[1])
+
+    def test_check_oclgrind_tells_results_too(self):
+        self.write((PROOF / "devices.cl").read_text())
+        out, _ = self.lab("run", "t.cl:good", "--device", "cpu", "--check", "oclgrind")
+        self.assertRegex(out, r"t_good in Oclgrind at n=16: no race, no uninitialised value, no access outside; the results of '[^']+'")
+        out, _ = self.lab("run", "t.cl:border", "--device", "cpu", "--check", "oclgrind", "--build-options", "-DBORDER", status=1)
+        self.assertRegex(out, r"other results than on '[^']+': dst\[\d+\] is 7777")
+
+
+class Relations(KernelFileTest):
+    def kernels(self, name, *args, **more):
+        return {r["variant"]: r for r in self.check((PROOF / name).read_text(), *args, **more)}
+
+    def test_right_kernels_hold_their_relations(self):
+        for name, kernel, proof in (("histogram.cl", "counts", "relation same under permute data, relation sum of bins is n"),
+                                    ("filter.cl", "blur", "relation linear in src"),
+                                    ("transpose.cl", "turned", "relation linear in src, relation sum of dst preserved from src")):
+            with self.subTest(name=name):
+                record = self.kernels(name)[kernel]
+                self.assertEqual((record["status"], record["checked_by"]), ("ok", proof))
+
+    def test_wrong_kernels_break_them(self):
+        for name, option, kernel, reason in (
+                ("histogram.cl", "LOSES_ONE", "loses_one", r"the relation 'sum of bins is n' does not hold: the sum of bins is 4095, it must be 4096"),
+                ("filter.cl", "NOT_LINEAR", "clipped", r"the relation 'linear in src' does not hold: of k\(2a \+ b\) dst\[\d+\] is \S+, 2 k\(a\) \+ k\(b\) has"),
+                ("transpose.cl", "TWICE", "twice", r"the relation 'sum of dst preserved from src' does not hold: the sum of dst is \d+, that of src \d+")):
+            with self.subTest(name=name):
+                text = (PROOF / name).read_text().replace("relation same under permute data\n", "")
+                record = next(r for r in self.check(text, "--build-options", f"-D{option}", status=None) if r["variant"] == kernel)
+                self.assertEqual(record["status"], "wrong_result")
+                self.assertRegex(record["reason"], reason)
+
+    def test_a_sum_in_another_order_is_told_with_its_tolerance(self):
+        text = """/*cllab
+axis n = 4096
+arg src = rand:n
+arg sum = out:1
+arg n = n
+global 1
+relation same under permute src
+*/
+__kernel void total(__global const float* src, __global float* sum, int n) { float s = 0; for (int i = 0; i < n; ++i) s += src[i]; sum[0] = s; }
+"""
+        record, = self.check(text, "--seed", "3", status=1)
+        self.assertRegex(record["reason"], r"does not hold: sum\[0\] is .*, with src permuted it has .*'tolerance relative=\S+' takes")
+        record, = self.check(text, "--seed", "3", "--tolerance", "relative=1e-5")
+        self.assertEqual((record["status"], record["checked_by"]), ("ok", "relation same under permute src"))
+        record, = self.check(text.replace("s += src[i]", "s += src[i] * (i < 9)"), "--tolerance", "relative=1e-5", status=1)
+        self.assertEqual(record["status"], "wrong_result")
+
+    def test_a_kernel_that_leaves_a_part_unwritten_is_linear_all_the_same(self):
+        text = (PROOF / "filter.cl").read_text().replace("dst[i] =", "if (i > 0 && i < n - 1) dst[i] =")
+        self.assertEqual(self.check(text)[0]["checked_by"], "relation linear in src")
+
+    def test_a_sort_in_place_is_the_same_under_a_permutation(self):
+        text = """/*cllab
+arg x = rand:int:64:0:999
+global 1
+relation same under permute x
+*/
+__kernel void sort(__global int* x) {
+    for (int i = 1; i < 64; ++i) for (int j = i; j > 0 && x[j - 1] > x[j]; --j) { const int t = x[j]; x[j] = x[j - 1]; x[j - 1] = t; }
+}
+"""
+        self.assertEqual(self.check(text)[0]["checked_by"], "relation same under permute x")
+        record, = self.check(text.replace("x[j - 1] > x[j]", "x[j - 1] > x[j] && j > 3"), status=1)
+        self.assertIn("the relation 'same under permute x' does not hold", record["reason"])
+
+    def test_a_relation_that_cannot_be_is_refused_with_its_place(self):
+        for line, says in (("relation", "'relation' is empty"), ("relation odd in src", "'relation' is one of"), ("relation linear in", "'relation' is one of"),
+                           ("relation linear in n", "names 'n', which is no buffer"), ("relation sum of src preserved from dst", "names 'dst', which is no buffer"),
+                           ("relation sum of src is 3", "names 'src', which is no buffer that kernel 'blur' writes"), ("relation sum of dst is 3 +", "expected")):
+            with self.subTest(line=line):
+                self.write((PROOF / "filter.cl").read_text().replace("relation linear in src", line))
+                self.assert_one_sentence(self.lab("run", "t.cl", "--device", "cpu", "--no-dumps", status=2)[1], "t.cl:7:", says)
+
+    def test_relations_stand_on_the_command_line_too(self):
+        text = (PROOF / "filter.cl").read_text().replace("relation linear in src\n", "")
+        self.assertEqual(self.check(text)[0]["checked_by"], "only itself")
+        self.assertEqual(self.check(text, "--relation", "linear in src")[0]["checked_by"], "relation linear in src")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,159 @@
+// What others say of a kernel's results, and relations, with no device.
+#include <boost/test/unit_test.hpp>
+#include <filesystem>
+#include <string>
+
+#include "core/error.hpp"
+#include "inspect/tools/tool.hpp"
+#include "kernelfile/data.hpp"
+#include "kernelfile/proof.hpp"
+
+BOOST_AUTO_TEST_SUITE(kernelfile_proof)
+
+using namespace cllab;
+using namespace cllab::kernelfile;
+
+namespace {
+
+const auto float_type = *model::builtin_type("float"), int_type = *model::builtin_type("int");
+
+ArgumentArray array(const std::string& type, std::vector<std::size_t> shape, const model::SharedBytes& data = {}) {
+    return {"x", *model::builtin_type(type), std::move(shape), data};
+}
+
+Ledger::Question question(std::uint64_t seed) {
+    Ledger::Question out;
+    out.comparison = "c";
+    out.variant = "k";
+    out.results = {{"y", int_type}};
+    out.seed = seed;
+    out.random_inputs = true;
+    return out;
+}
+
+std::string asked(Ledger& ledger, const Ledger::Question& question, const std::vector<std::int32_t>& y) {
+    model::Buffers buffers;
+    const auto bytes = model::to_bytes(y);
+    buffers.data.emplace("y", bytes);
+    return ledger.check(question, buffers).value_or("right");
+}
+
+std::string refusal(const std::string& text) {
+    try {
+        parse_relation(text, {"k.cl", 3, 1});
+    } catch (const Error& e) {
+        return e.what();
+    }
+    return {};
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(an_array_that_is_written_is_read_again_with_its_shape) {
+    for (const auto& shape : {std::vector<std::size_t>{}, {6}, {2, 3}, {1, 2, 3}}) {
+        std::vector<std::int32_t> values(shape.empty() ? 1 : 6, 7);
+        const auto file = npy_of(array("int", shape), model::to_bytes(values));
+        const auto read = read_npy(file, "x.npy", {"t", 0, 0});
+        BOOST_TEST(read.shape == shape);
+        BOOST_TEST(read.type == "int");
+        BOOST_TEST((read.data == model::to_bytes(values)));
+        BOOST_TEST((file.size() - read.data.size()) % 64 == 0u);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(answers_are_known_by_all_that_goes_in) {
+    const auto one = model::share(std::vector<int>{1, 2}), two = model::share(std::vector<int>{1, 3});
+    const auto key = key_of({array("int", {2}, one)});
+    BOOST_TEST(key == key_of({array("int", {2}, one)}));
+    BOOST_TEST(key != key_of({array("int", {2}, two)}));
+    BOOST_TEST(key != key_of({array("int", {1, 2}, one)}));
+    BOOST_TEST(key != key_of({array("uint", {2}, one)}));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_kept_in_the_folder_is_found_in_it) {
+    const inspect::TempFolder folder;
+    const Outside outside(folder.path());
+    BOOST_TEST(!outside.has_answers());
+    BOOST_TEST(!outside.answer("a"));
+    outside.keep("a", Answer{{{"y", model::to_bytes(std::vector<int>{5})}}, "", "; a remark"});
+    outside.keep("b", Answer{{}, "it hangs"});
+    BOOST_TEST(outside.has_answers());
+    BOOST_TEST((outside.answer("a")->contents.at("y") == model::to_bytes(std::vector<int>{5})));
+    BOOST_TEST(outside.answer("a")->remark == "; a remark");
+    BOOST_TEST(outside.answer("b")->trouble == "it hangs");
+    outside.keep("k\nn=1", Agreement{Agreement::Kind::differs, "", "two\nlines"});
+    BOOST_TEST((outside.agreement("k\nn=1")->kind == Agreement::Kind::differs));
+    BOOST_TEST(outside.agreement("k\nn=1")->sentence.find('\n') == std::string::npos);
+    BOOST_TEST(!Outside().agreement("k\nn=1"));
+}
+
+BOOST_AUTO_TEST_CASE(a_proof_names_the_surest_first) {
+    Ledger ledger;
+    auto all = question(1);
+    BOOST_TEST(asked(ledger, all, {1, 2}) == "right");
+    BOOST_TEST(ledger.proof(all).checked_by == "only itself");
+    all.relations = {{parse_relation("sum of y is 3", {"k.cl", 1, 1}), {}, 3}};
+    BOOST_TEST(ledger.proof(all).checked_by == "relation sum of y is 3");
+    all.agreement = Agreement{Agreement::Kind::agrees, "Oclgrind at n=16", ""};
+    BOOST_TEST(ledger.proof(all).checked_by == "agrees with Oclgrind at n=16, relation sum of y is 3");
+    all.answer = Answer{{{"y", model::to_bytes(std::vector<int>{1, 2})}}};
+    all.reference = "slow";
+    BOOST_TEST(ledger.proof(all).checked_by ==
+               "reference slow, reference command, agrees with Oclgrind at n=16, relation sum of y is 3");
+}
+
+BOOST_AUTO_TEST_CASE(another_device_accuses_nobody_whom_a_reference_proves) {
+    Ledger ledger;
+    auto differs = question(1);
+    differs.agreement = Agreement{Agreement::Kind::differs, "", "they differ"};
+    BOOST_TEST(asked(ledger, differs, {1, 2}) == "they differ");
+    differs.answer = Answer{{{"y", model::to_bytes(std::vector<int>{1, 2})}}};
+    BOOST_TEST(asked(ledger, differs, {1, 2}) == "right");
+    BOOST_TEST(ledger.proof(differs).checked_by == "reference command");
+    BOOST_TEST(ledger.proof(differs).warnings.front() == "elsewhere: they differ");
+    differs.answer->remark = "; stale";
+    BOOST_TEST(asked(ledger, differs, {1, 3}) == "y[1] is 3, the reference command has 2; stale");
+    differs.answer->trouble = "it hangs";
+    BOOST_CHECK_THROW(asked(ledger, differs, {1, 2}), Error);
+}
+
+BOOST_AUTO_TEST_CASE(the_tolerance_that_is_proposed_takes_all_differences) {
+    const std::vector<float> expected{1, 1000, -3, 0.5f}, found{1.0000001f, 1000.0001f, -3.0000005f, 0.5f};
+    const auto a = model::to_bytes(found), e = model::to_bytes(expected);
+    model::Errors none(Tolerance{});
+    const auto wrong = difference("y", a, e, float_type, none, "expected").value();
+    const auto at = wrong.find("'tolerance relative=");
+    BOOST_REQUIRE(at != std::string::npos);
+    model::Errors proposed(Tolerance{0, std::stod(wrong.substr(at + 20)), 0});
+    BOOST_TEST(!difference("y", a, e, float_type, proposed, "expected"));
+    const auto nan = model::to_bytes(std::vector<float>{std::nanf(""), 1000, -3, 0.5f});
+    BOOST_TEST(difference("y", nan, e, float_type, none, "expected").value().find("no tolerance") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_relation_that_is_none_is_refused_at_its_place) {
+    for (const char* text : {"odd in x", "linear in x y", "same under permute", "sum of y", "sum of y preserved in x"})
+        BOOST_TEST(refusal(text).starts_with("k.cl:3:1: 'relation' is one of"), text);
+    BOOST_TEST(refusal("sum of y is n * 2").empty());
+    BOOST_TEST(refusal("same under permute x, y").empty());
+}
+
+BOOST_AUTO_TEST_CASE(linear_takes_three_launches_of_which_the_third_is_the_sum) {
+    model::Setup setup;
+    setup.args = {model::Input{"x", model::share(std::vector<int>(8, 1))}, model::Output{"y", 32},
+                  model::value("n", 8)};
+    setup.global = model::Extent(8);
+    const auto value = [](const Expression&) { return 0.0; };
+    const auto line = parse_relation("linear in x", {"k.cl", 1, 1});
+    const auto made = relate({line}, setup, {{"x", int_type}, {"y", int_type}}, value, 1, true);
+    BOOST_REQUIRE(made.launches);
+    BOOST_TEST(made.launches->steps.size() == 3u);
+    BOOST_TEST(!relate({line}, setup, {{"x", int_type}, {"y", int_type}}, value, 1, false).launches);
+    std::vector<const std::byte*> x;
+    for (const auto& argument : made.launches->args)
+        if (const auto* input = std::get_if<model::Input>(&argument)) x.push_back(input->data->data());
+    BOOST_REQUIRE(x.size() == 3u);
+    for (std::size_t i = 0; i < 8; ++i)
+        BOOST_TEST(signed_lane(x[2] + 4 * i, 4) == 2 * signed_lane(x[0] + 4 * i, 4) + signed_lane(x[1] + 4 * i, 4));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
