@@ -59,6 +59,10 @@ std::string example(const Parameter& p) {
 
 }  // namespace
 
+bool uses_integer_pixels(const std::string& text) {
+    return text.find("read_imageui") != std::string::npos || text.find("write_imageui") != std::string::npos;
+}
+
 Bound::Bound(std::string where, const Description& description, model::KernelSignature signature,
              std::vector<std::string> options, bool uses_integer_pixels, const LoadPicture& load, Wants wants,
              std::vector<std::string>& notes)

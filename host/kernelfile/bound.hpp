@@ -26,6 +26,9 @@ inline bool is_pointer(const model::Parameter& p) {
 /// It has as many elements as the kernel has work-items where nothing else is said.
 inline bool has_extent(const model::Parameter& p) { return is_pointer(p) || p.kind == model::Parameter::Kind::image; }
 
+/// The text reads or writes images of whole numbers.
+bool uses_integer_pixels(const std::string& text);
+
 /// What a bound kernel is at one point, before any data is made.
 struct Shape {
     std::map<std::string, std::size_t> counts;                 ///< elements, by argument

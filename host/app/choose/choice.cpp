@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iostream>
 
 #include "app/choose/capture.hpp"
+#include "app/choose/guessing.hpp"
 #include "app/choose/request.hpp"
 #include "app/files/image_file.hpp"
 #include "app/screen/say.hpp"
@@ -42,6 +44,7 @@ std::pair<std::string, std::string> file_and_glob(const std::string& pattern) {
 struct Choice::Own {
     kernelfile::KernelFiles files;
     std::vector<model::Experiment> experiments;
+    std::vector<GuessedBlock> guessed{};
 };
 
 Choice::Own& Choice::keep(std::unique_ptr<Own> own) {
@@ -147,6 +150,8 @@ Choice::Choice(const CellOptions& invocation, const Snapshots& earlier, const As
     // --vs may name a kernel of the same files by its own name.
     if (!invocation.versus.empty() && !names_kernel_file(invocation.versus) && !names_build_options(invocation.versus))
         wanted.push_back({files.index_of(paths.front()), invocation.versus, paths.front() + ":" + invocation.versus});
+    // Who asks otherwise has called OpenCL already, or may not.
+    if (!ask && wants == kernelfile::Wants::launch) own_->guessed = guess_what_lacks(files, asked, wanted);
     std::set<std::string> taken;
     for (const auto& experiment : model::registry()) taken.insert(experiment.family);
     own_->experiments.push_back(files.experiment(
@@ -157,6 +162,11 @@ Choice::Choice(const CellOptions& invocation, const Snapshots& earlier, const As
 void Choice::say_defaults() const {
     if (!own_) return;
     for (const auto& note : own_->files.notes()) say(note);
+    for (const auto& block : own_->guessed) {
+        say("guessed (" + block.how + "); to keep or change it, put this into " +
+            std::filesystem::path(block.file).replace_extension(".cllab").string() + ":");
+        std::cerr << printable(block.text, "\n");
+    }
 }
 
 std::string Choice::source_line(const std::string& file, std::size_t number) const {
