@@ -5,7 +5,6 @@
 #include <iostream>
 
 #include "app/choose/capture.hpp"
-#include "app/choose/guessing.hpp"
 #include "app/choose/request.hpp"
 #include "app/files/image_file.hpp"
 #include "app/screen/say.hpp"
@@ -27,6 +26,11 @@ std::vector<AskedBuild> asked_builds(kernelfile::KernelFiles& files, const std::
                        &files.files()[build.file].read.files, !build.setting.empty()});
     }
     return out;
+}
+
+void say_guess(const GuessedBlock& block) {
+    say("guessed (" + block.how + "); to keep or change it, put this into " + block.path() + ":");
+    std::cerr << printable(block.text, "\n");
 }
 
 }  // namespace
@@ -152,6 +156,11 @@ Choice::Choice(const CellOptions& invocation, const Snapshots& earlier, const As
         wanted.push_back({files.index_of(paths.front()), invocation.versus, paths.front() + ":" + invocation.versus});
     // Who asks otherwise has called OpenCL already, or may not.
     if (!ask && wants == kernelfile::Wants::launch) own_->guessed = guess_what_lacks(files, asked, wanted);
+    for (const auto& block : own_->guessed) {
+        if (block.open.empty()) continue;
+        say_guess(block);
+        throw Error(Blame::usage, block.open);
+    }
     std::set<std::string> taken;
     for (const auto& experiment : model::registry()) taken.insert(experiment.family);
     own_->experiments.push_back(files.experiment(
@@ -161,12 +170,14 @@ Choice::Choice(const CellOptions& invocation, const Snapshots& earlier, const As
 
 void Choice::say_defaults() const {
     if (!own_) return;
-    for (const auto& note : own_->files.notes()) say(note);
-    for (const auto& block : own_->guessed) {
-        say("guessed (" + block.how + "); to keep or change it, put this into " +
-            std::filesystem::path(block.file).replace_extension(".cllab").string() + ":");
-        std::cerr << printable(block.text, "\n");
-    }
+    if (own_->guessed.empty())  // a guess says all that was taken
+        for (const auto& note : own_->files.notes()) say(note);
+    for (const auto& block : own_->guessed) say_guess(block);
+}
+
+const std::vector<GuessedBlock>& Choice::guessed() const {
+    static const std::vector<GuessedBlock> nothing;
+    return own_ ? own_->guessed : nothing;
 }
 
 std::string Choice::source_line(const std::string& file, std::size_t number) const {

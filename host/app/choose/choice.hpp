@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/choose/guessing.hpp"
 #include "app/choose/introspection.hpp"
 #include "app/commandline/options.hpp"
 #include "kernelfile/bound.hpp"
@@ -43,6 +44,7 @@ public:
     std::vector<model::Selected> selected() const;
     /// On stderr: the defaults that were taken. When the points are known to be good.
     void say_defaults() const;
+    const std::vector<GuessedBlock>& guessed() const;  ///< by file
     std::vector<std::string> files() const;  ///< that were read for their text
     /// Of such a file, whose name is what a compiler says; without the blanks around it. Empty: there is none.
     std::string source_line(const std::string& file, std::size_t number) const;

@@ -1,8 +1,8 @@
 #include "app/choose/guessing.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <ctime>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "app/choose/watched_launch.hpp"
@@ -15,7 +15,7 @@
 #include "kernelfile/guess/block.hpp"
 
 namespace cllab::kernelfile {
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GuessedKernel, axes, arguments, global, local, offset, how)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GuessedKernel, axes, arguments, global, local, offset, how, open)
 }  // namespace cllab::kernelfile
 
 namespace cllab::app {
@@ -38,7 +38,7 @@ struct Task {
 
 /// In a child process.
 void guess_here(const Task& task, const HandOver& hand_over) {
-    constexpr double most_seconds = 4;  // of the processor
+    constexpr double most_seconds = 3;  // of the processor
     drop_stderr();
     const inspect::TempFolder folder;
     WatchingSimulator simulator(folder.path());
@@ -65,9 +65,8 @@ std::vector<GuessedKernel> guess_in_child(const Task& task) {
         for (const auto& line : lines) out.push_back(nlohmann::json::parse(line).get<GuessedKernel>());
     } catch (const run::Interrupted&) {
         throw;
-    } catch (const std::exception& e) {
-        if (std::getenv("CLLAB_GUESS_TROUBLE")) fprintf(stderr, "guess: %s\n", e.what());
-        out.clear();
+    } catch (const std::exception&) {
+        out.clear();  // the text is left to guess from
     }
     return out;
 }
@@ -85,7 +84,25 @@ std::vector<GuessedKernel> guesses(const Task& task) {
     return out;
 }
 
+/// What is asked for, with what might be written.
+std::string question(const std::string& path, const model::KernelSignature& signature, const GuessedKernel& guess) {
+    if (guess.open.empty()) return {};
+    using Kind = model::Parameter::Kind;
+    std::vector<std::string> examples;
+    for (const auto& p : signature.parameters) {
+        if (std::ranges::find(guess.open, p.name) == guess.open.end()) continue;
+        const auto axis = guess.axes.empty() ? std::string("1024") : guess.axes.front().first;
+        const std::string type = p.type.bytes == 0 ? "float:" : "";
+        examples.push_back("'arg " + p.name + " = " +
+                           (p.kind == Kind::value ? "{int:1, float:0.5}" : "rand:" + type + "4*" + axis) + "'");
+    }
+    return "what kernel '" + signature.name + "' of '" + path + "' needs for " + join(guess.open, ", ") +
+           " cannot be guessed; add lines such as " + join(examples, ", ") + " to the guessed ones above";
+}
+
 }  // namespace
+
+std::string GuessedBlock::path() const { return std::filesystem::path(file).replace_extension(".cllab").string(); }
 
 std::vector<GuessedBlock> guess_what_lacks(kernelfile::KernelFiles& files, const std::vector<AskedBuild>& builds,
                                            const std::vector<kernelfile::Wanted>& wanted) {
@@ -98,16 +115,18 @@ std::vector<GuessedBlock> guess_what_lacks(kernelfile::KernelFiles& files, const
         kernelfile::GuessedKernels of_file;
         bool alone = true;
         std::vector<std::string> how;
+        std::string open;
         for (std::size_t i = 0; i < kernels.size(); ++i) {
             const auto& build = files.builds()[kernels[i].build];
             if (build.file != f) continue;
             of_file.emplace_back(kernels[i].said.signature.name, found[i]);
             alone = alone && build.found.kernels.size() == 1;
+            if (open.empty()) open = question(files.files()[f].path, kernels[i].said.signature, found[i]);
             if (std::ranges::find(how, found[i].how) == how.end()) how.push_back(found[i].how);
         }
         if (of_file.empty()) continue;
         const auto& path = files.files()[f].path;
-        GuessedBlock block{path, block_of(of_file, alone, axes), join(how, "; ")};
+        GuessedBlock block{path, block_of(of_file, alone, axes), join(how, "; "), open};
         kernelfile::Description more;
         kernelfile::parse_statements(block.text, path + " (guessed)", 1, more);
         files.describe(f, more);

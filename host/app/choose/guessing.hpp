@@ -14,6 +14,9 @@ struct GuessedBlock {
     std::string file;
     std::string text;  ///< its lines
     std::string how;   ///< "by Oclgrind at n=16, 32", "by the text"
+    std::string open;  ///< a sentence that asks for what cannot be guessed; empty: nothing
+
+    std::string path() const;  ///< of the file in which a user may keep it
 };
 
 /// Describes the files by what is guessed for the kernels that lack something. `builds`: as a device is asked.

@@ -50,8 +50,9 @@ WatchingSimulator::WatchingSimulator(const std::filesystem::path& folder) : file
                                        {"OCLGRIND_MAX_ERRORS", "1"},
                                        {"OCLGRIND_LOG", folder / "log"},
                                        {"OCLGRIND_LOCAL_MEM_SIZE", "4194304"},
+                                       {"OCLGRIND_CONSTANT_MEM_SIZE", "67108864"},
                                        {"CLLAB_WATCH_FILE", file_},
-                                       {"CLLAB_WATCH_INSTRUCTIONS", "1500000"}});
+                                       {"CLLAB_WATCH_INSTRUCTIONS", "600000"}});
     session_ = &devices_.open(devices_.devices({"oclgrind"}, nullptr).front().selector);
     session_->set_guards(false);
 }

@@ -60,7 +60,7 @@ const std::vector<OptionGroup>& option_groups() {
         {"Kernel text", {"cl-dir"}, {"build-options"}},
         {"Kernel files (`cllab help kernel-file`)",
          {},
-         {"check", "arg", "global", "local", "offset", "variant", "extends", "work", "expect", "reference",
+         {"print-block", "write-block", "check", "arg", "global", "local", "offset", "variant", "extends", "work", "expect", "reference",
           "tolerance"}},
         {"Processes", {}, {"isolate", "parallel", "processes", "timeout", "require-all"}},
     };

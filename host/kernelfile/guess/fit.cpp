@@ -167,7 +167,10 @@ std::optional<std::string> factored(const Polynomial& terms, const std::vector<s
         if (linear[a] % 2 != 0 || half * half != constant) return std::nullopt;
         return plus(axes[a], half) + "*" + plus(axes[a], half);
     }
-    if (linear[a] * linear[b] != constant) return std::nullopt;
+    // A corner may be left out.
+    const auto whole = linear[a] * linear[b];
+    if (linear[a] < 0 || linear[b] < 0 || constant > whole || constant < whole - linear[a] - linear[b])
+        return std::nullopt;
     return plus(axes[a], linear[b]) + "*" + plus(axes[b], linear[a]);
 }
 

@@ -74,7 +74,20 @@ Trial KernelGuess::trial() const {
     return out;
 }
 
-Watched KernelGuess::run(const Trial& trial) { return launch_(trial); }
+Watched KernelGuess::run(const Trial& trial) {
+    auto out = launch_(trial);
+    if (FILE* f = fopen("/tmp/p/guess.log", "a")) {
+        fprintf(f, "-- global %s local %s:", trial.global.c_str(), trial.local.c_str());
+        for (auto& [n, t] : trial.arguments) fprintf(f, " %s=%s", n.c_str(), t.c_str());
+        for (auto& [n, t] : trial.axes) fprintf(f, " [%s=%ld]", n.c_str(), (long)t);
+        fprintf(f, "\n   %s long %d instr %lu items %ld,%ld:", out.trouble.c_str(), out.too_long, (unsigned long)out.instructions, (long)out.items[0], (long)out.items[1]);
+        for (auto& a : out.arguments) fprintf(f, " %ld/%ld%s%s%s%s", (long)a.last, (long)a.bytes, a.read?"r":"", a.written?"w":"", a.read_first?"f":"", a.before?"B":"");
+        for (auto& a : out.local) fprintf(f, " L%ld/%ld/%ld%s", (long)a.last, (long)a.bytes, (long)a.size, a.read_first?"f":"");
+        fprintf(f, "\n");
+        fclose(f);
+    }
+    return out;
+}
 
 /// With what stands for axes that nobody is told of.
 std::string KernelGuess::shown(const std::string& text) const {
@@ -100,14 +113,17 @@ GuessedKernel KernelGuess::result() const {
         if (axis.is_new) out.axes.emplace_back(axis.name, axis.value);
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
         const auto& p = parameters_[i];
-        if (is_given(p) || open_.count(p.name)) continue;
-        std::string text = text_of(p);
-        if (is_buffer(p)) text = data_of(i);
+        if (is_given(p)) continue;
+        std::string text = open_.count(p.name) ? "" : text_of(p);
+        if (is_buffer(p) && !open_.count(p.name)) text = data_of(i);
         if (p.kind == Parameter::Kind::local && lengths_.count(p.name)) text = "local:" + lengths_.at(p.name).text;
         if (p.kind == Parameter::Kind::image)
             text = (p.writes ? "out:" : "rand:") +
                    join(std::vector(global_.begin(), global_.begin() + std::min<std::ptrdiff_t>(p.dims, std::ssize(global_))), ",");
-        if (!text.empty()) out.arguments.emplace_back(p.name, shown(text));
+        if (!text.empty())
+            out.arguments.emplace_back(p.name, shown(text));
+        else if (p.kind != Parameter::Kind::sampler && p.kind != Parameter::Kind::refused)
+            out.open.push_back(p.name);
     }
     if (said_.global.empty()) out.global = shown(join(global_, ","));
     if (!local_is_given_) out.local = join(local_, ",", [](auto size) { return std::to_string(size); });

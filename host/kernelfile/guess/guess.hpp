@@ -30,9 +30,10 @@ struct GuessedKernel {
     std::vector<std::pair<std::string, std::string>> arguments;
     std::string global, local, offset;  ///< empty: given, or left to the driver
     std::string how;                    ///< "by Oclgrind at n=16, 32, 48", "by the text"
+    std::vector<std::string> open;      ///< arguments of which nothing can be guessed
 };
 
-/// Arguments of which nothing can be guessed are left out. `launch`: empty where there is no simulator.
+/// `launch`: empty where there is no simulator.
 GuessedKernel guess_kernel(const SaidOfKernel& said, const TextFacts& text, const Launch& launch);
 
 }  // namespace cllab::kernelfile

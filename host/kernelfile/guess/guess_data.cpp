@@ -18,11 +18,13 @@ std::string KernelGuess::typed_data(const Parameter& p, const std::string& kind,
         const bool words = element_bytes(p) == 4;
         return kind + (words ? ":float:" : ":uchar:") + length + (words ? "" : bounds);
     }
-    if (p.type.kind != ElementType::Kind::opaque || !kind.starts_with("rand")) {
-        const bool numbers = p.type.kind != ElementType::Kind::opaque;
-        return (numbers || kind == "out" ? kind : "zero") + ":" + length + bounds;
-    }
-    return "zero:" + length;  // a struct has no random data
+    if (p.type.kind != ElementType::Kind::opaque || kind == "out") return kind + ":" + length + bounds;
+    // A struct has random data where all of its fields are floats.
+    const auto fields = text_.fields(p.type.name);
+    const bool floats = fields && std::ranges::all_of(*fields, [](const auto& f) { return f.type.starts_with("float"); });
+    if (!floats || !kind.starts_with("rand")) return "zero:" + length;
+    const bool is_sum = length.find_first_of("+-") != std::string::npos;
+    return "rand:float:" + std::to_string(p.type.bytes / 4) + "*" + (is_sum ? "(" + length + ")" : length);
 }
 
 std::string KernelGuess::data_of(std::size_t argument) const {
@@ -99,7 +101,7 @@ double KernelGuess::bytes_at(std::int64_t size) const {
 
 /// Worth timing, and done in a fraction of a second on two cores.
 void KernelGuess::choose_sizes() {
-    constexpr double most_bytes = 512 << 20, most_instructions = 1.5e9;
+    constexpr double most_bytes = 512 << 20, most_instructions = 3e9;
     constexpr std::int64_t usual[] = {1 << 20, 1 << 10, 128}, with_loops[] = {1 << 12, 512, 64};
     constexpr std::int64_t least = 64;
     const auto new_axes = std::ranges::count(axes_, true, &SizeAxis::is_new);
@@ -114,8 +116,9 @@ void KernelGuess::choose_sizes() {
         const auto ratio = static_cast<double>(b.first.front()) / static_cast<double>(a.first.front());
         power = std::log(per_launch / static_cast<double>(std::max<std::uint64_t>(1, a.second.instructions))) /
                 std::log(ratio);
-        const double of_items = std::log(items_at(2048) / items_at(1024)) / std::log(2.0);
-        if (power > of_items + 0.5) size = with_loops[dimensions - 1];
+        const double of_items = std::max(std::log(items_at(2048) / items_at(1024)) / std::log(2.0),
+                                         static_cast<double>(new_axes));
+        if (power > of_items + 0.7) size = with_loops[dimensions - 1];
     }
     const auto too_much = [&] {
         const double scaled =

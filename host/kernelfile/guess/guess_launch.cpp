@@ -66,25 +66,27 @@ void KernelGuess::set_local() {
             while (*all % local_[d] != 0) local_[d] /= 2;
 }
 
-/// Two groups in each dimension.
+/// One group.
 KernelGuess::GroupTrial KernelGuess::try_group(const std::vector<std::int64_t>& group) {
     local_ = group;
     global_.clear();
-    for (const auto size : group) global_.push_back(std::to_string(2 * size));
+    for (const auto size : group) global_.push_back(std::to_string(size));
     const auto kept = scalars_;
     for (auto& scalar : scalars_) {
         const auto d = static_cast<std::size_t>(std::max(0, scalar.name.dimension));
         if (scalar.is_size() || scalar.name.meaning == Meaning::stride) scalar.value = global_[std::min(d, dims_ - 1ul)];
         if (scalar.name.meaning == Meaning::group) scalar.value = std::to_string(group[0]);
     }
-    for (auto& axis : axes_) axis.small = 2 * group[0];
+    for (auto& axis : axes_) axis.small = group[0];
     const auto seen = run(trial());
     scalars_ = kept;
     GroupTrial out{seen.trouble.empty() && !seen.too_long};
     for (const auto& variable : seen.local) {
         if (variable.argument >= 0) continue;
-        out.runs = out.runs && variable.last <= variable.size && !variable.read_first && !variable.before;
+        out.overruns = out.overruns || variable.last > variable.size || variable.before;
+        out.runs = out.runs && !out.overruns && !variable.read_first;
         out.bytes += variable.bytes;
+        out.room += variable.size;
     }
     return out;
 }
@@ -97,12 +99,19 @@ void KernelGuess::choose_group() {
         {{16, 16}, {8, 8}, {32, 8}, {32, 32}, {32, 16}, {64, 4}, {16, 8}, {4, 4}, {16, 4}},
         {{8, 8, 4}, {4, 4, 4}, {8, 8, 8}, {16, 4, 4}, {2, 2, 2}}};
     std::vector<std::int64_t> best = local_;
+    std::vector<std::vector<std::int64_t>> too_large;
     std::int64_t most = -1;
     for (const auto& group : candidates[dims_ - 1]) {
+        const bool is_larger = std::ranges::any_of(too_large, [&](const auto& other) {
+            return std::ranges::equal(other, group, std::less_equal<>{});
+        });
+        if (is_larger) continue;
         const auto found = try_group(group);
+        if (found.overruns) too_large.push_back(group);
         if (!found.runs || found.bytes <= most) continue;
         most = found.bytes;
         best = group;
+        if (8 * found.bytes >= 7 * found.room) break;  // what is left is padding
     }
     local_ = best;
 }

@@ -24,7 +24,7 @@ std::vector<std::vector<std::int64_t>> KernelGuess::sample_sizes() const {
         {{}},
         {{1}, {2}, {3}, {4}},
         {{1, 1}, {2, 2}, {1, 2}, {3, 1}, {2, 1}, {1, 3}},
-        {{1, 1, 1}, {2, 2, 2}, {1, 2, 1}, {3, 1, 1}, {1, 1, 2}, {2, 1, 3}, {1, 3, 2}}};
+        {{2, 2, 2}, {3, 3, 3}, {1, 2, 1}, {3, 1, 1}, {1, 1, 2}, {2, 1, 3}, {1, 3, 2}}};
     auto unit = dims_ == 1 ? 16 : dims_ == 2 ? 8 : 4;
     if (!local_.empty()) unit = static_cast<int>(std::max<std::int64_t>(4, *std::ranges::max_element(local_)));
     std::vector<std::vector<std::int64_t>> out;
@@ -199,7 +199,8 @@ void KernelGuess::find_indices() {
     constexpr std::int64_t large = 3000, large_byte = 100;
     std::vector<std::size_t> integers;
     for (std::size_t i = 0; i < parameters_.size(); ++i)
-        if (is_buffer(parameters_[i]) && is_integer(parameters_[i]) && !is_given(parameters_[i]) && seen_[i].read)
+        if (is_buffer(parameters_[i]) && is_integer(parameters_[i]) && !is_given(parameters_[i]) &&
+            seen_[i].read && !seen_[i].written)
             integers.push_back(i);
     if (integers.size() > 6) integers.resize(6);
     const auto& [sizes, usual] = samples_.front();

@@ -63,8 +63,8 @@ private:
     void set_local();
     void choose_group();
     struct GroupTrial {
-        bool runs = false;
-        std::int64_t bytes = 0;  ///< of local memory that are touched
+        bool runs = false, overruns = false;
+        std::int64_t bytes = 0, room = 0;  ///< of local memory: those that are touched, all
     };
     GroupTrial try_group(const std::vector<std::int64_t>& group);
     bool asks(std::initializer_list<const char*> functions) const;
@@ -121,7 +121,7 @@ private:
     std::vector<TouchedBytes> seen_;             ///< by argument, in all samples
     std::map<std::string, Length> lengths_;      ///< by buffer and local pointer
     std::map<std::string, std::string> bounds_of_data_;  ///< ":0:n-1", by buffer of indices
-    std::set<std::string> counting_;             ///< buffers that get 0, 1, 2 …
+    std::set<std::string> counting_;  ///< buffers that get 0, 1, 2 …
     std::set<std::string> open_;                 ///< buffers that must be asked for
 };
 
