@@ -33,6 +33,33 @@ void say_guess(const GuessedBlock& block) {
     std::cerr << printable(block.text, "\n");
 }
 
+/// Of a file that is wanted whole, kernels of which something cannot be guessed are left out; else it is asked for.
+void leave_out_open(const std::vector<GuessedBlock>& guessed, kernelfile::KernelFiles& files,
+                    std::vector<kernelfile::Wanted>& wanted) {
+    for (const auto& block : guessed) {
+        if (block.open.empty()) continue;
+        const auto file = files.index_of(block.file);
+        std::vector<std::string> others;
+        bool one_build = true, whole = false;
+        for (const auto& build : files.builds()) {
+            if (build.file != file) continue;
+            one_build = one_build && others.empty();
+            for (const auto& kernel : build.found.kernels)
+                if (std::ranges::find(block.open, kernel.name, [](const auto& o) { return o.first; }) ==
+                    block.open.end())
+                    others.push_back(kernel.name);
+        }
+        for (const auto& one : wanted) whole = whole || (one.file == file && one.glob.empty());
+        if (!whole || !one_build || others.empty()) {
+            say_guess(block);
+            throw Error(Blame::usage, block.open.front().second);
+        }
+        for (const auto& [kernel, sentence] : block.open) say(sentence + "; it is left out");
+        std::erase_if(wanted, [&](const auto& one) { return one.file == file; });
+        for (const auto& name : others) wanted.push_back({file, name, name});
+    }
+}
+
 }  // namespace
 
 std::pair<std::string, std::string> file_and_glob(const std::string& pattern) {
@@ -156,11 +183,7 @@ Choice::Choice(const CellOptions& invocation, const Snapshots& earlier, const As
         wanted.push_back({files.index_of(paths.front()), invocation.versus, paths.front() + ":" + invocation.versus});
     // Who asks otherwise has called OpenCL already, or may not.
     if (!ask && wants == kernelfile::Wants::launch) own_->guessed = guess_what_lacks(files, asked, wanted);
-    for (const auto& block : own_->guessed) {
-        if (block.open.empty()) continue;
-        say_guess(block);
-        throw Error(Blame::usage, block.open);
-    }
+    leave_out_open(own_->guessed, files, wanted);
     std::set<std::string> taken;
     for (const auto& experiment : model::registry()) taken.insert(experiment.family);
     own_->experiments.push_back(files.experiment(

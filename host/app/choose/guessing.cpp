@@ -59,9 +59,8 @@ std::vector<GuessedKernel> guess_in_child(const Task& task) {
     constexpr double patience = 20;
     std::vector<GuessedKernel> out;
     try {
-        const auto lines =
-            in_child([&](const HandOver& hand_over) { guess_here(task, hand_over); },
-                     "while cllab guessed what a kernel file leaves out", patience, patience);
+        const auto lines = in_child([&](const HandOver& hand_over) { guess_here(task, hand_over); },
+                                    "while cllab guessed what a kernel file leaves out", patience, patience);
         for (const auto& line : lines) out.push_back(nlohmann::json::parse(line).get<GuessedKernel>());
     } catch (const run::Interrupted&) {
         throw;
@@ -86,7 +85,6 @@ std::vector<GuessedKernel> guesses(const Task& task) {
 
 /// What is asked for, with what might be written.
 std::string question(const std::string& path, const model::KernelSignature& signature, const GuessedKernel& guess) {
-    if (guess.open.empty()) return {};
     using Kind = model::Parameter::Kind;
     std::vector<std::string> examples;
     for (const auto& p : signature.parameters) {
@@ -115,18 +113,20 @@ std::vector<GuessedBlock> guess_what_lacks(kernelfile::KernelFiles& files, const
         kernelfile::GuessedKernels of_file;
         bool alone = true;
         std::vector<std::string> how;
-        std::string open;
         for (std::size_t i = 0; i < kernels.size(); ++i) {
             const auto& build = files.builds()[kernels[i].build];
             if (build.file != f) continue;
             of_file.emplace_back(kernels[i].said.signature.name, found[i]);
             alone = alone && build.found.kernels.size() == 1;
-            if (open.empty()) open = question(files.files()[f].path, kernels[i].said.signature, found[i]);
             if (std::ranges::find(how, found[i].how) == how.end()) how.push_back(found[i].how);
         }
         if (of_file.empty()) continue;
         const auto& path = files.files()[f].path;
-        GuessedBlock block{path, block_of(of_file, alone, axes), join(how, "; "), open};
+        GuessedBlock block{path, block_of(of_file, alone, axes), join(how, "; "), {}};
+        for (std::size_t i = 0; i < kernels.size(); ++i)
+            if (files.builds()[kernels[i].build].file == f && !found[i].open.empty())
+                block.open.emplace_back(kernels[i].said.signature.name,
+                                        question(path, kernels[i].said.signature, found[i]));
         kernelfile::Description more;
         kernelfile::parse_statements(block.text, path + " (guessed)", 1, more);
         files.describe(f, more);

@@ -13,8 +13,9 @@ namespace cllab::app {
 struct GuessedBlock {
     std::string file;
     std::string text;  ///< its lines
-    std::string how;   ///< "by Oclgrind at n=16, 32", "by the text"
-    std::string open;  ///< a sentence that asks for what cannot be guessed; empty: nothing
+    std::string how;   ///< "by Oclgrind at n=16, 32", "by the text, …"
+    /// Kernels of which something cannot be guessed, with a sentence that asks for it.
+    std::vector<std::pair<std::string, std::string>> open;
 
     std::string path() const;  ///< of the file in which a user may keep it
 };

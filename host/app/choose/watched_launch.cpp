@@ -71,8 +71,9 @@ void WatchingSimulator::launch_once(const std::string& where, const SaidOfKernel
     model::Point point;
     for (const auto& [name, value] : trial.axes) point.set(name, std::to_string(value));
     std::vector<std::string> notes;
-    const Bound bound(where, described(said, trial), said.signature, {}, uses_integer_pixels(text_),
-                      [](const std::string& path) { return load_grey(path); }, Wants::launch, notes);
+    const Bound bound(
+        where, described(said, trial), said.signature, {}, uses_integer_pixels(text_),
+        [](const std::string& path) { return load_grey(path); }, Wants::launch, notes);
     constexpr std::uint64_t seed = 1;
     const auto setup = bound.setup(point, bound.shape(point, session_->facts()), seed);
     run::Operation operation(*session_, *now_, setup, said.signature.name);

@@ -52,9 +52,9 @@ std::vector<Powers> monomials(std::size_t axes) {
 std::optional<std::vector<double>> solved(std::vector<std::vector<double>> rows) {
     const auto n = rows.size();
     for (std::size_t i = 0; i < n; ++i) {
-        const auto pivot = std::max_element(
-            rows.begin() + static_cast<std::ptrdiff_t>(i), rows.end(),
-            [&](const auto& a, const auto& b) { return std::fabs(a[i]) < std::fabs(b[i]); });
+        const auto pivot =
+            std::max_element(rows.begin() + static_cast<std::ptrdiff_t>(i), rows.end(),
+                             [&](const auto& a, const auto& b) { return std::fabs(a[i]) < std::fabs(b[i]); });
         if (std::fabs((*pivot)[i]) < 1e-9) return std::nullopt;
         std::swap(*pivot, rows[i]);
         for (std::size_t r = 0; r < n; ++r) {

@@ -29,7 +29,7 @@ struct GuessedKernel {
     std::vector<std::pair<std::string, std::int64_t>> axes;
     std::vector<std::pair<std::string, std::string>> arguments;
     std::string global, local, offset;  ///< empty: given, or left to the driver
-    std::string how;                    ///< "by Oclgrind at n=16, 32, 48", "by the text"
+    std::string how;                    ///< "by Oclgrind at n=16, 32, 48", "by the text, …"
     std::vector<std::string> open;      ///< arguments of which nothing can be guessed
 };
 

@@ -21,7 +21,8 @@ std::string KernelGuess::typed_data(const Parameter& p, const std::string& kind,
     if (p.type.kind != ElementType::Kind::opaque || kind == "out") return kind + ":" + length + bounds;
     // A struct has random data where all of its fields are floats.
     const auto fields = text_.fields(p.type.name);
-    const bool floats = fields && std::ranges::all_of(*fields, [](const auto& f) { return f.type.starts_with("float"); });
+    const bool floats =
+        fields && std::ranges::all_of(*fields, [](const auto& f) { return f.type.starts_with("float"); });
     if (!floats || !kind.starts_with("rand")) return "zero:" + length;
     const bool is_sum = length.find_first_of("+-") != std::string::npos;
     return "rand:float:" + std::to_string(p.type.bytes / 4) + "*" + (is_sum ? "(" + length + ")" : length);
@@ -94,8 +95,8 @@ double KernelGuess::bytes_at(std::int64_t size) const {
     double out = 0;
     for (const auto& p : parameters_)
         if (is_buffer(p) && lengths_.count(p.name))
-            out += static_cast<double>(value_at(lengths_.at(p.name).text, size)) *
-                   static_cast<double>(element_bytes(p));
+            out +=
+                static_cast<double>(value_at(lengths_.at(p.name).text, size)) * static_cast<double>(element_bytes(p));
     return out;
 }
 
@@ -105,7 +106,8 @@ void KernelGuess::choose_sizes() {
     constexpr std::int64_t usual[] = {1 << 20, 1 << 10, 128}, with_loops[] = {1 << 12, 512, 64};
     constexpr std::int64_t least = 64;
     const auto new_axes = std::ranges::count(axes_, true, &SizeAxis::is_new);
-    const auto dimensions = std::clamp<std::size_t>(std::max<std::size_t>(dims_, static_cast<std::size_t>(new_axes)), 1, 3);
+    const auto dimensions =
+        std::clamp<std::size_t>(std::max<std::size_t>(dims_, static_cast<std::size_t>(new_axes)), 1, 3);
     auto size = usual[dimensions - 1];
     double power = dims_, per_launch = 0;
     std::int64_t small = 1;
@@ -116,13 +118,12 @@ void KernelGuess::choose_sizes() {
         const auto ratio = static_cast<double>(b.first.front()) / static_cast<double>(a.first.front());
         power = std::log(per_launch / static_cast<double>(std::max<std::uint64_t>(1, a.second.instructions))) /
                 std::log(ratio);
-        const double of_items = std::max(std::log(items_at(2048) / items_at(1024)) / std::log(2.0),
-                                         static_cast<double>(new_axes));
+        const double of_items =
+            std::max(std::log(items_at(2048) / items_at(1024)) / std::log(2.0), static_cast<double>(new_axes));
         if (power > of_items + 0.7) size = with_loops[dimensions - 1];
     }
     const auto too_much = [&] {
-        const double scaled =
-            per_launch * std::pow(static_cast<double>(size) / static_cast<double>(small), power);
+        const double scaled = per_launch * std::pow(static_cast<double>(size) / static_cast<double>(small), power);
         return bytes_at(size) > most_bytes || scaled > most_instructions || items_at(size) > 1 << 26;
     };
     while (size > least && too_much()) size /= 2;

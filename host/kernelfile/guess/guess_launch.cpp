@@ -52,8 +52,8 @@ void KernelGuess::set_local() {
         local_.assign(promised.begin(), promised.begin() + dims_);
         return;
     }
-    const bool has_local = std::ranges::any_of(
-        parameters_, [](const auto& p) { return p.kind == Parameter::Kind::local; });
+    const bool has_local =
+        std::ranges::any_of(parameters_, [](const auto& p) { return p.kind == Parameter::Kind::local; });
     if (!has_local && first_.local.empty() &&
         !asks({"get_local_id", "get_group_id", "get_local_size", "get_num_groups", "get_local_linear_id", "barrier",
                "work_group_barrier"}))
@@ -74,7 +74,8 @@ KernelGuess::GroupTrial KernelGuess::try_group(const std::vector<std::int64_t>& 
     const auto kept = scalars_;
     for (auto& scalar : scalars_) {
         const auto d = static_cast<std::size_t>(std::max(0, scalar.name.dimension));
-        if (scalar.is_size() || scalar.name.meaning == Meaning::stride) scalar.value = global_[std::min(d, dims_ - 1ul)];
+        if (scalar.is_size() || scalar.name.meaning == Meaning::stride)
+            scalar.value = global_[std::min(d, dims_ - 1ul)];
         if (scalar.name.meaning == Meaning::group) scalar.value = std::to_string(group[0]);
     }
     for (auto& axis : axes_) axis.small = group[0];
@@ -102,9 +103,8 @@ void KernelGuess::choose_group() {
     std::vector<std::vector<std::int64_t>> too_large;
     std::int64_t most = -1;
     for (const auto& group : candidates[dims_ - 1]) {
-        const bool is_larger = std::ranges::any_of(too_large, [&](const auto& other) {
-            return std::ranges::equal(other, group, std::less_equal<>{});
-        });
+        const bool is_larger = std::ranges::any_of(
+            too_large, [&](const auto& other) { return std::ranges::equal(other, group, std::less_equal<>{}); });
         if (is_larger) continue;
         const auto found = try_group(group);
         if (found.overruns) too_large.push_back(group);

@@ -68,8 +68,7 @@ bool KernelGuess::step_inside() {
     if (!local_.empty() || !said_.global.empty() || said_.offset) return false;
     const auto whole = global_;
     for (inset_ = 1; inset_ <= 4; ++inset_) {
-        for (std::size_t d = 0; d < global_.size(); ++d)
-            global_[d] = whole[d] + "-" + std::to_string(2 * inset_);
+        for (std::size_t d = 0; d < global_.size(); ++d) global_[d] = whole[d] + "-" + std::to_string(2 * inset_);
         if (run_samples() && !has_before()) return true;
     }
     inset_ = 0;
@@ -183,8 +182,9 @@ void KernelGuess::bound_index(std::size_t index, std::size_t into, std::int64_t 
     const bool counts = seen_[into].atomic && stride.empty();
     const auto range = p.type.lane_bytes == 1 || counts ? std::to_string(few) : lengths_[p.name].text;
     auto& length = lengths_[other.name];
-    length = {stride.empty() ? range : stride + "*" + (range.find('+') == std::string::npos ? range : "(" + range + ")"),
-              true};
+    length = {
+        stride.empty() ? range : stride + "*" + (range.find('+') == std::string::npos ? range : "(" + range + ")"),
+        true};
     open_.erase(other.name);
     // Where two items write to one element the order decides: each has its own.
     if (seen_[into].written && !seen_[into].atomic)
@@ -199,8 +199,7 @@ void KernelGuess::find_indices() {
     constexpr std::int64_t large = 3000, large_byte = 100;
     std::vector<std::size_t> integers;
     for (std::size_t i = 0; i < parameters_.size(); ++i)
-        if (is_buffer(parameters_[i]) && is_integer(parameters_[i]) && !is_given(parameters_[i]) &&
-            seen_[i].read && !seen_[i].written)
+        if (is_buffer(parameters_[i]) && is_integer(parameters_[i]) && !is_given(parameters_[i]) && seen_[i].read)
             integers.push_back(i);
     if (integers.size() > 6) integers.resize(6);
     const auto& [sizes, usual] = samples_.front();
@@ -220,7 +219,11 @@ void KernelGuess::find_indices() {
             if (i == index || !is_buffer(parameters_[i]) || is_given(parameters_[i])) continue;
             const auto further = seen.arguments[i].last - usual.arguments[i].last;
             if (further < value / 2) continue;
-            bound_index(index, i, (further + value / 2) / value);
+            // What the launch itself changes goes further with each launch.
+            if (seen_[index].written)
+                open_.insert(parameters_[i].name);
+            else
+                bound_index(index, i, (further + value / 2) / value);
         }
     }
 }

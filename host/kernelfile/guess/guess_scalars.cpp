@@ -40,6 +40,18 @@ void KernelGuess::add_parts(const Parameter& p) {
     for (const auto& field : *fields) add_scalar(p, *model::builtin_type(field.type), field.name);
 }
 
+/// A k without an m is no side of a matrix: it counts the steps of a loop of the host.
+void KernelGuess::name_steps() {
+    const auto is_called = [&](const char* word) {
+        return std::ranges::any_of(
+            scalars_, [&](const auto& s) { return words_of_name(s.word) == std::vector<std::string>{word}; });
+    };
+    if (is_called("m") || !is_called("k") || std::ranges::count_if(scalars_, &Scalar::is_size) < 2) return;
+    for (auto& scalar : scalars_)
+        if (words_of_name(scalar.word) == std::vector<std::string>{"k"} && scalar.is_size())
+            scalar.name = {Meaning::value};
+}
+
 void KernelGuess::list_scalars() {
     for (const auto& p : parameters_) {
         if (p.kind != Parameter::Kind::value) continue;
@@ -56,6 +68,7 @@ void KernelGuess::list_scalars() {
         add_scalar(p, p.type, p.name);
         scalars_.back().value = p.name;
     }
+    name_steps();
 }
 
 bool KernelGuess::is_name_taken(const std::string& name) const {
@@ -179,12 +192,15 @@ void KernelGuess::set_sizes() {
             const bool whole = scalar.of->type.kind != ElementType::Kind::opaque && scalar.of->type.lanes == 1;
             scalar.name.meaning = Meaning::size;
             if (scalar.value == std::to_string(scalar.name.value))
-                scalar.value = axis_named(whole ? scalar.word : dims_ == 1 && names.empty() ? new_axis(0)
-                                                : is_name_taken(scalar.word) ? new_axis(d) : scalar.word);
+                scalar.value = axis_named(whole                         ? scalar.word
+                                          : dims_ == 1 && names.empty() ? new_axis(0)
+                                          : is_name_taken(scalar.word)  ? new_axis(d)
+                                                                        : scalar.word);
             names.push_back(scalar.value);
         }
         const auto items = join(names, "*");
-        set_global(d, bounds_[d].divisor == 1 ? items : "ceil(" + items + "/" + std::to_string(bounds_[d].divisor) + ")",
+        set_global(d,
+                   bounds_[d].divisor == 1 ? items : "ceil(" + items + "/" + std::to_string(bounds_[d].divisor) + ")",
                    true);
     }
     const bool no_items = !by_text_ && !asks({"get_global_id", "get_local_id", "get_group_id", "get_global_linear_id",
@@ -219,8 +235,9 @@ void KernelGuess::set_other_scalars() {
                 else if (other_dimension)
                     scalar.value = "4";
                 else
-                    scalar.value = said_.global.empty() ? width(scalar.name.dimension)
-                                                        : global_[static_cast<std::size_t>(std::max(0, scalar.name.dimension))];
+                    scalar.value = said_.global.empty()
+                                       ? width(scalar.name.dimension)
+                                       : global_[static_cast<std::size_t>(std::max(0, scalar.name.dimension))];
                 break;
             }
             case Meaning::stride:

@@ -43,6 +43,7 @@ private:
 
     // guess_scalars.cpp
     void list_scalars();
+    void name_steps();
     void add_parts(const model::Parameter& parameter);
     void add_scalar(const model::Parameter& parameter, const model::ElementType& type, const std::string& word,
                     int dimension = -1);
@@ -118,11 +119,11 @@ private:
     std::array<Bounding, 3> bounds_;
     std::map<std::string, std::string> fill_;  ///< data in trials, by buffer
     std::vector<std::pair<std::vector<std::int64_t>, Watched>> samples_;
-    std::vector<TouchedBytes> seen_;             ///< by argument, in all samples
-    std::map<std::string, Length> lengths_;      ///< by buffer and local pointer
+    std::vector<TouchedBytes> seen_;                     ///< by argument, in all samples
+    std::map<std::string, Length> lengths_;              ///< by buffer and local pointer
     std::map<std::string, std::string> bounds_of_data_;  ///< ":0:n-1", by buffer of indices
-    std::set<std::string> counting_;  ///< buffers that get 0, 1, 2 …
-    std::set<std::string> open_;                 ///< buffers that must be asked for
+    std::set<std::string> counting_;                     ///< buffers that get 0, 1, 2 …
+    std::set<std::string> open_;                         ///< buffers that must be asked for
 };
 
 }  // namespace cllab::kernelfile

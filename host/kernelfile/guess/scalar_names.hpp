@@ -9,10 +9,10 @@ namespace cllab::kernelfile {
 
 struct ScalarName {
     enum class Meaning {
-        size,     ///< of the data, or of the launch
-        stride,   ///< elements from one row to the next
-        group,    ///< items of a work-group
-        value,    ///< one that does not grow with the data: an offset, a radius, a number of iterations
+        size,    ///< of the data, or of the launch
+        stride,  ///< elements from one row to the next
+        group,   ///< items of a work-group
+        value,   ///< one that does not grow with the data: an offset, a radius, a number of iterations
         unknown,
     };
     Meaning meaning = Meaning::unknown;
