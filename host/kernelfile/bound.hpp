@@ -45,7 +45,7 @@ enum class Wants { launch, code };
 class Bound {
 public:
     /// `where`: the file's name for sentences. Takes the defaults that `notes` then says, one clause each. Throws
-    /// Error(usage) for a value that does not fit its parameter, and for what is missing, with the lines to add.
+    /// Error(usage) for a value that does not fit its parameter, and for what is missing.
     Bound(std::string where, const Description& description, model::KernelSignature signature,
           std::vector<std::string> options, bool uses_integer_pixels, const LoadPicture& load, Wants wants,
           std::vector<std::string>& notes);

@@ -45,7 +45,7 @@ public:
     /// On stderr: the defaults that were taken. When the points are known to be good.
     void say_defaults() const;
     const std::vector<GuessedBlock>& guessed() const;  ///< by file
-    std::vector<std::string> files() const;  ///< that were read for their text
+    std::vector<std::string> files() const;            ///< that were read for their text
     /// Of such a file, whose name is what a compiler says; without the blanks around it. Empty: there is none.
     std::string source_line(const std::string& file, std::size_t number) const;
     bool own() const { return own_ != nullptr; }  ///< the text is not the lab's

@@ -60,10 +60,10 @@ arguments, + - * / % ( ), min, max, ceil(a / b). They are evaluated in floating 
 floating-point arguments and data, else in whole numbers, where / rounds down. A buffer that has
 data and is not const is given anew at each verification and checked too.
 
-What a file leaves out is guessed, and printed as the block that would say so. Small launches in the
-simulator Oclgrind show what each argument must hold; the names of scalars and the text say the rest,
-or all of it where Oclgrind is not installed. What you say always wins. --print-block prints only the
-block, --write-block writes it to my.cllab. A guess may be wrong where data has a meaning.
+What a file leaves out is guessed, and printed as the block that would say so. Small launches in
+Oclgrind show what each argument must hold; names and text say the rest, or all of it where Oclgrind
+is not installed. What you say wins. --print-block only prints the block, --write-block writes it to
+my.cllab. A guess can be wrong where data has a meaning.
 
 What a result is checked by, from the surest to the least; the table and the record say which:
   file NAME        equal to the expected file

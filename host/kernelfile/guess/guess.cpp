@@ -93,6 +93,12 @@ std::string KernelGuess::shown(const std::string& text) const {
     return out;
 }
 
+/// As large as the launch; where that has fewer dimensions, small.
+std::string KernelGuess::image_size(const Parameter& p) const {
+    if (p.dims > global_.size()) return p.dims == 3 ? "16,16,16" : "64,64";
+    return join(std::vector(global_.begin(), global_.begin() + static_cast<std::ptrdiff_t>(p.dims)), ",");
+}
+
 GuessedKernel KernelGuess::result() const {
     GuessedKernel out;
     std::vector<std::string> sizes;
@@ -104,11 +110,7 @@ GuessedKernel KernelGuess::result() const {
         std::string text = open_.count(p.name) ? "" : text_of(p);
         if (is_buffer(p) && !open_.count(p.name)) text = data_of(i);
         if (p.kind == Parameter::Kind::local && lengths_.count(p.name)) text = "local:" + lengths_.at(p.name).text;
-        if (p.kind == Parameter::Kind::image)
-            text = (p.writes ? "out:" : "rand:") +
-                   join(std::vector(global_.begin(),
-                                    global_.begin() + std::min<std::ptrdiff_t>(p.dims, std::ssize(global_))),
-                        ",");
+        if (p.kind == Parameter::Kind::image) text = (p.writes ? "out:" : "rand:") + image_size(p);
         if (!text.empty())
             out.arguments.emplace_back(p.name, shown(text));
         else if (p.kind != Parameter::Kind::sampler && p.kind != Parameter::Kind::refused)

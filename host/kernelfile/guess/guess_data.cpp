@@ -109,6 +109,9 @@ void KernelGuess::choose_sizes() {
     const auto dimensions =
         std::clamp<std::size_t>(std::max<std::size_t>(dims_, static_cast<std::size_t>(new_axes)), 1, 3);
     auto size = usual[dimensions - 1];
+    constexpr std::int64_t widest_image = 4096;  // that every device has
+    if (std::ranges::any_of(parameters_, [](const auto& p) { return p.kind == Parameter::Kind::image; }))
+        size = std::min(size, widest_image);
     double power = dims_, per_launch = 0;
     std::int64_t small = 1;
     if (samples_.size() >= 2 && !axes_.empty()) {

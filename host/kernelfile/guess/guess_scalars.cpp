@@ -151,7 +151,10 @@ void KernelGuess::set_global(unsigned d, const std::string& items, bool bounded)
 void KernelGuess::set_unbounded(unsigned d) {
     const auto take = [&](auto matches) {
         for (auto& scalar : scalars_) {
-            if (!scalar.is_size() || scalar.value != std::to_string(scalar.name.value) || !matches(scalar)) continue;
+            const bool is_open = scalar.value == std::to_string(scalar.name.value);
+            const bool is_given_one = scalar.value == scalar.word && this->is_given(*scalar.of) &&
+                                      std::ranges::find(global_, scalar.word) == global_.end();
+            if (!scalar.is_size() || (!is_open && !is_given_one) || !matches(scalar)) continue;
             scalar.value = axis_named(scalar.of->type.kind == ElementType::Kind::opaque || scalar.of->type.lanes > 1
                                           ? new_axis(d)
                                           : scalar.word);

@@ -98,6 +98,7 @@ private:
     std::string text_of(const model::Parameter& parameter) const;
     std::string shown(const std::string& text) const;
     std::int64_t value_at(const std::string& text, std::int64_t size_of_new) const;
+    std::string image_size(const model::Parameter& parameter) const;
     GuessedKernel result() const;
     bool is_given(const model::Parameter& parameter) const { return said_.given.count(parameter.name) > 0; }
     static bool is_buffer(const model::Parameter& parameter);
