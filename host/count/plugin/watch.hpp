@@ -1,5 +1,5 @@
 // What the plugin does instead of counting where CLLAB_WATCH_FILE is set: it writes which bytes of its arguments a
-// launch touches. Read by app/choose/watched.cpp; each launch replaces the file.
+// launch touches. Read by app/choose/watched_launch.cpp; each launch replaces the file.
 //   CLLAB_WATCH_FILE          where to
 //   CLLAB_WATCH_INSTRUCTIONS  after so many the launch ends
 #pragma once
