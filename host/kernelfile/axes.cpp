@@ -57,7 +57,9 @@ model::Axis axis_from(const AxisLine& line) {
 
 }  // namespace
 
-void KernelFiles::declare_axes(const std::vector<std::pair<std::string, std::string>>& settings) {
+void KernelFiles::declare_axes(bool all_are_known) {
+    const auto& settings = settings_;
+    axes_.clear();
     std::map<std::string, Place> from;
     for (const auto& description : described_) {
         for (const auto& line : description.axes) {
@@ -77,7 +79,7 @@ void KernelFiles::declare_axes(const std::vector<std::pair<std::string, std::str
         if (std::ranges::any_of(axes_, [&, &n = name](const auto& a) { return a.name == n; })) continue;
         const Place place{"option '--axis' is '" + name + "=" + excerpt(values) + "'", 0, 0};
         if (!mentions(name)) {
-            if (name == model::build_options_axis().name) continue;  // which every experiment has
+            if (name == model::build_options_axis().name || !all_are_known) continue;  // every experiment has that one
 
             std::vector<std::string> known;
             for (const auto& axis : axes_) known.push_back(axis.name);

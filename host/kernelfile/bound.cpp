@@ -59,6 +59,10 @@ std::string example(const Parameter& p) {
 
 }  // namespace
 
+bool uses_integer_pixels(const std::string& text) {
+    return text.find("read_imageui") != std::string::npos || text.find("write_imageui") != std::string::npos;
+}
+
 Bound::Bound(std::string where, const Description& description, model::KernelSignature signature,
              std::vector<std::string> options, bool uses_integer_pixels, const LoadPicture& load, Wants wants,
              std::vector<std::string>& notes)
@@ -107,7 +111,7 @@ void Bound::bind_all(const LoadPicture& load, std::vector<std::string>& notes) {
                                        parameter.refusal + ", which this lab cannot give");
         auto spec = spec_of(parameter, notes);
         if (!spec) {
-            missing.push_back("arg " + parameter.name + " = " + example(parameter));
+            missing.push_back(parameter.name);
             continue;
         }
         auto& argument = arguments_.emplace_back(Argument{parameter, std::move(*spec), parameter.type});
@@ -152,15 +156,12 @@ std::optional<ArgumentSpec> Bound::spec_of(const Parameter& parameter, std::vect
     return std::nullopt;
 }
 
-/// Refuses a kernel of which something is missing, with the lines to add.
+/// Refuses a kernel of which something is missing, where nobody guesses it.
 void Bound::require_all(std::vector<std::string> missing) const {
-    if (!global_) missing.push_back("global 1024");
+    if (!global_) missing.push_back("global");
     if (missing.empty()) return;
-    refuse({where_, 0, 0},
-           "kernel '" + signature_.name + "' lacks values; add lines such as " +
-               join(missing, ", ", [](const auto& line) { return "'" + line + "'"; }) +
-               " to a comment /*cllab … */ in the file, or options such as " +
-               (missing.front().starts_with("arg ") ? "--arg '" + missing.front().substr(4) + "'" : "--global 1024"));
+    refuse({where_, 0, 0}, "kernel '" + signature_.name + "' lacks values for " + join(missing, ", ") +
+                               "; `cllab run FILE.cl --write-block` writes what can be guessed into FILE.cllab");
 }
 
 void Bound::bind(Argument& a, const LoadPicture& load) {

@@ -27,6 +27,9 @@ inline bool is_pointer(const model::Parameter& p) {
 /// It has as many elements as the kernel has work-items where nothing else is said.
 inline bool has_extent(const model::Parameter& p) { return is_pointer(p) || p.kind == model::Parameter::Kind::image; }
 
+/// The text reads or writes images of whole numbers.
+bool uses_integer_pixels(const std::string& text);
+
 /// What a bound kernel is at one point, before any data is made.
 struct Shape {
     std::map<std::string, std::size_t> counts;                 ///< elements, by argument
@@ -43,7 +46,7 @@ enum class Wants { launch, code };
 class Bound {
 public:
     /// `where`: the file's name for sentences. Takes the defaults that `notes` then says, one clause each. Throws
-    /// Error(usage) for a value that does not fit its parameter, and for what is missing, with the lines to add.
+    /// Error(usage) for a value that does not fit its parameter, and for what is missing.
     Bound(std::string where, const Description& description, model::KernelSignature signature,
           std::vector<std::string> options, bool uses_integer_pixels, const LoadPicture& load, Wants wants,
           std::vector<std::string>& notes);

@@ -102,6 +102,7 @@ void KernelFiles::check_types() const {
 }
 
 void KernelFiles::make_candidates() {
+    if (!candidates_.empty()) return;
     check_types();
     for (std::size_t f = 0; f < files_.size(); ++f) {
         const model::Introspection* base = nullptr;

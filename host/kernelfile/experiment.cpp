@@ -12,10 +12,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool uses_integer_pixels(const model::Text& text) {
-    return text.text.find("read_imageui") != std::string::npos || text.text.find("write_imageui") != std::string::npos;
-}
-
 /// What the cells of the experiment share.
 struct State {
     std::map<std::string, std::shared_ptr<const Bound>> bound;                ///< by variant
@@ -111,7 +107,7 @@ model::Setup setup_of(const std::shared_ptr<State>& state, const model::Request&
 KernelFiles::KernelFiles(const std::vector<std::string>& paths, const Description& command_line,
                          const std::vector<std::pair<std::string, std::string>>& axes,
                          const std::map<std::string, Snapshot>& snapshots, std::string more_options)
-    : more_options_(std::move(more_options)) {
+    : more_options_(std::move(more_options)), settings_(axes) {
     std::vector<std::string> wanted = paths;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
         const auto snapshot = snapshots.find(wanted[i]);
@@ -132,7 +128,7 @@ KernelFiles::KernelFiles(const std::vector<std::string>& paths, const Descriptio
             if (std::ranges::find(wanted, path.string()) == wanted.end()) wanted.push_back(path.string());
         }
     }
-    declare_axes(axes);
+    declare_axes(false);  // what is guessed may use the others
     make_builds();
 }
 
@@ -146,6 +142,7 @@ void KernelFiles::describe(std::size_t file, const Description& more) {
     Description both = more;
     override_with(both, described_[file]);
     described_[file] = both;
+    declare_axes(false);
 }
 
 /// The candidates that are wanted, each once; `out` gets their family and question.
@@ -180,6 +177,7 @@ model::Variant KernelFiles::variant_of(const Candidate& c) const {
 
 model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, const LoadPicture& load, Wants wants,
                                           const std::set<std::string>& taken_families, bool compared) {
+    declare_axes(true);
     make_candidates();
     if (wants == Wants::launch) check_names();
     const auto state = std::make_shared<State>();
@@ -199,7 +197,7 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
     const auto bind = [&](const Candidate& c, std::vector<std::string>& said) {
         const auto file = builds_[c.build].file;
         return std::make_shared<const Bound>(files_[file].path, described_[file], *c.signature,
-                                             options_of(builds_[c.build]), uses_integer_pixels(*builds_[c.build].text),
+                                             options_of(builds_[c.build]), uses_integer_pixels(builds_[c.build].text->text),
                                              load, wants, said);
     };
     for (const auto* c : chosen) {

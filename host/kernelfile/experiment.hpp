@@ -8,6 +8,7 @@
 
 #include "kernelfile/bound.hpp"
 #include "kernelfile/description.hpp"
+#include "kernelfile/guess/guess.hpp"
 #include "kernelfile/outside.hpp"
 #include "kernelfile/source.hpp"
 #include "model/experiment.hpp"
@@ -38,6 +39,12 @@ struct Told {
     bool random_inputs = false;
 };
 
+/// A kernel of which something is missing that a launch needs.
+struct Lacking {
+    std::size_t build = 0;
+    SaidOfKernel said;
+};
+
 class KernelFiles {
 public:
     /// `axes`: settings of --axis, which declare an axis where no line does. `snapshots`: what stands for files, by
@@ -51,6 +58,8 @@ public:
     std::size_t index_of(const std::string& path) const;
     /// What is to be introspected; `found` is for the caller to fill in.
     std::vector<Build>& builds() { return builds_; }
+    /// Of those that are wanted, by their builds without an axis' other words. Throws as experiment().
+    std::vector<Lacking> lacking(const std::vector<Wanted>& wanted);
     /// The experiment of all that is wanted. Throws Error(usage) for what does not fit, Error(result) when nothing
     /// builds.
     /// `compared`: all that is wanted is to leave the same, because somebody asked which of them is faster.
@@ -75,7 +84,8 @@ private:
     };
     /// Its text is one that another of the files had.
     bool is_earlier(std::size_t file) const { return files_[file].read.path != files_[file].path; }
-    void declare_axes(const std::vector<std::pair<std::string, std::string>>& settings);
+    /// `all_are_known`: refuses a setting of an axis that nothing uses.
+    void declare_axes(bool all_are_known);
     void make_builds();
     void check_names() const;
     std::string left_out(
@@ -100,6 +110,7 @@ private:
     const Candidate& reference_of(const std::pair<Place, std::string>& named, const Candidate& of) const;
 
     std::string more_options_;
+    std::vector<std::pair<std::string, std::string>> settings_;  ///< of --axis
     std::vector<SourceFile> files_;
     std::vector<Description> described_;  ///< by file: with the command line
     std::vector<model::Axis> axes_;

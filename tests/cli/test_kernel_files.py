@@ -1,5 +1,4 @@
 """A user's own kernel: the files of tests/kernels, what a file and the command line say of its arguments, and who checks whom."""
-import re
 import shutil
 import struct
 
@@ -9,15 +8,11 @@ from wrong_kernel_files import BLOCK, SCALE, npy
 
 
 class KernelFiles(KernelFileTest):
-    def test_the_lines_that_are_asked_for_make_a_file_that_runs(self):
+    def test_every_kind_of_argument_is_guessed(self):
         kernel = ("__kernel void k(__read_only image1d_t a, __read_only image2d_t b, __read_only image3d_t c, sampler_t s, __local float* part, __global float* out) {\n"
                   "    const int i = get_global_id(0);\n    part[get_local_id(0)] = read_imagef(a, i % 64).x + read_imagef(b, s, (float2)(0.5f, i % 64)).x;\n"
                   "    out[i] = part[get_local_id(0)] + read_imagef(c, s, (float4)(1.5f, 2.5f, i % 16, 0)).x;\n}\n")
-        self.write(kernel, "t.cl")
-        err = self.lab("run", "t.cl", "--device", "cpu", "--no-dumps", status=2)[1]
-        lines = re.findall(r"'((?:arg|global) [^']+)'", err.split(" to a comment ")[0])
-        self.assertIn("arg c = rand:16,16,16", lines)
-        self.assertEqual([r["status"] for r in self.check("/*cllab\n" + "\n".join(lines) + "\nlocal 64\n*/\n" + kernel)], ["ok"])
+        self.assertEqual([r["status"] for r in self.check(kernel)], ["ok"])
 
     def test_the_files_of_the_tree_run_by_one_command(self):
         proofs = {"transpose.cl": "agreement of 3", "conv3x3.cl": "agreement of 2", "reduce_local.cl": "reference sum_serial", "soften.cl": "only itself", "affine.cl": "only itself"}

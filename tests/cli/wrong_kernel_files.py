@@ -129,8 +129,6 @@ WRONG = [(f"line {new!r}", *replaced(old, new)[:1], [], [replaced(old, new)[1], 
 WRONG += [
     ("a word in an expression", BLOCK.replace("axis n = 256", "axis n = big") + SCALE, [], ["t.cl:", "'n' is 'big'"]),
     ("an axis that nothing uses", BLOCK + SCALE, ["t.cl", "-a", "m=4"], ["--axis", "'m'", "its axes are n"]),
-    ("no values at all", SCALE, [], ["t.cl:", "kernel 'scale'", "'arg src = rand:1024'", "'arg f = 0.5'", "'global 1024'"]),
-    ("one missing", BLOCK.replace("arg f = 0.5\n", "") + SCALE, [], ["'arg f = 0.5'", "--arg 'f = 0.5'"]),
     ("open block", "\n/*cllab\naxis n = 4\n" + SCALE, [], ["t.cl:2:", "not closed"]),
     ("no kernel", "int nothing(int a) { return a; }\n", [], ["t.cl", "no function is __kernel"]),
     ("control character", BLOCK.replace("arg f", "arg\x01 f") + SCALE, [], ["t.cl:5:", "control character"]),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iostream>
 
 #include "app/choose/capture.hpp"
 #include "app/choose/request.hpp"
@@ -27,6 +28,38 @@ std::vector<AskedBuild> asked_builds(kernelfile::KernelFiles& files, const std::
     return out;
 }
 
+void say_guess(const GuessedBlock& block) {
+    say("guessed (" + block.how + "); to keep or change it, put this into " + block.path() + ":");
+    std::cerr << printable(block.text, "\n");
+}
+
+/// Of a file that is wanted whole, kernels of which something cannot be guessed are left out; else it is asked for.
+void leave_out_open(const std::vector<GuessedBlock>& guessed, kernelfile::KernelFiles& files,
+                    std::vector<kernelfile::Wanted>& wanted) {
+    for (const auto& block : guessed) {
+        if (block.open.empty()) continue;
+        const auto file = files.index_of(block.file);
+        std::vector<std::string> others;
+        bool one_build = true, whole = false;
+        for (const auto& build : files.builds()) {
+            if (build.file != file) continue;
+            one_build = one_build && others.empty();
+            for (const auto& kernel : build.found.kernels)
+                if (std::ranges::find(block.open, kernel.name, [](const auto& o) { return o.first; }) ==
+                    block.open.end())
+                    others.push_back(kernel.name);
+        }
+        for (const auto& one : wanted) whole = whole || (one.file == file && one.glob.empty());
+        if (!whole || !one_build || others.empty()) {
+            say_guess(block);
+            throw Error(Blame::usage, block.open.front().second);
+        }
+        for (const auto& [kernel, sentence] : block.open) say(sentence + "; it is left out");
+        std::erase_if(wanted, [&](const auto& one) { return one.file == file; });
+        for (const auto& name : others) wanted.push_back({file, name, name});
+    }
+}
+
 }  // namespace
 
 std::pair<std::string, std::string> file_and_glob(const std::string& pattern) {
@@ -42,6 +75,7 @@ std::pair<std::string, std::string> file_and_glob(const std::string& pattern) {
 struct Choice::Own {
     kernelfile::KernelFiles files;
     std::vector<model::Experiment> experiments;
+    std::vector<GuessedBlock> guessed{};
 };
 
 Choice::Own& Choice::keep(std::unique_ptr<Own> own) {
@@ -152,6 +186,9 @@ Choice::Choice(const CellOptions& invocation, const Snapshots& earlier, const As
     // --vs may name a kernel of the same files by its own name.
     if (!invocation.versus.empty() && !names_kernel_file(invocation.versus) && !names_build_options(invocation.versus))
         wanted.push_back({files.index_of(paths.front()), invocation.versus, paths.front() + ":" + invocation.versus});
+    // Who asks otherwise has called OpenCL already, or may not.
+    if (!ask && wants == kernelfile::Wants::launch) own_->guessed = guess_what_lacks(files, asked, wanted);
+    leave_out_open(own_->guessed, files, wanted);
     std::set<std::string> taken;
     for (const auto& experiment : model::registry()) taken.insert(experiment.family);
     own_->experiments.push_back(files.experiment(
@@ -161,7 +198,14 @@ Choice::Choice(const CellOptions& invocation, const Snapshots& earlier, const As
 
 void Choice::say_defaults() const {
     if (!own_) return;
-    for (const auto& note : own_->files.notes()) say(note);
+    if (own_->guessed.empty())  // a guess says all that was taken
+        for (const auto& note : own_->files.notes()) say(note);
+    for (const auto& block : own_->guessed) say_guess(block);
+}
+
+const std::vector<GuessedBlock>& Choice::guessed() const {
+    static const std::vector<GuessedBlock> nothing;
+    return own_ ? own_->guessed : nothing;
 }
 
 kernelfile::Told Choice::tell(const model::Request& request) const { return own_->files.tell(request); }

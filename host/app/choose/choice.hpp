@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/choose/guessing.hpp"
 #include "app/choose/introspection.hpp"
 #include "app/commandline/options.hpp"
 #include "kernelfile/experiment.hpp"
@@ -43,7 +44,8 @@ public:
     std::vector<model::Selected> selected() const;
     /// On stderr: the defaults that were taken. When the points are known to be good.
     void say_defaults() const;
-    std::vector<std::string> files() const;  ///< that were read for their text
+    const std::vector<GuessedBlock>& guessed() const;  ///< by file
+    std::vector<std::string> files() const;            ///< that were read for their text
     /// Of such a file, whose name is what a compiler says; without the blanks around it. Empty: there is none.
     std::string source_line(const std::string& file, std::size_t number) const;
     /// A cell of a kernel file as somebody else is asked about it. Throws as its set-up does.

@@ -67,6 +67,7 @@ struct RunOptions : MeasureOptions, FileOptions {
     unsigned rebuild = 0;           ///< builds in fresh processes; 0: not asked for
     std::string check;
     Strings columns;
+    bool print_block = false, write_block = false;
     bool isolate = false, timings = false, watch = false, require_all = false;
 };
 

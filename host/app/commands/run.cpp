@@ -128,6 +128,10 @@ Rows<RunOptions> run_rows(bool measures) {
                "hangs costs one cell. Default: one per 4 cores of the host and 16 cells, 4 at most.")
         .with(process_rows())
         .flag("require-all", &RunOptions::require_all, "Counts unsupported cells as failed.")
+        .flag("print-block", &RunOptions::print_block,
+              "Kernel files: prints the block that cllab guesses for what the file leaves out, and ends.")
+        .flag("write-block", &RunOptions::write_block,
+              "Kernel files: writes that block into FILE.cllab, and ends. Never overwrites a file.")
         .with(kernel_file_rows())
         .with(reference_command_rows());
     return rows;
@@ -175,6 +179,7 @@ void check_dump(RunOptions& options) {
 }
 
 int run_or_watch(const RunOptions& options) {
+    if (options.print_block || options.write_block) return show_block(options);
     if (options.rebuild) return rebuild_on_devices(options);
     if (options.watch) {
         allow_pager(false);  // somebody waits for the next lines
@@ -212,8 +217,9 @@ const Manual dump_manual{"dump",
 Command run_command() { return make_command<RunOptions>(run_manual, run_rows(true), check_run, run_or_watch); }
 
 Command dump_command() {
-    return make_command<RunOptions>(dump_manual, run_rows(false), check_dump,
-                                    [](const RunOptions& options) { return run_cells(options); });
+    return make_command<RunOptions>(dump_manual, run_rows(false), check_dump, [](const RunOptions& options) {
+        return options.print_block || options.write_block ? show_block(options) : run_cells(options);
+    });
 }
 
 RunOptions run_options_of(const Strings& argv) {

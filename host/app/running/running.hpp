@@ -8,6 +8,8 @@ namespace cllab::app {
 /// Verifies, measures, compares and prints. Each returns the exit status.
 int run_cells(const RunOptions& asked);
 int watch(const RunOptions& asked);
+/// The guessed block, printed or written beside the kernel file.
+int show_block(const RunOptions& options);
 int check_oclgrind(const RunOptions& asked);
 
 }  // namespace cllab::app

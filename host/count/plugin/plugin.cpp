@@ -1,5 +1,6 @@
 // The plugin that Oclgrind loads to count what a launch executes. It runs in a child process of the program, which sets
-// CLLAB_COUNT_FILE just before the launch that it wants counted; see count/simulated.hpp for the variables.
+// CLLAB_COUNT_FILE just before the launch that it wants counted; see count/simulated.hpp for the variables, and
+// count/plugin/watch.hpp for the other thing that it does.
 #include <oclgrind/Context.h>
 #include <oclgrind/Kernel.h>
 #include <oclgrind/KernelInvocation.h>
@@ -20,6 +21,7 @@
 
 #include "count/plugin/launch_count.hpp"
 #include "count/plugin/output.hpp"
+#include "count/plugin/watch.hpp"
 
 namespace cllab::count {
 namespace {
@@ -194,17 +196,22 @@ private:
     oclgrind::Size3 group_size_;
 };
 
-std::unique_ptr<Counter> counter;
+std::unique_ptr<oclgrind::Plugin> loaded;
 
 }  // namespace
 }  // namespace cllab::count
 
 extern "C" [[gnu::visibility("default")]] void initializePlugins(oclgrind::Context* context) {
-    cllab::count::counter = std::make_unique<cllab::count::Counter>(context);
-    context->registerPlugin(cllab::count::counter.get());
+    using namespace cllab::count;
+    if (const char* file = std::getenv("CLLAB_WATCH_FILE"))
+        loaded = make_watcher(context, file);
+    else
+        loaded = std::make_unique<Counter>(context);
+    context->registerPlugin(loaded.get());
 }
 
 extern "C" [[gnu::visibility("default")]] void releasePlugins(oclgrind::Context* context) {
-    context->unregisterPlugin(cllab::count::counter.get());
-    cllab::count::counter.reset();
+    using namespace cllab::count;
+    context->unregisterPlugin(loaded.get());
+    loaded.reset();
 }

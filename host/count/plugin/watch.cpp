@@ -1,0 +1,212 @@
+#include "count/plugin/watch.hpp"
+
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/Function.h>
+#include <llvm/IR/Instructions.h>
+#include <oclgrind/Kernel.h>
+#include <oclgrind/KernelInvocation.h>
+#include <oclgrind/Memory.h>
+#include <oclgrind/WorkGroup.h>
+#include <oclgrind/WorkItem.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <vector>
+
+#include "count/called.hpp"
+
+namespace cllab::count {
+namespace {
+
+using Json = nlohmann::json;
+
+enum State : std::uint8_t { is_read = 1, is_written = 2 };
+
+/// Of one argument or one variable in local memory.
+struct Touched {
+    std::size_t size = 0;
+    std::uint64_t last = 0;  ///< behind its last byte that is touched
+    unsigned unit = 0;       ///< bytes of the smallest access
+    bool read = false, written = false, read_first = false, atomic = false, before = false;
+    std::vector<std::uint8_t> bytes{};
+
+    void touch(std::uint64_t offset, std::size_t count, bool reads, bool writes) {
+        last = std::max(last, offset + count);
+        unit = unit == 0 ? static_cast<unsigned>(count) : std::min(unit, static_cast<unsigned>(count));
+        read = read || reads, written = written || writes;
+        if (bytes.size() < size) bytes.resize(size);
+        for (auto at = offset; at < std::min<std::uint64_t>(offset + count, size); ++at) {
+            auto& state = bytes[at];
+            if (reads && !(state & is_written)) read_first = true;
+            state |= static_cast<std::uint8_t>((reads ? is_read : 0) | (writes ? is_written : 0));
+        }
+    }
+    std::uint64_t count(std::uint8_t of) const {
+        return static_cast<std::uint64_t>(
+            std::count_if(bytes.begin(), bytes.end(), [&](auto state) { return (state & of) != 0; }));
+    }
+};
+
+/// The dimensions, as bits, by the functions that are asked for them; with those that have none.
+void find_calls(const llvm::Function& function, std::set<const llvm::Function*>& known,
+                std::map<std::string, unsigned>& out) {
+    if (!known.insert(&function).second) return;
+    for (const auto& block : function)
+        for (const auto& instruction : block) {
+            const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+            const auto* called = call ? call->getCalledFunction() : nullptr;
+            if (!called) continue;
+            if (!called->isDeclaration()) {
+                find_calls(*called, known, out);
+                continue;
+            }
+            const auto* dimension =
+                call->arg_size() == 1 ? llvm::dyn_cast<llvm::ConstantInt>(call->getArgOperand(0)) : nullptr;
+            const auto value = dimension ? std::min<std::uint64_t>(dimension->getZExtValue(), 3) : 0;
+            out[plain_name(called->getName().str())] |= 1u << value;
+        }
+}
+
+class Watcher : public oclgrind::Plugin {
+public:
+    Watcher(const oclgrind::Context* context, std::string file) : Plugin(context), file_(std::move(file)) {}
+
+    bool isThreadSafe() const override { return false; }
+
+    void kernelBegin(const oclgrind::KernelInvocation* invocation) override {
+        const char* most = std::getenv("CLLAB_WATCH_INSTRUCTIONS");
+        most_ = most ? std::strtoull(most, nullptr, 10) : 1u << 20;
+        instructions_ = 0, too_long_ = false;
+        arguments_.clear(), addresses_.clear(), by_buffer_.clear(), local_.clear(), calls_.clear();
+        items_ = {};
+        const auto* kernel = invocation->getKernel();
+        const auto* function = kernel->getFunction();
+        arguments_.resize(function->arg_size());
+        for (auto value = kernel->values_begin(); value != kernel->values_end(); ++value) {
+            const auto* argument = llvm::dyn_cast<llvm::Argument>(value->first);
+            if (!argument || argument->getParent() != function || !argument->getType()->isPointerTy()) continue;
+            constexpr unsigned local = 0x119C;  // CL_KERNEL_ARG_ADDRESS_LOCAL
+            if (kernel->getArgumentAddressQualifier(argument->getArgNo()) == local)
+                local_sizes_[value->second.size] = argument->getArgNo();
+            else if (value->second.size == sizeof(std::size_t))
+                addresses_.emplace_back(value->second.getPointer(), argument->getArgNo());
+        }
+        std::set<const llvm::Function*> known;
+        find_calls(*function, known, calls_);
+    }
+    void kernelEnd(const oclgrind::KernelInvocation*) override { write(); }
+    void instructionExecuted(const oclgrind::WorkItem*, const llvm::Instruction*,
+                             const oclgrind::TypedValue&) override {
+        if (++instructions_ <= most_) return;
+        too_long_ = true;
+        throw oclgrind::FatalError("the watched launch takes too long", __FILE__, __LINE__);
+    }
+    void memoryAllocated(const oclgrind::Memory* memory, size_t address, size_t size, cl_mem_flags,
+                         const uint8_t*) override {
+        if (memory->getAddressSpace() != oclgrind::AddrSpaceLocal) return;
+        auto& variable = local_[memory->extractBuffer(address)];
+        variable.size = size;
+        std::fill(variable.bytes.begin(), variable.bytes.end(), 0);  // another group's
+    }
+    void memoryLoad(const oclgrind::Memory* memory, const oclgrind::WorkItem* item, size_t address,
+                    size_t size) override {
+        touch(memory, item, address, size, true, false);
+    }
+    void memoryStore(const oclgrind::Memory* memory, const oclgrind::WorkItem* item, size_t address, size_t size,
+                     const uint8_t*) override {
+        touch(memory, item, address, size, false, true);
+    }
+    void memoryLoad(const oclgrind::Memory* memory, const oclgrind::WorkGroup*, size_t address, size_t size) override {
+        touch(memory, nullptr, address, size, true, false);
+    }
+    void memoryStore(const oclgrind::Memory* memory, const oclgrind::WorkGroup*, size_t address, size_t size,
+                     const uint8_t*) override {
+        touch(memory, nullptr, address, size, false, true);
+    }
+    void memoryAtomicLoad(const oclgrind::Memory* memory, const oclgrind::WorkItem* item, oclgrind::AtomicOp,
+                          size_t address, size_t size) override {
+        if (auto* touched = touch(memory, item, address, size, true, true)) touched->atomic = true;
+    }
+
+private:
+    /// The argument of the buffer with this number.
+    Touched* argument_of(const oclgrind::Memory* memory, std::size_t buffer) {
+        if (by_buffer_.empty())
+            for (const auto& [address, number] : addresses_) {
+                by_buffer_[memory->extractBuffer(address)] = number;
+                if (const auto* known = memory->getBuffer(address)) arguments_[number].size = known->size;
+            }
+        const auto found = by_buffer_.find(buffer);
+        return found == by_buffer_.end() ? nullptr : &arguments_[found->second];
+    }
+    Touched* touch(const oclgrind::Memory* memory, const oclgrind::WorkItem* item, std::size_t address,
+                   std::size_t size, bool reads, bool writes) {
+        const auto buffer = memory->extractBuffer(address);
+        const auto offset = memory->extractOffset(address);
+        if (memory->getAddressSpace() == oclgrind::AddrSpaceLocal) {
+            const auto found = local_.find(buffer);
+            if (found == local_.end()) return nullptr;
+            found->second.touch(offset, size, reads, writes);
+            return nullptr;
+        }
+        if (memory->getAddressSpace() == oclgrind::AddrSpacePrivate) return nullptr;
+        // What lies before a buffer is far behind the start of the one before it.
+        constexpr std::size_t far = std::size_t{1} << 46;
+        auto* out = argument_of(memory, offset >= far ? buffer + 1 : buffer);
+        if (!out) return nullptr;
+        if (offset >= far)
+            out->before = true;
+        else
+            out->touch(offset, size, reads, writes);
+        if (item)
+            for (unsigned d = 0; d < 3; ++d) items_[d] = std::max(items_[d], item->getGlobalID()[d] + 1);
+        return out;
+    }
+    static Json json_of(const Touched& t) {
+        return {{"size", t.size},
+                {"last", t.last},
+                {"unit", t.unit},
+                {"read", t.read},
+                {"written", t.written},
+                {"read_first", t.read_first},
+                {"atomic", t.atomic},
+                {"before", t.before},
+                {"bytes", t.count(is_read | is_written)},
+                {"written_bytes", t.count(is_written)}};
+    }
+    void write() const {
+        Json out{{"instructions", instructions_}, {"too_long", too_long_}, {"items", items_}, {"calls", calls_}};
+        auto &arguments = out["arguments"] = Json::array(), &local = out["local"] = Json::array();
+        for (const auto& argument : arguments_) arguments.push_back(json_of(argument));
+        for (const auto& [buffer, variable] : local_) {
+            local.push_back(json_of(variable));
+            const auto argument = local_sizes_.find(variable.size);
+            local.back()["argument"] = argument == local_sizes_.end() ? -1 : static_cast<int>(argument->second);
+        }
+        std::ofstream(file_, std::ios::binary) << out;
+    }
+
+    std::string file_;
+    std::uint64_t instructions_ = 0, most_ = 0;
+    bool too_long_ = false;
+    std::vector<Touched> arguments_;
+    std::vector<std::pair<std::size_t, unsigned>> addresses_;  ///< of buffers, with the number of the argument
+    std::map<std::size_t, unsigned> by_buffer_;
+    std::map<std::size_t, unsigned> local_sizes_;  ///< each local argument has a size of its own
+    std::map<std::size_t, Touched> local_;
+    std::map<std::string, unsigned> calls_;
+    std::array<std::size_t, 3> items_{};
+};
+
+}  // namespace
+
+std::unique_ptr<oclgrind::Plugin> make_watcher(const oclgrind::Context* context, const std::string& file) {
+    return std::make_unique<Watcher>(context, file);
+}
+
+}  // namespace cllab::count

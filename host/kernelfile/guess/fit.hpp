@@ -1,0 +1,22 @@
+// From lengths at a few small sizes to an expression of the sizes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cllab::kernelfile {
+
+struct LengthSample {
+    std::vector<std::int64_t> sizes;  ///< by axis
+    std::int64_t length = 0;
+};
+
+/// An expression that gives each of the lengths, or a little more where a border of it is left out: "2*n", "n*n",
+/// "(width+2)*(height+2)", "ceil(n/64)", "7". It is one of fewer terms than there are samples, so that at least one of
+/// them checks it. Nothing where no simple one does.
+std::optional<std::string> fitted_length(const std::vector<std::string>& axes,
+                                         const std::vector<LengthSample>& samples);
+
+}  // namespace cllab::kernelfile

@@ -1,0 +1,137 @@
+// Data by what a kernel does with each buffer, and the sizes to be timed at.
+#include <algorithm>
+#include <cmath>
+
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "kernelfile/guess/kernel_guess.hpp"
+
+namespace cllab::kernelfile {
+
+using model::ElementType;
+using model::Parameter;
+
+/// A type stands in it where the kernel says none that data can be made of.
+std::string KernelGuess::typed_data(const Parameter& p, const std::string& kind, const std::string& length,
+                                    const std::string& bounds) const {
+    if (p.type.bytes == 0) {
+        const bool words = element_bytes(p) == 4;
+        return kind + (words ? ":float:" : ":uchar:") + length + (words ? "" : bounds);
+    }
+    if (p.type.kind != ElementType::Kind::opaque || kind == "out") return kind + ":" + length + bounds;
+    // A struct has random data where all of its fields are floats.
+    const auto fields = text_.fields(p.type.name);
+    const bool floats =
+        fields && std::ranges::all_of(*fields, [](const auto& f) { return f.type.starts_with("float"); });
+    if (!floats || !kind.starts_with("rand")) return "zero:" + length;
+    const bool is_sum = length.find_first_of("+-") != std::string::npos;
+    return "rand:float:" + std::to_string(p.type.bytes / 4) + "*" + (is_sum ? "(" + length + ")" : length);
+}
+
+std::string KernelGuess::data_of(std::size_t argument) const {
+    const auto& p = parameters_[argument];
+    if (!lengths_.count(p.name)) return {};
+    const auto& length = lengths_.at(p.name).text;
+    const auto& seen = seen_[argument];
+    if (counting_.count(p.name)) return typed_data(p, "iota", length);
+    const auto bounds = bounds_of_data_.count(p.name) ? bounds_of_data_.at(p.name) : std::string();
+    if (p.is_const || (seen.read && !seen.written)) return typed_data(p, "rand", length, bounds);
+    if (seen.read_first && !seen.atomic) return typed_data(p, "rand", length, bounds);
+    const bool whole = by_text_ ? seen.written && !seen.read : std::ranges::all_of(samples_, [&](const auto& sample) {
+        const auto& one = sample.second.arguments[argument];
+        return one.written && one.written_bytes == one.last;
+    });
+    return typed_data(p, seen.written && whole && !seen.read_first ? "out" : "zero", length);
+}
+
+/// The data as it is guessed, at small sizes: nothing lies outside. What does is asked for.
+bool KernelGuess::check() {
+    if (samples_.empty()) return false;
+    const auto& sizes = samples_.front().first;
+    for (std::size_t a = 0; a < axes_.size(); ++a) axes_[a].small = sizes[a];
+    auto trial_now = trial();
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+        const auto& p = parameters_[i];
+        if (!is_buffer(p) || is_given(p) || open_.count(p.name)) continue;
+        auto text = data_of(i);
+        if (text.starts_with("out:")) text.replace(0, 3, "zero");
+        trial_now.arguments[p.name] = text;
+    }
+    const auto seen = run(trial_now);
+    if (!seen.trouble.empty() || seen.too_long) return seen.too_long;
+    for (std::size_t i = 0; i < parameters_.size() && i < seen.arguments.size(); ++i) {
+        const auto& p = parameters_[i];
+        const auto& one = seen.arguments[i];
+        if (!is_buffer(p) || is_given(p)) continue;
+        if (one.last > one.size || one.before) open_.insert(p.name);
+        // With data, branches are taken that zeros do not take.
+        seen_[i].read = seen_[i].read || one.read, seen_[i].written = seen_[i].written || one.written;
+        seen_[i].atomic = seen_[i].atomic || one.atomic, seen_[i].read_first = seen_[i].read_first || one.read_first;
+    }
+    return true;
+}
+
+std::int64_t KernelGuess::value_at(const std::string& text, std::int64_t size_of_new) const {
+    const auto lookup = [&](const std::string& name, const Place&) -> std::int64_t {
+        for (const auto& axis : axes_)
+            if (axis.name == name) return axis.is_new ? size_of_new : axis.value;
+        return 1;
+    };
+    try {
+        return Expression::parse(text, {"", 0, 0}).evaluate(lookup);
+    } catch (const std::exception&) {
+        return 1;
+    }
+}
+
+double KernelGuess::items_at(std::int64_t size) const {
+    double out = 1;
+    for (const auto& one : global_) out *= static_cast<double>(value_at(one, size));
+    return out;
+}
+
+/// Of all buffers.
+double KernelGuess::bytes_at(std::int64_t size) const {
+    double out = 0;
+    for (const auto& p : parameters_)
+        if (is_buffer(p) && lengths_.count(p.name))
+            out +=
+                static_cast<double>(value_at(lengths_.at(p.name).text, size)) * static_cast<double>(element_bytes(p));
+    return out;
+}
+
+/// Worth timing, and done in a fraction of a second on two cores.
+void KernelGuess::choose_sizes() {
+    constexpr double most_bytes = 512 << 20, most_instructions = 3e9;
+    constexpr std::int64_t usual[] = {1 << 20, 1 << 10, 128}, with_loops[] = {1 << 12, 512, 64};
+    constexpr std::int64_t least = 64;
+    const auto new_axes = std::ranges::count(axes_, true, &SizeAxis::is_new);
+    const auto dimensions =
+        std::clamp<std::size_t>(std::max<std::size_t>(dims_, static_cast<std::size_t>(new_axes)), 1, 3);
+    auto size = usual[dimensions - 1];
+    constexpr std::int64_t widest_image = 4096;  // that every device has
+    if (std::ranges::any_of(parameters_, [](const auto& p) { return p.kind == Parameter::Kind::image; }))
+        size = std::min(size, widest_image);
+    double power = dims_, per_launch = 0;
+    std::int64_t small = 1;
+    if (samples_.size() >= 2 && !axes_.empty()) {
+        const auto &a = samples_[0], &b = samples_[1];
+        small = b.first.front();
+        per_launch = static_cast<double>(b.second.instructions);
+        const auto ratio = static_cast<double>(b.first.front()) / static_cast<double>(a.first.front());
+        power = std::log(per_launch / static_cast<double>(std::max<std::uint64_t>(1, a.second.instructions))) /
+                std::log(ratio);
+        const double of_items =
+            std::max(std::log(items_at(2048) / items_at(1024)) / std::log(2.0), static_cast<double>(new_axes));
+        if (power > of_items + 0.7) size = with_loops[dimensions - 1];
+    }
+    const auto too_much = [&] {
+        const double scaled = per_launch * std::pow(static_cast<double>(size) / static_cast<double>(small), power);
+        return bytes_at(size) > most_bytes || scaled > most_instructions || items_at(size) > 1 << 26;
+    };
+    while (size > least && too_much()) size /= 2;
+    for (auto& axis : axes_)
+        if (axis.is_new) axis.value = size;
+}
+
+}  // namespace cllab::kernelfile

@@ -1,0 +1,266 @@
+// Lengths of buffers: what is touched at a few small sizes, as an expression of these.
+#include <algorithm>
+
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "kernelfile/guess/fit.hpp"
+#include "kernelfile/guess/kernel_guess.hpp"
+
+namespace cllab::kernelfile {
+
+using model::ElementType;
+using model::Parameter;
+
+/// Of a pointer to void as many as its accesses have.
+std::int64_t KernelGuess::element_bytes(const Parameter& p) const {
+    if (p.type.bytes > 0) return static_cast<std::int64_t>(p.type.bytes);
+    const auto number = static_cast<std::size_t>(&p - parameters_.data());
+    return number < seen_.size() && seen_[number].unit == 4 ? 4 : 1;
+}
+
+/// As many as the axes need, small enough for a simulator and whole numbers of groups.
+std::vector<std::vector<std::int64_t>> KernelGuess::sample_sizes() const {
+    static const std::vector<std::vector<std::int64_t>> shapes[] = {
+        {{}},
+        {{1}, {2}, {3}, {4}},
+        {{1, 1}, {2, 2}, {1, 2}, {3, 1}, {2, 1}, {1, 3}},
+        {{2, 2, 2}, {3, 3, 3}, {1, 2, 1}, {3, 1, 1}, {1, 1, 2}, {2, 1, 3}, {1, 3, 2}}};
+    auto unit = dims_ == 1 ? 16 : dims_ == 2 ? 8 : 4;
+    if (!local_.empty()) unit = static_cast<int>(std::max<std::int64_t>(4, *std::ranges::max_element(local_)));
+    std::vector<std::vector<std::int64_t>> out;
+    for (const auto& shape : shapes[std::min<std::size_t>(axes_.size(), 3)]) {
+        auto& sizes = out.emplace_back();
+        for (std::size_t a = 0; a < axes_.size(); ++a) sizes.push_back(unit * (a < shape.size() ? shape[a] : 1));
+    }
+    return out;
+}
+
+/// False where there are fewer samples than an expression needs.
+bool KernelGuess::run_samples() {
+    samples_.clear();
+    seen_.assign(parameters_.size(), {});
+    const auto all = sample_sizes();
+    for (const auto& sizes : all) {
+        for (std::size_t a = 0; a < axes_.size(); ++a) axes_[a].small = sizes[a];
+        auto watched = run(trial());
+        if (!watched.trouble.empty()) return false;
+        if (watched.too_long) break;
+        for (std::size_t i = 0; i < parameters_.size() && i < watched.arguments.size(); ++i) {
+            const auto& now = watched.arguments[i];
+            auto& sum = seen_[i];
+            sum.unit = sum.unit == 0 ? now.unit : now.unit == 0 ? sum.unit : std::min(sum.unit, now.unit);
+            sum.read = sum.read || now.read, sum.written = sum.written || now.written;
+            sum.atomic = sum.atomic || now.atomic, sum.before = sum.before || now.before;
+            sum.read_first = sum.read_first || now.read_first;
+        }
+        samples_.emplace_back(sizes, std::move(watched));
+        // The largest would take longer than all before it.
+        constexpr std::uint64_t many = 200'000;
+        if (samples_.size() >= 3 && axes_.size() == 1 && samples_.back().second.instructions > many) break;
+    }
+    return samples_.size() >= std::min<std::size_t>(3, all.size());
+}
+
+/// Items at a border of the data that a kernel has no test for: they are not launched.
+bool KernelGuess::step_inside() {
+    const auto has_before = [&] { return std::ranges::any_of(seen_, [](const auto& t) { return t.before; }); };
+    if (!has_before()) return true;
+    if (!local_.empty() || !said_.global.empty() || said_.offset) return false;
+    const auto whole = global_;
+    for (inset_ = 1; inset_ <= 4; ++inset_) {
+        for (std::size_t d = 0; d < global_.size(); ++d) global_[d] = whole[d] + "-" + std::to_string(2 * inset_);
+        if (run_samples() && !has_before()) return true;
+    }
+    inset_ = 0;
+    global_ = whole;
+    run_samples();
+    return false;
+}
+
+/// Integers that say where others begin: with zeros for all of them nothing lies between.
+void KernelGuess::fill_by_counting() {
+    const auto untouched = [&] {
+        return std::ranges::count_if(seen_, [&](const auto& t) {
+            return !t.touched() && is_buffer(parameters_[static_cast<std::size_t>(&t - seen_.data())]);
+        });
+    };
+    const auto before = untouched();
+    if (before == 0) return;
+    std::vector<std::string> changed;
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+        const auto& p = parameters_[i];
+        if (!is_buffer(p) || !is_integer(p) || is_given(p) || !seen_[i].read || seen_[i].written) continue;
+        fill_[p.name] = "iota";
+        changed.push_back(p.name);
+    }
+    if (changed.empty()) return;
+    const auto kept = std::pair(samples_, seen_);
+    if (run_samples() && untouched() < before) {
+        counting_.insert(changed.begin(), changed.end());
+        return;
+    }
+    for (const auto& name : changed) fill_.erase(name);
+    std::tie(samples_, seen_) = kept;
+}
+
+/// The product of the launch's sizes.
+std::string KernelGuess::all_items() const {
+    std::vector<std::string> factors;
+    for (auto size : global_) {
+        // "ceil(n/256)*256" is n for data.
+        if (size.starts_with("ceil(") && !local_.empty()) {
+            const auto inside = size.substr(5, size.rfind(")*") - 5);
+            size = inside.substr(0, inside.rfind('/'));
+        }
+        if (inset_ > 0) size = size.substr(0, size.rfind('-'));
+        factors.push_back(size);
+    }
+    return join(factors, "*");
+}
+
+std::optional<std::string> KernelGuess::length_of(std::size_t argument) const {
+    const auto bytes = element_bytes(parameters_[argument]);
+    std::vector<LengthSample> samples;
+    for (const auto& [sizes, watched] : samples_)
+        samples.push_back({sizes, (watched.arguments[argument].last + bytes - 1) / bytes});
+    std::vector<std::string> names;
+    for (const auto& axis : axes_) names.push_back(axis.name);
+    if (auto fitted = fitted_length(names, samples)) return fitted;
+    // What depends on data: no more than one element per item was seen.
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+        std::int64_t items = 1;
+        const auto lookup = [&](const std::string& name, const Place&) -> std::int64_t {
+            for (std::size_t a = 0; a < axes_.size(); ++a)
+                if (axes_[a].name == name) return samples[i].sizes[a];
+            return 1;
+        };
+        items = Expression::parse(all_items(), {"", 0, 0}).evaluate(lookup);
+        if (samples[i].length > items) return std::nullopt;
+    }
+    return all_items();
+}
+
+void KernelGuess::fit_lengths() {
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+        const auto& p = parameters_[i];
+        if (p.kind == Parameter::Kind::local) {
+            std::vector<LengthSample> samples;
+            for (const auto& [sizes, watched] : samples_)
+                for (const auto& one : watched.local)
+                    if (one.argument == static_cast<int>(i))
+                        samples.push_back({sizes, (one.last + element_bytes(p) - 1) / element_bytes(p)});
+            std::vector<std::string> names;
+            for (const auto& axis : axes_) names.push_back(axis.name);
+            auto length = fitted_length(names, samples);
+            std::int64_t items = 1;
+            for (const auto size : local_) items *= size;
+            if (!length || *length == "0") length = std::to_string(items);
+            lengths_[p.name] = {*length, true};
+        }
+        if (!is_buffer(p)) continue;
+        if (!seen_[i].touched()) {
+            lengths_[p.name] = {all_items(), false};
+        } else if (const auto length = length_of(i)) {
+            lengths_[p.name] = {*length, true};
+        } else {
+            open_.insert(p.name);
+        }
+    }
+}
+
+/// Its values choose the elements of another buffer.
+void KernelGuess::bound_index(std::size_t index, std::size_t into, std::int64_t stride_bytes) {
+    const auto &p = parameters_[index], &other = parameters_[into];
+    const auto bytes = element_bytes(other);
+    std::string stride;
+    if (const auto elements = (stride_bytes + bytes - 1) / bytes; elements > 1) {
+        stride = std::to_string(elements);
+        for (const auto& axis : axes_)
+            if (axis.small == elements) stride = axis.name;
+    }
+    constexpr std::int64_t few = 256;  // values of a byte, which are the bins of most histograms
+    const bool counts = seen_[into].atomic && stride.empty();
+    const auto range = p.type.lane_bytes == 1 || counts ? std::to_string(few) : lengths_[p.name].text;
+    auto& length = lengths_[other.name];
+    length = {
+        stride.empty() ? range : stride + "*" + (range.find('+') == std::string::npos ? range : "(" + range + ")"),
+        true};
+    open_.erase(other.name);
+    // Where two items write to one element the order decides: each has its own.
+    if (seen_[into].written && !seen_[into].atomic)
+        counting_.insert(p.name);
+    else if (p.type.lane_bytes > 1 && !counting_.count(p.name))
+        bounds_of_data_[p.name] = ":0:" + range + "-1";
+}
+
+/// Buffers of integers, one after the other filled with a large number: what then lies further behind is chosen by it.
+void KernelGuess::find_indices() {
+    if (samples_.empty()) return;
+    constexpr std::int64_t large = 3000, large_byte = 100;
+    std::vector<std::size_t> integers;
+    for (std::size_t i = 0; i < parameters_.size(); ++i)
+        if (is_buffer(parameters_[i]) && is_integer(parameters_[i]) && !is_given(parameters_[i]) && seen_[i].read)
+            integers.push_back(i);
+    if (integers.size() > 6) integers.resize(6);
+    const auto& [sizes, usual] = samples_.front();
+    for (std::size_t a = 0; a < axes_.size(); ++a) axes_[a].small = sizes[a];
+    for (const auto index : integers) {
+        const auto& p = parameters_[index];
+        const auto value = p.type.lane_bytes == 1 ? large_byte : large;
+        const auto before = fill_.count(p.name) ? std::optional(fill_[p.name]) : std::nullopt;
+        fill_[p.name] = "const:" + std::to_string(value);
+        const auto seen = run(trial());
+        if (before)
+            fill_[p.name] = *before;
+        else
+            fill_.erase(p.name);
+        if (!seen.trouble.empty()) continue;
+        for (std::size_t i = 0; i < parameters_.size() && i < seen.arguments.size(); ++i) {
+            if (i == index || !is_buffer(parameters_[i]) || is_given(parameters_[i])) continue;
+            const auto further = seen.arguments[i].last - usual.arguments[i].last;
+            if (further < value / 2) continue;
+            // What the launch itself changes goes further with each launch.
+            if (seen_[index].written)
+                open_.insert(parameters_[i].name);
+            else
+                bound_index(index, i, (further + value / 2) / value);
+        }
+    }
+}
+
+bool KernelGuess::measure_lengths() {
+    if (!run_samples()) return false;
+    const bool inside = step_inside();
+    if (samples_.empty()) return false;
+    fill_by_counting();
+    fit_lengths();
+    if (!inside)
+        for (std::size_t i = 0; i < parameters_.size(); ++i)
+            if (seen_[i].before) open_.insert(parameters_[i].name);
+    find_indices();
+    return check();
+}
+
+/// Without a simulator: each item has an element.
+bool KernelGuess::set_lengths_by_text() {
+    samples_.clear();
+    seen_.assign(parameters_.size(), {});
+    open_.clear();
+    bounds_of_data_.clear();
+    counting_.clear();
+    std::int64_t group = 1;
+    for (const auto size : local_) group *= size;
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+        const auto& p = parameters_[i];
+        if (p.kind == Parameter::Kind::local) lengths_[p.name] = {std::to_string(group), false};
+        if (!is_buffer(p)) continue;
+        lengths_[p.name] = {all_items(), false};
+        const auto use = text_.use(said_.signature.name, p.name);
+        seen_[i].read = use.read, seen_[i].written = use.written && !p.is_const, seen_[i].atomic = use.atomic;
+        seen_[i].read_first = use.read && use.written;
+        if (p.type.bytes == 0) open_.insert(p.name);
+    }
+    return true;
+}
+
+}  // namespace cllab::kernelfile

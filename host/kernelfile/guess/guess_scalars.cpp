@@ -1,0 +1,259 @@
+// Scalars: by their names, and by how many items do something while each of them is small.
+#include <algorithm>
+
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "kernelfile/guess/kernel_guess.hpp"
+
+namespace cllab::kernelfile {
+
+using Meaning = ScalarName::Meaning;
+using model::ElementType;
+using model::Parameter;
+
+void KernelGuess::add_scalar(const Parameter& p, const ElementType& type, const std::string& word, int dimension) {
+    Scalar out{&p, type, scalar_name(word), word, {}};
+    if (type.kind == ElementType::Kind::floating) {
+        out.name = {Meaning::value};
+        const auto words = words_of_name(word);
+        const bool tiny = std::ranges::any_of(
+            words, [](const auto& w) { return w.starts_with("eps") || w.starts_with("tol") || w == "softening"; });
+        out.value = tiny ? "0.001" : "0.5";
+        scalars_.push_back(std::move(out));
+        return;
+    }
+    if (dimension >= 0 && out.is_size()) out.name.dimension = dimension;
+    out.value = std::to_string(out.name.value);
+    scalars_.push_back(std::move(out));
+}
+
+/// Of a vector its lanes, of a struct its fields; of what has other parts nothing, so that it is asked for.
+void KernelGuess::add_parts(const Parameter& p) {
+    if (p.type.kind != ElementType::Kind::opaque) {
+        const bool floats = p.type.kind == ElementType::Kind::floating;
+        for (std::size_t lane = 0; lane < (floats ? 1 : p.type.lanes); ++lane)
+            add_scalar(p, p.type, p.name, p.type.lanes > 1 ? static_cast<int>(lane) : -1);
+        return;
+    }
+    const auto fields = text_.fields(p.type.name);
+    if (!fields) return;
+    for (const auto& field : *fields) add_scalar(p, *model::builtin_type(field.type), field.name);
+}
+
+/// A k without an m is no side of a matrix: it counts the steps of a loop of the host.
+void KernelGuess::name_steps() {
+    const auto is_called = [&](const char* word) {
+        return std::ranges::any_of(
+            scalars_, [&](const auto& s) { return words_of_name(s.word) == std::vector<std::string>{word}; });
+    };
+    if (is_called("m") || !is_called("k") || std::ranges::count_if(scalars_, &Scalar::is_size) < 2) return;
+    for (auto& scalar : scalars_)
+        if (words_of_name(scalar.word) == std::vector<std::string>{"k"} && scalar.is_size())
+            scalar.name = {Meaning::value};
+}
+
+void KernelGuess::list_scalars() {
+    for (const auto& p : parameters_) {
+        if (p.kind != Parameter::Kind::value) continue;
+        if (!is_given(p)) {
+            add_parts(p);
+            continue;
+        }
+        // A number that was given for a size is a size all the same: trials take small ones.
+        const auto& spec = said_.given.at(p.name);
+        const bool known_axis = std::ranges::find(axes_, p.name, &SizeAxis::name) != axes_.end();
+        if (!is_integer(p) || p.type.lanes > 1 || known_axis || !parse_integer(spec.text)) continue;
+        if (scalar_name(p.name).meaning != Meaning::size) continue;
+        axes_.push_back({p.name, p.name, false, *parse_integer(spec.text)});
+        add_scalar(p, p.type, p.name);
+        scalars_.back().value = p.name;
+    }
+    name_steps();
+}
+
+bool KernelGuess::is_name_taken(const std::string& name) const {
+    return std::ranges::any_of(parameters_, [&](const auto& p) { return p.name == name; });
+}
+
+/// The axis of that name, which may be the user's.
+std::string KernelGuess::axis_named(const std::string& name) {
+    if (std::ranges::find(axes_, name, &SizeAxis::name) == axes_.end()) axes_.push_back({name, name});
+    return name;
+}
+
+std::string KernelGuess::new_axis(unsigned dimension) {
+    static constexpr const char* names[] = {"width", "height", "depth"};
+    const std::string name = dims_ == 1 ? "n" : names[dimension];
+    return axis_named(is_name_taken(name) ? name + "_items" : name);
+}
+
+/// Which of the sized scalars, at these values, ends the items of each dimension.
+bool KernelGuess::find_bounds_with(const std::vector<std::size_t>& sized, const std::vector<std::int64_t>& values,
+                                   bool products) {
+    auto kept = scalars_;
+    std::int64_t most = *std::ranges::max_element(values) + 4;
+    for (std::size_t i = 0; i < sized.size(); ++i) scalars_[sized[i]].value = std::to_string(values[i]);
+    if (products) most = values[0] * values[1] + 4;
+    global_.clear();
+    for (unsigned d = 0; d < dims_; ++d) {
+        const auto group = d < local_.size() ? local_[d] : 1;
+        global_.push_back(std::to_string((most + group - 1) / group * group));
+    }
+    for (auto& scalar : scalars_)
+        if (scalar.name.meaning == Meaning::stride) scalar.value = std::to_string(most);
+    const auto seen = run(trial());
+    scalars_ = std::move(kept);
+    if (!seen.trouble.empty() || seen.too_long) return false;
+    for (unsigned d = 0; d < dims_; ++d) {
+        const auto ends = seen.items[d];
+        if (ends == 0 || ends >= *parse_integer(global_[d])) continue;
+        auto& bound = bounds_[d];
+        for (const std::int64_t divisor : {1, 4, 2, 8, 16, 3})
+            for (const std::int64_t less : {0, 1, 2, 3})
+                for (std::size_t i = 0; i < sized.size() && bound.scalars.empty(); ++i)
+                    if (ends == (values[i] - less + divisor - 1) / divisor && (less == 0 || divisor == 1))
+                        bound = {{sized[i]}, divisor};
+        if (products && ends == values[0] * values[1]) bound = {{sized[0], sized[1]}, 1};
+    }
+    return true;
+}
+
+void KernelGuess::find_bounds() {
+    if (!said_.global.empty()) return;
+    std::vector<std::size_t> sized;
+    for (std::size_t i = 0; i < scalars_.size(); ++i) {
+        const auto meaning = scalars_[i].name.meaning;
+        if (scalars_[i].type.kind != ElementType::Kind::floating &&
+            (meaning == Meaning::size || meaning == Meaning::unknown))
+            sized.push_back(i);
+    }
+    if (sized.empty()) return;
+    const std::int64_t first[] = {44, 12, 4}, step[] = {24, 8, 4};
+    std::vector<std::int64_t> values;
+    for (std::size_t i = 0; i < sized.size(); ++i)
+        values.push_back(first[dims_ - 1] + step[dims_ - 1] * static_cast<std::int64_t>(i));
+    find_bounds_with(sized, values, false);
+    if (dims_ > 1 || sized.size() < 2 || !bounds_[0].scalars.empty()) return;
+    std::vector<std::int64_t> few{6, 10};
+    std::vector<std::size_t> two;
+    for (const auto i : sized)
+        if (scalars_[i].is_size() && two.size() < 2) two.push_back(i);
+    if (two.size() == 2) find_bounds_with(two, few, true);
+}
+
+void KernelGuess::set_global(unsigned d, const std::string& items, bool bounded) {
+    const auto group = d < local_.size() ? local_[d] : 1;
+    const auto size = std::to_string(group);
+    global_[d] = bounded && group > 1 ? "ceil(" + items + "/" + size + ")*" + size : items;
+}
+
+/// No scalar was seen to end the dimension: one that is named like its size, else an axis of its own.
+void KernelGuess::set_unbounded(unsigned d) {
+    const auto take = [&](auto matches) {
+        for (auto& scalar : scalars_) {
+            const bool is_open = scalar.value == std::to_string(scalar.name.value);
+            const bool is_given_one = scalar.value == scalar.word && this->is_given(*scalar.of) &&
+                                      std::ranges::find(global_, scalar.word) == global_.end();
+            if (!scalar.is_size() || (!is_open && !is_given_one) || !matches(scalar)) continue;
+            scalar.value = axis_named(scalar.of->type.kind == ElementType::Kind::opaque || scalar.of->type.lanes > 1
+                                          ? new_axis(d)
+                                          : scalar.word);
+            set_global(d, scalar.value, false);
+            return true;
+        }
+        return false;
+    };
+    if (take([&](const auto& s) { return s.name.dimension == static_cast<int>(d); })) return;
+    // Of several dimensions, what is called n, or m, n and k, is the side of a square.
+    if (dims_ > 1) {
+        for (const auto& scalar : scalars_)
+            if (scalar.is_size() && scalar.name.dimension < 0 && scalar.value == scalar.word)
+                return set_global(d, scalar.value, false);
+    }
+    if (take([](const auto& s) { return s.name.dimension < 0; })) return;
+    for (const auto& axis : axes_)
+        if (!axis.is_new && std::ranges::none_of(scalars_, [&](const auto& s) { return s.value == axis.name; }) &&
+            std::ranges::none_of(global_, [&](const auto& g) { return g.find(axis.name) != std::string::npos; }))
+            return set_global(d, axis.name, false);
+    set_global(d, new_axis(d), false);
+}
+
+void KernelGuess::set_sizes() {
+    global_.assign(dims_, "");
+    for (unsigned d = 0; d < dims_; ++d) {
+        if (!said_.global.empty()) {
+            // A number that was given for a size stays; trials take small ones.
+            const auto value = parse_integer(said_.global[d]);
+            if (value) axes_.push_back({"cllab_global_" + std::to_string(d), said_.global[d], false, *value});
+            global_[d] = value ? axes_.back().name : said_.global[d];
+            continue;
+        }
+        if (bounds_[d].scalars.empty()) continue;
+        std::vector<std::string> names;
+        for (const auto i : bounds_[d].scalars) {
+            auto& scalar = scalars_[i];
+            const bool whole = scalar.of->type.kind != ElementType::Kind::opaque && scalar.of->type.lanes == 1;
+            scalar.name.meaning = Meaning::size;
+            if (scalar.value == std::to_string(scalar.name.value))
+                scalar.value = axis_named(whole                         ? scalar.word
+                                          : dims_ == 1 && names.empty() ? new_axis(0)
+                                          : is_name_taken(scalar.word)  ? new_axis(d)
+                                                                        : scalar.word);
+            names.push_back(scalar.value);
+        }
+        const auto items = join(names, "*");
+        set_global(d,
+                   bounds_[d].divisor == 1 ? items : "ceil(" + items + "/" + std::to_string(bounds_[d].divisor) + ")",
+                   true);
+    }
+    const bool no_items = !by_text_ && !asks({"get_global_id", "get_local_id", "get_group_id", "get_global_linear_id",
+                                              "get_local_linear_id"});
+    for (unsigned d = 0; d < dims_; ++d)
+        if (global_[d].empty() && no_items && said_.local.empty() && local_.empty())
+            global_[d] = "1";
+        else if (global_[d].empty())
+            set_unbounded(d);
+    set_other_scalars();
+}
+
+/// Those that end no dimension.
+void KernelGuess::set_other_scalars() {
+    constexpr std::size_t most_axes = 3;
+    const auto width = [&](int dimension) -> std::string {
+        const auto d = dimension < 0 ? 0u : static_cast<unsigned>(dimension);
+        for (const auto& axis : axes_)
+            if (d < dims_ && (global_[d] == axis.name || global_[d].starts_with("ceil(" + axis.name))) return axis.name;
+        return axes_.empty() ? "16" : axes_.front().name;
+    };
+    for (auto& scalar : scalars_) {
+        if (scalar.value != std::to_string(scalar.name.value)) continue;
+        const bool whole = scalar.of->type.kind != ElementType::Kind::opaque && scalar.of->type.lanes == 1;
+        switch (scalar.name.meaning) {
+            case Meaning::size: {
+                const bool own = dims_ == 1 && whole && scalar.name.dimension >= 0 && axes_.size() < most_axes &&
+                                 said_.global.empty();
+                const bool other_dimension = scalar.name.dimension >= static_cast<int>(dims_);
+                if (own)
+                    scalar.value = axis_named(scalar.word);
+                else if (other_dimension)
+                    scalar.value = "4";
+                else
+                    scalar.value = said_.global.empty()
+                                       ? width(scalar.name.dimension)
+                                       : global_[static_cast<std::size_t>(std::max(0, scalar.name.dimension))];
+                break;
+            }
+            case Meaning::stride:
+                // From one item to the next of a single dimension it is 1.
+                if (dims_ > 1 || axes_.size() > 1) scalar.value = width(0);
+                break;
+            case Meaning::group:
+                if (!local_.empty()) scalar.value = std::to_string(local_.front());
+                break;
+            default:
+                break;
+        }
+    }
+}
+
+}  // namespace cllab::kernelfile

@@ -1,0 +1,130 @@
+// The guess of one kernel while it is made: its state, which the steps of guess.cpp, guess_launch.cpp,
+// guess_scalars.cpp, guess_lengths.cpp and guess_data.cpp fill in, in that order.
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "kernelfile/guess/guess.hpp"
+#include "kernelfile/guess/scalar_names.hpp"
+
+namespace cllab::kernelfile {
+
+class KernelGuess {
+public:
+    KernelGuess(const SaidOfKernel& said, const TextFacts& text, const Launch& launch);
+    GuessedKernel made();
+
+private:
+    /// A scalar argument, or a part of one that is a vector or a struct.
+    struct Scalar {
+        const model::Parameter* of = nullptr;
+        model::ElementType type;
+        ScalarName name;
+        std::string word;   ///< its own name
+        std::string value;  ///< a number, or an expression of axes
+        bool is_size() const { return name.meaning == ScalarName::Meaning::size; }
+    };
+    struct SizeAxis {
+        std::string name, shown;  ///< shown: what stands for it in the end
+        bool is_new = true;
+        std::int64_t value = 0;  ///< in the end
+        std::int64_t small = 1;  ///< in the next trial
+    };
+    /// That of one dimension: items from `scalars` (or their product), divided, on do nothing.
+    struct Bounding {
+        std::vector<std::size_t> scalars;
+        std::int64_t divisor = 1;
+    };
+    struct Length {
+        std::string text;
+        bool is_fitted = false;
+    };
+
+    // guess_scalars.cpp
+    void list_scalars();
+    void name_steps();
+    void add_parts(const model::Parameter& parameter);
+    void add_scalar(const model::Parameter& parameter, const model::ElementType& type, const std::string& word,
+                    int dimension = -1);
+    void find_bounds();
+    bool find_bounds_with(const std::vector<std::size_t>& sized, const std::vector<std::int64_t>& values,
+                          bool products);
+    void set_sizes();
+    void set_global(unsigned dimension, const std::string& items, bool bounded);
+    void set_unbounded(unsigned dimension);
+    void set_other_scalars();
+    std::string axis_named(const std::string& name);
+    std::string new_axis(unsigned dimension);
+    bool is_name_taken(const std::string& name) const;
+
+    // guess_launch.cpp
+    bool look();
+    void set_dimensions();
+    void set_local();
+    void choose_group();
+    struct GroupTrial {
+        bool runs = false, overruns = false;
+        std::int64_t bytes = 0, room = 0;  ///< of local memory: those that are touched, all
+    };
+    GroupTrial try_group(const std::vector<std::int64_t>& group);
+    bool asks(std::initializer_list<const char*> functions) const;
+
+    // guess_lengths.cpp
+    bool measure_lengths();
+    bool run_samples();
+    std::vector<std::vector<std::int64_t>> sample_sizes() const;
+    bool step_inside();
+    void fill_by_counting();
+    void fit_lengths();
+    std::optional<std::string> length_of(std::size_t argument) const;
+    std::int64_t element_bytes(const model::Parameter& parameter) const;
+    void find_indices();
+    void bound_index(std::size_t index, std::size_t into, std::int64_t stride_bytes);
+    std::string all_items() const;
+    bool set_lengths_by_text();
+
+    // guess_data.cpp
+    bool check();
+    std::string data_of(std::size_t argument) const;
+    std::string typed_data(const model::Parameter& parameter, const std::string& kind, const std::string& length,
+                           const std::string& bounds = {}) const;
+    void choose_sizes();
+    double items_at(std::int64_t size) const;
+    double bytes_at(std::int64_t size) const;
+
+    Trial trial() const;
+    Watched run(const Trial& trial);
+    std::string text_of(const model::Parameter& parameter) const;
+    std::string shown(const std::string& text) const;
+    std::int64_t value_at(const std::string& text, std::int64_t size_of_new) const;
+    std::string image_size(const model::Parameter& parameter) const;
+    GuessedKernel result() const;
+    bool is_given(const model::Parameter& parameter) const { return said_.given.count(parameter.name) > 0; }
+    static bool is_buffer(const model::Parameter& parameter);
+    static bool is_integer(const model::Parameter& parameter);
+
+    const SaidOfKernel& said_;
+    const TextFacts& text_;
+    const Launch& launch_;
+    const std::vector<model::Parameter>& parameters_;
+    bool by_text_ = false;
+    unsigned dims_ = 1;
+    Watched first_;
+    std::vector<Scalar> scalars_;
+    std::vector<SizeAxis> axes_;
+    std::vector<std::int64_t> local_;
+    bool local_is_given_ = false;
+    std::vector<std::string> global_;
+    std::int64_t inset_ = 0;  ///< items at each border that are not launched
+    std::array<Bounding, 3> bounds_;
+    std::map<std::string, std::string> fill_;  ///< data in trials, by buffer
+    std::vector<std::pair<std::vector<std::int64_t>, Watched>> samples_;
+    std::vector<TouchedBytes> seen_;                     ///< by argument, in all samples
+    std::map<std::string, Length> lengths_;              ///< by buffer and local pointer
+    std::map<std::string, std::string> bounds_of_data_;  ///< ":0:n-1", by buffer of indices
+    std::set<std::string> counting_;                     ///< buffers that get 0, 1, 2 …
+    std::set<std::string> open_;                         ///< buffers that must be asked for
+};
+
+}  // namespace cllab::kernelfile

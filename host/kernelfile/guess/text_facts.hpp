@@ -1,0 +1,39 @@
+// What the text of a kernel says of its launch, without a compiler: where no simulator can run it, and for the fields
+// of structs, which no driver tells.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cllab::kernelfile {
+
+struct StructField {
+    std::string type, name;
+};
+
+class TextFacts {
+public:
+    /// With what it includes.
+    explicit TextFacts(std::string_view text);
+
+    /// As Watched::calls, in the kernel and in what it names.
+    std::map<std::string, unsigned> calls(const std::string& kernel) const;
+
+    struct Use {
+        bool read = false, written = false, atomic = false;
+    };
+    /// What the kernel's body does with the argument.
+    Use use(const std::string& kernel, const std::string& argument) const;
+
+    /// Of a struct of scalars and vectors; nothing where it has an array, a pointer or a struct in it.
+    std::optional<std::vector<StructField>> fields(const std::string& type) const;
+
+private:
+    std::string text_;                           ///< without comments
+    std::map<std::string, std::string> bodies_;  ///< of functions and macros
+};
+
+}  // namespace cllab::kernelfile

@@ -1,0 +1,63 @@
+// The kernels of which the files and the command line say too little for a launch.
+#include <algorithm>
+
+#include "core/units.hpp"
+#include "kernelfile/experiment.hpp"
+
+namespace cllab::kernelfile {
+namespace {
+
+using model::Parameter;
+
+/// Whether Bound would ask for something: what it has no default for.
+bool lacks(const SaidOfKernel& said) {
+    if (said.global.empty()) return true;
+    return std::ranges::any_of(said.signature.parameters, [&](const auto& p) {
+        const bool has_default = has_extent(p) || p.kind == Parameter::Kind::sampler;
+        return !has_default && said.given.count(p.name) == 0;
+    });
+}
+
+std::vector<std::string> texts_of(const std::vector<Expression>& list) {
+    std::vector<std::string> out;
+    for (const auto& one : list) out.push_back(one.text());
+    return out;
+}
+
+SaidOfKernel said_of(const Description& description, const model::KernelSignature& signature) {
+    SaidOfKernel out{signature, {}, {}, {}};
+    std::vector<const Scope*> scopes;
+    if (const auto own = description.kernels.find(signature.name); own != description.kernels.end())
+        scopes.push_back(&own->second.second);
+    scopes.push_back(&description.all);
+    for (const auto* scope : scopes) {
+        for (const auto& [name, spec] : scope->arguments) out.given.emplace(name, spec);
+        if (out.global.empty() && scope->global) out.global = texts_of(scope->global->second);
+        if (out.local.empty() && scope->local) out.local = texts_of(scope->local->second);
+        out.offset = out.offset || scope->offset.has_value();
+    }
+    return out;
+}
+
+}  // namespace
+
+std::vector<Lacking> KernelFiles::lacking(const std::vector<Wanted>& wanted) {
+    make_candidates();
+    std::vector<Lacking> out;
+    std::vector<std::pair<std::size_t, std::string>> known;  // variants of a kernel are guessed once
+    for (const auto& one : wanted) {
+        for (const auto* c : matching(one)) {
+            const auto file = builds_[c->build].file;
+            if (std::ranges::find(known, std::pair(file, c->entry)) != known.end()) continue;
+            known.emplace_back(file, c->entry);
+            auto said = said_of(described_[file], *c->signature);
+            if (!lacks(said)) continue;
+            for (const auto& axis : axes_)
+                if (const auto value = parse_integer(axis.values.front())) said.axes.emplace_back(axis.name, *value);
+            out.push_back({c->build, std::move(said)});
+        }
+    }
+    return out;
+}
+
+}  // namespace cllab::kernelfile

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""A kernel file of which nothing is said: what is guessed, that it runs, and what is asked for. tests/kernels/guess are such files."""
+import os
+import unittest
+
+from kernel_files import KERNELS, KernelFileTest
+from lab import OCLGRIND_LIBRARY, SOURCE, main
+
+GUESSED = sorted((KERNELS / "guess").glob("*.cl"))
+ASKED = {"compact"}  # what its counter holds after many launches is outside of any buffer
+BLOCKS = SOURCE / "tests" / "golden" / "guessed_blocks.txt"
+QUICK = ("--device", "cpu", "--no-dumps", "--no-yardstick", "--max-time", "0.02")
+
+SAXPY = """__kernel void saxpy(const float a, __global const float* x, __global float* y, const int n) {
+    const int i = get_global_id(0);
+    if (i < n) y[i] += a * x[i];
+}
+"""
+
+
+class Guesses(KernelFileTest):
+    def block(self, text, *args, **more):
+        return self.lab("run", self.write(text), "--device", "cpu", "--print-block", *args, **more)[0]
+
+    def test_the_block_is_the_one_that_a_person_would_write(self):
+        found = ""
+        for path in GUESSED:
+            out, _ = self.lab("run", path, "--device", "cpu", "--print-block", status=None)
+            found += f"{path.stem}\n{out}\n"
+        if os.environ.get("CLLAB_UPDATE_GOLDEN") == "1":
+            BLOCKS.write_text(found)
+        self.assertEqual(found, BLOCKS.read_text())
+
+    def test_kernels_run_without_a_word_and_are_right(self):
+        files = [path for path in GUESSED if path.stem not in ASKED]
+        self.lab("run", *files, "--verify", "--points", "first", *QUICK, "--json", "r.jsonl")
+        records = self.records()
+        self.assertGreaterEqual(len(records), len(files))
+        self.assertEqual([r["id"] for r in records if r["status"] != "ok"], [])
+
+    def test_the_guess_is_printed_once_before_the_table_and_what_is_assumed_is_in_it(self):
+        out, err = self.lab("run", self.write(SAXPY), *QUICK)
+        self.assertEqual(err.count("guessed (by Oclgrind at n="), 1, err)
+        self.assertIn("arg y = rand:n\n", err)
+        self.assertNotIn("leaves out", err)
+        self.assertIn(" ok ", out)
+
+    def test_what_the_user_says_wins_and_the_rest_is_guessed(self):
+        self.assertNotIn("arg n", self.block(SAXPY, "--arg", "n=5000"))
+        self.assertIn("arg x = rand:n", self.block(SAXPY, "--arg", "n=5000"))
+        self.assertNotIn("global", self.block(SAXPY, "--global", "4096"))
+        self.assertIn("arg n = 4096", self.block(SAXPY, "--global", "4096"))
+        record, = self.check(SAXPY, "--axis", "n=3000", "--arg", "a=2")
+        self.assertEqual((record["status"], record["point"]["n"]), ("ok", 3000))
+
+    def test_an_axis_that_neither_the_file_nor_the_guess_uses_is_refused(self):
+        _, err = self.lab("run", self.write(SAXPY), "--axis", "rows=5", *QUICK, status=2)
+        self.assertIn("uses an axis 'rows'", err)
+
+    def test_without_the_simulator_the_text_is_guessed_from(self):
+        out, err = self.lab("run", self.write(SAXPY), *QUICK, env=self.environment(CLLAB_COUNT_PLUGIN="/nowhere"))
+        self.assertIn("guessed (by the text", err)
+        self.assertIn(" ok ", out)
+
+    def test_the_block_is_written_beside_the_file_and_never_over_another(self):
+        name = self.write(SAXPY)
+        self.lab("run", name, "--device", "cpu", "--write-block")
+        written = (self.folder / "t.cllab").read_text()
+        self.assertIn("global n\n", written)
+        _, err = self.lab("run", name, *QUICK)
+        self.assertNotIn("guessed", err)
+        (self.folder / "t.cllab").write_text("arg a = 3\n")
+        _, err = self.lab("run", name, "--device", "cpu", "--write-block", status=2)
+        self.assertIn("overwrites no file", err)
+        self.assertEqual((self.folder / "t.cllab").read_text(), "arg a = 3\n")
+
+    def test_what_cannot_be_guessed_is_asked_for_in_one_sentence_and_other_kernels_run(self):
+        path = KERNELS / "guess" / "compact.cl"
+        _, err = self.lab("run", path, *QUICK, status=2)
+        self.assertIn("'compact'", err)
+        self.assertIn("needs for out cannot be guessed", err)
+        text = path.read_text() + "__kernel void twice(__global float* x) { x[get_global_id(0)] *= 2.0f; }\n"
+        records = self.check(text)
+        self.assertEqual([(r["variant"], r["status"]) for r in records], [("twice", "ok")])
+
+    def test_a_kernel_that_never_ends_is_guessed_from_the_text_soon(self):
+        out = self.block("__kernel void k(__global volatile int* go, __global int* y) {\n"
+                         "    while (go[0] == 0) {}\n    y[get_global_id(0)] = 1;\n}\n", timeout=60)
+        self.assertIn("arg y = out:n", out)
+
+    def test_other_commands_guess_too(self):
+        name = self.write(SAXPY)
+        out, _ = self.lab("count", name)
+        self.assertIn("float32 fma", out)
+        self.lab("dump", name, "--device", "cpu", "--no-dumps")
+        two = SAXPY + SAXPY.replace("saxpy", "other").replace("+=", "=")
+        out, _ = self.lab("run", f"{self.write(two, 'two.cl')}:saxpy", "--vs", "other", *QUICK[:-1], "0.3")
+        self.assertIn("other", out)
+
+
+if __name__ == "__main__":
+    if not OCLGRIND_LIBRARY:
+        print("skipped: Oclgrind is not installed")
+        raise SystemExit(77)
+    main()

@@ -1,0 +1,5 @@
+__kernel void scatter(__global const float* in, __global const uint* where, __global float* out, uint n) {
+    const uint i = get_global_id(0);
+    if (i >= n) return;
+    out[where[i]] = in[i];
+}

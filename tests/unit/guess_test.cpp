@@ -1,0 +1,135 @@
+// Guesses of what a kernel file leaves out: the parts that need no simulator.
+#include "kernelfile/guess/guess.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include "kernelfile/guess/block.hpp"
+#include "kernelfile/guess/fit.hpp"
+#include "kernelfile/guess/scalar_names.hpp"
+
+using namespace cllab::kernelfile;
+using cllab::model::Parameter;
+
+namespace {
+
+using Sizes = std::vector<std::int64_t>;
+
+/// The expression for what `length` makes of small sizes.
+std::string fitted(const std::vector<std::string>& axes, const std::function<std::int64_t(const Sizes&)>& length) {
+    static const std::vector<std::vector<Sizes>> sizes{
+        {{16}, {32}, {48}, {64}},
+        {{8, 8}, {16, 16}, {8, 16}, {24, 8}, {16, 8}, {8, 24}},
+        {{8, 8, 8}, {12, 12, 12}, {4, 8, 4}, {12, 4, 4}, {4, 4, 8}, {8, 4, 12}, {4, 12, 8}}};
+    std::vector<LengthSample> samples;
+    for (const auto& at : sizes[axes.size() - 1]) samples.push_back({at, length(at)});
+    return fitted_length(axes, samples).value_or("none");
+}
+
+Parameter buffer(const std::string& name, bool is_const) {
+    return {.name = name,
+            .kind = Parameter::Kind::global,
+            .type = *cllab::model::builtin_type("float"),
+            .is_const = is_const};
+}
+
+Parameter scalar(const std::string& name, const std::string& type) {
+    return {.name = name, .kind = Parameter::Kind::value, .type = *cllab::model::builtin_type(type)};
+}
+
+std::string guessed_by_text(const std::string& text, const std::vector<Parameter>& parameters,
+                            std::map<std::string, ArgumentSpec> given = {}) {
+    const SaidOfKernel said{{"k", parameters, {}}, std::move(given), {}, {}};
+    std::map<std::string, std::int64_t> axes;
+    return block_of({{"k", guess_kernel(said, TextFacts(text), {})}}, true, axes);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(guess)
+
+BOOST_AUTO_TEST_CASE(lengths_become_expressions_of_one_size) {
+    BOOST_TEST(fitted({"n"}, [](const Sizes& s) { return s[0]; }) == "n");
+    BOOST_TEST(fitted({"n"}, [](const Sizes& s) { return 2 * s[0]; }) == "2*n");
+    BOOST_TEST(fitted({"n"}, [](const Sizes& s) { return s[0] + 2; }) == "n+2");
+    BOOST_TEST(fitted({"n"}, [](const Sizes& s) { return s[0] * s[0]; }) == "n*n");
+    BOOST_TEST(fitted({"n"}, [](const Sizes& s) { return (s[0] + 2) * (s[0] + 2); }) == "(n+2)*(n+2)");
+    BOOST_TEST(fitted({"n"}, [](const Sizes& s) { return s[0] / 16; }) == "ceil(n/16)");
+    BOOST_TEST(fitted({"n"}, [](const Sizes&) { return 256; }) == "256");
+}
+
+BOOST_AUTO_TEST_CASE(lengths_become_expressions_of_several_sizes) {
+    const std::vector<std::string> plane{"w", "h"}, cube{"x", "y", "z"};
+    BOOST_TEST(fitted(plane, [](const Sizes& s) { return s[0] * s[1]; }) == "w*h");
+    BOOST_TEST(fitted(plane, [](const Sizes& s) { return (s[0] + 2) * (s[1] + 2); }) == "(w+2)*(h+2)");
+    BOOST_TEST(fitted(plane, [](const Sizes& s) { return s[1]; }) == "h");
+    BOOST_TEST(fitted(cube, [](const Sizes& s) { return s[0] * s[1] * s[2]; }) == "x*y*z");
+    BOOST_TEST(fitted(cube, [](const Sizes& s) { return s[0] * s[2]; }) == "x*z");
+}
+
+BOOST_AUTO_TEST_CASE(a_border_that_is_left_out_is_part_of_the_data) {
+    BOOST_TEST(fitted({"n"}, [](const Sizes& s) { return s[0] - 1; }) == "n");
+    BOOST_TEST(fitted({"w", "h"}, [](const Sizes& s) { return s[0] * s[1] - s[0] - 1; }) == "w*h");
+    BOOST_TEST(fitted({"w", "h"}, [](const Sizes& s) { return (s[0] + 2) * (s[1] + 2) - 1; }) == "(w+2)*(h+2)");
+}
+
+BOOST_AUTO_TEST_CASE(lengths_that_no_simple_expression_gives_have_none) {
+    const std::int64_t odd[] = {7, 3, 90, 11};
+    BOOST_TEST(fitted({"n"}, [&](const Sizes& s) { return odd[s[0] / 16 - 1]; }) == "none");
+}
+
+BOOST_AUTO_TEST_CASE(names_say_what_a_scalar_is) {
+    using Meaning = ScalarName::Meaning;
+    for (const char* name : {"n", "N", "num_elements", "count", "imageWidth", "rows", "nx"})
+        BOOST_TEST((scalar_name(name).meaning == Meaning::size), name);
+    BOOST_TEST(scalar_name("width").dimension == 0);
+    BOOST_TEST(scalar_name("img_height").dimension == 1);
+    for (const char* name : {"stride", "srcPitch", "lda"})
+        BOOST_TEST((scalar_name(name).meaning == Meaning::stride), name);
+    BOOST_TEST(scalar_name("offset").value == 0);
+    BOOST_TEST(scalar_name("max_iterations").value == 16);
+    BOOST_TEST((scalar_name("filterWidth").meaning == Meaning::value));
+    BOOST_TEST((scalar_name("gain").meaning == Meaning::unknown));
+}
+
+BOOST_AUTO_TEST_CASE(dimensions_are_found_through_helper_functions_and_macros) {
+    const TextFacts facts(
+        "#define X get_global_id(0)\nint y(void) { return get_global_id(1); }\n"
+        "kernel void k(global float* a) { /* get_global_id(2) */ a[y() + X] = 1; }\n");
+    BOOST_TEST(facts.calls("k").at("get_global_id") == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(fields_of_a_struct_are_those_of_its_text) {
+    const TextFacts facts("typedef struct { float a, b; unsigned int n; } P;\ntypedef struct { int x[3]; } Q;\n");
+    const auto fields = facts.fields("P");
+    BOOST_REQUIRE((fields && fields->size() == 3));
+    BOOST_TEST((*fields)[1].name == "b");
+    BOOST_TEST((*fields)[2].type == "unsigned int");
+    BOOST_TEST(!facts.fields("Q").has_value());
+}
+
+BOOST_AUTO_TEST_CASE(without_a_simulator_the_text_says_what_is_data_and_what_a_result) {
+    BOOST_TEST(guessed_by_text("kernel void k(global const float* x, global float* y, global float* z, float a, int n) "
+                               "{ int i = get_global_id(0); y[i] += a * x[i]; z[i] = 1; }",
+                               {buffer("x", true), buffer("y", false), buffer("z", false), scalar("a", "float"),
+                                scalar("n", "int")}) ==
+               "axis n = 1Mi\narg x = rand:n\narg y = rand:n\narg z = out:n\narg a = 0.5\narg n = n\nglobal n\n");
+}
+
+BOOST_AUTO_TEST_CASE(what_is_given_is_not_guessed) {
+    Description said;
+    parse_option("arg", "n=1000", said);
+    BOOST_TEST(guessed_by_text("kernel void k(global float* z, int n) { z[get_global_id(0)] = n; }",
+                               {buffer("z", false), scalar("n", "int")},
+                               said.all.arguments) == "arg z = out:n\nglobal n\n");
+}
+
+BOOST_AUTO_TEST_CASE(kernels_that_need_an_axis_at_two_sizes_have_two) {
+    GuessedKernel small, large;
+    small.axes = {{"n", 512}}, large.axes = {{"n", 1 << 20}};
+    small.global = large.global = "n";
+    std::map<std::string, std::int64_t> axes;
+    BOOST_TEST(block_of({{"a", large}, {"b", small}}, false, axes) ==
+               "axis n = 1Mi\naxis n_b = 512\nkernel a\nglobal n\nkernel b\nglobal n_b\n");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
