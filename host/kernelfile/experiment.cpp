@@ -197,8 +197,8 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
     const auto bind = [&](const Candidate& c, std::vector<std::string>& said) {
         const auto file = builds_[c.build].file;
         return std::make_shared<const Bound>(files_[file].path, described_[file], *c.signature,
-                                             options_of(builds_[c.build]), uses_integer_pixels(builds_[c.build].text->text),
-                                             load, wants, said);
+                                             options_of(builds_[c.build]),
+                                             uses_integer_pixels(builds_[c.build].text->text), load, wants, said);
     };
     for (const auto* c : chosen) {
         auto& said = notes[builds_[c->build].file];

@@ -20,7 +20,7 @@ namespace {
 
 using model::Bytes;
 using model::ElementType;
-using Kind = RelationLine::Kind;
+using Says = RelationLine::Kind;
 
 bool is_floating(const ElementType& type) { return type.kind == ElementType::Kind::floating; }
 
@@ -160,7 +160,7 @@ Bytes combined(std::span<const std::byte> a, std::span<const std::byte> b, const
 
 RelationLine parse_relation(const std::string& text, const Place& place) {
     const auto words = words_of(text);
-    RelationLine out{place, join(words, " "), Kind::linear, {}, {}, {}};
+    RelationLine out{place, join(words, " "), Says::linear, {}, {}, {}};
     const auto begins = [&](const std::vector<std::string>& with) {
         return words.size() > with.size() && std::equal(with.begin(), with.end(), words.begin());
     };
@@ -168,16 +168,16 @@ RelationLine parse_relation(const std::string& text, const Place& place) {
         return join(std::vector<std::string>(words.begin() + static_cast<std::ptrdiff_t>(from), words.end()), " ");
     };
     if (begins({"same", "under", "permute"})) {
-        out.kind = Kind::permute;
+        out.kind = Says::permute;
         for (const auto& [name, where] : split_top(rest(3), place, ',')) out.from.push_back(name);
     } else if (begins({"linear", "in"}) && words.size() == 3) {
         out.from = {words[2]};
     } else if (begins({"sum", "of"}) && words.size() >= 5 && words[3] == "is") {
-        out.kind = Kind::sum;
+        out.kind = Says::sum;
         out.of = words[2];
         out.sum = Expression::parse(rest(4), place);
     } else if (begins({"sum", "of"}) && words.size() == 6 && words[3] == "preserved" && words[4] == "from") {
-        out.kind = Kind::sum;
+        out.kind = Says::sum;
         out.of = words[2];
         out.from = {words[5]};
     } else {
@@ -202,13 +202,13 @@ Related relate(const std::vector<RelationLine>& lines, const model::Setup& setup
     };
     for (const auto& line : lines) {
         Relation relation{line};
-        if (line.kind != Kind::sum && !may_launch) continue;
-        if (line.kind == Kind::sum && line.sum) {
+        if (line.kind != Says::sum && !may_launch) continue;
+        if (line.kind == Says::sum && line.sum) {
             relation.sum = value(*line.sum);
-        } else if (line.kind == Kind::sum) {
+        } else if (line.kind == Says::sum) {
             const auto sum = sum_of(*given(setup, line.from.front()), elements.at(line.from.front()));
             relation.sum = sum.value, relation.rounding = sum.rounding;
-        } else if (line.kind == Kind::permute) {
+        } else if (line.kind == Says::permute) {
             std::map<std::string, model::SharedBytes> data;
             const auto count = [&](const std::string& name) {
                 return given(setup, name).size() / elements.at(name).bytes;
@@ -246,7 +246,7 @@ std::optional<std::string> broken(const Relation& r, const std::vector<Result>& 
         const auto of = [&](std::size_t launch) -> std::span<const std::byte> {
             return buffers.expected->at(result.name + r.launches[launch]);
         };
-        if (r.line.kind == Kind::sum) {
+        if (r.line.kind == Says::sum) {
             if (result.name != r.line.of) continue;
             const auto found = sum_of(buffers.data.at(result.name), result.type);
             const auto apart = std::fabs(found.value - r.sum);
@@ -254,7 +254,7 @@ std::optional<std::string> broken(const Relation& r, const std::vector<Result>& 
             if (apart <= errors.allowed().absolute || apart <= errors.allowed().relative * std::fabs(r.sum)) continue;
             return sentence(broken_sum(r, found, result.type));
         }
-        const bool permutes = r.line.kind == Kind::permute;
+        const bool permutes = r.line.kind == Says::permute;
         const auto expected = permutes ? Bytes(of(0).begin(), of(0).end()) : combined(of(0), of(1), result.type);
         const auto found = permutes ? buffers.data.at(result.name) : of(2);
         const auto whose =

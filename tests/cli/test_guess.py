@@ -45,6 +45,20 @@ class Guesses(KernelFileTest):
         self.assertNotIn("leaves out", err)
         self.assertIn(" ok ", out)
 
+    def test_kernels_are_compared_only_on_the_same_data(self):
+        text = SAXPY + SAXPY.replace("saxpy", "scaled").replace("+=", "=")
+        name = self.write(text)
+        _, err = self.lab("run", f"{name}:saxpy", "--vs", f"{name}:scaled", *QUICK, status=2)
+        self.assertIn("what is guessed for 'saxpy' and 'scaled' differs: arg y = rand:n against out:n", err)
+        self.lab("run", f"{name}:saxpy", "--vs", f"{name}:scaled", *QUICK, "--arg", "y=rand:n", status=None)
+
+    def test_a_row_that_fails_says_that_its_values_were_guessed(self):
+        name = self.write("kernel void never(global float* y, int n) { if (n < 0) y[get_global_id(0)] = n; }")
+        self.lab("run", name, *QUICK, "--json", "r.jsonl", "--arg", "y=out:64", status=1)
+        (record,) = self.records()
+        self.assertEqual(record["status"], "wrong_result")
+        self.assertIn("; sizes and values were guessed, which may be the cause", record["reason"])
+
     def test_what_the_user_says_wins_and_the_rest_is_guessed(self):
         self.assertNotIn("arg n", self.block(SAXPY, "--arg", "n=5000"))
         self.assertIn("arg x = rand:n", self.block(SAXPY, "--arg", "n=5000"))
@@ -93,7 +107,7 @@ class Guesses(KernelFileTest):
         out, _ = self.lab("count", name)
         self.assertIn("float32 fma", out)
         self.lab("dump", name, "--device", "cpu", "--no-dumps")
-        two = SAXPY + SAXPY.replace("saxpy", "other").replace("+=", "=")
+        two = SAXPY + SAXPY.replace("saxpy", "other").replace("a * x[i]", "x[i] * a + 0.0f")
         out, _ = self.lab("run", f"{self.write(two, 'two.cl')}:saxpy", "--vs", "other", *QUICK[:-1], "0.3")
         self.assertIn("other", out)
 

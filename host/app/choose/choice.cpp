@@ -187,7 +187,8 @@ Choice::Choice(const CellOptions& invocation, const Snapshots& earlier, const As
     if (!invocation.versus.empty() && !names_kernel_file(invocation.versus) && !names_build_options(invocation.versus))
         wanted.push_back({files.index_of(paths.front()), invocation.versus, paths.front() + ":" + invocation.versus});
     // Who asks otherwise has called OpenCL already, or may not.
-    if (!ask && wants == kernelfile::Wants::launch) own_->guessed = guess_what_lacks(files, asked, wanted);
+    if (!ask && wants == kernelfile::Wants::launch)
+        own_->guessed = guess_what_lacks(files, asked, wanted, !invocation.versus.empty());
     leave_out_open(own_->guessed, files, wanted);
     std::set<std::string> taken;
     for (const auto& experiment : model::registry()) taken.insert(experiment.family);

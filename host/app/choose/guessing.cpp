@@ -44,7 +44,7 @@ void guess_here(const Task& task, const HandOver& hand_over) {
     WatchingSimulator simulator(folder.path());
     for (const auto& kernel : task.kernels) {
         simulator.build(task.builds[kernel.build]);
-        const kernelfile::Launch launch = [&](const kernelfile::Trial& trial) {
+        const kernelfile::TryLaunch launch = [&](const kernelfile::Trial& trial) {
             if (static_cast<double>(std::clock()) / CLOCKS_PER_SEC > most_seconds)
                 return kernelfile::Watched{.trouble = "the time for guesses is over"};
             return simulator.launch(task.path_of(kernel), kernel.said, trial);
@@ -98,15 +98,40 @@ std::string question(const std::string& path, const model::KernelSignature& sign
            " cannot be guessed; add lines such as " + join(examples, ", ") + " to the guessed ones above";
 }
 
+std::optional<std::string> value_in(const GuessedKernel& guess, const std::string& argument) {
+    for (const auto& [name, text] : guess.arguments)
+        if (name == argument) return text;
+    return std::nullopt;
+}
+
+/// Kernels that are compared must work on the same: other data or another size is another question.
+void require_alike(const std::vector<Lacking>& kernels, const std::vector<GuessedKernel>& found) {
+    const auto refuse = [&](std::size_t other, const std::string& what) {
+        throw Error(Blame::usage, "--vs compares kernels on the same data, and what is guessed for '" +
+                                      kernels[0].said.signature.name + "' and '" + kernels[other].said.signature.name +
+                                      "' differs: " + what + "; say it in a block: --print-block prints the guesses");
+    };
+    for (std::size_t i = 1; i < found.size(); ++i) {
+        for (const auto& [name, text] : found[0].arguments)
+            if (const auto other = value_in(found[i], name); other && *other != text)
+                refuse(i, "arg " + name + " = " + text + " against " + *other);
+        for (const auto& [axis, value] : found[0].axes)
+            for (const auto& [name, other] : found[i].axes)
+                if (name == axis && other != value)
+                    refuse(i, "axis " + axis + " = " + std::to_string(value) + " against " + std::to_string(other));
+    }
+}
+
 }  // namespace
 
 std::string GuessedBlock::path() const { return std::filesystem::path(file).replace_extension(".cllab").string(); }
 
 std::vector<GuessedBlock> guess_what_lacks(kernelfile::KernelFiles& files, const std::vector<AskedBuild>& builds,
-                                           const std::vector<kernelfile::Wanted>& wanted) {
+                                           const std::vector<kernelfile::Wanted>& wanted, bool compared) {
     const auto kernels = files.lacking(wanted);
     if (kernels.empty()) return {};
     const auto found = guesses({files, builds, kernels});
+    if (compared) require_alike(kernels, found);
     std::vector<GuessedBlock> out;
     std::map<std::string, std::int64_t> axes;
     for (std::size_t f = 0; f < files.files().size(); ++f) {

@@ -21,7 +21,8 @@ struct GuessedBlock {
 };
 
 /// Describes the files by what is guessed for the kernels that lack something. `builds`: as a device is asked.
+/// `compared`: by --vs; throws Error(usage) where arguments of one name would not hold the same.
 std::vector<GuessedBlock> guess_what_lacks(kernelfile::KernelFiles& files, const std::vector<AskedBuild>& builds,
-                                           const std::vector<kernelfile::Wanted>& wanted);
+                                           const std::vector<kernelfile::Wanted>& wanted, bool compared);
 
 }  // namespace cllab::app

@@ -162,8 +162,12 @@ void CellsRun::begin(const model::Record& record, const char* phase) {
     progress_.phase(record, phase);
 }
 
-void CellsRun::done(std::size_t group, std::size_t index, const model::Record& record) {
+void CellsRun::done(std::size_t group, std::size_t index, const model::Record& found) {
     const auto& cell = plan_.request.comparisons[group][index];
+    auto record = found;
+    if (model::is_failure(record.status) && record.status != model::Status::build_failed &&
+        !plan_.choice.guessed().empty())
+        record.reason += "; sizes and values were guessed, which may be the cause";
     progress_.clear();
     sink_.take(record);
     baseline_.take(record, &cell);

@@ -10,7 +10,7 @@ namespace cllab::kernelfile {
 using model::ElementType;
 using model::Parameter;
 
-KernelGuess::KernelGuess(const SaidOfKernel& said, const TextFacts& text, const Launch& launch)
+KernelGuess::KernelGuess(const SaidOfKernel& said, const TextFacts& text, const TryLaunch& launch)
     : said_(said), text_(text), launch_(launch), parameters_(said.signature.parameters), by_text_(!launch) {
     for (const auto& [name, value] : said.axes) axes_.push_back({name, name, false, value});
 }
@@ -132,7 +132,7 @@ GuessedKernel KernelGuess::result() const {
     return out;
 }
 
-GuessedKernel guess_kernel(const SaidOfKernel& said, const TextFacts& text, const Launch& launch) {
+GuessedKernel guess_kernel(const SaidOfKernel& said, const TextFacts& text, const TryLaunch& launch) {
     return KernelGuess(said, text, launch).made();
 }
 

@@ -34,6 +34,6 @@ struct GuessedKernel {
 };
 
 /// `launch`: empty where there is no simulator.
-GuessedKernel guess_kernel(const SaidOfKernel& said, const TextFacts& text, const Launch& launch);
+GuessedKernel guess_kernel(const SaidOfKernel& said, const TextFacts& text, const TryLaunch& launch);
 
 }  // namespace cllab::kernelfile

@@ -12,7 +12,7 @@ namespace cllab::kernelfile {
 
 class KernelGuess {
 public:
-    KernelGuess(const SaidOfKernel& said, const TextFacts& text, const Launch& launch);
+    KernelGuess(const SaidOfKernel& said, const TextFacts& text, const TryLaunch& launch);
     GuessedKernel made();
 
 private:
@@ -106,7 +106,7 @@ private:
 
     const SaidOfKernel& said_;
     const TextFacts& text_;
-    const Launch& launch_;
+    const TryLaunch& launch_;
     const std::vector<model::Parameter>& parameters_;
     bool by_text_ = false;
     unsigned dims_ = 1;

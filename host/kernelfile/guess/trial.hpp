@@ -40,6 +40,6 @@ struct Watched {
     std::vector<TouchedBytes> arguments, local;
 };
 
-using Launch = std::function<Watched(const Trial&)>;
+using TryLaunch = std::function<Watched(const Trial&)>;
 
 }  // namespace cllab::kernelfile
