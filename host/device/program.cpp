@@ -9,6 +9,7 @@
 #include "core/text.hpp"
 #include "device/cuda.hpp"
 #include "device/quirks.hpp"
+#include "device/session.hpp"
 
 namespace cllab::device {
 namespace {

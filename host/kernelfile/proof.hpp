@@ -60,8 +60,8 @@ private:
         std::string variant, point, alike, text;
         auto operator<=>(const Member&) const = default;
     };
-    /// One answer to the same data, and all who gave it.
-    struct Answer {
+    /// What some leave of the same data, and all who do.
+    struct Outcome {
         Contents contents;
         Member first;
         std::set<Member> by;
@@ -91,9 +91,9 @@ private:
     /// Variants that gave this cell's answers whenever it was asked, itself among them; and one that gave another.
     std::pair<std::set<Member>, std::string> company(const Question& question) const;
 
-    std::map<std::string, std::map<Launched, std::vector<Answer>>> answers_;  ///< by comparison
-    std::map<std::string, Cells> seen_;                                       ///< by comparison
-    std::deque<std::string> recent_;                                          ///< comparisons, oldest first
+    std::map<std::string, std::map<Launched, std::vector<Outcome>>> answers_;  ///< by comparison
+    std::map<std::string, Cells> seen_;                                        ///< by comparison
+    std::deque<std::string> recent_;                                           ///< comparisons, oldest first
 };
 
 }  // namespace cllab::kernelfile

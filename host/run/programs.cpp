@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/text.hpp"
+#include "device/session.hpp"
 
 namespace cllab::run {
 namespace {

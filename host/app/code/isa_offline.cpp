@@ -15,6 +15,7 @@
 #include "model/params.hpp"
 #include "model/work.hpp"
 #include "run/cell/needs.hpp"
+#include "run/executor.hpp"
 #include "run/kernel_source.hpp"
 
 namespace cllab::app {

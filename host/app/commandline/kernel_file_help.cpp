@@ -61,10 +61,9 @@ arguments, + - * / % ( ), min, max, ceil(a / b). They are evaluated in floating 
 floating-point arguments and data, else in whole numbers, where / rounds down. A buffer that has
 data and is not const is given anew at each verification and checked too.
 
-What a file leaves out is guessed, and printed as the block that would say so. Small launches in
-Oclgrind show what each argument must hold; names and text say the rest, or all of it where it is
-not installed. What you say wins. --write-block keeps the block in my.cllab. Data with a meaning
-cannot be guessed.
+What a file leaves out is guessed, by small launches in Oclgrind where it is installed, by names and
+text, and printed as the block that would say so. --write-block keeps it in my.cllab. What you say
+wins. Data with a meaning cannot be guessed.
 
 What a result is checked by, from the surest; the table and the record say it (`cllab help proof`):
   file NAME           equal to the expected file
