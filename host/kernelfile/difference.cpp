@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
+#include <vector>
 
 #include "core/text.hpp"
+#include "core/units.hpp"
 #include "kernelfile/data.hpp"
 
 namespace cllab::kernelfile {
@@ -27,44 +28,50 @@ bool near_enough(const std::byte* found, const std::byte* expected, const Elemen
 /// Of a 3-vector the fourth lane is padding.
 bool is_padding(const ElementType& type, std::size_t lane) { return type.lanes == 3 && lane % 4 == 3; }
 
+/// Differences of this part of the results are as rounding makes them.
+constexpr double rounding_part = 1e-3;
+
 /// How far floating-point results are apart.
 struct Spread {
     model::Errors errors{model::Tolerance{}};
-    double scale = 0;  ///< the largest expected value
+    double scale = 0;  ///< the median size of what is expected: elements that nobody wrote may hold anything
     bool finite = true;
+
+    bool is_rounding() const {
+        return finite && (errors.relative() < rounding_part || errors.absolute() < rounding_part * scale);
+    }
 };
 
 Spread spread_of(std::span<const std::byte> found, std::span<const std::byte> expected, const ElementType& type) {
     Spread out;
+    std::vector<double> sizes;
     for (std::size_t lane = 0; (lane + 1) * type.lane_bytes <= found.size(); ++lane) {
         if (is_padding(type, lane)) continue;
         const auto *f = found.data() + lane * type.lane_bytes, *e = expected.data() + lane * type.lane_bytes;
         const double expected_value = lane_value(e, type);
-        if (std::isfinite(expected_value)) out.scale = std::max(out.scale, std::fabs(expected_value));
+        if (std::isfinite(expected_value)) sizes.push_back(std::fabs(expected_value));
         if (near_enough(f, e, type, out.errors)) continue;
         out.finite = out.finite && std::isfinite(lane_value(f, type)) && std::isfinite(expected_value);
+    }
+    if (!sizes.empty()) {
+        const auto middle = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2);
+        std::ranges::nth_element(sizes, middle);
+        out.scale = *middle;
     }
     return out;
 }
 
-std::string two_digits(double value) {
-    char out[32];
-    std::snprintf(out, sizeof out, "%.2g", value);
-    return out;
-}
-
-/// Differences of this part of the largest value are as rounding makes them.
-constexpr double as_rounding = 1e-3;
-
+/// The tolerance that takes them is named where rounding may be the cause: it would hide anything else.
 std::string words_of(const Spread& spread) {
     if (!spread.finite) return "no tolerance takes what is not a number on one side only";
     const double relative = spread.errors.relative(), absolute = spread.errors.absolute();
-    const bool by_relative = relative > 0 && relative < as_rounding;
+    const auto errors = "the largest errors are " + format_significant(absolute, 2) + " absolute and " +
+                        format_significant(relative, 2) + " relative";
+    if (!spread.is_rounding()) return errors;
+    const bool by_relative = relative > 0 && relative < rounding_part;
     // Rounded up, so that what is proposed does.
-    const auto proposed =
-        std::string(by_relative ? "relative=" : "absolute=") + two_digits((by_relative ? relative : absolute) * 1.06);
-    return "the largest errors are " + two_digits(absolute) + " absolute and " + two_digits(relative) +
-           " relative, which 'tolerance " + proposed + "' takes";
+    return errors + ", which 'tolerance " + (by_relative ? "relative=" : "absolute=") +
+           format_significant((by_relative ? relative : absolute) * 1.06, 2) + "' takes";
 }
 
 }  // namespace
@@ -92,8 +99,7 @@ std::optional<std::string> first_difference(const std::string& name, std::span<c
         std::string out = where + " is " + lane_text(a, type) + ", " + whose + " " + lane_text(e, type);
         if (type.kind != ElementType::Kind::floating) return out;
         const auto spread = spread_of(found, expected, type);
-        if (spread.finite && spread.errors.absolute() < as_rounding * spread.scale)
-            out += " (" + words_of(spread) + ")";
+        if (spread.is_rounding()) out += " (" + words_of(spread) + ")";
         return out;
     }
     return std::nullopt;

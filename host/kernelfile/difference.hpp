@@ -17,8 +17,7 @@ std::optional<std::string> first_difference(const std::string& name, std::span<c
                                             std::span<const std::byte> expected, const model::ElementType& type,
                                             model::Errors& errors, const std::string& whose);
 
-/// The same, for results of another's arithmetic: of every difference in floating point it has the largest errors, and
-/// the tolerance that takes them.
+/// The same, for results of another's arithmetic: of every difference in floating point it has the largest errors.
 std::optional<std::string> difference(const std::string& name, std::span<const std::byte> found,
                                       std::span<const std::byte> expected, const model::ElementType& type,
                                       model::Errors& errors, const std::string& whose);

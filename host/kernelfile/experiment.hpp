@@ -39,10 +39,11 @@ struct Told {
     bool random_inputs = false;
 };
 
-/// A kernel of which something is missing that a launch needs.
-struct Lacking {
+/// What is said of a kernel, and whether that is all that a launch needs.
+struct Stated {
     std::size_t build = 0;
     SaidOfKernel said;
+    bool is_enough = false;
 };
 
 class KernelFiles {
@@ -59,7 +60,7 @@ public:
     /// What is to be introspected; `found` is for the caller to fill in.
     std::vector<Build>& builds() { return builds_; }
     /// Of those that are wanted, by their builds without an axis' other words. Throws as experiment().
-    std::vector<Lacking> lacking(const std::vector<Wanted>& wanted);
+    std::vector<Stated> stated(const std::vector<Wanted>& wanted);
     /// The experiment of all that is wanted. Throws Error(usage) for what does not fit, Error(result) when nothing
     /// builds.
     /// `compared`: all that is wanted is to leave the same, because somebody asked which of them is faster.

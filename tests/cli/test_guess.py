@@ -50,7 +50,23 @@ class Guesses(KernelFileTest):
         name = self.write(text)
         _, err = self.lab("run", f"{name}:saxpy", "--vs", f"{name}:scaled", *QUICK, status=2)
         self.assertIn("what is guessed for 'saxpy' and 'scaled' differs: arg y = rand:n against out:n", err)
-        self.lab("run", f"{name}:saxpy", "--vs", f"{name}:scaled", *QUICK, "--arg", "y=rand:n", status=None)
+        # Said for both, they are compared, and found to leave different results.
+        out, err = self.lab("run", f"{name}:saxpy", "--vs", f"{name}:scaled", *QUICK, "--arg", "y=rand:n", status=1)
+        self.assertIn("wrong_result", out)
+
+    def test_what_is_guessed_for_one_side_is_held_against_what_is_said_for_the_other(self):
+        said = self.write("/*cllab\narg a = 0.5\narg x = rand:n\narg y = zero:n\narg n = n\naxis n = 4096\nglobal n\n*/\n" + SAXPY, "said.cl")
+        name = self.write(SAXPY.replace("saxpy", "other"), "guessed.cl")
+        _, err = self.lab("run", f"{name}:other", "--vs", f"{said}:saxpy", *QUICK, status=2)
+        self.assertRegex(err, r"differs: arg y = (rand:n against zero:n|zero:n against rand:n)")
+
+    def test_a_kernel_of_which_all_is_said_is_not_called_guessed(self):
+        said = self.write("/*cllab\nkernel never\narg y = out:64\narg n = 1\nglobal 64\n*/\n" + SAXPY +
+                          "kernel void never(global float* y, int n) { if (n < 0) y[get_global_id(0)] = n; }\n")
+        self.lab("run", said, *QUICK, "--json", "r.jsonl", status=1)
+        records = {r["variant"]: r for r in self.records()}
+        self.assertEqual({v: r["status"] for v, r in records.items()}, {"saxpy": "ok", "never": "wrong_result"})
+        self.assertNotIn("guessed", records["never"]["reason"])
 
     def test_a_row_that_fails_says_that_its_values_were_guessed(self):
         name = self.write("kernel void never(global float* y, int n) { if (n < 0) y[get_global_id(0)] = n; }")
@@ -98,7 +114,7 @@ class Guesses(KernelFileTest):
         self.assertEqual([(r["variant"], r["status"]) for r in records], [("twice", "ok")])
 
     def test_a_kernel_that_never_ends_is_guessed_from_the_text_soon(self):
-        out = self.block("__kernel void k(__global volatile int* go, __global int* y) {\n"
+        out = self.block("__kernel void k(__global volatile float* go, __global int* y) {\n"
                          "    while (go[0] == 0) {}\n    y[get_global_id(0)] = 1;\n}\n", timeout=60)
         self.assertIn("arg y = out:n", out)
 

@@ -84,6 +84,9 @@ BOOST_AUTO_TEST_CASE(a_counter_that_stands_still_is_a_wrong_result) {
     const auto setup = set_up("fma_clock", probe_gpu());
     BOOST_TEST(verdict<std::uint64_t>(setup, "out", {64 * 1024 + 30}, 64) == "");
     BOOST_TEST(verdict<std::uint64_t>(setup, "out", {0}, 64).find("the counter advanced by 0") == 0u);
+    // A thread that lost its core for some milliseconds waited all the same; no counter runs for hours meanwhile.
+    BOOST_TEST(verdict<std::uint64_t>(setup, "out", {64 * 1024 + 50'000'000}, 64) == "");
+    BOOST_TEST(verdict<std::uint64_t>(setup, "out", {1ull << 45}, 64) != "");
 }
 
 BOOST_AUTO_TEST_CASE(what_a_device_lacks_is_unsupported_and_a_senseless_point_is_the_users_fault) {

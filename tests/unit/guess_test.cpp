@@ -115,6 +115,18 @@ BOOST_AUTO_TEST_CASE(without_a_simulator_the_text_says_what_is_data_and_what_a_r
                "axis n = 1Mi\narg x = rand:n\narg y = rand:n\narg z = out:n\narg a = 0.5\narg n = n\nglobal n\n");
 }
 
+BOOST_AUTO_TEST_CASE(without_a_simulator_whole_numbers_that_may_choose_elements_are_asked_for) {
+    auto where = buffer("where", true);
+    where.type = *cllab::model::builtin_type("uint");
+    const SaidOfKernel said{{"k", {where, buffer("x", true), buffer("y", false)}, {}}, {}, {}, {}};
+    const auto guess = guess_kernel(said,
+                                    TextFacts("kernel void k(global const uint* where, global const float* x, "
+                                              "global float* y) { size_t i = get_global_id(0); "
+                                              "y[i] = x[where[i]]; }"),
+                                    {});
+    BOOST_TEST(guess.open == std::vector<std::string>{"where"}, boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(what_is_given_is_not_guessed) {
     Description said;
     parse_option("arg", "n=1000", said);

@@ -188,7 +188,8 @@ Choice::Choice(const CellOptions& invocation, const Snapshots& earlier, const As
         wanted.push_back({files.index_of(paths.front()), invocation.versus, paths.front() + ":" + invocation.versus});
     // Who asks otherwise has called OpenCL already, or may not.
     if (!ask && wants == kernelfile::Wants::launch)
-        own_->guessed = guess_what_lacks(files, asked, wanted, !invocation.versus.empty());
+        own_->guessed = guess_what_lacks(files, asked, wanted,
+                                         !invocation.versus.empty() && !names_build_options(invocation.versus));
     leave_out_open(own_->guessed, files, wanted);
     std::set<std::string> taken;
     for (const auto& experiment : model::registry()) taken.insert(experiment.family);
@@ -207,6 +208,12 @@ void Choice::say_defaults() const {
 const std::vector<GuessedBlock>& Choice::guessed() const {
     static const std::vector<GuessedBlock> nothing;
     return own_ ? own_->guessed : nothing;
+}
+
+bool Choice::is_guessed(const model::Variant& variant) const {
+    return variant.own && std::ranges::any_of(guessed(), [&](const auto& block) {
+               return block.file == variant.own->path && block.kernels.count(variant.entry) > 0;
+           });
 }
 
 kernelfile::Told Choice::tell(const model::Request& request) const { return own_->files.tell(request); }

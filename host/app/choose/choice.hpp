@@ -44,6 +44,8 @@ public:
     std::vector<model::Selected> selected() const;
     /// On stderr: the defaults that were taken. When the points are known to be good.
     void say_defaults() const;
+    /// Whether anything that its kernel gets is a guess.
+    bool is_guessed(const model::Variant& variant) const;
     const std::vector<GuessedBlock>& guessed() const;  ///< by file
     std::vector<std::string> files() const;            ///< that were read for their text
     /// Of such a file, whose name is what a compiler says; without the blanks around it. Empty: there is none.

@@ -22,30 +22,31 @@ namespace cllab::app {
 namespace {
 
 using kernelfile::GuessedKernel;
-using kernelfile::Lacking;
+using kernelfile::Stated;
 
 /// What there is to guess from.
 struct Task {
     kernelfile::KernelFiles& files;
     const std::vector<AskedBuild>& builds;
-    const std::vector<Lacking>& kernels;
+    const std::vector<Stated>& kernels;
 
-    kernelfile::TextFacts text_of(const Lacking& one) const {
+    kernelfile::TextFacts text_of(const Stated& one) const {
         return kernelfile::TextFacts(files.builds()[one.build].text->text);
     }
-    const std::string& path_of(const Lacking& one) const { return files.files()[files.builds()[one.build].file].path; }
+    const std::string& path_of(const Stated& one) const { return files.files()[files.builds()[one.build].file].path; }
 };
 
 /// In a child process.
 void guess_here(const Task& task, const HandOver& hand_over) {
-    constexpr double most_seconds = 3;  // of the processor
+    constexpr double most_seconds = 5;  // of the processor, for a kernel; most take 0.1
     drop_stderr();
     const inspect::TempFolder folder;
     WatchingSimulator simulator(folder.path());
     for (const auto& kernel : task.kernels) {
+        const auto start = std::clock();
         simulator.build(task.builds[kernel.build]);
         const kernelfile::TryLaunch launch = [&](const kernelfile::Trial& trial) {
-            if (static_cast<double>(std::clock()) / CLOCKS_PER_SEC > most_seconds)
+            if (static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC > most_seconds)
                 return kernelfile::Watched{.trouble = "the time for guesses is over"};
             return simulator.launch(task.path_of(kernel), kernel.said, trial);
         };
@@ -98,28 +99,60 @@ std::string question(const std::string& path, const model::KernelSignature& sign
            " cannot be guessed; add lines such as " + join(examples, ", ") + " to the guessed ones above";
 }
 
-std::optional<std::string> value_in(const GuessedKernel& guess, const std::string& argument) {
-    for (const auto& [name, text] : guess.arguments)
-        if (name == argument) return text;
-    return std::nullopt;
+/// All that is known of a kernel, said or guessed.
+struct Known {
+    const Stated& stated;
+    std::map<std::string, std::string> arguments{};
+    std::map<std::string, std::int64_t> axes{};
+};
+
+Known known_of(const Stated& stated, const GuessedKernel* guess) {
+    Known out{stated};
+    for (const auto& [name, spec] : stated.said.given) out.arguments[name] = spec.text;
+    out.axes.insert(stated.said.axes.begin(), stated.said.axes.end());
+    if (!guess) return out;
+    out.arguments.insert(guess->arguments.begin(), guess->arguments.end());
+    out.axes.insert(guess->axes.begin(), guess->axes.end());
+    return out;
 }
 
 /// Kernels that are compared must work on the same: other data or another size is another question.
-void require_alike(const std::vector<Lacking>& kernels, const std::vector<GuessedKernel>& found) {
-    const auto refuse = [&](std::size_t other, const std::string& what) {
-        throw Error(Blame::usage, "--vs compares kernels on the same data, and what is guessed for '" +
-                                      kernels[0].said.signature.name + "' and '" + kernels[other].said.signature.name +
-                                      "' differs: " + what + "; say it in a block: --print-block prints the guesses");
+void require_alike(const Known& one, const Known& other) {
+    if (one.stated.is_enough && other.stated.is_enough) return;  // their user wants it so
+    const auto refuse = [&](const std::string& what) {
+        throw Error(Blame::usage, "--vs compares kernels on the same data, and what is guessed for '",
+                    one.stated.said.signature.name, "' and '", other.stated.said.signature.name, "' differs: ", what,
+                    "; say it in a block: --print-block prints the guesses");
     };
-    for (std::size_t i = 1; i < found.size(); ++i) {
-        for (const auto& [name, text] : found[0].arguments)
-            if (const auto other = value_in(found[i], name); other && *other != text)
-                refuse(i, "arg " + name + " = " + text + " against " + *other);
-        for (const auto& [axis, value] : found[0].axes)
-            for (const auto& [name, other] : found[i].axes)
-                if (name == axis && other != value)
-                    refuse(i, "axis " + axis + " = " + std::to_string(value) + " against " + std::to_string(other));
+    for (const auto& [name, text] : one.arguments)
+        if (const auto same = other.arguments.find(name); same != other.arguments.end() && same->second != text)
+            refuse("arg " + name + " = " + text + " against " + same->second);
+    for (const auto& [name, value] : one.axes)
+        if (const auto same = other.axes.find(name); same != other.axes.end() && same->second != value)
+            refuse(concat("axis ", name, " = ", value, " against ", same->second));
+}
+
+/// Of one file, with the axes that those before it have.
+GuessedBlock block_of_file(kernelfile::KernelFiles& files, std::size_t file, const std::vector<Stated>& kernels,
+                           const std::vector<GuessedKernel>& found, std::map<std::string, std::int64_t>& axes) {
+    const auto& path = files.files()[file].path;
+    GuessedBlock out{path};
+    kernelfile::GuessedKernels guesses;
+    bool alone = true;
+    std::vector<std::string> how;
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+        const auto& build = files.builds()[kernels[i].build];
+        if (build.file != file) continue;
+        const auto& signature = kernels[i].said.signature;
+        guesses.emplace_back(signature.name, found[i]);
+        out.kernels.insert(signature.name);
+        alone = alone && build.found.kernels.size() == 1;
+        if (std::ranges::find(how, found[i].how) == how.end()) how.push_back(found[i].how);
+        if (!found[i].open.empty()) out.open.emplace_back(signature.name, question(path, signature, found[i]));
     }
+    out.text = block_of(guesses, alone, axes);
+    out.how = join(how, "; ");
+    return out;
 }
 
 }  // namespace
@@ -128,32 +161,24 @@ std::string GuessedBlock::path() const { return std::filesystem::path(file).repl
 
 std::vector<GuessedBlock> guess_what_lacks(kernelfile::KernelFiles& files, const std::vector<AskedBuild>& builds,
                                            const std::vector<kernelfile::Wanted>& wanted, bool compared) {
-    const auto kernels = files.lacking(wanted);
+    const auto all = files.stated(wanted);
+    std::vector<Stated> kernels;
+    std::ranges::copy_if(all, std::back_inserter(kernels), [](const auto& one) { return !one.is_enough; });
     if (kernels.empty()) return {};
     const auto found = guesses({files, builds, kernels});
-    if (compared) require_alike(kernels, found);
+    if (compared) {
+        std::vector<Known> known;
+        for (std::size_t next = 0; const auto& one : all)
+            known.push_back(known_of(one, one.is_enough ? nullptr : &found[next++]));
+        for (const auto& one : known) require_alike(known.front(), one);
+    }
     std::vector<GuessedBlock> out;
     std::map<std::string, std::int64_t> axes;
     for (std::size_t f = 0; f < files.files().size(); ++f) {
-        kernelfile::GuessedKernels of_file;
-        bool alone = true;
-        std::vector<std::string> how;
-        for (std::size_t i = 0; i < kernels.size(); ++i) {
-            const auto& build = files.builds()[kernels[i].build];
-            if (build.file != f) continue;
-            of_file.emplace_back(kernels[i].said.signature.name, found[i]);
-            alone = alone && build.found.kernels.size() == 1;
-            if (std::ranges::find(how, found[i].how) == how.end()) how.push_back(found[i].how);
-        }
-        if (of_file.empty()) continue;
-        const auto& path = files.files()[f].path;
-        GuessedBlock block{path, block_of(of_file, alone, axes), join(how, "; "), {}};
-        for (std::size_t i = 0; i < kernels.size(); ++i)
-            if (files.builds()[kernels[i].build].file == f && !found[i].open.empty())
-                block.open.emplace_back(kernels[i].said.signature.name,
-                                        question(path, kernels[i].said.signature, found[i]));
+        auto block = block_of_file(files, f, kernels, found, axes);
+        if (block.kernels.empty()) continue;
         kernelfile::Description more;
-        kernelfile::parse_statements(block.text, path + " (guessed)", 1, more);
+        kernelfile::parse_statements(block.text, block.file + " (guessed)", 1, more);
         files.describe(f, more);
         out.push_back(std::move(block));
     }

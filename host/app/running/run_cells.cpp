@@ -166,7 +166,7 @@ void CellsRun::done(std::size_t group, std::size_t index, const model::Record& f
     const auto& cell = plan_.request.comparisons[group][index];
     auto record = found;
     if (model::is_failure(record.status) && record.status != model::Status::build_failed &&
-        !plan_.choice.guessed().empty())
+        plan_.choice.is_guessed(*cell.variant))
         record.reason += "; sizes and values were guessed, which may be the cause";
     progress_.clear();
     sink_.take(record);

@@ -258,7 +258,10 @@ bool KernelGuess::set_lengths_by_text() {
         const auto use = text_.use(said_.signature.name, p.name);
         seen_[i].read = use.read, seen_[i].written = use.written && !p.is_const, seen_[i].atomic = use.atomic;
         seen_[i].read_first = use.read && use.written;
-        if (p.type.bytes == 0) open_.insert(p.name);
+        // Whole numbers may choose what is read elsewhere, which a text alone does not tell; those of a byte go nowhere
+        // far.
+        const bool may_choose = is_integer(p) && p.type.lane_bytes > 1 && use.read && !use.written && !is_given(p);
+        if (p.type.bytes == 0 || may_choose) open_.insert(p.name);
     }
     return true;
 }

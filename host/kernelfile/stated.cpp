@@ -1,4 +1,4 @@
-// The kernels of which the files and the command line say too little for a launch.
+// What the files and the command line say of each kernel.
 #include <algorithm>
 
 #include "core/units.hpp"
@@ -41,9 +41,9 @@ SaidOfKernel said_of(const Description& description, const model::KernelSignatur
 
 }  // namespace
 
-std::vector<Lacking> KernelFiles::lacking(const std::vector<Wanted>& wanted) {
+std::vector<Stated> KernelFiles::stated(const std::vector<Wanted>& wanted) {
     make_candidates();
-    std::vector<Lacking> out;
+    std::vector<Stated> out;
     std::vector<std::pair<std::size_t, std::string>> known;  // variants of a kernel are guessed once
     for (const auto& one : wanted) {
         for (const auto* c : matching(one)) {
@@ -51,10 +51,10 @@ std::vector<Lacking> KernelFiles::lacking(const std::vector<Wanted>& wanted) {
             if (std::ranges::find(known, std::pair(file, c->entry)) != known.end()) continue;
             known.emplace_back(file, c->entry);
             auto said = said_of(described_[file], *c->signature);
-            if (!lacks(said)) continue;
             for (const auto& axis : axes_)
                 if (const auto value = parse_integer(axis.values.front())) said.axes.emplace_back(axis.name, *value);
-            out.push_back({c->build, std::move(said)});
+            const bool is_enough = !lacks(said);
+            out.push_back({c->build, std::move(said), is_enough});
         }
     }
     return out;
