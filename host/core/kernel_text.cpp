@@ -34,20 +34,6 @@ std::size_t skip(std::string_view text, std::size_t at) {
     return std::min(end + 1, text.size());
 }
 
-/// Behind the bracket that closes the one here.
-std::size_t closed(std::string_view text, std::size_t at, char open, char close) {
-    for (int depth = 0; at < text.size();) {
-        if (const auto behind = skip(text, at); behind > at) {
-            at = behind;
-            continue;
-        }
-        depth += text[at] == open ? 1 : text[at] == close ? -1 : 0;
-        ++at;
-        if (depth == 0) break;
-    }
-    return at;
-}
-
 /// "(int a, f(b) c)" as its parts.
 std::vector<std::string> parts_of(std::string_view list) {
     std::vector<std::string> out;
@@ -71,6 +57,31 @@ std::vector<std::string> parts_of(std::string_view list) {
 
 }  // namespace
 
+std::size_t behind_bracket(std::string_view text, std::size_t at, char open, char close) {
+    for (int depth = 0; at < text.size();) {
+        if (const auto behind = skip(text, at); behind > at) {
+            at = behind;
+            continue;
+        }
+        depth += text[at] == open ? 1 : text[at] == close ? -1 : 0;
+        ++at;
+        if (depth == 0) break;
+    }
+    return at;
+}
+
+std::string without_comments(std::string_view text) {
+    std::string out;
+    for (std::size_t at = 0; at < text.size();) {
+        const auto two = text.substr(at, 2);
+        const bool is_comment = two == "//" || two == "/*";
+        const auto behind = text[at] == '#' ? at + 1 : std::max(skip(text, at), at + 1);
+        out += is_comment ? two == "//" ? "\n" : " " : text.substr(at, behind - at);
+        at = behind;
+    }
+    return out;
+}
+
 std::vector<KernelText> kernels_in(std::string_view text) {
     std::vector<KernelText> out;
     KernelText next;
@@ -88,13 +99,13 @@ std::vector<KernelText> kernels_in(std::string_view text) {
             if (std::exchange(word, found) == "void") next.name = word;
             if (word == "kernel" || word == "__kernel") next = {}, begun = true, listed = false;
         } else if (text[at] == '(') {
-            const auto end = closed(text, at, '(', ')');
+            const auto end = behind_bracket(text, at, '(', ')');
             if (begun && !listed && word == next.name && !next.name.empty())
                 next.parameters = parts_of(text.substr(at, end - at)), listed = true;
             at = end;
         } else if (text[at] == '{' && begun && listed) {
             next.body = at;
-            next.end = at = closed(text, at, '{', '}');
+            next.end = at = behind_bracket(text, at, '{', '}');
             out.push_back(std::exchange(next, {}));
             begun = false;
         } else {

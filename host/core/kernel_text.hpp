@@ -15,6 +15,12 @@ struct KernelText {
     std::size_t body = 0, end = 0;        ///< of its '{', and behind its '}'
 };
 
+/// Behind the bracket that closes the `open` at `at`; the end where none does.
+std::size_t behind_bracket(std::string_view text, std::size_t at, char open, char close);
+
+/// A blank or the end of the line stands for each.
+std::string without_comments(std::string_view text);
+
 /// In the order of the text. What a macro defines and what an #include brings are not seen; an #if is not evaluated.
 std::vector<KernelText> kernels_in(std::string_view text);
 

@@ -10,10 +10,12 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <mutex>
 #include <set>
 
 #include "core/descriptor.hpp"
+#include "core/error.hpp"
 
 namespace cllab {
 namespace {
@@ -58,6 +60,27 @@ std::string reading_fault(const std::filesystem::path& path) {
 std::vector<std::filesystem::path> files_read() {
     const std::lock_guard alone(all().mutex);
     return {all().paths.begin(), all().paths.end()};
+}
+
+void write_file(const std::filesystem::path& path, std::span<const std::byte> content) {
+    auto part = path;
+    part += "." + std::to_string(getpid()) + ".part";
+    errno = 0;
+    std::ofstream file(part, std::ios::binary | std::ios::trunc);
+    file.write(reinterpret_cast<const char*>(content.data()), static_cast<std::streamsize>(content.size()));
+    file.close();
+    if (file && std::rename(part.c_str(), path.c_str()) == 0) return;
+    const std::string why = errno ? std::strerror(errno) : "unknown reason";
+    std::error_code ignored;
+    std::filesystem::remove(part, ignored);
+    throw Error(Blame::environment, "cannot write " + path.string() + ": " + why);
+}
+
+std::optional<std::string> read_file(const std::filesystem::path& path) {
+    if (!reading_fault(path).empty()) return std::nullopt;
+    std::ifstream file(path, std::ios::binary);
+    if (!file) return std::nullopt;
+    return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
 }  // namespace cllab

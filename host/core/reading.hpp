@@ -1,7 +1,11 @@
-// Which files are read: those that come to an end. What is read is known, so that no output replaces it.
+// Files read and written whole. Read are those that come to an end; what is read is known, so that no output replaces
+// it.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,5 +18,11 @@ std::string reading_fault(const std::filesystem::path& path);
 
 /// Every file that this process was about to read.
 std::vector<std::filesystem::path> files_read();
+
+/// Writes all bytes in binary mode; throws Error(environment) with the system's reason.
+void write_file(const std::filesystem::path& path, std::span<const std::byte> content);
+
+/// The whole file, or nothing when it cannot be read.
+std::optional<std::string> read_file(const std::filesystem::path& path);
 
 }  // namespace cllab

@@ -122,6 +122,18 @@ std::string trim(std::string_view text) {
 
 bool in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
+std::string replace_names(std::string_view text, const std::function<std::string(const std::string&)>& instead) {
+    std::string out;
+    for (std::size_t at = 0; at < text.size();) {
+        auto end = at;
+        while (end < text.size() && in_name(text[end])) ++end;
+        if (end > at) out += instead(std::string(text.substr(at, end - at)));
+        if (end < text.size()) out += text[end++];
+        at = end;
+    }
+    return out;
+}
+
 std::string lower(std::string_view text) {
     std::string out(text);
     for (char& c : out)

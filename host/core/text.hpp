@@ -2,6 +2,7 @@
 #pragma once
 
 #include <concepts>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,8 @@ std::string trim(std::string_view text);
 std::string lower(std::string_view text);
 /// A letter, digit or underscore: what may stand in a name of OpenCL C, though a digit not first.
 bool in_name(char c);
+/// The text with what `instead` makes of each name or number in it.
+std::string replace_names(std::string_view text, const std::function<std::string(const std::string&)>& instead);
 std::string one_line(std::string_view text);  ///< first non-empty line, trimmed, control characters removed
 
 /// The text as a terminal may show it, whoever wrote it: control characters (C0, DEL, C1), characters that break or

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 fs::path oclgrind_library(const std::string& for_what) {
     std::error_code ignored;
     for (const auto& entry : fs::directory_iterator("/etc/OpenCL/vendors", ignored)) {
-        const auto text = trim(inspect::read_file(entry.path()).value_or(""));
+        const auto text = trim(cllab::read_file(entry.path()).value_or(""));
         if (text.find("oclgrind") != std::string::npos && fs::exists(text, ignored)) return text;
     }
     for (const char* path : {"/usr/lib/oclgrind/liboclgrind-rt-icd.so", "/usr/lib/liboclgrind-rt-icd.so",

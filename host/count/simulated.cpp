@@ -194,7 +194,7 @@ std::vector<Counts> read_launches(const std::filesystem::path& file) {
     constexpr unsigned most_launches = 64;  // of different kernels in one operation
     std::vector<Counts> out;
     for (unsigned n = 1; n <= most_launches; ++n) {
-        const auto text = inspect::read_file(file.string() + "." + std::to_string(n));
+        const auto text = cllab::read_file(file.string() + "." + std::to_string(n));
         if (text) out.push_back(read_simulated(*text));
     }
     return out;

@@ -21,7 +21,7 @@ struct State {
     std::set<std::string> tuned;                                              ///< axes that must not change a result
     std::map<std::string, std::string> alike;                                 ///< by variant: Ledger::Question::alike
     Ledger ledger;
-    Outside outside;
+    Opinions opinions;
 };
 
 /// Equal for cells whose results may be held against each other: buffers of one name and size, at a point that differs
@@ -69,8 +69,8 @@ Ledger::Question question_of(const State& state, const Bound& bound, const model
     out.seed = request.seed;
     out.random_inputs = bound.random_inputs();
     out.is_reference = state.is_reference.count(out.variant) != 0;
-    if (state.outside.has_answers()) out.answer = state.outside.answer(key_of(bound.shown(setup)));
-    out.agreement = state.outside.agreement(agreement_key(request));
+    if (state.opinions.has_answers()) out.answer = state.opinions.answer(key_of(bound.shown(setup)));
+    out.agreement = state.opinions.agreement(agreement_key(request));
     return out;
 }
 
@@ -182,7 +182,7 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
     if (wants == Wants::launch) check_names();
     const auto state = std::make_shared<State>();
     state->alike = alike(compared);
-    state->outside = Outside(outside_);
+    state->opinions = Opinions(opinions_);
     model::Experiment out;
     const auto chosen = choose(wanted, taken_families, out);
     out.axes = axes_;
@@ -219,11 +219,11 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
     for (const auto& [file, said] : notes)
         if (!said.empty() && !is_earlier(file))
             notes_.push_back(files_[file].path + " leaves out, and so gets: " + join(said, "; "));
-    tell_ = [state](const model::Request& request) {
+    arguments_of_ = [state](const model::Request& request) {
         const auto& bound = *state->bound.at(request.variant.name);
         const auto setup = bound.setup(request.point, bound.shape(request.point, request.device), request.seed);
-        return Told{agreement_key(request), bound.shown(setup), bound.tolerance().value_or(Tolerance{}),
-                    bound.random_inputs()};
+        return CellArguments{agreement_key(request), bound.shown(setup), bound.tolerance().value_or(Tolerance{}),
+                             bound.random_inputs()};
     };
     out.setup = [state](const model::Request& request, model::Params& params) {
         return setup_of(state, request, params);

@@ -9,7 +9,7 @@
 #include "kernelfile/bound.hpp"
 #include "kernelfile/description.hpp"
 #include "kernelfile/guess/guess.hpp"
-#include "kernelfile/outside.hpp"
+#include "kernelfile/opinions.hpp"
 #include "kernelfile/source.hpp"
 #include "model/experiment.hpp"
 
@@ -32,7 +32,7 @@ struct Wanted {
 };
 
 /// A cell as somebody else is asked about it.
-struct Told {
+struct CellArguments {
     std::string agreement_key;  ///< what an Agreement about it is kept by
     std::vector<ArgumentArray> arguments;
     Tolerance tolerance;
@@ -70,10 +70,10 @@ public:
     std::vector<std::string> variants_of(const Wanted& wanted) const;
     /// Says more of a file whose arguments are known by now; what is said already wins.
     void describe(std::size_t file, const Description& more);
-    /// Where experiment() finds what others say of results, as Outside's.
-    void ask_outside(std::filesystem::path folder) { outside_ = std::move(folder); }
+    /// Where experiment() finds what others say of results, as Opinions's.
+    void ask_others(std::filesystem::path folder) { opinions_ = std::move(folder); }
     /// After experiment(), of one of its cells. Throws as its set-up does.
-    Told tell(const model::Request& request) const { return tell_(request); }
+    CellArguments arguments_of(const model::Request& request) const { return arguments_of_(request); }
     /// Defaults that were taken, one line per file.
     const std::vector<std::string>& notes() const { return notes_; }
 
@@ -118,8 +118,8 @@ private:
     std::vector<Build> builds_;
     std::vector<Candidate> candidates_;
     std::vector<std::string> notes_;
-    std::filesystem::path outside_;
-    std::function<Told(const model::Request&)> tell_;
+    std::filesystem::path opinions_;
+    std::function<CellArguments(const model::Request&)> arguments_of_;
 };
 
 }  // namespace cllab::kernelfile

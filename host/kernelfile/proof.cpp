@@ -120,7 +120,7 @@ std::optional<std::string> Ledger::hold_against_others(const Question& q, const 
                                                        const model::Buffers& buffers, model::Errors& errors) {
     const Member self{q.variant, q.point, q.alike, q.text};
     auto& answers = answers_[q.comparison][{q.seed, q.accumulates ? buffers.operations : 1}];
-    const auto difference = [&](const Outcome& answer, const std::string& whose) -> std::optional<std::string> {
+    const auto difference = [&](const SharedResult& answer, const std::string& whose) -> std::optional<std::string> {
         model::Errors found(q.tolerance);  // what is another's is no error of this one
         for (const auto& result : unproved) {
             const auto other = answer.contents.find(result.name);
@@ -132,9 +132,9 @@ std::optional<std::string> Ledger::hold_against_others(const Question& q, const 
         errors.merge(found);
         return std::nullopt;
     };
-    const auto is_own = [&](const Outcome& answer) { return answer.by.count(self) != 0; };
+    const auto is_own = [&](const SharedResult& answer) { return answer.by.count(self) != 0; };
     const auto alike = [&](const Member& member) { return member.alike == q.alike; };
-    const auto is_of_alike = [&](const Outcome& answer) { return std::ranges::any_of(answer.by, alike); };
+    const auto is_of_alike = [&](const SharedResult& answer) { return std::ranges::any_of(answer.by, alike); };
     if (const auto own = std::ranges::find_if(answers, is_own); own != answers.end()) {
         const auto wrong = difference(*own, "an earlier launch on the same data had");
         if (!wrong) return std::nullopt;
@@ -163,7 +163,7 @@ std::optional<std::string> Ledger::hold_against_others(const Question& q, const 
             answer.by.insert(self);
             return std::nullopt;
         }
-    Outcome mine{{}, self, {self}};
+    SharedResult mine{{}, self, {self}};
     for (const auto& result : unproved) {
         const auto data = buffers.data.at(result.name);
         mine.contents.emplace(result.name, model::Bytes(data.begin(), data.end()));

@@ -13,7 +13,7 @@
 
 #include "kernelfile/description.hpp"
 #include "kernelfile/difference.hpp"
-#include "kernelfile/outside.hpp"
+#include "kernelfile/opinions.hpp"
 #include "kernelfile/relation.hpp"
 #include "model/experiment.hpp"
 #include "model/kernel_signature.hpp"
@@ -61,7 +61,7 @@ private:
         auto operator<=>(const Member&) const = default;
     };
     /// What some leave of the same data, and all who do.
-    struct Outcome {
+    struct SharedResult {
         Contents contents;
         Member first;
         std::set<Member> by;
@@ -91,9 +91,9 @@ private:
     /// Variants that gave this cell's answers whenever it was asked, itself among them; and one that gave another.
     std::pair<std::set<Member>, std::string> company(const Question& question) const;
 
-    std::map<std::string, std::map<Launched, std::vector<Outcome>>> answers_;  ///< by comparison
-    std::map<std::string, Cells> seen_;                                        ///< by comparison
-    std::deque<std::string> recent_;                                           ///< comparisons, oldest first
+    std::map<std::string, std::map<Launched, std::vector<SharedResult>>> answers_;  ///< by comparison
+    std::map<std::string, Cells> seen_;                                             ///< by comparison
+    std::deque<std::string> recent_;                                                ///< comparisons, oldest first
 };
 
 }  // namespace cllab::kernelfile

@@ -203,6 +203,9 @@ struct Loaded {
     SharedBytes grey;
 };
 
+/// Of a request that no --input is about.
+inline const std::map<std::string, Loaded> no_files;
+
 struct Request {
     const Variant& variant;
     const Point& point;

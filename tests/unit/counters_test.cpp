@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(a_launch_is_written_carried_out_and_checked) {
     inspect::write_cuda_launch(folder.path(), setup, "fake_copy", std::string("// PTX\n\0\0", 9),
                                "UUID 00112233-4455-6677-8899-aabbccddeeff", 3);
     BOOST_TEST(inspect::check_cuda_launch(folder.path(), setup, 3).value_or("").find("left no") != std::string::npos);
-    BOOST_TEST(inspect::read_file(folder.path() / "kernel.ptx").value() == "// PTX\n");
+    BOOST_TEST(cllab::read_file(folder.path() / "kernel.ptx").value() == "// PTX\n");
     BOOST_TEST(cuda_launch(folder.path().string(), 3).starts_with("{\"seconds\":["));
     BOOST_TEST(inspect::check_cuda_launch(folder.path(), setup, 3).value_or("") == "");
 
@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(a_launch_is_written_carried_out_and_checked) {
     // is refused.
     inspect::write_cuda_launch(folder.path(), setup, "fake_copy",
                                "mov.b32 %r1, %envreg3; mov.b32 %r2, %envreg6; // PTX", "", 3);
-    const auto ptx = inspect::read_file(folder.path() / "kernel.ptx").value();
+    const auto ptx = cllab::read_file(folder.path() / "kernel.ptx").value();
     BOOST_TEST(ptx.starts_with("mov.b32 %r1, 0; mov.b32 %r2, "));
     BOOST_TEST(ptx.find("%envreg") == std::string::npos);
     BOOST_CHECK_THROW(inspect::write_cuda_launch(folder.path(), setup, "fake_copy", "mov.b32 %r1, %envreg12;", "", 3),

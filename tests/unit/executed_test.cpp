@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(code_that_never_ran_is_unknown) {
 BOOST_AUTO_TEST_CASE(counters_and_executions_come_from_one_profile) {
     const inspect::TempFolder folder;
     const auto fake = folder.path() / "ncu", page = folder.path() / "page";
-    inspect::write_file(page, inspect::as_bytes(printed));
+    cllab::write_file(page, inspect::as_bytes(printed));
     const std::string script = R"(#!/bin/sh
 case "$*" in
 *--import*source*) cat )" + page.string() +
@@ -82,7 +82,7 @@ case "$*" in
                                R"(/asked ;;
 esac
 )";
-    inspect::write_file(fake, inspect::as_bytes(script));
+    cllab::write_file(fake, inspect::as_bytes(script));
     std::filesystem::permissions(fake, std::filesystem::perms::owner_all);
     const inspect::Replay replay{{}, "k", "// PTX"};
     const auto all =
@@ -94,13 +94,13 @@ esac
         inspect::profile_replay(fake, replay, folder.path(), inspect::Count::executions, std::chrono::seconds(20));
     BOOST_TEST(only.counters.empty());
     BOOST_TEST(only.executed.has_value());
-    const auto asked = split(inspect::read_file(folder.path() / "asked").value(), '\n');
+    const auto asked = split(cllab::read_file(folder.path() / "asked").value(), '\n');
     BOOST_TEST(asked.at(0).find("--section WarpStateStats") != std::string::npos, asked.at(0));
     BOOST_TEST(asked.at(1).find("--section") == std::string::npos, asked.at(1));
     BOOST_TEST(asked.at(1).find("--kernel-name k") != std::string::npos, asked.at(1));
 
-    inspect::write_file(
-        fake, inspect::as_bytes(std::string("#!/bin/sh\necho '==ERROR== ERR_NVGPUCTRPERM - no permission'\n")));
+    cllab::write_file(fake,
+                      inspect::as_bytes(std::string("#!/bin/sh\necho '==ERROR== ERR_NVGPUCTRPERM - no permission'\n")));
     std::filesystem::permissions(fake, std::filesystem::perms::owner_all);
     const auto refused =
         inspect::profile_replay(fake, replay, folder.path(), inspect::Count::executions, std::chrono::seconds(20));

@@ -72,19 +72,19 @@ BOOST_AUTO_TEST_CASE(answers_are_known_by_all_that_goes_in) {
 
 BOOST_AUTO_TEST_CASE(what_is_kept_in_the_folder_is_found_in_it) {
     const inspect::TempFolder folder;
-    const Outside outside(folder.path());
-    BOOST_TEST(!outside.has_answers());
-    BOOST_TEST(!outside.answer("a"));
-    outside.keep("a", Answer{{{"y", model::to_bytes(std::vector<int>{5})}}, "", "; a remark"});
-    outside.keep("b", Answer{{}, "it hangs"});
-    BOOST_TEST(outside.has_answers());
-    BOOST_TEST((outside.answer("a")->contents.at("y") == model::to_bytes(std::vector<int>{5})));
-    BOOST_TEST(outside.answer("a")->remark == "; a remark");
-    BOOST_TEST(outside.answer("b")->trouble == "it hangs");
-    outside.keep("k\nn=1", Agreement{Agreement::Kind::differs, "", "two\nlines"});
-    BOOST_TEST((outside.agreement("k\nn=1")->kind == Agreement::Kind::differs));
-    BOOST_TEST(outside.agreement("k\nn=1")->sentence.find('\n') == std::string::npos);
-    BOOST_TEST(!Outside().agreement("k\nn=1"));
+    const Opinions opinions(folder.path());
+    BOOST_TEST(!opinions.has_answers());
+    BOOST_TEST(!opinions.answer("a"));
+    opinions.keep("a", Answer{{{"y", model::to_bytes(std::vector<int>{5})}}, "", "; a remark"});
+    opinions.keep("b", Answer{{}, "it hangs"});
+    BOOST_TEST(opinions.has_answers());
+    BOOST_TEST((opinions.answer("a")->contents.at("y") == model::to_bytes(std::vector<int>{5})));
+    BOOST_TEST(opinions.answer("a")->remark == "; a remark");
+    BOOST_TEST(opinions.answer("b")->trouble == "it hangs");
+    opinions.keep("k\nn=1", Agreement{Agreement::Kind::differs, "", "two\nlines"});
+    BOOST_TEST((opinions.agreement("k\nn=1")->kind == Agreement::Kind::differs));
+    BOOST_TEST(opinions.agreement("k\nn=1")->sentence.find('\n') == std::string::npos);
+    BOOST_TEST(!Opinions().agreement("k\nn=1"));
 }
 
 BOOST_AUTO_TEST_CASE(a_proof_names_the_surest_first) {

@@ -128,11 +128,11 @@ BOOST_AUTO_TEST_CASE(a_tool_ends_with_the_process_that_runs_it) {
                           std::chrono::minutes(5));
     });
     std::string tool;
-    BOOST_TEST_REQUIRE(soon([&] { return (tool = inspect::read_file(number).value_or("")).ends_with('\n'); }));
+    BOOST_TEST_REQUIRE(soon([&] { return (tool = cllab::read_file(number).value_or("")).ends_with('\n'); }));
     tool.pop_back();
     other.end();
     BOOST_TEST(soon([&] {
-        const auto state = inspect::read_file("/proc/" + tool + "/stat").value_or("");
+        const auto state = cllab::read_file("/proc/" + tool + "/stat").value_or("");
         return state.empty() || state.find(") Z ") != std::string::npos;
     }));
 }
@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(a_line_that_the_disk_did_not_take_leaves_no_hole_before_the
         setrlimit(RLIMIT_FSIZE, &before);
     }
     std::signal(SIGXFSZ, handler);
-    BOOST_TEST(inspect::read_file(path).value_or("") == "first\nsecond\n");
+    BOOST_TEST(cllab::read_file(path).value_or("") == "first\nsecond\n");
 }
 
 BOOST_AUTO_TEST_CASE(every_cell_that_waits_is_delivered_when_the_end_of_one_fails_and_the_first_failure_is_thrown) {
@@ -196,7 +196,7 @@ BOOST_AUTO_TEST_CASE(what_has_no_end_is_not_read) {
     BOOST_TEST(reading_fault(temp.write("file", {})) == "");
     const Pipe open;
     BOOST_TEST(reading_fault("/proc/self/fd/" + std::to_string(open.read.number())) == "");
-    BOOST_TEST(!inspect::read_file(pipe).has_value());
+    BOOST_TEST(!cllab::read_file(pipe).has_value());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -169,7 +169,7 @@ def run(source, *, kernel=None, args=None, global_size=None, local_size=None, ax
         command += _words(files, args, global_size, local_size, axes, expect, tolerance, build_options, variants, device)
         command += ["--reference", reference] if reference else []
         command += ["--verify"] if verify else []
-        cells = Cells(Cell(r) for r in _lines(files, command + _own(options), program) if "record" not in r)
+        cells = Cells(Cell(r) for r in _lines(files, command + [str(word) for word in options], program) if "record" not in r)
     return cells[0] if len(cells) == 1 else cells
 
 
@@ -182,7 +182,7 @@ def compare(first, second, *, args=None, global_size=None, local_size=None, axes
         files = _Files(folder)
         command = ["run", str(first), f"--vs={second}"]
         command += _words(files, args, global_size, local_size, axes, expect, tolerance, build_options, None, device)
-        lines = _lines(files, command + _own(options), program)
+        lines = _lines(files, command + [str(word) for word in options], program)
     verdicts = [r for r in lines if r.get("record") == "comparison"]
     cells = Cells(Cell(r) for r in lines if "record" not in r)
     if len(verdicts) != 1:
@@ -256,10 +256,6 @@ def _words(files, args, global_size, local_size, axes, expect, tolerance, build_
         words += ["--variant", f"{name}={text}"]
     words += [f"--build-options={build_options}"] if build_options else []
     return words + (["--device", device] if device else [])
-
-
-def _own(options):
-    return [str(word) for word in options]
 
 
 def _program(program):

@@ -24,7 +24,7 @@ std::string need_file(const fs::path& path, const fs::path& folder) {
     if (!fs::exists(path, trouble)) refuse("it has no " + path.filename().string());
     if (const auto fault = reading_fault(path); !fault.empty())
         refuse("its " + path.filename().string() + " cannot be read: " + fault);
-    return inspect::read_file(path).value_or("");
+    return cllab::read_file(path).value_or("");
 }
 
 /// "24 24 " as "24,24"; zeros, which stand for nothing, as "".
@@ -86,7 +86,7 @@ kernelfile::Description described(const Capture& capture, const model::KernelSig
         const auto named = "argument " + std::to_string(i) + " ('" + parameter.name + "')";
         ArgumentSpec spec{place, named};
         if (parameter.kind == Parameter::Kind::global || parameter.kind == Parameter::Kind::constant) {
-            const auto offset = inspect::read_file(capture.folder / ("SVM_Arg_Offset_" + std::to_string(i) + ".txt"));
+            const auto offset = cllab::read_file(capture.folder / ("SVM_Arg_Offset_" + std::to_string(i) + ".txt"));
             if (offset && trim(*offset) != "0")
                 kernelfile::refuse(place,
                                    named + " is shared virtual memory at an offset; cllab supports offset 0 only");

@@ -168,7 +168,7 @@ Choice::Choice(const CellOptions& invocation, const Snapshots& earlier, const As
     own_ = &keep(
         std::unique_ptr<Own>(new Own{{paths, command_line, invocation.axes, earlier, invocation.build_options}, {}}));
     auto& files = own_->files;
-    files.ask_outside(invocation.outside);
+    files.ask_others(invocation.opinions);
     const auto asked = asked_builds(files, invocation.build_options);
     const auto found = ask ? ask(asked) : ask_in_child(invocation, asked);
     for (std::size_t i = 0; i < found.size(); ++i) files.builds()[i].found = found[i];
@@ -216,13 +216,15 @@ bool Choice::is_guessed(const model::Variant& variant) const {
            });
 }
 
-kernelfile::Told Choice::tell(const model::Request& request) const { return own_->files.tell(request); }
+kernelfile::CellArguments Choice::arguments_of(const model::Request& request) const {
+    return own_->files.arguments_of(request);
+}
 
 std::string Choice::source_line(const std::string& file, std::size_t number) const {
     using std::filesystem::path;
     for (const auto& own : files()) {
         if (path(own).filename() != path(file).filename()) continue;
-        const auto lines = split(inspect::read_file(own).value_or(""), '\n');
+        const auto lines = split(cllab::read_file(own).value_or(""), '\n');
         if (number >= 1 && number <= lines.size()) return trim(lines[number - 1]);
     }
     return {};

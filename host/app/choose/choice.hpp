@@ -51,7 +51,7 @@ public:
     /// Of such a file, whose name is what a compiler says; without the blanks around it. Empty: there is none.
     std::string source_line(const std::string& file, std::size_t number) const;
     /// A cell of a kernel file as somebody else is asked about it. Throws as its set-up does.
-    kernelfile::Told tell(const model::Request& request) const;
+    kernelfile::CellArguments arguments_of(const model::Request& request) const;
     bool own() const { return own_ != nullptr; }  ///< the text is not the lab's
 
 private:

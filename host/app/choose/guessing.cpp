@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "app/choose/watched_launch.hpp"
+#include "app/choose/small_launcher.hpp"
 #include "app/files/image_file.hpp"
 #include "app/processes/local_devices.hpp"
 #include "app/processes/worker.hpp"
@@ -41,14 +41,14 @@ void guess_here(const Task& task, const HandOver& hand_over) {
     constexpr double most_seconds = 5;  // of the processor, for a kernel; most take 0.1
     drop_stderr();
     const inspect::TempFolder folder;
-    WatchingSimulator simulator(folder.path());
+    SmallLauncher simulator(folder.path());
     for (const auto& kernel : task.kernels) {
         const auto start = std::clock();
         simulator.build(task.builds[kernel.build]);
-        const kernelfile::TryLaunch launch = [&](const kernelfile::Trial& trial) {
+        const kernelfile::TryLaunch launch = [&](const kernelfile::SmallLaunch& small) {
             if (static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC > most_seconds)
-                return kernelfile::Watched{.trouble = "the time for guesses is over"};
-            return simulator.launch(task.path_of(kernel), kernel.said, trial);
+                return kernelfile::SeenLaunch{.trouble = "the time for guesses is over"};
+            return simulator.launch(task.path_of(kernel), kernel.said, small);
         };
         hand_over(nlohmann::json(guess_kernel(kernel.said, task.text_of(kernel), launch))
                       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));

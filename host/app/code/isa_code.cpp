@@ -31,7 +31,7 @@ std::string refusal_of(const inspect::Analysis& analysis) {
 std::vector<CellCode> code_of_binary(const std::string& path, const std::string& glob) {
     if (const auto fault = reading_fault(path); !fault.empty())
         throw Error(Blame::usage, "program file '" + path + "' cannot be read: " + fault);
-    const auto bytes = inspect::read_file(path);
+    const auto bytes = cllab::read_file(path);
     if (!bytes) throw Error(Blame::usage, "program file '" + path + "' cannot be read");
     const auto binary = inspect::as_bytes(*bytes);
     const auto kind = inspect::recognise(binary);
@@ -127,10 +127,10 @@ void add_source(Runner& runner, run::RunRequest request, const model::Device& de
         }
         std::map<std::uint64_t, std::string> places;
         for (const auto* part : {"program.so", "program.o"})
-            if (const auto file = inspect::read_file(std::filesystem::path(record.dump) / part))
+            if (const auto file = cllab::read_file(std::filesystem::path(record.dump) / part))
                 places = inspect::source_places_of(inspect::as_bytes(*file));
         const auto lines =
-            inspect::lines_by_place(inspect::read_file(std::filesystem::path(record.dump) / "source.cl").value_or(""));
+            inspect::lines_by_place(cllab::read_file(std::filesystem::path(record.dump) / "source.cl").value_or(""));
         for (std::size_t i = 0; i < ours.size(); ++i) {
             const auto place = places.find(theirs[i].address);
             if (place == places.end()) continue;

@@ -76,8 +76,7 @@ model::Introspection kernels_of(const std::string& text, const std::vector<const
 void compile(const IsaOptions& invocation, inspect::OfflinePrograms& programs, const model::Cell& cell,
              const std::string& target, const model::Device& device, CellCode& out) {
     if (const auto reason = run::missing_need(*cell.variant, device)) throw Unsupported(*reason);
-    const std::map<std::string, model::Loaded> no_files;
-    const model::Request request{*cell.variant, cell.point, device, 1, no_files};
+    const model::Request request{*cell.variant, cell.point, device, 1, model::no_files};
     const model::Setup setup = [&] {
         static std::mutex one_at_a_time;  // the variants of a point share what the family keeps
         const std::lock_guard lock(one_at_a_time);

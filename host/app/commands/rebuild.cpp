@@ -41,7 +41,7 @@ void randomise_addresses() {
     constexpr unsigned long ask = 0xffffffff;
     const int now = personality(ask);
     if (now >= 0 && (now & ADDR_NO_RANDOMIZE)) personality(static_cast<unsigned long>(now & ~ADDR_NO_RANDOMIZE));
-    if (inspect::read_file("/proc/sys/kernel/randomize_va_space").value_or("2").front() == '0')
+    if (cllab::read_file("/proc/sys/kernel/randomize_va_space").value_or("2").front() == '0')
         say("this machine does not randomize addresses (kernel.randomize_va_space), so a compiler whose output depends "
             "on addresses makes one code");
 #endif
@@ -248,7 +248,7 @@ std::string rebuild_one(const IsaOptions& invocation, const model::Cell& cell, c
         std::string code;
         for (const auto& entry : fs::recursive_directory_iterator(folder.path())) {
             if (entry.path().filename() != "stats.json") continue;
-            const auto stats = nlohmann::json::parse(inspect::read_file(entry.path()).value_or(""), nullptr, false);
+            const auto stats = nlohmann::json::parse(cllab::read_file(entry.path()).value_or(""), nullptr, false);
             if (stats.is_object() && stats.contains("fingerprint") && stats["fingerprint"].is_string())
                 code = stats["fingerprint"].get<std::string>();
         }

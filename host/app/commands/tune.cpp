@@ -17,7 +17,7 @@
 #include "app/comparing/versus.hpp"
 #include "app/files/profile_file.hpp"
 #include "app/files/sink.hpp"
-#include "app/running/outside.hpp"
+#include "app/running/opinions.hpp"
 #include "app/screen/say.hpp"
 #include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
@@ -84,10 +84,9 @@ private:
 
     /// What the point becomes on the device; nothing when the device cannot do it.
     std::optional<Point> resolved(const Point& point) const {
-        static const std::map<std::string, model::Loaded> no_files;
         try {
             return model::resolve(*variant_.experiment,
-                                  {*variant_.variant, point, device_, invocation_.seed, no_files});
+                                  {*variant_.variant, point, device_, invocation_.seed, model::no_files});
         } catch (const Unsupported&) {
             return std::nullopt;
         }
@@ -267,7 +266,7 @@ void check_tune(TuneOptions& options) {
 
 int tune(const TuneOptions& asked, Runner& runner) {
     auto invocation = asked;
-    const OutsideFolder outside(invocation);
+    const OpinionsFolder opinions(invocation);
     const Choice choice(invocation);
     const auto selected = choice.selected();
     // What cannot be tuned is the command line's fault, and said before the first build.

@@ -51,7 +51,7 @@ void BaselineWriter::take(const model::Record& record, const model::Cell* cell) 
                 " has changed since it was built, so its record is left out of the baseline");
             return;
         }
-        inspect::write_file(text_path(folder_, hash), inspect::as_bytes(text));
+        cllab::write_file(text_path(folder_, hash), inspect::as_bytes(text));
         for (const auto& header : record.build.elsewhere)
             if (said_.insert(header).second)
                 say("the baseline does not hold " + header + ", which " + record.id +

@@ -63,7 +63,7 @@ void WholeFile::write(const std::string& content) const { write_to(path_, conten
 
 void WholeFile::write_to(const std::filesystem::path& path, const std::string& content) const {
     try {
-        inspect::write_file(path, inspect::as_bytes(content));
+        cllab::write_file(path, inspect::as_bytes(content));
     } catch (const Error& e) {
         throw Error(e.blame(), e.what() + ("; " + advice_));
     }

@@ -94,7 +94,7 @@ void write_timing(model::Record& record) {
     if (record.dump.empty()) return;
     try {
         const auto text = report::to_json_pretty(record) + "\n";
-        inspect::write_file(std::filesystem::path(record.dump) / inspect::timing_file, inspect::as_bytes(text));
+        cllab::write_file(std::filesystem::path(record.dump) / inspect::timing_file, inspect::as_bytes(text));
     } catch (const Error& e) {  // what was measured is worth more
         record.warnings.push_back(model::warning(model::Warning::no_dump, e.what()));
     }

@@ -53,14 +53,14 @@ struct Said {
     fs::path folder, log = folder / "log", errors = folder / "errors", counts = folder / "counts";
 
     std::string fatal() const {
-        const auto text = inspect::read_file(log).value_or("");
+        const auto text = cllab::read_file(log).value_or("");
         const auto at = text.find("OCLGRIND FATAL ERROR");
         if (at != std::string::npos) {
             const auto lines = split(text.substr(at), '\n');
             return "the simulator gave up: " +
                    (lines.size() > 1 ? trim(lines[1]) : "for a reason that it does not say");
         }
-        const auto loading = inspect::read_file(errors).value_or("");
+        const auto loading = cllab::read_file(errors).value_or("");
         const auto failed = loading.find("Loading Oclgrind plugin failed");
         return failed == std::string::npos
                    ? ""
@@ -68,7 +68,7 @@ struct Said {
     }
     /// What it says of a kernel that is wrong.
     void add_faults(std::vector<model::NotCounted>& out) const {
-        const auto text = inspect::read_file(log).value_or("");
+        const auto text = cllab::read_file(log).value_or("");
         const auto says = [&](const char* what) { return text.find(what) != std::string::npos; };
         constexpr const char* where = "the kernel is wrong there; `cllab run --check oclgrind` says where";
         if (says("Invalid read of size") || says("Invalid write of size"))

@@ -19,18 +19,18 @@
 #include "count/oclgrind.hpp"
 #include "inspect/tools/tool.hpp"
 #include "model/params.hpp"
+#include "report/records/points.hpp"
 
 namespace cllab::app {
 namespace {
 
 /// Whether every variant takes the values.
 bool accept(const std::vector<model::Selected>& selected, const model::Settings& settings) {
-    static const std::map<std::string, model::Loaded> no_files;
     const model::Device any;
     try {
         for (const auto& group : model::make_plan(selected, settings))
             for (const auto& cell : group)
-                model::resolve(*cell.experiment, {*cell.variant, cell.point, any, 1, no_files});
+                model::resolve(*cell.experiment, {*cell.variant, cell.point, any, 1, model::no_files});
         return true;
     } catch (const Unsupported&) {
         return true;
@@ -70,12 +70,6 @@ model::Settings small_values(const std::vector<model::Selected>& selected, const
     return out;
 }
 
-std::string point_of(const model::Settings& values) {
-    std::vector<std::string> out;
-    for (const auto& [name, value] : values) out.push_back(name + "=" + value);
-    return out.empty() ? "" : " at " + join(out, " ");
-}
-
 /// What the simulator says of each kernel, at one value of each axis.
 struct Simulation {
     std::string point;
@@ -98,7 +92,6 @@ struct Simulation {
 /// What the device that the kernels are for leaves of the same data.
 void compare(const RunOptions& asked, const Choice& choice, const std::vector<model::Group>& plan,
              const Recording& simulated, Simulation& out) {
-    static const std::map<std::string, model::Loaded> no_files;
     const auto runner = in_child_processes(asked.timeout_seconds);
     const auto device = runner->devices(asked.devices).front();
     if (device.implementation == model::Implementation::oclgrind) return;
@@ -112,25 +105,26 @@ void compare(const RunOptions& asked, const Choice& choice, const std::vector<mo
             cells.push_back(cell);
             request.comparisons.push_back({here.cell(cell, asked.seed)});
         }
-    runner->run(request, device.selector, {.done = [&](std::size_t number, std::size_t, const model::Record& record) {
-                    const auto name = "'" + excerpt(device.name) + "'";
-                    auto& said = out.compared[record.id];
-                    if (record.status != model::Status::ok) {
-                        said = "no results of " + name + " to compare: " + record.reason;
-                        return;
-                    }
-                    const auto& cell = cells[number];
-                    const auto told = choice.tell({*cell.variant, cell.point, device, asked.seed, no_files});
-                    const auto wrong = difference(told, cell, asked.seed, simulated, here, "on " + name);
-                    said = wrong ? "other results than on " + name + ": " + *wrong : "the results of " + name;
-                    out.differs = out.differs || wrong;
-                }});
+    runner->run(
+        request, device.selector, {.done = [&](std::size_t number, std::size_t, const model::Record& record) {
+            const auto name = "'" + excerpt(device.name) + "'";
+            auto& said = out.compared[record.id];
+            if (record.status != model::Status::ok) {
+                said = "no results of " + name + " to compare: " + record.reason;
+                return;
+            }
+            const auto& cell = cells[number];
+            const auto known = choice.arguments_of({*cell.variant, cell.point, device, asked.seed, model::no_files});
+            const auto wrong = difference(known, cell, asked.seed, simulated, here, "on " + name);
+            said = wrong ? "other results than on " + name + ": " + *wrong : "the results of " + name;
+            out.differs = out.differs || wrong;
+        }});
 }
 
 Simulation simulate(const RunOptions& asked, const Choice& choice, const std::filesystem::path& library,
                     const model::Settings& values) {
     const auto plan = model::make_plan(choice.selected(), values);
-    Simulation out{point_of(values)};
+    Simulation out{values.empty() ? "" : " at " + report::point_text(values)};
     const inspect::TempFolder folder;
     Recording there(folder.path() / "there", OwnCheck::asked);
     run::RunRequest request{std::nullopt, {}, settings_of(asked)};

@@ -4,12 +4,12 @@
 
 #include "app/choose/request.hpp"
 #include "app/running/oclgrind.hpp"
-#include "app/running/outside.hpp"
+#include "app/running/opinions.hpp"
 #include "app/running/recording.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "count/oclgrind.hpp"
-#include "kernelfile/outside.hpp"
+#include "kernelfile/opinions.hpp"
 #include "model/params.hpp"
 
 namespace cllab::app {
@@ -21,8 +21,6 @@ using model::Status;
 /// Work-items that a simulator is given, and where that takes too long.
 constexpr std::size_t simulated_items = 1024, fewer_items = 64;
 constexpr double simulated_seconds = 30;  ///< of a cell
-
-const std::map<std::string, model::Loaded> no_files;
 
 /// Who is asked.
 struct Other {
@@ -65,7 +63,7 @@ Other other_than(const model::Device& device, const std::string& wanted, double 
 /// The cell, with its largest axes halved while all that is left takes them and there are more work-items than `most`.
 model::Cell smaller(model::Cell cell, const model::Device& device, std::uint64_t seed, std::size_t most) {
     const auto items = [&](const model::Cell& c) {
-        const auto global = model::set_up(*c.experiment, {*c.variant, c.point, device, seed, no_files}).global;
+        const auto global = model::set_up(*c.experiment, {*c.variant, c.point, device, seed, model::no_files}).global;
         std::size_t out = 1;
         for (unsigned d = 0; d < global.dims; ++d) out *= global.size[d];
         return out;
@@ -146,7 +144,7 @@ private:
         const inspect::TempFolder folder;
         std::vector<std::vector<std::uint64_t>> seeds;
         for (const auto& cell : cells) {
-            const bool random = tell(cell, options_.seed).random_inputs;
+            const bool random = arguments_of(cell, options_.seed).random_inputs;
             seeds.push_back(random ? std::vector{options_.seed, options_.seed + 1} : std::vector{options_.seed});
         }
         Recording here(folder.path() / "here", OwnCheck::left_out), there(folder.path() / "there", OwnCheck::left_out);
@@ -159,8 +157,8 @@ private:
         return out;
     }
 
-    kernelfile::Told tell(const model::Cell& cell, std::uint64_t seed) const {
-        return choice_.tell({*cell.variant, cell.point, device_, seed, no_files});
+    kernelfile::CellArguments arguments_of(const model::Cell& cell, std::uint64_t seed) const {
+        return choice_.arguments_of({*cell.variant, cell.point, device_, seed, model::no_files});
     }
 
     std::pair<Statuses, OclgrindFindings> launch_there(Recording& recording, const std::vector<model::Cell>& cells,
@@ -218,7 +216,7 @@ private:
         out.agreement = {Agreement::Kind::agrees, other_.name + at, seen};
         for (const auto seed : seeds)
             if (const auto wrong =
-                    difference(tell(cell, seed), cell, seed, here, there, "on " + quoted_name(other_.name))) {
+                    difference(arguments_of(cell, seed), cell, seed, here, there, "on " + quoted_name(other_.name))) {
                 out.agreement = {Agreement::Kind::differs, "",
                                  quoted_name(device_.name) + " and " + quoted_name(other_.name) +
                                      " leave different results" + at + ": " + *wrong +
@@ -254,19 +252,20 @@ private:
 
 void check_elsewhere(const RunOptions& options, const Choice& choice, const std::vector<model::Group>& groups,
                      const std::vector<model::Device>& devices) {
-    const kernelfile::Outside outside(options.outside);
+    const kernelfile::Opinions opinions(options.opinions);
     for (const auto& device : devices) {
         std::vector<model::Cell> cells;
         std::vector<std::string> keys;
         for (const auto& group : groups)
             for (const auto& cell : group) try {
                     keys.push_back(
-                        choice.tell({*cell.variant, cell.point, device, options.seed, no_files}).agreement_key);
+                        choice.arguments_of({*cell.variant, cell.point, device, options.seed, model::no_files})
+                            .agreement_key);
                     cells.push_back(cell);
                 } catch (const Unsupported&) {  // the cell says so in its record
                 }
         const auto agreements = Elsewhere(options, choice, device).agreements(cells);
-        for (std::size_t i = 0; i < cells.size(); ++i) outside.keep(keys[i], agreements[i]);
+        for (std::size_t i = 0; i < cells.size(); ++i) opinions.keep(keys[i], agreements[i]);
     }
 }
 

@@ -72,7 +72,7 @@ OnlyOclgrind::~OnlyOclgrind() {
 }
 
 OclgrindFindings OnlyOclgrind::findings() const {
-    return messages_of(inspect::read_file(folder_.path() / "log").value_or(""));
+    return messages_of(cllab::read_file(folder_.path() / "log").value_or(""));
 }
 
 }  // namespace cllab::app

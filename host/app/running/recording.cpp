@@ -22,7 +22,7 @@ fs::path folder_of(const fs::path& root, const model::Variant& variant, const mo
 void keep(const fs::path& folder, const model::Buffers& left) {
     if (left.operations != 1 || fs::exists(folder)) return;
     fs::create_directories(folder);
-    for (const auto& [name, bytes] : left.data) inspect::write_file(folder / name, bytes);
+    for (const auto& [name, bytes] : left.data) cllab::write_file(folder / name, bytes);
 }
 
 }  // namespace
@@ -67,15 +67,16 @@ model::Cell Recording::cell(const model::Cell& cell, std::uint64_t seed) {
 
 model::Bytes Recording::result(const model::Cell& cell, std::uint64_t seed, const std::string& name) const {
     const auto text =
-        inspect::read_file(folder_of(folder_, *cell.variant, cell.point, seed) / name).value_or(std::string());
+        cllab::read_file(folder_of(folder_, *cell.variant, cell.point, seed) / name).value_or(std::string());
     const auto* first = reinterpret_cast<const std::byte*>(text.data());
     return {first, first + text.size()};
 }
 
-std::optional<std::string> difference(const kernelfile::Told& told, const model::Cell& cell, std::uint64_t seed,
-                                      const Recording& here, const Recording& elsewhere, const std::string& there) {
-    model::Errors errors(told.tolerance);
-    for (const auto& a : told.arguments) {
+std::optional<std::string> difference(const kernelfile::CellArguments& known, const model::Cell& cell,
+                                      std::uint64_t seed, const Recording& here, const Recording& elsewhere,
+                                      const std::string& there) {
+    model::Errors errors(known.tolerance);
+    for (const auto& a : known.arguments) {
         if (!a.comes_out) continue;
         const auto found = here.result(cell, seed, a.name), other = elsewhere.result(cell, seed, a.name);
         if (auto wrong = kernelfile::difference(a.name, found, other, a.element, errors, there)) return wrong;

@@ -36,8 +36,9 @@ private:
 };
 
 /// How one side differs from the other: the first element in words, with the largest errors. `there`: "on 'Oclgrind'".
-std::optional<std::string> difference(const kernelfile::Told& told, const model::Cell& cell, std::uint64_t seed,
-                                      const Recording& here, const Recording& elsewhere, const std::string& there);
+std::optional<std::string> difference(const kernelfile::CellArguments& known, const model::Cell& cell,
+                                      std::uint64_t seed, const Recording& here, const Recording& elsewhere,
+                                      const std::string& there);
 
 /// "n=1024 m=4"; empty without axes.
 std::string point_text(const model::Point& point);

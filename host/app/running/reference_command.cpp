@@ -3,10 +3,10 @@
 #include <filesystem>
 
 #include "app/processes/runner.hpp"
-#include "app/running/outside.hpp"
+#include "app/running/opinions.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
-#include "kernelfile/outside.hpp"
+#include "kernelfile/opinions.hpp"
 
 namespace cllab::app {
 namespace {
@@ -41,7 +41,7 @@ public:
     explicit Asked(const std::vector<ArgumentArray>& arguments) : arguments_(arguments) {
         for (const auto& a : arguments) {
             if (!a.data) continue;
-            inspect::write_file(file_of(a), kernelfile::npy_of(a, *a.data));
+            cllab::write_file(file_of(a), kernelfile::npy_of(a, *a.data));
             // What the command does not write again is not its result.
             if (a.comes_out) fs::last_write_time(file_of(a), long_ago_);
         }
@@ -89,18 +89,18 @@ private:
 /// Of one cell, for the inputs of both verifications.
 void ask(const CellOptions& options, const Choice& choice, const model::Cell& cell, const model::Device& device,
          unsigned verifications) {
-    static const std::map<std::string, model::Loaded> no_files;
-    const kernelfile::Outside outside(options.outside);
+    const kernelfile::Opinions opinions(options.opinions);
     std::optional<Answer> first;
     for (unsigned i = 0; i < verifications; ++i) {
-        const auto told = choice.tell({*cell.variant, cell.point, device, options.seed + i, no_files, i});
-        const auto key = kernelfile::key_of(told.arguments);
-        auto answer = outside.answer(key);
+        const auto known =
+            choice.arguments_of({*cell.variant, cell.point, device, options.seed + i, model::no_files, i});
+        const auto key = kernelfile::key_of(known.arguments);
+        auto answer = opinions.answer(key);
         if (!answer) {
-            answer = Asked(told.arguments).answer(options.reference_command, options.timeout_seconds);
-            if (first && told.random_inputs && answer->contents == first->contents)
+            answer = Asked(known.arguments).answer(options.reference_command, options.timeout_seconds);
+            if (first && known.random_inputs && answer->contents == first->contents)
                 answer->remark = "; the command left the same for two random inputs";
-            outside.keep(key, *answer);
+            opinions.keep(key, *answer);
         }
         first = std::move(answer);
     }

@@ -14,7 +14,7 @@
 #include "app/processes/crash.hpp"
 #include "app/processes/share_out.hpp"
 #include "app/processes/side_by_side.hpp"
-#include "app/running/outside.hpp"
+#include "app/running/opinions.hpp"
 #include "app/running/run_plan.hpp"
 #include "app/running/running.hpp"
 #include "app/screen/html_page.hpp"
@@ -71,7 +71,7 @@ public:
 
 private:
     void run();
-    void ask_outside();
+    void ask_others();
     bool run_on(const model::Device& device);
     void lose(const model::Device& device, const std::string& why);
     void begin(const model::Record& record, const char* phase);
@@ -106,7 +106,7 @@ private:
 };
 
 void CellsRun::run() {
-    ask_outside();
+    ask_others();
     const auto at_once = plan_.paired ? Devices{} : may_work_at_once(devices_, plan_.request, plan_.options.parallel);
     for (const auto& device : devices_)
         if (std::ranges::none_of(at_once, [&](const auto& d) { return d.selector == device.selector; })) run_on(device);
@@ -117,8 +117,8 @@ void CellsRun::run() {
     sink_.sort_by_plan();
 }
 
-void CellsRun::ask_outside() {
-    if (plan_.options.outside.empty()) return;
+void CellsRun::ask_others() {
+    if (plan_.options.opinions.empty()) return;
     progress_.note("asking others for the results");
     ask_reference_command(plan_.options, plan_.choice, plan_.request.comparisons, devices_.front(),
                           plan_.request.settings.measure);
@@ -275,7 +275,7 @@ int carry_out(RunPlan plan, Runner& runner, RunListener& listener) {
 
 int run_cells(const RunOptions& given) {
     auto asked = given;
-    const OutsideFolder outside(asked, !asked.check.empty());
+    const OpinionsFolder opinions(asked, !asked.check.empty());
     RunPlan plan(asked);
     if (!asked.check.empty() && !plan.choice.own())
         throw Error(Blame::usage, "--check is about kernel files, as in `cllab run my.cl --check`");

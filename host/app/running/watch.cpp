@@ -9,7 +9,7 @@
 #include "app/choose/choice.hpp"
 #include "app/comparing/versus.hpp"
 #include "app/processes/runner.hpp"
-#include "app/running/outside.hpp"
+#include "app/running/opinions.hpp"
 #include "app/running/running.hpp"
 #include "app/running/watched.hpp"
 #include "app/screen/say.hpp"
@@ -32,7 +32,7 @@ using Version = kernelfile::Contents;
 
 Version look_again(const Version& known) {
     Version out;
-    for (const auto& [file, text] : known) out[file] = inspect::read_file(file).value_or("");
+    for (const auto& [file, text] : known) out[file] = cllab::read_file(file).value_or("");
     return out;
 }
 
@@ -296,7 +296,7 @@ private:
 
 int watch(const RunOptions& given) {
     auto asked = given;
-    const OutsideFolder outside(asked);
+    const OpinionsFolder opinions(asked);
     const bool own = std::ranges::any_of(asked.patterns, names_kernel_file);
     if (!asked.versus.empty() || (own ? asked.patterns.size() != 1 : asked.cl_dir.empty()))
         throw Error(Blame::usage,

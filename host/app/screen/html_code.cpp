@@ -179,7 +179,7 @@ void add_pairs(Page& page, const Families& families, const std::vector<std::vect
 std::optional<std::string> read_plain(const fs::path& path) {
     std::error_code code;
     if (!fs::is_regular_file(path, code) || fs::file_size(path, code) > most_file_bytes || code) return std::nullopt;
-    return inspect::read_file(path);
+    return cllab::read_file(path);
 }
 
 void add_code(Page& page) {

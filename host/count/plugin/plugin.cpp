@@ -1,6 +1,6 @@
 // The plugin that Oclgrind loads to count what a launch executes. It runs in a child process of the program, which sets
 // CLLAB_COUNT_FILE just before the launch that it wants counted; see count/simulated.hpp for the variables, and
-// count/plugin/watch.hpp for the other thing that it does.
+// count/plugin/touched.hpp for the other thing that it does.
 #include <oclgrind/Context.h>
 #include <oclgrind/Kernel.h>
 #include <oclgrind/KernelInvocation.h>
@@ -21,7 +21,7 @@
 
 #include "count/plugin/launch_count.hpp"
 #include "count/plugin/output.hpp"
-#include "count/plugin/watch.hpp"
+#include "count/plugin/touched.hpp"
 
 namespace cllab::count {
 namespace {
@@ -203,8 +203,8 @@ std::unique_ptr<oclgrind::Plugin> loaded;
 
 extern "C" [[gnu::visibility("default")]] void initializePlugins(oclgrind::Context* context) {
     using namespace cllab::count;
-    if (const char* file = std::getenv("CLLAB_WATCH_FILE"))
-        loaded = make_watcher(context, file);
+    if (const char* file = std::getenv("CLLAB_TOUCHED_FILE"))
+        loaded = make_touch_recorder(context, file);
     else
         loaded = std::make_unique<Counter>(context);
     context->registerPlugin(loaded.get());

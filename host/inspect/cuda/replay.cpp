@@ -61,8 +61,7 @@ std::string trouble_in(const ToolResult& result) {
 
 Replay replay_of(const model::Cell& cell, const model::Device& device, const model::Record& record,
                  std::uint64_t seed) {
-    const std::map<std::string, model::Loaded> no_files;
-    Replay out{model::set_up(*cell.experiment, {*cell.variant, cell.point, device, seed, no_files}), {}, {}};
+    Replay out{model::set_up(*cell.experiment, {*cell.variant, cell.point, device, seed, model::no_files}), {}, {}};
     if (const auto reason = not_for_cuda(out.setup)) throw Unsupported(*reason);
     auto ptx = record.dump.empty() ? std::nullopt : ptx_of(record.dump);
     if (!ptx) throw Unsupported("its program binary is not PTX");

@@ -209,25 +209,4 @@ std::filesystem::path TempFolder::write(const std::string& name, ByteSpan conten
     return file;
 }
 
-void write_file(const std::filesystem::path& path, ByteSpan content) {
-    auto part = path;
-    part += "." + std::to_string(getpid()) + ".part";
-    errno = 0;
-    std::ofstream file(part, std::ios::binary | std::ios::trunc);
-    file.write(reinterpret_cast<const char*>(content.data()), static_cast<std::streamsize>(content.size()));
-    file.close();
-    if (file && std::rename(part.c_str(), path.c_str()) == 0) return;
-    const std::string why = errno ? std::strerror(errno) : "unknown reason";
-    std::error_code ignored;
-    std::filesystem::remove(part, ignored);
-    throw Error(Blame::environment, "cannot write " + path.string() + ": " + why);
-}
-
-std::optional<std::string> read_file(const std::filesystem::path& path) {
-    if (!reading_fault(path).empty()) return std::nullopt;
-    std::ifstream file(path, std::ios::binary);
-    if (!file) return std::nullopt;
-    return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
 }  // namespace cllab::inspect

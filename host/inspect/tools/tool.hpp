@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/reading.hpp"
 #include "inspect/binary/bounded_bytes.hpp"
 
 namespace cllab::inspect {
@@ -61,11 +62,5 @@ public:
 private:
     std::filesystem::path path_;
 };
-
-/// Writes all bytes in binary mode; throws Error(environment) with the system's reason.
-void write_file(const std::filesystem::path& path, ByteSpan content);
-
-/// The whole file, or nothing when it cannot be read.
-std::optional<std::string> read_file(const std::filesystem::path& path);
 
 }  // namespace cllab::inspect

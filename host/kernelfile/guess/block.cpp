@@ -6,18 +6,7 @@ namespace cllab::kernelfile {
 namespace {
 
 std::string renamed(const std::string& text, const std::string& from, const std::string& to) {
-    std::string out, word;
-    for (const char c : text + " ") {
-        if (in_name(c)) {
-            word += c;
-            continue;
-        }
-        out += word == from ? to : word;
-        word.clear();
-        out += c;
-    }
-    out.pop_back();
-    return out;
+    return replace_names(text, [&](const auto& name) { return name == from ? to : name; });
 }
 
 /// "1Mi" for what is a power of two of a person's.

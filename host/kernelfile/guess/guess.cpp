@@ -48,9 +48,9 @@ std::string KernelGuess::text_of(const Parameter& p) const {
     return is_struct ? "{" + join(parts, ", ") + "}" : join(parts, ",");
 }
 
-Trial KernelGuess::trial() const {
-    Trial out;
-    constexpr std::int64_t bytes = 256 << 10;  // of each buffer: more than any trial touches
+SmallLaunch KernelGuess::small_launch() const {
+    SmallLaunch out;
+    constexpr std::int64_t bytes = 256 << 10;  // of each buffer: more than any small launch touches
     std::size_t number = 0;
     for (const auto& p : parameters_) {
         ++number;
@@ -74,23 +74,12 @@ Trial KernelGuess::trial() const {
     return out;
 }
 
-Watched KernelGuess::run(const Trial& trial) { return launch_(trial); }
-
 /// With what stands for axes that nobody is told of.
 std::string KernelGuess::shown(const std::string& text) const {
-    std::string out, word;
-    for (const char c : text + " ") {
-        if (in_name(c)) {
-            word += c;
-            continue;
-        }
-        const auto axis = std::ranges::find(axes_, word, &SizeAxis::name);
-        out += axis == axes_.end() ? word : axis->shown;
-        word.clear();
-        out += c;
-    }
-    out.pop_back();
-    return out;
+    return replace_names(text, [&](const auto& name) {
+        const auto axis = std::ranges::find(axes_, name, &SizeAxis::name);
+        return axis == axes_.end() ? name : axis->shown;
+    });
 }
 
 /// As large as the launch; where that has fewer dimensions, small.
@@ -123,7 +112,7 @@ GuessedKernel KernelGuess::result() const {
     if (by_text_ || samples_.empty()) return out;
     for (std::size_t a = 0; a < axes_.size(); ++a) {
         std::vector<std::string> values;
-        for (const auto& [at, watched] : samples_)
+        for (const auto& [at, seen] : samples_)
             if (const auto value = std::to_string(at[a]); std::ranges::find(values, value) == values.end())
                 values.push_back(value);
         sizes.push_back(axes_[a].shown + "=" + join(values, ", "));

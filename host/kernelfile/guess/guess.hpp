@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "kernelfile/description.hpp"
+#include "kernelfile/guess/small_launch.hpp"
 #include "kernelfile/guess/text_facts.hpp"
-#include "kernelfile/guess/trial.hpp"
 #include "model/kernel_signature.hpp"
 
 namespace cllab::kernelfile {

@@ -49,15 +49,15 @@ bool KernelGuess::check() {
     if (samples_.empty()) return false;
     const auto& sizes = samples_.front().first;
     for (std::size_t a = 0; a < axes_.size(); ++a) axes_[a].small = sizes[a];
-    auto trial_now = trial();
+    auto small = small_launch();
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
         const auto& p = parameters_[i];
         if (!is_buffer(p) || is_given(p) || open_.count(p.name)) continue;
         auto text = data_of(i);
         if (text.starts_with("out:")) text.replace(0, 3, "zero");
-        trial_now.arguments[p.name] = text;
+        small.arguments[p.name] = text;
     }
-    const auto seen = run(trial_now);
+    const auto seen = launch_(small);
     if (!seen.trouble.empty() || seen.too_long) return seen.too_long;
     for (std::size_t i = 0; i < parameters_.size() && i < seen.arguments.size(); ++i) {
         const auto& p = parameters_[i];

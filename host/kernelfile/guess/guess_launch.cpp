@@ -20,7 +20,7 @@ bool KernelGuess::look() {
             local_.push_back(static_cast<std::int64_t>(promised[d]));
             global_[d] = std::to_string(promised[d]);
         }
-    first_ = run(trial());
+    first_ = launch_(small_launch());
     return first_.trouble.empty();
 }
 
@@ -67,7 +67,7 @@ void KernelGuess::set_local() {
 }
 
 /// One group.
-KernelGuess::GroupTrial KernelGuess::try_group(const std::vector<std::int64_t>& group) {
+KernelGuess::GroupSeen KernelGuess::try_group(const std::vector<std::int64_t>& group) {
     local_ = group;
     global_.clear();
     for (const auto size : group) global_.push_back(std::to_string(size));
@@ -79,9 +79,9 @@ KernelGuess::GroupTrial KernelGuess::try_group(const std::vector<std::int64_t>& 
         if (scalar.name.meaning == Meaning::group) scalar.value = std::to_string(group[0]);
     }
     for (auto& axis : axes_) axis.small = group[0];
-    const auto seen = run(trial());
+    const auto seen = launch_(small_launch());
     scalars_ = kept;
-    GroupTrial out{seen.trouble.empty() && !seen.too_long};
+    GroupSeen out{seen.trouble.empty() && !seen.too_long};
     for (const auto& variable : seen.local) {
         if (variable.argument >= 0) continue;
         out.overruns = out.overruns || variable.last > variable.size || variable.before;

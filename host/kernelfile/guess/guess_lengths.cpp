@@ -42,18 +42,18 @@ bool KernelGuess::run_samples() {
     const auto all = sample_sizes();
     for (const auto& sizes : all) {
         for (std::size_t a = 0; a < axes_.size(); ++a) axes_[a].small = sizes[a];
-        auto watched = run(trial());
-        if (!watched.trouble.empty()) return false;
-        if (watched.too_long) break;
-        for (std::size_t i = 0; i < parameters_.size() && i < watched.arguments.size(); ++i) {
-            const auto& now = watched.arguments[i];
+        auto seen = launch_(small_launch());
+        if (!seen.trouble.empty()) return false;
+        if (seen.too_long) break;
+        for (std::size_t i = 0; i < parameters_.size() && i < seen.arguments.size(); ++i) {
+            const auto& now = seen.arguments[i];
             auto& sum = seen_[i];
             sum.unit = sum.unit == 0 ? now.unit : now.unit == 0 ? sum.unit : std::min(sum.unit, now.unit);
             sum.read = sum.read || now.read, sum.written = sum.written || now.written;
             sum.atomic = sum.atomic || now.atomic, sum.before = sum.before || now.before;
             sum.read_first = sum.read_first || now.read_first;
         }
-        samples_.emplace_back(sizes, std::move(watched));
+        samples_.emplace_back(sizes, std::move(seen));
         // The largest would take longer than all before it.
         constexpr std::uint64_t many = 200'000;
         if (samples_.size() >= 3 && axes_.size() == 1 && samples_.back().second.instructions > many) break;
@@ -121,8 +121,8 @@ std::string KernelGuess::all_items() const {
 std::optional<std::string> KernelGuess::length_of(std::size_t argument) const {
     const auto bytes = element_bytes(parameters_[argument]);
     std::vector<LengthSample> samples;
-    for (const auto& [sizes, watched] : samples_)
-        samples.push_back({sizes, (watched.arguments[argument].last + bytes - 1) / bytes});
+    for (const auto& [sizes, seen] : samples_)
+        samples.push_back({sizes, (seen.arguments[argument].last + bytes - 1) / bytes});
     std::vector<std::string> names;
     for (const auto& axis : axes_) names.push_back(axis.name);
     if (auto fitted = fitted_length(names, samples)) return fitted;
@@ -145,8 +145,8 @@ void KernelGuess::fit_lengths() {
         const auto& p = parameters_[i];
         if (p.kind == Parameter::Kind::local) {
             std::vector<LengthSample> samples;
-            for (const auto& [sizes, watched] : samples_)
-                for (const auto& one : watched.local)
+            for (const auto& [sizes, seen] : samples_)
+                for (const auto& one : seen.local)
                     if (one.argument == static_cast<int>(i))
                         samples.push_back({sizes, (one.last + element_bytes(p) - 1) / element_bytes(p)});
             std::vector<std::string> names;
@@ -209,7 +209,7 @@ void KernelGuess::find_indices() {
         const auto value = p.type.lane_bytes == 1 ? large_byte : large;
         const auto before = fill_.count(p.name) ? std::optional(fill_[p.name]) : std::nullopt;
         fill_[p.name] = "const:" + std::to_string(value);
-        const auto seen = run(trial());
+        const auto seen = launch_(small_launch());
         if (before)
             fill_[p.name] = *before;
         else

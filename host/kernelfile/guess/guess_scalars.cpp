@@ -59,7 +59,7 @@ void KernelGuess::list_scalars() {
             add_parts(p);
             continue;
         }
-        // A number that was given for a size is a size all the same: trials take small ones.
+        // A number that was given for a size is a size all the same: small launches take small ones.
         const auto& spec = said_.given.at(p.name);
         const bool known_axis = std::ranges::find(axes_, p.name, &SizeAxis::name) != axes_.end();
         if (!is_integer(p) || p.type.lanes > 1 || known_axis || !parse_integer(spec.text)) continue;
@@ -101,7 +101,7 @@ bool KernelGuess::find_bounds_with(const std::vector<std::size_t>& sized, const 
     }
     for (auto& scalar : scalars_)
         if (scalar.name.meaning == Meaning::stride) scalar.value = std::to_string(most);
-    const auto seen = run(trial());
+    const auto seen = launch_(small_launch());
     scalars_ = std::move(kept);
     if (!seen.trouble.empty() || seen.too_long) return false;
     for (unsigned d = 0; d < dims_; ++d) {
@@ -182,7 +182,7 @@ void KernelGuess::set_sizes() {
     global_.assign(dims_, "");
     for (unsigned d = 0; d < dims_; ++d) {
         if (!said_.global.empty()) {
-            // A number that was given for a size stays; trials take small ones.
+            // A number that was given for a size stays; small launches take small ones.
             const auto value = parse_integer(said_.global[d]);
             if (value) axes_.push_back({"cllab_global_" + std::to_string(d), said_.global[d], false, *value});
             global_[d] = value ? axes_.back().name : said_.global[d];

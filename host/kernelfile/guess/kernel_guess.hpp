@@ -29,7 +29,7 @@ private:
         std::string name, shown;  ///< shown: what stands for it in the end
         bool is_new = true;
         std::int64_t value = 0;  ///< in the end
-        std::int64_t small = 1;  ///< in the next trial
+        std::int64_t small = 1;  ///< in the next launch
     };
     /// That of one dimension: items from `scalars` (or their product), divided, on do nothing.
     struct Bounding {
@@ -63,11 +63,11 @@ private:
     void set_dimensions();
     void set_local();
     void choose_group();
-    struct GroupTrial {
+    struct GroupSeen {
         bool runs = false, overruns = false;
         std::int64_t bytes = 0, room = 0;  ///< of local memory: those that are touched, all
     };
-    GroupTrial try_group(const std::vector<std::int64_t>& group);
+    GroupSeen try_group(const std::vector<std::int64_t>& group);
     bool asks(std::initializer_list<const char*> functions) const;
 
     // guess_lengths.cpp
@@ -93,8 +93,7 @@ private:
     double items_at(std::int64_t size) const;
     double bytes_at(std::int64_t size) const;
 
-    Trial trial() const;
-    Watched run(const Trial& trial);
+    SmallLaunch small_launch() const;
     std::string text_of(const model::Parameter& parameter) const;
     std::string shown(const std::string& text) const;
     std::int64_t value_at(const std::string& text, std::int64_t size_of_new) const;
@@ -110,7 +109,7 @@ private:
     const std::vector<model::Parameter>& parameters_;
     bool by_text_ = false;
     unsigned dims_ = 1;
-    Watched first_;
+    SeenLaunch first_;
     std::vector<Scalar> scalars_;
     std::vector<SizeAxis> axes_;
     std::vector<std::int64_t> local_;
@@ -118,8 +117,8 @@ private:
     std::vector<std::string> global_;
     std::int64_t inset_ = 0;  ///< items at each border that are not launched
     std::array<Bounding, 3> bounds_;
-    std::map<std::string, std::string> fill_;  ///< data in trials, by buffer
-    std::vector<std::pair<std::vector<std::int64_t>, Watched>> samples_;
+    std::map<std::string, std::string> fill_;  ///< data in small launches, by buffer
+    std::vector<std::pair<std::vector<std::int64_t>, SeenLaunch>> samples_;
     std::vector<TouchedBytes> seen_;                     ///< by argument, in all samples
     std::map<std::string, Length> lengths_;              ///< by buffer and local pointer
     std::map<std::string, std::string> bounds_of_data_;  ///< ":0:n-1", by buffer of indices

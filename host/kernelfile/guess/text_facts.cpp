@@ -11,29 +11,6 @@
 namespace cllab::kernelfile {
 namespace {
 
-std::string text_without_comments(std::string_view text) {
-    std::string out;
-    for (std::size_t at = 0; at < text.size();) {
-        const auto two = text.substr(at, 2);
-        if (two != "//" && two != "/*") {
-            out += text[at++];
-            continue;
-        }
-        const auto end = text.find(two == "//" ? "\n" : "*/", at + 2);
-        at = end == std::string_view::npos ? text.size() : end + (two == "//" ? 0 : 2);
-        out += ' ';
-    }
-    return out;
-}
-
-std::size_t behind_bracket(std::string_view text, std::size_t at, char open, char close) {
-    for (int depth = 0; at < text.size(); ++at) {
-        depth += text[at] == open ? 1 : text[at] == close ? -1 : 0;
-        if (depth == 0) return at + 1;
-    }
-    return text.size();
-}
-
 std::size_t skip_space(std::string_view text, std::size_t at) {
     while (at < text.size() && std::isspace(static_cast<unsigned char>(text[at]))) ++at;
     return at;
@@ -88,7 +65,7 @@ std::set<std::string> words_in(const std::string& text) {
 
 }  // namespace
 
-TextFacts::TextFacts(std::string_view text) : text_(text_without_comments(text)) {
+TextFacts::TextFacts(std::string_view text) : text_(without_comments(text)) {
     find_bodies(text_, bodies_);
     for (const auto& kernel : kernels_in(text_))  // attributes may stand between the name and the body
         bodies_[kernel.name] = text_.substr(kernel.body, kernel.end - kernel.body);

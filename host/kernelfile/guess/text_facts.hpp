@@ -19,7 +19,7 @@ public:
     /// With what it includes.
     explicit TextFacts(std::string_view text);
 
-    /// As Watched::calls, in the kernel and in what it names.
+    /// As SeenLaunch::calls, in the kernel and in what it names.
     std::map<std::string, unsigned> calls(const std::string& kernel) const;
 
     struct Use {

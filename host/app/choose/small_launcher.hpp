@@ -13,18 +13,19 @@
 
 namespace cllab::app {
 
-class WatchingSimulator {
+class SmallLauncher {
 public:
     /// Files are written into the folder. Throws Error(environment) where Oclgrind or its plugin is missing.
-    explicit WatchingSimulator(const std::filesystem::path& folder);
+    explicit SmallLauncher(const std::filesystem::path& folder);
     /// From now on this text is launched. One that was built stays so.
     void build(const AskedBuild& asked);
     /// `where`: the file's name for sentences. What fails is the result's trouble.
-    kernelfile::Watched launch(const std::string& where, const kernelfile::SaidOfKernel& said,
-                               const kernelfile::Trial& trial);
+    kernelfile::SeenLaunch launch(const std::string& where, const kernelfile::SaidOfKernel& said,
+                                  const kernelfile::SmallLaunch& small);
 
 private:
-    void launch_once(const std::string& where, const kernelfile::SaidOfKernel& said, const kernelfile::Trial& trial);
+    void launch_once(const std::string& where, const kernelfile::SaidOfKernel& said,
+                     const kernelfile::SmallLaunch& small);
 
     std::filesystem::path file_;
     LocalDevices devices_;

@@ -38,10 +38,10 @@ struct Agreement {
     std::string sentence{};  ///< how they differ, or why nothing is known; agrees: what else was seen, or nothing
 };
 
-class Outside {
+class Opinions {
 public:
     /// An empty folder: nobody is asked.
-    explicit Outside(std::filesystem::path folder = {}) : folder_(std::move(folder)) {}
+    explicit Opinions(std::filesystem::path folder = {}) : folder_(std::move(folder)) {}
 
     /// Whether anybody was asked for answers; what an answer is known by is a hash of all that went in.
     bool has_answers() const;

@@ -1,14 +1,14 @@
-#include "kernelfile/outside.hpp"
+#include "kernelfile/opinions.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
-#include <fstream>
 #include <numeric>
-#include <sstream>
+#include <span>
 
 #include "core/hash.hpp"
+#include "core/reading.hpp"
 #include "core/text.hpp"
 #include "kernelfile/data.hpp"
 
@@ -21,18 +21,9 @@ using model::ElementType;
 constexpr const char *trouble_file = "trouble", *remark_file = "remark";
 constexpr const char* result_prefix = "result.";  // no argument's name has a dot
 
-void write(const fs::path& path, std::string_view text) {
-    std::ofstream file(path, std::ios::binary | std::ios::trunc);
-    file.write(text.data(), static_cast<std::streamsize>(text.size()));
-    if (!file.flush()) throw Error(Blame::environment, "the temporary file '" + path.string() + "' cannot be written");
-}
+std::string read(const fs::path& path) { return cllab::read_file(path).value_or(std::string()); }
 
-std::string read(const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    std::ostringstream out;
-    out << file.rdbuf();
-    return out.str();
-}
+void write(const fs::path& path, std::string_view text) { cllab::write_file(path, std::as_bytes(std::span(text))); }
 
 std::string_view text_of(const model::Bytes& bytes) {
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -73,12 +64,12 @@ std::size_t elements(const std::vector<std::size_t>& shape) {
 
 }  // namespace
 
-bool Outside::has_answers() const {
+bool Opinions::has_answers() const {
     std::error_code ignored;
     return !folder_.empty() && fs::exists(folder_ / "answers", ignored);
 }
 
-std::optional<Answer> Outside::answer(const std::string& key) const {
+std::optional<Answer> Opinions::answer(const std::string& key) const {
     const auto folder = folder_ / "answers" / key;
     std::error_code ignored;
     if (folder_.empty() || !fs::exists(folder, ignored)) return std::nullopt;
@@ -93,7 +84,7 @@ std::optional<Answer> Outside::answer(const std::string& key) const {
     return out;
 }
 
-void Outside::keep(const std::string& key, const Answer& answer) const {
+void Opinions::keep(const std::string& key, const Answer& answer) const {
     publish(folder_ / "answers" / key, [&](const fs::path& part) {
         if (!answer.trouble.empty()) write(part / trouble_file, answer.trouble);
         if (!answer.remark.empty()) write(part / remark_file, answer.remark);
@@ -101,7 +92,7 @@ void Outside::keep(const std::string& key, const Answer& answer) const {
     });
 }
 
-std::optional<Agreement> Outside::agreement(const std::string& key) const {
+std::optional<Agreement> Opinions::agreement(const std::string& key) const {
     const auto file = folder_ / "agreements" / sha256_hex(key) / "said";
     std::error_code ignored;
     if (folder_.empty() || !fs::exists(file, ignored)) return std::nullopt;
@@ -109,7 +100,7 @@ std::optional<Agreement> Outside::agreement(const std::string& key) const {
     return Agreement{static_cast<Agreement::Kind>(lines.at(0).at(0) - '0'), lines.at(1), lines.at(2)};
 }
 
-void Outside::keep(const std::string& key, const Agreement& agreement) const {
+void Opinions::keep(const std::string& key, const Agreement& agreement) const {
     publish(folder_ / "agreements" / sha256_hex(key), [&](const fs::path& part) {
         write(part / "said", std::to_string(static_cast<int>(agreement.kind)) + "\n" + one_line(agreement.device) +
                                  "\n" + one_line(agreement.sentence));

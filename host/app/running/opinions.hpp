@@ -10,14 +10,14 @@
 namespace cllab::app {
 
 /// The folder of what others say, while a command lives; none where nobody is asked.
-class OutsideFolder {
+class OpinionsFolder {
 public:
     /// `options` gets the folder.
     template <typename Options>
-    explicit OutsideFolder(Options& options, bool asks_another = false) {
+    explicit OpinionsFolder(Options& options, bool asks_another = false) {
         if (options.reference_command.empty() && !asks_another) return;
         folder_.emplace();
-        options.outside = folder_->path().string();
+        options.opinions = folder_->path().string();
     }
 
 private:

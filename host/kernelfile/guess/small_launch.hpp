@@ -12,7 +12,7 @@
 namespace cllab::kernelfile {
 
 /// In the words of a kernel file's block.
-struct Trial {
+struct SmallLaunch {
     std::map<std::string, std::string> arguments;
     std::string global, local, offset;  ///< empty: none
     std::vector<std::pair<std::string, std::int64_t>> axes;
@@ -31,7 +31,7 @@ struct TouchedBytes {
     bool touched() const { return read || written; }
 };
 
-struct Watched {
+struct SeenLaunch {
     std::string trouble;  ///< why nothing was seen, in a sentence; empty: it ran
     bool too_long = false;
     std::uint64_t instructions = 0;
@@ -40,6 +40,6 @@ struct Watched {
     std::vector<TouchedBytes> arguments, local;
 };
 
-using TryLaunch = std::function<Watched(const Trial&)>;
+using TryLaunch = std::function<SeenLaunch(const SmallLaunch&)>;
 
 }  // namespace cllab::kernelfile

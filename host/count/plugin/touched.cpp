@@ -1,4 +1,4 @@
-#include "count/plugin/watch.hpp"
+#include "count/plugin/touched.hpp"
 
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Function.h>
@@ -72,14 +72,14 @@ void find_calls(const llvm::Function& function, std::set<const llvm::Function*>&
         }
 }
 
-class Watcher : public oclgrind::Plugin {
+class TouchRecorder : public oclgrind::Plugin {
 public:
-    Watcher(const oclgrind::Context* context, std::string file) : Plugin(context), file_(std::move(file)) {}
+    TouchRecorder(const oclgrind::Context* context, std::string file) : Plugin(context), file_(std::move(file)) {}
 
     bool isThreadSafe() const override { return false; }
 
     void kernelBegin(const oclgrind::KernelInvocation* invocation) override {
-        const char* most = std::getenv("CLLAB_WATCH_INSTRUCTIONS");
+        const char* most = std::getenv("CLLAB_TOUCHED_INSTRUCTIONS");
         most_ = most ? std::strtoull(most, nullptr, 10) : 1u << 20;
         instructions_ = 0, too_long_ = false;
         arguments_.clear(), addresses_.clear(), by_buffer_.clear(), local_.clear(), calls_.clear();
@@ -104,7 +104,7 @@ public:
                              const oclgrind::TypedValue&) override {
         if (++instructions_ <= most_) return;
         too_long_ = true;
-        throw oclgrind::FatalError("the watched launch takes too long", __FILE__, __LINE__);
+        throw oclgrind::FatalError("the launch takes too long", __FILE__, __LINE__);
     }
     void memoryAllocated(const oclgrind::Memory* memory, size_t address, size_t size, cl_mem_flags,
                          const uint8_t*) override {
@@ -205,8 +205,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<oclgrind::Plugin> make_watcher(const oclgrind::Context* context, const std::string& file) {
-    return std::make_unique<Watcher>(context, file);
+std::unique_ptr<oclgrind::Plugin> make_touch_recorder(const oclgrind::Context* context, const std::string& file) {
+    return std::make_unique<TouchRecorder>(context, file);
 }
 
 }  // namespace cllab::count

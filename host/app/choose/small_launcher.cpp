@@ -1,4 +1,4 @@
-#include "app/choose/watched_launch.hpp"
+#include "app/choose/small_launcher.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -14,7 +14,7 @@
 namespace cllab::kernelfile {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TouchedBytes, size, last, unit, bytes, written_bytes, read, written,
                                                 atomic, read_first, before, argument)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Watched, too_long, instructions, items, calls, arguments, local)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SeenLaunch, too_long, instructions, items, calls, arguments, local)
 }  // namespace cllab::kernelfile
 
 namespace cllab::app {
@@ -23,9 +23,9 @@ namespace {
 using namespace kernelfile;
 
 /// As if a block had said so; what the user gave is taken as it was.
-Description described(const SaidOfKernel& said, const Trial& trial) {
+Description described(const SaidOfKernel& said, const SmallLaunch& small) {
     Description out;
-    for (const auto& [name, text] : trial.arguments) {
+    for (const auto& [name, text] : small.arguments) {
         const auto given = said.given.find(name);
         if (given != said.given.end() && given->second.text == text)
             out.all.arguments.emplace(name, given->second);
@@ -36,28 +36,28 @@ Description described(const SaidOfKernel& said, const Trial& trial) {
     const auto set = [&](auto& to, const std::string& text) {
         if (!text.empty()) to.emplace(nowhere, parse_list(text, nowhere));
     };
-    set(out.all.global, trial.global);
-    set(out.all.local, trial.local);
-    set(out.all.offset, trial.offset);
+    set(out.all.global, small.global);
+    set(out.all.local, small.local);
+    set(out.all.offset, small.offset);
     return out;
 }
 
 }  // namespace
 
-WatchingSimulator::WatchingSimulator(const std::filesystem::path& folder) : file_(folder / "watched") {
+SmallLauncher::SmallLauncher(const std::filesystem::path& folder) : file_(folder / "touched") {
     const auto library = count::oclgrind_library("a guess");
     count::use_only_oclgrind(library, {{"OCLGRIND_PLUGINS", count::count_plugin(this_program())},
                                        {"OCLGRIND_MAX_ERRORS", "1"},
                                        {"OCLGRIND_LOG", folder / "log"},
                                        {"OCLGRIND_LOCAL_MEM_SIZE", "4194304"},
                                        {"OCLGRIND_CONSTANT_MEM_SIZE", "67108864"},
-                                       {"CLLAB_WATCH_FILE", file_},
-                                       {"CLLAB_WATCH_INSTRUCTIONS", "600000"}});
+                                       {"CLLAB_TOUCHED_FILE", file_},
+                                       {"CLLAB_TOUCHED_INSTRUCTIONS", "600000"}});
     session_ = &devices_.open(devices_.devices({"oclgrind"}, nullptr).front().selector);
     session_->set_guards(false);
 }
 
-void WatchingSimulator::build(const AskedBuild& asked) {
+void SmallLauncher::build(const AskedBuild& asked) {
     text_ = asked.text;
     auto options = asked.options;
     if (asked.includes_lab)
@@ -67,12 +67,12 @@ void WatchingSimulator::build(const AskedBuild& asked) {
     now_ = &at->second;
 }
 
-void WatchingSimulator::launch_once(const std::string& where, const SaidOfKernel& said, const Trial& trial) {
+void SmallLauncher::launch_once(const std::string& where, const SaidOfKernel& said, const SmallLaunch& small) {
     model::Point point;
-    for (const auto& [name, value] : trial.axes) point.set(name, std::to_string(value));
+    for (const auto& [name, value] : small.axes) point.set(name, std::to_string(value));
     std::vector<std::string> notes;
     const Bound bound(
-        where, described(said, trial), said.signature, {}, uses_integer_pixels(text_),
+        where, described(said, small), said.signature, {}, uses_integer_pixels(text_),
         [](const std::string& path) { return load_grey(path); }, Wants::launch, notes);
     constexpr std::uint64_t seed = 1;
     const auto setup = bound.setup(point, bound.shape(point, session_->facts()), seed);
@@ -82,19 +82,19 @@ void WatchingSimulator::launch_once(const std::string& where, const SaidOfKernel
     session_->wait();
 }
 
-Watched WatchingSimulator::launch(const std::string& where, const SaidOfKernel& said, const Trial& trial) {
-    Watched out;
+SeenLaunch SmallLauncher::launch(const std::string& where, const SaidOfKernel& said, const SmallLaunch& small) {
+    SeenLaunch out;
     std::error_code ignored;
     std::filesystem::remove(file_, ignored);
     try {
-        if (!now_->ok) return Watched{.trouble = "the simulator does not build the text"};
-        launch_once(where, said, trial);
+        if (!now_->ok) return SeenLaunch{.trouble = "the simulator does not build the text"};
+        launch_once(where, said, small);
     } catch (const std::exception& e) {
         out.trouble = e.what();
     }
-    const auto json = nlohmann::json::parse(inspect::read_file(file_).value_or(""), nullptr, false);
+    const auto json = nlohmann::json::parse(cllab::read_file(file_).value_or(""), nullptr, false);
     if (json.is_object()) {
-        out = json.get<Watched>();
+        out = json.get<SeenLaunch>();
         if (!out.too_long && out.instructions == 0) out.trouble = "nothing ran";
     } else if (out.trouble.empty()) {
         out.trouble = "the simulator ran nothing";
