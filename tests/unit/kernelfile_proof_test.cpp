@@ -130,6 +130,21 @@ BOOST_AUTO_TEST_CASE(the_tolerance_that_is_proposed_takes_all_differences) {
     BOOST_TEST(difference("y", nan, e, float_type, none, "expected").value().find("no tolerance") != std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(no_tolerance_is_proposed_for_what_no_rounding_makes) {
+    // Nobody wrote the last two; what they hold is the same on both sides and says nothing of the others' size.
+    const std::vector<float> expected{1, 0.5f, 0.25f, 0.75f, 1e30f, 1e30f};
+    auto found = expected;
+    found[1] = 0.875f;
+    model::Errors errors{Tolerance{}};
+    for (auto* compare : {&first_difference, &difference}) {
+        const auto wrong = compare("y", std::as_bytes(std::span(found)), std::as_bytes(std::span(expected)),
+                                   *model::builtin_type("float"), errors, "expected");
+        BOOST_REQUIRE(wrong.has_value());
+        BOOST_TEST(wrong->find("y[1] is 0.875") == 0u, *wrong);
+        BOOST_TEST(wrong->find("tolerance") == std::string::npos, *wrong);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(a_relation_that_is_none_is_refused_at_its_place) {
     for (const char* text : {"odd in x", "linear in x y", "same under permute", "sum of y", "sum of y preserved in x"})
         BOOST_TEST(refusal(text).starts_with("k.cl:3:1: 'relation' is one of"), text);
