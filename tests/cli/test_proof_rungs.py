@@ -209,6 +209,18 @@ class AnotherDevice(KernelFileTest):
         self.assertRegex(record["reason"], r"^'[^']+' and 'Oclgrind' leave different results at n=2048: dst\[2047\] is \d+, on 'Oclgrind' 7777; "
                                            r"nothing says which of the two is right unless a reference does$")
 
+    def test_what_differs_for_the_second_input_alone_is_seen(self):
+        (self.folder / "look.py").write_text(ARRAYS + "kind, shape, values = load('src'); open('seen', 'a').write(f'{values[0]} '); save('dst', kind, shape, values)")
+        text = (PROOF / "devices.cl").read_text()
+        same = ("t.cl:second", "--arg", "dst=out:uint:n", "--seed", "7", "-a", "n=64")
+        self.check(text, *same, "--build-options", "-DSECOND=256", "--reference-command", "python3 look.py")
+        first, second = (self.folder / "seen").read_text().split()
+        self.assertNotEqual(first, second)
+        record, = self.check(text, *same, "--build-options", f"-DSECOND={second}", "--check", status=1)
+        self.assertEqual(record["status"], "wrong_result")
+        record, = self.check(text, *same, "--build-options", "-DSECOND=256", "--check")
+        self.assertTrue(record["checked_by"].startswith("agrees with Oclgrind"), record)
+
     def test_a_reference_says_that_the_other_device_is_wrong(self):
         text = (PROOF / "devices.cl").read_text().replace("global n", "global n\nreference good")
         records = self.check(text, "t.cl:border", "--build-options", "-DBORDER", "--check", "-a", "n=1024")

@@ -55,8 +55,8 @@ void guess_here(const Task& task, const HandOver& hand_over) {
     }
 }
 
-/// In a child process; nothing where the simulator is not installed, or fails.
-std::vector<GuessedKernel> guess_in_child(const Task& task) {
+/// In a child process; nothing where the simulator is not installed, or fails: `why` says so.
+std::vector<GuessedKernel> guess_in_child(const Task& task, std::string& why) {
     constexpr double patience = 20;
     std::vector<GuessedKernel> out;
     try {
@@ -65,21 +65,28 @@ std::vector<GuessedKernel> guess_in_child(const Task& task) {
         for (const auto& line : lines) out.push_back(nlohmann::json::parse(line).get<GuessedKernel>());
     } catch (const run::Interrupted&) {
         throw;
-    } catch (const std::exception&) {
+    } catch (const std::exception& e) {
         out.clear();  // the text is left to guess from
+        why = e.what();
     }
     return out;
 }
 
 std::vector<GuessedKernel> guesses(const Task& task) {
-    auto out = guess_in_child(task);
+    std::string why;
+    auto out = guess_in_child(task, why);
     if (out.size() == task.kernels.size()) return out;
     out.clear();
     for (const auto& kernel : task.kernels) {
         const std::vector alone{kernel};
-        const auto one =
-            task.kernels.size() > 1 ? guess_in_child({task.files, task.builds, alone}) : std::vector<GuessedKernel>{};
-        out.push_back(one.size() == 1 ? one.front() : guess_kernel(kernel.said, task.text_of(kernel), {}));
+        const auto one = task.kernels.size() > 1 ? guess_in_child({task.files, task.builds, alone}, why)
+                                                 : std::vector<GuessedKernel>{};
+        if (one.size() == 1) {
+            out.push_back(one.front());
+            continue;
+        }
+        out.push_back(guess_kernel(kernel.said, task.text_of(kernel), {}));
+        out.back().how += ": " + one_line(why);
     }
     return out;
 }

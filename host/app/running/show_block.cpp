@@ -18,7 +18,7 @@ void write_block(const GuessedBlock& block) {
     if (std::filesystem::exists(path, ignored))
         throw Error(Blame::usage, "'" + path + "' exists, and --write-block overwrites no file; --print-block prints");
     std::ofstream out(path, std::ios::binary);
-    out << "# guessed " << block.how << '\n' << block.text;
+    out << "# guessed " << printable(block.how) << '\n' << block.text;
     out.close();
     if (!out) throw Error(Blame::environment, "'" + path + "' cannot be written");
     say("the guessed block is in " + path);
@@ -34,7 +34,7 @@ int show_block(const RunOptions& options) {
         if (options.write_block)
             write_block(block);
         else
-            results() << "/*cllab\n" << printable(block.text, "\n") << "*/\n";
+            results() << "/*cllab\n# guessed " << printable(block.how) << '\n' << printable(block.text, "\n") << "*/\n";
     }
     return 0;
 }

@@ -108,7 +108,9 @@ GuessedKernel KernelGuess::result() const {
     if (said_.global.empty()) out.global = shown(join(global_, ","));
     if (!local_is_given_) out.local = join(local_, ",", [](auto size) { return std::to_string(size); });
     if (inset_ > 0) out.offset = join(global_, ",", [&](const auto&) { return std::to_string(inset_); });
-    out.how = launch_ ? "by the text, as Oclgrind does not run it at small sizes" : "by the text, without Oclgrind";
+    const auto& why = trouble_.empty() ? first_.trouble : trouble_;
+    out.how = "by the text, " + (!launch_ ? "without Oclgrind"
+                                          : "as Oclgrind does not run it" + (why.empty() ? "" : ": " + one_line(why)));
     if (by_text_ || samples_.empty()) return out;
     for (std::size_t a = 0; a < axes_.size(); ++a) {
         std::vector<std::string> values;

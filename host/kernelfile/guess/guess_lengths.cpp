@@ -43,7 +43,7 @@ bool KernelGuess::run_samples() {
     for (const auto& sizes : all) {
         for (std::size_t a = 0; a < axes_.size(); ++a) axes_[a].small = sizes[a];
         auto seen = launch_(small_launch());
-        if (!seen.trouble.empty()) return false;
+        if (!seen.trouble.empty()) return trouble_ = seen.trouble, false;
         if (seen.too_long) break;
         for (std::size_t i = 0; i < parameters_.size() && i < seen.arguments.size(); ++i) {
             const auto& now = seen.arguments[i];

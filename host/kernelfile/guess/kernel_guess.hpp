@@ -110,6 +110,7 @@ private:
     bool by_text_ = false;
     unsigned dims_ = 1;
     SeenLaunch first_;
+    std::string trouble_;  ///< of the launch that ended the use of the simulator
     std::vector<Scalar> scalars_;
     std::vector<SizeAxis> axes_;
     std::vector<std::int64_t> local_;

@@ -23,6 +23,12 @@ __kernel void border(__global const uint* src, __global uint* dst, uint n) {
     ELSEWHERE(if (i == n - 1) dst[i] = 7777);
 }
 #endif
+#ifdef SECOND
+__kernel void second(__global const uint* src, __global uint* dst, uint n) {
+    dst[get_global_id(0)] = src[get_global_id(0)];
+    ELSEWHERE(if (src[0] == SECOND) dst[get_global_id(0)] ^= 1);
+}
+#endif
 #ifdef CRASH
 uint nowhere(uint);
 __kernel void crash(__global const uint* src, __global uint* dst, uint n) {
