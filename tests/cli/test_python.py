@@ -75,6 +75,10 @@ class Python(LabTest):
                          [("k_saxpy", 64), ("k_saxpy", 128), ("k_saxpy_fast", 64), ("k_saxpy_fast", 128)])
         self.assertTrue(cells.ok)
 
+    def test_what_is_left_out_is_guessed(self):
+        cell = cllab.run(SAXPY, kernel="saxpy", args={"a": 3.0}, expect=None, device="cpu", verify=True)
+        self.assertTrue(cell.ok, cell.reason)
+
     def test_what_cllab_refuses_is_raised_in_its_own_words(self):
         for message, more in ((r"no device|matches", {"device": "nosuch"}), (r"'nosuch'", {"args": {"x": self.x, "y": "out:512", "a": 1, "nosuch": 1}}),
                               (r"float64|double", {"args": {"x": self.x.astype(float), "y": "out:512", "a": 1}})):

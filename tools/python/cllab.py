@@ -1,4 +1,4 @@
-"""Runs OpenCL kernels on NumPy arrays with cllab: each is verified, timed, and its machine code kept.
+"""Runs OpenCL kernels on NumPy arrays with cllab: each is verified and timed.
 
     import cllab, numpy
     x = numpy.arange(1024, dtype=numpy.float32)
@@ -148,7 +148,8 @@ def run(source, *, kernel=None, args=None, global_size=None, local_size=None, ax
     source          the file's path, or kernel text (anything with a line break or a brace)
     kernel          one of its kernels; default: all
     args            by the kernel's parameter names: an array (input data, and checked if the kernel may write it), a
-                    number, a tuple (a vector's lanes), or words as in a kernel file: "out:n*n", "rand:n", "local:64"
+                    number, a tuple (a vector's lanes), or words as in a kernel file: "out:n*n", "rand:n", "local:64";
+                    what is left out is guessed, as on the command line
     global_size, local_size
                     work-items: a number, up to three of them, or expressions over axes: "n,n"
     axes            {"n": [256, 1024]}: a cell for each value; expressions may name them

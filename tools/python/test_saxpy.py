@@ -1,4 +1,4 @@
-"""An example for pytest: `pytest tools/python`. The kernel's result is compared with NumPy's, and one form with another."""
+"""An example for pytest: `pytest tools/python`. The kernel's result is compared with NumPy's."""
 
 import sys
 import pathlib

@@ -99,8 +99,10 @@ std::string question(const std::string& path, const model::KernelSignature& sign
         if (std::ranges::find(guess.open, p.name) == guess.open.end()) continue;
         const auto axis = guess.axes.empty() ? std::string("1024") : guess.axes.front().first;
         const std::string type = p.type.bytes == 0 ? "float:" : "";
-        examples.push_back("'arg " + p.name + " = " +
-                           (p.kind == Kind::value ? "{int:1, float:0.5}" : "rand:" + type + "4*" + axis) + "'");
+        examples.push_back(
+            "'arg " + p.name + " = " +
+            (p.kind == Kind::value ? "{int:1, float:0.5}" : (p.is_const ? "rand:" : "zero:") + type + "4*" + axis) +
+            "'");
     }
     return "what kernel '" + signature.name + "' of '" + path + "' needs for " + join(guess.open, ", ") +
            " cannot be guessed; add lines such as " + join(examples, ", ") + " to the guessed ones above";
