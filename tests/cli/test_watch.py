@@ -16,9 +16,9 @@ FILE = BLOCK.replace("256", "65536") + SCALE
 
 
 class Watch(LabTest):
-    def watch(self, *args):
+    def watch(self, *args, max_time="0.5"):
         """Starts it; what it prints comes by `until`. Ended by an interrupt, whatever the test does."""
-        process = subprocess.Popen([CLLAB, "run", *args, "--watch", "--device", "cpu", "--dumps", "d", "--max-time", "0.5"], cwd=self.folder,
+        process = subprocess.Popen([CLLAB, "run", *args, "--watch", "--device", "cpu", "--dumps", "d", "--max-time", max_time], cwd=self.folder,
                                    env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)  # one pipe keeps the order
         self.process = process
         self.lines = queue.Queue()
@@ -115,7 +115,7 @@ class Watch(LabTest):
     def test_each_save_of_a_familys_file_below_cl_dir_is_compared_with_the_last_right_version(self):
         kernels = self.kernels()
         text = (kernels / "muladd.cl").read_text()
-        self.watch("muladd_fma", "--cl-dir", "cl", "--axis", "items=65536", "--json", "r.jsonl")
+        self.watch("muladd_fma", "--cl-dir", "cl", "--axis", "items=65536", "--json", "r.jsonl", max_time="0.1")
         self.assertIn("muladd_fma", self.until("watching 'cl/muladd.cl'"))
         seen = self.saved("cl/muladd.cl", text + "// no more\n")
         self.assertIn("muladd_fma against muladd_fma_before: same code, so there is no winner\n", seen)
@@ -126,7 +126,7 @@ class Watch(LabTest):
         self.assertIn("wrong_result", seen)
         self.assertNotIn("against", seen)
         # Right, slower, and compared with the first text, which was the last right one.
-        seen = self.saved("cl/muladd.cl", text.replace("out[PLACE] = a;", "volatile float v = a; for (int i = 0; i < 1000; ++i) v = v + 0; out[PLACE] = v;"))
+        seen = self.saved("cl/muladd.cl", text.replace("out[PLACE] = a;", "volatile float v = a; for (int i = 0; i < 20; ++i) v = v + 0; out[PLACE] = v;"))
         self.assertIn("muladd_fma against muladd_fma_before: ", seen)
         self.assertRegex(seen, r"muladd_fma_before is faster; muladd_fma takes [\d.]+ \[|too few for an interval|undecided: ")
         self.assertIn("instructions", seen)
