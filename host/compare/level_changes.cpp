@@ -129,6 +129,7 @@ std::vector<model::History> histories(const std::vector<model::Record>& records)
         history.id = own.front()->id;
         history.point = own.front()->point;
         history.device = own.front()->device;
+        history.options = own.front()->build.options;
         std::vector<double> logs;
         for (const auto* r : own) {
             history.points.push_back(

@@ -212,9 +212,14 @@ template <typename T>
 T number_of(const Node& node) {
     if constexpr (std::is_floating_point_v<T>)
         return node.fraction.value_or(static_cast<T>(node.number));
-    else if (node.fraction)
+    else if (!node.fraction)
+        return node.number;
+    else if (*node.fraction != std::trunc(*node.fraction))
         refuse(node.place, cllab::quoted(node.name) + " is not a whole number");
-    return static_cast<T>(node.number);
+    else if (*node.fraction >= 0x1p63)
+        refuse(node.place, cllab::quoted(node.name) + " does not fit 63 bits");
+    else
+        return static_cast<T>(*node.fraction);
 }
 
 template <typename T>

@@ -14,6 +14,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// A pipe or a device too, whose reading is then refused: the driver would wait for it.
+bool is_there(const fs::path& path) {
+    std::error_code ignored;
+    const auto found = fs::status(path, ignored);
+    return fs::exists(found) && !fs::is_directory(found);
+}
+
 std::string read_text(const fs::path& path, const Place& place) {
     const auto bytes = read_bytes(path, place);
     constexpr std::size_t most = 16u << 20;
@@ -52,8 +59,7 @@ SourceFile read_source(Snapshot snapshot) {
     }
     parse_blocks(text, path, out.description);
     const auto beside = fs::path(path).replace_extension(".cllab").string();
-    std::error_code ignored;
-    if (out.read.files.count(beside) || fs::is_regular_file(beside, ignored)) {
+    if (out.read.files.count(beside) || is_there(beside)) {
         Description more;
         parse_statements(text_of(out.read.files, beside, {"'" + beside + "'", 0, 0}), beside, 1, more);
         override_with(out.description, more);
@@ -70,8 +76,7 @@ model::Text whole_text(SourceFile& file, const std::vector<fs::path>& folders) {
         places.emplace_back();  // where quoted names of a text without a folder are looked for
         for (const auto& place : places) {
             const auto path = (place / name).lexically_normal().string();
-            std::error_code ignored;
-            if (file.read.files.count(path) || fs::is_regular_file(path, ignored))
+            if (file.read.files.count(path) || is_there(path))
                 return IncludedFile{
                     path, text_of(file.read.files, path, {"'" + path + "', which '" + includer + "' includes,", 0, 0})};
         }

@@ -27,6 +27,7 @@ struct History {
     std::string id;
     std::vector<std::pair<std::string, std::string>> point;
     DeviceInfo device;
+    std::string options;               ///< of its builds
     std::vector<HistoryPoint> points;  ///< by time
     std::vector<Level> levels;
 };

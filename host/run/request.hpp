@@ -43,7 +43,7 @@ struct Settings {
     double hot_seconds = 0;     ///< of the launches in which it is sampled which code runs; 0: none
     bool core_models = false;   ///< what models of processors say of the hot block is asked for, where an x86 ran it
     double tool_seconds = 30;   ///< of all disassemblers of a cell together
-    bool small_groups = false;  ///< where the driver is to choose the work-group, it is one item
+    bool small_groups = false;  ///< each work-group is one item
     bool guards = true;         ///< false: a simulator sees writes outside, and guards would be inside
     Cache cache = Cache::hot;   ///< state of the caches before each operation, the yardstick's included
     std::optional<unsigned> count_above;  ///< --count-above: grey level

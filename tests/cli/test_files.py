@@ -34,14 +34,16 @@ class Outputs(FilesTest):
         self.assertIn("standard output (--json) is also read", done.stderr)
 
     def test_what_has_no_end_or_no_writer_is_refused_and_not_waited_for(self):
-        for name in ("f.jsonl", "f.cl", "f.pgm", "base/records.jsonl", "capture/kernel.cl", "cl/muladd.cl"):
+        self.put("includes.cl", '#include "f.h"\n__kernel void k(__global int* a) { a[0] = 1; }\n')
+        self.put("beside.cl", "__kernel void k(__global int* a) { a[0] = 1; }\n")
+        for name in ("f.h", "beside.cllab", "f.jsonl", "f.cl", "f.pgm", "base/records.jsonl", "capture/kernel.cl", "cl/muladd.cl"):
             (self.folder / name).parent.mkdir(exist_ok=True)
             os.mkfifo(self.folder / name)
         pipe = "is a named pipe"
         for args in (["report", "f.jsonl"], ["merge", "f.jsonl"]):
             self.refused_lines(args, pipe, "no file can be read")
             self.refused_lines([args[0], "/dev/zero"], "is a device", "no file can be read")
-        for args in (["why", "f.jsonl"], ["regress", "base"], ["regress", "--history", "f.jsonl"], ["run", "f.cl"],
+        for args in (["why", "f.jsonl"], ["isa", "f.jsonl"], ["regress", "base"], ["regress", "--history", "f.jsonl"], ["run", "f.cl"], ["run", "includes.cl"], ["run", "beside.cl"],
                      ["run", "--replay", "capture"], [*PICTURE, "--input", "src=f.pgm"], ["isa", "muladd_fma", "--target", "gfx900", "--cl-dir", "cl"],
                      ["run", "f.cl", "--arg", "a=file:f.pgm"]):
             self.refused_lines(args, pipe)
@@ -71,6 +73,7 @@ class Outputs(FilesTest):
         self.panel()
         self.put("h.h", "#define ONE 1\n")
         self.put("t.cllab", "global 64\n")
+        self.put("ref.sh", "exit 1\n")
         (self.folder / "in.bin").write_bytes(bytes(64))
         (self.folder / "hard.bin").hardlink_to(self.folder / "in.bin")
         self.put("t.cl", """#include "h.h"
@@ -88,6 +91,7 @@ __kernel void k(__global const uchar* src, __global const uchar* pixels, __globa
             for option in ("--json", "--csv", "--html"):
                 with self.subTest(name=name, option=option):
                     self.refused(["run", "t.cl", "--device", "cpu", "--no-dumps", option, name, "--force"], "is also read", name)
+        self.refused(["run", "t.cl", "--device", "cpu", "--no-dumps", "--reference-command", "sh ref.sh", "--json", "ref.sh", "--force"], "is also read")
         self.assertEqual(self.contents(), before)
 
     def test_a_file_that_is_replaced_leaves_what_others_hold_of_it(self):

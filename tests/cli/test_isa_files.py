@@ -101,6 +101,14 @@ class IsaFiles(LabTest):
                 for name in ("undeclared", "unknown", "missing"):
                     self.assertIn(name, log.read_text())
 
+    def test_what_the_assembler_refuses_is_a_failure_and_takes_no_other_kernel_with_it(self):
+        self.need("sm_80")
+        self.write("".join(f"__kernel void k{size}(__global float* y) {{ __local float t[{size}]; t[get_local_id(0)] = y[0];"
+                           " barrier(CLK_LOCAL_MEM_FENCE); y[get_global_id(0)] = t[0]; }\n" for size in (64, 1 << 20)))
+        if shutil.which("ptxas"):
+            err = self.isa("t.cl", "sm_80", status=1)[1]
+            self.assertRegex(err, r"\At_k1048576 for sm_80: build_failed: [^\n]* uses too much shared data [^\n]*\n\Z")
+
     def test_a_text_of_which_nothing_compiles_has_one_reason_for_all(self):
         self.write("typedef unknown_t value;\n" + "".join(f"__kernel void k{i}(__global value* y) {{ y[0] = {i}; }}\n" for i in range(6)))
         for target in self.targets:

@@ -101,10 +101,11 @@ __kernel void k(__global float* y) {{
     y[i] = sum;
 }}
 """
-        record, = self.check(text.format(""), status=1)
-        self.assertEqual(record["status"], "launch_failed")
-        self.assertIn("a work-group whose private memory exceeds a thread", record["reason"])
-        self.assertIn("'local 16'", record["reason"])
+        for local in ("", "local 1024\n"):
+            record, = self.check(text.format(local), status=1)
+            self.assertEqual(record["status"], "launch_failed")
+            self.assertIn("a work-group whose private memory exceeds a thread", record["reason"])
+            self.assertIn("'local 16'", record["reason"])
         self.assertEqual(self.check(text.format("local 16\n"))[0]["status"], "ok")
 
     def test_what_only_the_device_refuses_is_a_row(self):

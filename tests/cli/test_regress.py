@@ -63,7 +63,6 @@ class Regress(BaselineTest):
         texts = sorted(p.stem for p in (self.folder / "base" / "text").iterdir())
         self.assertEqual(texts, sorted({r["build"]["source_sha256"] for r in records}))
         self.assertEqual(len(texts), 1)
-        # It is kept unless told otherwise.
         _, err = self.lab("run", "pitch_loop", *SIZE, "--device", "cpu", "--no-dumps", "--baseline", "base", status=2)
         self.assert_one_sentence(err, "records.jsonl", "--baseline", "exists and is kept")
 
@@ -106,8 +105,7 @@ class Regress(BaselineTest):
         self.assertEqual({i: c["change"] for i, c in cells.items()},
                          {"pitch_short8": "newly failing", "pitch_removed": "vanished", "pitch_loop": "new", "pitch_vload8": "same code"}, out)
         self.assertIn("broken", cells["pitch_short8"]["reason"])
-        # A pattern leaves the others out of it.
-        cells, _, _, _ = self.regress("pitch_vload8")
+        cells, _, _, _ = self.regress("pitch_vload8")  # leaves the others out of it
         self.assertEqual(list(cells), ["pitch_vload8"])
 
     def test_a_text_that_is_not_what_was_built_or_is_gone_is_refused(self):
@@ -259,7 +257,8 @@ class KernelFile(BaselineTest):
         cells, out = self.regress("k.cl:scale", status=4)
         self.assertEqual({i: c["change"] for i, c in cells.items()}, {"k_scale": "other results"}, out)
         self.assertNotEqual(cells["k_scale"]["baseline_sha256"], cells["k_scale"]["today_sha256"])
-        cells, out = self.regress("k.cl:copy", status=0)
+        (self.folder / "link").symlink_to(self.folder)
+        cells, out = self.regress("link/k.cl:copy", status=0)
         self.assertEqual({i: c["change"] for i, c in cells.items()}, {"k_copy": "same code"}, out)
 
     def test_a_constant_that_changes_leaves_other_results_unless_they_may_change(self):
@@ -284,12 +283,16 @@ class KernelFile(BaselineTest):
         self.assertEqual({c["change"] for c in cells.values()}, {"newly failing"}, out)
         self.assertIn("no trips", out)
 
-    def test_a_header_that_only_the_driver_finds_is_named_in_the_record(self):
-        self.write("k.cl", "#if 0\n#include <driver_only.h>\n#endif\n" + TABLE)
-        _, err = self.lab("run", "k.cl", "--device", "cpu", "--no-dumps", "--no-yardstick", "--max-time", "0.1", "--baseline", "other")
-        self.assertIn("the baseline does not hold <driver_only.h>", err)
-        record = json.loads((self.folder / "other" / "records.jsonl").read_text().splitlines()[0])
-        self.assertEqual(record["build"]["elsewhere"], ["<driver_only.h>"])
+    def test_a_header_that_only_the_driver_finds_is_named_and_its_change_is_not_the_same_code(self):
+        self.write("k.cl", "#define HEADER <trips.h>\n#include HEADER\n" + TABLE.partition("\n")[2])
+        _, err = self.lab("run", "k.cl", "-I", ".", "--device", "cpu", "--no-dumps", "--no-yardstick", "--max-time", "0.1", "--baseline", "other")
+        self.assertIn("the baseline does not hold HEADER", err)
+        self.assertEqual(json.loads((self.folder / "other" / "records.jsonl").read_text().splitlines()[0])["build"]["elsewhere"], ["HEADER"])
+        self.write("trips.h", "#define TRIPS 200\n")
+        out, _ = self.lab("regress", "other", status=5)
+        self.assertRegex(words(out), r"k_scale incomparable .* the baseline does not hold HEADER, .* k_copy same code")
+        self.write("trips.h", "#error no trips\n")
+        self.lab("regress", "other", "k_copy", "--calibrate", status=1)
 
     def test_equal_code_with_other_arguments_may_have_a_winner(self):
         self.write("two.cl", """/*cllab

@@ -51,6 +51,11 @@ BOOST_AUTO_TEST_CASE(scalar_registers_and_local_memory_limit_too) {
     BOOST_TEST(lds->waves == 2u);
     BOOST_TEST(lds->limited_by == "local memory");
     BOOST_TEST(isa::gcn.occupancy("gfx900", {4, 10, 32768, 64, 0})->waves == 10u);  // group size unknown
+    // Two groups of one wavefront leave two of the four SIMDs without any; of twice the local memory there is none.
+    BOOST_TEST(isa::gcn.occupancy("gfx900", {4, 10, 32768, 64, 64})->waves == 0.5);
+    BOOST_TEST(isa::gcn.occupancy("gfx900", {4, 10, 32768, 64, 64})->formula.ends_with("= 0.5 wavefronts per SIMD"));
+    BOOST_TEST(isa::gcn.occupancy("gfx900", {4, 10, 131072, 64, 64})
+                   ->formula.ends_with("= 0 wavefronts per SIMD, no work-group fits"));
 }
 
 BOOST_AUTO_TEST_CASE(cdna2_has_512_vgprs_and_eight_wavefronts_and_rdna2_1024_and_sixteen) {
@@ -94,6 +99,7 @@ BOOST_AUTO_TEST_CASE(an_intel_execution_unit_has_as_many_threads_as_the_compiler
     BOOST_TEST_REQUIRE(local.has_value());
     BOOST_TEST(local->waves == 1u);
     BOOST_TEST(local->limited_by == "local memory");
+    BOOST_TEST(isa::xe.occupancy("tgllp", {128, 0, 65536, 7, 64, 16})->waves == 0.5);
 }
 
 BOOST_AUTO_TEST_CASE(nvidia_warps_follow_the_occupancy_calculator) {

@@ -101,6 +101,9 @@ BOOST_AUTO_TEST_CASE(whole_numbers_take_no_fraction) {
     BOOST_TEST(refusal("arg src = rand:8\narg dst = out:8\narg f = 1\narg n = 0.5 * 2\nglobal 8")
                    .find("k.cl:4:9: argument 'n' of kernel 'k' is of type int") == 0u);
     BOOST_TEST(refusal("arg src = rand:1.5\n" + rest).find("'1.5' is not a whole number") != std::string::npos);
+    BOOST_TEST(refusal("arg src = rand:18446744073709551615\n" + rest).find("does not fit 63 bits") !=
+               std::string::npos);
+    BOOST_TEST(Made("arg src = rand:1e3\n" + rest).shape().counts.at("src") == 1000u);
     BOOST_TEST(refusal("arg src = rand:f\narg dst = out:8\narg f = 1/2\narg n = 8\nglobal 8")
                    .find("k.cl:1:16: 'f' is 0.5, no whole number") == 0u);
     BOOST_TEST(Made("arg src = rand:f\narg dst = out:8\narg f = 16/2\narg n = 8\nglobal 8").shape().counts.at("src") ==

@@ -140,6 +140,12 @@ BOOST_AUTO_TEST_CASE(a_history_shows_each_level_with_its_change) {
     at(out.str(), "+10.0 %");
     at(out.str(), "provisional");
     at(out.str(), "1 of 1 cells changed");
+    BOOST_TEST(out.str().find("no options") == std::string::npos);
+    auto other = h;
+    other.options = "-DN=2";
+    report::print_history(out, {h, other}, {});
+    at(out.str(), "pitch_loop (no options)");
+    at(out.str(), "pitch_loop (-DN=2)");
     const auto lines = report::history_json({h});
     at(lines.front(), "\"levels\":[{\"first\":0,\"count\":6");
     BOOST_TEST(report::is_comparison(lines.front()));

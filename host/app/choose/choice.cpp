@@ -9,6 +9,7 @@
 #include "app/files/image_file.hpp"
 #include "app/screen/say.hpp"
 #include "core/includes.hpp"
+#include "core/reading.hpp"
 #include "core/text.hpp"
 #include "inspect/tools/tool.hpp"
 #include "kernelfile/experiment.hpp"
@@ -96,6 +97,8 @@ void refuse_file(const std::string& pattern, const std::string& command) {
         if (std::filesystem::is_directory(found))
             throw Error(Blame::usage, "'" + path + "' is a folder; `cllab " + command +
                                           "` takes names of kernels, as `cllab list` has them, and files");
+        if (const auto fault = reading_fault(path); std::filesystem::exists(found) && !fault.empty())
+            throw Error(Blame::usage, "file '" + path + "' cannot be read: " + fault);
         if (std::filesystem::exists(found))
             throw Error(Blame::usage, "file '" + path + "' is not kernel text; its name must end in .cl or .ocl" +
                                           (command == "isa" ? "" : "; `cllab isa` reads program binaries"));

@@ -17,16 +17,12 @@
 #include "inspect/tools/tool.hpp"
 
 namespace cllab::app {
-namespace {
 
-/// Why the tools that are there make no listing; empty: they do, or are not there.
 std::string refusal_of(const inspect::Analysis& analysis) {
     for (const auto& listing : analysis.disassembly.listings)
         if (listing.refused) return listing.note;
     return {};
 }
-
-}  // namespace
 
 std::vector<CellCode> code_of_binary(const std::string& path, const std::string& glob) {
     if (const auto fault = reading_fault(path); !fault.empty())

@@ -40,6 +40,9 @@ struct CellCode {
     bool own = false;                ///< of a user's text, of which one reason often holds for all kernels
 };
 
+/// Why the tools that are there make no listing; empty: they do, or are not there.
+std::string refusal_of(const inspect::Analysis& analysis);
+
 /// What the dump of a finished cell says; no code when the cell has no dump.
 CellCode code_of(const model::Record& record, const std::string& label);
 

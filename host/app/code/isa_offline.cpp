@@ -113,6 +113,9 @@ void compile(const IsaOptions& invocation, inspect::OfflinePrograms& programs, c
         out.summary += line + "\n";
     if (const auto* counts = built.analysis.best()) out.counts = *counts;
     out.info = built.analysis.info;
+    // What a library would bring is lacking on purpose; anything else that the assembler refuses is the kernel's.
+    if (built.lacking.empty()) out.reason = refusal_of(built.analysis);
+    if (!out.reason.empty()) out.status = model::Status::build_failed;
     if (invocation.hot) out.hot = inspect::account(built.analysis, setup);
 }
 

@@ -9,6 +9,7 @@
 #include "compare/family_test.hpp"
 #include "core/clock.hpp"
 #include "core/grouped.hpp"
+#include "core/text.hpp"
 #include "model/rankable.hpp"
 #include "report/table/comparison.hpp"
 #include "run/conditions/conditions.hpp"
@@ -20,9 +21,10 @@ using model::CellChange;
 using model::Record;
 using Item = RegressItem;
 
-bool same_text(const Record& a, const Record& b) {
-    return a.build.source_sha256 == b.build.source_sha256 && a.build.options == b.build.options &&
-           compare::same_launch(a, b);
+/// By the text, and by the machine code where a header may have changed that no text holds.
+bool same_code(const Record& today, const Record& before) {
+    return today.build.source_sha256 == before.build.source_sha256 && today.build.options == before.build.options &&
+           compare::same_launch(today, before) && (before.build.elsewhere.empty() || compare::same_code(today, before));
 }
 
 /// How many processes today can tell from `before` of the baseline, at the most twenty; nothing when none can.
@@ -118,7 +120,7 @@ private:
             if (!compare::same_launch(*item->today, before))
                 item->end(CellChange::incomparable,
                           "its arguments, sizes, groups or data differ from the baseline's, so it is another cell");
-            else if (same_text(*item->today, before) ||
+            else if (same_code(*item->today, before) ||
                      (invocation_.recorded && compare::same_code(*item->today, before)))
                 item->out.change = CellChange::same_code;
             else if (item->stored || invocation_.recorded)
@@ -139,6 +141,10 @@ private:
                 item->end(CellChange::incomparable, std::string("the baseline's text is ") +
                                                         model::name(item->rebuilt->status) +
                                                         " today: " + item->rebuilt->reason);
+            else if (const auto& before = *item->before.back();
+                     !before.build.elsewhere.empty() && !compare::same_code(*item->rebuilt, before))
+                item->end(CellChange::incomparable, "the baseline does not hold " + join(before.build.elsewhere, ", ") +
+                                                        ", and its text makes other machine code today than it did");
             else if (compare::same_code(*item->today, *item->rebuilt))
                 item->out.change = CellChange::same_code;
             else

@@ -35,6 +35,12 @@ bool same_kind(const model::DeviceInfo& a, const model::DeviceInfo& b) {
     return a.platform == b.platform && a.type == b.type;
 }
 
+/// Either may be gone, and either may be named through a link.
+bool is_one_file(const fs::path& a, const fs::path& b) {
+    std::error_code ignored;
+    return fs::weakly_canonical(fs::absolute(a), ignored) == fs::weakly_canonical(fs::absolute(b), ignored);
+}
+
 class Collector {
 public:
     Collector(const RegressOptions& invocation, const Baseline& baseline, Runner& runner)
@@ -126,9 +132,8 @@ private:
         return all.size() == 1 || std::any_of(all.begin() + 1, all.end(), [&](const auto& pattern) {
                    if (!names_kernel_file(pattern)) return pattern == family || glob_match(pattern, id);
                    const auto [file, glob] = file_and_glob(pattern);
-                   const bool of_file = source.empty() ? fs::path(file).stem().string() == family
-                                                       : fs::absolute(file).lexically_normal() ==
-                                                             fs::absolute(source).lexically_normal();
+                   const bool of_file =
+                       source.empty() ? fs::path(file).stem().string() == family : is_one_file(file, source);
                    return of_file && (glob.empty() || glob_match(glob, variant));
                });
     }

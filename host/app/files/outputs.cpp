@@ -184,6 +184,7 @@ void Outputs::writes_pictures(const Pairs& pictures) {
 }
 
 void Outputs::reads_for(const CellOptions& cells) {
+    for (const auto& word : split(cells.reference_command, ' ')) reads(word);
     if (cells.cl_dir.empty()) return;
     std::error_code code;
     for (const auto& folder : {fs::path(cells.cl_dir), fs::path(cells.cl_dir) / "include"})

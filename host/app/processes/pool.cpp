@@ -205,8 +205,8 @@ void Lane::died(int status, double timeout_seconds, const Events& events) {
     if (is(SIGABRT)) cause = "an assertion of the driver, printed on standard error, or a write outside of a buffer";
     if (is(SIGSEGV) && passes_in_small_groups(timeout_seconds))
         cause =
-            "that the driver chose a work-group whose private memory exceeds a thread's stack: the kernel runs with "
-            "groups of one item, so write e.g. 'local 16'";
+            "a work-group whose private memory exceeds a thread's stack: the kernel runs with groups of one item, so "
+            "write e.g. 'local 16'";
     lost(model::Status::launch_failed, death(status), cause, events);
 }
 

@@ -10,7 +10,7 @@
 namespace cllab::inspect {
 
 struct Occupancy {
-    unsigned waves = 0;      ///< resident at once, in `unit`
+    double waves = 0;        ///< resident at once, in `unit`, on average
     unsigned most = 0;       ///< what the hardware holds at most
     std::string unit;        ///< "wavefronts per SIMD", "warps per SM"
     std::string limited_by;  ///< "registers", "local memory", "hardware", "work-group size"
@@ -30,18 +30,19 @@ class OccupancyLimits {
 public:
     /// `arithmetic` and the numbers in it, as fmt::format takes them.
     template <typename... Numbers>
-    void add(std::int64_t value, const std::string& name, fmt::format_string<const Numbers&...> arithmetic,
+    void add(double value, const std::string& name, fmt::format_string<const Numbers&...> arithmetic,
              const Numbers&... numbers) {
         terms_ += (terms_.empty() ? "" : ", ") + fmt::format(arithmetic, numbers...);
         if (least_ < 0 || value < least_) least_ = value, name_ = name;
     }
     Occupancy result(unsigned most, const std::string& unit) const {
-        const auto waves = static_cast<unsigned>(std::max<std::int64_t>(least_, 0));
-        return {waves, most, unit, name_, "min(" + terms_ + ") = " + std::to_string(waves) + " " + unit};
+        const auto waves = std::max(least_, 0.0);
+        return {waves, most, unit, name_,
+                fmt::format("min({}) = {:g} {}{}", terms_, waves, unit, waves > 0 ? "" : ", no work-group fits")};
     }
 
 private:
-    std::int64_t least_ = -1;
+    double least_ = -1;
     std::string name_, terms_;
 };
 

@@ -215,8 +215,9 @@ std::optional<Occupancy> occupancy(const std::string& processor, const KernelNee
     of_file("scalar registers", "SGPRs", limits->sgprs, needs.scalar_registers, limits->sgpr_granule);
     if (needs.local_bytes > 0 && needs.group_items > 0) {
         const auto per_group = round_up(static_cast<std::int64_t>(needs.group_items), lanes) / lanes;
-        const auto local = 4 * limits->lds_per_simd, waves = local / needs.local_bytes * per_group / 4;
-        found.add(waves, "local memory", "floor({} byte LDS / {}) * {} / 4 = {}", local, needs.local_bytes, per_group,
+        const auto local = 4 * limits->lds_per_simd;
+        const double waves = static_cast<double>(local / needs.local_bytes * per_group) / 4;
+        found.add(waves, "local memory", "floor({} byte LDS / {}) * {} / 4 = {:g}", local, needs.local_bytes, per_group,
                   waves);
     }
     return found.result(static_cast<unsigned>(limits->waves), "wavefronts per SIMD");

@@ -27,7 +27,9 @@ void set_local_bytes(model::CodeInfo& info, std::optional<std::int64_t> declared
 
 void add_occupancy(nlohmann::json& facts, const std::optional<Occupancy>& o) {
     if (!o) return;
-    facts["occupancy"] = {{"waves", o->waves},
+    const auto whole = static_cast<std::int64_t>(o->waves);
+    const bool is_whole = o->waves == static_cast<double>(whole);
+    facts["occupancy"] = {{"waves", is_whole ? nlohmann::json(whole) : nlohmann::json(o->waves)},
                           {"most", o->most},
                           {"unit", o->unit},
                           {"limited_by", o->limited_by},

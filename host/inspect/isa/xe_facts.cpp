@@ -73,8 +73,9 @@ std::optional<Occupancy> xe_occupancy(const std::string& processor, const Kernel
         const auto given = static_cast<std::int64_t>(
             std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(needs.local_bytes, 1024))));
         const auto threads = (static_cast<std::int64_t>(needs.group_items) + needs.simd - 1) / needs.simd;
-        const auto groups = shares->local_bytes / given, each = groups * threads / shares->units;
-        found.add(each, "local memory", "floor({} byte / {}) * {} / {} = {}", shares->local_bytes, given, threads,
+        const auto all = shares->local_bytes / given * threads;
+        const double each = static_cast<double>(all) / static_cast<double>(shares->units);
+        found.add(each, "local memory", "floor({} byte / {}) * {} / {} = {:g}", shares->local_bytes, given, threads,
                   shares->units, each);
     }
     return found.result(static_cast<unsigned>(needs.wavefront), "threads per execution unit");

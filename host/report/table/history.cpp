@@ -33,6 +33,15 @@ std::vector<const model::History*> changed_first(const std::vector<model::Histor
     return out;
 }
 
+/// With the build options, where they alone tell two cells apart.
+std::string title_of(const model::History& h, const std::vector<model::History>& all) {
+    const bool built_twice = std::ranges::any_of(all, [&](const auto& other) {
+        return other.id == h.id && other.point == h.point && other.device.name == h.device.name &&
+               other.options != h.options;
+    });
+    return cell_title(h.id, h.point) + (built_twice ? " (" + (h.options.empty() ? "no options" : h.options) + ")" : "");
+}
+
 void print_history(std::ostream& out, const std::vector<model::History>& histories, const TableStyle& style) {
     std::vector<Column> columns{{.title = "cell", .names = Names::by_itself}, {.title = "level since"},
                                 {.title = "change", .right = true},           {.title = "runs", .right = true},
@@ -44,7 +53,7 @@ void print_history(std::ostream& out, const std::vector<model::History>& histori
             const auto& level = h->levels[i];
             const bool first = i == 0;
             add_row(columns,
-                    {first ? cell_title(h->id, h->point) : "", since(*h, i), first ? "" : change_of(*h, i),
+                    {first ? title_of(*h, histories) : "", since(*h, i), first ? "" : change_of(*h, i),
                      std::to_string(level.count), level.provisional ? "provisional" : "", first ? h->device.name : ""});
             times.push_back(std::exp(level.centre));
         }
@@ -64,6 +73,7 @@ std::vector<std::string> history_json(const std::vector<model::History>& histori
     std::vector<std::string> out;
     for (const auto& h : histories) {
         auto j = line_of("history", h.id, h.point, h.device);
+        j["options"] = h.options;
         j.update({{"points", Json::array()}, {"levels", Json::array()}});
         for (const auto& p : h.points)
             j["points"].push_back({{"utc", p.utc}, {"label", p.label}, {"run", p.run}, {"seconds", p.seconds}});

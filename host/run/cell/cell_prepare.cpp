@@ -102,7 +102,10 @@ Setup set_up(const CellState& state, unsigned verification) {
                               settings.seed + verification, settings.files, verification, &state.instruments.data()});
     if (!out.errors && settings.tolerance) out.errors = std::make_shared<Errors>(*settings.tolerance);
     if (state.setup.errors) out.errors = state.setup.errors;  // the largest of both verifications
-    if (settings.small_groups && out.local.dims == 0) out.local.dims = out.global.dims;
+    if (settings.small_groups) {
+        out.local = {};
+        out.local.dims = out.global.dims;
+    }
     return out;
 }
 
