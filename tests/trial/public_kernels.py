@@ -78,7 +78,7 @@ def words_for_compilers(words):
 def code(arguments, row, target):
     done = lab(arguments, row, "isa", row["file"], *words_for_compilers(row["words"]), "--target", target, "--summary", "--columns", "kernel,target")
     made = sum(line.endswith(f" for {target}") for line in done.stdout.splitlines())
-    lines = [line for line in done.stderr.splitlines() if f" for {target}: " in line]
+    lines = [line for line in done.stderr.splitlines() if re.search(rf" for {target}: (build_failed|unsupported)\b", line)]
     lost = sum(line.partition(f" for {target}: ")[0].count(", ") + 1 for line in lines)
     row[target] = f"{made}/{made + lost}" if made + lost else "0"
     return "" if made and not lost else f"{target}: {reason_of(lines[0].partition(': ')[2]) if lines else complaint(done.stderr)}"
