@@ -85,7 +85,14 @@ void KernelFiles::read_whole(Build& build) {
         alone = folder.empty();
         if (!alone) folders.emplace_back(folder);
     }
-    build.text = std::make_shared<const model::Text>(whole_text(files_[build.file], folders));
+    std::vector<fs::path> first;
+    for (const auto& [place, path] : described_[build.file].includes) {
+        first.push_back(resolved(path, place));
+        std::error_code ignored;
+        if (!files_[build.file].read.files.count(first.back().string()) && !fs::is_regular_file(first.back(), ignored))
+            refuse(place, "there is no file '" + first.back().string() + "' to include");
+    }
+    build.text = std::make_shared<const model::Text>(whole_text(files_[build.file], folders, first));
 }
 
 std::vector<std::string> KernelFiles::options_of(const Build& build) const {

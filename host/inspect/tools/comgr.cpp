@@ -200,8 +200,8 @@ std::string as_objdump(const std::string& text) {
     return out;
 }
 
-/// Bitcode of the text for a processor that the library does not list: its clang takes the last -mcpu, and of its device
-/// libraries those of the nearest processor are linked behind it.
+/// Bitcode of the text for a processor that the library does not list: its clang takes the last -mcpu, and of its
+/// device libraries those of the nearest processor are linked behind it.
 void compile_as(const std::string& processor, Action& action, std::vector<std::string> options, const DataSet& text,
                 DataSet& bitcode, std::string& log) {
     const auto has = [&](const char* option) { return std::ranges::find(options, option) != options.end(); };
