@@ -94,7 +94,7 @@ struct Description {
     std::vector<AxisLine> axes;
     std::vector<VariantLine> variants;
     std::vector<SameLine> same;
-    std::vector<std::pair<Place, std::string>> options, folders, includes;
+    std::vector<std::pair<Place, std::string>> options, folders;
     std::optional<Tolerance> tolerance;
     Scope all;
     std::map<std::string, std::pair<Place, Scope>> kernels;

@@ -161,7 +161,7 @@ void parse_statement(const std::string& keyword, Piece rest, Description& out, S
         out.folders.emplace_back(place, trim(rest.text));
     } else if (keyword == "include") {
         require("include types.h");
-        out.includes.emplace_back(place, trim(rest.text));
+        out.options.emplace_back(place, include_option + trim(rest.text));
     } else if (keyword == "kernel") {
         const auto name = rest.take_word();
         if (!is_name(name) || !rest.text.empty())
@@ -280,7 +280,6 @@ void override_with(Description& base, const Description& over) {
     by_name(base.variants, over.variants);
     base.options.insert(base.options.end(), over.options.begin(), over.options.end());
     base.folders.insert(base.folders.end(), over.folders.begin(), over.folders.end());
-    base.includes.insert(base.includes.end(), over.includes.begin(), over.includes.end());
     base.same.insert(base.same.end(), over.same.begin(), over.same.end());
     take_over(base.tolerance, over.tolerance);
     take_over(base.all, over.all);

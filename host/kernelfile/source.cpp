@@ -61,7 +61,7 @@ SourceFile read_source(Snapshot snapshot) {
     return out;
 }
 
-model::Text whole_text(SourceFile& file, const std::vector<fs::path>& folders, const std::vector<fs::path>& first) {
+model::Text whole_text(SourceFile& file, const std::vector<fs::path>& folders) {
     const std::string lab = "lab.h";
     const auto find = [&](const std::string& name, const std::string& includer) -> std::optional<IncludedFile> {
         if (name == lab) return IncludedFile{lab, std::string(model::embedded_kernel("include/lab.h"))};
@@ -77,10 +77,7 @@ model::Text whole_text(SourceFile& file, const std::vector<fs::path>& folders, c
         }
         return std::nullopt;
     };
-    std::string text;
-    for (const auto& path : first) text += "#include \"" + path.string() + "\"\n";
-    if (!first.empty()) text += line_directive(1, file.read.path) + "\n";
-    auto whole = closure_of(file.read.path, text + file.text(), find);
+    auto whole = closure_of(file.read.path, file.text(), find);
     const bool asks = std::ranges::find(whole.files, lab) != whole.files.end();
     return {file.read.path, std::move(whole.text), asks};
 }
