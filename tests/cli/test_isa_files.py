@@ -78,7 +78,7 @@ class IsaFiles(LabTest):
         self.assertIn(b"amdhsa--gfx1100", (self.folder / "d/gfx1100/t_k/program.co").read_bytes())
         if err:
             self.assertRegex(err, r"\Acllab: t.cl for gfx1100: built-in functions are those of .* for gfx1030, the nearest [^\n]+\n\Z")
-        pages = [self.isa(text, "gfx1100", f"--build-options={options}")[0]["t_k"] for options in ("", "-cl-fast-relaxed-math", "-mwavefrontsize64")]
+        pages = [self.isa(text, "gfx1100", f"--build-options={options}")[0]["t_k"] for options in ("-DX", "-cl-fast-relaxed-math", "-mwavefrontsize64")]
         self.assertEqual(len(set(pages)), 3)
         _, err = self.isa(self.write("kernel void k(global float* y) { y[0] = unknown; }", "u.cl"), "gfx1100", status=1)
         self.assertRegex(err, r"\Au_k for gfx1100: build_failed: u.cl:1:\d+: error: use of undeclared identifier 'unknown'")

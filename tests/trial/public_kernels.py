@@ -112,8 +112,7 @@ def main():
             continue
         why = [run(arguments, row)] if both or arguments.run else []
         why += [code(arguments, row, target) for target in TARGETS] if both or arguments.isa else []
-        if any(why):
-            row["why"] = "; ".join(filter(None, why))[:300]
+        row["why"] = "; ".join(filter(None, why))[:300]
         found.append(row)
         print(line_of(row), flush=True)
     print("; ".join(share(found, c) for c in ("run", *TARGETS)), file=sys.stderr)
