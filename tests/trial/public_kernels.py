@@ -27,7 +27,7 @@ SOURCE = pathlib.Path(__file__).resolve().parents[2]
 TABLE = pathlib.Path(__file__).resolve().parent / "public_kernels.md"
 TARGETS = ("gfx900", "gfx1100", "sm_80", "tgllp")
 COLUMNS = ("project", "file", "words", "attempts", "run", "proved", *TARGETS, "why")
-FOR_COMPILERS = ("-I", "--include", "--build-options")
+FOR_COMPILERS = ("-I", "--include", "--build-options", "--timeout")
 
 
 def rows():
