@@ -243,6 +243,10 @@ void KernelGuess::set_other_scalars() {
                                        : global_[static_cast<std::size_t>(std::max(0, scalar.name.dimension))];
                 break;
             }
+            case Meaning::stride:
+                // From one item to the next of a single dimension it is 1.
+                if (dims_ > 1 || axes_.size() > 1) scalar.value = width(0);
+                break;
             case Meaning::group:
                 if (!local_.empty()) scalar.value = std::to_string(local_.front());
                 break;
@@ -250,13 +254,6 @@ void KernelGuess::set_other_scalars() {
                 break;
         }
     }
-    // From one row to the next, whose length has a name more often than not; of a single dimension it is 1.
-    const auto row = std::ranges::find_if(
-        scalars_, [](const auto& s) { return s.is_size() && s.name.dimension == 0 && s.value == s.word; });
-    if (dims_ == 1 && axes_.size() < 2) return;
-    for (auto& scalar : scalars_)
-        if (scalar.name.meaning == Meaning::stride && scalar.value == std::to_string(scalar.name.value))
-            scalar.value = row == scalars_.end() ? width(0) : row->value;
 }
 
 }  // namespace cllab::kernelfile
