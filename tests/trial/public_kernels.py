@@ -8,7 +8,7 @@ FOLDER holds a checkout of each project under the name that the table of public_
 words behind the file's name, and the number of attempts that it took to find them (1: no word). They are passed to `cllab run FILE` and
 `cllab isa FILE --target T`; of those only, what a compiler needs (-I, --build-options). Each row is printed with what was found:
 
-run: kernels that ended ok, of those of the file; proved: of these, the ones checked by something else than themselves; a target: kernels with code, of
+run: kernels that ended ok, of those that were run (not those left out as something cannot be guessed); proved: of these, the ones checked by something else than themselves; a target: kernels with code, of
 those of the file. `why` has the reason of the first that failed. --only takes shell patterns of PROJECT/FILE; --run and --isa do one half, and leave the
 other as the table has it. CLLAB names the program, build/cllab unless set.
 """
