@@ -3,9 +3,11 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <regex>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "core/error.hpp"
@@ -91,8 +93,16 @@ CudaBuild compile(const std::string& text, const std::vector<std::string>& optio
 
 std::vector<std::string> words_of(const std::string& options) {
     std::vector<std::string> out;
-    for (const auto& word : split(options, ' '))
-        if (!trim(word).empty()) out.push_back(trim(word));
+    bool in_word = false;
+    char quote = 0;
+    for (const char c : options) {
+        const bool is_quote = quote ? c == quote : c == '"' || c == '\'';
+        const bool ends = !quote && std::isspace(static_cast<unsigned char>(c));
+        if (is_quote) quote = quote ? '\0' : c;
+        if (!ends && !std::exchange(in_word, true)) out.emplace_back();
+        if (!ends && !is_quote) out.back() += c;
+        in_word = !ends;
+    }
     return out;
 }
 

@@ -9,7 +9,7 @@
 
 namespace cllab::device {
 
-/// The words of build options.
+/// The words of build options. What stands in quotes is not divided: `-D "TYPE=unsigned int"`.
 std::vector<std::string> words_of(const std::string& options);
 /// They hold `-x cuda`: the text is to be compiled as CUDA C++.
 bool asks_for_cuda(const std::string& options);

@@ -5,10 +5,18 @@
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "kernelfile/experiment.hpp"
+#include "kernelfile/piece.hpp"
 
 namespace cllab::kernelfile {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+/// No driver knows the option: the text gets the file itself.
+bool is_include(const std::string& option) { return option.starts_with(include_option); }
+
+}  // namespace
 
 std::string KernelFiles::at_values(const std::string& options, const Place& place,
                                    const std::pair<std::string, std::string>& other) const {
@@ -85,7 +93,24 @@ void KernelFiles::read_whole(Build& build) {
         alone = folder.empty();
         if (!alone) folders.emplace_back(folder);
     }
-    build.text = std::make_shared<const model::Text>(whole_text(files_[build.file], folders));
+    auto& file = files_[build.file];
+    std::string first;
+    for (const auto& [place, text] : described_[build.file].options) {
+        if (!is_include(text)) continue;
+        const auto path = resolved(text.substr(include_option.size()), place);
+        std::error_code ignored;
+        if (!file.read.files.count(path.string()) && !fs::is_regular_file(path, ignored))
+            refuse(place, "there is no file '" + path.string() + "' to include");
+        first += "#include \"" + path.string() + "\"\n";
+    }
+    if (first.empty()) {
+        build.text = std::make_shared<const model::Text>(whole_text(file, folders));
+        return;
+    }
+    auto joined = file;
+    joined.read.files[file.path] = first + line_directive(1, file.path) + "\n" + file.text();
+    build.text = std::make_shared<const model::Text>(whole_text(joined, folders));
+    file.read.files.merge(joined.read.files);  // what was included
 }
 
 std::vector<std::string> KernelFiles::options_of(const Build& build) const {
@@ -104,7 +129,8 @@ std::vector<std::string> KernelFiles::options_of(const Build& build) const {
             out.push_back("-I" + text);
         }
     }
-    for (const auto& [place, text] : description.options) out.push_back(text);
+    for (const auto& [place, text] : description.options)
+        if (!is_include(text)) out.push_back(text);
     for (const auto& line : description.variants)
         if (line.name == build.variant) out.push_back(line.options);
     return out;

@@ -1,6 +1,7 @@
 // The grammar. One statement per line, `#` begins a comment:
 //   axis NAME [tune] = VALUES          arg NAME = VALUE           global A[,B[,C]]      local …      offset …
 //   options TEXT                       variant NAME = OPTIONS     extends FOLDER        kernel NAME
+//   include FILE
 //   work bytes=EXPR flops=EXPR …       expect NAME = FILE         reference NAME        tolerance absolute=X relative=X
 //   ulp=X        same NAME, NAME               relation TEXT
 #include <algorithm>
@@ -14,9 +15,9 @@
 namespace cllab::kernelfile {
 namespace {
 
-const std::vector<std::string> keywords{"axis",    "arg",       "global",  "local",     "offset",
-                                        "options", "variant",   "extends", "kernel",    "work",
-                                        "expect",  "reference", "same",    "tolerance", "relation"};
+const std::vector<std::string> keywords{"axis",      "arg",     "global",    "local",   "offset", "options",
+                                        "variant",   "extends", "include",   "kernel",  "work",   "expect",
+                                        "reference", "same",    "tolerance", "relation"};
 
 bool is_name(const std::string& text) {
     return !text.empty() && std::ranges::all_of(text, in_name) && !std::isdigit(static_cast<unsigned char>(text[0]));
@@ -158,6 +159,9 @@ void parse_statement(const std::string& keyword, Piece rest, Description& out, S
     } else if (keyword == "extends") {
         require("extends include");
         out.folders.emplace_back(place, trim(rest.text));
+    } else if (keyword == "include") {
+        require("include types.h");
+        out.options.emplace_back(place, include_option + trim(rest.text));
     } else if (keyword == "kernel") {
         const auto name = rest.take_word();
         if (!is_name(name) || !rest.text.empty())

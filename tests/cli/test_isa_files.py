@@ -68,6 +68,21 @@ class IsaFiles(LabTest):
                 self.assertEqual(pages, {})
                 self.assertIn("newer.cl:2:14: error: program scope variable", err)
 
+    def test_a_processor_that_amd_comgr_does_not_list_gets_its_own_code_with_the_nearest_ones_libraries(self):
+        text = self.write("kernel void k(global float* y) { const int i = get_global_id(0); y[i] = sin(y[i]) / 3 + native_exp(y[i]); }")
+        if not re.search(r"^gfx1100 +[^- ]", self.lab("isa", "--targets", env=self.environment(**NO_DEVICE))[0], re.M):
+            self.skipTest("nothing here makes code for gfx1100")
+        out, err = self.lab("isa", text, "--target", "gfx1100", "--dumps", "d", env=self.environment(**NO_DEVICE))
+        self.assertRegex(out, r"\bglobal_load_b32 v")  # as only RDNA 3 and later call it
+        self.assertNotRegex(out, r"\bs_swappc")  # the functions are linked, none is called
+        self.assertIn(b"amdhsa--gfx1100", (self.folder / "d/gfx1100/t_k/program.co").read_bytes())
+        if err:
+            self.assertRegex(err, r"\Acllab: t.cl for gfx1100: built-in functions are those of .* for gfx1030, the nearest [^\n]+\n\Z")
+        pages = [self.isa(text, "gfx1100", f"--build-options={options}")[0]["t_k"] for options in ("-DX", "-cl-fast-relaxed-math", "-mwavefrontsize64")]
+        self.assertEqual(len(set(pages)), 3)
+        _, err = self.isa(self.write("kernel void k(global float* y) { y[0] = unknown; }", "u.cl"), "gfx1100", status=1)
+        self.assertRegex(err, r"\Au_k for gfx1100: build_failed: u.cl:1:\d+: error: use of undeclared identifier 'unknown'")
+
     def test_code_needs_neither_sizes_nor_arguments(self):
         for target in self.targets:
             with self.subTest(target=target):

@@ -209,6 +209,17 @@ __kernel __attribute__((reqd_work_group_size(8, 1, 1))) void other(__global numb
         lab_h = '#include "lab.h"\n/*cllab\narg dst = out:64\nglobal 64\n*/\n__kernel void k(__global int* dst) { dst[get_global_id(0)] = LAB_POCL + LAB_H_IS_HERE; }\n'
         self.assertEqual(self.check(lab_h.replace("LAB_H_IS_HERE", "LAB_UNALIGNED"))[0]["status"], "ok")
 
+    def test_a_file_that_is_included_in_front_belongs_to_the_text(self):
+        (self.folder / "types.h").write_text("typedef int value;\n#define TWICE(x) (2 * (x))\n")
+        text = "/*cllab\narg dst = out:64\nglobal 64\n*/\n__kernel void k(__global value* dst) { dst[get_global_id(0)] = TWICE(3); }\n"
+        self.assertEqual(self.check(text, "--include", "types.h")[0]["status"], "ok")
+        self.assertEqual(self.check(text.replace("global 64", "global 64\ninclude types.h"))[0]["status"], "ok")
+        _, err = self.lab("run", self.write(text.replace("TWICE(3)", "unknown")), "--include", "types.h", status=None)
+        self.assertIn("t.cl:5:", err)  # lines are those of the file
+        name = self.write(text)
+        _, err = self.lab("run", name, "--include", "gone.h", status=2)
+        self.assertIn("there is no file 'gone.h' to include", err)
+
     def test_a_loop_that_runs_until_a_value_is_reached_is_timed_on_the_data_that_goes_in(self):
         until = ("__kernel void {name}(__global const float* from, __global float* {to}) {{\n    const int i = get_global_id(0);\n    float v = {read}[i];\n"
                  "    while (v < 300.0f) v += 0.01f;\n    {to}[i] = v;\n}}\n")

@@ -27,6 +27,12 @@ BOOST_AUTO_TEST_CASE(the_option_is_two_words) {
     BOOST_TEST(!device::asks_for_cuda(""));
 }
 
+BOOST_AUTO_TEST_CASE(what_stands_in_quotes_is_one_word_of_the_options) {
+    const std::vector<std::string> expected{"-DA=1", "-D", "B=unsigned int", "-DC=\"x y\"", "", "-DD"};
+    BOOST_TEST(device::words_of(" -DA=1  -D \"B=unsigned int\" '-DC=\"x y\"' \"\"\n-DD ") == expected,
+               boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(a_kernel_and_its_promised_group_are_what_they_are_in_cuda) {
     BOOST_TEST(made_of("__kernel void k(__global float* restrict a, int n) {}") ==
                "extern \"C\" __global__ void k( float* restrict a, int n) {}\n");

@@ -14,7 +14,8 @@
 namespace cllab::kernelfile {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TouchedBytes, size, last, unit, bytes, written_bytes, read, written,
                                                 atomic, read_first, before, argument)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SeenLaunch, too_long, instructions, items, calls, arguments, local)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SeenLaunch, too_long, overruns, instructions, items, calls, arguments,
+                                                local)
 }  // namespace cllab::kernelfile
 
 namespace cllab::app {

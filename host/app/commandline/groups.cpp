@@ -18,6 +18,7 @@ const Statement statements[]{
     {"offset", "X[,Y[,Z]]", "Kernel files: offset of the global ids."},
     {"variant", "NAME=OPTIONS", "Kernel files: adds a variant with these build options, e.g. fast=-DTILE=32."},
     {"extends,I", "FOLDER", "Kernel files: also looks for #include files in FOLDER."},
+    {"include", "FILE", "Kernel files: #includes FILE in front of the text, as hosts do that join texts. Repeats."},
     {"work", "bytes=N flops=N", "Kernel files: what one launch must move and compute, for the rates."},
     {"expect", "NAME=FILE", "Kernel files: the argument must come out equal to FILE (.npy, raw, picture)."},
     {"reference", "KERNEL", "Kernel files: results must equal those of this kernel or variant."},

@@ -120,8 +120,8 @@ const std::vector<OptionGroup>& option_groups() {
         {"Kernel text", {"cl-dir"}, {"build-options"}},
         {"Kernel files (`cllab help kernel-file`)",
          {},
-         {"print-block", "write-block", "check", "arg", "global", "local", "offset", "variant", "extends", "work",
-          "expect", "reference", "reference-command", "relation", "tolerance"}},
+         {"print-block", "write-block", "check", "arg", "global", "local", "offset", "variant", "extends", "include",
+          "work", "expect", "reference", "reference-command", "relation", "tolerance"}},
         {"Processes", {}, {"isolate", "parallel", "processes", "timeout", "require-all"}},
     };
     return all;

@@ -30,7 +30,7 @@ Lines (options: --arg src=rand:n*n, --global n,n, --variant fast=-DTILE=32 …);
                                 local: default the driver's choice, or reqd_work_group_size
   options -DTILE={tile}         build options; {…} is the value of an axis or expression
   variant NAME = OPTIONS        one more variant, by its build options
-  extends FOLDER                looks for #include files there too (-I), after the file's own folder
+  extends FOLDER, include FILE  looks for #include files there too (-I); #includes FILE in front
   work bytes=EXPR flops=EXPR    what a launch must do, for the rates; default: every buffer once
        atomics=EXPR local_bytes=EXPR
                                 for `why`: atomics on global memory, bytes of local memory

@@ -81,7 +81,7 @@ public:
     void kernelBegin(const oclgrind::KernelInvocation* invocation) override {
         const char* most = std::getenv("CLLAB_TOUCHED_INSTRUCTIONS");
         most_ = most ? std::strtoull(most, nullptr, 10) : 1u << 20;
-        instructions_ = 0, too_long_ = false;
+        instructions_ = 0, too_long_ = overruns_ = false;
         arguments_.clear(), addresses_.clear(), by_buffer_.clear(), local_.clear(), calls_.clear();
         items_ = {};
         const auto* kernel = invocation->getKernel();
@@ -151,10 +151,15 @@ private:
         if (memory->getAddressSpace() == oclgrind::AddrSpaceLocal) {
             const auto found = local_.find(buffer);
             if (found == local_.end()) return nullptr;
+            const auto room = found->second.size;
+            overruns_ = overruns_ || (offset + size > room && local_sizes_.count(room) == 0);
             found->second.touch(offset, size, reads, writes);
             return nullptr;
         }
-        if (memory->getAddressSpace() == oclgrind::AddrSpacePrivate) return nullptr;
+        if (memory->getAddressSpace() == oclgrind::AddrSpacePrivate) {
+            overruns_ = overruns_ || !memory->isAddressValid(address, size);
+            return nullptr;
+        }
         // What lies before a buffer is far behind the start of the one before it.
         constexpr std::size_t far = std::size_t{1} << 46;
         auto* out = argument_of(memory, offset >= far ? buffer + 1 : buffer);
@@ -180,7 +185,11 @@ private:
                 {"written_bytes", t.count(is_written)}};
     }
     void write() const {
-        Json out{{"instructions", instructions_}, {"too_long", too_long_}, {"items", items_}, {"calls", calls_}};
+        Json out{{"instructions", instructions_},
+                 {"too_long", too_long_},
+                 {"overruns", overruns_},
+                 {"items", items_},
+                 {"calls", calls_}};
         auto &arguments = out["arguments"] = Json::array(), &local = out["local"] = Json::array();
         for (const auto& argument : arguments_) arguments.push_back(json_of(argument));
         for (const auto& [buffer, variable] : local_) {
@@ -193,7 +202,7 @@ private:
 
     std::string file_;
     std::uint64_t instructions_ = 0, most_ = 0;
-    bool too_long_ = false;
+    bool too_long_ = false, overruns_ = false;
     std::vector<Touched> arguments_;
     std::vector<std::pair<std::size_t, unsigned>> addresses_;  ///< of buffers, with the number of the argument
     std::map<std::size_t, unsigned> by_buffer_;

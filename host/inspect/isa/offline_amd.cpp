@@ -23,7 +23,9 @@ std::vector<OfflineTarget> targets() {
     if (!no_amd.empty())
         others.insert(others.begin(), {"gfx803", "gfx900", "gfx906", "gfx908", "gfx90a", "gfx1010", "gfx1030"});
     for (const auto& name : others)
-        if (std::ranges::find(processors, name) == processors.end())
+        if (!comgr_nearest(name).empty())
+            targets.push_back({name, "code object, GCN, metadata", ""});
+        else if (std::ranges::find(processors, name) == processors.end())
             targets.push_back(
                 {name, "",
                  no_amd.empty()
@@ -52,7 +54,11 @@ OfflineCode compile(const std::string& target, const std::string& source, const 
     ComgrOutput made = comgr_compile(source, options, target, limit);
     // Asked for bitcode, the compiler hands the linker a module of no processor, for which that one takes the oldest.
     const bool ok = made.ok && amd_processor(as_bytes(made.bytes)) == target;
-    return {ok, std::move(made.log), std::move(made.bytes), {.own_make = true}};
+    OfflineCode code{ok, std::move(made.log), std::move(made.bytes), {.own_make = true}};
+    if (const auto nearest = comgr_nearest(target); ok && !nearest.empty())
+        code.notes.push_back("built-in functions are those of the device libraries for " + nearest +
+                             ", the nearest processor that this amd_comgr lists");
+    return code;
 }
 
 }  // namespace

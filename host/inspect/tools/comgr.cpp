@@ -24,6 +24,7 @@ std::string comgr_missing() {
            "again";
 }
 std::vector<std::string> comgr_processors() { return {}; }
+std::string comgr_nearest(const std::string&) { return {}; }
 ComgrOutput comgr_compile(const std::string&, const std::vector<std::string>&, const std::string&,
                           std::chrono::milliseconds) {
     return {false, {}, comgr_missing()};
@@ -199,6 +200,29 @@ std::string as_objdump(const std::string& text) {
     return out;
 }
 
+/// Bitcode of the text for a processor that the library does not list: its clang takes the last -mcpu, and of its
+/// device libraries those of the nearest processor are linked behind it.
+void compile_as(const std::string& processor, Action& action, std::vector<std::string> options, const DataSet& text,
+                DataSet& bitcode, std::string& log) {
+    const auto has = [&](const char* option) { return std::ranges::find(options, option) != options.end(); };
+    std::vector<std::string> of_libraries;
+    if (has("-mwavefrontsize64")) of_libraries.emplace_back("wavefrontsize64");
+    if (has("-cl-denorms-are-zero")) of_libraries.emplace_back("daz_opt");
+    if (has("-cl-fast-relaxed-math")) of_libraries.insert(of_libraries.end(), {"finite_only", "unsafe_math"});
+    if (has("-cl-fp32-correctly-rounded-divide-sqrt")) of_libraries.emplace_back("correctly_rounded_sqrt");
+    options.push_back("-mcpu=" + processor);
+    auto without_libraries = options;
+    without_libraries.emplace_back("-nogpulib");
+    DataSet compiled, with_libraries;
+    action.options(without_libraries);
+    action.run(AMD_COMGR_ACTION_COMPILE_SOURCE_TO_BC, text, compiled, log, "compiling");
+    action.options(of_libraries);
+    action.run(AMD_COMGR_ACTION_ADD_DEVICE_LIBRARIES, compiled, with_libraries, log, "adding the device libraries");
+    action.options({});
+    action.run(AMD_COMGR_ACTION_LINK_BC_TO_BC, with_libraries, bitcode, log, "linking the device libraries");
+    action.options(options);
+}
+
 /// What `work` makes of an output with an action for the processor. One at a time: the caller sees to that.
 template <typename Work>
 ComgrOutput with_action(const std::string& processor, Work work) {
@@ -236,6 +260,16 @@ std::vector<std::string> comgr_processors() {
     return names;
 }
 
+std::string comgr_nearest(const std::string& processor) {
+    if (!processor.starts_with("gfx110") || !comgr_missing().empty()) return {};
+    std::size_t major = 0, minor = 0;
+    library().get_version(&major, &minor);
+    const auto listed = comgr_processors();
+    const auto is_listed = [&](const std::string& name) { return std::ranges::find(listed, name) != listed.end(); };
+    const bool llvm_15 = major > 2 || (major == 2 && minor >= 4);
+    return llvm_15 && !is_listed(processor) && is_listed("gfx1030") ? "gfx1030" : "";
+}
+
 ComgrOutput comgr_compile(const std::string& source, const std::vector<std::string>& options,
                           const std::string& processor, std::chrono::milliseconds limit) {
     if (const auto missing = comgr_missing(); !missing.empty()) return {false, {}, missing};
@@ -253,7 +287,8 @@ ComgrOutput comgr_compile(const std::string& source, const std::vector<std::stri
 
 int comgr_main(const std::filesystem::path& folder, const std::string& processor) {
     ::setenv("TMPDIR", folder.c_str(), 1);  // what the library leaves there when it is ended goes with the folder
-    const auto out = with_action(processor, [&](Action& action, ComgrOutput& made) {
+    const auto nearest = comgr_nearest(processor);
+    const auto out = with_action(nearest.empty() ? processor : nearest, [&](Action& action, ComgrOutput& made) {
         // The language says the version; a second -cl-std would contradict the precompiled header.
         bool version2 = false, optimised = true;
         std::vector<std::string> rest;
@@ -270,8 +305,11 @@ int comgr_main(const std::filesystem::path& folder, const std::string& processor
         DataSet text, with_headers, bitcode, relocatable, executable;
         text.add(AMD_COMGR_DATA_KIND_SOURCE, as_bytes(read_file(folder / source_file).value_or("")), "kernel.cl");
         action.run(AMD_COMGR_ACTION_ADD_PRECOMPILED_HEADERS, text, with_headers, made.log, "adding the OpenCL header");
-        action.run(AMD_COMGR_ACTION_COMPILE_SOURCE_WITH_DEVICE_LIBS_TO_BC, with_headers, bitcode, made.log,
-                   "compiling");
+        if (nearest.empty())
+            action.run(AMD_COMGR_ACTION_COMPILE_SOURCE_WITH_DEVICE_LIBS_TO_BC, with_headers, bitcode, made.log,
+                       "compiling");
+        else
+            compile_as(processor, action, rest, with_headers, bitcode, made.log);
         action.run(AMD_COMGR_ACTION_CODEGEN_BC_TO_RELOCATABLE, bitcode, relocatable, made.log, "generating code");
         action.options({});  // the linker takes none of the compiler's
         action.run(AMD_COMGR_ACTION_LINK_RELOCATABLE_TO_EXECUTABLE, relocatable, executable, made.log, "linking");

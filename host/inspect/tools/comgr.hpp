@@ -24,6 +24,10 @@ std::string comgr_missing();
 /// "gfx900", "gfx90a" … as the library lists them; empty without the library.
 std::vector<std::string> comgr_processors();
 
+/// For a processor that the library's LLVM compiles for though the library does not list it (LLVM 15 knows RDNA 3): the
+/// listed one whose device libraries serve it. Else empty.
+std::string comgr_nearest(const std::string& processor);
+
 /// OpenCL C to a linked code object, by this program as `comgr-compile`, which is ended at the limit. `options` as for
 /// clBuildProgram. Throws Error(environment) when the folder for temporary files cannot be written.
 ComgrOutput comgr_compile(const std::string& source, const std::vector<std::string>& options,

@@ -47,7 +47,7 @@ std::string KernelGuess::data_of(std::size_t argument) const {
 /// The data as it is guessed, at small sizes: nothing lies outside. What does is asked for.
 bool KernelGuess::check() {
     if (samples_.empty()) return false;
-    const auto& sizes = samples_.front().first;
+    const auto& sizes = telling_sample().first;
     for (std::size_t a = 0; a < axes_.size(); ++a) axes_[a].small = sizes[a];
     auto small = small_launch();
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
@@ -100,6 +100,16 @@ double KernelGuess::bytes_at(std::int64_t size) const {
     return out;
 }
 
+/// One group of so large a problem writes or reads outside of an array of its own.
+bool KernelGuess::overruns_at(std::int64_t size) {
+    if (by_text_ || samples_.empty() || !text_.has_array(said_.signature.name)) return false;
+    for (auto& axis : axes_) axis.small = axis.is_new ? size : axis.value;
+    auto one = small_launch();
+    one.offset.clear();
+    one.global = local_.empty() ? join(std::vector<std::string>(dims_, "1"), ",") : one.local;
+    return launch_(one).overruns;
+}
+
 /// Worth timing, and done in a fraction of a second on two cores.
 void KernelGuess::choose_sizes() {
     constexpr double most_bytes = 512 << 20, most_instructions = 3e9;
@@ -115,7 +125,9 @@ void KernelGuess::choose_sizes() {
     double power = dims_, per_launch = 0;
     std::int64_t small = 1;
     if (samples_.size() >= 2 && !axes_.empty()) {
-        const auto &a = samples_[0], &b = samples_[1];
+        // Of one axis the largest two, as a loop may have no turn in the others.
+        const auto last = axes_.size() == 1 ? samples_.size() - 1 : 1;
+        const auto &a = samples_[last - 1], &b = samples_[last];
         small = b.first.front();
         per_launch = static_cast<double>(b.second.instructions);
         const auto ratio = static_cast<double>(b.first.front()) / static_cast<double>(a.first.front());
@@ -129,7 +141,7 @@ void KernelGuess::choose_sizes() {
         const double scaled = per_launch * std::pow(static_cast<double>(size) / static_cast<double>(small), power);
         return bytes_at(size) > most_bytes || scaled > most_instructions || items_at(size) > 1 << 26;
     };
-    while (size > least && too_much()) size /= 2;
+    while (size > least && (too_much() || overruns_at(size))) size /= 2;
     for (auto& axis : axes_)
         if (axis.is_new) axis.value = size;
 }

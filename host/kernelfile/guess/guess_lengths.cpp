@@ -26,11 +26,18 @@ std::vector<std::vector<std::int64_t>> KernelGuess::sample_sizes() const {
         {{1, 1}, {2, 2}, {1, 2}, {3, 1}, {2, 1}, {1, 3}},
         {{2, 2, 2}, {3, 3, 3}, {1, 2, 1}, {3, 1, 1}, {1, 1, 2}, {2, 1, 3}, {1, 3, 2}}};
     auto unit = dims_ == 1 ? 16 : dims_ == 2 ? 8 : 4;
+    const auto least = unit;
     if (!local_.empty()) unit = static_cast<int>(std::max<std::int64_t>(4, *std::ranges::max_element(local_)));
+    const auto unit_of = [&](const std::string& axis) {
+        const bool in_launch =
+            std::ranges::any_of(global_, [&](const auto& g) { return g.find(axis) != std::string::npos; });
+        return short_loops_ && !in_launch ? least / 2 : unit;
+    };
     std::vector<std::vector<std::int64_t>> out;
     for (const auto& shape : shapes[std::min<std::size_t>(axes_.size(), 3)]) {
         auto& sizes = out.emplace_back();
-        for (std::size_t a = 0; a < axes_.size(); ++a) sizes.push_back(unit * (a < shape.size() ? shape[a] : 1));
+        for (std::size_t a = 0; a < axes_.size(); ++a)
+            sizes.push_back(unit_of(axes_[a].name) * (a < shape.size() ? shape[a] : 1));
     }
     return out;
 }
@@ -169,7 +176,7 @@ void KernelGuess::fit_lengths() {
 }
 
 /// Its values choose the elements of another buffer.
-void KernelGuess::bound_index(std::size_t index, std::size_t into, std::int64_t stride_bytes) {
+void KernelGuess::bound_index(std::size_t index, std::size_t into, std::int64_t stride_bytes, bool is_start) {
     const auto &p = parameters_[index], &other = parameters_[into];
     const auto bytes = element_bytes(other);
     std::string stride;
@@ -182,8 +189,10 @@ void KernelGuess::bound_index(std::size_t index, std::size_t into, std::int64_t 
     const bool counts = seen_[into].atomic && stride.empty();
     const auto range = p.type.lane_bytes == 1 || counts ? std::to_string(few) : lengths_[p.name].text;
     auto& length = lengths_[other.name];
+    const auto behind = is_start ? "+" + length.text : "";
     length = {
-        stride.empty() ? range : stride + "*" + (range.find('+') == std::string::npos ? range : "(" + range + ")"),
+        (stride.empty() ? range : stride + "*" + (range.find('+') == std::string::npos ? range : "(" + range + ")")) +
+            behind,
         true};
     open_.erase(other.name);
     // Where two items write to one element the order decides: each has its own.
@@ -202,7 +211,7 @@ void KernelGuess::find_indices() {
         if (is_buffer(parameters_[i]) && is_integer(parameters_[i]) && !is_given(parameters_[i]) && seen_[i].read)
             integers.push_back(i);
     if (integers.size() > 6) integers.resize(6);
-    const auto& [sizes, usual] = samples_.front();
+    const auto& [sizes, usual] = telling_sample();
     for (std::size_t a = 0; a < axes_.size(); ++a) axes_[a].small = sizes[a];
     for (const auto index : integers) {
         const auto& p = parameters_[index];
@@ -219,17 +228,30 @@ void KernelGuess::find_indices() {
             if (i == index || !is_buffer(parameters_[i]) || is_given(parameters_[i])) continue;
             const auto further = seen.arguments[i].last - usual.arguments[i].last;
             if (further < value / 2) continue;
+            const auto stride = (further + value / 2) / value;
+            // From where it says, as many elements are touched as without it.
+            const bool is_start = further == stride * value && usual.arguments[i].last > stride;
             // What the launch itself changes goes further with each launch.
             if (seen_[index].written)
                 open_.insert(parameters_[i].name);
             else
-                bound_index(index, i, (further + value / 2) / value);
+                bound_index(index, i, stride, is_start);
         }
     }
 }
 
+/// The largest that is not long: in a small one a loop may have no turn.
+const KernelGuess::Sample& KernelGuess::telling_sample() const {
+    constexpr std::uint64_t many = 100'000;
+    return samples_.back().second.instructions < many ? samples_.back() : samples_.front();
+}
+
 bool KernelGuess::measure_lengths() {
-    if (!run_samples()) return false;
+    if (!run_samples()) {
+        if (!trouble_.empty()) return false;
+        short_loops_ = true;  // beside whole groups, loops as long as a group are too long
+        if (!run_samples()) return false;
+    }
     const bool inside = step_inside();
     if (samples_.empty()) return false;
     fill_by_counting();

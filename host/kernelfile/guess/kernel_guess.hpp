@@ -80,7 +80,10 @@ private:
     std::optional<std::string> length_of(std::size_t argument) const;
     std::int64_t element_bytes(const model::Parameter& parameter) const;
     void find_indices();
-    void bound_index(std::size_t index, std::size_t into, std::int64_t stride_bytes);
+    /// `is_start`: elements behind the one that it says are touched too.
+    void bound_index(std::size_t index, std::size_t into, std::int64_t stride_bytes, bool is_start);
+    using Sample = std::pair<std::vector<std::int64_t>, SeenLaunch>;  ///< the axes, and what was seen
+    const Sample& telling_sample() const;
     std::string all_items() const;
     bool set_lengths_by_text();
 
@@ -89,6 +92,7 @@ private:
     std::string data_of(std::size_t argument) const;
     std::string typed_data(const model::Parameter& parameter, const std::string& kind, const std::string& length,
                            const std::string& bounds = {}) const;
+    bool overruns_at(std::int64_t size);
     void choose_sizes();
     double items_at(std::int64_t size) const;
     double bytes_at(std::int64_t size) const;
@@ -119,7 +123,8 @@ private:
     std::int64_t inset_ = 0;  ///< items at each border that are not launched
     std::array<Bounding, 3> bounds_;
     std::map<std::string, std::string> fill_;  ///< data in small launches, by buffer
-    std::vector<std::pair<std::vector<std::int64_t>, SeenLaunch>> samples_;
+    std::vector<Sample> samples_;
+    bool short_loops_ = false;                           ///< axes that are no size of the launch are small in samples
     std::vector<TouchedBytes> seen_;                     ///< by argument, in all samples
     std::map<std::string, Length> lengths_;              ///< by buffer and local pointer
     std::map<std::string, std::string> bounds_of_data_;  ///< ":0:n-1", by buffer of indices

@@ -24,7 +24,7 @@ const std::vector<NameRule>& name_rules() {
           "incy", "step",  "order", "border", "pad",  "padding", "halo", "dilation", "sign",
           "pass", "stage", "level", "axis",   "mode", "flag",    "flags"},
          {Meaning::value, -1, 1}},
-        {{"stride", "strides", "pitch", "ld", "lda", "ldb", "ldc", "ldd", "ldx", "ldy", "spacing"},
+        {{"stride", "strides", "pitch", "ld", "lda", "ldb", "ldc", "ldd", "ldx", "ldy", "spacing", "inner", "inside"},
          {Meaning::stride, 0, 1}},
         {{"local", "group", "workgroup", "wg", "wgsize", "localsize", "groupsize", "tile", "block", "blocksize"},
          {Meaning::group, 0, 1}},

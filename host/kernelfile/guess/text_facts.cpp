@@ -124,6 +124,12 @@ TextFacts::Use TextFacts::use(const std::string& kernel, const std::string& argu
     return out;
 }
 
+bool TextFacts::has_array(const std::string& kernel) const {
+    static const std::regex array(R"(\b(?:u?(?:char|short|int|long)|unsigned|half|float|double)\d*\s+\w+\s*\[)");
+    const auto found = bodies_.find(kernel);
+    return found != bodies_.end() && std::regex_search(found->second, array);
+}
+
 std::optional<std::vector<StructField>> TextFacts::fields(const std::string& type) const {
     const auto name = type.substr(type.rfind(' ') == std::string::npos ? 0 : type.rfind(' ') + 1);
     static const std::regex begins(R"(\bstruct\b[^;{}()=]*\{)");

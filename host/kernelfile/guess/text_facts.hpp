@@ -27,6 +27,8 @@ public:
     };
     /// What the kernel's body does with the argument.
     Use use(const std::string& kernel, const std::string& argument) const;
+    /// The kernel's body has an array, which is private or local.
+    bool has_array(const std::string& kernel) const;
 
     /// Of a struct of scalars and vectors; nothing where it has an array, a pointer or a struct in it.
     std::optional<std::vector<StructField>> fields(const std::string& type) const;
