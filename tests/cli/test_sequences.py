@@ -20,14 +20,13 @@ def sequence(name, *changes):
 def jacobi(n, sweeps):
     """The two grids after so many sweeps, with numbers that floats hold exactly."""
     front = [float(i) for i in range(n * n)]
-    front[n + 1] = 1024.0
     back = list(front)
     first = list(front)
     for _ in range(sweeps):
         for y in range(1, n - 1):
             for x in range(1, n - 1):
                 at = y * n + x
-                back[at] = 0.25 * (front[at - 1] + front[at + 1] + front[at - n] + front[at + n])
+                back[at] = 0.25 * (front[at - 1] + front[at + 1] + front[at - n] + front[at + n]) + 1.0
         front, back = back, front
     return first, front, back
 

@@ -99,6 +99,10 @@ BOOST_AUTO_TEST_CASE(kernels_share_buffers_by_name_and_what_one_of_them_writes_c
     for (const auto& argument : setup.args)
         kinds += model::name_of(argument) + "=" + std::to_string(argument.index()) + " ";
     BOOST_TEST(kinds == "keys=0 bins=2 sorted=1 n=5 part=4 ");  // an input, in and out, an output, a value, local memory
+    // Also where the first of them only reads it.
+    const auto later = Made(buffers + "arg n = 64\nglobal 64\nsequence s = scatter, count\n").setup();
+    BOOST_TEST(model::name_of(later.args[1]) == "bins");
+    BOOST_TEST(std::holds_alternative<model::InOut>(later.args[1]));
     BOOST_TEST(setup.work.bytes == 4 * ((64 + 16) + 16 + (64 + 16 + 64)));
 }
 
@@ -190,7 +194,9 @@ BOOST_AUTO_TEST_CASE(lines_that_do_not_fit_are_refused_in_one_sentence) {
              {sort + "kernel more = scan\n",
               "k.cl:8:8: no sequence lists 'more', and a use of a kernel runs in sequences only"},
              {"arg keys = rand:4\nglobal 4\nsequence s = count\n",
-              "k.cl:3:10: sequence 's' lacks values for bins; write e.g. 'arg bins = zero:1024'"}})
+              "k.cl:3:10: sequence 's' lacks the data or the length of bins; write e.g. 'arg bins = zero:1024'"},
+             {"arg keys = rand:4\narg bins = out\nglobal 4\nsequence s = count\n",
+              "k.cl:4:10: sequence 's' lacks the data or the length of bins; write e.g. 'arg bins = zero:1024'"}})
         BOOST_TEST(refusal(lines) == sentence);
 }
 

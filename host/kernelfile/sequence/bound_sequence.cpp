@@ -219,21 +219,22 @@ void BoundSequence::bind_data(const From& from, const LoadPicture& load, std::ve
     take_over(all.all, line_.scope);
     add_scalars(all.all, joined.scopes);
     all.all.work = line_.scope.work;
-    all.all.global = joined.scopes.front().global;
-    all.all.local = joined.scopes.front().local;
-    all.all.offset = joined.scopes.front().offset;
+    const std::pair<Place, std::vector<Expression>> one{line_.place, {Expression::parse("1", line_.place)}};
+    all.all.global = all.all.local = one;  // the sizes are those of the kernels
+    all.all.offset.reset();
     model::KernelSignature signature{line_.name, {}};
     std::vector<std::string> missing;
     for (const auto& buffer : joined.buffers) {
         signature.parameters.push_back(buffer.parameter);
         const auto& name = buffer.parameter.name;
-        if (buffer.spec)
+        if (buffer.spec && (!buffer.spec->extent.empty() || !buffer.spec->path.empty() ||
+                            buffer.spec->kind == ArgumentSpec::Kind::sampler))
             all.all.arguments.insert_or_assign(name, *buffer.spec);
         else if (buffer.parameter.kind != Parameter::Kind::sampler)
             missing.push_back(name);
     }
     if (!missing.empty())
-        refuse(line_.place, "sequence '" + line_.name + "' lacks values for " + join(missing, ", ") +
+        refuse(line_.place, "sequence '" + line_.name + "' lacks the data or the length of " + join(missing, ", ") +
                                 "; write e.g. 'arg " + missing.front() + " = zero:1024'");
     std::vector<std::string> said;
     data_ = std::make_shared<const Bound>(from.path, all, signature, from.options, from.uses_integer_pixels, load,
@@ -296,6 +297,8 @@ model::Setup BoundSequence::setup(const model::Point& point, const model::Device
         for (const auto& swap : line_.swaps) std::swap(holds.at(swap.a), holds.at(swap.b));
     }
     add_swaps(out, holds);
+    const auto& first = std::get<model::Launch>(out.steps.front());
+    out.global = first.global, out.local = first.local, out.offset = first.offset;
     for (const auto& [name, place] : line_.resets) out.reset.push_back(name);
     if (out.work.assumed) out.work.bytes = bytes_of_launches(out);
     return out;
