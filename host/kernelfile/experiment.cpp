@@ -17,9 +17,9 @@ struct State {
     std::map<std::string, std::shared_ptr<const BoundOperation>> bound;       ///< by variant
     std::map<std::string, std::shared_ptr<const model::Variant>> references;  ///< by variant that is held against it
     std::map<std::string, std::shared_ptr<const BoundOperation>> reference_bound;  ///< likewise
-    std::set<std::string> is_reference;                                       ///< variants that others are held against
-    std::set<std::string> tuned;                                              ///< axes that must not change a result
-    std::map<std::string, std::string> alike;                                 ///< by variant: Ledger::Question::alike
+    std::set<std::string> is_reference;        ///< variants that others are held against
+    std::set<std::string> tuned;               ///< axes that must not change a result
+    std::map<std::string, std::string> alike;  ///< by variant: Ledger::Question::alike
     Ledger ledger;
     Opinions opinions;
 };
@@ -89,9 +89,8 @@ model::Setup setup_of(const std::shared_ptr<State>& state, const model::Request&
     if (const auto reference = state->references.find(request.variant.name); reference != state->references.end()) {
         const auto& other = *state->reference_bound.at(request.variant.name);
         question.reference = reference->second->name;
-        out.reference = model::Reference{reference->second.get(),
-                                         std::make_shared<const model::Setup>(
-                                             other.setup(request.point, request.device, request.seed))};
+        out.reference = model::Reference{reference->second.get(), std::make_shared<const model::Setup>(other.setup(
+                                                                      request.point, request.device, request.seed))};
     }
     // A reference proves more, and there is room for one kernel beside the cell's.
     auto related = bound.related(request.point, out, request.seed, !out.reference);

@@ -97,7 +97,7 @@ std::vector<model::Step> renamed(const model::Setup& setup, const std::set<std::
 
 /// One more operation: what is `replaced` goes in, and what comes out has `suffix` behind its name.
 void add_operation(model::Setup& to, const model::Setup& setup, const std::string& suffix,
-                const std::map<std::string, model::SharedBytes>& replaced, bool from_zero) {
+                   const std::map<std::string, model::SharedBytes>& replaced, bool from_zero) {
     std::set<std::string> shared, renamed_here;
     for (const auto& argument : to.args) shared.insert(model::name_of(argument));
     for (auto argument : setup.args) {

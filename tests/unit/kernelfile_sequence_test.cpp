@@ -98,7 +98,8 @@ BOOST_AUTO_TEST_CASE(kernels_share_buffers_by_name_and_what_one_of_them_writes_c
     std::string kinds;
     for (const auto& argument : setup.args)
         kinds += model::name_of(argument) + "=" + std::to_string(argument.index()) + " ";
-    BOOST_TEST(kinds == "keys=0 bins=2 sorted=1 n=5 part=4 ");  // an input, in and out, an output, a value, local memory
+    BOOST_TEST(kinds ==
+               "keys=0 bins=2 sorted=1 n=5 part=4 ");  // an input, in and out, an output, a value, local memory
     // Also where the first of them only reads it.
     const auto later = Made(buffers + "arg n = 64\nglobal 64\nsequence s = scatter, count\n").setup();
     BOOST_TEST(model::name_of(later.args[1]) == "bins");
@@ -120,8 +121,9 @@ BOOST_AUTO_TEST_CASE(each_kernel_has_its_own_sizes_and_scalars) {
 }
 
 BOOST_AUTO_TEST_CASE(a_kernel_used_twice_has_other_buffers_in_the_second_use) {
-    const auto setup = Made(buffers + "arg n = 3\narg sums = out:16\nkernel again = scan\narg bins = sums\narg n = 4\n"
-                                      "kernel scan\nglobal 1\nsequence twice = scan, again\nglobal 8\n")
+    const auto setup = Made(buffers +
+                            "arg n = 3\narg sums = out:16\nkernel again = scan\narg bins = sums\narg n = 4\n"
+                            "kernel scan\nglobal 1\nsequence twice = scan, again\nglobal 8\n")
                            .setup();
     BOOST_TEST(steps(setup) == "scan(bins n) again(sums again.n)");
     const auto& again = std::get<model::Launch>(setup.steps[1]);
@@ -134,8 +136,7 @@ BOOST_AUTO_TEST_CASE(repetitions_have_their_number_and_swapped_buffers_end_in_th
     BOOST_TEST(steps(Made(pair + "repeat 2\n").setup()) == "count(keys bins) count(bins keys)");
     BOOST_TEST(steps(Made(pair + "repeat 3\n").setup()) ==
                "count(keys bins) count(bins keys) count(keys bins) <bins keys>");
-    const auto doubled =
-        Made(buffers + "sequence s = scan\narg n = 1 << rep\nglobal 16 >> rep\nrepeat 3\n").setup();
+    const auto doubled = Made(buffers + "sequence s = scan\narg n = 1 << rep\nglobal 16 >> rep\nrepeat 3\n").setup();
     BOOST_TEST(steps(doubled) == "scan(bins n) scan(bins scan.n) scan(bins scan.n.2)");
     BOOST_TEST(number(doubled, "scan.n.2") == 4);
     BOOST_TEST(std::get<model::Launch>(doubled.steps[2]).global.text() == "4");
@@ -161,8 +162,9 @@ BOOST_AUTO_TEST_CASE(what_is_reset_accumulates_nothing_and_is_named_in_the_set_u
 
 BOOST_AUTO_TEST_CASE(lines_that_do_not_fit_are_refused_in_one_sentence) {
     for (const auto& [lines, sentence] : std::vector<std::pair<std::string, std::string>>{
-             {"sequence s =\n", "k.cl:1:10: 'sequence' takes NAME = VALUE, as in 'sequence sort = count, scan, scatter'; "
-                                "found 's ='"},
+             {"sequence s =\n",
+              "k.cl:1:10: 'sequence' takes NAME = VALUE, as in 'sequence sort = count, scan, scatter'; "
+              "found 's ='"},
              {"sequence s = a,,b\n",
               "k.cl:1:16: a sequence lists kernels, as in 'sequence sort = count, scan, scatter'; found ''"},
              {"repeat 3\n", "k.cl:1:8: 'repeat' stands behind the line 'sequence NAME = KERNEL, …' that it is about"},
@@ -170,27 +172,32 @@ BOOST_AUTO_TEST_CASE(lines_that_do_not_fit_are_refused_in_one_sentence) {
              {sort + "swap keys\n", "k.cl:8:6: 'swap' takes two buffers, as in 'swap front back'; found 'keys'"},
              {sort + "swap bins bins\n",
               "k.cl:8:6: 'swap' takes two buffers, as in 'swap front back'; found 'bins bins'"},
-             {sort + "swap keys n\n", "k.cl:8:6: 'swap' names 'n', which is no buffer of sequence 'sort'; there are "
-                                      "keys, bins, sorted"},
+             {sort + "swap keys n\n",
+              "k.cl:8:6: 'swap' names 'n', which is no buffer of sequence 'sort'; there are "
+              "keys, bins, sorted"},
              {sort + "swap keys bins\n",
               "k.cl:8:6: 'keys' has 64 elements and 'bins' has 16; buffers of one length can change places"},
              {sort + "reset sorted\n",
               "k.cl:8:7: 'reset' names 'sorted', which is given no data; write e.g. 'arg sorted = zero:64'"},
              {sort + "reset keys\n", "k.cl:8:7: 'reset' names 'keys', which no kernel of the sequence writes"},
-             {sort + "repeat 0\n", "k.cl:8:8: the sequence repeats 0 times; possible are 1 to 1365, as an operation has "
-                                   "at most 4096 launches"},
+             {sort + "repeat 0\n",
+              "k.cl:8:8: the sequence repeats 0 times; possible are 1 to 1365, as an operation has "
+              "at most 4096 launches"},
              {sort + "arg bins = zero:rep\n",
               "k.cl:8:17: nothing says what 'rep' is; known are n, or add a line 'axis rep = 1024'"},
-             {sort + "axis rep = 3\n", "k.cl:8:6: an axis of a file with sequences may not be called 'rep', the number of "
-                                       "the repetition"},
+             {sort + "axis rep = 3\n",
+              "k.cl:8:6: an axis of a file with sequences may not be called 'rep', the number of "
+              "the repetition"},
              {sort + "kernel scan\narg bins = zero:32\n",
               "k.cl:7:10: in sequence 'sort', 'bins' is zero:16 for 'count' and zero:32 for 'scan'; a line 'arg bins = "
               "…' behind 'sequence sort' says what it is for all"},
              {buffers + "arg n = 1\nglobal 16\nsequence s = scan, other\n",
-              "k.cl:7:10: in sequence 's', 'bins' is uint* for 'scan' and float* for 'other'; what kernels share has one "
+              "k.cl:7:10: in sequence 's', 'bins' is uint* for 'scan' and float* for 'other'; what kernels share has "
+              "one "
               "type"},
-             {sort + "kernel more = nothing\n", "k.cl:8:8: there is no kernel 'nothing' in 'k.cl'; there are count, other, "
-                                                "scan, scatter"},
+             {sort + "kernel more = nothing\n",
+              "k.cl:8:8: there is no kernel 'nothing' in 'k.cl'; there are count, other, "
+              "scan, scatter"},
              {sort + "kernel more = scan\n",
               "k.cl:8:8: no sequence lists 'more', and a use of a kernel runs in sequences only"},
              {"arg keys = rand:4\nglobal 4\nsequence s = count\n",
@@ -206,8 +213,9 @@ BOOST_AUTO_TEST_CASE(a_kernel_that_there_is_not_is_refused_before_anything_else)
         check_sequences(description, "k.cl", {"count", "scan"});
         BOOST_FAIL("it is taken");
     } catch (const Error& e) {
-        BOOST_TEST(e.what() ==
-                   std::string("k.cl:1:21: sequence 's' lists 'skan', which is no kernel of 'k.cl'; there are count, scan"));
+        BOOST_TEST(
+            e.what() ==
+            std::string("k.cl:1:21: sequence 's' lists 'skan', which is no kernel of 'k.cl'; there are count, scan"));
     }
 }
 

@@ -288,10 +288,10 @@ model::Setup BoundSequence::setup(const model::Point& point, const model::Device
             model::Launch launch{use.kernel, own.global, own.local, {}, own.offset, use.name};
             auto value = own.args.begin();
             for (const auto& [name, shared] : use.arguments)
-                launch.args.push_back(
-                    shared ? holds.at(name)
-                           : add_value(out, *value++,
-                                       {name, use.name + "." + name, use.name + "." + name + "." + std::to_string(rep)}));
+                launch.args.push_back(shared ? holds.at(name)
+                                             : add_value(out, *value++,
+                                                         {name, use.name + "." + name,
+                                                          use.name + "." + name + "." + std::to_string(rep)}));
             out.steps.push_back(std::move(launch));
         }
         for (const auto& swap : line_.swaps) std::swap(holds.at(swap.a), holds.at(swap.b));

@@ -58,7 +58,8 @@ void parse_swap(Piece rest, SequenceLine& to) {
 
 void parse_reset(const Piece& rest, SequenceLine& to) {
     for (const auto& [name, where] : split_top(rest.text, rest.place, ',')) {
-        if (!is_name(name)) refuse(where, "'reset' takes buffers, as in 'reset bins, sums'; found " + cllab::quoted(name));
+        if (!is_name(name))
+            refuse(where, "'reset' takes buffers, as in 'reset bins, sums'; found " + cllab::quoted(name));
         to.resets.emplace_back(name, where);
     }
 }

@@ -36,7 +36,8 @@ void check_sequences(const Description& description, const std::string& path, co
     }
     for (const auto& axis : description.axes)
         if (axis.name == repetition && !description.sequences.empty())
-            refuse(axis.place, "an axis of a file with sequences may not be called 'rep', the number of the repetition");
+            refuse(axis.place,
+                   "an axis of a file with sequences may not be called 'rep', the number of the repetition");
     for (const auto& line : description.sequences) {
         if (kernels.count(line.name))
             refuse(line.place, "'" + line.name + "' is a kernel of '" + path + "'; a sequence has a name of its own");
@@ -77,9 +78,8 @@ void KernelFiles::add_sequences(std::size_t build, const std::vector<model::Kern
 
 bool KernelFiles::is_part_of_sequence(const Candidate& c) const {
     const auto& described = described_[builds_[c.build].file];
-    return !c.is_sequence() && std::ranges::any_of(described.sequences, [&](const auto& line) {
-        return lists(described, line, c.entry);
-    });
+    return !c.is_sequence() &&
+           std::ranges::any_of(described.sequences, [&](const auto& line) { return lists(described, line, c.entry); });
 }
 
 bool KernelFiles::is_meant(const Candidate& c, const std::string& glob) const {

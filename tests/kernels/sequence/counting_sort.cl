@@ -18,9 +18,6 @@ arg n = n
 sequence sort = count, scan, scatter
 reset counts
 reference slow_sort
-sequence wrong_order = scan, count, scatter
-reset counts
-reference slow_sort
 */
 __kernel void count(__global const uint* keys, __global uint* counts) {
     atomic_inc(&counts[keys[get_global_id(0)]]);
