@@ -43,7 +43,26 @@ struct Shape {
 /// they are given and nothing else is looked at.
 enum class Wants { launch, code };
 
-class Bound {
+/// What an operation of a file needs for its cells: one kernel, or several in sequence.
+class BoundOperation {
+public:
+    virtual ~BoundOperation() = default;
+    /// Throws Error(usage) for a point that cannot be, Unsupported for one that the device cannot do.
+    virtual void check(const model::Point& point, const model::Device& device) const = 0;
+    /// Arguments, extents and steps with data of `seed`; without check and proof. Throws as check().
+    virtual model::Setup setup(const model::Point& point, const model::Device& device, std::uint64_t seed) const = 0;
+    virtual std::vector<Result> results(const model::Setup& setup) const = 0;
+    /// Its relations with data of the seed. `may_launch`: as relate()'s.
+    virtual Related related(const model::Point& point, const model::Setup& setup, std::uint64_t seed,
+                            bool may_launch) const = 0;
+    /// What goes in and comes out, but for samplers and local memory.
+    virtual std::vector<ArgumentArray> shown(const model::Setup& setup) const = 0;
+    virtual const std::optional<Tolerance>& tolerance() const = 0;
+    virtual bool random_inputs() const = 0;
+    virtual const std::optional<std::pair<Place, std::string>>& reference() const = 0;
+};
+
+class Bound : public BoundOperation {
 public:
     /// `where`: the file's name for sentences. Takes the defaults that `notes` then says, one clause each. Throws
     /// Error(usage) for a value that does not fit its parameter, and for what is missing.
@@ -51,19 +70,23 @@ public:
           std::vector<std::string> options, bool uses_integer_pixels, const LoadPicture& load, Wants wants,
           std::vector<std::string>& notes);
 
-    /// Throws Error(usage) for a point that cannot be, Unsupported for one that the device cannot do.
+    void check(const model::Point& point, const model::Device& device) const override { shape(point, device); }
+    /// Throws as check().
     Shape shape(const model::Point& point, const model::Device& device) const;
-    /// Arguments and extents with data of `seed`; without check and proof.
     model::Setup setup(const model::Point& point, const Shape& shape, std::uint64_t seed) const;
-    std::vector<Result> results(const model::Setup& setup) const;
-    /// Its relations with data of the seed. `may_launch`: as relate()'s.
-    Related related(const model::Point& point, const model::Setup& setup, std::uint64_t seed, bool may_launch) const;
-    /// What goes in and comes out, but for samplers and local memory.
-    std::vector<ArgumentArray> shown(const model::Setup& setup) const;
+    model::Setup setup(const model::Point& point, const model::Device& device, std::uint64_t seed) const override {
+        return setup(point, shape(point, device), seed);
+    }
+    /// Of the first arguments of the set-up, which are this kernel's; likewise shown().
+    std::vector<Result> results(const model::Setup& setup) const override;
+    Related related(const model::Point& point, const model::Setup& setup, std::uint64_t seed,
+                    bool may_launch) const override;
+    std::vector<ArgumentArray> shown(const model::Setup& setup) const override;
 
-    const std::optional<Tolerance>& tolerance() const { return tolerance_; }
-    bool random_inputs() const;
-    const std::optional<std::pair<Place, std::string>>& reference() const { return reference_; }
+    const std::optional<Tolerance>& tolerance() const override { return tolerance_; }
+    bool random_inputs() const override;
+    const std::optional<std::pair<Place, std::string>>& reference() const override { return reference_; }
+    std::int64_t value(const model::Point& point, const Expression& expression) const;
 
 private:
     struct Argument {
@@ -95,7 +118,6 @@ private:
                       Shape& to) const;
     void check_relation(const RelationLine& line) const;
     void check_expected(const Shape& shape) const;
-    std::int64_t value(const model::Point& point, const Expression& expression) const;
     model::Bytes value_bytes(const model::Point& point, const Argument& argument) const;
     void put_number(std::byte* to, const model::ElementType& type, const model::Point& point,
                     const Expression& number) const;

@@ -209,7 +209,7 @@ model::Setup Bound::setup(const model::Point& point, const Shape& shape, std::ui
 
 std::vector<Result> Bound::results(const model::Setup& setup) const {
     std::vector<Result> out;
-    for (std::size_t i = 0; i < setup.args.size(); ++i) {
+    for (std::size_t i = 0; i < arguments_.size(); ++i) {
         const auto& a = arguments_[i];
         Result result{a.parameter.name, a.element};
         if (const auto* image = std::get_if<model::Image>(&setup.args[i]); image && !image->data) {
@@ -258,7 +258,7 @@ Related Bound::related(const model::Point& point, const model::Setup& setup, std
 
 std::vector<ArgumentArray> Bound::shown(const model::Setup& setup) const {
     std::vector<ArgumentArray> out;
-    for (std::size_t i = 0; i < setup.args.size(); ++i) {
+    for (std::size_t i = 0; i < arguments_.size(); ++i) {
         const auto& a = arguments_[i];
         ArgumentArray one{a.parameter.name, a.element, {}};
         const auto hold = [&](std::size_t bytes) { one.shape.push_back(bytes / a.element.bytes); };

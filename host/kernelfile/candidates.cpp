@@ -55,6 +55,8 @@ void KernelFiles::check_names() const {
     const auto list = [](const std::set<std::string>& names) { return join({names.begin(), names.end()}, ", "); };
     for (std::size_t f = 0; f < files_.size(); ++f) {
         if (kernels[f].empty()) continue;
+        check_sequences(described_[f], files_[f].path, kernels[f]);
+        for (const auto& name : buffers_of_sequences(described_[f])) arguments[f].insert(name);
         for (const auto& [name, spec] : described_[f].all.arguments) {
             if ((spec.place.line == 0 ? everywhere : arguments[f]).count(name)) continue;
             refuse(spec.place,
@@ -64,6 +66,7 @@ void KernelFiles::check_names() const {
                                         "; to name a size of your own, add an axis, as in 'axis " + name + " = 1024'"));
         }
         for (const auto& [name, kernel] : described_[f].kernels) {
+            if (described_[f].uses.count(name)) continue;
             if (!kernels[f].count(name))
                 refuse(kernel.first,
                        "there is no kernel '" + name + "' in '" + files_[f].path + "'; there are " + list(kernels[f]));
@@ -136,6 +139,7 @@ void KernelFiles::make_candidates() {
                                                               : kernel.name + "_" + build.variant;
                 candidates_.push_back({b, is_earlier(f) ? name + "_before" : name, kernel.name, name, &kernel});
             }
+            if (!code_only_) add_sequences(b, kernels);
         }
     }
     std::set<std::string> names;
@@ -151,9 +155,7 @@ void KernelFiles::make_candidates() {
 std::vector<const KernelFiles::Candidate*> KernelFiles::matching(const Wanted& wanted) const {
     std::vector<const Candidate*> out;
     for (const auto& c : candidates_)
-        if (builds_[c.build].file == wanted.file &&
-            (wanted.glob.empty() || glob_match(wanted.glob, c.name) || glob_match(wanted.glob, c.plain)))
-            out.push_back(&c);
+        if (builds_[c.build].file == wanted.file && is_meant(c, wanted.glob)) out.push_back(&c);
     if (!out.empty()) return out;
     std::vector<std::string> names;
     for (const auto& c : candidates_)

@@ -67,7 +67,7 @@ struct RelationLine {
     std::optional<Expression> sum{};
 };
 
-/// What holds for all kernels of a file, or behind a line `kernel NAME` for that one.
+/// What holds for all kernels of a file, or behind a line `kernel NAME` or `sequence NAME` for that one.
 struct Scope {
     std::map<std::string, ArgumentSpec> arguments;
     std::optional<std::pair<Place, std::vector<Expression>>> global, local, offset;
@@ -90,6 +90,21 @@ struct SameLine {
     std::vector<std::string> names;
 };
 
+/// Several kernels as one operation, in this order.
+struct SequenceLine {
+    struct Swap {
+        Place place;
+        std::string a, b;
+    };
+    Place place;
+    std::string name;
+    std::vector<std::pair<std::string, Place>> kernels;  ///< or uses of kernels
+    std::optional<Expression> repeat;                    ///< how often the list runs in an operation
+    std::vector<Swap> swaps;                             ///< of buffers, after each repetition
+    std::vector<std::pair<std::string, Place>> resets;   ///< buffers that begin each operation with their data
+    Scope scope;
+};
+
 struct Description {
     std::vector<AxisLine> axes;
     std::vector<VariantLine> variants;
@@ -97,7 +112,9 @@ struct Description {
     std::vector<std::pair<Place, std::string>> options, folders;
     std::optional<Tolerance> tolerance;
     Scope all;
-    std::map<std::string, std::pair<Place, Scope>> kernels;
+    std::map<std::string, std::pair<Place, Scope>> kernels;  ///< also of uses
+    std::map<std::string, std::string> uses;                 ///< kernels under names of their own: which one each is
+    std::vector<SequenceLine> sequences;
 };
 
 /// Statements of `text`, whose first line is line `first_line` of `file`, added to `to`. Throws Error(usage).
@@ -111,5 +128,6 @@ void parse_blocks(std::string_view text, const std::string& file, Description& t
 
 /// Takes over what `over` says; it wins where both say something.
 void override_with(Description& base, const Description& over);
+void take_over(Scope& base, const Scope& over);
 
 }  // namespace cllab::kernelfile

@@ -14,12 +14,12 @@ namespace fs = std::filesystem;
 
 /// What the cells of the experiment share.
 struct State {
-    std::map<std::string, std::shared_ptr<const Bound>> bound;                ///< by variant
+    std::map<std::string, std::shared_ptr<const BoundOperation>> bound;       ///< by variant
     std::map<std::string, std::shared_ptr<const model::Variant>> references;  ///< by variant that is held against it
-    std::map<std::string, std::shared_ptr<const Bound>> reference_bound;      ///< likewise
-    std::set<std::string> is_reference;                                       ///< variants that others are held against
-    std::set<std::string> tuned;                                              ///< axes that must not change a result
-    std::map<std::string, std::string> alike;                                 ///< by variant: Ledger::Question::alike
+    std::map<std::string, std::shared_ptr<const BoundOperation>> reference_bound;  ///< likewise
+    std::set<std::string> is_reference;        ///< variants that others are held against
+    std::set<std::string> tuned;               ///< axes that must not change a result
+    std::map<std::string, std::string> alike;  ///< by variant: Ledger::Question::alike
     Ledger ledger;
     Opinions opinions;
 };
@@ -56,7 +56,7 @@ std::string agreement_key(const model::Request& request) {
     return request.variant.name + "\n" + text_of(request.point) + "\n" + request.device.selector;
 }
 
-Ledger::Question question_of(const State& state, const Bound& bound, const model::Setup& setup,
+Ledger::Question question_of(const State& state, const BoundOperation& bound, const model::Setup& setup,
                              const model::Request& request) {
     Ledger::Question out;
     out.comparison = comparison_of(setup, request.point, state.tuned);
@@ -77,19 +77,20 @@ Ledger::Question question_of(const State& state, const Bound& bound, const model
 model::Setup setup_of(const std::shared_ptr<State>& state, const model::Request& request, model::Params& params) {
     for (const auto& [axis, value] : request.point.values()) params.text(axis);
     const auto& bound = *state->bound.at(request.variant.name);
-    auto out = bound.setup(request.point, bound.shape(request.point, request.device), request.seed);
+    auto out = bound.setup(request.point, request.device, request.seed);
     auto question = question_of(*state, bound, out, request);
     if (bound.tolerance()) out.errors = std::make_shared<model::Errors>(*bound.tolerance());
-    const bool given = std::ranges::any_of(question.results, [](const auto& r) { return r.given != nullptr; });
-    // A buffer that the kernel was seen to leave as it is accumulates nothing.
+    const bool given = std::ranges::any_of(question.results, [&](const auto& r) {
+        return r.given != nullptr && std::ranges::find(out.reset, r.name) == out.reset.end();
+    });
+    // A buffer that the kernel was seen to leave as it is accumulates nothing, and no more does one that is put back.
     question.accumulates = out.accumulates =
         given && (request.verification == 0 || state->ledger.changes_given_data(question));
     if (const auto reference = state->references.find(request.variant.name); reference != state->references.end()) {
         const auto& other = *state->reference_bound.at(request.variant.name);
         question.reference = reference->second->name;
-        out.reference = model::Reference{reference->second.get(),
-                                         std::make_shared<const model::Setup>(other.setup(
-                                             request.point, other.shape(request.point, request.device), request.seed))};
+        out.reference = model::Reference{reference->second.get(), std::make_shared<const model::Setup>(other.setup(
+                                                                      request.point, request.device, request.seed))};
     }
     // A reference proves more, and there is room for one kernel beside the cell's.
     auto related = bound.related(request.point, out, request.seed, !out.reference);
@@ -168,16 +169,31 @@ model::Variant KernelFiles::variant_of(const Candidate& c) const {
     const auto& build = builds_[c.build];
     model::Variant out;
     out.name = c.name;
-    out.meaning = "Kernel " + c.entry + " of " + files_[build.file].path +
+    out.meaning = (c.is_sequence() ? "Sequence " : "Kernel ") + c.entry + " of " + files_[build.file].path +
                   (build.variant.empty() ? "." : ", variant " + build.variant + ".");
     out.own = build.text;
-    out.entry = c.entry;
+    if (!c.is_sequence()) out.entry = c.entry;  // the kernels of a sequence are those of its steps
     return out;
+}
+
+std::shared_ptr<const BoundOperation> KernelFiles::bind(const Candidate& c, const LoadPicture& load, Wants wants,
+                                                        std::vector<std::string>& notes) const {
+    const auto& build = builds_[c.build];
+    const auto& path = files_[build.file].path;
+    const auto& described = described_[build.file];
+    const bool integer_pixels = uses_integer_pixels(build.text->text);
+    if (!c.is_sequence())
+        return std::make_shared<const Bound>(path, described, *c.signature, options_of(build), integer_pixels, load,
+                                             wants, notes);
+    const auto& line = *std::ranges::find(described.sequences, c.entry, &SequenceLine::name);
+    return std::make_shared<const BoundSequence>(
+        BoundSequence::From{path, described, line, *c.kernels, options_of(build), integer_pixels}, load, notes);
 }
 
 model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, const LoadPicture& load, Wants wants,
                                           const std::set<std::string>& taken_families, bool compared) {
     declare_axes(true);
+    code_only_ = wants == Wants::code;
     make_candidates();
     if (wants == Wants::launch) check_names();
     const auto state = std::make_shared<State>();
@@ -194,16 +210,10 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
         state->tuned.insert(build_options);
 
     std::map<std::size_t, std::vector<std::string>> notes;  // by file
-    const auto bind = [&](const Candidate& c, std::vector<std::string>& said) {
-        const auto file = builds_[c.build].file;
-        return std::make_shared<const Bound>(files_[file].path, described_[file], *c.signature,
-                                             options_of(builds_[c.build]),
-                                             uses_integer_pixels(builds_[c.build].text->text), load, wants, said);
-    };
     for (const auto* c : chosen) {
         auto& said = notes[builds_[c->build].file];
         std::vector<std::string> new_notes;
-        const auto bound = bind(*c, new_notes);
+        const auto bound = bind(*c, load, wants, new_notes);
         for (const auto& note : new_notes)
             if (std::ranges::find(said, note) == said.end()) said.push_back(note);
         out.variants.push_back(variant_of(*c));
@@ -214,14 +224,14 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
         if (&reference == c) continue;
         std::vector<std::string> unsaid;
         state->references[c->name] = std::make_shared<const model::Variant>(variant_of(reference));
-        state->reference_bound[c->name] = bind(reference, unsaid);
+        state->reference_bound[c->name] = bind(reference, load, wants, unsaid);
     }
     for (const auto& [file, said] : notes)
         if (!said.empty() && !is_earlier(file))
             notes_.push_back(files_[file].path + " leaves out, and so gets: " + join(said, "; "));
     arguments_of_ = [state](const model::Request& request) {
         const auto& bound = *state->bound.at(request.variant.name);
-        const auto setup = bound.setup(request.point, bound.shape(request.point, request.device), request.seed);
+        const auto setup = bound.setup(request.point, request.device, request.seed);
         return CellArguments{agreement_key(request), bound.shown(setup), bound.tolerance().value_or(Tolerance{}),
                              bound.random_inputs()};
     };
@@ -230,9 +240,9 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
     };
     out.resolve = [state](const model::Request& request, model::Params& params) {
         for (const auto& [axis, value] : request.point.values()) params.text(axis);
-        state->bound.at(request.variant.name)->shape(request.point, request.device);
+        state->bound.at(request.variant.name)->check(request.point, request.device);
         if (const auto found = state->reference_bound.find(request.variant.name); found != state->reference_bound.end())
-            found->second->shape(request.point, request.device);
+            found->second->check(request.point, request.device);
     };
     return out;
 }

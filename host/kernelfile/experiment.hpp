@@ -10,6 +10,7 @@
 #include "kernelfile/description.hpp"
 #include "kernelfile/guess/guess.hpp"
 #include "kernelfile/opinions.hpp"
+#include "kernelfile/sequence/bound_sequence.hpp"
 #include "kernelfile/source.hpp"
 #include "model/experiment.hpp"
 
@@ -80,8 +81,10 @@ public:
 private:
     struct Candidate {
         std::size_t build = 0;
-        std::string name, entry, plain;  ///< plain: the name without its file's
+        std::string name, entry, plain;  ///< plain: the name without its file's; entry: a kernel, or a sequence
         const model::KernelSignature* signature = nullptr;
+        const std::vector<model::KernelSignature>* kernels = nullptr;  ///< of a sequence: those of its build
+        bool is_sequence() const { return kernels != nullptr; }
     };
     /// Its text is one that another of the files had.
     bool is_earlier(std::size_t file) const { return files_[file].read.path != files_[file].path; }
@@ -108,6 +111,14 @@ private:
     std::vector<const Candidate*> choose(const std::vector<Wanted>& wanted, const std::set<std::string>& taken_families,
                                          model::Experiment& out) const;
     model::Variant variant_of(const Candidate& candidate) const;
+    std::shared_ptr<const BoundOperation> bind(const Candidate& candidate, const LoadPicture& load, Wants wants,
+                                               std::vector<std::string>& notes) const;
+    /// Adds the file's sequences, as the build has their kernels.
+    void add_sequences(std::size_t build, const std::vector<model::KernelSignature>& kernels);
+    /// Kernels that run alone only where somebody names them.
+    bool is_part_of_sequence(const Candidate& candidate) const;
+    /// For the code of a sequence its kernels stand.
+    bool is_meant(const Candidate& candidate, const std::string& glob) const;
     const Candidate& reference_of(const std::pair<Place, std::string>& named, const Candidate& of) const;
 
     std::string more_options_;
@@ -117,6 +128,7 @@ private:
     std::vector<model::Axis> axes_;
     std::vector<Build> builds_;
     std::vector<Candidate> candidates_;
+    bool code_only_ = false;
     std::vector<std::string> notes_;
     std::filesystem::path opinions_;
     std::function<CellArguments(const model::Request&)> arguments_of_;

@@ -12,7 +12,21 @@
 namespace cllab::kernelfile {
 
 struct Node {
-    enum class Kind { number, name, negate, add, subtract, multiply, divide, remainder, minimum, maximum, ceiling };
+    enum class Kind {
+        number,
+        name,
+        negate,
+        add,
+        subtract,
+        multiply,
+        divide,
+        remainder,
+        shift_left,
+        shift_right,
+        minimum,
+        maximum,
+        ceiling
+    };
     Kind kind;
     std::int64_t number = 0;
     std::optional<double> fraction{};  ///< of a number that is not whole
@@ -31,7 +45,7 @@ public:
     Parser(std::string_view text, const Place& place) : text_(text), place_(place) {}
 
     Made everything() {
-        auto out = sum();
+        auto out = shifted();
         if (skip() < text_.size()) refuse_here("an operator or the end");
         return out;
     }
@@ -55,10 +69,30 @@ private:
         ++at_;
         return true;
     }
+    bool take(std::string_view word) {
+        if (!text_.substr(skip()).starts_with(word)) return false;
+        at_ += word.size();
+        return true;
+    }
     Made make(NodeKind kind, std::size_t at, std::vector<Made> parts) {
         return std::make_shared<const Node>(Node{kind, 0, {}, {}, place_.at(at), std::move(parts)});
     }
 
+    /// As in C, shifts come behind sums: 1 << n + 1 is 1 << (n + 1).
+    Made shifted() {
+        auto left = sum();
+        for (;;) {
+            const auto at = skip();
+            if (take("<<"))
+                left = make(NodeKind::shift_left, at, {left, sum()});
+            else if (take(">>"))
+                left = make(NodeKind::shift_right, at, {left, sum()});
+            else
+                return left;
+            if (++links_ > most_links)
+                refuse(place_.at(at), "the expression has more than " + std::to_string(most_links) + " operators");
+        }
+    }
     Made sum() {
         if (++depth_ > deepest)
             refuse(place_.at(at_), "the expression is nested deeper than " + std::to_string(deepest) + " levels");
@@ -103,7 +137,7 @@ private:
             return out;
         }
         if (take('(')) {
-            auto out = sum();
+            auto out = shifted();
             if (!take(')')) refuse_here("')'");
             return out;
         }
@@ -137,7 +171,7 @@ private:
     }
     Made call(const std::string& function, std::size_t at) {
         std::vector<Made> parts;
-        do parts.push_back(sum());
+        do parts.push_back(shifted());
         while (take(','));
         if (!take(')')) refuse_here("',' or ')'");
         if (function == "ceil") {
@@ -170,6 +204,13 @@ std::int64_t divide(std::int64_t a, std::int64_t b, NodeKind kind, const Place& 
     return quotient - (!exact && !positive);
 }
 
+/// By how many places; a quotient by a power of two is rounded down, as any.
+std::int64_t places_of(std::int64_t places, const Place& place) {
+    if (places < 0 || places > 62)
+        refuse(place, "this shifts by " + std::to_string(places) + " places; possible are 0 to 62");
+    return places;
+}
+
 std::int64_t combined(const Node& node, const std::vector<std::int64_t>& v) {
     std::int64_t out = 0;
     bool fits = true;
@@ -186,6 +227,11 @@ std::int64_t combined(const Node& node, const std::vector<std::int64_t>& v) {
         case NodeKind::multiply:
             fits = !__builtin_mul_overflow(v[0], v[1], &out);
             break;
+        case NodeKind::shift_left:
+            fits = !__builtin_mul_overflow(v[0], std::int64_t{1} << places_of(v[1], node.place), &out);
+            break;
+        case NodeKind::shift_right:
+            return v[0] >> places_of(v[1], node.place);
         default:
             return divide(v[0], v[1], node.kind, node.place);
     }
@@ -199,6 +245,8 @@ double quotient(double a, double b, NodeKind kind, const Place& place) {
 }
 
 double combined(const Node& node, const std::vector<double>& v) {
+    if (node.kind == NodeKind::shift_left || node.kind == NodeKind::shift_right)
+        refuse(node.place, "a shift is of whole numbers, and this expression is evaluated in floating point");
     const double out = node.kind == NodeKind::negate     ? -v[0]
                        : node.kind == NodeKind::add      ? v[0] + v[1]
                        : node.kind == NodeKind::subtract ? v[0] - v[1]

@@ -1,4 +1,4 @@
-// Expressions over axes and scalar arguments: + - * / % ( ) min max ceil, in whole numbers or in floating point.
+// Expressions over axes and scalar arguments: + - * / % << >> ( ) min max ceil, in whole numbers or in floating point.
 #pragma once
 
 #include <cstddef>

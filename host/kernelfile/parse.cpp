@@ -4,6 +4,7 @@
 //   include FILE
 //   work bytes=EXPR flops=EXPR …       expect NAME = FILE         reference NAME        tolerance absolute=X relative=X
 //   ulp=X        same NAME, NAME               relation TEXT
+// and those of sequences, which sequence/parse_scope.cpp reads.
 #include <algorithm>
 #include <cctype>
 
@@ -15,15 +16,16 @@
 namespace cllab::kernelfile {
 namespace {
 
-const std::vector<std::string> keywords{"axis",      "arg",     "global",    "local",   "offset", "options",
-                                        "variant",   "extends", "include",   "kernel",  "work",   "expect",
-                                        "reference", "same",    "tolerance", "relation"};
+const std::vector<std::string> keywords{"axis",     "arg",    "global", "local",  "offset",    "options", "variant",
+                                        "extends",  "include", "kernel", "work",   "expect",    "reference", "same",
+                                        "tolerance", "relation", "repeat", "sequence", "swap", "reset"};
+
+}  // namespace
 
 bool is_name(const std::string& text) {
     return !text.empty() && std::ranges::all_of(text, in_name) && !std::isdigit(static_cast<unsigned char>(text[0]));
 }
 
-/// NAME and what follows its '='.
 std::string take_named(Piece& rest, const std::string& keyword, const std::string& example) {
     const auto place = rest.place;
     const auto found = rest.text;
@@ -33,6 +35,8 @@ std::string take_named(Piece& rest, const std::string& keyword, const std::strin
                           cllab::quoted(trim(found)));
     return name;
 }
+
+namespace {
 
 Tolerance parse_tolerance(Piece rest) {
     Tolerance out;
@@ -130,7 +134,7 @@ void parse_same(Piece rest, Description& out) {
     out.same.push_back(std::move(same));
 }
 
-void parse_statement(const std::string& keyword, Piece rest, Description& out, Scope*& scope) {
+void parse_statement(const std::string& keyword, Piece rest, Description& out, Scope& scope) {
     const auto place = rest.place;
     const auto require = [&](const std::string& example) {
         if (rest.text.empty()) refuse(place, "'" + keyword + "' is empty; write e.g. '" + example + "'");
@@ -139,14 +143,14 @@ void parse_statement(const std::string& keyword, Piece rest, Description& out, S
         parse_axis(rest, out);
     } else if (keyword == "arg") {
         const auto name = take_named(rest, keyword, "arg src = rand:n*n");
-        insert_once(scope->arguments, name, parse_argument(rest), place, "argument");
+        insert_once(scope.arguments, name, parse_argument(rest), place, "argument");
     } else if (keyword == "global" || keyword == "local" || keyword == "offset") {
         rest.take('=');
         require(keyword + " 1024");
         auto list = parse_list(rest.text, rest.place);
         if (list.size() > 3)
             refuse(place, "'" + keyword + "' has at most three dimensions, found " + std::to_string(list.size()));
-        auto& to = keyword == "global" ? scope->global : keyword == "local" ? scope->local : scope->offset;
+        auto& to = keyword == "global" ? scope.global : keyword == "local" ? scope.local : scope.offset;
         set_once(to, std::pair(place, std::move(list)), place, keyword);
     } else if (keyword == "options") {
         require("options -DTILE=16");
@@ -162,26 +166,19 @@ void parse_statement(const std::string& keyword, Piece rest, Description& out, S
     } else if (keyword == "include") {
         require("include types.h");
         out.options.emplace_back(place, include_option + trim(rest.text));
-    } else if (keyword == "kernel") {
-        const auto name = rest.take_word();
-        if (!is_name(name) || !rest.text.empty())
-            refuse(place, "'kernel' takes the name of a kernel; the lines behind it are about that one");
-        auto& [first, of_kernel] = out.kernels[name];
-        if (first.file.empty()) first = place;
-        scope = &of_kernel;
     } else if (keyword == "work") {
-        if (!scope->work.empty()) refuse(place, "'work' is given twice");
-        parse_work(rest, *scope);
+        if (!scope.work.empty()) refuse(place, "'work' is given twice");
+        parse_work(rest, scope);
     } else if (keyword == "expect") {
         const auto name = take_named(rest, keyword, "expect dst = gold.npy");
-        insert_once(scope->expected, name, std::pair(place, trim(rest.text)), place, "the expected file of");
+        insert_once(scope.expected, name, std::pair(place, trim(rest.text)), place, "the expected file of");
     } else if (keyword == "reference") {
         rest.take('=');
         require("reference naive");
-        set_once(scope->reference, std::pair(place, trim(rest.text)), place, keyword);
+        set_once(scope.reference, std::pair(place, trim(rest.text)), place, keyword);
     } else if (keyword == "relation") {
         require("relation linear in src");
-        scope->relations.push_back(parse_relation(rest.text, place));
+        scope.relations.push_back(parse_relation(rest.text, place));
     } else if (keyword == "same") {
         parse_same(rest, out);
     } else if (keyword == "tolerance") {
@@ -194,6 +191,8 @@ void take_over(std::optional<T>& base, const std::optional<T>& over) {
     if (over) base = over;
 }
 
+}  // namespace
+
 void take_over(Scope& base, const Scope& over) {
     for (const auto& [name, spec] : over.arguments) base.arguments.insert_or_assign(name, spec);
     for (const auto& [name, file] : over.expected) base.expected.insert_or_assign(name, file);
@@ -204,8 +203,6 @@ void take_over(Scope& base, const Scope& over) {
     take_over(base.reference, over.reference);
     base.relations.insert(base.relations.end(), over.relations.begin(), over.relations.end());
 }
-
-}  // namespace
 
 void parse_statements(std::string_view text, const std::string& file, std::size_t first_line, Description& to) {
     Scope* scope = &to.all;
@@ -233,7 +230,7 @@ void parse_statements(std::string_view text, const std::string& file, std::size_
             refuse(place, "a line begins with one of " + join(keywords, ", ") + "; found " +
                               cllab::quoted(keyword.empty() ? found : keyword) + or_did_you_mean(keyword, keywords));
         }
-        parse_statement(keyword, rest, to, scope);
+        if (!parse_scope(keyword, rest, to, scope)) parse_statement(keyword, rest, to, *scope);
     }
 }
 
@@ -243,7 +240,7 @@ void parse_option(const std::string& option, const std::string& value, Descripti
     Scope* scope = &to.all;
     Piece rest{value, place};
     rest.skip_blanks();
-    parse_statement(option, rest, to, scope);
+    parse_statement(option, rest, to, *scope);
 }
 
 void parse_blocks(std::string_view text, const std::string& file, Description& to) {
@@ -278,12 +275,15 @@ void override_with(Description& base, const Description& over) {
     };
     by_name(base.axes, over.axes);
     by_name(base.variants, over.variants);
+    by_name(base.sequences, over.sequences);
+    for (const auto& [name, kernel] : over.uses) base.uses.insert_or_assign(name, kernel);
     base.options.insert(base.options.end(), over.options.begin(), over.options.end());
     base.folders.insert(base.folders.end(), over.folders.begin(), over.folders.end());
     base.same.insert(base.same.end(), over.same.begin(), over.same.end());
     take_over(base.tolerance, over.tolerance);
     take_over(base.all, over.all);
     // What `over` says for all kernels wins over what `base` says for one.
+    for (auto& sequence : base.sequences) take_over(sequence.scope, over.all);
     for (auto& [name, of_kernel] : base.kernels) take_over(of_kernel.second, over.all);
     for (const auto& [name, of_kernel] : over.kernels) {
         auto& to = base.kernels[name];

@@ -44,6 +44,15 @@ struct Piece {
     }
 };
 
+bool is_name(const std::string& text);
+
+/// NAME and what follows its '='. `example`: for the sentence when there is none.
+std::string take_named(Piece& rest, const std::string& keyword, const std::string& example);
+
+/// A line `kernel`, `sequence`, `repeat`, `swap` or `reset`; false: it is none. `scope` becomes what the lines behind
+/// it are about. Throws Error(usage).
+bool parse_scope(const std::string& keyword, Piece rest, Description& out, Scope*& scope);
+
 /// Of a line `arg`. Throws Error(usage).
 ArgumentSpec parse_argument(const Piece& value);
 

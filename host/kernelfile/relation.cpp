@@ -76,11 +76,29 @@ model::SharedBytes numbers(const ElementType& type, std::size_t size,
     return std::make_shared<const Bytes>(std::move(out));
 }
 
-/// One more launch of the kernel: what is `replaced` goes in, and what comes out has `suffix` behind its name.
-void add_launch(model::Setup& to, const model::Setup& setup, const std::string& suffix,
-                const std::map<std::string, model::SharedBytes>& replaced, bool from_zero) {
-    model::Launch launch{{}, setup.global, setup.local, {}, setup.offset};
-    std::set<std::string> shared;
+/// The steps of an operation whose own arguments have `suffix` behind their names.
+std::vector<model::Step> renamed(const model::Setup& setup, const std::set<std::string>& own,
+                                 const std::string& suffix) {
+    const auto named = [&](std::string& name) {
+        if (own.count(name)) name += suffix;
+    };
+    auto out = setup.steps;
+    if (out.empty()) {
+        model::Launch launch{{}, setup.global, setup.local, {}, setup.offset};
+        for (const auto& argument : setup.args) launch.args.push_back(model::name_of(argument));
+        out.push_back(std::move(launch));
+    }
+    for (auto& step : out) {
+        if (auto* launch = std::get_if<model::Launch>(&step)) std::ranges::for_each(launch->args, named);
+        if (auto* swap = std::get_if<model::Swap>(&step)) named(swap->a), named(swap->b);
+    }
+    return out;
+}
+
+/// One more operation: what is `replaced` goes in, and what comes out has `suffix` behind its name.
+void add_operation(model::Setup& to, const model::Setup& setup, const std::string& suffix,
+                   const std::map<std::string, model::SharedBytes>& replaced, bool from_zero) {
+    std::set<std::string> shared, renamed_here;
     for (const auto& argument : to.args) shared.insert(model::name_of(argument));
     for (auto argument : setup.args) {
         const auto name = model::name_of(argument);
@@ -100,10 +118,10 @@ void add_launch(model::Setup& to, const model::Setup& setup, const std::string& 
         } else {
             own = false;
         }
-        launch.args.push_back(own ? name + suffix : name);
+        if (own) renamed_here.insert(name);
         if (own || shared.insert(name).second) to.args.push_back(std::move(argument));
     }
-    to.steps.push_back(std::move(launch));
+    for (auto& step : renamed(setup, renamed_here, suffix)) to.steps.push_back(std::move(step));
 }
 
 long double lane_number(const std::byte* at, const ElementType& type) {
@@ -198,7 +216,7 @@ Related relate(const std::vector<RelationLine>& lines, const model::Setup& setup
     launches->defines = setup.defines;
     const auto launch = [&](Relation& relation, const std::map<std::string, model::SharedBytes>& data, bool from_zero) {
         relation.launches.push_back("." + std::to_string(launches->steps.size() + 1));
-        add_launch(*launches, setup, relation.launches.back(), data, from_zero);
+        add_operation(*launches, setup, relation.launches.back(), data, from_zero);
     };
     for (const auto& line : lines) {
         Relation relation{line};

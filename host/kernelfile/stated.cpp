@@ -47,6 +47,7 @@ std::vector<Stated> KernelFiles::stated(const std::vector<Wanted>& wanted) {
     std::vector<std::pair<std::size_t, std::string>> known;  // variants of a kernel are guessed once
     for (const auto& one : wanted) {
         for (const auto* c : matching(one)) {
+            if (c->is_sequence()) continue;  // nobody guesses what kernels are to each other
             const auto file = builds_[c->build].file;
             if (std::ranges::find(known, std::pair(file, c->entry)) != known.end()) continue;
             known.emplace_back(file, c->entry);

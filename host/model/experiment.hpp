@@ -158,6 +158,8 @@ struct Setup {
     /// called after verify_operations or one more. Without this flag `check` must hold after any number of operations,
     /// and it also checks the output of the timed ones.
     bool accumulates = false;
+    /// InOut arguments that hold their data again when an operation begins, which is no part of its time.
+    std::vector<std::string> reset{};
     Work work;
     Check check;
     std::optional<Slope> slope{};

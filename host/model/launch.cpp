@@ -18,6 +18,7 @@ public:
         for (const auto& one : setup.steps) std::visit([&](const auto& s) { step(s); }, one);
         for (const bool b : {setup.accumulates, setup.blocking}) put(b);
         put(static_cast<int>(setup.transfer));
+        for (const auto& name : setup.reset) all("reset ", place(name));
     }
     const std::string& text() const { return text_; }
 

@@ -61,12 +61,17 @@ BOOST_AUTO_TEST_CASE(expressions_have_the_precedence_and_rounding_of_whole_numbe
     BOOST_TEST(value("ceil(-n / 3)") == -33);
     BOOST_TEST(value("ceil(n / 16) * 16") == 112);
     BOOST_TEST(value("max(1, min(n, 4Ki), 7) - n % 7") == 98);
+    BOOST_TEST(value("1 << 2 + 3") == 32);
+    BOOST_TEST(value("-n >> 3 << 1") == -26);  // rounded down too
 }
 
 BOOST_AUTO_TEST_CASE(an_expression_that_does_not_fit_says_where) {
     BOOST_TEST(refusal("n + m") == "t:1:5: unknown m");
     BOOST_TEST(refusal("n / (n - 100)") == "t:1:3: this divides by zero");
     BOOST_TEST(refusal("n * 9223372036854775807") == "t:1:3: the value does not fit 63 bits");
+    BOOST_TEST(refusal("n << 62") == "t:1:3: the value does not fit 63 bits");
+    BOOST_TEST(refusal("n >> n") == "t:1:3: this shifts by 100 places; possible are 0 to 62");
+    BOOST_TEST(refusal("n < 3").find("expected an operator") != std::string::npos);
     BOOST_TEST(refusal(std::string(100, '(') + "1").find("nested deeper than") != std::string::npos);
 }
 

@@ -42,11 +42,11 @@ Lines (options: --arg src=rand:n*n, --global n,n, --variant fast=-DTILE=32 …);
   tolerance absolute=X relative=X ulp=X
                                 how far results may differ; default: not at all
   kernel NAME                   the lines behind it are about that kernel only
+  sequence NAME = KERNEL, …     several kernels as one operation: `cllab help sequences`
 
 Values
   rand:LENGTH[:LOW:HIGH]        random data; 0 to 1, integers 0 to 255
-  zero:LENGTH  iota:LENGTH  const:VALUE:LENGTH
-                                zeros; 0, 1, 2 …; one value
+  zero:LENGTH  iota:LENGTH  const:VALUE:LENGTH     zeros; 0, 1, 2 …; one value
   file:PATH  npy:PATH  image:PATH[:FORMAT]
                                 raw bytes, NumPy, a picture as grey levels
   out:LENGTH                    a buffer that the kernel writes
@@ -57,7 +57,7 @@ Values
   3, n*n/2, 1/64, 1,2,3,4       scalars and vectors: expressions, one value per lane
   {int:w, float:0.5}            a struct by its fields, laid out as in C; else bytes:0100a0ff
 Lengths count elements of the kernel's type. Expressions: numbers (4Ki, 0.5), axes, scalar
-arguments, + - * / % ( ), min, max, ceil(a / b). They are evaluated in floating point for
+arguments, + - * / % << >> ( ), min, max, ceil(a / b). They are evaluated in floating point for
 floating-point arguments and data, else in whole numbers, where / rounds down. A buffer that has
 data and is not const is given anew at each verification and checked too.
 
@@ -109,9 +109,59 @@ A relation proves less than a result does: many wrong kernels hold it too. Besid
 sums are tried. Floating-point results that differ by rounding get the tolerance that would do.
 )";
 
+constexpr const char* sequences = R"(Sequences: several kernels of a file as one operation
+
+  /*cllab
+  axis n = 4Ki
+  arg keys = rand:n:0:255        # one buffer for all kernels that have an argument of this name
+  arg bins = zero:256
+  arg sorted = out:n
+  global n
+  kernel scan
+  global 1                       # each kernel has its own sizes and scalars
+  sequence sort = count, scan, scatter
+  reset bins
+  */
+
+  cllab run my.cl                sequences, and kernels that stand in none
+  cllab run my.cl:sort           one of them
+  cllab run my.cl:sort --steps   also the time of each kernel
+  cllab isa my.cl:sort -t sm_80  the code of each kernel
+
+A sequence is a variant like a kernel: it is proved, timed and compared as a whole. It runs in one
+queue, each kernel behind the one before. Its time is from the begin of the first kernel to the end of
+the last. Its code is the same when that of each kernel is.
+
+Lines (in the file or my.cllab)
+  sequence NAME = KERNEL, KERNEL …
+                                 in this order; a kernel may stand there more than once. The lines
+                                 behind it are about the sequence and win over those of its kernels:
+                                 arg, expect, reference (a kernel or a sequence), relation, work …
+  repeat N                       runs the list N times in one operation. `rep` is the number of the
+                                 repetition, from 0, in sizes and scalars: arg distance = 1 << rep
+  swap A B                       two buffers change places after each repetition
+  reset A, B                     they hold their data again when an operation begins, outside of its
+                                 time
+  kernel NAME = KERNEL           the kernel under another name in the list, with lines of its own
+  arg PARAMETER = BUFFER         the parameter of this kernel is that buffer
+
+  kernel last = reduce           # the second pass of a reduction
+  arg src = partial
+  arg dst = total
+  global n / 256
+  sequence sum = reduce, last
+
+Every buffer and image has an `arg` line. One that goes in and is written holds after an operation what
+the kernels left, and the next operation goes on from there, unless `reset` names it. Scalars are not
+written for --reference-command. `work` is that of the whole sequence; default: every buffer of each
+launch once. `count` and `why` say what one launch of each kernel executes; `ncu` takes one kernel.
+)";
+
 }  // namespace
 
 std::string kernel_file_help() { return page; }
+
+std::string sequences_help() { return sequences; }
 
 std::string proof_help() { return proof; }
 

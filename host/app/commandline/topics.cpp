@@ -173,6 +173,7 @@ std::string terms_page() {
 const std::vector<Topic>& topics() {
     static const std::vector<Topic> all{
         {"kernel-file", "your own kernels: the whole grammar", kernel_file_help},
+        {"sequences", "several of your own kernels as one operation", sequences_help},
         {"proof", "what your own kernel's results are held against", proof_help},
         {"axes", "what a kernel is run with, and ranges of it", axes_page},
         {"devices", "how to select one, and whether its timer is trusted", devices_page},

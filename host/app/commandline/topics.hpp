@@ -18,6 +18,7 @@ const std::vector<Topic>& topics();
 
 std::string kernel_file_help();
 std::string proof_help();
+std::string sequences_help();
 
 struct ExitStatus {
     int status;

@@ -10,6 +10,7 @@
 #include "core/clock.hpp"
 #include "core/phases.hpp"
 #include "core/stats.hpp"
+#include "core/text.hpp"
 #include "core/units.hpp"
 #include "run/cell/cell_sampling.hpp"
 
@@ -41,6 +42,11 @@ void Sampling::look_at_data(double operation) {
     if (!subject.works_in_place() || state_.setup.slope ||
         state_.session.facts().implementation == model::Implementation::oclgrind)
         return;
+    if (const auto& reset = state_.setup.reset; !reset.empty()) {
+        begin_with_fresh_data("cllab restores the data, as 'reset " + join(reset, ", ") +
+                              "' asks, before each timed operation, outside its time");
+        return;
+    }
     const double longest = rules_.sample_most_seconds;
     // Three copies of what is written are more than a host may have room for.
     constexpr double most_bytes = 1 << 30;

@@ -37,6 +37,7 @@ Operation::Operation(device::Session& session, const device::Built& built, const
                      const Operation* beside, device::Fence fence)
     : session_(session),
       args_(setup.args),
+      reset_(setup.reset),
       transfer_(setup.transfer),
       blocking_(setup.blocking),
       slope_(setup.slope),
@@ -71,7 +72,7 @@ void Operation::make_steps(const device::Built& built, const Setup& setup, const
             }
             if (name == entry && global_.dims == 0) local_ = launch->local, global_ = launch->global;
             ++launches_;
-            check_launch(kernels_.back(), *launch);
+            check_launch(kernels_.back(), *launch, bound.arg_names);
         } else if (std::holds_alternative<Swap>(step)) {
             swaps_ = true;
         } else if (std::holds_alternative<HostLoop>(step)) {
@@ -84,7 +85,8 @@ void Operation::make_steps(const device::Built& built, const Setup& setup, const
     }
 }
 
-void Operation::check_launch(const cl::Kernel& kernel, const Launch& launch) const {
+void Operation::check_launch(const cl::Kernel& kernel, const Launch& launch,
+                             const std::vector<std::string>& arguments) const {
     const auto& facts = session_.facts();
     for (unsigned d = 0; d < launch.offset.dims && device::has_quirk(facts, "nvidia-offset-32"); ++d) {
         const auto last = launch.offset.size[d] + launch.global.size[d] - 1;
@@ -117,7 +119,8 @@ void Operation::check_launch(const cl::Kernel& kernel, const Launch& launch) con
                                  &local_memory, nullptr) != CL_SUCCESS)
         local_memory = 0;
     for (const auto& argument : args_) {
-        if (const auto* local = std::get_if<Local>(&argument)) local_memory += local->size_bytes;
+        const auto* local = std::get_if<Local>(&argument);
+        if (local && std::ranges::find(arguments, local->name) != arguments.end()) local_memory += local->size_bytes;
     }
     if (facts.local_bytes > 0 && local_memory > facts.local_bytes)
         throw Unsupported("it needs " + format_bytes(local_memory) + " of local memory; the device has " +
@@ -166,6 +169,7 @@ void Operation::set_trips(std::int32_t trips) {
 }
 
 void Operation::enqueue(std::vector<cl::Event>* events, Marked marked) {
+    if (rewritten_) put_back();
     ++operations_;
     ++*on_data_;
     // What filled the buffers went to the first queue, and no other waits for that one.

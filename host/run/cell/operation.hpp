@@ -52,7 +52,7 @@ public:
     std::optional<std::string> guard_damage();
     /// Of fenced buffers: whether the device works in the memory that it was given. Asked after read_back().
     bool lies_in_place() const;
-    /// Puts into the outputs what load() does: poison, and an InOut's own data. Not for operations with a Swap.
+    /// Puts into the outputs what load() does: poison, and an InOut's own data.
     void poison();
     /// Puts back all that an operation may have written, as load() left it; the next one is the first on its data.
     void restore();
@@ -140,6 +140,7 @@ private:
     void fill(Memory& m);  ///< with its own data
     void fill_with_poison(Memory& m);
     void refill(Memory& m);  ///< as load() does
+    void put_back();         ///< the data of what Setup::reset names
     void get(Memory& m, std::span<std::byte> to);
     void forget_swaps();
     void pin(Memory& m);
@@ -149,7 +150,8 @@ private:
     void start(const model::Launch& launch, const cl::Kernel& kernel, cl::Event* event);
     void up(const model::Upload& step, const std::function<cl::Event*()>& slot);
     void down(const model::Download& step, const std::function<cl::Event*()>& slot);
-    void check_launch(const cl::Kernel& kernel, const model::Launch& launch) const;
+    void check_launch(const cl::Kernel& kernel, const model::Launch& launch,
+                      const std::vector<std::string>& arguments) const;
     Memory& memory(const std::string& name);
     void hold();     ///< maps all buffers, for a native loop; they stay so until
     void release();  ///< somebody else wants them
@@ -157,6 +159,7 @@ private:
 
     device::Session& session_;
     std::vector<model::Argument> args_;
+    std::vector<std::string> reset_;
     std::map<std::string, Memory> memories_;  ///< by argument name
     std::map<std::string, cl::Sampler> samplers_;
     std::map<std::string, std::string> alias_;  ///< argument name -> memory it holds now (Swap)

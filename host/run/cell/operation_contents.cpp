@@ -73,6 +73,19 @@ void Operation::refill(Memory& m) {
     if (!m.is_image) prepare_host(m);
 }
 
+void Operation::put_back() {
+    if (reset_.empty()) return;
+    release();
+    for (const auto& name : reset_) {
+        auto& m = memory(name);  // which a Swap may have made another's
+        const auto& data = memories_.at(name).data;
+        if (is_in_place(transfer_))
+            fill(m, *data);
+        else
+            session_.put(m.buffer.buffer(), data);
+    }
+}
+
 void Operation::forget_swaps() {
     if (!swaps_) return;
     for (auto& [name, target] : alias_) target = name;
@@ -82,6 +95,7 @@ void Operation::forget_swaps() {
 void Operation::poison() {
     const InPhase phase(Phase::buffers);
     release();
+    forget_swaps();
     for (auto& [name, m] : memories_)
         if (m.read_back) refill(m);
     rewritten_ = false;

@@ -1,0 +1,78 @@
+// Several kernels of a file as one operation: their buffers are joined by name, and each has sizes and scalars of its
+// own. For everything behind, it is a set-up with steps, as those of families.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "kernelfile/bound.hpp"
+
+namespace cllab::kernelfile {
+
+inline constexpr const char* repetition = "rep";  ///< in expressions: the number of the repetition, from 0
+
+class BoundSequence : public BoundOperation {
+public:
+    struct From {
+        const std::string& path;  ///< of the file, for sentences
+        const Description& description;
+        const SequenceLine& line;
+        const std::vector<model::KernelSignature>& kernels;  ///< of the build
+        std::vector<std::string> options;
+        bool uses_integer_pixels = false;
+    };
+    /// Throws Error(usage) for what does not fit, and for what is missing; `notes` get the defaults that were taken.
+    BoundSequence(const From& from, const LoadPicture& load, std::vector<std::string>& notes);
+
+    void check(const model::Point& point, const model::Device& device) const override;
+    model::Setup setup(const model::Point& point, const model::Device& device, std::uint64_t seed) const override;
+    std::vector<Result> results(const model::Setup& setup) const override { return data_->results(setup); }
+    Related related(const model::Point& point, const model::Setup& setup, std::uint64_t seed,
+                    bool may_launch) const override {
+        return data_->related(point, setup, seed, may_launch);
+    }
+    /// But for scalars, which each kernel has of its own.
+    std::vector<ArgumentArray> shown(const model::Setup& setup) const override { return data_->shown(setup); }
+    const std::optional<Tolerance>& tolerance() const override { return data_->tolerance(); }
+    bool random_inputs() const override { return data_->random_inputs(); }
+    const std::optional<std::pair<Place, std::string>>& reference() const override { return data_->reference(); }
+
+private:
+    /// One item of the list.
+    struct Use {
+        std::string name, kernel;
+        std::vector<std::pair<std::string, bool>> arguments;  ///< in the kernel's order; true: joined with others
+        std::shared_ptr<const Bound> own;                     ///< its sizes, scalars and local memory
+    };
+    /// What the kernels share, while it is put together.
+    struct Joined;
+
+    void add_use(const From& from, const std::string& item, const LoadPicture& load, std::vector<std::string>& notes,
+                 Joined& joined);
+    void join_parameter(const model::Parameter& parameter, const std::string& name, const std::string& item,
+                        const Scope& scope, Joined& joined) const;
+    void bind_data(const From& from, const LoadPicture& load, std::vector<std::string>& notes, Joined& joined);
+    void check_buffers(Joined& joined) const;
+    std::size_t repetitions(const model::Point& point) const;
+    /// Refuses buffers of different lengths that change places.
+    void check_swaps(const Shape& shape) const;
+
+    SequenceLine line_;
+    std::vector<Use> uses_;
+    std::shared_ptr<const Bound> data_;  ///< all that the kernels share, as the arguments of one
+};
+
+/// Throws Error(usage) for kernels, uses and sequences of the file that there are not.
+void check_sequences(const Description& description, const std::string& path, const std::set<std::string>& kernels);
+
+/// The buffer that an argument of a kernel in a sequence is, `arg src = partial`; nothing for another value.
+std::optional<std::string> buffer_named(const ArgumentSpec& spec);
+
+/// All names that may be those of buffers in this way.
+std::set<std::string> buffers_of_sequences(const Description& description);
+
+}  // namespace cllab::kernelfile

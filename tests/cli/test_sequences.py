@@ -1,0 +1,145 @@
+"""Several kernels of a file as one operation: proved, timed and compared as a whole. Each kind has a right sequence and one that is wrong where
+only the whole shows it."""
+import unittest
+
+from kernel_files import KERNELS, KernelFileTest, floats
+from lab import OCLGRIND_LIBRARY, main
+
+SEQUENCES = KERNELS / "sequence"
+
+
+def sequence(name, *changes):
+    """The file's text with each (old, new) changed."""
+    text = (SEQUENCES / name).read_text()
+    for old, new in changes:
+        assert text.count(old) == 1, (name, old, text.count(old))
+        text = text.replace(old, new)
+    return text
+
+
+def jacobi(n, sweeps):
+    """The two grids after so many sweeps, with numbers that floats hold exactly."""
+    front = [float(i) for i in range(n * n)]
+    back = list(front)
+    first = list(front)
+    for _ in range(sweeps):
+        for y in range(1, n - 1):
+            for x in range(1, n - 1):
+                at = y * n + x
+                back[at] = 0.25 * (front[at - 1] + front[at + 1] + front[at - n] + front[at + n]) + 1.0
+        front, back = back, front
+    return first, front, back
+
+
+class Proof(KernelFileTest):
+    def sort(self, *changes, status=0, args=()):
+        records = self.check(sequence("counting_sort.cl", *changes), *args, status=status)
+        return next(r for r in records if r["variant"] == "sort")
+
+    def test_kernels_that_follow_each_other_are_one_operation_that_a_reference_proves(self):
+        record = self.sort()
+        self.assertEqual((record["status"], record["checked_by"]), ("ok", "reference slow_sort"))
+        self.assertEqual(record["work"]["launches"], 3)
+        self.assertTrue(any(w.startswith("fresh-data: cllab restores the data, as 'reset counts' asks") for w in record["warnings"]), record["warnings"])
+
+    def test_another_order_and_a_reset_that_is_missing_are_wrong_results(self):
+        for change in (("= count, scan, scatter", "= scan, count, scatter"), ("reset counts\n", "")):
+            with self.subTest(change=change):
+                record = self.sort(change, status=1)
+                self.assertEqual(record["status"], "wrong_result")
+                self.assertRegex(record["reason"], r"^(counts|sorted)\[\d+\] is \d+, the reference 'slow_sort' has \d+$")
+
+    def test_buffers_that_change_places_hold_what_a_loop_of_the_host_leaves(self):
+        for sweeps, wanted in ((4, 4), (5, 5), (5, 4)):
+            with self.subTest(sweeps=sweeps, wanted=wanted):
+                first, front, back = jacobi(16, wanted)
+                for name, values in (("first", first), ("front", front), ("back", back)):
+                    (self.folder / f"{name}.bin").write_bytes(floats(values))
+                text = sequence("jacobi.cl", ("arg front = iota:n*n", "arg front = file:first.bin"), ("arg back = iota:n*n", "arg back = file:first.bin"))
+                record, = self.check(text, "-a", "n=16", "-a", f"sweeps={sweeps}", "--expect", "front=front.bin", "--expect", "back=back.bin",
+                                     status=0 if sweeps == wanted else 1)
+                self.assertEqual(record["status"], "ok" if sweeps == wanted else "wrong_result", record["reason"])
+                if sweeps != wanted:
+                    self.assertRegex(record["reason"], r"^(front|back)\[\d+\] is \S+, expected \S+$")
+                    continue
+                self.assertIn(record["checked_by"], ("file front.bin", "file back.bin"))
+                self.assertEqual(record["work"]["launches"], sweeps)
+
+    def test_a_kernel_in_two_uses_adds_up_everything(self):
+        record, = self.check(sequence("reduce_twice.cl"))
+        self.assertEqual((record["status"], record["checked_by"]), ("ok", "relation sum of total preserved from src"))
+        record, = self.check(sequence("reduce_twice.cl", ("arg src = partial\n", "")), status=1)
+        self.assertIn("the relation 'sum of total preserved from src' does not hold", record["reason"])
+
+    def test_a_relation_that_launches_again_launches_the_whole_sequence(self):
+        linear = ("relation sum of total preserved from src", "relation linear in src")
+        record, = self.check(sequence("reduce_twice.cl", linear), "--tolerance", "absolute=0")
+        self.assertEqual((record["status"], record["checked_by"]), ("ok", "relation linear in src"))
+        record, = self.check(sequence("reduce_twice.cl", linear, ("dst[get_group_id(0)] = part[0]", "dst[get_group_id(0)] = part[0] + 1")), status=1)
+        self.assertIn("the relation 'linear in src' does not hold", record["reason"])
+
+    def test_values_and_sizes_follow_from_the_number_of_the_repetition(self):
+        for change, status in ((("rep\n", "rep\n"), "ok"), (("1 << rep", "1 + rep"), "wrong_result"), (("repeat log2n", "repeat log2n - 1"), "wrong_result")):
+            with self.subTest(change=change):
+                records = self.check(sequence("prefix_sums.cl", change), "-a", "log2n=7", status=status != "ok")
+                record = next(r for r in records if r["variant"] == "sums")
+                self.assertEqual(record["status"], status, record["reason"])
+
+
+class AsAVariant(KernelFileTest):
+    def test_kernels_of_a_sequence_run_alone_only_where_they_are_named(self):
+        self.assertEqual({r["variant"] for r in self.check(sequence("counting_sort.cl"))}, {"sort", "slow_sort"})
+        self.lab("run", "t.cl:count", "--verify", "--no-dumps", "--device", "cpu", "--json", "count.jsonl")
+        self.assertEqual([r["variant"] for r in self.records("count.jsonl")], ["count"])
+
+    def test_the_time_of_each_kernel_is_told(self):
+        record, = self.check(sequence("reduce_twice.cl"), "--steps")
+        parts = {name: m["value"] for name, m in record["metrics"].items() if name.startswith("step_")}
+        self.assertLessEqual({"step_first", "step_last", "step_whole"}, set(parts), record["metrics"].keys())
+        self.assertGreater(min(parts["step_first"], parts["step_last"]), 0)
+
+    def test_its_code_is_that_of_all_its_kernels(self):
+        def fingerprint(*changes):
+            record, = self.check(sequence("reduce_twice.cl", ("sequence sum = first, last", "kernel none = other\narg dst = total\nglobal 1\nlocal 1\nsequence sum = first, last, none"),
+                                          ("__kernel void reduce", "__kernel void other(__global int* dst) { if (dst[0] < 0) dst[0] = 1; }\n__kernel void reduce"), *changes))
+            return record["code"]["fingerprint"]
+        before = fingerprint()
+        self.assertEqual(before, fingerprint())
+        self.assertNotEqual(before, fingerprint(("dst[0] = 1;", "dst[0] = 2;")))
+
+    def test_it_is_compared_with_a_kernel(self):
+        self.write(sequence("counting_sort.cl"))
+        _, err = self.lab("run", "t.cl:sort", "--vs", "slow_sort", "--device", "cpu", "--no-dumps", "--max-time", "0.1", "--json", "r.jsonl")
+        self.assertEqual({r["variant"]: r["status"] for r in self.records() if "variant" in r}, {"sort": "ok", "slow_sort": "ok"}, err)
+
+    def test_the_code_of_each_kernel_is_shown(self):
+        self.write(sequence("counting_sort.cl"))
+        out, _ = self.lab("isa", "t.cl:sort", "--target", "gfx900", "--summary")
+        for kernel in ("count", "scan", "scatter"):
+            self.assertRegex(out, rf"\bt_{kernel}\b")
+        self.assertNotIn("slow_sort", out)
+
+    @unittest.skipUnless(OCLGRIND_LIBRARY, "Oclgrind is not installed")
+    def test_what_its_kernels_execute_is_counted_one_by_one(self):
+        self.write(sequence("counting_sort.cl"))
+        out, _ = self.lab("count", "t.cl:sort", "-a", "n=256")
+        for kernel in ("count", "scan", "scatter"):
+            self.assertRegex(out, rf"\b{kernel}\b")
+
+
+class Refusals(KernelFileTest):
+    def refused(self, sentence, *changes, name="counting_sort.cl"):
+        self.write(sequence(name, *changes))
+        _, err = self.lab("run", "t.cl", "--device", "cpu", "--no-dumps", status=2)
+        self.assertEqual(err.strip(), f"cllab: {sentence}")
+
+    def test_what_a_sequence_cannot_be_is_said_in_one_sentence(self):
+        self.refused("t.cl:18:24: sequence 'sort' lists 'skan', which is no kernel of 't.cl'; there are count, scan, scatter, slow_sort",
+                     ("= count, scan, scatter", "= count, skan, scatter"))
+        self.refused("t.cl:19:7: 'reset' names 'bins', which is no buffer of sequence 'sort'; there are keys, counts, sorted", ("reset counts", "reset bins"))
+        self.refused("t.cl:11:6: 'front' has 1024 elements and 'back' has 512; buffers of one length can change places",
+                     ("arg back = iota:n*n", "arg back = iota:n*n/2"), name="jacobi.cl")
+
+
+if __name__ == "__main__":
+    main()
