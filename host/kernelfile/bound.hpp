@@ -63,6 +63,8 @@ public:
 
     const std::optional<Tolerance>& tolerance() const { return tolerance_; }
     bool random_inputs() const;
+    /// Work-groups that a tuning tries: "auto" and powers of two. Empty where something says which one it is.
+    std::vector<std::string> groups() const;
     const std::optional<std::pair<Place, std::string>>& reference() const { return reference_; }
 
 private:
@@ -89,7 +91,7 @@ private:
     void bind_image(Argument& argument, const LoadPicture& load);
     void bind_value(Argument& argument);
     void expect(const std::string& name, const Place& place, const std::string& path, const LoadPicture& load);
-    void add_local(const model::Point& point, Shape& to) const;
+    void add_local(const model::Point& point, const model::Device& device, Shape& to) const;
     double add_image(const model::Point& point, const Argument& argument, Shape& to) const;
     double add_buffer(const model::Point& point, const model::Device& device, const Argument& argument,
                       Shape& to) const;
@@ -114,7 +116,8 @@ private:
     model::KernelSignature signature_;
     std::vector<std::string> options_;
     bool uses_integer_pixels_;
-    bool code_only_;  ///< Wants::code
+    bool code_only_;    ///< Wants::code
+    bool takes_group_;  ///< Description::takes_group
     std::vector<Argument> arguments_;
     std::map<std::string, ArgumentSpec> given_;  ///< of all kernels: sizes may be named that are no parameter
     std::set<std::string> real_;                 ///< scalar parameters of a floating type

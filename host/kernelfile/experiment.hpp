@@ -87,6 +87,9 @@ private:
     bool is_earlier(std::size_t file) const { return files_[file].read.path != files_[file].path; }
     /// `all_are_known`: refuses a setting of an axis that nothing uses.
     void declare_axes(bool all_are_known);
+    /// `tried`: by variant what Bound::groups says.
+    void add_group_axes(const std::vector<std::pair<std::string, std::vector<std::string>>>& tried,
+                        std::vector<model::Axis>& to) const;
     void make_builds();
     void check_names() const;
     std::string left_out(

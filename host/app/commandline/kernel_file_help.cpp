@@ -27,7 +27,7 @@ Lines (options: --arg src=rand:n*n, --global n,n, --variant fast=-DTILE=32 …);
   axis NAME tune = VALUES       `run` takes the first, `tune` tries all; the result must not change
   arg NAME = VALUE              see below
   global, local, offset X[,Y[,Z]]
-                                local: default the driver's choice, or reqd_work_group_size
+                                local: default the driver's choice, or reqd_work_group_size; -a local=64,16x4 tries others
   options -DTILE={tile}         build options; {…} is the value of an axis or expression
   variant NAME = OPTIONS        one more variant, by its build options
   extends FOLDER                looks for #include files there too (-I), after the file's own folder
