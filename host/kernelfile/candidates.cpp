@@ -26,6 +26,15 @@ std::string KernelFiles::stem_of(std::size_t file) const {
     return out.empty() ? "kernel" : out;
 }
 
+std::string KernelFiles::with_stem(const Candidate& c) const { return stem_of(builds_[c.build].file) + "_" + c.plain; }
+
+bool KernelFiles::says_file(const Candidate& c) const {
+    const auto stem = stem_of(builds_[c.build].file);
+    return (c.name == stem || c.name.starts_with(stem + "_")) &&
+           std::ranges::none_of(candidates_,
+                                [&](const auto& other) { return &other != &c && with_stem(other) == c.name; });
+}
+
 std::string KernelFiles::left_out(std::size_t file) const {
     std::set<std::string> names;
     for (const auto& build : builds_) {
@@ -150,10 +159,15 @@ void KernelFiles::make_candidates() {
 
 std::vector<const KernelFiles::Candidate*> KernelFiles::matching(const Wanted& wanted) const {
     std::vector<const Candidate*> out;
-    for (const auto& c : candidates_)
-        if (builds_[c.build].file == wanted.file &&
-            (wanted.glob.empty() || glob_match(wanted.glob, c.name) || glob_match(wanted.glob, c.plain)))
-            out.push_back(&c);
+    const auto find = [&](const auto& is_meant) {
+        for (const auto& c : candidates_)
+            if (builds_[c.build].file == wanted.file && is_meant(c)) out.push_back(&c);
+    };
+    find([&](const auto& c) {
+        return wanted.glob.empty() || glob_match(wanted.glob, c.name) || glob_match(wanted.glob, c.plain);
+    });
+    // Else as rows and records have it.
+    if (out.empty()) find([&](const auto& c) { return glob_match(wanted.glob, with_stem(c)); });
     if (!out.empty()) return out;
     std::vector<std::string> names;
     for (const auto& c : candidates_)

@@ -108,9 +108,12 @@ private:
     std::map<std::string, std::string> alike(bool all) const;
     /// Of the file's name, as a family or a variant may be called.
     std::string stem_of(std::size_t file) const;
+    std::string with_stem(const Candidate& candidate) const;  ///< "hist_local" of kernel local in hist.cl
+    /// Its name says the file, and no other kernel is called that with its file in front.
+    bool says_file(const Candidate& candidate) const;
     std::vector<const Candidate*> choose(const std::vector<Wanted>& wanted, const std::set<std::string>& taken_families,
                                          model::Experiment& out) const;
-    model::Variant variant_of(const Candidate& candidate) const;
+    model::Variant variant_of(const Candidate& candidate, bool short_names) const;
     const Candidate& reference_of(const std::pair<Place, std::string>& named, const Candidate& of) const;
 
     std::string more_options_;

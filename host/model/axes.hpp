@@ -36,7 +36,7 @@ struct Axis {
     std::vector<std::string> only{};  ///< the variants that have the axis; empty: all
     std::int64_t multiple_of = 1;     ///< legal integers are multiples of this
     bool power_of_two = false;        ///< legal integers are powers of two
-    bool on_request = false;          ///< a point has it only where settings name it, or where nothing else can be tuned
+    bool on_request = false;  ///< a point has it only where settings name it, or where nothing else can be tuned
 
     bool is_of(const std::string& variant) const;  ///< whether the variant has the axis
 };
