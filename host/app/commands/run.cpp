@@ -22,7 +22,8 @@ Rows<RunOptions> shown_rows(bool measures) {
         .text("csv", "FILE", &RunOptions::csv, "Writes one CSV line per cell, as soon as the cell is done.");
     if (measures)
         rows.text("html", "FILE", &RunOptions::html,
-                  "Writes an HTML page at the end: charts, tables, code beside time.");
+                  "Writes an HTML page at the end: charts, tables, code beside time.")
+            .with(excerpt_rows());
     rows.columns(&RunOptions::columns, about_columns())
         .named("input", "NAME=FILE", &RunOptions::inputs,
                "Uses an image file (PNG, JPEG, PGM; grey or colour) as the buffer NAME, e.g. src=panel.png.")

@@ -79,13 +79,10 @@ private:
     void compare(const model::Device& device);
     std::optional<model::Comparison> compare(const model::Device& device, const Pair& pair, const model::Group& cells);
 
-    bool prints() const {
-        const auto* html = plan_.outputs.html();
-        return !sink_.uses_stdout() && !(html && html->is_stdout());
-    }
+    bool prints() const { return !sink_.uses_stdout() && !has_page_on_stdout(plan_.outputs); }
     std::vector<portrait::Conclusion> conclusions() const;
     void print_cells();
-    void print_html() const;
+    void print_pages() const;
     void print();
     void print_timings() const;
     int status() const;
@@ -226,7 +223,7 @@ void CellsRun::print_cells() {
     cells_are_printed_ = true;
 }
 
-void CellsRun::print_html() const {
+void CellsRun::print_pages() const {
     std::vector<std::string> verdicts;
     for (const auto& pairs : pairs_)
         for (const auto& pair : pairs)
@@ -234,13 +231,13 @@ void CellsRun::print_html() const {
                 const auto words = report::comparison_text(*pair.comparison);
                 verdicts.push_back(words.substr(0, words.find('\n')));
             }
-    write_html(*plan_.outputs.html(), sink_.records(), conclusions(), verdicts);
+    write_pages(plan_.outputs, plan_.options, sink_.records(), conclusions(), verdicts);
 }
 
 void CellsRun::print() {
     progress_.clear();
     if (sink_.records().empty()) return;
-    if (plan_.outputs.html()) print_html();
+    print_pages();
     if (!prints()) return;
     if (!cells_are_printed_) print_cells();
     for (const auto& pairs : pairs_)

@@ -6,6 +6,7 @@
 #include <ostream>
 
 #include "core/error.hpp"
+#include "core/grouped.hpp"
 #include "core/table.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -33,12 +34,12 @@ bool any_row(const Rows& rows, const std::function<bool(const Record&)>& holds) 
 
 bool has_rate(const Record& r) { return metric_value(r, "bandwidth") || metric_value(r, "flops"); }
 
-/// Appends a text column when any row has something to say in it.
+/// Appends a text column when any row has something to say in it, which "-" is not.
 void add_text(std::vector<Column>& columns, const std::string& title, const Rows& rows, int keep, bool right,
               const std::function<std::string(const Record&)>& text, Names names = Names::nothing) {
     Column column{.title = title, .right = right, .keep = keep, .names = names, .key = column_name(title)};
     for (const auto* row : rows) column.cells.push_back(text(*row));
-    if (std::ranges::any_of(column.cells, [](const auto& c) { return !c.empty(); }))
+    if (std::ranges::any_of(column.cells, [](const auto& c) { return !c.empty() && c != "-"; }))
         columns.push_back(std::move(column));
 }
 
@@ -250,6 +251,12 @@ std::string common_cache(const Rows& rows) {
     return out.empty() ? "hot" : out;
 }
 
+bool shows_proof(const Rows& rows) {
+    return any_row(rows, [](const Record& r) {
+        return !r.checked_by.empty() && r.checked_by != "host code" && r.checked_by != only_itself;
+    });
+}
+
 std::vector<Column> columns_of(const Comparison& comparison, const std::set<std::string>& varying, const Asked& asked,
                                const std::function<std::string(const Record&)>& notes_of) {
     const Rows& rows = comparison.rows;
@@ -277,9 +284,8 @@ std::vector<Column> columns_of(const Comparison& comparison, const std::set<std:
         columns.back().tones.push_back(is_failure(row->status)            ? Tone::bad
                                        : row->status == model::Status::ok ? Tone::plain
                                                                           : Tone::dim);
-    // Host code goes without saying; what proves less is named.
-    if (asked.wants("checked_by") ||
-        any_row(rows, [](const Record& r) { return !r.checked_by.empty() && r.checked_by != "host code"; }))
+    // Host code goes without saying; what proves less is named, and once where it is nothing for all rows.
+    if (asked.wants("checked_by") || shows_proof(rows))
         add_text(
             columns, "checked by", rows, 99, false, [](const Record& r) { return r.checked_by; }, Names::with_title);
     add_times(columns, rows, asked);
@@ -304,6 +310,29 @@ std::vector<Column> columns_of(const Comparison& comparison, const std::set<std:
     add_text(columns, "note", rows, 85, false, notes_of);
     add_text(columns, "dump", rows, 0, false, [](const Record& r) { return r.dump; });
     return columns;
+}
+
+std::set<std::string> varying_axes(const Rows& rows) {
+    const Points points(rows, [](const model::Record&) { return ""; });
+    std::set<std::string> varying;
+    for (std::size_t axis = 0; axis < points.axes(); ++axis)
+        if (points.differs(axis)) varying.insert(points.name(axis));
+    return varying;
+}
+
+std::string only_itself_note(const Rows& all) {
+    constexpr std::size_t most = 4;
+    std::vector<std::string> ids;
+    for (const auto& rows : grouped(all, [](const Record* r) { return r->family; })) {
+        if (shows_proof(rows)) continue;
+        for (const auto* row : rows)
+            if (row->checked_by == only_itself && std::ranges::find(ids, row->id) == ids.end()) ids.push_back(row->id);
+    }
+    if (ids.empty()) return {};
+    const auto more = ids.size() - std::min(most, ids.size());
+    ids.resize(ids.size() - more);
+    return "checked by only itself: " + join(ids, ", ") + (more ? " and " + std::to_string(more) + " more" : "") +
+           "; every launch leaves the same, and nothing says that it is right (`cllab help proof`)";
 }
 
 }  // namespace cllab::report

@@ -66,15 +66,6 @@ private:
     std::map<std::string, std::size_t> number_of_;
 };
 
-/// Axes on which the rows differ; the others are said once, above them.
-std::set<std::string> varying_axes(const Rows& rows) {
-    const Points points(rows, [](const Record&) { return ""; });
-    std::set<std::string> varying;
-    for (std::size_t axis = 0; axis < points.axes(); ++axis)
-        if (points.differs(axis)) varying.insert(points.name(axis));
-    return varying;
-}
-
 /// Where the dumps of rows are, without the last folder.
 std::string dump_parents(const Rows& rows) {
     constexpr std::size_t most = 20;
@@ -172,6 +163,7 @@ void print_table(std::ostream& out, const Rows& records, const TableStyle& style
     print_totals(out, records, style.colour);
     for (const auto& sentence : ranking_notes(ranked.difference, ranked.apart))
         out << wrap(sentence, "", style.text_width());
+    if (const auto note = only_itself_note(records); !note.empty()) out << wrap(note, "", style.text_width());
     if (!notes.empty()) out << '\n';
     notes.print(out, records.size(), style.text_width(), style.colour);
 }
