@@ -114,7 +114,7 @@ const std::vector<OptionGroup>& option_groups() {
          {"rebuild", "recorded", "calibrate", "history"}},
         {"Machine code", {"hot", "source", "summary"}, {"live", "width"}},
         {"Output",
-         {"json", "html", "junit", "long", "columns", "no-dumps"},
+         {"json", "html", "junit", "long", "columns", "all", "no-dumps"},
          {"csv", "markdown", "svg", "t4", "google-benchmark", "github-action-benchmark", "bencher", "dumps", "export",
           "output", "count-above", "label", "timings", "force", "append", "no-pager"}},
         {"Kernel text", {"cl-dir"}, {"build-options"}},
