@@ -63,8 +63,9 @@ public:
 
     const std::optional<Tolerance>& tolerance() const { return tolerance_; }
     bool random_inputs() const;
-    /// Work-groups that a tuning tries: "auto" and powers of two. Empty where something says which one it is.
-    std::vector<std::string> groups() const;
+    /// Nothing for a kernel that requires one work-group. Else those that a tuning tries, "auto" and powers of two;
+    /// none where its file says which one it is.
+    std::optional<std::vector<std::string>> groups() const;
     const std::optional<std::pair<Place, std::string>>& reference() const { return reference_; }
 
 private:

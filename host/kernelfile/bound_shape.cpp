@@ -59,7 +59,8 @@ void Bound::add_local(const model::Point& point, const model::Device& device, Sh
                           std::to_string(device.max_group_promised) + " work-items");
 }
 
-std::vector<std::string> Bound::groups() const {
+std::optional<std::vector<std::string>> Bound::groups() const {
+    if (signature_.required_group[0] > 0) return std::nullopt;
     std::vector<std::string> out;
     if (local_ || !global_) return out;
     const auto dims = global_->second.size();

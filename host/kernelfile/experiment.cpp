@@ -213,7 +213,7 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
             if (std::ranges::find(said, note) == said.end()) said.push_back(note);
         out.variants.push_back(variant_of(*c, short_names));
         state->bound[c->name] = bound;
-        groups.emplace_back(c->name, bound->groups());
+        if (auto tried = bound->groups()) groups.emplace_back(c->name, std::move(*tried));
         if (!bound->reference()) continue;
         const auto& reference = reference_of(*bound->reference(), *c);
         state->is_reference.insert(reference.name);
