@@ -108,12 +108,11 @@ void KernelFiles::add_group_axes(const std::vector<std::pair<std::string, std::v
                       .unit = "",
                       .meaning = "work-group; auto: what the file says, else the driver's choice",
                       .kind = model::Axis::Kind::shape,
-                      .values = {"auto"},
+                      .values = {},
                       .least = 1,
                       .may_be_auto = true,
                       .tune = groups,
-                      .only = variants,
-                      .on_request = true});
+                      .only = variants});
 }
 
 bool KernelFiles::mentions(const std::string& name) const {

@@ -26,15 +26,6 @@ std::string KernelFiles::stem_of(std::size_t file) const {
     return out.empty() ? "kernel" : out;
 }
 
-std::string KernelFiles::with_stem(const Candidate& c) const { return stem_of(builds_[c.build].file) + "_" + c.plain; }
-
-bool KernelFiles::says_file(const Candidate& c) const {
-    const auto stem = stem_of(builds_[c.build].file);
-    return (c.name == stem || c.name.starts_with(stem + "_")) &&
-           std::ranges::none_of(candidates_,
-                                [&](const auto& other) { return &other != &c && with_stem(other) == c.name; });
-}
-
 std::string KernelFiles::left_out(std::size_t file) const {
     std::set<std::string> names;
     for (const auto& build : builds_) {
@@ -149,7 +140,7 @@ void KernelFiles::make_candidates() {
     }
     std::set<std::string> names;
     const bool collide = std::ranges::any_of(candidates_, [&](const auto& c) { return !names.insert(c.name).second; });
-    if (!collide) return;
+    if (!collide) return cut_names();
     names.clear();
     for (auto& c : candidates_) {
         c.name = stem_of(builds_[c.build].file) + "_" + c.name;
@@ -157,21 +148,31 @@ void KernelFiles::make_candidates() {
     }
 }
 
+void KernelFiles::cut_names() {
+    for (auto& c : candidates_) {
+        const auto prefix = stem_of(builds_[c.build].file) + "_";
+        if (!c.name.starts_with(prefix) || c.name.size() == prefix.size()) continue;
+        const auto rest = c.name.substr(prefix.size());
+        if (std::ranges::none_of(candidates_, [&](const auto& other) { return other.name == rest; })) c.name = rest;
+    }
+}
+
 std::vector<const KernelFiles::Candidate*> KernelFiles::matching(const Wanted& wanted) const {
     std::vector<const Candidate*> out;
+    std::vector<std::string> names;
     const auto find = [&](const auto& is_meant) {
         for (const auto& c : candidates_)
             if (builds_[c.build].file == wanted.file && is_meant(c)) out.push_back(&c);
     };
-    find([&](const auto& c) {
-        return wanted.glob.empty() || glob_match(wanted.glob, c.name) || glob_match(wanted.glob, c.plain);
-    });
+    const auto& glob = wanted.glob;
+    find([&](const auto& c) { return glob.empty() || glob_match(glob, c.name) || glob_match(glob, c.plain); });
     // Else as rows and records have it.
-    if (out.empty()) find([&](const auto& c) { return glob_match(wanted.glob, with_stem(c)); });
+    const auto prefix = stem_of(wanted.file) + "_";
+    if (out.empty())
+        find([&](const auto& c) { return glob_match(glob, prefix + c.name) || glob_match(glob, prefix + c.plain); });
     if (!out.empty()) return out;
-    std::vector<std::string> names;
     for (const auto& c : candidates_)
-        if (builds_[c.build].file == wanted.file) names.push_back(c.name);
+        if (builds_[c.build].file == wanted.file) names.push_back(c.plain);
     throw Error(Blame::usage, "no kernel matches '" + wanted.as_written + "'; '" + files_[wanted.file].path + "' has " +
                                   join(names, ", ") +
                                   (left_out(wanted.file).empty() ? "" : "; " + left_out(wanted.file)));

@@ -164,7 +164,7 @@ std::vector<const KernelFiles::Candidate*> KernelFiles::choose(const std::vector
     return chosen;
 }
 
-model::Variant KernelFiles::variant_of(const Candidate& c, bool short_names) const {
+model::Variant KernelFiles::variant_of(const Candidate& c) const {
     const auto& build = builds_[c.build];
     model::Variant out;
     out.name = c.name;
@@ -172,7 +172,6 @@ model::Variant KernelFiles::variant_of(const Candidate& c, bool short_names) con
                   (build.variant.empty() ? "." : ", variant " + build.variant + ".");
     out.own = build.text;
     out.entry = c.entry;
-    out.name_is_id = short_names && says_file(c);
     return out;
 }
 
@@ -186,8 +185,6 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
     state->opinions = Opinions(opinions_);
     model::Experiment out;
     const auto chosen = choose(wanted, taken_families, out);
-    // pitch_short8 of pitch.cl would have the name of one of the lab's own.
-    const bool short_names = !out.family.ends_with("_cl");
     out.axes = axes_;
     for (const auto& axis : axes_)
         if (!axis.tune.empty()) state->tuned.insert(axis.name);
@@ -211,7 +208,7 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
         const auto bound = bind(*c, new_notes);
         for (const auto& note : new_notes)
             if (std::ranges::find(said, note) == said.end()) said.push_back(note);
-        out.variants.push_back(variant_of(*c, short_names));
+        out.variants.push_back(variant_of(*c));
         state->bound[c->name] = bound;
         if (auto tried = bound->groups()) groups.emplace_back(c->name, std::move(*tried));
         if (!bound->reference()) continue;
@@ -219,7 +216,7 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
         state->is_reference.insert(reference.name);
         if (&reference == c) continue;
         std::vector<std::string> unsaid;
-        state->references[c->name] = std::make_shared<const model::Variant>(variant_of(reference, short_names));
+        state->references[c->name] = std::make_shared<const model::Variant>(variant_of(reference));
         state->reference_bound[c->name] = bind(reference, unsaid);
     }
     add_group_axes(groups, out.axes);

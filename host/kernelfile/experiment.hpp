@@ -80,7 +80,7 @@ public:
 private:
     struct Candidate {
         std::size_t build = 0;
-        std::string name, entry, plain;  ///< plain: the name without its file's
+        std::string name, entry, plain;  ///< plain: as the file has it
         const model::KernelSignature* signature = nullptr;
     };
     /// Its text is one that another of the files had.
@@ -108,12 +108,11 @@ private:
     std::map<std::string, std::string> alike(bool all) const;
     /// Of the file's name, as a family or a variant may be called.
     std::string stem_of(std::size_t file) const;
-    std::string with_stem(const Candidate& candidate) const;  ///< "hist_local" of kernel local in hist.cl
-    /// Its name says the file, and no other kernel is called that with its file in front.
-    bool says_file(const Candidate& candidate) const;
+    /// The file's name stands in front of each row's: one that begins with it is cut, where no other has what is left.
+    void cut_names();
     std::vector<const Candidate*> choose(const std::vector<Wanted>& wanted, const std::set<std::string>& taken_families,
                                          model::Experiment& out) const;
-    model::Variant variant_of(const Candidate& candidate, bool short_names) const;
+    model::Variant variant_of(const Candidate& candidate) const;
     const Candidate& reference_of(const std::pair<Place, std::string>& named, const Candidate& of) const;
 
     std::string more_options_;

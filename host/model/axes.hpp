@@ -25,7 +25,7 @@ struct Axis {
     std::string unit;     ///< "pixel", "byte"; empty when the value is a pure number
     std::string meaning;  ///< one clause for `describe`
     Kind kind = Kind::integer;
-    std::vector<std::string> values;                   ///< defaults; more than one makes a sweep
+    std::vector<std::string> values;                   ///< defaults, a sweep where several; none: only where asked
     std::vector<std::string> choices{};                ///< Kind::choice only
     double least = 0;                                  ///< smallest legal number, inclusive
     double most = std::numeric_limits<double>::max();  ///< largest legal number, inclusive
@@ -36,7 +36,6 @@ struct Axis {
     std::vector<std::string> only{};  ///< the variants that have the axis; empty: all
     std::int64_t multiple_of = 1;     ///< legal integers are multiples of this
     bool power_of_two = false;        ///< legal integers are powers of two
-    bool on_request = false;  ///< a point has it only where settings name it, or where nothing else can be tuned
 
     bool is_of(const std::string& variant) const;  ///< whether the variant has the axis
 };

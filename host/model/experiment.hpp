@@ -43,7 +43,6 @@ struct Variant {
     std::string curve_over{};                ///< the axis this variant sweeps, when it is not the family's
     std::shared_ptr<const Text> own{};       ///< nothing: the family's text
     std::string entry{};                     ///< the kernel's name in `own`
-    bool name_is_id = false;                 ///< of a user's file, as hist_local of hist.cl: it says the family
     std::shared_ptr<const Native> native{};  ///< nothing: a kernel
 };
 
@@ -274,7 +273,7 @@ struct Experiment {
     std::function<std::string(const std::vector<const Record*>&)> summary{};
     std::vector<std::string> file_inputs{};  ///< names that --input accepts
 
-    std::string id(const Variant& v) const { return v.name_is_id ? v.name : family + "_" + v.name; }
+    std::string id(const Variant& v) const { return family + "_" + v.name; }
     std::string entry(const Variant& v) const { return v.entry.empty() ? id(v) : v.entry; }
     const std::string& swept_axis(const Variant& v) const { return v.curve_over.empty() ? curve_over : v.curve_over; }
 };

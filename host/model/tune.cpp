@@ -111,11 +111,17 @@ void descend(const TuneSpace& space, Ledger& ledger, Point at) {
     }
 }
 
+/// A point has the axis only where it is asked for.
+bool is_on_request(const Selected& selected, const std::string& axis) {
+    return std::ranges::any_of(selected.experiment->axes,
+                               [&](const auto& a) { return a.name == axis && a.values.empty(); });
+}
+
 /// Of a variant of which no other axis can be tuned.
 const Axis& axis_on_request(const Selected& selected) {
     std::string others;
     for (const auto& axis : selected.experiment->axes) {
-        if (!axis.on_request || !axis.is_of(selected.variant->name)) continue;
+        if (!axis.values.empty() || !axis.is_of(selected.variant->name)) continue;
         if (!axis.tune.empty()) return axis;
         others = "; '" + axis.name + "' is given, and --axis " + axis.name + "=VALUES tries others";
     }
@@ -133,7 +139,7 @@ double TuneSpace::points() const {
 
 TuneSpace tune_space(const Selected& selected, const Settings& given_settings) {
     check_settings({selected}, given_settings);
-    const auto tunable = [](const Axis& axis) { return !axis.tune.empty() || axis.on_request; };
+    const auto tunable = [&](const Axis& axis) { return !axis.tune.empty() || is_on_request(selected, axis.name); };
     std::vector<std::string> possible;
     for (const auto& axis : axes_of(*selected.experiment, *selected.variant, given_settings))
         if (tunable(axis)) possible.push_back(axis.name);

@@ -166,9 +166,9 @@ __kernel void b(__global const float* src, __global float* dst) { dst[get_global
         (self.folder / "r.jsonl").unlink()
         out, err = self.lab("run", "a.cl", "b.cl:mm", "--vs", "b.cl:mm", "--device", "cpu", "--max-time", "1", "--no-yardstick", "--json", "r.jsonl", "--dumps", "d")
         left, right, comparison = self.records()
-        self.assertEqual((left["id"], right["id"]), ("a_mm", "b_mm"))
-        self.assertEqual((comparison["left"], comparison["right"]), ("a_mm", "b_mm"))
-        self.assertIn("a_mm", out)
+        self.assertEqual((left["id"], right["id"]), ("a+b_a_mm", "a+b_b_mm"))
+        self.assertEqual((comparison["left"], comparison["right"]), ("a+b_a_mm", "a+b_b_mm"))
+        self.assertIn("a+b_a_mm", out)
 
     def test_the_reference_of_a_file_that_builds_only_by_its_variants_is_the_kernel_of_the_same_variant(self):
         records = self.check("""/*cllab
@@ -242,12 +242,15 @@ __kernel __attribute__((reqd_work_group_size(8, 1, 1))) void other(__global numb
             out, _ = self.lab("run", f"hist.cl:{spelling}", "--device", "cpu", "--verify", "--no-dumps")
             self.assertIn("hist_near", out)
             self.assertNotIn("hist_hist", out)
-        # Of another kernel that would be called the same, the longer name stays, whichever of them is run.
+        # Where another kernel has what would be left, the longer name stays, whichever of them is run.
         both = block + kernel.format("hist_near", 3) + kernel.format("near", "1 + 2")
-        self.assertEqual({r["variant"]: r["id"] for r in self.check(both, name="hist.cl")}, {"hist_near": "hist_hist_near", "near": "hist_near"})
+        self.assertEqual({r["id"] for r in self.check(both, name="hist.cl")}, {"hist_hist_near", "hist_near"})
         self.lab("run", "hist.cl:hist_near", "--device", "cpu", "--verify", "--no-dumps", "--json", "one.jsonl")
         self.assertEqual([r["id"] for r in self.records("one.jsonl")], ["hist_hist_near"])
-        self.assertEqual([r["id"] for r in self.check(block + kernel.format("pitch_wide", 3), name="pitch.cl")], ["pitch_cl_pitch_wide"])
+        self.lab("run", "hist.cl:near", "--device", "cpu", "--verify", "--no-dumps", "--json", "other.jsonl")
+        self.assertEqual([r["id"] for r in self.records("other.jsonl")], ["hist_near"])
+        _, err = self.lab("run", "hist.cl:far", "--device", "cpu", status=2)
+        self.assert_one_sentence(err, "no kernel matches 'hist.cl:far'", "has hist_near, near")
 
     def test_only_itself_is_one_note_of_a_run(self):
         self.write("/*cllab\narg x = out:64\nglobal 64\n*/\n" + "".join(

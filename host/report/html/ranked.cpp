@@ -13,7 +13,7 @@
 namespace cllab::report::html {
 namespace {
 
-constexpr double width = 860, character = 7.3, row_height = 24, margin = 12;
+constexpr double picture_width = 860, character = 7.3, row_height = 24, picture_margin = 12;
 constexpr std::size_t most_parts = 24, longest_name = 44;
 
 /// Kernels at one point on one device.
@@ -55,7 +55,7 @@ class Picture {
 public:
     void part(const Part& part);
     void sentence(const std::string& words, const char* style);
-    double height() const { return y_ + margin; }
+    double height() const { return y_ + picture_margin; }
     const std::string& body() const { return body_; }
 
 private:
@@ -67,14 +67,14 @@ private:
     }
 
     std::string body_;
-    double y_ = margin;
+    double y_ = picture_margin;
 };
 
 void Picture::sentence(const std::string& words, const char* style) {
-    const auto room = static_cast<std::size_t>((width - 2 * margin) / character);
+    const auto room = static_cast<std::size_t>((picture_width - 2 * picture_margin) / character);
     for (const auto& line : split(trim(wrap(words, "", room)), '\n')) {
         y_ += 18;
-        put(R"(<text class="{}" x="{}" y="{}">{}</text>)", style, margin, number(y_), text(line));
+        put(R"(<text class="{}" x="{}" y="{}">{}</text>)", style, picture_margin, number(y_), text(line));
     }
 }
 
@@ -94,8 +94,8 @@ void Picture::bar(const GridCell& cell, double left, double scale) {
         put(R"(<path class="interval" d="M{0} {2}H{1}M{0} {3}v8M{1} {3}v8"/>)", number(left + time.low * scale),
             number(left + time.high * scale), number(middle), number(middle - 4));
     const auto rank = rank_text(cell.rank);
-    put(R"(<text class="value" x="{}" y="{}" text-anchor="end">{}</text>)", number(width - margin), number(middle + 4),
-        text(format_seconds(time.median) + " " + spread(r) + (rank.empty() ? "" : "  " + rank)));
+    put(R"(<text class="value" x="{}" y="{}" text-anchor="end">{}</text>)", number(picture_width - picture_margin),
+        number(middle + 4), text(format_seconds(time.median) + " " + spread(r) + (rank.empty() ? "" : "  " + rank)));
     y_ += row_height;
 }
 
@@ -127,8 +127,8 @@ void Picture::part(const Part& part) {
     }
     sentence(part.title, "title");
     y_ += 8;
-    const double left = margin + character * static_cast<double>(name) + 8;
-    const double right = width - margin - character * static_cast<double>(value) - 16;
+    const double left = picture_margin + character * static_cast<double>(name) + 8;
+    const double right = picture_width - picture_margin - character * static_cast<double>(value) - 16;
     const double top = y_;
     // The rules lie behind the bars, and end where those do.
     const auto before = std::move(body_);
@@ -141,7 +141,7 @@ void Picture::part(const Part& part) {
     y_ += 6;
 }
 
-constexpr auto style = R"(<style>
+constexpr auto style_sheet = R"(<style>
 svg { color-scheme: light dark; --ink: #1f2328; --dim: #59636e; --paper: #ffffff; --bar: #8fb3d9; --best: #2f7d4f;
       --rule: #d8dee4; --apart: #c9ced4; }
 @media (prefers-color-scheme: dark) {
@@ -169,10 +169,11 @@ void write_ranked(std::ostream& out, const std::vector<const model::Record*>& re
     if (!parts.empty()) picture.sentence("Median time with its 95 % interval; the scale begins at zero.", "note");
     for (const auto& note : ranking_notes(grid.difference, grid.apart)) picture.sentence(note, "note");
     out << fmt::format(R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0}" height="{1}" viewBox="0 0 {0} {1}" )",
-                       number(width), number(picture.height()))
+                       number(picture_width), number(picture.height()))
         << "role=\"img\">\n<title>The kernels, fastest first</title>\n"
         << style
-        << fmt::format("<rect class=\"paper\" width=\"{}\" height=\"{}\"/>\n", number(width), number(picture.height()))
+        << fmt::format("<rect class=\"paper\" width=\"{}\" height=\"{}\"/>\n", number(picture_width),
+                       number(picture.height()))
         << picture.body() << "</svg>\n";
 }
 
