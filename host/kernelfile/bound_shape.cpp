@@ -69,9 +69,11 @@ std::optional<std::vector<std::string>> Bound::groups() const {
     out.emplace_back("auto");
     for (std::size_t z = 1; z <= sides[2]; z *= 2)
         for (std::size_t y = 1; y <= sides[1]; y *= 2)
-            for (std::size_t x = 1; x <= sides[0]; x *= 2)
-                if (x * y * z >= least && x * y * z <= most)
-                    out.push_back(model::Extent{static_cast<unsigned>(dims), {x, y, z}}.text());
+            for (std::size_t x = 1; x <= sides[0]; x *= 2) {
+                model::Extent group(x, y, z);
+                group.dims = static_cast<unsigned>(dims);
+                if (group.count() >= least && group.count() <= most) out.push_back(group.text());
+            }
     return out;
 }
 

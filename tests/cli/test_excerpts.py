@@ -104,7 +104,8 @@ class Excerpts(LabTest):
                 self.assertAlmostEqual(measures["latency"][key] / (expected[name][ours] * 1e9), 1, places=9)
 
     def test_cells_without_a_time_and_other_states_of_the_caches_are_told_apart(self):
-        cold = self.cells[0] | {"time": self.cells[0]["time"] | {"cache": "cold"}}
+        cold = made.Maker(2).record("pitch", "wide", 9e-3, point={"width": 1024}, run=self.cells[0]["run"] | {"id": f"{7:032x}"})
+        cold["time"]["cache"] = "cold"
         made.write(self.folder / "r.jsonl", [self.cells[0], cold])
         self.assertEqual(list(json.loads(self.export("bencher"))), ["pitch_wide/width:1024", "pitch_wide/width:1024/cache:cold"])
         for cell in self.cells:

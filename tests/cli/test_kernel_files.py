@@ -208,8 +208,8 @@ __kernel __attribute__((reqd_work_group_size(8, 1, 1))) void other(__global numb
     def test_tune_without_such_an_axis_tries_work_groups_that_fit(self):
         out, _ = self.tune("", "--axis", "n=128")
         self.assertIn("points of local, 4 distinct and possible", words(out))
-        records = self.records()
-        self.assertEqual({(r["point"]["local"], r["status"]) for r in records}, {(local, "ok") for local in ("auto", "32", "64", "128")})
+        records = [r for r in self.records() if "record" not in r]
+        self.assertEqual({(r["point"]["local"], r["status"]) for r in records}, {(local, "ok") for local in ("auto", 32, 64, 128)})
         chosen = next(line for line in out.splitlines() if line.startswith("  cllab run t.cl:scale"))
         self.lab(*chosen.split()[1:], "--verify", "--no-dumps")
 
@@ -226,13 +226,13 @@ __kernel __attribute__((reqd_work_group_size(8, 1, 1))) void other(__global numb
     def test_any_kernel_of_a_file_takes_work_groups_as_an_axis(self):
         records = self.check(BLOCK + SCALE, "-a", "local=32,48,256,512")
         found = {r["point"]["local"]: (r["status"], r["reason"]) for r in records}
-        self.assertEqual([found[local][0] for local in ("32", "256")], ["ok", "ok"])
-        self.assertEqual(found["48"], ("unsupported", "global 256 is not a multiple of local 48"))
-        self.assertEqual(found["512"][0], "unsupported")
+        self.assertEqual([found[local][0] for local in (32, 256)], ["ok", "ok"])
+        self.assertEqual(found[48], ("unsupported", "global 256 is not a multiple of local 48"))
+        self.assertEqual(found[512][0], "unsupported")
         self.assertNotIn("local", self.check(BLOCK + SCALE)[0]["point"])
         # The name is the file's where something of it uses it.
         own = self.check(BLOCK.replace("global n", "global n\nlocal 2*local") + SCALE, "-a", "local=8")
-        self.assertEqual((own[0]["status"], own[0]["point"]["local"]), ("ok", "8"))
+        self.assertEqual((own[0]["status"], own[0]["point"]["local"]), ("ok", 8))
 
     def test_a_kernel_whose_name_says_its_file_is_called_that_by_any_spelling(self):
         kernel = "__kernel void {}(__global int* x) {{ x[get_global_id(0)] = {}; }}\n"
@@ -265,7 +265,7 @@ __kernel __attribute__((reqd_work_group_size(8, 1, 1))) void other(__global numb
         work = "__kernel void {}(__global float* x) {{ float v = x[get_global_id(0)]; for (int i = 0; i < {}; ++i) v = v * 0.5f + 1.0f; x[get_global_id(0)] = v; }}\n"
         self.write("/*cllab\narg x = rand:4096\nglobal 4096\ntolerance absolute=10\n*/\n" + "".join(
             work.format(name, 64 * times) for name, times in (("slow", 40), ("quick", 1), ("slower", 160))))
-        run = ["run", "t.cl", "--device", "cpu", "--no-dumps", "--no-yardstick", "--max-time", "0.5"]
+        run = ["run", "t.cl", "--device", "cpu", "--no-dumps", "--no-yardstick", "--max-time", "0.2"]
         for versus, right in (("best", "t_quick"), ("slow", "t_slow")):
             (self.folder / "r.jsonl").unlink(missing_ok=True)
             out, _ = self.lab(*run, "--vs", versus, "--json", "r.jsonl")
@@ -273,8 +273,9 @@ __kernel __attribute__((reqd_work_group_size(8, 1, 1))) void other(__global numb
             self.assertEqual({(v["left"], v["right"]) for v in verdicts},
                              {(left, right) for left in ("t_slow", "t_quick", "t_slower") if left != right})
             self.assertEqual(len([r for r in self.records() if "record" not in r]), 3, "each kernel is measured once")
-            self.assertEqual({v["verdict"] for v in verdicts}, {"slower"} if versus == "best" else {"faster", "slower"})
-            self.assertIn("is faster;", out)
+            for verdict in verdicts:  # few arrangements may leave it undecided; the ratio is of left over right
+                self.assertEqual(verdict["ratio"]["ratio"] > 3, verdict["left"] != "t_quick", verdict)
+                self.assertIn(f"{verdict['left']} against {right}: ", words(out))
 
     def test_files_are_included_from_their_own_folder_and_others(self):
         (self.folder / "sub").mkdir()

@@ -228,6 +228,8 @@ void CellsRun::print_cells() {
 }
 
 void CellsRun::print_pages() const {
+    const auto& asked = plan_.options;
+    if (asked.html.empty() && asked.markdown.empty() && asked.svg.empty()) return;
     std::vector<std::string> verdicts;
     for (const auto& pairs : pairs_)
         for (const auto& pair : pairs)

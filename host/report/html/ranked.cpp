@@ -171,7 +171,7 @@ void write_ranked(std::ostream& out, const std::vector<const model::Record*>& re
     out << fmt::format(R"(<svg xmlns="http://www.w3.org/2000/svg" width="{0}" height="{1}" viewBox="0 0 {0} {1}" )",
                        number(picture_width), number(picture.height()))
         << "role=\"img\">\n<title>The kernels, fastest first</title>\n"
-        << style
+        << style_sheet
         << fmt::format("<rect class=\"paper\" width=\"{}\" height=\"{}\"/>\n", number(picture_width),
                        number(picture.height()))
         << picture.body() << "</svg>\n";
