@@ -27,7 +27,7 @@ Lines (options: --arg src=rand:n*n, --global n,n, --variant fast=-DTILE=32 …);
   axis NAME tune = VALUES       `run` takes the first, `tune` tries all; the result must not change
   arg NAME = VALUE              see below
   global, local, offset X[,Y[,Z]]
-                                local: default the driver's choice, or reqd_work_group_size; -a local=64,16x4 tries others
+                                local: default the driver's choice, or reqd_work_group_size
   options -DTILE={tile}         build options; {…} is the value of an axis or expression
   variant NAME = OPTIONS        one more variant, by its build options
   extends FOLDER                looks for #include files there too (-I), after the file's own folder
@@ -77,7 +77,7 @@ What a result is checked by, from the surest; the table and the record say it (`
 
 constexpr const char* proof = R"(Proof of your own kernels, by something other than themselves
 
-Without any, the page says `only itself`. A row that has several names the surest first.
+Without any, a warning says so. A row that has several names the surest first.
 
   expect NAME = FILE, reference KERNEL    lines of the file, see `cllab help kernel-file`
 

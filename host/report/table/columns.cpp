@@ -6,7 +6,6 @@
 #include <ostream>
 
 #include "core/error.hpp"
-#include "core/grouped.hpp"
 #include "core/table.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -251,12 +250,6 @@ std::string common_cache(const Rows& rows) {
     return out.empty() ? "hot" : out;
 }
 
-bool shows_proof(const Rows& rows) {
-    return any_row(rows, [](const Record& r) {
-        return !r.checked_by.empty() && r.checked_by != "host code" && r.checked_by != only_itself;
-    });
-}
-
 std::vector<Column> columns_of(const Comparison& comparison, const std::set<std::string>& varying, const Asked& asked,
                                const std::function<std::string(const Record&)>& notes_of) {
     const Rows& rows = comparison.rows;
@@ -284,8 +277,11 @@ std::vector<Column> columns_of(const Comparison& comparison, const std::set<std:
         columns.back().tones.push_back(is_failure(row->status)            ? Tone::bad
                                        : row->status == model::Status::ok ? Tone::plain
                                                                           : Tone::dim);
-    // Host code goes without saying; what proves less is named, and once where it is nothing for all rows.
-    if (asked.wants("checked_by") || shows_proof(rows))
+    // Host code goes without saying; what proves less is named. Where no row has more than itself, a warning says so.
+    const auto shows_proof = [](const Record& r) {
+        return !r.checked_by.empty() && r.checked_by != "host code" && r.checked_by != "only itself";
+    };
+    if (asked.wants("checked_by") || any_row(rows, shows_proof))
         add_text(
             columns, "checked by", rows, 99, false, [](const Record& r) { return r.checked_by; }, Names::with_title);
     add_times(columns, rows, asked);
@@ -318,21 +314,6 @@ std::set<std::string> varying_axes(const Rows& rows) {
     for (std::size_t axis = 0; axis < points.axes(); ++axis)
         if (points.differs(axis)) varying.insert(points.name(axis));
     return varying;
-}
-
-std::string only_itself_note(const Rows& all) {
-    constexpr std::size_t most = 4;
-    std::vector<std::string> ids;
-    for (const auto& rows : grouped(all, [](const Record* r) { return r->family; })) {
-        if (shows_proof(rows)) continue;
-        for (const auto* row : rows)
-            if (row->checked_by == only_itself && std::ranges::find(ids, row->id) == ids.end()) ids.push_back(row->id);
-    }
-    if (ids.empty()) return {};
-    const auto more = ids.size() - std::min(most, ids.size());
-    ids.resize(ids.size() - more);
-    return "checked by only itself: " + join(ids, ", ") + (more ? " and " + std::to_string(more) + " more" : "") +
-           "; every launch leaves the same, and nothing says that it is right (`cllab help proof`)";
 }
 
 }  // namespace cllab::report

@@ -56,13 +56,6 @@ void print_grid(std::ostream& out, const std::vector<Column>& columns, const Tab
 /// The cache state of all rows with a time, "hot" without one; empty when they differ.
 std::string common_cache(const Rows& rows);
 
-/// What Record::checked_by says of a row that nothing else was held against.
-inline constexpr auto only_itself = "only itself";
-/// Whether the table of a family has a column for who checked its rows.
-bool shows_proof(const Rows& rows);
-/// The sentence below the tables of a run that stands for those columns; empty where no row needs it.
-std::string only_itself_note(const Rows& all);
-
 /// Axes on which the rows differ; the others are said once, above them.
 std::set<std::string> varying_axes(const Rows& rows);
 

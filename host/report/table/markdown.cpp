@@ -93,7 +93,6 @@ void print_markdown(std::ostream& out, const Rows& rows, const std::vector<std::
         for (const auto& family : grouped(device, [](const model::Record* r) { return r->family; }))
             write_section(out, family, number_of, may_be_auto);
     }
-    if (const auto note = only_itself_note(rows); !note.empty()) out << '\n' << plain(note) << '\n';
     if (!notes.empty()) out << '\n';
     for (std::size_t i = 0; i < notes.size(); ++i) out << "[" << i + 1 << "] " << plain(notes[i]) << "  \n";
 }

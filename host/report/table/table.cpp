@@ -163,7 +163,6 @@ void print_table(std::ostream& out, const Rows& records, const TableStyle& style
     print_totals(out, records, style.colour);
     for (const auto& sentence : ranking_notes(ranked.difference, ranked.apart))
         out << wrap(sentence, "", style.text_width());
-    if (const auto note = only_itself_note(records); !note.empty()) out << wrap(note, "", style.text_width());
     if (!notes.empty()) out << '\n';
     notes.print(out, records.size(), style.text_width(), style.colour);
 }
