@@ -195,9 +195,8 @@ HeadFigures figures_of(const HeadLine& line, const std::vector<PageLine>& page) 
     if (!out.found.empty()) return out;
     for (const auto& one : page) {
         // An absent figure may stand for several, by a glob of its own.
-        const bool meant = std::ranges::any_of(line.ids, [&](const auto& id) {
-            return glob_match(id, one.id) || glob_match(one.id, id) || one.id == id;
-        });
+        const bool meant = std::ranges::any_of(
+            line.ids, [&](const auto& id) { return glob_match(id, one.id) || glob_match(one.id, id) || one.id == id; });
         if (meant && !one.absent.empty() && std::ranges::find(out.absent, one.absent) == out.absent.end())
             out.absent.push_back(one.absent);
     }

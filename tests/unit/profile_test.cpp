@@ -254,7 +254,8 @@ BOOST_AUTO_TEST_CASE(each_reason_of_absence_stands_once_with_all_that_it_is_of) 
     const auto first = page.find("none; not measured");
     BOOST_REQUIRE(first != std::string::npos);
     BOOST_TEST(page.find("none; not measured", first + 1) == std::string::npos);
-    BOOST_TEST(page.find("registers a work-item, registers a group, live values: none; no knee here") != std::string::npos);
+    BOOST_TEST(page.find("registers a work-item, registers a group, live values: none; no knee here") !=
+               std::string::npos);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

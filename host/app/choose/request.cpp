@@ -157,8 +157,8 @@ std::vector<model::Selected> select_for(const Choice& choice, const CellOptions&
     const auto other = choice.select({invocation.versus});
     const bool same = selected.front().id == other.front().id;
     if (other.size() != 1 || same)
-        throw Error(Blame::usage, "--vs names one variant, and another one than the patterns; they select " + number + " and " +
-                                      std::to_string(other.size()) + (same ? ", the same" : ""));
+        throw Error(Blame::usage, "--vs names one variant, and another one than the patterns; they select " + number +
+                                      " and " + std::to_string(other.size()) + (same ? ", the same" : ""));
     selected.push_back(other.front());
     return selected;
 }

@@ -71,8 +71,8 @@ struct Pair {
     std::optional<model::Comparison> comparison{};
 };
 
-/// Of several variants that took turns: each with the last one, or with the fastest of them. None with the fastest where
-/// none has a time.
+/// Of several variants that took turns: each with the last one, or with the fastest of them. None with the fastest
+/// where none has a time.
 std::vector<Pair> pairs_of(const model::Group& cells, const std::vector<model::Record>& records, bool with_fastest);
 /// So that all verdicts of `pairs` together are as sure as that of one.
 compare::Rules rules_for(std::size_t pairs);

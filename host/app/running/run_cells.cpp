@@ -77,7 +77,8 @@ private:
     void begin(const model::Record& record, const char* phase);
     void done(std::size_t group, std::size_t index, const model::Record& record);
     void compare(const model::Device& device);
-    std::optional<model::Comparison> compare(const model::Device& device, const Pair& pair, const compare::Rules& rules);
+    std::optional<model::Comparison> compare(const model::Device& device, const Pair& pair,
+                                             const compare::Rules& rules);
 
     bool prints() const { return !sink_.uses_stdout() && !has_page_on_stdout(plan_.outputs); }
     std::vector<portrait::Conclusion> conclusions() const;

@@ -115,10 +115,9 @@ void print_profile_head(std::ostream& out, const Profile& profile, const report:
         };
         shown += figures.found.size();
         const auto label = fmt::format("  {:<12}", line.label);
-        out << report::wrap_beside(label,
-                                   figures.found.empty() ? "none; " + join(figures.absent, "; ")
-                                                         : join(figures.found, ", ", text),
-                                   style.text_width());
+        out << report::wrap_beside(
+            label, figures.found.empty() ? "none; " + join(figures.absent, "; ") : join(figures.found, ", ", text),
+            style.text_width());
     }
     out << '\n'
         << report::wrap(fmt::format("{} more figures, their intervals, and why {} were not found: --all", found - shown,
