@@ -79,8 +79,8 @@ void KernelFiles::declare_axes(bool all_are_known) {
         if (std::ranges::any_of(axes_, [&, &n = name](const auto& a) { return a.name == n; })) continue;
         const Place place{"option '--axis' is '" + name + "=" + excerpt(values) + "'", 0, 0};
         if (!mentions(name)) {
-            if (name == model::build_options_axis().name || !all_are_known) continue;  // every experiment has that one
-
+            // Every experiment has the first one, and every kernel file the other.
+            if (name == model::build_options_axis().name || name == group_axis || !all_are_known) continue;
             std::vector<std::string> known;
             for (const auto& axis : axes_) known.push_back(axis.name);
             refuse(place,
@@ -94,6 +94,25 @@ void KernelFiles::declare_axes(bool all_are_known) {
         for (const auto& [name, values] : settings)
             if (name == axis.name && axis.kind != model::Axis::Kind::integer && axis.tune.empty())
                 axis = axis_from({{"option '--axis' is '" + name + "=" + excerpt(values) + "'", 0, 0}, name, values});
+    const bool own = std::ranges::any_of(axes_, [](const auto& a) { return a.name == group_axis; });
+    for (auto& description : described_) description.takes_group = !own;
+}
+
+void KernelFiles::add_group_axes(const std::vector<std::pair<std::string, std::vector<std::string>>>& tried,
+                                 std::vector<model::Axis>& to) const {
+    if (!described_.front().takes_group) return;
+    std::map<std::vector<std::string>, std::vector<std::string>> by_groups;
+    for (const auto& [variant, groups] : tried) by_groups[groups].push_back(variant);
+    for (const auto& [groups, variants] : by_groups)
+        to.push_back({.name = group_axis,
+                      .unit = "",
+                      .meaning = "work-group; auto: what the file says, else the driver's choice",
+                      .kind = model::Axis::Kind::shape,
+                      .values = {},
+                      .least = 1,
+                      .may_be_auto = true,
+                      .tune = groups,
+                      .only = variants});
 }
 
 bool KernelFiles::mentions(const std::string& name) const {

@@ -71,6 +71,7 @@ Bound::Bound(std::string where, const Description& description, model::KernelSig
       options_(std::move(options)),
       uses_integer_pixels_(uses_integer_pixels),
       code_only_(wants == Wants::code),
+      takes_group_(description.takes_group),
       tolerance_(description.tolerance) {
     const auto own = description.kernels.find(signature_.name);
     const std::vector<const Scope*> scopes = own == description.kernels.end()

@@ -60,6 +60,9 @@ public:
     virtual const std::optional<Tolerance>& tolerance() const = 0;
     virtual bool random_inputs() const = 0;
     virtual const std::optional<std::pair<Place, std::string>>& reference() const = 0;
+    /// Work-groups that a tuning tries: "auto" and powers of two; none where its file says which one it is. Nothing for
+    /// what has no work-group of the user's choice: a kernel that requires one, and a sequence.
+    virtual std::optional<std::vector<std::string>> groups() const { return std::nullopt; }
 };
 
 class Bound : public BoundOperation {
@@ -85,6 +88,7 @@ public:
 
     const std::optional<Tolerance>& tolerance() const override { return tolerance_; }
     bool random_inputs() const override;
+    std::optional<std::vector<std::string>> groups() const override;
     const std::optional<std::pair<Place, std::string>>& reference() const override { return reference_; }
     std::int64_t value(const model::Point& point, const Expression& expression) const;
 
@@ -112,7 +116,7 @@ private:
     void bind_image(Argument& argument, const LoadPicture& load);
     void bind_value(Argument& argument);
     void expect(const std::string& name, const Place& place, const std::string& path, const LoadPicture& load);
-    void add_local(const model::Point& point, Shape& to) const;
+    void add_local(const model::Point& point, const model::Device& device, Shape& to) const;
     double add_image(const model::Point& point, const Argument& argument, Shape& to) const;
     double add_buffer(const model::Point& point, const model::Device& device, const Argument& argument,
                       Shape& to) const;
@@ -136,7 +140,8 @@ private:
     model::KernelSignature signature_;
     std::vector<std::string> options_;
     bool uses_integer_pixels_;
-    bool code_only_;  ///< Wants::code
+    bool code_only_;    ///< Wants::code
+    bool takes_group_;  ///< Description::takes_group
     std::vector<Argument> arguments_;
     std::map<std::string, ArgumentSpec> given_;  ///< of all kernels: sizes may be named that are no parameter
     std::set<std::string> real_;                 ///< scalar parameters of a floating type

@@ -32,25 +32,49 @@ model::Extent Bound::extent(const model::Point& point, const std::pair<Place, st
     return out;
 }
 
-void Bound::add_local(const model::Point& point, Shape& out) const {
-    out.local = extent(point, *local_, 1, "local");
+void Bound::add_local(const model::Point& point, const model::Device& device, Shape& out) const {
+    const bool asked = takes_group_ && point.has(group_axis) && point.text(group_axis) != "auto";
+    if (!asked && !local_) return;
+    out.local = asked ? point.shape(group_axis) : extent(point, *local_, 1, "local");
     if (code_only_) return;
+    // One of several that are tried is no mistake of its user's.
+    const auto wrong = [&](const std::string& sentence, const std::string& help = "") {
+        if (asked) throw Unsupported(sentence);
+        refuse(local_->first, sentence + help);
+    };
     if (out.local.dims != out.global.dims)
-        refuse(local_->first, "local has " + std::to_string(out.local.dims) + " dimensions, global " +
-                                  std::to_string(out.global.dims));
+        wrong("local has " + std::to_string(out.local.dims) + " dimensions, global " + std::to_string(out.global.dims));
     for (unsigned d = 0; d < out.local.dims; ++d) {
-        if (out.global.size[d] % out.local.size[d] != 0) {
-            const auto l = std::to_string(out.local.size[d]);
-            refuse(local_->first, "global " + out.global.text() + " is not a multiple of local " + out.local.text() +
-                                      "; write global e.g. as ceil(" + global_->second[d].text() + " / " + l + ") * " +
-                                      l);
-        }
+        const auto l = std::to_string(out.local.size[d]);
+        if (out.global.size[d] % out.local.size[d] != 0)
+            wrong("global " + out.global.text() + " is not a multiple of local " + out.local.text(),
+                  "; write global e.g. as ceil(" + global_->second[d].text() + " / " + l + ") * " + l);
         const auto& promised = signature_.required_group;
         if (promised[0] > 0 && out.local.size[d] != promised[d])
-            refuse(local_->first, "local is " + out.local.text() + ", but kernel '" + signature_.name + "' requires " +
-                                      std::to_string(promised[0]) + "x" + std::to_string(promised[1]) + "x" +
-                                      std::to_string(promised[2]));
+            wrong("local is " + out.local.text() + ", but kernel '" + signature_.name + "' requires " +
+                  std::to_string(promised[0]) + "x" + std::to_string(promised[1]) + "x" + std::to_string(promised[2]));
     }
+    if (asked && out.local.count() > device.max_group_promised)
+        throw Unsupported("a work-group of " + out.local.text() + " is larger than the device's " +
+                          std::to_string(device.max_group_promised) + " work-items");
+}
+
+std::optional<std::vector<std::string>> Bound::groups() const {
+    if (signature_.required_group[0] > 0) return std::nullopt;
+    std::vector<std::string> out;
+    if (local_ || !global_) return out;
+    const auto dims = global_->second.size();
+    constexpr std::size_t least = 32, most = 4096;
+    const std::array<std::size_t, 3> sides{dims == 1 ? most : 1024, dims > 1 ? 32U : 1U, dims > 2 ? 16U : 1U};
+    out.emplace_back("auto");
+    for (std::size_t z = 1; z <= sides[2]; z *= 2)
+        for (std::size_t y = 1; y <= sides[1]; y *= 2)
+            for (std::size_t x = 1; x <= sides[0]; x *= 2) {
+                model::Extent group(x, y, z);
+                group.dims = static_cast<unsigned>(dims);
+                if (group.count() >= least && group.count() <= most) out.push_back(group.text());
+            }
+    return out;
 }
 
 /// Adds the image's size; its bytes.
@@ -112,7 +136,7 @@ void Bound::check_expected(const Shape& shape) const {
 Shape Bound::shape(const model::Point& point, const model::Device& device) const {
     Shape out;
     if (global_) out.global = extent(point, *global_, 1, "global");
-    if (local_) add_local(point, out);
+    add_local(point, device, out);
     if (offset_ && !code_only_) {
         out.offset = extent(point, *offset_, 0, "offset");
         if (out.offset.dims != out.global.dims)

@@ -144,7 +144,7 @@ void KernelFiles::make_candidates() {
     }
     std::set<std::string> names;
     const bool collide = std::ranges::any_of(candidates_, [&](const auto& c) { return !names.insert(c.name).second; });
-    if (!collide) return;
+    if (!collide) return cut_names();
     names.clear();
     for (auto& c : candidates_) {
         c.name = stem_of(builds_[c.build].file) + "_" + c.name;
@@ -152,14 +152,30 @@ void KernelFiles::make_candidates() {
     }
 }
 
+void KernelFiles::cut_names() {
+    for (auto& c : candidates_) {
+        const auto prefix = stem_of(builds_[c.build].file) + "_";
+        if (!c.name.starts_with(prefix) || c.name.size() == prefix.size()) continue;
+        const auto rest = c.name.substr(prefix.size());
+        if (std::ranges::none_of(candidates_, [&](const auto& other) { return other.name == rest; })) c.name = rest;
+    }
+}
+
 std::vector<const KernelFiles::Candidate*> KernelFiles::matching(const Wanted& wanted) const {
     std::vector<const Candidate*> out;
     for (const auto& c : candidates_)
         if (builds_[c.build].file == wanted.file && is_meant(c, wanted.glob)) out.push_back(&c);
+    // Else as rows and records have it.
+    const auto prefix = stem_of(wanted.file) + "_";
+    if (out.empty())
+        for (const auto& c : candidates_)
+            if (builds_[c.build].file == wanted.file &&
+                (glob_match(wanted.glob, prefix + c.name) || glob_match(wanted.glob, prefix + c.plain)))
+                out.push_back(&c);
     if (!out.empty()) return out;
     std::vector<std::string> names;
     for (const auto& c : candidates_)
-        if (builds_[c.build].file == wanted.file) names.push_back(c.name);
+        if (builds_[c.build].file == wanted.file) names.push_back(c.plain);
     throw Error(Blame::usage, "no kernel matches '" + wanted.as_written + "'; '" + files_[wanted.file].path + "' has " +
                                   join(names, ", ") +
                                   (left_out(wanted.file).empty() ? "" : "; " + left_out(wanted.file)));

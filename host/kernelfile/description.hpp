@@ -105,12 +105,16 @@ struct SequenceLine {
     Scope scope;
 };
 
+/// The axis that every kernel has for its work-group, unless something of its file uses an axis of that name.
+inline constexpr auto group_axis = "local";
+
 struct Description {
     std::vector<AxisLine> axes;
     std::vector<VariantLine> variants;
     std::vector<SameLine> same;
     std::vector<std::pair<Place, std::string>> options, folders;
     std::optional<Tolerance> tolerance;
+    bool takes_group = true;  ///< `group_axis` is the work-group and no axis of the file's own
     Scope all;
     std::map<std::string, std::pair<Place, Scope>> kernels;  ///< also of uses
     std::map<std::string, std::string> uses;                 ///< kernels under names of their own: which one each is

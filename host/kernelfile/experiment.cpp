@@ -204,12 +204,14 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
     out.axes = axes_;
     for (const auto& axis : axes_)
         if (!axis.tune.empty()) state->tuned.insert(axis.name);
+    if (described_.front().takes_group) state->tuned.insert(group_axis);
     // Build options must not change a result either, where no axis of the file has their name.
     const auto build_options = model::build_options_axis().name;
     if (std::ranges::none_of(axes_, [&](const auto& a) { return a.name == build_options; }))
         state->tuned.insert(build_options);
 
-    std::map<std::size_t, std::vector<std::string>> notes;  // by file
+    std::vector<std::pair<std::string, std::vector<std::string>>> groups;  // by variant
+    std::map<std::size_t, std::vector<std::string>> notes;                 // by file
     for (const auto* c : chosen) {
         auto& said = notes[builds_[c->build].file];
         std::vector<std::string> new_notes;
@@ -218,6 +220,7 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
             if (std::ranges::find(said, note) == said.end()) said.push_back(note);
         out.variants.push_back(variant_of(*c));
         state->bound[c->name] = bound;
+        if (auto tried = bound->groups()) groups.emplace_back(c->name, std::move(*tried));
         if (!bound->reference()) continue;
         const auto& reference = reference_of(*bound->reference(), *c);
         state->is_reference.insert(reference.name);
@@ -226,6 +229,7 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
         state->references[c->name] = std::make_shared<const model::Variant>(variant_of(reference));
         state->reference_bound[c->name] = bind(reference, load, wants, unsaid);
     }
+    add_group_axes(groups, out.axes);
     for (const auto& [file, said] : notes)
         if (!said.empty() && !is_earlier(file))
             notes_.push_back(files_[file].path + " leaves out, and so gets: " + join(said, "; "));

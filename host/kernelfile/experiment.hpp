@@ -81,7 +81,7 @@ public:
 private:
     struct Candidate {
         std::size_t build = 0;
-        std::string name, entry, plain;  ///< plain: the name without its file's; entry: a kernel, or a sequence
+        std::string name, entry, plain;  ///< plain: as the file has it; entry: a kernel, or a sequence
         const model::KernelSignature* signature = nullptr;
         const std::vector<model::KernelSignature>* kernels = nullptr;  ///< of a sequence: those of its build
         bool is_sequence() const { return kernels != nullptr; }
@@ -90,6 +90,9 @@ private:
     bool is_earlier(std::size_t file) const { return files_[file].read.path != files_[file].path; }
     /// `all_are_known`: refuses a setting of an axis that nothing uses.
     void declare_axes(bool all_are_known);
+    /// `tried`: by variant what Bound::groups says.
+    void add_group_axes(const std::vector<std::pair<std::string, std::vector<std::string>>>& tried,
+                        std::vector<model::Axis>& to) const;
     void make_builds();
     void check_names() const;
     std::string left_out(
@@ -108,6 +111,8 @@ private:
     std::map<std::string, std::string> alike(bool all) const;
     /// Of the file's name, as a family or a variant may be called.
     std::string stem_of(std::size_t file) const;
+    /// The file's name stands in front of each row's: one that begins with it is cut, where no other has what is left.
+    void cut_names();
     std::vector<const Candidate*> choose(const std::vector<Wanted>& wanted, const std::set<std::string>& taken_families,
                                          model::Experiment& out) const;
     model::Variant variant_of(const Candidate& candidate) const;

@@ -25,7 +25,7 @@ struct Axis {
     std::string unit;     ///< "pixel", "byte"; empty when the value is a pure number
     std::string meaning;  ///< one clause for `describe`
     Kind kind = Kind::integer;
-    std::vector<std::string> values;                   ///< defaults; more than one makes a sweep
+    std::vector<std::string> values;                   ///< defaults, a sweep where several; none: only where asked
     std::vector<std::string> choices{};                ///< Kind::choice only
     double least = 0;                                  ///< smallest legal number, inclusive
     double most = std::numeric_limits<double>::max();  ///< largest legal number, inclusive

@@ -105,6 +105,9 @@ std::vector<Axis> axes_of(const Experiment& experiment, const Variant& variant, 
         if (!axis.is_of(is_native ? variant.native->like : variant.name)) continue;
         // How that kernel is launched is nothing to a loop.
         if (is_native && !axis.only.empty() && !axis.tune.empty()) continue;
+        if (axis.values.empty() &&
+            std::ranges::none_of(settings, [&](const auto& setting) { return setting.first == axis.name; }))
+            continue;
         out.push_back(axis);
         for (const auto* source : {&variant.axes, &settings}) {
             for (const auto& [name, list] : *source) {

@@ -111,6 +111,24 @@ void descend(const TuneSpace& space, Ledger& ledger, Point at) {
     }
 }
 
+/// A point has the axis only where it is asked for.
+bool is_on_request(const Selected& selected, const std::string& axis) {
+    return std::ranges::any_of(selected.experiment->axes,
+                               [&](const auto& a) { return a.name == axis && a.values.empty(); });
+}
+
+/// Of a variant of which no other axis can be tuned.
+const Axis& axis_on_request(const Selected& selected) {
+    std::string others;
+    for (const auto& axis : selected.experiment->axes) {
+        if (!axis.values.empty() || !axis.is_of(selected.variant->name)) continue;
+        if (!axis.tune.empty()) return axis;
+        others = "; '" + axis.name + "' is given, and --axis " + axis.name + "=VALUES tries others";
+    }
+    throw Error(Blame::usage, "'", selected.id, "' has no launch parameter to tune: every axis affects the result",
+                others);
+}
+
 }  // namespace
 
 double TuneSpace::points() const {
@@ -119,18 +137,21 @@ double TuneSpace::points() const {
     return out;
 }
 
-TuneSpace tune_space(const Selected& selected, const Settings& settings) {
-    check_settings({selected}, settings);
-    const auto defaults = axes_of(*selected.experiment, *selected.variant);
+TuneSpace tune_space(const Selected& selected, const Settings& given_settings) {
+    check_settings({selected}, given_settings);
+    const auto tunable = [&](const Axis& axis) { return !axis.tune.empty() || is_on_request(selected, axis.name); };
     std::vector<std::string> possible;
-    for (const auto& axis : defaults) {
-        if (!axis.tune.empty()) possible.push_back(axis.name);
+    for (const auto& axis : axes_of(*selected.experiment, *selected.variant, given_settings))
+        if (tunable(axis)) possible.push_back(axis.name);
+    auto settings = given_settings;
+    if (possible.empty()) {
+        const auto axis = axis_on_request(selected);
+        possible.push_back(axis.name);
+        settings.emplace_back(axis.name, join(axis.tune, ","));
     }
-    if (possible.empty())
-        throw Error(Blame::usage, "'", selected.id, "' has no launch parameter to tune: every axis affects the result");
     TuneSpace out;
     for (auto axis : axes_of(*selected.experiment, *selected.variant, settings)) {
-        const bool tune = !axis.tune.empty();
+        const bool tune = tunable(axis);
         const bool given = std::ranges::any_of(settings, [&](const auto& s) { return s.first == axis.name; });
         const auto first = axis.values.front();
         if (tune && !given) axis.values = expand_axis(axis, join(axis.tune, ","));

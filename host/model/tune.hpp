@@ -23,6 +23,7 @@ struct TuneSpace {
 };
 
 /// Candidates are an axis's `tune` list, or what `settings` give for it. Axes without such a list keep their default.
+/// Where no axis has one, that of an axis on request is tried.
 /// Throws Error(usage) when nothing is left to tune, when an axis that may affect the result has several values, and as
 /// check_settings and axes_of.
 TuneSpace tune_space(const Selected& selected, const Settings& settings);

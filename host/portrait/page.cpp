@@ -1,5 +1,6 @@
 #include "portrait/page.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "core/text.hpp"
@@ -168,6 +169,36 @@ std::vector<PageLine> page_of(const Profile& profile) {
             const auto id = id_of(conclusion, f);
             if (!shown.count(id)) add("More", id, f, PerCycle::no, "");
         }
+    }
+    return out;
+}
+
+const std::vector<HeadLine>& head() {
+    static const std::vector<HeadLine> all{
+        {"units", {"fma.units"}, "compute units"},
+        {"clock", {"fma.clock"}, "clock"},
+        {"peaks", {"fma.peak.*"}, "peak"},
+        {"bandwidths", {"bandwidth.copy", "bandwidth.read", "bandwidth.write", "bandwidth.l?.rate"}, "bandwidth"},
+        {"caches", {"latency.l?.size"}, "capacity"},
+        {"latencies",
+         {"latency.l?.latency", "latency.memory.latency", "latency.local.latency", "fma.latency.float"},
+         "latency"},
+        {"launch", {"launch.empty.item", "launch.next.item"}, ""}};
+    return all;
+}
+
+HeadFigures figures_of(const HeadLine& line, const std::vector<PageLine>& page) {
+    HeadFigures out;
+    for (const auto& id : line.ids)
+        for (const auto& one : page)
+            if (one.absent.empty() && glob_match(id, one.id)) out.found.push_back(&one);
+    if (!out.found.empty()) return out;
+    for (const auto& one : page) {
+        // An absent figure may stand for several, by a glob of its own.
+        const bool meant = std::ranges::any_of(
+            line.ids, [&](const auto& id) { return glob_match(id, one.id) || glob_match(one.id, id) || one.id == id; });
+        if (meant && !one.absent.empty() && std::ranges::find(out.absent, one.absent) == out.absent.end())
+            out.absent.push_back(one.absent);
     }
     return out;
 }

@@ -54,4 +54,19 @@ struct PageLine {
 /// The page as data: every figure in order of the table, then the findings that no figure names.
 std::vector<PageLine> page_of(const Profile& profile);
 
+/// One line of the page's head: what a reader asks first.
+struct HeadLine {
+    std::string label;
+    std::vector<std::string> ids;  ///< of its figures: globs, in order
+    std::string said;              ///< of a figure's name what the label says
+};
+const std::vector<HeadLine>& head();
+
+/// The figures of the line that were found, in its order; the reasons of those that were not, where none was.
+struct HeadFigures {
+    std::vector<const PageLine*> found;
+    std::vector<std::string> absent;  ///< each once
+};
+HeadFigures figures_of(const HeadLine& line, const std::vector<PageLine>& page);
+
 }  // namespace cllab::portrait

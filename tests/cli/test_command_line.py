@@ -29,6 +29,7 @@ MISTAKES = [
     (["run", "muladd_fma", "--json"], ["--json"]),
     (["run", "pitch_wide", "--vs", "pitch_*"], ["--vs", "one variant", "1 and "]),
     (["run", "pitch_wide", "--vs", "pitch_wide"], ["--vs", "the same"]),
+    (["run", "pitch_wide", "--vs", "best"], ["--vs best", "several variants", "1, 'pitch_wide'"]),
     (["run", "bandwidth_copy", "--vs", "muladd_fma", "--axis", "size=1Mi,2Mi"], ["--vs", "'bandwidth_copy' has 2", "'muladd_fma' 1"]),
     (["run", "muladd_fma", "--cache", "warm"], ["--cache", "'warm'", "hot, cold and rotate"]),
     (["describe", "pich"], ["pich", "pitch"]),

@@ -1,10 +1,12 @@
 """The documents: README.md keeps its size and shows what the program does; links, citations and lists hold."""
+import os
 import pathlib
 import re
 import shlex
+import subprocess
 import unittest
 
-from lab import SOURCE, LabTest, main
+from lab import CLLAB, SOURCE, LabTest, main
 
 README = (SOURCE / "README.md").read_text()
 TOPICS = {"axes", "columns", "kernel-file", "method", "proof", "statuses", "terms"}
@@ -127,6 +129,29 @@ class Readme(LabTest):
         for name in re.search(r"groupby\(\[(.*?)\]\)\.(\w+)\.", README).groups():
             for column in re.findall(r"\w+", name):
                 self.assertIn(column, columns)
+
+
+    def test_the_lines_for_ci_find_a_slowdown_and_fail_the_job(self):
+        def shell(line):
+            env = self.environment(PATH=f"{pathlib.Path(CLLAB).parent}:{os.environ['PATH']}", GIT_CONFIG_GLOBAL="/dev/null")
+            return subprocess.run(["bash", "-c", line], cwd=self.folder, env=env, capture_output=True, text=True)
+
+        def commit(message):
+            for line in ("git add tr.cl", f"git -c user.name=x -c user.email=x@x commit -q -m {message}"):
+                self.assertEqual(shell(line).returncode, 0)
+
+        self.example()
+        shell("git init -q -b main")
+        commit("before")
+        shell("git checkout -q -b change")
+        text, more = (self.folder / "tr.cl").read_text(), "float v = 0; for (int i = 0; i < 64; ++i) v += src[(x * n + i) % n]; dst[x * n + y] = 0 * v + "
+        (self.folder / "tr.cl").write_text(more.join(text.rsplit("dst[x * n + y] = ", 1)))
+        commit("after")
+        done = [shell(line) for line in re.findall(r"^ *- run: (.*)$", README, re.M)]
+        self.assertEqual([step.returncode for step in done], [0, 0, 0, 4], done)
+        self.assertRegex(done[-1].stdout, r"tr_cols +slower ")
+        self.assertRegex(done[-1].stdout, r"tr_rows +same code ")
+        self.assertIn("<failure", (self.folder / "regress.xml").read_text())
 
 
 # Words of a sentence that is longer than 30, each with its reason.

@@ -24,6 +24,18 @@ class Code(KernelFileTest):
     LOCAL = ("__kernel void k(__global float* x, __local float* t) {\n    const int l = get_local_id(0);\n    t[l] = x[get_global_id(0)];\n"
              "    barrier(CLK_LOCAL_MEM_FENCE);\n    x[get_global_id(0)] = t[get_local_size(0) - 1 - l];\n}\n")
 
+    def test_a_bad_target_loses_only_its_own_rows(self):
+        self.write(BLOCK + SCALE)
+        good = ["isa", "t.cl:scale", "--target", "gfx900", "--target", "gfx1030"]
+        out, err = self.lab(*good, "--target", "gfx9000", status=2)
+        self.assertEqual(out, self.lab(*good)[0])
+        self.assert_one_sentence(err, "there is no target 'gfx9000'")
+        out, err = self.lab("isa", "t.cl:scale", "--target", "gfx9000", "--target", "gfx900", status=2)
+        self.assertRegex(out, r"t_scale +gfx900 ")  # a table still
+        out, err = self.lab("isa", "t.cl:scale", "--target", "gfx9000", "--target", "sm_", status=2)
+        self.assertEqual(out, "")
+        self.assert_one_sentence(err, "there is no target 'gfx9000'")
+
     def test_local_memory_given_as_an_argument_counts_for_the_occupancy(self):
         self.write(self.LOCAL)
 

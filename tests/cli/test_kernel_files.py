@@ -26,7 +26,7 @@ class KernelFiles(KernelFileTest):
                 records = self.records()
                 self.assertEqual({r["status"] for r in records}, {"ok"})
                 self.assertIn(proof, [r["checked_by"] for r in records])
-                self.assertIn("checked by", out)
+                self.assertIn("checked by" if proof != "only itself" else "unproved", out)
                 for record in records:
                     self.assertGreater(record["time"]["median"], 0)
                     self.assertTrue((self.folder / record["dump"] / "isa.txt").read_text())
@@ -199,6 +199,84 @@ __kernel __attribute__((reqd_work_group_size(8, 1, 1))) void other(__global numb
         out, err = self.lab("tune", "t.cl", "--device", "cpu", "--max-time", "0.02")
         self.assertIn("2 points of l", words(out))
         self.assertIn("cllab run t.cl:scale", out)
+
+    def tune(self, block, *more, kernel=SCALE, status=0):
+        self.write("/*cllab\naxis n = 4096\narg src = rand:n\narg dst = out:n\narg f = 2\narg n = n\nglobal n\n" + block + "*/\n" + kernel)
+        (self.folder / "r.jsonl").unlink(missing_ok=True)
+        return self.lab("tune", "t.cl", "--device", "cpu", "--max-time", "0.01", "--json", "r.jsonl", *more, status=status)
+
+    def test_tune_without_such_an_axis_tries_work_groups_that_fit(self):
+        out, _ = self.tune("", "--axis", "n=128")
+        self.assertIn("points of local, 4 distinct and possible", words(out))
+        records = [r for r in self.records() if "record" not in r]
+        self.assertEqual({(r["point"]["local"], r["status"]) for r in records}, {(local, "ok") for local in ("auto", 32, 64, 128)})
+        chosen = next(line for line in out.splitlines() if line.startswith("  cllab run t.cl:scale"))
+        self.lab(*chosen.split()[1:], "--verify", "--no-dumps")
+
+    def test_a_work_group_that_is_said_or_required_is_not_tuned_unasked(self):
+        _, err = self.tune("local 16\n", status=2)
+        self.assert_one_sentence(err, "no launch parameter to tune", "'local' is given", "--axis local=VALUES")
+        out, _ = self.tune("local 16\n", "--axis", "local=16,64")
+        self.assertIn("2 points of local", words(out))
+        required = SCALE.replace("__kernel", "__kernel __attribute__((reqd_work_group_size(16, 1, 1)))")
+        for more in ([], ["--axis", "local=16"]):
+            _, err = self.tune("", *more, kernel=required, status=2)
+            self.assert_one_sentence(err, "local" if more else "no launch parameter to tune")
+
+    def test_any_kernel_of_a_file_takes_work_groups_as_an_axis(self):
+        records = self.check(BLOCK + SCALE, "-a", "local=32,48,256,512")
+        found = {r["point"]["local"]: (r["status"], r["reason"]) for r in records}
+        self.assertEqual([found[local][0] for local in (32, 256)], ["ok", "ok"])
+        self.assertEqual(found[48], ("unsupported", "global 256 is not a multiple of local 48"))
+        self.assertEqual(found[512][0], "unsupported")
+        self.assertNotIn("local", self.check(BLOCK + SCALE)[0]["point"])
+        # The name is the file's where something of it uses it.
+        own = self.check(BLOCK.replace("global n", "global n\nlocal 2*local") + SCALE, "-a", "local=8")
+        self.assertEqual((own[0]["status"], own[0]["point"]["local"]), ("ok", 8))
+
+    def test_a_kernel_whose_name_says_its_file_is_called_that_by_any_spelling(self):
+        kernel = "__kernel void {}(__global int* x) {{ x[get_global_id(0)] = {}; }}\n"
+        block = "/*cllab\narg x = out:64\nglobal 64\n*/\n"
+        self.assertEqual([r["id"] for r in self.check(block + kernel.format("hist_near", 3), name="hist.cl")], ["hist_near"])
+        for spelling in ("hist_near", "hist_hist_near"):
+            out, _ = self.lab("run", f"hist.cl:{spelling}", "--device", "cpu", "--verify", "--no-dumps")
+            self.assertIn("hist_near", out)
+            self.assertNotIn("hist_hist", out)
+        # Where another kernel has what would be left, the longer name stays, whichever of them is run.
+        both = block + kernel.format("hist_near", 3) + kernel.format("near", "1 + 2")
+        self.assertEqual({r["id"] for r in self.check(both, name="hist.cl")}, {"hist_hist_near", "hist_near"})
+        self.lab("run", "hist.cl:hist_near", "--device", "cpu", "--verify", "--no-dumps", "--json", "one.jsonl")
+        self.assertEqual([r["id"] for r in self.records("one.jsonl")], ["hist_hist_near"])
+        self.lab("run", "hist.cl:near", "--device", "cpu", "--verify", "--no-dumps", "--json", "other.jsonl")
+        self.assertEqual([r["id"] for r in self.records("other.jsonl")], ["hist_near"])
+        _, err = self.lab("run", "hist.cl:far", "--device", "cpu", status=2)
+        self.assert_one_sentence(err, "no kernel matches 'hist.cl:far'", "has hist_near, near")
+
+    def test_only_itself_is_one_note_of_a_run(self):
+        self.write("/*cllab\narg x = out:64\nglobal 64\n*/\n" + "".join(
+            f"__kernel void k{i}(__global int* x) {{ x[get_global_id(0)] = {i}; }}\n" for i in range(2)))
+        alone = ["run", "t.cl", "--device", "cpu", "--no-dumps", "--verify"]
+        out = words(self.lab(*alone)[0])
+        self.assertNotIn("checked by", out)
+        self.assertEqual(out.count("unproved: "), 1)
+        self.assertIn("(all 2 cells)", out)
+        self.assertIn("kernel status checked by", words(self.lab(*alone, "--columns", "all")[0]))
+
+    def test_several_kernels_are_each_compared_with_one_or_with_the_fastest(self):
+        work = "__kernel void {}(__global float* x) {{ float v = x[get_global_id(0)]; for (int i = 0; i < {}; ++i) v = v * 0.5f + 1.0f; x[get_global_id(0)] = v; }}\n"
+        self.write("/*cllab\narg x = rand:4096\nglobal 4096\ntolerance absolute=10\n*/\n" + "".join(
+            work.format(name, 64 * times) for name, times in (("slow", 40), ("quick", 1), ("slower", 160))))
+        run = ["run", "t.cl", "--device", "cpu", "--no-dumps", "--no-yardstick", "--max-time", "0.2"]
+        for versus, right in (("best", "t_quick"), ("slow", "t_slow")):
+            (self.folder / "r.jsonl").unlink(missing_ok=True)
+            out, _ = self.lab(*run, "--vs", versus, "--json", "r.jsonl")
+            verdicts = [r for r in self.records() if r.get("record") == "comparison"]
+            self.assertEqual({(v["left"], v["right"]) for v in verdicts},
+                             {(left, right) for left in ("t_slow", "t_quick", "t_slower") if left != right})
+            self.assertEqual(len([r for r in self.records() if "record" not in r]), 3, "each kernel is measured once")
+            for verdict in verdicts:  # few arrangements may leave it undecided; the ratio is of left over right
+                self.assertEqual(verdict["ratio"]["ratio"] > 3, verdict["left"] != "t_quick", verdict)
+                self.assertIn(f"{verdict['left']} against {right}: ", words(out))
 
     def test_files_are_included_from_their_own_folder_and_others(self):
         (self.folder / "sub").mkdir()

@@ -225,4 +225,37 @@ BOOST_AUTO_TEST_CASE(text_and_json_carry_the_same_figures) {
     BOOST_TEST(text.str().find("128 FLOP/clk/unit") != std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(the_head_has_a_line_per_question_and_says_why_one_is_empty) {
+    std::ostringstream text;
+    app::print_profile_head(text, example(), {});
+    const auto page = text.str();
+    std::size_t at = 0;
+    for (const std::string label : {"units", "clock", "peaks", "bandwidths", "caches", "latencies", "launch"}) {
+        const auto next = page.find("\n  " + label + " ", at);
+        BOOST_REQUIRE_MESSAGE(next != std::string::npos, label + " is missing or out of order in\n" + page);
+        at = next + 1;
+    }
+    const auto line_of = [&](const std::string& label) {
+        const auto begin = page.find("  " + label + " ");
+        return page.substr(begin, page.find('\n', begin) - begin);
+    };
+    BOOST_TEST(line_of("clock") == "  clock       2.00 GHz");
+    BOOST_TEST(line_of("peaks") == "  peaks       float 1.02 TFLOP/s");
+    BOOST_TEST(line_of("latencies") == "  latencies   float 2.00 ns");
+    BOOST_TEST(line_of("launch") == "  launch      none; not measured");
+    BOOST_TEST(page.find("1 more figures") != std::string::npos);  // "something new"
+    BOOST_TEST(page.find("--all") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(each_reason_of_absence_stands_once_with_all_that_it_is_of) {
+    std::ostringstream text;
+    app::print_profile(text, example(), {});
+    const auto page = text.str();
+    const auto first = page.find("none; not measured");
+    BOOST_REQUIRE(first != std::string::npos);
+    BOOST_TEST(page.find("none; not measured", first + 1) == std::string::npos);
+    BOOST_TEST(page.find("registers a work-item, registers a group, live values: none; no knee here") !=
+               std::string::npos);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

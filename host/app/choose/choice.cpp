@@ -109,6 +109,10 @@ void refuse_file(const std::string& pattern, const std::string& command) {
 }
 
 bool names_build_options(const std::string& versus) { return versus.starts_with('-'); }
+bool names_best(const std::string& versus) { return versus == "best"; }
+bool names_variant(const std::string& versus) {
+    return !versus.empty() && !names_build_options(versus) && !names_best(versus);
+}
 
 namespace {
 
@@ -187,7 +191,7 @@ Choice::Choice(const CellOptions& invocation, const Snapshots& earlier, const As
         wanted.push_back({files.index_of(path), glob, pattern});
     }
     // --vs may name a kernel of the same files by its own name.
-    if (!invocation.versus.empty() && !names_kernel_file(invocation.versus) && !names_build_options(invocation.versus))
+    if (names_variant(invocation.versus) && !names_kernel_file(invocation.versus))
         wanted.push_back({files.index_of(paths.front()), invocation.versus, paths.front() + ":" + invocation.versus});
     // Who asks otherwise has called OpenCL already, or may not.
     if (!ask && wants == kernelfile::Wants::launch)
@@ -274,7 +278,7 @@ std::vector<model::Selected> Choice::select(const std::vector<std::string>& patt
 
 std::vector<model::Selected> Choice::selected() const {
     auto out = select(invocation_.patterns);
-    if (invocation_.versus.empty() || names_build_options(invocation_.versus) || !own_) return out;
+    if (!names_variant(invocation_.versus)) return out;
     const auto other = select({invocation_.versus});
     std::erase_if(out, [&](const auto& s) { return out.size() > 1 && s.variant == other.front().variant; });
     return out;

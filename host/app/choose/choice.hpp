@@ -24,6 +24,10 @@ bool names_kernel_file(const std::string& pattern);
 void refuse_file(const std::string& pattern, const std::string& command);
 /// What stands behind --vs is build options, and no other variant.
 bool names_build_options(const std::string& versus);
+/// It is the variant that turns out to be the fastest.
+bool names_best(const std::string& versus);
+/// It is a pattern.
+bool names_variant(const std::string& versus);
 
 /// "a.cl:mm_*" is the file a.cl and the glob mm_*, "a.cl" the file and an empty one.
 std::pair<std::string, std::string> file_and_glob(const std::string& pattern);

@@ -101,50 +101,64 @@ std::vector<std::string> native_families() {
 
 namespace {
 
-/// `run A --vs B`: the two variants point by point, each pair a comparison of its own; or A as it is and with the build
-/// options B.
-std::vector<model::Group> pairs(const std::vector<model::Selected>& selected, const MeasureOptions& invocation) {
-    const bool builds = names_build_options(invocation.versus);
+/// A as it is and with the build options B, point by point.
+std::vector<model::Group> with_and_without(const model::Selected& variant, const MeasureOptions& invocation) {
     const auto options = model::build_options_axis();
     auto axes = invocation.axes;
-    if (builds) {
-        const bool twice = std::ranges::any_of(axes, [&](const auto& axis) { return axis.first == options.name; });
-        if (twice)
-            throw Error(
-                Blame::usage,
-                "--vs with build options excludes --axis options=...; --build-options adds options to both sides");
-        axes.emplace_back(options.name, "," + invocation.versus);
-    }
-    // Families with axes of different names are planned together, so that an axis need only be known to one of them.
+    if (std::ranges::any_of(axes, [&](const auto& axis) { return axis.first == options.name; }))
+        throw Error(Blame::usage,
+                    "--vs with build options excludes --axis options=...; --build-options adds options to both sides");
+    axes.emplace_back(options.name, "," + invocation.versus);
     std::vector<model::Cell> left, right;
-    for (auto& group : model::make_plan(selected, axes, invocation.points))
-        for (auto& cell : group) {
-            const bool first =
-                builds ? cell.point.text(options.name) == options.values.front() : cell.id == selected.front().id;
-            (first ? left : right).push_back(std::move(cell));
-        }
-    if (left.size() != right.size())
-        throw Error(Blame::usage, "--vs compares point by point; '" + selected.front().id + "' has " +
-                                      std::to_string(left.size()) + " and '" + selected.back().id + "' " +
-                                      std::to_string(right.size()) + "; set both with --axis");
+    for (auto& group : model::make_plan({variant}, axes, invocation.points))
+        for (auto& cell : group)
+            (cell.point.text(options.name) == options.values.front() ? left : right).push_back(std::move(cell));
     std::vector<model::Group> out;
     for (std::size_t i = 0; i < left.size(); ++i) out.push_back({std::move(left[i]), std::move(right[i])});
     return out;
 }
 
+/// The selected variants point by point: those of one point are compared, and take turns before.
+std::vector<model::Group> beside_each_other(const std::vector<model::Selected>& selected,
+                                            const MeasureOptions& invocation) {
+    std::vector<std::vector<model::Cell>> cells(selected.size());
+    // Families with axes of different names are planned together, so that an axis need only be known to one of them.
+    for (auto& group : model::make_plan(selected, invocation.axes, invocation.points))
+        for (auto& cell : group) {
+            const auto variant = std::ranges::find(selected, cell.id, &model::Selected::id);
+            cells[static_cast<std::size_t>(variant - selected.begin())].push_back(std::move(cell));
+        }
+    std::vector<model::Group> out(cells.back().size());
+    for (std::size_t v = 0; v < selected.size(); ++v) {
+        if (cells[v].size() != out.size())
+            throw Error(Blame::usage, "--vs compares point by point; '" + selected[v].id + "' has " +
+                                          std::to_string(cells[v].size()) + " and '" + selected.back().id + "' " +
+                                          std::to_string(out.size()) + "; set both with --axis");
+        for (std::size_t i = 0; i < out.size(); ++i) out[i].push_back(std::move(cells[v][i]));
+    }
+    return out;
+}
+
+/// With --vs PATTERN what the others are compared with stands last.
 std::vector<model::Selected> select_for(const Choice& choice, const CellOptions& invocation) {
     auto selected = choice.selected();
     if (invocation.versus.empty()) return selected;
+    const auto number = std::to_string(selected.size());
     if (names_build_options(invocation.versus)) {
         if (selected.size() == 1) return selected;
-        throw Error(Blame::usage, "--vs with build options compares one variant with itself; the patterns select " +
-                                      std::to_string(selected.size()));
+        throw Error(Blame::usage,
+                    "--vs with build options compares one variant with itself; the patterns select " + number);
+    }
+    if (names_best(invocation.versus)) {
+        if (selected.size() > 1) return selected;
+        throw Error(Blame::usage, "--vs best compares several variants with the fastest of them; the patterns select " +
+                                      number + ", '" + selected.front().id + "'");
     }
     const auto other = choice.select({invocation.versus});
-    if (selected.size() != 1 || other.size() != 1 || selected.front().id == other.front().id)
-        throw Error(Blame::usage, "--vs compares one variant with one other; the patterns select " +
-                                      std::to_string(selected.size()) + " and " + std::to_string(other.size()) +
-                                      (selected.front().id == other.front().id ? ", the same" : ""));
+    const bool same = selected.front().id == other.front().id;
+    if (other.size() != 1 || same)
+        throw Error(Blame::usage, "--vs names one variant, and another one than the patterns; they select " + number +
+                                      " and " + std::to_string(other.size()) + (same ? ", the same" : ""));
     selected.push_back(other.front());
     return selected;
 }
@@ -169,7 +183,8 @@ run::RunRequest request_of(const Choice& choice, const MeasureOptions& invocatio
     auto selected = select_for(choice, invocation);
     if (invocation.native) add_native(selected);
     out.comparisons = invocation.versus.empty() ? model::make_plan(selected, invocation.axes, invocation.points)
-                                                : pairs(selected, invocation);
+                      : names_build_options(invocation.versus) ? with_and_without(selected.front(), invocation)
+                                                               : beside_each_other(selected, invocation);
     auto& settings = out.settings = settings_of(invocation);
     settings.measure = !invocation.verify_only;
     settings.sampling_seconds = invocation.sampling_seconds;

@@ -59,6 +59,10 @@ struct HotBody {
 /// Most samples first; none where it is not known. `code` outlives them.
 std::vector<HotBody> hot_bodies(const CellCode& code);
 
+/// Of several targets, those that are unknown or cannot be had here lose only their own rows: each is named on stderr
+/// and taken out. The exit status that follows; 0 where none is. Throws the first one's Error where none is left.
+int leave_out_missing_targets(IsaOptions& options);
+
 /// Asks the compilers of invocation.targets for the kernels of a user's texts, which no device needs to take: those
 /// that came out for one target at least, and those of the text that do not compile.
 AskDevice ask_compilers(const IsaOptions& invocation, inspect::OfflinePrograms& programs);

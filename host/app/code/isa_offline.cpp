@@ -5,6 +5,8 @@
 
 #include "app/choose/request.hpp"
 #include "app/code/isa_code.hpp"
+#include "app/errors.hpp"
+#include "app/screen/say.hpp"
 #include "core/kernel_text.hpp"
 #include "core/parallel.hpp"
 #include "core/text.hpp"
@@ -120,6 +122,21 @@ void compile(const IsaOptions& invocation, inspect::OfflinePrograms& programs, c
 }
 
 }  // namespace
+
+int leave_out_missing_targets(IsaOptions& options) {
+    std::vector<Error> troubles;
+    Strings there;
+    for (const auto& target : options.targets) try {
+            inspect::offline_device(target, options.build_options);
+            there.push_back(target);
+        } catch (const Error& e) {
+            troubles.push_back(e);
+        }
+    if (there.empty() && !troubles.empty()) throw troubles.front();
+    for (const auto& trouble : troubles) say(trouble.what());
+    options.targets = there;
+    return troubles.empty() ? 0 : exit_status(troubles.front().blame());
+}
 
 AskDevice ask_compilers(const IsaOptions& invocation, inspect::OfflinePrograms& programs) {
     return [&](const std::vector<AskedBuild>& builds) {

@@ -105,6 +105,17 @@ Rows<Call> pager_rows() {
     return out;
 }
 
+Rows<FileOptions> excerpt_rows() {
+    Rows<FileOptions> out;
+    out.text("markdown", "OUT", &FileOptions::markdown,
+             "Also writes the tables to OUT as Markdown, for an issue or the summary of a pull request, with the chart "
+             "of --svg. - is standard output, instead of the tables.")
+        .text("svg", "OUT", &FileOptions::svg,
+              "Also writes the ranked chart to OUT as an SVG picture: the kernels at each point, fastest first, on one "
+              "scale, with their intervals.");
+    return out;
+}
+
 Rows<FileOptions> replace_rows(const std::string& appendable) {
     Rows<FileOptions> out;
     out.flag("force", &FileOptions::force,

@@ -77,7 +77,7 @@ What a result is checked by, from the surest; the table and the record say it (`
 
 constexpr const char* proof = R"(Proof of your own kernels, by something other than themselves
 
-Without any, a row says `only itself`. A row that has several names the surest first.
+Without any, a warning says so. A row that has several names the surest first.
 
   expect NAME = FILE, reference KERNEL    lines of the file, see `cllab help kernel-file`
 

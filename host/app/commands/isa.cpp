@@ -251,7 +251,8 @@ int print_binaries(const IsaOptions& invocation) {
     return report_failures(codes, invocation);
 }
 
-int run_isa(const IsaOptions& invocation) {
+int run_isa(const IsaOptions& asked) {
+    auto invocation = asked;
     const Paged paged;
     report::require_known_columns(invocation.columns, report::columns_of_command("isa"));
     if (invocation.list_targets) return print_targets();
@@ -259,16 +260,17 @@ int run_isa(const IsaOptions& invocation) {
     if (!invocation.versus.empty()) return compare(invocation);
     if (std::ranges::any_of(invocation.patterns, [](const auto& p) { return binary_named(p).has_value(); }))
         return print_binaries(invocation);
+    const int lost = leave_out_missing_targets(invocation);
     Making making(invocation);
     auto codes = making.code(first_cells(making.choice(), invocation.axes, invocation.patterns));
-    if (invocation.targets.size() > 1) {
+    if (asked.targets.size() > 1) {
         std::ranges::stable_sort(codes, [](const auto& a, const auto& b) { return a.id < b.id; });
         print_table(codes, invocation.columns);
     } else {
         for (const auto& code : codes)
             if (code.status == model::Status::ok) print_code(code, invocation);
     }
-    return report_failures(codes, invocation);
+    return std::max(lost, report_failures(codes, invocation));
 }
 
 void check_isa(IsaOptions& options) {

@@ -129,13 +129,11 @@ int report_records(const MergeOptions& invocation) {
         if (!csv->has_content()) csv->line(report::csv_header());
         for (const auto& record : records) csv->line(report::to_csv_line(record));
     }
-    if (outputs.html()) {
-        std::vector<std::string> verdicts;
-        for (const auto& line : joined.comparisons())
-            if (auto verdict = report::comparison_verdict(line)) verdicts.push_back(std::move(*verdict));
-        write_html(*outputs.html(), records, curves, verdicts);
-    }
-    bool printed = (outputs.csv() && outputs.csv()->is_stdout()) || (outputs.html() && outputs.html()->is_stdout());
+    std::vector<std::string> verdicts;
+    for (const auto& line : joined.comparisons())
+        if (auto verdict = report::comparison_verdict(line)) verdicts.push_back(std::move(*verdict));
+    write_pages(outputs, invocation, records, curves, verdicts);
+    bool printed = (outputs.csv() && outputs.csv()->is_stdout()) || has_page_on_stdout(outputs);
     for (const auto& format : report::exports) {
         auto* file = outputs.file(std::string("--") + format.option);
         if (!file) continue;
@@ -178,6 +176,7 @@ Command report_command() {
         .text("html", "OUT", &MergeOptions::html,
               "Also writes an HTML page to OUT: charts, tables, code beside time. The code comes from the dump folders "
               "that the records name, relative to the current folder.");
+    rows.with(excerpt_rows());
     for (const auto& format : report::exports)
         rows.add({format.option, "OUT", format.about},
                  [option = std::string(format.option)](MergeOptions& to, const std::string& text) {
@@ -186,7 +185,7 @@ Command report_command() {
     rows.columns(&MergeOptions::columns, about_columns()).with(replace_rows("--csv"));
     return make_command<MergeOptions>(
         {"report", "FILE...", "tables of such records, and variants by devices",
-         "cllab report FILE... [--html OUT] [--csv OUT] [--long OUT] [--t4 OUT] [--google-benchmark OUT]",
+         "cllab report FILE... [--html OUT] [--markdown OUT] [--svg OUT] [--csv OUT] [options]",
          "Prints the tables of `cllab run` from the records (`cllab run --json`) of many runs and machines: a table "
          "per device, curves, and the variants by devices. Reading and exit status are those of `cllab merge`; failed "
          "cells do not change the status. Findings of probes need the device, so only a run prints them.",

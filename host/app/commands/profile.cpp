@@ -56,8 +56,8 @@ int run_profile(const ProfileOptions& asked) {
         if (invocation.as_json)
             results() << json << '\n';
         else
-            print_profile(results(), profile,
-                          {wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO), invocation.columns});
+            (invocation.all || !invocation.columns.empty() ? print_profile : print_profile_head)(
+                results(), profile, {wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO), invocation.columns});
         results().flush();
         if (invocation.timings) measured.insert(measured.end(), profile.records.begin(), profile.records.end());
         if (!finished) {
@@ -92,6 +92,9 @@ Rows<ProfileOptions> profile_rows() {
               "device is a GPU.")
         .flag("timings", &ProfileOptions::timings, "Prints the command's own time on stderr, by phase and by cell.")
         .with(process_rows())
+        .flag("all", &ProfileOptions::all,
+              "Prints every figure with its interval, the driver's own value and the method, and what was not found. "
+              "--columns does, too.")
         .flag("json", &ProfileOptions::as_json, "Prints JSON instead of the page, with every curve.")
         .columns(&ProfileOptions::columns, about_columns(report::columns_of_command("profile")));
     return rows;
@@ -104,10 +107,13 @@ Command profile_command() {
         {"profile", "[--device D]", "a device's portrait from all probes, on one page",
          "cllab profile [--device D] [--budget S] [--json]",
          "Runs the probes within a budget and prints the device's portrait on one page: units, clock, latencies, "
-         "rates, registers, caches, local memory, launching. Each figure has its interval, the driver's own value, and "
-         "the method.\n\nThe same goes to DIR/<device>/profile.json. There `cllab run`, `cllab tune` and `cllab why` "
+         "rates, registers, caches, local memory, launching. The page is the head of it; --all has every figure with "
+         "its "
+         "interval, the driver's own value, and the method.\n\nThe same goes to DIR/<device>/profile.json. There "
+         "`cllab run`, `cllab tune` and `cllab why` "
          "find the last-level cache and the peaks.",
-         "cllab profile --device gpu --budget 200\n  compute units                 132  period of the staircase over "
+         "cllab profile --device gpu --budget 200 --all\n  compute units                 132  period of the staircase "
+         "over "
          "saturating work-groups\n  clock                    1.98 GHz  ±0.74%  ticks of the counter that kernels "
          "read\n  float latency             2.08 ns  ±0.46%"},
         profile_rows(), [](ProfileOptions& options) { refuse_patterns(options, "`cllab profile` takes no PATTERN"); },

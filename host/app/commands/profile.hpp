@@ -15,7 +15,7 @@ struct ProfileOptions : CellOptions {
     double budget_seconds = 60;
     std::string dumps = "dumps";
     Strings columns;
-    bool no_dumps = false, isolate = false, timings = false, as_json = false;
+    bool no_dumps = false, isolate = false, timings = false, as_json = false, all = false;
 };
 
 struct MeasuredProfile {
@@ -28,6 +28,9 @@ MeasuredProfile measure_profile(const ProfileOptions& invocation, Runner& runner
 
 /// Part of the timed cells whose threads did not have the cores that they could use.
 double disturbed_part(const portrait::Profile& profile);
+/// What one asks first of a device, a line each.
+void print_profile_head(std::ostream& out, const portrait::Profile& profile, const report::TableStyle& style);
+/// Every figure, and what was not found.
 void print_profile(std::ostream& out, const portrait::Profile& profile, const report::TableStyle& style);
 /// The same with every curve, indented.
 std::string profile_json(const portrait::Profile& profile);

@@ -22,7 +22,8 @@ Rows<RunOptions> shown_rows(bool measures) {
         .text("csv", "FILE", &RunOptions::csv, "Writes one CSV line per cell, as soon as the cell is done.");
     if (measures)
         rows.text("html", "FILE", &RunOptions::html,
-                  "Writes an HTML page at the end: charts, tables, code beside time.");
+                  "Writes an HTML page at the end: charts, tables, code beside time.")
+            .with(excerpt_rows());
     rows.columns(&RunOptions::columns, about_columns())
         .named("input", "NAME=FILE", &RunOptions::inputs,
                "Uses an image file (PNG, JPEG, PGM; grey or colour) as the buffer NAME, e.g. src=panel.png.")
@@ -66,7 +67,9 @@ Rows<RunOptions> measured_rows() {
               "Compares the selected variant with this one and says which is faster. Uses arrangements: fresh "
               "processes with their own order, buffer placement and inputs, in which both variants take turns on the "
               "same memory. Prints the verdict with its interval. Also compares each variant with itself, as a "
-              "control. Then prints registers and counts, and both inner loops side by side. A value that begins with "
+              "control. Before the verdict it prints registers and counts, and both inner loops side by side. Several "
+              "selected variants are compared with this one each, and with --vs best each with the fastest of them; "
+              "their verdicts are as sure together as a single one. A value that begins with "
               "'-' is build options: --vs=-cl-mad-enable compares the variant without and with them. On NVIDIA, -x "
               "cuda compiles the text as CUDA C++ with NVRTC and runs it through OpenCL.")
         .text("baseline", "DIR", &RunOptions::baseline,

@@ -211,9 +211,13 @@ private:
     /// Every axis that differs from the family's default.
     std::string axis_options(const Point& point) const {
         std::string out;
-        for (const auto& axis : model::axes_of(*variant_.experiment, *variant_.variant)) {
+        const auto defaults = model::axes_of(*variant_.experiment, *variant_.variant);
+        for (const auto& axis : space_.axes) {
+            const auto own = std::ranges::find(defaults, axis.name, &model::Axis::name);
+            const std::vector<std::string> automatic{"auto"};  // of an axis on request
             const auto& value = point.text(axis.name);
-            if (axis.values.size() != 1 || axis.values.front() != value) out += " --axis " + axis.name + "=" + value;
+            if ((own == defaults.end() ? automatic : own->values) != std::vector{value})
+                out += " --axis " + axis.name + "=" + value;
         }
         return out;
     }
@@ -309,7 +313,10 @@ Command tune_command() {
     return make_command<TuneOptions>(
         {"tune", "PATTERN...", "try launch parameters, name the fastest", "cllab tune PATTERN... [options]",
          "Tries launch parameters that do not affect the result, such as the work-group's shape, and names the fastest "
-         "point of each variant. --axis lists the candidates of a tunable axis and fixes any other axis.\n\nUp to 300 "
+         "point of each variant. --axis lists the candidates of a tunable axis and fixes any other axis. Of a kernel "
+         "file "
+         "without an axis marked tune, work-groups are tried where neither the file nor the kernel says which one it "
+         "is: powers of two from 32 to 4096 work-items, as far as the device and the sizes allow.\n\nUp to 300 "
          "distinct combinations are all tried. From more, 48 are drawn at random, and the search continues from the "
          "fastest, one axis at a time. Each point is verified. The best few and the default are measured again in "
          "turns. The page then names the winner with the command that reproduces it.",

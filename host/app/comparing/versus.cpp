@@ -1,5 +1,6 @@
 #include "app/comparing/versus.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 
 #include "app/screen/comparison.hpp"
 #include "app/screen/streams.hpp"
+#include "compare/family_test.hpp"
 #include "core/clock.hpp"
 #include "model/rankable.hpp"
 #include "model/warning.hpp"
@@ -191,11 +193,46 @@ void print_code_of(std::ostream& out, const Pair& pair, bool colour) {
         out << '\n' << comparison_text(left, right, colour);
 }
 
+/// Why the table of the run and the verdict differ: empty where they do not.
+std::string table_differs(const Pair& pair) {
+    const auto& ratio = pair.comparison->judgement.ratio;
+    if (!ratio.covered() || !pair.left.time || !pair.right.time) return {};
+    const double table = pair.left.time->median / pair.right.time->median;
+    if (table >= ratio.low && table <= ratio.high) return {};
+    return fmt::format(
+        "  in the table {} takes {:.3g} times as long as {}: one process with one placement of the buffers, which the "
+        "verdict has {} of\n",
+        pair.comparison->left, table, pair.comparison->right, ratio.n);
+}
+
 }  // namespace
 
-void print_pair(std::ostream& out, const Pair& pair, bool colour) {
-    print_code_of(out, pair, colour);
-    if (pair.comparison) out << '\n' << wrapped_for(STDOUT_FILENO, report::comparison_text(*pair.comparison));
+std::vector<Pair> pairs_of(const model::Group& cells, const std::vector<model::Record>& records, bool with_fastest) {
+    std::optional<std::size_t> right;
+    if (!with_fastest) right = cells.size() - 1;
+    for (std::size_t i = 0; with_fastest && i < records.size(); ++i)
+        if (records[i].time && (!right || records[i].time->median < records[*right].time->median)) right = i;
+    std::vector<Pair> out;
+    if (!right || records.size() != cells.size()) return out;
+    for (std::size_t i = 0; i < cells.size(); ++i)
+        if (i != *right) out.push_back({records[i], records[*right], {cells[i], cells[*right]}});
+    return out;
+}
+
+compare::Rules rules_for(std::size_t pairs) {
+    compare::FamilyRules all;
+    all.family_rate = 1 - compare::Rules{}.coverage;
+    all.cells = static_cast<unsigned>(pairs);
+    return all.of_cell();
+}
+
+void print_pairs(std::ostream& out, const std::vector<Pair>& pairs, bool colour) {
+    for (const auto& pair : pairs) {
+        if (pair.right.id.empty()) continue;
+        if (pairs.size() == 1) print_code_of(out, pair, colour);
+        if (pair.comparison)
+            out << '\n' << wrapped_for(STDOUT_FILENO, report::comparison_text(*pair.comparison) + table_differs(pair));
+    }
 }
 
 }  // namespace cllab::app

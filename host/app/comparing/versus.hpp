@@ -67,10 +67,18 @@ model::Cell control_of(model::Cell cell);
 /// A pair of --vs on one device: the two records as they ran together, and the comparison where both are ok and timed.
 struct Pair {
     model::Record left, right;
+    model::Group cells{};  ///< of both
     std::optional<model::Comparison> comparison{};
 };
 
-/// The code of both sides where both were dumped and it is not the same, then the comparison in words.
-void print_pair(std::ostream& out, const Pair& pair, bool colour);
+/// Of several variants that took turns: each with the last one, or with the fastest of them. None with the fastest
+/// where none has a time.
+std::vector<Pair> pairs_of(const model::Group& cells, const std::vector<model::Record>& records, bool with_fastest);
+/// So that all verdicts of `pairs` together are as sure as that of one.
+compare::Rules rules_for(std::size_t pairs);
+
+/// The comparisons in words; of one pair alone first the code of both sides, where both were dumped and it is not the
+/// same.
+void print_pairs(std::ostream& out, const std::vector<Pair>& pairs, bool colour);
 
 }  // namespace cllab::app

@@ -176,6 +176,8 @@ Outputs::Outputs(const FileOptions& files) : Outputs(files.force, files.append) 
     if (!files.baseline.empty()) writes(records_of_baseline(files.baseline), "--baseline", Kind::json_lines);
     if (!files.junit.empty()) writes(files.junit, "--junit", Kind::whole);
     if (!files.html.empty()) writes(files.html, "--html", Kind::page);
+    if (!files.markdown.empty()) writes(files.markdown, "--markdown", Kind::page);
+    if (!files.svg.empty()) writes(files.svg, "--svg", Kind::page);
     for (const auto& [option, path] : files.exports) writes(path, "--" + option, Kind::table);
 }
 

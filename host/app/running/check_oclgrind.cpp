@@ -42,11 +42,8 @@ bool accept(const std::vector<model::Selected>& selected, const model::Settings&
 /// The first value of each axis.
 model::Settings first_values(const std::vector<model::Selected>& selected, const model::Settings& given) {
     model::Settings out;
-    for (const auto& axis : selected.front().experiment->axes) {
-        const auto said = std::ranges::find_if(given, [&](const auto& g) { return g.first == axis.name; });
-        out.emplace_back(axis.name,
-                         said == given.end() ? axis.values.front() : model::expand_axis(axis, said->second).front());
-    }
+    for (const auto& axis : model::axes_of(*selected.front().experiment, *selected.front().variant, given))
+        out.emplace_back(axis.name, axis.values.front());
     return out;
 }
 

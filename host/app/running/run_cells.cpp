@@ -77,15 +77,13 @@ private:
     void begin(const model::Record& record, const char* phase);
     void done(std::size_t group, std::size_t index, const model::Record& record);
     void compare(const model::Device& device);
-    std::optional<model::Comparison> compare(const model::Device& device, const Pair& pair, const model::Group& cells);
+    std::optional<model::Comparison> compare(const model::Device& device, const Pair& pair,
+                                             const compare::Rules& rules);
 
-    bool prints() const {
-        const auto* html = plan_.outputs.html();
-        return !sink_.uses_stdout() && !(html && html->is_stdout());
-    }
+    bool prints() const { return !sink_.uses_stdout() && !has_page_on_stdout(plan_.outputs); }
     std::vector<portrait::Conclusion> conclusions() const;
     void print_cells();
-    void print_html() const;
+    void print_pages() const;
     void print();
     void print_timings() const;
     int status() const;
@@ -97,6 +95,7 @@ private:
     Sink sink_;
     BaselineWriter baseline_;
     Progress progress_;
+    std::vector<std::vector<model::Record>> sides_;  ///< with --vs: by group, on the device that is measured
     std::vector<std::vector<Pair>> pairs_;  ///< by device
     std::vector<report::LostDevice> lost_;
     bool cells_are_printed_ = false;
@@ -129,7 +128,8 @@ void CellsRun::ask_others() {
 /// False when its driver failed, and other devices are there.
 bool CellsRun::run_on(const model::Device& device) {
     try {
-        pairs_.emplace_back(plan_.paired ? plan_.request.comparisons.size() : 0);
+        sides_.clear();
+        for (const auto& group : plan_.request.comparisons) sides_.emplace_back(group.size());
         const auto rest = [&](const std::set<run::CellNumber>& done) {
             runner_.run(plan_.request, device.selector, events_, done);
         };
@@ -138,7 +138,7 @@ bool CellsRun::run_on(const model::Device& device) {
         else
             rest({});
         if (listener_.wants_page_first() && devices_.size() == 1 && prints()) print_cells();
-        if (plan_.request.settings.measure) compare(device);
+        if (plan_.paired) compare(device);
         return true;
     } catch (const DeviceLost& e) {
         if (devices_.size() == 1) throw;
@@ -173,19 +173,21 @@ void CellsRun::done(std::size_t group, std::size_t index, const model::Record& f
     baseline_.take(record, &cell);
     progress_.finished();
     listener_.done(cell, index, record);
-    if (!plan_.paired) return;
-    auto& pair = pairs_.back().at(group);
-    (index == 0 ? pair.left : pair.right) = record;
+    if (plan_.paired) sides_.at(group).at(index) = record;
 }
 
 void CellsRun::compare(const model::Device& device) {
-    auto& pairs = pairs_.back();
-    for (std::size_t g = 0; g < pairs.size(); ++g) {
-        auto& pair = pairs[g];
+    auto& pairs = pairs_.emplace_back();
+    for (std::size_t g = 0; g < sides_.size(); ++g)
+        for (auto& pair : pairs_of(plan_.request.comparisons[g], sides_[g], names_best(plan_.options.versus)))
+            pairs.push_back(std::move(pair));
+    if (!plan_.request.settings.measure) return;
+    const auto rules = rules_for(pairs.size());
+    for (auto& pair : pairs) {
         if (!pair.left.time || !pair.right.time) continue;
         pair.comparison = listener_.known_of(pair);
         if (pair.comparison) continue;
-        pair.comparison = compare(device, pair, plan_.request.comparisons[g]);
+        pair.comparison = compare(device, pair, rules);
         progress_.clear();
         if (pair.comparison) sink_.take(*pair.comparison);
     }
@@ -193,18 +195,18 @@ void CellsRun::compare(const model::Device& device) {
 
 /// Nothing when the listener ended it.
 std::optional<model::Comparison> CellsRun::compare(const model::Device& device, const Pair& pair,
-                                                   const model::Group& cells) {
+                                                   const compare::Rules& rules) {
     const InPhase phase(Phase::arrangements);
     listener_.begins_to_compare();
     try {
         return compare_cells(
-            runner_, plan_.request.settings, device.selector, cells, pair.left, pair.right,
+            runner_, plan_.request.settings, device.selector, pair.cells, pair.left, pair.right,
             plan_.options.comparison_seconds,
             [&](const model::Comparison& so_far) {
                 progress_.note(report::comparison_progress(so_far));
                 listener_.compared(so_far);
             },
-            {}, listener_.control());
+            rules, listener_.control());
     } catch (const ComparisonEnded& ended) {
         progress_.clear();
         say(ended.why + ", so " + pair.left.id + " is not compared to the end");
@@ -226,7 +228,9 @@ void CellsRun::print_cells() {
     cells_are_printed_ = true;
 }
 
-void CellsRun::print_html() const {
+void CellsRun::print_pages() const {
+    const auto& asked = plan_.options;
+    if (asked.html.empty() && asked.markdown.empty() && asked.svg.empty()) return;
     std::vector<std::string> verdicts;
     for (const auto& pairs : pairs_)
         for (const auto& pair : pairs)
@@ -234,18 +238,16 @@ void CellsRun::print_html() const {
                 const auto words = report::comparison_text(*pair.comparison);
                 verdicts.push_back(words.substr(0, words.find('\n')));
             }
-    write_html(*plan_.outputs.html(), sink_.records(), conclusions(), verdicts);
+    write_pages(plan_.outputs, plan_.options, sink_.records(), conclusions(), verdicts);
 }
 
 void CellsRun::print() {
     progress_.clear();
     if (sink_.records().empty()) return;
-    if (plan_.outputs.html()) print_html();
+    print_pages();
     if (!prints()) return;
     if (!cells_are_printed_) print_cells();
-    for (const auto& pairs : pairs_)
-        for (const auto& pair : pairs)
-            if (!pair.right.id.empty()) print_pair(results(), pair, wants_colour(STDOUT_FILENO));
+    for (const auto& pairs : pairs_) print_pairs(results(), pairs, wants_colour(STDOUT_FILENO));
     results().flush();
 }
 

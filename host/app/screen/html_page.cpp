@@ -11,6 +11,8 @@
 #include "core/version.hpp"
 #include "json/read.hpp"
 #include "model/registry.hpp"
+#include "report/html/ranked.hpp"
+#include "report/table/markdown.hpp"
 
 namespace cllab::app {
 namespace {
@@ -115,9 +117,10 @@ void add_portraits(Page& page) {
     }
 }
 
+namespace {
+
 void write_html(OutputFile& file, const std::vector<model::Record>& records,
                 const std::vector<portrait::Conclusion>& conclusions, const std::vector<std::string>& verdicts) {
-    if (records.empty()) return;
     require_page(records.size());
     Page page{records};
     page.may_be_auto = may_be_auto;
@@ -139,6 +142,40 @@ void write_html(OutputFile& file, const std::vector<model::Record>& records,
     std::ostringstream out;
     write_page(out, page);
     file.whole(out.str());
+}
+
+/// How the one file names the other; empty where there is none, or nobody can see where it is.
+std::string picture_of(const FileOptions& files, const OutputFile* svg) {
+    if (!svg || svg->is_stdout()) return {};
+    if (files.markdown == "-") return files.svg;
+    std::error_code code;
+    const auto found = fs::relative(files.svg, fs::absolute(files.markdown).parent_path(), code);
+    return code || found.empty() ? files.svg : found.generic_string();
+}
+
+}  // namespace
+
+void write_pages(const Outputs& outputs, const FileOptions& files, const std::vector<model::Record>& records,
+                 const std::vector<portrait::Conclusion>& conclusions, const std::vector<std::string>& verdicts) {
+    if (records.empty()) return;
+    if (auto* html = outputs.html()) write_html(*html, records, conclusions, verdicts);
+    const auto rows = portrait::without_curves(records, conclusions);
+    auto* svg = outputs.file("--svg");
+    if (auto* markdown = outputs.file("--markdown")) {
+        std::ostringstream out;
+        report::print_markdown(out, rows, verdicts, picture_of(files, svg), may_be_auto);
+        markdown->whole(out.str());
+    }
+    if (!svg) return;
+    std::ostringstream out;
+    write_ranked(out, rows, may_be_auto);
+    svg->whole(out.str());
+}
+
+bool has_page_on_stdout(const Outputs& outputs) {
+    for (const char* option : {"--html", "--markdown", "--svg"})
+        if (const auto* file = outputs.file(option); file && file->is_stdout()) return true;
+    return false;
 }
 
 }  // namespace cllab::app

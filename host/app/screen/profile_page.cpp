@@ -8,6 +8,7 @@
 
 #include "app/commands/profile.hpp"
 #include "app/files/profile_file.hpp"
+#include "core/text.hpp"
 #include "core/units.hpp"
 #include "model/rankable.hpp"
 #include "report/table/columns.hpp"
@@ -66,9 +67,10 @@ double disturbed_part(const Profile& profile) {
     return timed > 0 ? disturbed / timed : 0;
 }
 
-void print_profile(std::ostream& out, const Profile& profile, const report::TableStyle& style) {
+namespace {
+
+void print_heading(std::ostream& out, const Profile& profile, const report::TableStyle& style) {
     const auto& d = profile.device;
-    const auto page = page_of(profile);
     out << report::wrap_heading(fmt::format("{} ({})", d.name, d.selector),
                                 fmt::format(", {}, driver {}", d.platform, d.driver), style.text_width(), style.colour)
         << report::wrap(fmt::format("{} cells in {} of a budget of {}; memory {}", profile.records.size(),
@@ -78,6 +80,54 @@ void print_profile(std::ostream& out, const Profile& profile, const report::Tabl
     if (const double part = disturbed_part(profile); part > 0)
         out << report::wrap(format_significant(100 * part, 2) + " % of the cells lacked cores that other processes had",
                             "", style.text_width());
+}
+
+/// A line per reason, with all that it keeps from being found.
+void print_absent(std::ostream& out, const std::vector<PageLine>& page, const report::TableStyle& style) {
+    std::vector<std::pair<std::string, std::vector<std::string>>> by_reason;
+    for (const auto& line : page) {
+        if (line.absent.empty()) continue;
+        auto at = std::ranges::find(by_reason, line.absent, [](const auto& one) { return one.first; });
+        if (at == by_reason.end()) at = by_reason.insert(at, {line.absent, {}});
+        if (std::ranges::find(at->second, line.name) == at->second.end()) at->second.push_back(line.name);
+    }
+    if (by_reason.empty()) return;
+    out << '\n' << report::paint("Not found", report::Tone::strong, style.colour) << '\n';
+    for (const auto& [reason, names] : by_reason)
+        out << report::wrap(join(names, ", ") + ": none; " + reason, "  ", style.text_width());
+}
+
+}  // namespace
+
+void print_profile_head(std::ostream& out, const Profile& profile, const report::TableStyle& style) {
+    const auto page = page_of(profile);
+    print_heading(out, profile, style);
+    std::size_t shown = 0, found = 0;
+    for (const auto& line : page) found += line.absent.empty();
+    out << '\n';
+    for (const auto& line : portrait::head()) {
+        const auto figures = portrait::figures_of(line, page);
+        const auto text = [&](const PageLine* one) {
+            auto name = one->name;
+            if (const auto at = name.find(line.said); !line.said.empty() && at != std::string::npos)
+                name.erase(at > 0 ? at - 1 : at, line.said.size() + (at > 0));  // with the blank before it
+            return name + (name.empty() ? "" : " ") + report::value_text(one->finding.value, one->finding.unit);
+        };
+        shown += figures.found.size();
+        const auto label = fmt::format("  {:<12}", line.label);
+        out << report::wrap_beside(
+            label, figures.found.empty() ? "none; " + join(figures.absent, "; ") : join(figures.found, ", ", text),
+            style.text_width());
+    }
+    out << '\n'
+        << report::wrap(fmt::format("{} more figures, their intervals, and why {} were not found: --all", found - shown,
+                                    page.size() - found),
+                        "", style.text_width());
+}
+
+void print_profile(std::ostream& out, const Profile& profile, const report::TableStyle& style) {
+    const auto page = page_of(profile);
+    print_heading(out, profile, style);
     std::vector<report::Column> columns{{.title = "figure", .names = report::Names::by_itself},
                                         {.title = "value", .right = true},
                                         {.title = "interval", .keep = 70},
@@ -95,14 +145,13 @@ void print_profile(std::ostream& out, const Profile& profile, const report::Tabl
     std::string section;
     std::size_t row = 0;
     for (const auto& line : page) {
+        if (!line.absent.empty()) continue;
         if (line.section != section)
             out << '\n' << report::paint(line.section, report::Tone::strong, style.colour) << '\n';
         section = line.section;
-        if (line.absent.empty())
-            out << grid.row(row++) << '\n';
-        else
-            out << report::wrap(line.name + ": none; " + line.absent, "  ", style.text_width());
+        out << grid.row(row++) << '\n';
     }
+    print_absent(out, page, style);
     if (!grid.dropped().empty()) out << '\n';
     report::print_left_out(out, grid.dropped(), style);
 }

@@ -94,6 +94,34 @@ Json reason_of(const model::Record& r) {
             {"error_message", std::string(model::name(r.status)) + ": " + one_line(r.reason)}};
 }
 
+/// "saxpy_w128/size:1024", with what else tells two times apart: the cache's state, and the device where there are
+/// several.
+std::string benchmark_name(const model::Record& r, const std::map<std::string, std::string>& labels) {
+    auto out = r.id;
+    for (const auto& [axis, value] : r.point) out += "/" + axis + ":" + value;
+    if (r.time && r.time->cache != "hot") out += "/cache:" + r.time->cache;
+    if (const auto label = labels.find(model::device_key(r)); label != labels.end()) out += "/device:" + label->second;
+    return out;
+}
+
+/// One record per name, in the order of the names' first records: services keep one figure per name and commit. Of
+/// several the latest counts; cells without a time are left out.
+std::vector<std::pair<std::string, const model::Record*>> latest_timed(const std::vector<model::Record>& records) {
+    const auto labels = labels_of_several_devices(records);
+    std::vector<std::pair<std::string, const model::Record*>> out;
+    std::map<std::string, std::size_t> at;
+    for (const auto& r : records) {
+        if (!r.time) continue;
+        const auto name = benchmark_name(r, labels);
+        const auto [found, is_new] = at.try_emplace(name, out.size());
+        if (is_new)
+            out.emplace_back(name, &r);
+        else if (auto& other = out[found->second].second; other->utc <= r.utc)
+            other = &r;
+    }
+    return out;
+}
+
 }  // namespace
 
 void export_long(const std::vector<model::Record>& records, const Lines& out) {
@@ -162,10 +190,7 @@ void export_google_benchmark(const std::vector<model::Record>& records, const Li
     std::string comma;
     for (const auto& r : records) {
         auto& [family, instances] = families.try_emplace(r.id, families.size(), 0).first->second;
-        std::string name = r.id;
-        for (const auto& [axis, value] : r.point) name += "/" + axis + ":" + value;
-        if (const auto label = labels.find(model::device_key(r)); label != labels.end())
-            name += "/device:" + label->second;
+        const auto name = benchmark_name(r, labels);
         const Json common{{"name", name},     {"family_index", family},  {"per_family_instance_index", instances++},
                           {"run_name", name}, {"run_type", "iteration"}, {"repetitions", r.time ? r.time->n : 0},
                           {"threads", 1}};
@@ -193,6 +218,31 @@ void export_google_benchmark(const std::vector<model::Record>& records, const Li
                 aggregate.name == std::string("median"));
     }
     out("]}");
+}
+
+void export_github_action_benchmark(const std::vector<model::Record>& records, const Lines& out) {
+    Json all = Json::array();
+    for (const auto& [name, r] : latest_timed(records)) {
+        const auto& time = *r->time;
+        Json entry{{"name", name}, {"unit", "ns"}, {"value", time.median * ns}};
+        if (time.has_interval())
+            entry["range"] =
+                "± " + format_significant(std::max(time.high - time.median, time.median - time.low) * ns, 4);
+        entry["extra"] = one_line(r->device.name) + "\n" + std::to_string(time.n) + " samples";
+        all.push_back(std::move(entry));
+    }
+    out(all.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+void export_bencher(const std::vector<model::Record>& records, const Lines& out) {
+    Json all = Json::object();
+    for (const auto& [name, r] : latest_timed(records)) {
+        const auto& time = *r->time;
+        Json latency{{"value", time.median * ns}};
+        if (time.has_interval()) latency.update({{"lower_value", time.low * ns}, {"upper_value", time.high * ns}});
+        all[name]["latency"] = std::move(latency);
+    }
+    out(all.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
 }  // namespace cllab::report

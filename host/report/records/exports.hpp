@@ -25,11 +25,20 @@ void export_long(const std::vector<model::Record>& records, const Lines& out);
 void export_t4(const std::vector<model::Record>& records, const Lines& out);
 /// The JSON of google/benchmark: each sample a repetition, then mean, median, stddev and cv of them.
 void export_google_benchmark(const std::vector<model::Record>& records, const Lines& out);
+/// A list as github-action-benchmark's `customSmallerIsBetter` reads it: medians in ns, with the wider side of their
+/// intervals as the range.
+void export_github_action_benchmark(const std::vector<model::Record>& records, const Lines& out);
+/// The Bencher Metric Format: `latency` in ns, the median with its interval.
+void export_bencher(const std::vector<model::Record>& records, const Lines& out);
 
 inline constexpr std::array exports{
     Export{"long", "Also writes CSV to OUT with one row per sample, for pandas, polars, DuckDB or R.", export_long},
     Export{"t4", "Also writes OUT in the T4 format of auto-tuning results, like Kernel Tuner.", export_t4},
     Export{"google-benchmark", "Also writes OUT in google/benchmark's JSON format, one repetition per sample.",
-           export_google_benchmark}};
+           export_google_benchmark},
+    Export{"github-action-benchmark",
+           "Also writes the medians to OUT for github-action-benchmark, as customSmallerIsBetter.",
+           export_github_action_benchmark},
+    Export{"bencher", "Also writes the medians to OUT for bencher.dev, in the Bencher Metric Format.", export_bencher}};
 
 }  // namespace cllab::report

@@ -33,12 +33,12 @@ bool any_row(const Rows& rows, const std::function<bool(const Record&)>& holds) 
 
 bool has_rate(const Record& r) { return metric_value(r, "bandwidth") || metric_value(r, "flops"); }
 
-/// Appends a text column when any row has something to say in it.
+/// Appends a text column when any row has something to say in it, which "-" is not.
 void add_text(std::vector<Column>& columns, const std::string& title, const Rows& rows, int keep, bool right,
               const std::function<std::string(const Record&)>& text, Names names = Names::nothing) {
     Column column{.title = title, .right = right, .keep = keep, .names = names, .key = column_name(title)};
     for (const auto* row : rows) column.cells.push_back(text(*row));
-    if (std::ranges::any_of(column.cells, [](const auto& c) { return !c.empty(); }))
+    if (std::ranges::any_of(column.cells, [](const auto& c) { return !c.empty() && c != "-"; }))
         columns.push_back(std::move(column));
 }
 
@@ -277,9 +277,11 @@ std::vector<Column> columns_of(const Comparison& comparison, const std::set<std:
         columns.back().tones.push_back(is_failure(row->status)            ? Tone::bad
                                        : row->status == model::Status::ok ? Tone::plain
                                                                           : Tone::dim);
-    // Host code goes without saying; what proves less is named.
-    if (asked.wants("checked_by") ||
-        any_row(rows, [](const Record& r) { return !r.checked_by.empty() && r.checked_by != "host code"; }))
+    // Host code goes without saying; what proves less is named. Where no row has more than itself, a warning says so.
+    const auto shows_proof = [](const Record& r) {
+        return !r.checked_by.empty() && r.checked_by != "host code" && r.checked_by != "only itself";
+    };
+    if (asked.wants("checked_by") || any_row(rows, shows_proof))
         add_text(
             columns, "checked by", rows, 99, false, [](const Record& r) { return r.checked_by; }, Names::with_title);
     add_times(columns, rows, asked);
@@ -304,6 +306,14 @@ std::vector<Column> columns_of(const Comparison& comparison, const std::set<std:
     add_text(columns, "note", rows, 85, false, notes_of);
     add_text(columns, "dump", rows, 0, false, [](const Record& r) { return r.dump; });
     return columns;
+}
+
+std::set<std::string> varying_axes(const Rows& rows) {
+    const Points points(rows, [](const model::Record&) { return ""; });
+    std::set<std::string> varying;
+    for (std::size_t axis = 0; axis < points.axes(); ++axis)
+        if (points.differs(axis)) varying.insert(points.name(axis));
+    return varying;
 }
 
 }  // namespace cllab::report

@@ -56,6 +56,9 @@ void print_grid(std::ostream& out, const std::vector<Column>& columns, const Tab
 /// The cache state of all rows with a time, "hot" without one; empty when they differ.
 std::string common_cache(const Rows& rows);
 
+/// Axes on which the rows differ; the others are said once, above them.
+std::set<std::string> varying_axes(const Rows& rows);
+
 /// The columns of a family's table: all for which a row has something to say, and `varying` axes; `notes_of`: the
 /// numbers of a record's warnings.
 std::vector<Column> columns_of(const Comparison& comparison, const std::set<std::string>& varying, const Asked& asked,

@@ -66,15 +66,6 @@ private:
     std::map<std::string, std::size_t> number_of_;
 };
 
-/// Axes on which the rows differ; the others are said once, above them.
-std::set<std::string> varying_axes(const Rows& rows) {
-    const Points points(rows, [](const Record&) { return ""; });
-    std::set<std::string> varying;
-    for (std::size_t axis = 0; axis < points.axes(); ++axis)
-        if (points.differs(axis)) varying.insert(points.name(axis));
-    return varying;
-}
-
 /// Where the dumps of rows are, without the last folder.
 std::string dump_parents(const Rows& rows) {
     constexpr std::size_t most = 20;

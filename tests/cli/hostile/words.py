@@ -30,8 +30,9 @@ def table():
     out += cases(2, "there is no target '", *[["isa", "muladd_fma", "--target", t] for t in ["nosuch", "gfx", "gfx9000", "sm_", "sm_999", "gfx900 ", "../gfx900", "GFX900", *NASTY]])
     out += cases(2, "--target or --device, not both", ["isa", "muladd_fma", "--target", "gfx900", "--device", "cpu"])
     out += cases(2, "'--cache' is '.*; possible are hot, cold and rotate", *[["run", "muladd_fma", "--cache", c] for c in ["warm", "HOT", "hot ", *NASTY]])
-    for command in (["run"], ["isa", "--target", "gfx900"]):
-        out += cases(2, "--vs compares one variant", [*command, "pitch_*", "--vs", "pitch_wide"], [*command, "pitch_wide", "--vs", "pitch_*"])
+    out += cases(2, "--vs compares one variant", ["isa", "--target", "gfx900", "pitch_*", "--vs", "pitch_wide"])
+    for command, refusal in ((["run"], "--vs names one variant"), (["isa", "--target", "gfx900"], "--vs compares one variant")):
+        out += cases(2, refusal, [*command, "pitch_wide", "--vs", "pitch_*"])
         out += cases(2, "no kernel matches '", *[[*command, "pitch_wide", "--vs", p] for p in ["nosuch", *NASTY]])
     out += cases(2, "the same", ["run", "pitch_wide", "--vs", "pitch_wide"])
     out += cases(2, "no axis that|no launch parameter", ["tune", "muladd_fma"])

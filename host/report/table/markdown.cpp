@@ -1,0 +1,100 @@
+#include "report/table/markdown.hpp"
+
+#include <algorithm>
+#include <map>
+#include <ostream>
+
+#include "core/grouped.hpp"
+#include "core/text.hpp"
+#include "report/records/points.hpp"
+#include "report/table/columns.hpp"
+#include "report/table/layout.hpp"
+
+namespace cllab::report {
+namespace {
+
+/// Printable, and nothing in it is Markdown; an underline within a word is none.
+std::string plain(std::string_view raw) {
+    static constexpr std::string_view marks = "\\`*[]|~#";
+    const auto safe = with_entities(printable(raw), "&<>");
+    const auto in_word = [&](std::size_t i) {
+        return i < safe.size() && std::isalnum(static_cast<unsigned char>(safe[i])) != 0;
+    };
+    std::string out;
+    for (std::size_t i = 0; i < safe.size(); ++i) {
+        const bool underline = safe[i] == '_' && !(in_word(i - 1) && in_word(i + 1));
+        if (underline || marks.find(safe[i]) != std::string_view::npos) out += '\\';
+        out += safe[i];
+    }
+    return out;
+}
+
+/// The columns that a terminal of this width would have, without what is of this machine only.
+std::vector<Column> shown(std::vector<Column> columns) {
+    constexpr std::size_t width = 110;
+    std::erase_if(columns, [](const Column& c) { return c.key == "dump"; });
+    const auto dropped = Grid(columns, width, false).dropped();
+    std::erase_if(columns, [&](const Column& c) { return std::ranges::find(dropped, c.key) != dropped.end(); });
+    return columns;
+}
+
+void write_grid(std::ostream& out, const std::vector<Column>& columns, std::size_t rows) {
+    const auto line = [&](const auto& cell) {
+        out << "|";
+        for (const auto& column : columns) out << ' ' << cell(column) << " |";
+        out << '\n';
+    };
+    line([](const Column& c) { return plain(c.title); });
+    line([](const Column& c) { return std::string(c.right ? "---:" : "---"); });
+    for (std::size_t i = 0; i < rows; ++i) line([&](const Column& c) { return plain(trim(c.cells[i])); });
+}
+
+void write_section(std::ostream& out, const Rows& unordered, const std::map<std::string, std::size_t>& notes,
+                   const MayBeAuto& may_be_auto) {
+    const auto comparison = compare(unordered, may_be_auto);
+    const auto& rows = comparison.rows;
+    const auto varying = varying_axes(rows);
+    std::vector<std::string> common;
+    for (const auto& [axis, value] : rows.front()->point)
+        if (!varying.count(axis)) common.push_back(axis + "=" + value);
+    if (const auto cache = common_cache(rows); !cache.empty() && cache != "hot") common.push_back("cache=" + cache);
+    out << "\n**" << plain(rows.front()->family) << "**" << (common.empty() ? "" : ": ") << plain(join(common, " "))
+        << "\n\n";
+    const auto notes_of = [&](const model::Record& r) {
+        return join(r.warnings, ",", [&](const auto& warning) { return std::to_string(notes.at(warning)); });
+    };
+    write_grid(out, shown(columns_of(comparison, varying, Asked({}), notes_of)), rows.size());
+    bool first = true;
+    for (const auto* row : rows) {
+        if (row->status == model::Status::ok) continue;
+        out << (first ? "\n" : "") << "- " << plain(row->id) << ": " << plain(one_line(row->reason)) << '\n';
+        first = false;
+    }
+    for (const auto& sentence : ranking_notes(comparison.difference, comparison.apart))
+        out << '\n' << plain(sentence) << '\n';
+}
+
+}  // namespace
+
+void print_markdown(std::ostream& out, const Rows& rows, const std::vector<std::string>& verdicts,
+                    const std::string& picture, const MayBeAuto& may_be_auto) {
+    std::map<std::string, std::size_t> number_of;
+    std::vector<std::string> notes;
+    for (const auto* row : rows)
+        for (const auto& warning : row->warnings)
+            if (number_of.try_emplace(warning, notes.size() + 1).second) notes.push_back(warning);
+    for (const auto& verdict : verdicts) out << "**" << plain(verdict) << "**\n\n";
+    if (!picture.empty()) out << "![the kernels, fastest first](<" << picture << ">)\n\n";
+    const bool hosts = several_hosts(rows);
+    for (const auto& device : grouped(rows, [](const model::Record* r) { return device_key(*r); })) {
+        const auto& first = *device.front();
+        out << (&first == rows.front() ? "" : "\n") << "### "
+            << plain(first.device.name + device_details(first.device, hosts ? first.host.name : "")) << '\n';
+        for (const auto& family : grouped(device, [](const model::Record* r) { return r->family; }))
+            write_section(out, family, number_of, may_be_auto);
+    }
+    if (!notes.empty()) out << '\n';
+    for (std::size_t i = 0; i < notes.size(); ++i) out << "[" << i + 1 << "] " << plain(notes[i]) << "  \n";
+}
+
+}  // namespace cllab::report

@@ -1,0 +1,119 @@
+"""What of a report goes elsewhere: --markdown and --svg for an issue or a slide, medians for services that watch a repository."""
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+
+import made
+from lab import LabTest, main, not_json
+
+SVG = "{http://www.w3.org/2000/svg}"
+CHARACTER = 7.3  # px of the picture's font, as the program takes it
+
+
+class Excerpts(LabTest):
+    def setUp(self):
+        super().setUp()
+        maker = made.Maker()
+        times = {"wide": 2e-3, "a_variant_with_a_name_of_many_many_words_to_show": 1e-3, "roi": 4e-3}
+        self.cells = [maker.record("pitch", variant, seconds, point={"width": 1024}) for variant, seconds in times.items()]
+        failed = maker.record("pitch", "bad", 1, point={"width": 1024}) | {"status": "wrong_result", "reason": "dst|2] is *1*, not <2>", "samples": [], "metrics": {}}
+        del failed["time"]
+        self.fastest_first = sorted(self.cells, key=lambda cell: cell["time"]["median"])
+        made.write(self.folder / "r.jsonl", [*self.cells, failed])
+
+    def export(self, option, *more):
+        return self.lab("report", "r.jsonl", f"--{option}", "-", *more)[0]
+
+    def picture(self, text):
+        root = ElementTree.fromstring(text)
+        return root, [(e, float(e.get("x"))) for e in root.iter(f"{SVG}text")]
+
+    def test_markdown_is_a_table_of_whole_rows_with_nothing_else_in_it(self):
+        out = self.export("markdown")
+        table = [line for line in out.splitlines() if line.startswith("|")]
+        cells = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in table]
+        self.assertEqual({len(row) for row in cells}, {len(cells[0])})
+        self.assertRegex(table[1], r"^\|( -+:? \|)+$")
+        self.assertEqual({row[0] for row in cells[2:]}, {cell["id"] for cell in self.cells} | {"pitch_bad"})
+        self.assertEqual(cells[0][:2], ["kernel", "status"])
+        self.assertNotIn("dump", cells[0])
+        self.assertIn(r"- pitch_bad: dst\|2\] is \*1\*, not &lt;2&gt;", out)
+        self.assertTrue(out.startswith("### cpu-Some Processor"), out)
+
+    def test_the_chart_is_fastest_first_on_one_scale_and_nothing_overlaps(self):
+        root, texts = self.picture(self.export("svg"))
+        width = float(root.get("width"))
+        names = [e.text for e, _ in texts if e.get("class") == "name"]
+        self.assertEqual([name[:8] for name in names], [cell["id"][:8] for cell in self.fastest_first])
+        bars = [e for e in root.iter(f"{SVG}rect") if e.get("class") in ("best", "bar", "apart")]
+        lengths = [float(e.get("width")) for e in bars]
+        for bar, length, cell in zip(bars, lengths, self.fastest_first):
+            self.assertAlmostEqual(length / lengths[0], cell["time"]["median"] / self.fastest_first[0]["time"]["median"], places=2)
+            self.assertEqual(bar.get("x"), bars[0].get("x"))
+        boxes = []
+        for e, x in texts:
+            long = CHARACTER * len(e.text)
+            left = {None: x, "end": x - long, "middle": x - long / 2}[e.get("text-anchor")]
+            self.assertGreaterEqual(left, 0, e.text)
+            self.assertLessEqual(left + long, width, e.text)
+            boxes.append((left, left + long, float(e.get("y")), e.text))
+        for i, (left, right, y, text) in enumerate(boxes):
+            for other_left, other_right, other_y, other in boxes[:i]:
+                self.assertTrue(abs(y - other_y) >= 12 or right <= other_left or other_right <= left, (text, other))
+        ends = [e for e, x in texts if e.get("class") == "value"]
+        for bar, value in zip(bars, ends):
+            self.assertLessEqual(float(bar.get("x")) + float(bar.get("width")), float(value.get("x")) - CHARACTER * len(value.text))
+
+    def test_of_records_without_a_time_the_chart_says_so(self):
+        for cell in self.cells:
+            cell.update(status="unsupported", reason="no", samples=[], metrics={})
+            del cell["time"]
+        made.write(self.folder / "r.jsonl", self.cells)
+        _, texts = self.picture(self.export("svg"))
+        self.assertEqual([e.text for e, _ in texts], ["No kernel has a time."])
+
+    def test_a_run_writes_both_and_the_table_names_the_picture(self):
+        (self.folder / "sub").mkdir()
+        out, _ = self.lab("run", "muladd_fma", "muladd_mad", "--device", "cpu", "--axis", "items=4096", "--no-dumps", "--no-yardstick", "--max-time", "0.02",
+                          "--markdown", "sub/m.md", "--svg", "c.svg")
+        self.assertIn("muladd_mad", out, "the table is printed too")
+        self.assertIn("![the kernels, fastest first](<../c.svg>)", (self.folder / "sub" / "m.md").read_text())
+        _, texts = self.picture((self.folder / "c.svg").read_text())
+        self.assertEqual({e.text for e, _ in texts if e.get("class") == "name"}, {"muladd_fma", "muladd_mad"})
+        _, err = self.lab("report", "r.jsonl", "--svg", "c.svg", status=2)
+        self.assert_one_sentence(err, "c.svg", "exists and is kept", "--force")
+
+    def test_services_get_one_median_in_ns_per_cell_with_its_interval(self):
+        later = self.cells[0] | {"time": made.timing([3e-3] * 20), "samples": [3e-3] * 20, "utc": "2030-01-01T00:00:00Z"}
+        made.write(self.folder / "r.jsonl", [later, *self.cells])
+        expected = {cell["id"] + "/width:1024": cell["time"] for cell in [later, *self.cells[1:]]}
+        action = json.loads(self.export("github-action-benchmark"), parse_constant=not_json)
+        self.assertEqual([entry["name"] for entry in action], list(expected))
+        for entry in action:
+            time = expected[entry["name"]]
+            self.assertLessEqual(entry.keys(), {"name", "unit", "value", "range", "extra"})
+            self.assertEqual(entry["unit"], "ns")
+            self.assertAlmostEqual(entry["value"] / (time["median"] * 1e9), 1, places=9)
+            wider = max(time["high"] - time["median"], time["median"] - time["low"]) * 1e9
+            self.assertAlmostEqual(float(entry["range"].removeprefix("± ")), wider, delta=0.001 * wider)
+        bencher = json.loads(self.export("bencher"), parse_constant=not_json)
+        self.assertEqual(list(bencher), list(expected))
+        for name, measures in bencher.items():
+            self.assertEqual(list(measures), ["latency"])
+            for key, ours in (("value", "median"), ("lower_value", "low"), ("upper_value", "high")):
+                self.assertAlmostEqual(measures["latency"][key] / (expected[name][ours] * 1e9), 1, places=9)
+
+    def test_cells_without_a_time_and_other_states_of_the_caches_are_told_apart(self):
+        cold = made.Maker(2).record("pitch", "wide", 9e-3, point={"width": 1024}, run=self.cells[0]["run"] | {"id": f"{7:032x}"})
+        cold["time"]["cache"] = "cold"
+        made.write(self.folder / "r.jsonl", [self.cells[0], cold])
+        self.assertEqual(list(json.loads(self.export("bencher"))), ["pitch_wide/width:1024", "pitch_wide/width:1024/cache:cold"])
+        for cell in self.cells:
+            cell.update(status="unsupported", reason="no", samples=[], metrics={})
+            del cell["time"]
+        made.write(self.folder / "r.jsonl", self.cells)
+        self.assertEqual([json.loads(self.export(option)) for option in ("bencher", "github-action-benchmark")], [{}, []])
+
+
+if __name__ == "__main__":
+    main()
