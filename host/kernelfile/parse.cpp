@@ -16,9 +16,9 @@
 namespace cllab::kernelfile {
 namespace {
 
-const std::vector<std::string> keywords{"axis",     "arg",    "global", "local",  "offset",    "options", "variant",
-                                        "extends",  "include", "kernel", "work",   "expect",    "reference", "same",
-                                        "tolerance", "relation", "repeat", "sequence", "swap", "reset"};
+const std::vector<std::string> keywords{"axis",      "arg",      "global", "local",    "offset", "options",   "variant",
+                                        "extends",   "include",  "kernel", "work",     "expect", "reference", "same",
+                                        "tolerance", "relation", "repeat", "sequence", "swap",   "reset"};
 
 }  // namespace
 

@@ -96,7 +96,7 @@ private:
     BaselineWriter baseline_;
     Progress progress_;
     std::vector<std::vector<model::Record>> sides_;  ///< with --vs: by group, on the device that is measured
-    std::vector<std::vector<Pair>> pairs_;  ///< by device
+    std::vector<std::vector<Pair>> pairs_;           ///< by device
     std::vector<report::LostDevice> lost_;
     bool cells_are_printed_ = false;
     const Events events_{

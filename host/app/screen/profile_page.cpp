@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <set>
 
 #include "app/commands/profile.hpp"
 #include "app/files/profile_file.hpp"
@@ -114,9 +116,13 @@ void print_profile_head(std::ostream& out, const Profile& profile, const report:
             return name + (name.empty() ? "" : " ") + report::value_text(one->finding.value, one->finding.unit);
         };
         shown += figures.found.size();
+        // What a reason says behind its colon stands once, in the whole page.
+        std::set<std::string> reasons;
+        for (const auto& reason : figures.absent) reasons.insert(reason.substr(0, reason.find(": ")));
         const auto label = fmt::format("  {:<12}", line.label);
         out << report::wrap_beside(
-            label, figures.found.empty() ? "none; " + join(figures.absent, "; ") : join(figures.found, ", ", text),
+            label,
+            figures.found.empty() ? "none; " + join(reasons, "; ", std::identity{}) : join(figures.found, ", ", text),
             style.text_width());
     }
     out << '\n'

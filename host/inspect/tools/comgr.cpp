@@ -37,25 +37,25 @@ ComgrOutput comgr_disassemble(ByteSpan, const std::string&) { return {false, {},
 namespace {
 
 // Every function used, once: the list makes the table of pointers and the code that fills it.
-#define CLLAB_COMGR_FUNCTIONS(X)                                                                                      \
-    X(get_version)                                                                                                    \
-    X(status_string)                                                                                                  \
-    X(get_isa_count)                                                                                                  \
-    X(get_isa_name)                                                                                                   \
-    X(create_data)                                                                                                    \
-    X(release_data)                                                                                                   \
-    X(set_data)                                                                                                       \
-    X(set_data_name)                                                                                                  \
-    X(get_data)                                                                                                       \
-    X(create_data_set)                                                                                                \
-    X(destroy_data_set)                                                                                               \
-    X(data_set_add)                                                                                                   \
-    X(action_data_count)                                                                                              \
-    X(action_data_get_data)                                                                                           \
-    X(create_action_info)                                                                                             \
-    X(destroy_action_info)                                                                                            \
-    X(action_info_set_isa_name) X(action_info_set_language) X(action_info_set_option_list) X(action_info_set_logging) \
-        X(do_action)
+#define CLLAB_COMGR_FUNCTIONS(X) \
+    X(get_version)               \
+    X(status_string)             \
+    X(get_isa_count)             \
+    X(get_isa_name)              \
+    X(create_data)               \
+    X(release_data)              \
+    X(set_data)                  \
+    X(set_data_name)             \
+    X(get_data)                  \
+    X(create_data_set)           \
+    X(destroy_data_set)          \
+    X(data_set_add)              \
+    X(action_data_count)         \
+    X(action_data_get_data)      \
+    X(create_action_info)        \
+    X(destroy_action_info)       \
+    X(action_info_set_isa_name)  \
+    X(action_info_set_language) X(action_info_set_option_list) X(action_info_set_logging) X(do_action)
 
 struct Library {
 #define CLLAB_MEMBER(name) decltype(&::amd_comgr_##name) name = nullptr;

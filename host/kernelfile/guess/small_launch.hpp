@@ -32,7 +32,7 @@ struct TouchedBytes {
 };
 
 struct SeenLaunch {
-    std::string trouble;  ///< why nothing was seen, in a sentence; empty: it ran
+    std::string trouble;                      ///< why nothing was seen, in a sentence; empty: it ran
     bool too_long = false, overruns = false;  ///< overruns: something outside of an array of the kernel's own
     std::uint64_t instructions = 0;
     std::array<std::int64_t, 3> items{};    ///< in each dimension, up to the last that touched an argument
