@@ -129,8 +129,8 @@ constexpr const char* sequences = R"(Sequences: several kernels of a file as one
   cllab isa my.cl:sort -t sm_80  the code of each kernel
 
 A sequence is a variant like a kernel: it is proved, timed and compared as a whole. It runs in one
-queue, each kernel behind the one before. Its time is from the begin of the first kernel to the end of
-the last. Its code is the same when that of each kernel is.
+queue, each kernel after the one before. Its time is from the start of the first kernel to the end
+of the last. Its code is the same when that of each kernel is.
 
 Lines (in the file or my.cllab)
   sequence NAME = KERNEL, KERNEL …
@@ -151,10 +151,11 @@ Lines (in the file or my.cllab)
   global n / 256
   sequence sum = reduce, last
 
-Every buffer and image has an `arg` line. One that goes in and is written holds after an operation what
-the kernels left, and the next operation goes on from there, unless `reset` names it. Scalars are not
-written for --reference-command. `work` is that of the whole sequence; default: every buffer of each
-launch once. `count` and `why` say what one launch of each kernel executes; `ncu` takes one kernel.
+Every buffer and image has an `arg` line. One that goes in and is written holds after an operation
+what the kernels left, and the next operation goes on from there, unless `reset` names it. Scalars
+are not written for --reference-command. `work` is that of the whole sequence; default: every buffer
+of each launch once. `count` and `why` say what one launch of each kernel executes; `ncu` takes one
+kernel.
 )";
 
 }  // namespace
