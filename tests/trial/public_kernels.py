@@ -48,7 +48,7 @@ def lab(arguments, row, *args):
 
 def reason_of(text):
     """The sentence that says why, fit for a cell of a table."""
-    return re.sub(r"\s+", " ", re.sub(r"^cllab: |/\S*/", "", text.strip())).replace("|", "/")[:150]
+    return re.sub(r"\s+", " ", re.sub(r"^cllab: |(?<![\w.-])/\S*/", "", text.strip())).replace("|", "/")[:150]
 
 
 def complaint(err):

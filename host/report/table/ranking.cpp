@@ -54,9 +54,13 @@ double least_difference(const Record& a, const Record& b) {
 }
 
 bool clearly_before(const Record& a, double cost_a, const Record& b, double cost_b) {
-    const double high = cost_a * a.time->high / a.time->median, low = cost_b * b.time->low / b.time->median;
+    const auto cost_at = [](double cost, const Record& r, double time) { return cost * time / r.time->median; };
+    // Where the middle halves of the samples overlap, another process may well have the medians the other way round: an
+    // interval of the median shrinks with the number of samples, what changes from process to process does not.
+    const bool apart = cost_at(cost_a, a, std::max(a.time->high, a.time->q3)) <
+                       cost_at(cost_b, b, b.time->q1 > 0 ? std::min(b.time->low, b.time->q1) : b.time->low);
     const auto turns = model::turns_of(a);
-    return turns && turns == model::turns_of(b) && high < low && cost_a * (1 + least_difference(a, b)) < cost_b;
+    return turns && turns == model::turns_of(b) && apart && cost_a * (1 + least_difference(a, b)) < cost_b;
 }
 
 namespace {
@@ -123,8 +127,9 @@ void fastest_first(Comparison& c, const std::vector<std::size_t>& members) {
 std::vector<std::string> ranking_notes(double difference, bool apart) {
     std::vector<std::string> out;
     if (difference > 0)
-        out.push_back("~: too close to call; buffer placement, drift and lost cores alone can make " +
-                      format_significant(100 * difference, 2) + " % here (use --vs).");
+        out.push_back("~: too close to call; the samples overlap, or differ by no more than the " +
+                      format_significant(100 * difference, 2) +
+                      " % that buffer placement, drift and lost cores alone can make here (use --vs).");
     if (apart)
         out.emplace_back(
             "Only cells that took turns in one run are ranked against each other; to rank the others, run them "

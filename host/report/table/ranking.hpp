@@ -37,8 +37,8 @@ std::string rank_text(const Rank& rank);
 /// CPUs and by 0.5 % on a GPU; the others are of the records.
 double least_difference(const model::Record& a, const model::Record& b);
 
-/// True when a costs less than b beyond both intervals and beyond least_difference, and they took turns. Costs are in
-/// one unit.
+/// True when a costs less than b beyond both intervals, beyond the middle halves of their samples and beyond
+/// least_difference, and they took turns. Costs are in one unit.
 bool clearly_before(const model::Record& a, double cost_a, const model::Record& b, double cost_b);
 
 struct Comparison {
