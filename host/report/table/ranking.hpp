@@ -34,7 +34,7 @@ std::string rank_text(const Rank& rank);
 /// one arrangement cannot tell from a difference of the kernels, one upon the other: the placement of the buffers; what
 /// the device was seen to vary by beside these samples (the reference kernel of rule 14 of host/README.md); the cores
 /// that either did not have. Placement is known from identical code under two names, which differed by up to 11 % on
-/// CPUs and by 0.5 % on a GPU; the others are of the records.
+/// CPUs and by 3 % on a GPU; the others are of the records.
 double least_difference(const model::Record& a, const model::Record& b);
 
 /// True when a costs less than b beyond both intervals, beyond the middle halves of their samples and beyond
