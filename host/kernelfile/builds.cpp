@@ -11,13 +11,6 @@ namespace cllab::kernelfile {
 
 namespace fs = std::filesystem;
 
-namespace {
-
-/// No driver knows the option: the text gets the file itself.
-bool is_include(const std::string& option) { return option.starts_with(include_option); }
-
-}  // namespace
-
 std::string KernelFiles::at_values(const std::string& options, const Place& place,
                                    const std::pair<std::string, std::string>& other) const {
     return substitute(options, [&](const std::string& inside) {
@@ -95,9 +88,8 @@ void KernelFiles::read_whole(Build& build) {
     }
     auto& file = files_[build.file];
     std::string first;
-    for (const auto& [place, text] : described_[build.file].options) {
-        if (!is_include(text)) continue;
-        const auto path = resolved(text.substr(include_option.size()), place);
+    for (const auto& [place, name] : described_[build.file].includes) {
+        const auto path = resolved(name, place);
         std::error_code ignored;
         if (!file.read.files.count(path.string()) && !fs::is_regular_file(path, ignored))
             refuse(place, "there is no file '" + path.string() + "' to include");
@@ -129,8 +121,7 @@ std::vector<std::string> KernelFiles::options_of(const Build& build) const {
             out.push_back("-I" + text);
         }
     }
-    for (const auto& [place, text] : description.options)
-        if (!is_include(text)) out.push_back(text);
+    for (const auto& [place, text] : description.options) out.push_back(text);
     for (const auto& line : description.variants)
         if (line.name == build.variant) out.push_back(line.options);
     return out;

@@ -66,7 +66,7 @@ void KernelFiles::check_names() const {
                                         "; to name a size of your own, add an axis, as in 'axis " + name + " = 1024'"));
         }
         for (const auto& [name, kernel] : described_[f].kernels) {
-            if (described_[f].uses.count(name)) continue;
+            if (described_[f].aliases.count(name)) continue;
             if (!kernels[f].count(name))
                 refuse(kernel.first,
                        "there is no kernel '" + name + "' in '" + files_[f].path + "'; there are " + list(kernels[f]));

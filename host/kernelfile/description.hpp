@@ -98,7 +98,7 @@ struct SequenceLine {
     };
     Place place;
     std::string name;
-    std::vector<std::pair<std::string, Place>> kernels;  ///< or uses of kernels
+    std::vector<std::pair<std::string, Place>> kernels;  ///< or aliases
     std::optional<Expression> repeat;                    ///< how often the list runs in an operation
     std::vector<Swap> swaps;                             ///< of buffers, after each repetition
     std::vector<std::pair<std::string, Place>> resets;   ///< buffers that begin each operation with their data
@@ -113,12 +113,19 @@ struct Description {
     std::vector<VariantLine> variants;
     std::vector<SameLine> same;
     std::vector<std::pair<Place, std::string>> options, folders;
+    std::vector<std::pair<Place, std::string>> includes;  ///< files in front of the text
     std::optional<Tolerance> tolerance;
     bool takes_group = true;  ///< `group_axis` is the work-group and no axis of the file's own
     Scope all;
-    std::map<std::string, std::pair<Place, Scope>> kernels;  ///< also of uses
-    std::map<std::string, std::string> uses;                 ///< kernels under names of their own: which one each is
+    std::map<std::string, std::pair<Place, Scope>> kernels;  ///< also of aliases
+    std::map<std::string, std::string> aliases;              ///< of kernels in sequences: which one each is
     std::vector<SequenceLine> sequences;
+
+    /// What an item of a sequence's list launches.
+    const std::string& kernel_of(const std::string& item) const {
+        const auto alias = aliases.find(item);
+        return alias == aliases.end() ? item : alias->second;
+    }
 };
 
 /// Statements of `text`, whose first line is line `first_line` of `file`, added to `to`. Throws Error(usage).

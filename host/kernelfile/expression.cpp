@@ -78,54 +78,30 @@ private:
         return std::make_shared<const Node>(Node{kind, 0, {}, {}, place_.at(at), std::move(parts)});
     }
 
-    /// As in C, shifts come behind sums: 1 << n + 1 is 1 << (n + 1).
-    Made shifted() {
-        auto left = sum();
+    using Operators = std::initializer_list<std::pair<std::string_view, NodeKind>>;
+    /// Operands with operators of one rank between them, from the left.
+    Made chain(Made (Parser::*operand)(), Operators operators) {
+        auto left = (this->*operand)();
         for (;;) {
             const auto at = skip();
-            if (take("<<"))
-                left = make(NodeKind::shift_left, at, {left, sum()});
-            else if (take(">>"))
-                left = make(NodeKind::shift_right, at, {left, sum()});
-            else
-                return left;
+            const auto found = std::ranges::find_if(operators, [&](const auto& one) { return take(one.first); });
+            if (found == operators.end()) return left;
+            left = make(found->second, at, {left, (this->*operand)()});
             if (++links_ > most_links)
                 refuse(place_.at(at), "the expression has more than " + std::to_string(most_links) + " operators");
         }
     }
+    /// As in C, shifts come behind sums: 1 << n + 1 is 1 << (n + 1).
+    Made shifted() { return chain(&Parser::sum, {{"<<", NodeKind::shift_left}, {">>", NodeKind::shift_right}}); }
     Made sum() {
         if (++depth_ > deepest)
             refuse(place_.at(at_), "the expression is nested deeper than " + std::to_string(deepest) + " levels");
-        auto left = product();
-        for (;;) {
-            const auto at = skip();
-            if (take('+'))
-                left = make(NodeKind::add, at, {left, product()});
-            else if (take('-'))
-                left = make(NodeKind::subtract, at, {left, product()});
-            else
-                break;
-            if (++links_ > most_links)
-                refuse(place_.at(at), "the expression has more than " + std::to_string(most_links) + " operators");
-        }
+        auto out = chain(&Parser::product, {{"+", NodeKind::add}, {"-", NodeKind::subtract}});
         --depth_;
-        return left;
+        return out;
     }
     Made product() {
-        auto left = factor();
-        for (;;) {
-            const auto at = skip();
-            if (take('*'))
-                left = make(NodeKind::multiply, at, {left, factor()});
-            else if (take('/'))
-                left = make(NodeKind::divide, at, {left, factor()});
-            else if (take('%'))
-                left = make(NodeKind::remainder, at, {left, factor()});
-            else
-                return left;
-            if (++links_ > most_links)
-                refuse(place_.at(at), "the expression has more than " + std::to_string(most_links) + " operators");
-        }
+        return chain(&Parser::factor, {{"*", NodeKind::multiply}, {"/", NodeKind::divide}, {"%", NodeKind::remainder}});
     }
     Made factor() {
         const auto at = skip();

@@ -165,7 +165,7 @@ void parse_statement(const std::string& keyword, Piece rest, Description& out, S
         out.folders.emplace_back(place, trim(rest.text));
     } else if (keyword == "include") {
         require("include types.h");
-        out.options.emplace_back(place, include_option + trim(rest.text));
+        out.includes.emplace_back(place, trim(rest.text));
     } else if (keyword == "work") {
         if (!scope.work.empty()) refuse(place, "'work' is given twice");
         parse_work(rest, scope);
@@ -276,9 +276,10 @@ void override_with(Description& base, const Description& over) {
     by_name(base.axes, over.axes);
     by_name(base.variants, over.variants);
     by_name(base.sequences, over.sequences);
-    for (const auto& [name, kernel] : over.uses) base.uses.insert_or_assign(name, kernel);
+    for (const auto& [name, kernel] : over.aliases) base.aliases.insert_or_assign(name, kernel);
     base.options.insert(base.options.end(), over.options.begin(), over.options.end());
     base.folders.insert(base.folders.end(), over.folders.begin(), over.folders.end());
+    base.includes.insert(base.includes.end(), over.includes.begin(), over.includes.end());
     base.same.insert(base.same.end(), over.same.begin(), over.same.end());
     take_over(base.tolerance, over.tolerance);
     take_over(base.all, over.all);

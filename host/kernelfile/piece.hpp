@@ -9,9 +9,6 @@
 
 namespace cllab::kernelfile {
 
-/// A line `include FILE` among the build options.
-inline const std::string include_option = "-include ";
-
 /// A rest of a line, with where it stands.
 struct Piece {
     std::string text;

@@ -111,6 +111,8 @@ class AsAVariant(KernelFileTest):
         self.write(sequence("counting_sort.cl"))
         _, err = self.lab("run", "t.cl:sort", "--vs", "slow_sort", "--device", "cpu", "--no-dumps", "--max-time", "0.1", "--json", "r.jsonl")
         self.assertEqual({r["variant"]: r["status"] for r in self.records() if "variant" in r}, {"sort": "ok", "slow_sort": "ok"}, err)
+        verdict, = [r for r in self.records() if r.get("record") == "comparison"]
+        self.assertEqual((verdict["left"], verdict["right"]), ("t_sort", "t_slow_sort"))
 
     def test_the_code_of_each_kernel_is_shown(self):
         self.write(sequence("counting_sort.cl"))

@@ -6,23 +6,16 @@
 
 #include "core/error.hpp"
 #include "kernelfile/bound.hpp"
+#include "unit/kernel_parameter.hpp"
 
 BOOST_AUTO_TEST_SUITE(kernelfile_bound)
 
 using namespace cllab;
 using namespace cllab::kernelfile;
+using test::parameter;
 using Kind = model::Parameter::Kind;
 
 namespace {
-
-model::Parameter parameter(const std::string& name, Kind kind, const std::string& type, bool is_const = false) {
-    model::Parameter out;
-    out.name = name;
-    out.kind = kind;
-    out.type = model::builtin_type(type).value_or(model::ElementType{type});
-    out.is_const = is_const;
-    return out;
-}
 
 /// kernel void k(global const TYPE* src, global TYPE* dst, float f, int n)
 model::KernelSignature signature(const std::string& type = "float") {

@@ -7,23 +7,16 @@
 #include "core/error.hpp"
 #include "kernelfile/sequence/bound_sequence.hpp"
 #include "model/work.hpp"
+#include "unit/kernel_parameter.hpp"
 
 BOOST_AUTO_TEST_SUITE(kernelfile_sequence)
 
 using namespace cllab;
 using namespace cllab::kernelfile;
+using test::parameter;
 using Kind = model::Parameter::Kind;
 
 namespace {
-
-model::Parameter parameter(const std::string& name, Kind kind, const std::string& type, bool is_const = false) {
-    model::Parameter out;
-    out.name = name;
-    out.kind = kind;
-    out.type = *model::builtin_type(type);
-    out.is_const = is_const;
-    return out;
-}
 
 const std::vector<model::KernelSignature> kernels{
     {"count", {parameter("keys", Kind::global, "uint", true), parameter("bins", Kind::global, "uint")}},
@@ -155,7 +148,7 @@ BOOST_AUTO_TEST_CASE(three_buffers_may_go_round) {
     BOOST_TEST((now == std::map<std::string, std::string>{{"keys", "bins"}, {"bins", "sorted"}, {"sorted", "keys"}}));
 }
 
-BOOST_AUTO_TEST_CASE(what_is_reset_accumulates_nothing_and_is_named_in_the_set_up) {
+BOOST_AUTO_TEST_CASE(what_is_reset_is_named_in_the_set_up) {
     BOOST_TEST((Made(sort + "reset bins\n").setup().reset == std::vector<std::string>{"bins"}));
     BOOST_TEST(Made(sort).setup().reset.empty());
 }
@@ -199,7 +192,7 @@ BOOST_AUTO_TEST_CASE(lines_that_do_not_fit_are_refused_in_one_sentence) {
               "k.cl:8:8: there is no kernel 'nothing' in 'k.cl'; there are count, other, "
               "scan, scatter"},
              {sort + "kernel more = scan\n",
-              "k.cl:8:8: no sequence lists 'more', and a use of a kernel runs in sequences only"},
+              "k.cl:8:8: no sequence lists 'more', and an alias of a kernel runs in sequences only"},
              {"arg keys = rand:4\nglobal 4\nsequence s = count\n",
               "k.cl:3:10: sequence 's' lacks the data or the length of bins; write e.g. 'arg bins = zero:1024'"},
              {"arg keys = rand:4\narg bins = out\nglobal 4\nsequence s = count\n",

@@ -24,12 +24,12 @@ std::string type_words(const Parameter& p) {
 /// What holds for an item, from the most general to what the sequence says.
 Scope scope_of(const Description& description, const SequenceLine& line, const std::string& item) {
     Scope out = description.all;
-    const auto use = description.uses.find(item);
-    if (use != description.uses.end())
-        if (const auto kernel = description.kernels.find(use->second); kernel != description.kernels.end())
+    const auto take = [&](const std::string& name) {
+        if (const auto kernel = description.kernels.find(name); kernel != description.kernels.end())
             take_over(out, kernel->second.second);
-    if (const auto own = description.kernels.find(item); own != description.kernels.end())
-        take_over(out, own->second.second);
+    };
+    take(description.kernel_of(item));
+    if (description.aliases.count(item)) take(item);
     take_over(out, line.scope);
     return out;
 }
@@ -93,7 +93,7 @@ double bytes_of_launches(const model::Setup& setup) {
 struct BoundSequence::Joined {
     struct Buffer {
         Parameter parameter;
-        std::string first_use;
+        std::string first_item;
         std::optional<ArgumentSpec> spec;
     };
     std::vector<Buffer> buffers;
@@ -111,15 +111,14 @@ struct BoundSequence::Joined {
 BoundSequence::BoundSequence(const From& from, const LoadPicture& load, std::vector<std::string>& notes)
     : line_(from.line) {
     Joined joined;
-    for (const auto& [item, place] : line_.kernels) add_use(from, item, load, notes, joined);
+    for (const auto& [item, place] : line_.kernels) add_item(from, item, load, notes, joined);
     check_buffers(joined);
     bind_data(from, load, notes, joined);
 }
 
-void BoundSequence::add_use(const From& from, const std::string& item, const LoadPicture& load,
-                            std::vector<std::string>& notes, Joined& joined) {
-    const auto use = from.description.uses.find(item);
-    const auto& kernel = use == from.description.uses.end() ? item : use->second;
+void BoundSequence::add_item(const From& from, const std::string& item, const LoadPicture& load,
+                             std::vector<std::string>& notes, Joined& joined) {
+    const auto& kernel = from.description.kernel_of(item);
     const auto found = std::ranges::find(from.kernels, kernel, &model::KernelSignature::name);
     if (found == from.kernels.end())
         refuse(line_.place, "sequence '" + line_.name + "' lists '" + kernel + "', which this build has not");
@@ -127,7 +126,7 @@ void BoundSequence::add_use(const From& from, const std::string& item, const Loa
         refuse(line_.place, "sequence '" + line_.name + "' lists '" + kernel + "', which has no arguments");
     Description own;
     own.all = scope_of(from.description, from.line, item);
-    Use out{item, kernel, {}, {}};
+    Item out{item, kernel, {}, {}};
     auto signature = *found;
     signature.parameters.clear();
     for (const auto& parameter : found->parameters) {
@@ -151,7 +150,7 @@ void BoundSequence::add_use(const From& from, const std::string& item, const Loa
                                             Wants::launch, said);
     for (const auto& note : said)
         if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
-    uses_.push_back(std::move(out));
+    items_.push_back(std::move(out));
 }
 
 /// Throws Error(usage) where the kernels before have something else by this name.
@@ -167,7 +166,7 @@ void BoundSequence::join_parameter(const Parameter& parameter, const std::string
     }
     const auto refuse_pair = [&](const std::string& then, const std::string& now, const std::string& what) {
         refuse(line_.place, "in sequence '" + line_.name + "', '" + name + "' is " + then + " for '" +
-                                known->first_use + "' and " + now + " for '" + item + "'; " + what);
+                                known->first_item + "' and " + now + " for '" + item + "'; " + what);
     };
     auto& before = known->parameter;
     const bool buffers = is_pointer(before) && is_pointer(parameter);
@@ -245,7 +244,7 @@ void BoundSequence::bind_data(const From& from, const LoadPicture& load, std::ve
 
 std::size_t BoundSequence::repetitions(const model::Point& point) const {
     if (!line_.repeat) return 1;
-    const auto most = most_launches / uses_.size();
+    const auto most = most_launches / items_.size();
     const auto found = data_->value(point, *line_.repeat);
     if (found < 1 || static_cast<std::size_t>(found) > most)
         refuse(line_.repeat->place(), "the sequence repeats " + std::to_string(found) + " times; possible are 1 to " +
@@ -269,7 +268,7 @@ void BoundSequence::check(const model::Point& point, const model::Device& device
     for (std::size_t rep = 0; rep < times; ++rep) {
         auto now = point;
         now.set(repetition, std::to_string(rep));
-        for (const auto& use : uses_) use.own->check(now, device);
+        for (const auto& item : items_) item.own->check(now, device);
     }
 }
 
@@ -283,15 +282,15 @@ model::Setup BoundSequence::setup(const model::Point& point, const model::Device
     for (std::size_t rep = 0; rep < times; ++rep) {
         auto now = point;
         now.set(repetition, std::to_string(rep));
-        for (const auto& use : uses_) {
-            const auto own = use.own->setup(now, device, seed);
-            model::Launch launch{use.kernel, own.global, own.local, {}, own.offset, use.name};
+        for (const auto& item : items_) {
+            const auto own = item.own->setup(now, device, seed);
+            model::Launch launch{item.kernel, own.global, own.local, {}, own.offset, item.name};
             auto value = own.args.begin();
-            for (const auto& [name, shared] : use.arguments)
+            for (const auto& [name, shared] : item.arguments)
                 launch.args.push_back(shared ? holds.at(name)
                                              : add_value(out, *value++,
-                                                         {name, use.name + "." + name,
-                                                          use.name + "." + name + "." + std::to_string(rep)}));
+                                                         {name, item.name + "." + name,
+                                                          item.name + "." + name + "." + std::to_string(rep)}));
             out.steps.push_back(std::move(launch));
         }
         for (const auto& swap : line_.swaps) std::swap(holds.at(swap.a), holds.at(swap.b));

@@ -43,7 +43,7 @@ public:
 
 private:
     /// One item of the list.
-    struct Use {
+    struct Item {
         std::string name, kernel;
         std::vector<std::pair<std::string, bool>> arguments;  ///< in the kernel's order; true: joined with others
         std::shared_ptr<const Bound> own;                     ///< its sizes, scalars and local memory
@@ -51,8 +51,8 @@ private:
     /// What the kernels share, while it is put together.
     struct Joined;
 
-    void add_use(const From& from, const std::string& item, const LoadPicture& load, std::vector<std::string>& notes,
-                 Joined& joined);
+    void add_item(const From& from, const std::string& item, const LoadPicture& load, std::vector<std::string>& notes,
+                  Joined& joined);
     void join_parameter(const model::Parameter& parameter, const std::string& name, const std::string& item,
                         const Scope& scope, Joined& joined) const;
     void bind_data(const From& from, const LoadPicture& load, std::vector<std::string>& notes, Joined& joined);
@@ -62,11 +62,11 @@ private:
     void check_swaps(const Shape& shape) const;
 
     SequenceLine line_;
-    std::vector<Use> uses_;
+    std::vector<Item> items_;
     std::shared_ptr<const Bound> data_;  ///< all that the kernels share, as the arguments of one
 };
 
-/// Throws Error(usage) for kernels, uses and sequences of the file that there are not.
+/// Throws Error(usage) for kernels, aliases and sequences of the file that there are not.
 void check_sequences(const Description& description, const std::string& path, const std::set<std::string>& kernels);
 
 /// The buffer that an argument of a kernel in a sequence is, `arg src = partial`; nothing for another value.

@@ -12,14 +12,15 @@ namespace {
 void parse_kernel(Piece rest, Description& out, Scope*& scope) {
     const auto place = rest.place;
     const auto name = rest.take_word();
-    const bool is_use = rest.take('=');
-    const auto kernel = is_use ? rest.take_word() : name;
+    const bool is_alias = rest.take('=');
+    const auto kernel = is_alias ? rest.take_word() : name;
     if (!is_name(name) || !is_name(kernel) || !rest.text.empty())
-        refuse(place,
-               "'kernel' takes the name of a kernel, or NAME = KERNEL for a use of one in a sequence; the lines behind "
-               "it are about that one");
-    if (is_use && !out.uses.emplace(name, kernel).second && out.uses.at(name) != kernel)
-        refuse(place, "'" + name + "' is a use of '" + out.uses.at(name) + "' already");
+        refuse(
+            place,
+            "'kernel' takes the name of a kernel, or NAME = KERNEL for an alias of one in a sequence; the lines behind "
+            "it are about that one");
+    if (is_alias && !out.aliases.emplace(name, kernel).second && out.aliases.at(name) != kernel)
+        refuse(place, "'" + name + "' is an alias of '" + out.aliases.at(name) + "' already");
     auto& [first, of_kernel] = out.kernels[name];
     if (first.file.empty()) first = place;
     scope = &of_kernel;

@@ -8,31 +8,25 @@
 namespace cllab::kernelfile {
 namespace {
 
-/// The kernel that an item of a sequence's list launches.
-const std::string& kernel_of(const Description& description, const std::string& item) {
-    const auto use = description.uses.find(item);
-    return use == description.uses.end() ? item : use->second;
-}
-
 bool lists(const Description& description, const SequenceLine& line, const std::string& kernel) {
     return std::ranges::any_of(line.kernels,
-                               [&](const auto& item) { return kernel_of(description, item.first) == kernel; });
+                               [&](const auto& item) { return description.kernel_of(item.first) == kernel; });
 }
 
 }  // namespace
 
 void check_sequences(const Description& description, const std::string& path, const std::set<std::string>& kernels) {
     const auto all = [&] { return join({kernels.begin(), kernels.end()}, ", "); };
-    for (const auto& [name, kernel] : description.uses) {
+    for (const auto& [name, kernel] : description.aliases) {
         const auto& place = description.kernels.at(name).first;
         if (kernels.count(name))
-            refuse(place, "'" + name + "' is a kernel of '" + path + "'; a use has a name of its own");
+            refuse(place, "'" + name + "' is a kernel of '" + path + "'; an alias has a name of its own");
         if (!kernels.count(kernel))
             refuse(place, "there is no kernel '" + kernel + "' in '" + path + "'; there are " + all());
         const bool listed = std::ranges::any_of(description.sequences, [&, &n = name](const auto& line) {
             return std::ranges::any_of(line.kernels, [&](const auto& item) { return item.first == n; });
         });
-        if (!listed) refuse(place, "no sequence lists '" + name + "', and a use of a kernel runs in sequences only");
+        if (!listed) refuse(place, "no sequence lists '" + name + "', and an alias of a kernel runs in sequences only");
     }
     for (const auto& axis : description.axes)
         if (axis.name == repetition && !description.sequences.empty())
@@ -42,7 +36,7 @@ void check_sequences(const Description& description, const std::string& path, co
         if (kernels.count(line.name))
             refuse(line.place, "'" + line.name + "' is a kernel of '" + path + "'; a sequence has a name of its own");
         for (const auto& [item, place] : line.kernels)
-            if (!kernels.count(kernel_of(description, item)))
+            if (!kernels.count(description.kernel_of(item)))
                 refuse(place, "sequence '" + line.name + "' lists '" + item + "', which is no kernel of '" + path +
                                   "'; there are " + all());
     }
