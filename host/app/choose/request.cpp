@@ -101,40 +101,32 @@ std::vector<std::string> native_families() {
 
 namespace {
 
-/// A as it is and with the build options B, point by point.
-std::vector<model::Group> with_and_without(const model::Selected& variant, const MeasureOptions& invocation) {
-    const auto options = model::build_options_axis();
-    auto axes = invocation.axes;
-    if (std::ranges::any_of(axes, [&](const auto& axis) { return axis.first == options.name; }))
-        throw Error(Blame::usage,
-                    "--vs with build options excludes --axis options=...; --build-options adds options to both sides");
-    axes.emplace_back(options.name, "," + invocation.versus);
-    std::vector<model::Cell> left, right;
-    for (auto& group : model::make_plan({variant}, axes, invocation.points))
-        for (auto& cell : group)
-            (cell.point.text(options.name) == options.values.front() ? left : right).push_back(std::move(cell));
-    std::vector<model::Group> out;
-    for (std::size_t i = 0; i < left.size(); ++i) out.push_back({std::move(left[i]), std::move(right[i])});
-    return out;
-}
-
-/// The selected variants point by point: those of one point are compared, and take turns before.
+/// The selected variants point by point, or one as it is and with the build options behind --vs: those of one point are
+/// compared, and take turns before.
 std::vector<model::Group> beside_each_other(const std::vector<model::Selected>& selected,
                                             const MeasureOptions& invocation) {
-    std::vector<std::vector<model::Cell>> cells(selected.size());
+    const auto options = model::build_options_axis();
+    auto axes = invocation.axes;
+    const bool builds = names_build_options(invocation.versus);
+    if (builds && std::ranges::any_of(axes, [&](const auto& axis) { return axis.first == options.name; }))
+        throw Error(Blame::usage,
+                    "--vs with build options excludes --axis options=...; --build-options adds options to both sides");
+    if (builds) axes.emplace_back(options.name, "," + invocation.versus);
+    std::vector<std::vector<model::Cell>> sides(builds ? 2 : selected.size());
+    const auto side_of = [&](const model::Cell& cell) -> std::size_t {
+        if (builds) return cell.point.text(options.name) == options.values.front() ? 0 : 1;
+        return static_cast<std::size_t>(std::ranges::find(selected, cell.id, &model::Selected::id) - selected.begin());
+    };
     // Families with axes of different names are planned together, so that an axis need only be known to one of them.
-    for (auto& group : model::make_plan(selected, invocation.axes, invocation.points))
-        for (auto& cell : group) {
-            const auto variant = std::ranges::find(selected, cell.id, &model::Selected::id);
-            cells[static_cast<std::size_t>(variant - selected.begin())].push_back(std::move(cell));
-        }
-    std::vector<model::Group> out(cells.back().size());
-    for (std::size_t v = 0; v < selected.size(); ++v) {
-        if (cells[v].size() != out.size())
+    for (auto& group : model::make_plan(selected, axes, invocation.points))
+        for (auto& cell : group) sides[side_of(cell)].push_back(std::move(cell));
+    std::vector<model::Group> out(sides.back().size());
+    for (std::size_t v = 0; v < sides.size(); ++v) {
+        if (sides[v].size() != out.size())
             throw Error(Blame::usage, "--vs compares point by point; '" + selected[v].id + "' has " +
-                                          std::to_string(cells[v].size()) + " and '" + selected.back().id + "' " +
+                                          std::to_string(sides[v].size()) + " and '" + selected.back().id + "' " +
                                           std::to_string(out.size()) + "; set both with --axis");
-        for (std::size_t i = 0; i < out.size(); ++i) out[i].push_back(std::move(cells[v][i]));
+        for (std::size_t i = 0; i < out.size(); ++i) out[i].push_back(std::move(sides[v][i]));
     }
     return out;
 }
@@ -183,8 +175,7 @@ run::RunRequest request_of(const Choice& choice, const MeasureOptions& invocatio
     auto selected = select_for(choice, invocation);
     if (invocation.native) add_native(selected);
     out.comparisons = invocation.versus.empty() ? model::make_plan(selected, invocation.axes, invocation.points)
-                      : names_build_options(invocation.versus) ? with_and_without(selected.front(), invocation)
-                                                               : beside_each_other(selected, invocation);
+                                                : beside_each_other(selected, invocation);
     auto& settings = out.settings = settings_of(invocation);
     settings.measure = !invocation.verify_only;
     settings.sampling_seconds = invocation.sampling_seconds;
