@@ -3,6 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <sstream>
 
 #include "app/processes/child_runner.hpp"
 #include "unit/fake_runner.hpp"
@@ -131,6 +132,24 @@ BOOST_AUTO_TEST_CASE(each_side_has_the_cores_of_its_worse_cell) {
     const auto c = app::compare_cells(runner, {}, "0:0", {cell("left"), cell("right")}, {}, {}, 1, nobody);
     BOOST_TEST(c.arrangements.front().left_cores == 0.75, tolerance(1e-9));
     BOOST_TEST(c.arrangements.front().right_cores == 0.5, tolerance(1e-9));
+}
+
+BOOST_AUTO_TEST_CASE(a_table_that_says_something_else_than_the_verdict_is_explained) {
+    const auto page = [](double left) {
+        const test::FakeRunner runner(std::vector{1.0, 1.0});
+        app::Pair pair{runner.record_of(cell("left"), "0:0"), runner.record_of(cell("right"), "0:0")};
+        test::take(pair.left, left);
+        test::take(pair.right, 1);
+        pair.comparison.emplace();
+        pair.comparison->left = "left", pair.comparison->right = "right";
+        pair.comparison->judgement.ratio = {1, 0.996, 1.004, 0.95, 8};
+        std::ostringstream out;
+        app::print_pairs(out, {pair, pair}, false);
+        return out.str();
+    };
+    BOOST_TEST(page(1.09).find("in the table left takes 1.09 times as long as right; the table is of one process") !=
+               std::string::npos);
+    BOOST_TEST(page(1.01).find("in the table") == std::string::npos);  // each known within 0.5 %
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -193,16 +193,16 @@ void print_code_of(std::ostream& out, const Pair& pair, bool colour) {
         out << '\n' << comparison_text(left, right, colour);
 }
 
-/// Why the table of the run and the verdict differ: empty where they do not.
+/// Why the table of the run and the verdict differ: empty where their intervals have ratios in common.
 std::string table_differs(const Pair& pair) {
     const auto& ratio = pair.comparison->judgement.ratio;
     if (!ratio.covered() || !pair.left.time || !pair.right.time) return {};
-    const double table = pair.left.time->median / pair.right.time->median;
-    if (table >= ratio.low && table <= ratio.high) return {};
+    const auto &left = *pair.left.time, &right = *pair.right.time;
+    if (left.high / right.low >= ratio.low && left.low / right.high <= ratio.high) return {};
     return fmt::format(
-        "  in the table {} takes {:.3g} times as long as {}: one process with one placement of the buffers, which the "
-        "verdict has {} of\n",
-        pair.comparison->left, table, pair.comparison->right, ratio.n);
+        "  in the table {} takes {:.3g} times as long as {}; the table is of one process and one placement of the "
+        "buffers, the verdict of {}\n",
+        pair.comparison->left, left.median / right.median, pair.comparison->right, ratio.n);
 }
 
 }  // namespace

@@ -57,8 +57,8 @@ bool clearly_before(const Record& a, double cost_a, const Record& b, double cost
     const auto cost_at = [](double cost, const Record& r, double time) { return cost * time / r.time->median; };
     // Where the middle halves of the samples overlap, another process may well have the medians the other way round: an
     // interval of the median shrinks with the number of samples, what changes from process to process does not.
-    const bool apart = cost_at(cost_a, a, std::max(a.time->high, a.time->q3)) <
-                       cost_at(cost_b, b, b.time->q1 > 0 ? std::min(b.time->low, b.time->q1) : b.time->low);
+    const bool apart =
+        cost_at(cost_a, a, std::max(a.time->high, a.time->q3)) < cost_at(cost_b, b, std::min(b.time->low, b.time->q1));
     const auto turns = model::turns_of(a);
     return turns && turns == model::turns_of(b) && apart && cost_a * (1 + least_difference(a, b)) < cost_b;
 }
