@@ -97,7 +97,7 @@ if(cllab_again)
   # A build folder of its own for each compiler: CMake forgets the other options when the compiler changes.
   cmake_path(GET sanitizing_compiler FILENAME sanitized)
   set(sanitized ${CMAKE_BINARY_DIR}/sanitized-${sanitized})
-  # Without debug information, which takes an eighth of the time: a report names functions; `tools/dev asan` has the lines.
+  # Without debug information, which takes a tenth of the time: a report names functions; `tools/dev asan` has the lines.
   add_test(NAME sanitized_build COMMAND ${CMAKE_CTEST_COMMAND} --build-and-test ${CMAKE_SOURCE_DIR} ${sanitized}
     --build-generator ${CMAKE_GENERATOR} --build-noclean --build-target cllab --build-target make-panel --build-target cllab_unit
     --build-target cllab_device_tests

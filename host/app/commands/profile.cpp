@@ -108,8 +108,7 @@ Command profile_command() {
          "cllab profile [--device D] [--budget S] [--json]",
          "Runs the probes within a budget and prints the device's portrait on one page: units, clock, latencies, "
          "rates, registers, caches, local memory, launching. The page is the head of it; --all has every figure with "
-         "its "
-         "interval, the driver's own value, and the method.\n\nThe same goes to DIR/<device>/profile.json. There "
+         "its interval, the driver's own value, and the method.\n\nThe same goes to DIR/<device>/profile.json. There "
          "`cllab run`, `cllab tune` and `cllab why` "
          "find the last-level cache and the peaks.",
          "cllab profile --device gpu --budget 200 --all\n  compute units                 132  period of the staircase "

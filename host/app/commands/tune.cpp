@@ -314,10 +314,10 @@ Command tune_command() {
         {"tune", "PATTERN...", "try launch parameters, name the fastest", "cllab tune PATTERN... [options]",
          "Tries launch parameters that do not affect the result, such as the work-group's shape, and names the fastest "
          "point of each variant. --axis lists the candidates of a tunable axis and fixes any other axis. Of a kernel "
-         "file "
-         "without an axis marked tune, work-groups are tried where neither the file nor the kernel says which one it "
-         "is: powers of two from 32 to 4096 work-items, as far as the device and the sizes allow.\n\nUp to 300 "
-         "distinct combinations are all tried. From more, 48 are drawn at random, and the search continues from the "
+         "file without an axis marked tune, work-groups are tried where neither the file nor the kernel says "
+         "which one it is: powers of two from 32 to 4096 work-items, as far as the device and the sizes allow.\n\nUp "
+         "to 300 distinct combinations are all tried. From more, 48 are drawn at random, and the search continues from "
+         "the "
          "fastest, one axis at a time. Each point is verified. The best few and the default are measured again in "
          "turns. The page then names the winner with the command that reproduces it.",
          "cllab tune himeno_wide --device gpu --axis size=M --axis local=32x4,64x4,128x2"},
