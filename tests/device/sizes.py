@@ -1,6 +1,7 @@
 """What the kernel lanes run: small and awkward sizes for every kernel, by the first pattern that fits its id.
 
-`tiny` is what Oclgrind simulates in seconds; the PoCL lanes run `small` as well. Each entry is the axis settings of one run.
+`tiny` is what Oclgrind simulates in seconds, and what the lanes of other implementations run; PoCL runs `small`, a GPU both. Each entry is the axis
+settings of one run.
 """
 PITCH = ["pitch=5.2", "width=96", "height=3", "weights=linear,published"]
 
@@ -77,6 +78,9 @@ SIZES = {
                    "small": [["size=65540", "pieces=8", "memory=pageable,pinned,mapped,host_pointer", "queues=2,3"]]},
 }
 
+# Tiny sizes that are shapes of their own (the tails of vectors, offsets, tiles that are cut) and no less work of the same code: PoCL runs them as well.
+SHAPES = ["bandwidth_*", "gemm_pipelined", "muladd_*", "pad_*", "pitch_*", "reduce_*", "saxpy_*", "transfer_*"]
+
 # Kernels whose uninitialised values Oclgrind 21.10 can follow, built as a user builds them: a report is a fault. Elsewhere
 # it raises false alarms (what read_image returns, words that the kernel has stored itself) or stops at instructions of
 # clang's optimiser (freeze, llvm.abs), so that the others are built without optimisation and watched for races and bounds.
@@ -85,6 +89,9 @@ WATCHED = ["muladd_*", "pitch_[!i]*", "pitch_implicit", "bandwidth_copy", "bandw
 
 # Sizes that replace both of the above in one lane.
 INSTEAD = {
+    # Made for GPUs, whose lanes have all of its sizes; PoCL compiles each tile and schedule for seconds.
+    "pocl": {"gemm_pipelined": [["m=5", "n=18", "k=7"], ["m=9", "n=20", "k=70", "schedule=stream", "tile=64x64"], ["m=130", "n=261", "k=37", "pack=0,1"],
+                                ["m=257", "n=130", "k=9", "schedule=stream"], ["m=600", "n=100", "k=444", "schedule=stream", "tile=256x128"]]},
     # The longest straight lines, 8192 steps, are the pocl lane's: without optimisation PoCL compiles them for a minute, and code twice as long is
     # the same code twice.
     "opt-disable": {"fma_*": [["type=float", "ahead=0,15", "code=64,1024"]]},

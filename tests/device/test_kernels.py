@@ -24,7 +24,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "cli"))
 from lab import CLLAB, OCLGRIND_LIBRARY, SKIPPED, SOURCE, LabTest, against_noise  # noqa: E402
 from expected_failures import complaints  # noqa: E402
-from sizes import INSTEAD, LEFT_OUT, SIZES, WATCHED  # noqa: E402
+from sizes import INSTEAD, LEFT_OUT, SHAPES, SIZES, WATCHED  # noqa: E402
 
 LANE = "pocl"
 GPU = os.environ.get("CLLAB_TEST_DEVICE", "gpu")
@@ -128,8 +128,10 @@ class Kernels(Lane):
         sizes = SIZES.get(pattern, {"tiny": [], "small": []})
         if pattern in INSTEAD.get(LANE, {}):
             return INSTEAD[LANE][pattern]
-        if LANE in ("pocl", "gpu"):
+        if LANE == "gpu" or LANE == "pocl" and pattern in SHAPES or not sizes["small"]:
             return sizes["tiny"] + sizes["small"]
+        if LANE == "pocl":
+            return sizes["small"]
         # Code without optimisation is the same for all sizes; on the CPU beside a GPU it is the implementation that is asked.
         if LANE.endswith("opt-disable") or LANE == "cpu":
             return sizes["tiny"] or sizes["small"]

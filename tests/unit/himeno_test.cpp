@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(a_point_of_the_reference_is_the_formula_worked_out_by_hand)
         return static_cast<double>(out);
     };
     const std::size_t i = 3, j = 5, k = 17;
-    const auto c = [&](Array a) { return f(scene->coefficient(a), i, j, k); };
+    const auto c = [&](himeno::Array a) { return f(scene->coefficient(a), i, j, k); };
     const auto p = [&](int di, int dj, int dk) { return f(scene->initial_p(), i + di, j + dj, k + dk); };
     double s0 = c(wrk1);
     s0 += c(a0) * p(1, 0, 0) + c(a1) * p(0, 1, 0) + c(a2) * p(0, 0, 1);

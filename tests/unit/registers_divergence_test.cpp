@@ -123,9 +123,9 @@ BOOST_AUTO_TEST_CASE(straight_and_looped_have_the_same_answer) {
     for (const std::string variant : {"straight", "looped"}) {
         const auto setup = set_up("divergence_" + variant, probe_cpu(), {{"items", "16"}});
         const auto start = argument<float>(setup, "start");
-        std::vector<float> out;
-        for (std::size_t i = 0; i < argument<std::uint32_t>(setup, "out").size(); ++i)
-            out.push_back(chain(start[i % 4], -1.9f, 256));
+        std::vector<float> ends, out;
+        for (std::size_t i = 0; i < 4; ++i) ends.push_back(chain(start[i], -1.9f, 256));
+        for (std::size_t i = 0; i < argument<std::uint32_t>(setup, "out").size(); ++i) out.push_back(ends[i % 4]);
         BOOST_TEST(verdict(setup, "out", out) == "");
         out[3] = 0;
         BOOST_TEST(verdict(setup, "out", out) != "");

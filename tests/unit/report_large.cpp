@@ -57,7 +57,7 @@ std::vector<Record> many(std::size_t n, Change change) {
 
 template <typename Change>
 void grows_linearly(const char* what, Change change) {
-    constexpr std::size_t few = 700;
+    constexpr std::size_t few = 300;
     const auto some = many(few, change), more = many(6 * few, change);
     const double base = std::min({seconds_of(some), seconds_of(some), seconds_of(some)});
     // Other work on the machine can only add to the time: one of three that is short enough will do.

@@ -49,7 +49,7 @@ struct Asked {
     }
 };
 
-struct Done {
+struct MeasuredCell {
     const model::Cell* cell;
     model::Record record;
     std::string not_counted;  ///< why; empty where it was, or nobody asked
@@ -57,11 +57,11 @@ struct Done {
 
 /// Times the cells on one device, and adds what was counted of them. A profiler counts behind the last time, because
 /// the next cell is measured while one is taken.
-std::vector<Done> measured(const Asked& asked, const model::Device& device, const CellCounts& counts) {
-    std::vector<Done> out;
+std::vector<MeasuredCell> measured(const Asked& asked, const model::Device& device, const CellCounts& counts) {
+    std::vector<MeasuredCell> out;
     const bool by_ncu = asked.by_ncu(device);
     const auto take = [&](std::size_t group, std::size_t index, const model::Record& record) {
-        auto& done = out.emplace_back(Done{&asked.request.comparisons[group][index], record, ""});
+        auto& done = out.emplace_back(MeasuredCell{&asked.request.comparisons[group][index], record, ""});
         counts.add_to(*done.cell, done.record, done.not_counted);
         if (!by_ncu) asked.sink.take(done.record);
     };
@@ -84,7 +84,7 @@ std::vector<Done> measured(const Asked& asked, const model::Device& device, cons
 }
 
 /// Explains and prints them. False where a cell failed.
-bool explain_all(const Asked& asked, const model::Device& device, const std::vector<Done>& done) {
+bool explain_all(const Asked& asked, const model::Device& device, const std::vector<MeasuredCell>& done) {
     const auto& limits = asked.request.settings.limits.at(device.selector);
     RunnerMeasure measure(asked.runner, asked.request.settings, device, say_doing);
     explain::Peaks peaks(measure, limits);

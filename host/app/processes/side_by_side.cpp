@@ -80,15 +80,15 @@ private:
     std::optional<std::string> trouble_;
 };
 
-struct Done {
+struct DevicesAtOnce {
     /// Why the devices have to work one after the other: nothing was told to the events.
     std::optional<std::string> trouble;
     std::map<std::string, std::string> lost;  ///< selector and sentence of devices whose driver failed
 };
 
-Done run_at_once(const run::RunRequest& request, const std::vector<model::Device>& devices, double timeout_seconds,
-                 const Events& events) {
-    Done out;
+DevicesAtOnce run_at_once(const run::RunRequest& request, const std::vector<model::Device>& devices,
+                          double timeout_seconds, const Events& events) {
+    DevicesAtOnce out;
     auto witness_first = request;
     const auto cells = witness_of(request);
     witness_first.comparisons.insert(witness_first.comparisons.begin(), 2, cells);

@@ -36,9 +36,9 @@ std::string failure(const inspect::ToolResult& ran, double seconds) {
     return ran.status == 0 ? "" : "exited with status " + std::to_string(ran.status) + because;
 }
 
-class Asked {
+class ReferenceCommand {
 public:
-    explicit Asked(const std::vector<ArgumentArray>& arguments) : arguments_(arguments) {
+    explicit ReferenceCommand(const std::vector<ArgumentArray>& arguments) : arguments_(arguments) {
         for (const auto& a : arguments) {
             if (!a.data) continue;
             cllab::write_file(file_of(a), kernelfile::npy_of(a, *a.data));
@@ -97,7 +97,7 @@ void ask(const CellOptions& options, const Choice& choice, const model::Cell& ce
         const auto key = kernelfile::key_of(known.arguments);
         auto answer = opinions.answer(key);
         if (!answer) {
-            answer = Asked(known.arguments).answer(options.reference_command, options.timeout_seconds);
+            answer = ReferenceCommand(known.arguments).answer(options.reference_command, options.timeout_seconds);
             if (first && known.random_inputs && answer->contents == first->contents)
                 answer->remark = "; the command left the same for two random inputs";
             opinions.keep(key, *answer);

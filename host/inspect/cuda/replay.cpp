@@ -27,7 +27,7 @@ constexpr std::array sections{"SpeedOfLight",     "MemoryWorkloadAnalysis", "Com
 constexpr auto counters =
     "dram__bytes_read.sum,dram__bytes_write.sum,lts__t_bytes.sum,lts__t_sectors_op_read.sum,l1tex__t_bytes.sum,"
     "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum,gpu__time_duration.sum";
-constexpr auto executions = "inst_executed,thread_inst_executed";
+constexpr auto execution_metrics = "inst_executed,thread_inst_executed";
 
 /// The PTX among the files of a dump.
 std::optional<std::string> ptx_of(const fs::path& dump) {
@@ -89,7 +89,7 @@ Profiled profile_replay(const fs::path& ncu, const Replay& replay, const fs::pat
     Profiled out;
     // The counters and the executed instructions are two pages of one report.
     const auto report = folder / "counted.ncu-rep";
-    std::vector<std::string> options{"--force-overwrite", "--export", report.string(), "--metrics", executions};
+    std::vector<std::string> options{"--force-overwrite", "--export", report.string(), "--metrics", execution_metrics};
     if (what == Count::everything) {
         options.back() += std::string(",") + counters;
         for (const auto* section : sections) options.insert(options.end(), {"--section", section});
