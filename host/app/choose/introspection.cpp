@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "app/processes/local_devices.hpp"
+#include "app/processes/child_runner.hpp"
 #include "device/introspect.hpp"
 #include "device/platforms.hpp"
 #include "device/quirks.hpp"
@@ -34,11 +34,15 @@ std::vector<model::Introspection> ask_in_child(const CellOptions& invocation, co
     // --timeout is for kernels that never end, and may be shorter than a driver takes to start and compile on a busy
     // machine.
     const double patience = std::max(invocation.timeout_seconds, 60.0);
-    const auto lines = in_child(
+    auto lines = in_child(
         [&](const HandOver& hand_over) {
             drop_stderr();
+            std::vector<std::string> listed;
+            const auto selected =
+                hand_over_devices(invocation.devices, [&](const auto& line) { listed.push_back(line); })
+                    .front()
+                    .selector;
             auto devices = device::discover();
-            const auto selected = LocalDevices().devices(invocation.devices, nullptr).front().selector;
             std::stable_partition(devices.begin(), devices.end(),
                                   [&](const auto& d) { return d.facts.selector == selected; });
             std::vector<model::Introspection> found;
@@ -49,10 +53,14 @@ std::vector<model::Introspection> ask_in_child(const CellOptions& invocation, co
             }
             for (const auto& one : found)
                 hand_over(nlohmann::json(one).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+            for (const auto& line : listed) hand_over(line);
         },
         "while cllab built the kernel file to find its arguments", patience, patience);
     std::vector<model::Introspection> out;
-    for (const auto& line : lines) out.push_back(nlohmann::json::parse(line).get<model::Introspection>());
+    for (std::size_t i = 0; i < builds.size(); ++i)
+        out.push_back(nlohmann::json::parse(lines.at(i)).get<model::Introspection>());
+    lines.erase(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(builds.size()));
+    keep_devices(invocation.devices, std::move(lines));
     return out;
 }
 
