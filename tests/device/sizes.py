@@ -87,6 +87,9 @@ SHAPES = ["bandwidth_*", "gemm_pipelined", "muladd_*", "pad_*", "pitch_*", "redu
 WATCHED = ["muladd_*", "pitch_[!i]*", "pitch_implicit", "bandwidth_copy", "bandwidth_write", "bandwidth_triad", "banks_*",
            "barrier_*", "scatter_*"]
 
+# Kernels that the simulator does not run.
+CPU_ONLY = ["divergence_straight", "divergence_looped", "gemm_vector", "issue_*", "launch_spread"]
+
 # Sizes that replace both of the above in one lane.
 INSTEAD = {
     # Made for GPUs, whose lanes have all of its sizes; PoCL compiles each tile and schedule for seconds.
