@@ -100,7 +100,7 @@ void KernelFiles::read_whole(Build& build) {
         return;
     }
     auto joined = file;
-    joined.read.files[file.path] = first + line_directive(1, file.path) + "\n" + file.text();
+    joined.read.files[file.read.path] = first + line_directive(1, file.read.path) + "\n" + file.text();
     build.text = std::make_shared<const model::Text>(whole_text(joined, folders));
     file.read.files.merge(joined.read.files);  // what was included
 }

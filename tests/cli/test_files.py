@@ -72,6 +72,7 @@ class Outputs(FilesTest):
     def test_nothing_that_a_kernel_file_reads_is_an_output(self):
         self.panel()
         self.put("h.h", "#define ONE 1\n")
+        self.put("front.h", "typedef uchar value;\n")
         self.put("t.cllab", "global 64\n")
         self.put("ref.sh", "exit 1\n")
         (self.folder / "in.bin").write_bytes(bytes(64))
@@ -82,12 +83,13 @@ arg src = file:in.bin
 arg pixels = image:panel.pgm
 arg dst = out:64
 local 64
+include front.h
 work bytes=192
 */
-__kernel void k(__global const uchar* src, __global const uchar* pixels, __global uchar* dst) { dst[get_global_id(0)] = src[get_global_id(0)] + pixels[0] + ONE; }
+__kernel void k(__global const value* src, __global const uchar* pixels, __global uchar* dst) { dst[get_global_id(0)] = src[get_global_id(0)] + pixels[0] + ONE; }
 """)
         before = self.contents()
-        for name in ("h.h", "t.cllab", "in.bin", "hard.bin", "panel.pgm", "t.cl"):
+        for name in ("h.h", "front.h", "t.cllab", "in.bin", "hard.bin", "panel.pgm", "t.cl"):
             for option in ("--json", "--csv", "--html"):
                 with self.subTest(name=name, option=option):
                     self.refused(["run", "t.cl", "--device", "cpu", "--no-dumps", option, name, "--force"], "is also read", name)

@@ -54,8 +54,9 @@ class Watch(LabTest):
 
     def test_a_save_of_an_included_file_is_one_of_the_kernel_file(self):
         (self.folder / "h.h").write_text("#define AND_MORE\n")
+        (self.folder / "front.h").write_text("\n")
         (self.folder / "t.cl").write_text('#include "h.h"\n' + FILE.replace("f * src[i];", "f * src[i] AND_MORE;"))
-        self.watch("t.cl", "--json", "r.jsonl")
+        self.watch("t.cl", "--json", "r.jsonl", "--include", "front.h")
         self.until("watching 't.cl'")
         seen = self.saved("h.h", "#define AND_MORE + 0 * sin(src[i])\n")
         self.assertIn("t_scale_before", seen)
@@ -64,6 +65,7 @@ class Watch(LabTest):
         self.assertNotEqual(*(r["code"]["fingerprint"] for r in cells))
         self.assertIn("undeclared", self.saved("h.h", "#define AND_MORE + nothing\n"))
         self.assertIn("same code", self.saved("h.h", "#define AND_MORE + 0 * sin(src[i]) // again\n"))
+        self.assertIn("same code", self.saved("front.h", "// in front of it\n"))
 
     def waiting_children(self, least):
         """Process numbers of the children that wait for a save, when there are as many and none of them does anything for a second."""
