@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "core/error.hpp"
+#include "core/reading.hpp"
 #include "inspect/tools/disassemble.hpp"
 #include "inspect/tools/dump.hpp"
 #include "inspect/tools/tool.hpp"
@@ -41,7 +42,7 @@ Analysis write_dump(const DumpRequest& request) {
     return analysis;
 }
 
-std::string text_of(const fs::path& file) { return read_file(file).value_or("missing " + file.string()); }
+std::string text_of(const fs::path& file) { return cllab::read_file(file).value_or("missing " + file.string()); }
 
 /// Two builds of vadd. The specialised one calls helper; the instruction of each function tells it apart: ud2 in the
 /// generic one, hlt in the unrelated one, cpuid in what helper calls.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <regex>
 #include <set>
+#include <utility>
 
 #include "core/kernel_text.hpp"
 #include "core/text.hpp"
