@@ -134,6 +134,13 @@ BOOST_AUTO_TEST_CASE(each_side_has_the_cores_of_its_worse_cell) {
     BOOST_TEST(c.arrangements.front().right_cores == 0.5, tolerance(1e-9));
 }
 
+BOOST_AUTO_TEST_CASE(several_pairs_together_name_a_winner_among_equals_as_seldom_as_one) {
+    const double one = 1 - compare::Rules{}.coverage;
+    BOOST_TEST(1 - app::rules_for(1).coverage == one, tolerance(1e-9));
+    for (const std::size_t pairs : {2u, 5u, 20u})
+        BOOST_TEST(static_cast<double>(pairs) * (1 - app::rules_for(pairs).coverage) <= one * 1.001);
+}
+
 BOOST_AUTO_TEST_CASE(a_table_that_says_something_else_than_the_verdict_is_explained) {
     const auto page = [](double left) {
         const test::FakeRunner runner(std::vector{1.0, 1.0});
