@@ -28,12 +28,13 @@ struct KernelNeeds {
 /// The smallest of several limits, remembering which and how each came about.
 class OccupancyLimits {
 public:
-    /// `arithmetic` and the numbers in it, as fmt::format takes them.
-    template <typename... Numbers>
-    void add(double value, const std::string& name, fmt::format_string<const Numbers&...> arithmetic,
+    /// A limit in waves, an integer or a double; `arithmetic` and the numbers in it, as fmt::format takes them.
+    template <typename Waves, typename... Numbers>
+    void add(Waves limit, const std::string& name, fmt::format_string<const Numbers&...> arithmetic,
              const Numbers&... numbers) {
+        const auto waves = static_cast<double>(limit);
         terms_ += (terms_.empty() ? "" : ", ") + fmt::format(arithmetic, numbers...);
-        if (least_ < 0 || value < least_) least_ = value, name_ = name;
+        if (least_ < 0 || waves < least_) least_ = waves, name_ = name;
     }
     Occupancy result(unsigned most, const std::string& unit) const {
         const auto waves = std::max(least_, 0.0);
