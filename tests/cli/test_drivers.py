@@ -150,6 +150,13 @@ class Drivers(LabTest):
                 (self.folder / "loads.txt").unlink()
 
 
+    def test_a_run_of_a_kernel_file_opens_the_drivers_twice(self):
+        """Once for the kernels' arguments and which devices there are, once to run."""
+        env = self.beside_pocl("loads")
+        self.lab("run", SOURCE / "tests" / "kernels" / "affine.cl", "--device", "cpu", "--axis", "n=256", "--verify", "--no-dumps", env=env)
+        self.assertEqual(len((self.folder / "loads.txt").read_text().split()), 2)
+
+
 class Ends(LabTest):
     """A run ended from outside while it works."""
 

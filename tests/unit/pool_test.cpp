@@ -5,7 +5,9 @@
 
 #include <boost/test/unit_test.hpp>
 #include <csignal>
+#include <cstdlib>
 
+#include "app/processes/child_runner.hpp"
 #include "report/records/json.hpp"
 #include "unit/cells.hpp"
 #include "unit/report_records.hpp"
@@ -135,6 +137,27 @@ BOOST_AUTO_TEST_CASE(a_worker_that_waits_for_its_turn_longer_than_the_timeout_is
                   &coordinator);
     BOOST_TEST((run.done == Cells{"0 ok", "1 ok", "2 ok"}));
     BOOST_TEST(coordinator.ends == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(devices_that_another_child_listed_are_the_answer_once_and_to_the_same_selectors) {
+    // A child that asks finds no driver, and fails.
+    const auto* before = std::getenv("OCL_ICD_VENDORS");
+    const std::string vendors = before ? before : "";
+    ::setenv("OCL_ICD_VENDORS", "/no/drivers", 1);
+    const auto runner = app::in_child_processes(30);
+    const auto answers_none = [&](const std::string& selector) {
+        try {
+            return runner->devices({selector}).empty();
+        } catch (const Error&) {
+            return false;
+        }
+    };
+    app::keep_devices({"90:90"}, {"[]"});
+    BOOST_TEST(answers_none("90:90"));
+    BOOST_TEST(!answers_none("90:90"));
+    app::keep_devices({"90:90"}, {"[]"});
+    BOOST_TEST(!answers_none("91:91"));
+    before ? ::setenv("OCL_ICD_VENDORS", vendors.c_str(), 1) : ::unsetenv("OCL_ICD_VENDORS");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

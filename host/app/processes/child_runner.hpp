@@ -52,8 +52,8 @@ private:
 /// In a child process that opens drivers for another reason: the devices that the selectors name, and lines that say
 /// so to the parent. Throws as device::resolve.
 std::vector<model::Device> hand_over_devices(const std::vector<std::string>& selectors, const HandOver& hand_over);
-/// In the parent: those lines are what the next ChildRunner is told that is asked for the same. A child of its own
-/// would open every driver once more: 0.07 s with PoCL, 1.6 s with an H200's.
+/// In the parent: the next ChildRunner that is asked for the same selectors answers from these lines, once. A child of
+/// its own would open every driver again.
 void keep_devices(const std::vector<std::string>& selectors, std::vector<std::string> lines);
 
 class ChildRunner : public Runner {
