@@ -38,6 +38,15 @@ BOOST_AUTO_TEST_CASE(a_tool_that_does_not_end_is_killed_at_its_limit) {
     BOOST_TEST((std::chrono::steady_clock::now() - begin < std::chrono::seconds(150)));
 }
 
+BOOST_AUTO_TEST_CASE(a_tool_has_the_whole_of_its_time) {
+    const std::chrono::milliseconds limit(3);
+    for (int i = 0; i < 30; ++i) {
+        const auto begin = std::chrono::steady_clock::now();
+        BOOST_TEST_REQUIRE(run_tool(*find_tool({"sleep"}), {"300"}, limit).timed_out);
+        BOOST_TEST_REQUIRE((std::chrono::steady_clock::now() - begin >= limit));
+    }
+}
+
 BOOST_AUTO_TEST_CASE(the_children_of_a_tool_end_with_it_whether_it_ends_or_hangs) {
     for (const char* end : {"exit 0", "sleep 300"}) {
         const auto begin = std::chrono::steady_clock::now();

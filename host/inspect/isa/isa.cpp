@@ -87,6 +87,7 @@ std::optional<std::filesystem::path> first_file(const std::vector<std::filesyste
 OfflineCode made_by_tool(const std::filesystem::path& tool, const ToolResult& result, const TempFolder& folder,
                          const std::filesystem::path& file) {
     OfflineCode code{false, without_folder(result.err, folder.path()), {}, {}};
+    code.timed_out = result.timed_out;
     if (!result.ok() && code.log.empty()) code.log = tool.filename().string() + " " + result.failure() + "\n";
     if (auto made = read_file(file); result.ok() && made)
         code.binary = std::move(*made), code.ok = !code.binary.empty();

@@ -70,6 +70,7 @@ struct OfflineCode {
     std::string binary;                ///< code object, PTX …
     DisassembleOptions options;        ///< how to read it
     std::vector<std::string> notes{};  ///< clauses: what is not as the text or its options say
+    bool timed_out = false;            ///< the compiler was ended at the time limit
 };
 
 /// Options that a text may need and that nobody gave: tried in turn where it does not compile without.

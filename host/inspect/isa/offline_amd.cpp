@@ -54,7 +54,7 @@ OfflineCode compile(const std::string& target, const std::string& source, const 
     ComgrOutput made = comgr_compile(source, options, target, limit);
     // Asked for bitcode, the compiler hands the linker a module of no processor, for which that one takes the oldest.
     const bool ok = made.ok && amd_processor(as_bytes(made.bytes)) == target;
-    OfflineCode code{ok, std::move(made.log), std::move(made.bytes), {.own_make = true}};
+    OfflineCode code{ok, std::move(made.log), std::move(made.bytes), {.own_make = true}, {}, made.timed_out};
     if (const auto nearest = comgr_nearest(target); ok && !nearest.empty())
         code.notes.push_back("built-in functions are those of the device libraries for " + nearest +
                              ", the nearest processor that this amd_comgr lists");

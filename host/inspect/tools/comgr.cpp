@@ -280,7 +280,7 @@ ComgrOutput comgr_compile(const std::string& source, const std::vector<std::stri
     const auto ran = run_tool(std::filesystem::read_symlink("/proc/self/exe"),
                               {"comgr-compile", folder.path().string(), processor}, limit);
     const auto log = read_file(folder.path() / log_file);
-    if (ran.timed_out) return {false, {}, "amd_comgr did not end within its time limit\n"};
+    if (ran.timed_out) return {false, {}, "amd_comgr did not end within its time limit\n", true};
     if (!log) return {false, {}, without_temporary_folder(ran.err) + "amd_comgr ended its process\n"};
     return {ran.ok(), read_file(folder.path() / code_file).value_or(""), *log};
 }

@@ -16,6 +16,7 @@ struct ComgrOutput {
     bool ok = false;
     std::string bytes;  ///< the code object, or the text of a disassembly
     std::string log;    ///< the compiler's words; a sentence when the library itself refused
+    bool timed_out = false;
 };
 
 /// Empty when the library can be used, else the sentence that says what is missing.

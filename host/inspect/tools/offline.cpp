@@ -94,12 +94,10 @@ public:
     }
 
     OfflineProgram program(bool apart) {
-        const auto began = std::chrono::steady_clock::now();
         std::vector<Addition> useful;
         auto whole = attempt(text_, &useful);
         additions_ = useful;
-        const bool too_long = std::chrono::steady_clock::now() - began >= limit_;
-        if (apart && !too_long && !whole.ok) kernels_ = kernels_in(text_);
+        if (apart && !whole.timed_out && !whole.ok) kernels_ = kernels_in(text_);
         if (whole.ok) {
             take(std::move(whole));
         } else if (kernels_.size() == 1) {
@@ -108,7 +106,8 @@ public:
             halve(0, kernels_.size());
         } else {
             const auto seconds = format_exact(static_cast<double>(limit_.count()) / 1000);
-            out_.log = (too_long ? "error: not compiled within " + seconds + " s (--timeout)\n" : "") + whole.log;
+            out_.log =
+                (whole.timed_out ? "error: not compiled within " + seconds + " s (--timeout)\n" : "") + whole.log;
         }
         return std::move(out_);
     }

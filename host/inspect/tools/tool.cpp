@@ -67,7 +67,7 @@ bool has_ended(pid_t child) {
 void listen(pid_t child, Descriptor& out, Descriptor& err, ToolResult& result, Clock::time_point deadline) {
     for (;;) {
         const bool ended = has_ended(child);
-        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
         pollfd polled[2] = {{out.number(), POLLIN, 0}, {err.number(), POLLIN, 0}};
         const int ready = ::poll(polled, 2, ended ? 0 : static_cast<int>(std::clamp<long long>(left, 0, 10)));
         if (ready > 0) {
