@@ -141,9 +141,9 @@ endif()
 
 # The longest first, or the last one keeps one core busy while the others have nothing to do: seconds of a core with cold caches of
 # compiled kernels. After a first run CTest goes by what it measured itself.
-set(costs sanitized_build 450 device_pocl 150 isa 100 sanitized_unit 80 device_opt_disable 60 device_rusticl 60 cli_why 60 cli_watch 55
+set(costs sanitized_build 450 device_pocl 120 sanitized_unit 100 isa 80 device_rusticl 60 cli_why 60 cli_watch 55
   cli_kernel_files 50 sanitized_session 45 cli_regress 40 cli_kernel_file_faults 40 cli_studies 40 cllab_unit 35 device_intel 30
-  sanitized_faults 30 fuzz 25 cli_proof_rungs 25 cli_drivers 25 sanitized_device 20)
+  sanitized_faults 30 fuzz 25 device_opt_disable 25 cli_proof_rungs 25 cli_drivers 25 sanitized_device 20)
 while(costs)
   list(POP_FRONT costs name cost)
   if(TEST ${name})

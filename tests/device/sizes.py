@@ -1,7 +1,7 @@
 """What the kernel lanes run: small and awkward sizes for every kernel, by the first pattern that fits its id.
 
-`tiny` is what Oclgrind simulates in seconds, and what the lanes of other implementations run; PoCL runs `small`, a GPU both. Each entry is the axis
-settings of one run.
+`tiny` is what Oclgrind simulates in seconds; other implementations run it too. PoCL runs `small`, and `tiny` for the patterns of SHAPES; a GPU runs
+both. Each entry is the axis settings of one run.
 """
 PITCH = ["pitch=5.2", "width=96", "height=3", "weights=linear,published"]
 
@@ -78,8 +78,8 @@ SIZES = {
                    "small": [["size=65540", "pieces=8", "memory=pageable,pinned,mapped,host_pointer", "queues=2,3"]]},
 }
 
-# Tiny sizes that are shapes of their own (the tails of vectors, offsets, tiles that are cut) and no less work of the same code: PoCL runs them as well.
-SHAPES = ["bandwidth_*", "gemm_pipelined", "muladd_*", "pad_*", "pitch_*", "reduce_*", "saxpy_*", "transfer_*"]
+# Where the tiny sizes are other shapes than the small ones (the tails of vectors, offsets), PoCL runs them as well.
+SHAPES = ["bandwidth_*", "muladd_*", "pad_*", "pitch_*", "reduce_*", "saxpy_*", "transfer_*"]
 
 # Kernels whose uninitialised values Oclgrind 21.10 can follow, built as a user builds them: a report is a fault. Elsewhere
 # it raises false alarms (what read_image returns, words that the kernel has stored itself) or stops at instructions of
@@ -87,8 +87,8 @@ SHAPES = ["bandwidth_*", "gemm_pipelined", "muladd_*", "pad_*", "pitch_*", "redu
 WATCHED = ["muladd_*", "pitch_[!i]*", "pitch_implicit", "bandwidth_copy", "bandwidth_write", "bandwidth_triad", "banks_*",
            "barrier_*", "scatter_*"]
 
-# Kernels that the simulator does not run.
-CPU_ONLY = ["divergence_straight", "divergence_looped", "gemm_vector", "issue_*", "launch_spread"]
+# Kernels for CPUs: the simulator and code for GPUs have none of them.
+CPU_ONLY = ["divergence_straight", "divergence_looped", "gemm_vector", "issue_integer", "issue_vector", "issue_mixed", "launch_spread"]
 
 # Sizes that replace both of the above in one lane.
 INSTEAD = {

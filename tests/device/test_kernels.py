@@ -108,9 +108,9 @@ class Kernels(Lane):
         records, families, runs = [], set(), []
         left_out = self.left_out()
         for pattern, ids in self.sized().items():
-            ids = [i for i in ids if not fits(i, left_out)]
-            families |= {i.split("_")[0] for i in ids}
-            runs += [(ids, axes) for axes in self.axes_of(pattern)]
+            here = [i for i in ids if not fits(i, left_out)]
+            families |= {i.split("_")[0] for i in (here if LANE == "opt-disable" else ids)}
+            runs += [(here, axes) for axes in self.axes_of(pattern)]
         axes_of = self.axes_by_family(families)
         watched = [([i for i in ids if LANE == "oclgrind" and fits(i, WATCHED)], axes) for ids, axes in runs]
         others = [([i for i in ids if i not in apart], axes) for (ids, axes), (apart, _) in zip(runs, watched)]
@@ -143,8 +143,7 @@ class Kernels(Lane):
         if LANE != "opt-disable":
             return LEFT_OUT.get(LANE, [])
         # The simulator runs the others without optimisation.
-        here = WATCHED + LEFT_OUT["oclgrind"] + CPU_ONLY
-        return [i for ids in self.sized().values() for i in ids if not fits(i, here)]
+        return [i for ids in self.sized().values() for i in ids if not fits(i, WATCHED + LEFT_OUT["oclgrind"] + CPU_ONLY)]
 
     def simulate(self, ids, axes, more=(UNOPTIMISED,), uninitialised=False):
         log, environment = self.simulator(uninitialised)

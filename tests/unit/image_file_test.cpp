@@ -196,7 +196,7 @@ BOOST_AUTO_TEST_CASE(a_file_cut_short_anywhere_is_refused) {
 
 BOOST_AUTO_TEST_CASE(a_png_with_one_bit_wrong_anywhere_is_refused) {
     for (const auto& whole : {png_16_bit, png_rgba, png_palette, png_interlaced})
-        for (std::size_t bit = 0; bit < 8 * whole.size(); bit += 3) {  // each place of a byte, in a third of the time
+        for (std::size_t bit = 0; bit < 8 * whole.size(); bit += 3) {  // each of the eight places in a byte
             std::string damaged = whole;
             damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ 1 << bit % 8);
             BOOST_TEST_CONTEXT("bit " << bit)
@@ -241,7 +241,7 @@ BOOST_AUTO_TEST_CASE(a_bmp_is_read_from_the_top_and_only_in_colours_that_its_pal
 BOOST_AUTO_TEST_CASE(a_damaged_file_gives_one_map_or_none) {
     for (const auto& whole :
          {jpeg_40_and_200, bmp_colours, bmp_of(2, 1, 4, "\x0a\x0a\x0a\0\x14\x14\x14\0"s, "\x10\0\0\0"s)})
-        for (std::size_t bit = 0; bit < 8 * whole.size(); bit += 3) {  // each place of a byte, in a third of the time
+        for (std::size_t bit = 0; bit < 8 * whole.size(); bit += 3) {  // each of the eight places in a byte
             std::string damaged = whole;
             damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ 1 << bit % 8);
             const auto file = put("damaged", damaged);
