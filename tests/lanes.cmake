@@ -1,9 +1,9 @@
 # A test that ends with 77 has found that what it needs is not installed, and says so in a line "skipped: …"; what is
 # installed and broken fails. tools/test --require-all takes no skipped test for an answer.
 
-# Lanes that drive the built programs. cllab_script(NAME LABEL label SCRIPT file [PROGRAMS folder] [ARGS …] [TIMEOUT s]).
+# Lanes that drive the built programs. cllab_script(NAME LABEL label SCRIPT file [PROGRAMS folder] [ARGS …] [TIMEOUT s] [ALL_THREADS]).
 function(cllab_script name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL;SCRIPT;PROGRAMS;TIMEOUT" "ARGS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "ALL_THREADS" "LABEL;SCRIPT;PROGRAMS;TIMEOUT" "ARGS")
   # Against what hangs. A test takes a minute or two; on a machine with other work, many times that.
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 1800)
@@ -12,13 +12,18 @@ function(cllab_script name)
     set(arg_PROGRAMS ${CMAKE_BINARY_DIR})
   endif()
   add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/${arg_SCRIPT} ${arg_ARGS})
+  # Tests run beside each other: a CPU device of one thread leaves the others their time. The lanes below that say so, and all but `cli`, have every thread.
+  set(threads "")
+  if(arg_LABEL STREQUAL cli AND NOT arg_ALL_THREADS)
+    set(threads ";POCL_MAX_PTHREAD_COUNT=1")
+  endif()
   # Compiled kernels stay in the build folder, out of the user's own cache.
   set_tests_properties(${name} PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT} ENVIRONMENT
-    "CLLAB=${arg_PROGRAMS}/cllab;CLLAB_MAKE_PANEL=${arg_PROGRAMS}/make-panel;CLLAB_SOURCE_DIR=${CMAKE_SOURCE_DIR};CLLAB_FAULT_ICD=$<TARGET_FILE:cllab_fault_icd>;POCL_CACHE_DIR=${CMAKE_BINARY_DIR}/pocl-cache")
+    "CLLAB=${arg_PROGRAMS}/cllab;CLLAB_MAKE_PANEL=${arg_PROGRAMS}/make-panel;CLLAB_SOURCE_DIR=${CMAKE_SOURCE_DIR};CLLAB_FAULT_ICD=$<TARGET_FILE:cllab_fault_icd>;POCL_CACHE_DIR=${CMAKE_BINARY_DIR}/pocl-cache${threads}")
 endfunction()
 
 if(Python3_Interpreter_FOUND)
-  cllab_script(cli_command_line LABEL cli SCRIPT cli/test_command_line.py)
+  cllab_script(cli_command_line LABEL cli SCRIPT cli/test_command_line.py ALL_THREADS)
   cllab_script(cli_screen LABEL cli SCRIPT cli/test_screen.py)
   cllab_script(cli_profile LABEL cli SCRIPT cli/test_profile.py)
   cllab_script(cli_documents LABEL cli SCRIPT cli/test_documents.py)
@@ -35,7 +40,7 @@ if(Python3_Interpreter_FOUND)
   cllab_script(cli_lanes LABEL cli SCRIPT cli/test_lanes.py)
   cllab_script(cli_points LABEL cli SCRIPT cli/test_points.py)
   cllab_script(cli_hot LABEL cli SCRIPT cli/test_hot.py)
-  cllab_script(cli_records LABEL cli SCRIPT cli/test_records.py)
+  cllab_script(cli_records LABEL cli SCRIPT cli/test_records.py ALL_THREADS)
   cllab_script(cli_excerpts LABEL cli SCRIPT cli/test_excerpts.py)
   cllab_script(cli_studies LABEL cli SCRIPT cli/test_studies.py)
   cllab_script(cli_native LABEL cli SCRIPT cli/test_native.py)

@@ -114,10 +114,18 @@ class Drivers(LabTest):
 
     def test_where_builds_take_the_budget_of_a_profile_several_processes_build_what_is_to_come(self):
         log = self.folder / "builds"
-        self.lab("profile", "--device", "cpu", "--budget", "5", "--no-dumps", env=self.preloaded(SLOW, BUILDS=str(log)))
-        builds = sorted((float(begin), float(end), process) for process, begin, end in map(str.split, log.read_text().splitlines()))
-        beside = {pair for (_, end, one), (begin, _, other) in zip(builds, builds[1:]) if begin < end for pair in (one, other)}
-        self.assertGreaterEqual(len(beside), 4)  # processes that built while another one did
+        log.touch()
+
+        def beside():
+            """The processes that built while another one did."""
+            builds = sorted((float(begin), float(end), process) for process, begin, end in map(str.split, log.read_text().rpartition("\n")[0].splitlines()))
+            return {pair for (_, end, one), (begin, _, other) in zip(builds, builds[1:]) if begin < end for pair in (one, other)}
+        process = self.start("profile", "--device", "cpu", "--budget", "5", "--no-dumps", env=self.preloaded(SLOW, BUILDS=str(log)))
+        while process.poll() is None and len(beside()) < 4:
+            time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=120)
+        self.assertGreaterEqual(len(beside()), 4, out + err)
 
     def test_a_device_that_is_lost_between_two_probes_ends_the_profile_and_keeps_its_page(self):
         env = self.preloaded(LOST, LOST_AFTER=str(self.folder / "contexts"))
