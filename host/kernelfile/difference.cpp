@@ -36,10 +36,10 @@ struct Spread {
     model::Errors errors{model::Tolerance{}};
     double scale = 0;  ///< the median size of what is expected: elements that nobody wrote may hold anything
     bool finite = true;
+    bool zero_expected = false;  ///< where they differ: no relative tolerance takes that
 
-    bool is_rounding() const {
-        return finite && (errors.relative() < rounding_part || errors.absolute() < rounding_part * scale);
-    }
+    bool is_relative() const { return !zero_expected && errors.relative() < rounding_part; }
+    bool is_rounding() const { return finite && (is_relative() || errors.absolute() < rounding_part * scale); }
 };
 
 Spread spread_of(std::span<const std::byte> found, std::span<const std::byte> expected, const ElementType& type) {
@@ -52,6 +52,7 @@ Spread spread_of(std::span<const std::byte> found, std::span<const std::byte> ex
         if (std::isfinite(expected_value)) sizes.push_back(std::fabs(expected_value));
         if (near_enough(f, e, type, out.errors)) continue;
         out.finite = out.finite && std::isfinite(lane_value(f, type)) && std::isfinite(expected_value);
+        out.zero_expected = out.zero_expected || expected_value == 0;
     }
     if (!sizes.empty()) {
         const auto middle = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2);
@@ -65,13 +66,13 @@ Spread spread_of(std::span<const std::byte> found, std::span<const std::byte> ex
 std::string words_of(const Spread& spread) {
     if (!spread.finite) return "no tolerance takes what is not a number on one side only";
     const double relative = spread.errors.relative(), absolute = spread.errors.absolute();
-    const auto errors = "the largest errors are " + format_significant(absolute, 2) + " absolute and " +
-                        format_significant(relative, 2) + " relative";
+    const auto errors = "the largest errors are " + format_significant(absolute, 2) + " absolute" +
+                        (relative > 0 ? " and " + format_significant(relative, 2) + " relative" : "") +
+                        (spread.zero_expected ? ", some where 0 is expected" : "");
     if (!spread.is_rounding()) return errors;
-    const bool by_relative = relative > 0 && relative < rounding_part;
     // Rounded up, so that what is proposed does.
-    return errors + ", which 'tolerance " + (by_relative ? "relative=" : "absolute=") +
-           format_significant((by_relative ? relative : absolute) * 1.06, 2) + "' takes";
+    return errors + ", which 'tolerance " + (spread.is_relative() ? "relative=" : "absolute=") +
+           format_significant((spread.is_relative() ? relative : absolute) * 1.06, 2) + "' takes";
 }
 
 }  // namespace

@@ -145,6 +145,18 @@ BOOST_AUTO_TEST_CASE(no_tolerance_is_proposed_for_what_no_rounding_makes) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(where_zero_is_expected_a_tolerance_is_proposed_only_if_it_takes_that) {
+    model::Errors none{Tolerance{}};
+    const auto differ = [&](const std::vector<float>& found, const std::vector<float>& expected) {
+        return difference("y", model::to_bytes(found), model::to_bytes(expected), float_type, none, "expected").value();
+    };
+    BOOST_TEST(differ({0, 5}, {0, 0}) ==
+               "y[1] is 5, expected 0; the largest errors are 5.0 absolute, some where 0 is expected");
+    // The others differ by roundings.
+    BOOST_TEST(differ({1.0000001f, 5, 2}, {1, 0, 2}).find("tolerance") == std::string::npos);
+    BOOST_TEST(differ({1.0000001f, 1e-6f, 2}, {1, 0, 2}).find("'tolerance absolute=") != std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(a_relation_that_is_none_is_refused_at_its_place) {
     for (const char* text : {"odd in x", "linear in x y", "same under permute", "sum of y", "sum of y preserved in x"})
         BOOST_TEST(refusal(text).starts_with("k.cl:3:1: 'relation' is one of"), text);
