@@ -45,9 +45,15 @@ Parameter parameter_of(const cl::Kernel& kernel, cl_uint index) {
     if (plain == "queue_t") return refuse("a queue for device-side enqueue");
     if (plain == "event_t" || plain == "clk_event_t" || plain == "reserve_id_t") return refuse("a '" + plain + "'");
     if (plain.starts_with("image")) {
-        for (const unsigned dims : {1u, 2u, 3u})
-            if (plain == "image" + std::to_string(dims) + "d_t") out.dims = dims;
-        if (out.dims == 0) return refuse("an '" + plain + "'; images are image1d_t, image2d_t and image3d_t");
+        for (const unsigned dims : {1u, 2u, 3u}) {
+            const auto name = "image" + std::to_string(dims) + "d_";
+            if (plain == name + "t") out.dims = dims;
+            if (plain == name + "array_t") out.dims = dims + 1, out.is_array = true;
+        }
+        if (out.dims == 0 || out.dims > 3)
+            return refuse("an '" + plain +
+                          "'; images are image1d_t, image2d_t, image3d_t, image1d_array_t and "
+                          "image2d_array_t");
         if (access == CL_KERNEL_ARG_ACCESS_READ_WRITE) return refuse("a read_write image");
         out.kind = Parameter::Kind::image;
         out.writes = access == CL_KERNEL_ARG_ACCESS_WRITE_ONLY;

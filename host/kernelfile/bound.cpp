@@ -28,7 +28,8 @@ std::string kind_words(const Parameter& p) {
         case Parameter::Kind::local:
             return "a __local " + p.type.name + "*";
         case Parameter::Kind::image:
-            return "an image" + std::to_string(p.dims) + "d_t";
+            return p.is_array ? "an image" + std::to_string(p.dims - 1) + "d_array_t"
+                              : "an image" + std::to_string(p.dims) + "d_t";
         case Parameter::Kind::sampler:
             return "a sampler_t";
         default:
@@ -59,17 +60,19 @@ std::string example(const Parameter& p) {
 
 }  // namespace
 
-bool uses_integer_pixels(const std::string& text) {
-    return text.find("read_imageui") != std::string::npos || text.find("write_imageui") != std::string::npos;
+model::PixelFormat usual_format(const std::string& text) {
+    const auto has = [&](const char* name) { return text.find(name) != std::string::npos; };
+    if (has("read_imageui") || has("write_imageui")) return model::rgba8_unsigned;
+    return has("read_imagei") || has("write_imagei") ? model::rgba32_integer : model::PixelFormat{};
 }
 
 Bound::Bound(std::string where, const Description& description, model::KernelSignature signature,
-             std::vector<std::string> options, bool uses_integer_pixels, const LoadPicture& load, Wants wants,
-             std::vector<std::string>& notes)
+             std::vector<std::string> options, const model::PixelFormat& usual_format, const LoadPicture& load,
+             Wants wants, std::vector<std::string>& notes)
     : where_(std::move(where)),
       signature_(std::move(signature)),
       options_(std::move(options)),
-      uses_integer_pixels_(uses_integer_pixels),
+      usual_format_(usual_format),
       code_only_(wants == Wants::code),
       takes_group_(description.takes_group),
       tolerance_(description.tolerance) {
@@ -222,7 +225,7 @@ void Bound::bind_pointer(Argument& a, const LoadPicture& load) {
                           (a.spec.kind == Kind::output ? "out" : "rand") + ":float:1024");
     if (a.spec.extent.size() > 1)
         refuse(place, named + " is a buffer with one length, found " + std::to_string(a.spec.extent.size()));
-    if (a.spec.kind == Kind::random && a.spec.numbers.size() == 2 && a.element.kind == ElementType::Kind::opaque)
+    if (a.spec.kind == Kind::random && !a.spec.numbers.empty() && a.element.kind == ElementType::Kind::opaque)
         refuse(place, named + " has elements of type " + a.element.name + ", which have no bounds");
     if (a.spec.kind == Kind::constant && a.element.kind == ElementType::Kind::opaque)
         refuse(place, named + " has elements of type " + a.element.name + ", which are not numbers; write zero:1024");
@@ -247,23 +250,22 @@ void Bound::bind_pointer(Argument& a, const LoadPicture& load) {
 void Bound::bind_image(Argument& a, const LoadPicture& load) {
     const auto& place = a.spec.place;
     const auto named = "argument '" + a.parameter.name + "' of kernel '" + signature_.name + "'";
-    a.format = uses_integer_pixels_ ? Image::Format::rgba8_unsigned : Image::Format::rgba8_normalised;
+    a.format = usual_format_;
     if (!a.spec.type.empty()) {
-        const auto format = image_format(a.spec.type);
+        const auto format = model::pixel_format(a.spec.type);
         if (!format)
-            refuse(place, cllab::quoted(a.spec.type) +
-                              " is not an image format; possible are r8, r8ui, r32f, rgba8, rgba8ui and rgba32f");
+            refuse(place, cllab::quoted(a.spec.type) + " is no format of images; a format is " + model::pixel_formats);
         a.format = *format;
     }
-    a.element = pixel_type(a.format);
+    a.element = a.format.type();
     if (!a.spec.extent.empty() && a.spec.extent.size() != a.parameter.dims)
-        refuse(place, named + " is an image of " + std::to_string(a.parameter.dims) + " dimensions, found " +
-                          std::to_string(a.spec.extent.size()) + " sizes");
+        refuse(place, named + " is " + kind_words(a.parameter) + " with " + std::to_string(a.parameter.dims) +
+                          " sizes, found " + std::to_string(a.spec.extent.size()));
     if (a.spec.kind == Kind::file) refuse(place, named + " is an image; write image:FILE for a picture");
     if (a.spec.kind != Kind::picture) return;
-    if (a.parameter.dims != 2)
-        refuse(place, named + " has " + std::to_string(a.parameter.dims) + " dimensions; a picture has 2");
-    const auto picture = read_picture(load, resolved(a.spec.path, place), place, a.element);
+    if (a.parameter.dims != 2 || a.parameter.is_array)
+        refuse(place, named + " is " + kind_words(a.parameter) + "; a picture has 2 dimensions");
+    const auto picture = read_picture(load, resolved(a.spec.path, place), place, a.element, a.format.white());
     a.width = picture.width;
     a.height = picture.height;
     a.file = picture.pixels;

@@ -27,8 +27,8 @@ inline bool is_pointer(const model::Parameter& p) {
 /// It has as many elements as the kernel has work-items where nothing else is said.
 inline bool has_extent(const model::Parameter& p) { return is_pointer(p) || p.kind == model::Parameter::Kind::image; }
 
-/// The text reads or writes images of whole numbers.
-bool uses_integer_pixels(const std::string& text);
+/// The format of images for what the text reads and writes: rgba8, of whole numbers rgba8ui or rgba32i.
+model::PixelFormat usual_format(const std::string& text);
 
 /// What a bound kernel is at one point, before any data is made.
 struct Shape {
@@ -37,6 +37,8 @@ struct Shape {
     model::Extent global, local, offset;
     model::Work work;
     std::vector<std::string> options;  ///< of the point
+
+    std::size_t elements_of(const std::string& argument) const;  ///< 0: it has none
 };
 
 /// What is asked of a kernel: all that a launch needs, or its code, for which sizes and local memory are taken where
@@ -70,8 +72,8 @@ public:
     /// `where`: the file's name for sentences. Takes the defaults that `notes` then says, one clause each. Throws
     /// Error(usage) for a value that does not fit its parameter, and for what is missing.
     Bound(std::string where, const Description& description, model::KernelSignature signature,
-          std::vector<std::string> options, bool uses_integer_pixels, const LoadPicture& load, Wants wants,
-          std::vector<std::string>& notes);
+          std::vector<std::string> options, const model::PixelFormat& usual_format, const LoadPicture& load,
+          Wants wants, std::vector<std::string>& notes);
 
     void check(const model::Point& point, const model::Device& device) const override { shape(point, device); }
     /// Throws as check().
@@ -97,7 +99,7 @@ private:
         model::Parameter parameter;
         ArgumentSpec spec;
         model::ElementType element;  ///< what extents count
-        model::Image::Format format = model::Image::Format::rgba8_normalised;
+        model::PixelFormat format{};
         model::SharedBytes file{};          ///< of a file or picture
         std::size_t width = 0, height = 0;  ///< of a picture
     };
@@ -125,11 +127,11 @@ private:
     model::Bytes value_bytes(const model::Point& point, const Argument& argument) const;
     void put_number(std::byte* to, const model::ElementType& type, const model::Point& point,
                     const Expression& number) const;
-    /// One lane of a buffer that is constant, and the bounds of one that is random.
+    /// One lane of a buffer that is constant, and how one that is random is drawn.
     model::Bytes constant(const model::Point& point, const Argument& argument) const;
-    Bounds bounds(const model::Point& point, const Argument& argument) const;
+    Drawn drawn(const model::Point& point, const Argument& argument) const;
     /// Refuses values that do not fit, before anything is built.
-    void check_data(const model::Point& point, const Argument& argument) const;
+    void check_data(const model::Point& point, const Argument& argument, std::size_t count) const;
     model::SharedBytes data(const model::Point& point, const Argument& argument, std::size_t count,
                             std::uint64_t seed) const;
     std::string substituted(const model::Point& point, const std::string& options) const;
@@ -139,7 +141,7 @@ private:
     std::string where_;
     model::KernelSignature signature_;
     std::vector<std::string> options_;
-    bool uses_integer_pixels_;
+    model::PixelFormat usual_format_;
     bool code_only_;    ///< Wants::code
     bool takes_group_;  ///< Description::takes_group
     std::vector<Argument> arguments_;

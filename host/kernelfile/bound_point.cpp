@@ -110,32 +110,50 @@ model::Bytes Bound::constant(const model::Point& point, const Argument& a) const
     return out;
 }
 
-Bounds Bound::bounds(const model::Point& point, const Argument& a) const {
-    Bounds out;
-    const bool signed_bytes = a.element.lane_bytes == 1 && a.element.kind == ElementType::Kind::signed_integer;
-    if (signed_bytes) out.most = 127;
-    if (a.spec.numbers.size() != 2) return out;
-    const auto wrong_way = [&](const std::string& low, const std::string& high) {
-        refuse(a.spec.place,
-               "the bounds of '" + a.parameter.name + "' are " + low + " and " + high + ", the wrong way round");
+Drawn Bound::drawn(const model::Point& point, const Argument& a) const {
+    Drawn out{.draw = a.spec.draw};
+    const auto& numbers = a.spec.numbers;
+    const auto refused = [&](const std::string& sentence) { refuse(a.spec.place, sentence); };
+    const auto refuse_unfit = [&] {
+        model::Bytes lane(a.element.lane_bytes);
+        for (const auto& number : numbers) put_number(lane.data(), a.element, point, number);
     };
-    model::Bytes low(a.element.lane_bytes), high(a.element.lane_bytes);
-    put_number(low.data(), a.element, point, a.spec.numbers[0]);
-    put_number(high.data(), a.element, point, a.spec.numbers[1]);
-    if (a.element.kind == ElementType::Kind::floating) {
+    if (a.element.lane_bytes == 1 && a.element.kind == ElementType::Kind::signed_integer) out.most = 127;
+    if (a.parameter.kind == Parameter::Kind::image && a.format.is_normalised()) {
+        out.most = a.format.white();
+        out.least = a.format.is_signed() ? -out.most : 0;
+    }
+    if (out.draw == Draw::normal || (numbers.size() == 2 && a.element.kind == ElementType::Kind::floating)) {
+        if (numbers.empty()) return out;
+        refuse_unfit();
         Names names(point, given_, real_);
-        out.low = names.real(a.spec.numbers[0]), out.high = names.real(a.spec.numbers[1]);
-        if (out.low > out.high) wrong_way(format_exact(out.low), format_exact(out.high));
-    } else {
-        out.least = value(point, a.spec.numbers[0]), out.most = value(point, a.spec.numbers[1]);
-        if (out.least > out.most) wrong_way(std::to_string(out.least), std::to_string(out.most));
+        out.low = names.real(numbers[0]), out.high = names.real(numbers[1]);
+        if (out.draw == Draw::normal && out.high < 0)
+            refused("the deviation of '" + a.parameter.name + "' is " + format_exact(out.high) + ", less than 0");
+        if (out.draw != Draw::normal && out.low > out.high)
+            refused("the bounds of '" + a.parameter.name + "' are " + format_exact(out.low) + " and " +
+                    format_exact(out.high) + ", the wrong way round");
+    } else if (numbers.size() == 2) {
+        refuse_unfit();
+        out.least = value(point, numbers[0]), out.most = value(point, numbers[1]);
+        if (out.least > out.most)
+            refused("the bounds of '" + a.parameter.name + "' are " + std::to_string(out.least) + " and " +
+                    std::to_string(out.most) + ", the wrong way round");
+    } else if (numbers.size() == 1) {
+        out.most = value(point, numbers[0]);
+        if (const int least = out.draw == Draw::one_hot ? 1 : 0; out.most < least)
+            refused(cllab::quoted(a.spec.text) + " of '" + a.parameter.name + "' ends in " + std::to_string(out.most) +
+                    ", less than " + std::to_string(least));
     }
     return out;
 }
 
-void Bound::check_data(const model::Point& point, const Argument& a) const {
-    if (a.spec.kind == Kind::random) bounds(point, a);
+void Bound::check_data(const model::Point& point, const Argument& a, std::size_t count) const {
     if (a.spec.kind == Kind::constant) constant(point, a);
+    if (a.spec.kind != Kind::random) return;
+    if (const auto why = undrawable(a.element, count, drawn(point, a)); !why.empty())
+        refuse(a.spec.place, cllab::quoted(a.spec.text) + " does not fit '" + a.parameter.name +
+                                 "', whose elements of type " + a.element.name + " " + why);
 }
 
 model::SharedBytes Bound::data(const model::Point& point, const Argument& a, std::size_t count,
@@ -145,7 +163,7 @@ model::SharedBytes Bound::data(const model::Point& point, const Argument& a, std
     if (a.spec.kind == Kind::random) {
         std::uint64_t name = 0;
         for (const char c : a.parameter.name) name = mix64(name ^ static_cast<unsigned char>(c));
-        return random_data(type, count, seed ^ name, bounds(point, a));
+        return random_data(type, count, seed ^ name, drawn(point, a));
     }
     const auto size = count * type.bytes;
     if (a.spec.kind == Kind::zero || type.kind == ElementType::Kind::opaque)
@@ -178,7 +196,8 @@ model::Setup Bound::setup(const model::Point& point, const Shape& shape, std::ui
                 break;
             case Parameter::Kind::image: {
                 const auto& size = shape.images.at(name);
-                model::Image image{name, size[0], size[1], a.format, nullptr, size[2], a.parameter.dims};
+                model::Image image{name,    size[0], size[1],          a.format,
+                                   nullptr, size[2], a.parameter.dims, a.parameter.is_array};
                 if (!a.parameter.writes) image.data = data(point, a, size[0] * size[1] * size[2], seed);
                 out.args.push_back(std::move(image));
                 break;

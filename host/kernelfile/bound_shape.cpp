@@ -119,14 +119,19 @@ double Bound::add_buffer(const model::Point& point, const model::Device& device,
     return static_cast<double>(bytes);
 }
 
+std::size_t Shape::elements_of(const std::string& argument) const {
+    const auto image = images.find(argument);
+    if (image != images.end()) return image->second[0] * image->second[1] * image->second[2];
+    const auto count = counts.find(argument);
+    return count == counts.end() ? 0 : count->second;
+}
+
 /// Whether the files of expected results have as many bytes as the results.
 void Bound::check_expected(const Shape& shape) const {
     for (const auto& [name, expected] : expected_) {
         const auto found =
             std::ranges::find_if(arguments_, [&n = name](const auto& a) { return a.parameter.name == n; });
-        const auto image = shape.images.find(name);
-        const auto elements = image == shape.images.end() ? shape.counts.at(name)
-                                                          : image->second[0] * image->second[1] * image->second[2];
+        const auto elements = shape.elements_of(name);
         if (expected.data.size() != elements * found->element.bytes)
             refuse(expected.place, "'" + expected.file + "' has " + std::to_string(expected.data.size()) + " bytes, '" +
                                        name + "' " + std::to_string(elements * found->element.bytes));
@@ -144,13 +149,13 @@ Shape Bound::shape(const model::Point& point, const model::Device& device) const
                                        std::to_string(out.global.dims));
     }
     for (const auto& a : arguments_) {
-        check_data(point, a);
         if (a.parameter.kind == Parameter::Kind::image)
             out.work.bytes += add_image(point, a, out);
         else if (is_pointer(a.parameter) || a.parameter.kind == Parameter::Kind::local)
             out.work.bytes += add_buffer(point, device, a, out);
         else
             value_bytes(point, a);  // refuses what does not fit
+        check_data(point, a, out.elements_of(a.parameter.name));
     }
     check_expected(out);
     out.work.assumed = !work_.count("bytes");

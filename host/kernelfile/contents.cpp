@@ -8,19 +8,7 @@ namespace cllab::kernelfile {
 namespace {
 
 using model::ElementType;
-using Format = model::Image::Format;
-
-struct PixelFormat {
-    const char* name;
-    Format format;
-    const char* pixel;  ///< a type of OpenCL C
-};
-constexpr PixelFormat pixel_formats[] = {
-    {"r8", Format::r8_normalised, "uchar"},        {"r8ui", Format::r8_unsigned, "uchar"},
-    {"r32f", Format::r32_float, "float"},          {"rgba8", Format::rgba8_normalised, "uchar4"},
-    {"rgba8ui", Format::rgba8_unsigned, "uchar4"}, {"rgba32f", Format::rgba32_float, "float4"}};
-
-model::Bytes as_pixels(const model::Loaded& picture, const ElementType& type) {
+model::Bytes as_pixels(const model::Loaded& picture, const ElementType& type, std::int64_t white) {
     const auto pixels = picture.width * picture.height;
     model::Bytes out(pixels * type.bytes);
     const bool floating = type.kind == ElementType::Kind::floating;
@@ -31,7 +19,7 @@ model::Bytes as_pixels(const model::Loaded& picture, const ElementType& type) {
             if (floating)
                 put_real(to, type, level / 255.0);
             else
-                put_integer(to, type, level);
+                put_integer(to, type, level * white / 255);
         }
     return out;
 }
@@ -44,20 +32,11 @@ std::filesystem::path resolved(const std::string& path, const Place& place) {
     return std::filesystem::path(place.file).parent_path() / plain;
 }
 
-std::optional<Format> image_format(const std::string& name) {
-    const auto* found = std::ranges::find_if(pixel_formats, [&](const auto& f) { return name == f.name; });
-    return found == std::end(pixel_formats) ? std::nullopt : std::optional(found->format);
-}
-
-ElementType pixel_type(Format format) {
-    return *model::builtin_type(std::ranges::find(pixel_formats, format, &PixelFormat::format)->pixel);
-}
-
 Picture read_picture(const LoadPicture& load, const std::filesystem::path& path, const Place& place,
-                     const ElementType& type) {
+                     const ElementType& type, std::int64_t white) {
     try {
         const auto picture = load(path.string());
-        return {picture.width, picture.height, std::make_shared<const model::Bytes>(as_pixels(picture, type))};
+        return {picture.width, picture.height, std::make_shared<const model::Bytes>(as_pixels(picture, type, white))};
     } catch (const Error& e) {
         refuse(place, e.what());
     }

@@ -17,17 +17,13 @@ using LoadPicture = std::function<model::Loaded(const std::string& path)>;
 /// A file named in a kernel file's block lies beside it, one named on the command line in the current folder.
 std::filesystem::path resolved(const std::string& path, const Place& place);
 
-/// The format that is written as "r8" or "rgba32f", and what one of its pixels is.
-std::optional<model::Image::Format> image_format(const std::string& name);
-model::ElementType pixel_type(model::Image::Format format);
-
 struct Picture {
     std::size_t width = 0, height = 0;
     model::SharedBytes pixels;
 };
-/// In elements of 1 or 4 lanes: floats from 0 to 1, integers from 0 to 255; the fourth lane is opaque.
+/// In elements of 1, 2 or 4 lanes: floats from 0 to 1, integers from 0 to `white`; the fourth lane is opaque.
 Picture read_picture(const LoadPicture& load, const std::filesystem::path& path, const Place& place,
-                     const model::ElementType& type);
+                     const model::ElementType& type, std::int64_t white = 255);
 
 /// The bytes of a file, or of an array of NumPy, whose elements must be those of a buffer of `element`. `whose`: that
 /// buffer and its type, for the sentence when they are not.

@@ -9,7 +9,6 @@
 #include <fstream>
 #include <limits>
 
-#include "core/random.hpp"
 #include "core/reading.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -156,33 +155,6 @@ std::int64_t ordered(const std::byte* from, std::size_t bytes) {
 
 double ulps_between(const std::byte* a, const std::byte* b, const ElementType& type) {
     return model::distance(ordered(a, type.lane_bytes), ordered(b, type.lane_bytes));
-}
-
-model::SharedBytes random_data(const ElementType& type, std::size_t count, std::uint64_t seed, const Bounds& bounds) {
-    ElementType lane = type;
-    std::size_t lanes = count * type.bytes / std::max<std::size_t>(type.lane_bytes, 1);
-    if (type.kind == ElementKind::opaque) {
-        lane = *model::builtin_type("float");
-        lanes = count * type.bytes / 4;
-    }
-    const auto size = count * type.bytes;
-    return {size, [=] {
-                model::Bytes out(size);
-                Random random(mix64(seed));
-                const auto least = static_cast<std::uint64_t>(bounds.least);
-                const auto values = static_cast<std::uint64_t>(bounds.most) - least + 1;  // 0: all that there are
-                for (std::size_t i = 0; i < lanes; ++i) {
-                    auto* to = out.data() + i * lane.lane_bytes;
-                    if (lane.kind == ElementKind::floating)
-                        put_real(
-                            to, lane,
-                            bounds.low + (bounds.high - bounds.low) * static_cast<double>(random() >> 40) * 0x1p-24);
-                    else
-                        put_integer(to, lane,
-                                    static_cast<std::int64_t>(least + (values == 0 ? random() : random.below(values))));
-                }
-                return out;
-            }};
 }
 
 model::Bytes read_bytes(const std::filesystem::path& path, const Place& place) {

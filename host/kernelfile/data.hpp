@@ -1,4 +1,4 @@
-// Bytes for arguments: random, counted, constant, from files; and numbers in the types of OpenCL C.
+// Bytes for arguments from files, and numbers in the types of OpenCL C.
 #pragma once
 
 #include <cstdint>
@@ -26,15 +26,6 @@ double lane_value(const std::byte* from, const model::ElementType& type);
 std::string lane_text(const std::byte* from, const model::ElementType& type);
 /// How many representable values lie between two lanes; floating types only.
 double ulps_between(const std::byte* a, const std::byte* b, const model::ElementType& type);
-
-/// Bounds of random data: of floating types low <= x < high, of integers low <= x <= high.
-struct Bounds {
-    double low = 0, high = 1;
-    std::int64_t least = 0, most = 255;
-};
-/// Uniform. Opaque types get floats.
-model::SharedBytes random_data(const model::ElementType& type, std::size_t count, std::uint64_t seed,
-                               const Bounds& bounds);
 
 /// A file's bytes. Throws Error(usage) with the place that names the file.
 model::Bytes read_bytes(const std::filesystem::path& path, const Place& place);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "kernelfile/expression.hpp"
+#include "kernelfile/random_data.hpp"
 #include "model/experiment.hpp"
 #include "model/tolerance.hpp"
 
@@ -24,9 +25,10 @@ struct ArgumentSpec {
     Place place;
     std::string text;  ///< as written
     Kind kind = Kind::numbers;
+    Draw draw = Draw::uniform;         ///< of random data
     std::string type{};                ///< element type or image format, where given
     std::vector<Expression> extent{};  ///< one length, or up to three sizes of an image; empty: not given
-    /// Constant: one; random: none, or low and high; numbers: those of a scalar or vector.
+    /// Constant: one; random: what the draw takes, e.g. low and high; numbers: those of a scalar or vector.
     std::vector<Expression> numbers{};
     std::string path{};                                                     ///< file, picture
     std::vector<std::string> words{};                                       ///< of a sampler

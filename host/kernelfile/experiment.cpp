@@ -181,13 +181,13 @@ std::shared_ptr<const BoundOperation> KernelFiles::bind(const Candidate& c, cons
     const auto& build = builds_[c.build];
     const auto& path = files_[build.file].path;
     const auto& described = described_[build.file];
-    const bool integer_pixels = uses_integer_pixels(build.text->text);
+    const auto format = usual_format(build.text->text);
     if (!c.is_sequence())
-        return std::make_shared<const Bound>(path, described, *c.signature, options_of(build), integer_pixels, load,
-                                             wants, notes);
+        return std::make_shared<const Bound>(path, described, *c.signature, options_of(build), format, load, wants,
+                                             notes);
     const auto& line = *std::ranges::find(described.sequences, c.entry, &SequenceLine::name);
     return std::make_shared<const BoundSequence>(
-        BoundSequence::From{path, described, line, *c.kernels, options_of(build), integer_pixels}, load, notes);
+        BoundSequence::From{path, described, line, *c.kernels, options_of(build), format}, load, notes);
 }
 
 model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, const LoadPicture& load, Wants wants,

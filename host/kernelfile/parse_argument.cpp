@@ -1,24 +1,35 @@
 // The value of an argument: KIND:[TYPE:]EXTENT, a file, the fields of a struct, or numbers.
 #include <algorithm>
 #include <map>
+#include <regex>
 
 #include "core/text.hpp"
 #include "kernelfile/contents.hpp"
 #include "kernelfile/piece.hpp"
-#include "model/kernel_signature.hpp"
+#include "model/pixel_format.hpp"
 
 namespace cllab::kernelfile {
 namespace {
 
 using Kind = ArgumentSpec::Kind;
 
-bool is_type(const std::string& text) { return model::builtin_type(text) || image_format(text); }
+bool is_type(const std::string& text) { return model::builtin_type(text) || model::pixel_format(text); }
 
 using Parts = std::vector<std::pair<std::string, Place>>;
 
+/// "rgb8", "rgba64f": what nobody would call an axis.
+bool looks_like_format(const std::string& text) {
+    static const std::regex pattern("(rg|rgb|rgba|bgr|bgra|argb|abgr)(8|16|32|64)[a-z]*");
+    return std::regex_match(text, pattern);
+}
+
 /// [TYPE:]EXTENT behind the kind; what is left of the parts is returned.
 Parts take_type_and_extent(const Parts& parts, std::size_t from, ArgumentSpec& out) {
-    if (from < parts.size() && is_type(parts[from].first)) out.type = parts[from++].first;
+    if (from < parts.size() && is_type(parts[from].first))
+        out.type = parts[from++].first;
+    else if (from + 1 < parts.size() && looks_like_format(parts[from].first))
+        refuse(parts[from].second, cllab::quoted(parts[from].first) + " is no format of images; a format is " +
+                                       std::string(model::pixel_formats));
     if (from < parts.size()) {
         out.extent = parse_list(parts[from].first, parts[from].second);
         if (out.extent.size() > 3)
@@ -72,10 +83,37 @@ void read_fields(std::string text, Place place, ArgumentSpec& out) {
     }
 }
 
-const std::map<std::string, Kind> kinds{{"rand", Kind::random},     {"iota", Kind::counting}, {"zero", Kind::zero},
-                                        {"const", Kind::constant},  {"out", Kind::output},    {"local", Kind::local},
-                                        {"file", Kind::file},       {"npy", Kind::file},      {"image", Kind::picture},
-                                        {"sampler", Kind::sampler}, {"bytes", Kind::bytes}};
+/// Random data of a kind: how many numbers stand behind the length, none or so many, and what they are.
+struct DrawSyntax {
+    Draw draw;
+    bool may_lack;
+    std::size_t numbers;
+    const char* takes;
+};
+const std::map<std::string, DrawSyntax> draws{
+    {"rand", {Draw::uniform, true, 2, "no bounds or two, as in rand:n:0:1"}},
+    {"sorted", {Draw::sorted, true, 2, "no bounds or two, as in sorted:n:0:1000"}},
+    {"normal", {Draw::normal, true, 2, "no mean and deviation or both, as in normal:n:0:1"}},
+    {"perm", {Draw::permutation, true, 0, "a length only, as in perm:n"}},
+    {"powers", {Draw::powers, true, 0, "a length only, as in powers:n"}},
+    {"offsets", {Draw::offsets, false, 1, "a length and the last offset, as in offsets:rows+1:nonzeros"}},
+    {"onehot", {Draw::one_hot, false, 1, "a length and a row's elements, as in onehot:n*10:10"}},
+    {"text", {Draw::text, true, 0, "a length only, as in text:n"}}};
+
+const std::map<std::string, Kind> kinds{{"iota", Kind::counting}, {"zero", Kind::zero},     {"const", Kind::constant},
+                                        {"out", Kind::output},    {"local", Kind::local},   {"file", Kind::file},
+                                        {"npy", Kind::file},      {"image", Kind::picture}, {"sampler", Kind::sampler},
+                                        {"bytes", Kind::bytes}};
+
+void read_draw(const std::string& name, const Parts& parts, ArgumentSpec& out) {
+    const auto& syntax = draws.at(name);
+    out.kind = Kind::random;
+    out.draw = syntax.draw;
+    const auto rest = take_type_and_extent(parts, 1, out);
+    if (rest.size() != syntax.numbers && !(rest.empty() && syntax.may_lack))
+        refuse(rest.empty() ? out.place : rest.front().second, cllab::quoted(name) + " takes " + syntax.takes);
+    for (const auto& [text, place] : rest) out.numbers.push_back(Expression::parse(text, place));
+}
 
 /// What begins with no kind of value is a list of numbers.
 void read_numbers(const Piece& value, const Parts& parts, ArgumentSpec& out) {
@@ -88,6 +126,7 @@ void read_numbers(const Piece& value, const Parts& parts, ArgumentSpec& out) {
     if (parts.size() > 1) {
         std::vector<std::string> names;
         for (const auto& [name, kind] : kinds) names.push_back(name);
+        for (const auto& [name, draw] : draws) names.push_back(name);
         refuse(out.place, "there is no kind of value " + cllab::quoted(head) + "; " +
                               did_you_mean(head, names, "there are " + join(names, ", ")));
     }
@@ -119,6 +158,11 @@ ArgumentSpec parse_argument(const Piece& value) {
         const auto at = value.text.find(':');
         return at == std::string::npos ? std::string() : trim(value.text.substr(at + 1));
     };
+    // Alone they may be names of axes.
+    if (draws.count(head) && (parts.size() > 1 || head == "rand")) {
+        read_draw(head, parts, out);
+        return out;
+    }
     const auto known = kinds.find(head);
     if (known == kinds.end()) {
         read_numbers(value, parts, out);
@@ -130,13 +174,6 @@ ArgumentSpec parse_argument(const Piece& value) {
             if (parts.size() < 2) refuse(out.place, "'const' takes a value and a length, as in const:1:n");
             out.numbers = {Expression::parse(parts[1].first, parts[1].second)};
             refuse_rest(take_type_and_extent(parts, 2, out));
-            break;
-        }
-        case Kind::random: {
-            const auto rest = take_type_and_extent(parts, 1, out);
-            if (rest.empty()) break;
-            if (rest.size() != 2) refuse(rest.front().second, "'rand' takes no bounds or two, as in rand:n:0:1");
-            for (const auto& [text, place] : rest) out.numbers.push_back(Expression::parse(text, place));
             break;
         }
         case Kind::file:

@@ -5,7 +5,6 @@
 
 #include "core/parallel.hpp"
 #include "core/random.hpp"
-#include "core/table.hpp"
 
 namespace cllab::model {
 namespace {
@@ -16,12 +15,6 @@ std::uint64_t poison_word(std::uint64_t seed, std::size_t group) {
 }
 
 }  // namespace
-
-std::size_t pixel_bytes(Image::Format format) {
-    static constexpr Entry<Image::Format, std::size_t> sizes[] = {
-        {Image::Format::r8_unsigned, 1}, {Image::Format::r8_normalised, 1}, {Image::Format::rgba32_float, 16}};
-    return value_of(sizes, format, 4);
-}
 
 std::byte poison_byte(std::uint64_t seed, std::size_t index) {
     return static_cast<std::byte>(poison_word(seed, index / 8) >> (index % 8 * 8) & 0xFF);

@@ -30,7 +30,8 @@ struct Parameter {
     Kind kind = Kind::value;
     ElementType type;       ///< of a value, or what a pointer points to
     bool is_const = false;  ///< the kernel promises not to write through the pointer
-    unsigned dims = 0;      ///< of an image
+    unsigned dims = 0;      ///< sizes of an image
+    bool is_array = false;  ///< the last of them counts layers
     bool writes = false;    ///< write_only image
     std::string refusal{};  ///< Kind::refused: what it is, e.g. "a pipe"
 };

@@ -70,7 +70,7 @@ private:
         all("value ", std::string(reinterpret_cast<const char*>(a.data.data()), a.data.size()));
     }
     void argument(const Image& a) {
-        all("image ", a.width, a.height, a.depth, static_cast<int>(a.dims), static_cast<int>(a.format),
+        all("image ", a.width, a.height, a.depth, static_cast<int>(a.dims), a.is_array, a.format.name(),
             static_cast<bool>(a.data), digest(a.data));
     }
     void argument(const Sampler& a) { all("sampler ", a.normalised, a.linear, static_cast<int>(a.outside)); }

@@ -16,6 +16,7 @@
 
 #include "core/error.hpp"
 #include "model/axes.hpp"
+#include "model/pixel_format.hpp"
 #include "model/shared_bytes.hpp"
 
 namespace cllab::model {
@@ -60,17 +61,16 @@ struct Value {
     std::string name;
     Bytes data;
 };
-/// An image of `dims` dimensions. data == nullptr: write-only output, poisoned and read back like Output.
+/// An image of `dims` sizes. data == nullptr: write-only output, poisoned and read back like Output.
 struct Image {
-    enum class Format { r8_unsigned, r8_normalised, r32_float, rgba8_unsigned, rgba8_normalised, rgba32_float };
     std::string name;
     std::size_t width = 0, height = 0;  ///< pixels
-    Format format = Format::r8_unsigned;
+    PixelFormat format = r8_unsigned;
     SharedBytes data;
     std::size_t depth = 1;
     unsigned dims = 2;
+    bool is_array = false;  ///< the last size counts layers
 };
-std::size_t pixel_bytes(Image::Format format);
 struct Sampler {
     enum class Outside { undefined, edge, zero, repeat, mirror };
     std::string name;

@@ -67,7 +67,7 @@ double bytes_of(const Argument& argument) {
     if (const auto* a = std::get_if<InOut>(&argument)) return static_cast<double>(a->data.size());
     if (const auto* a = std::get_if<Scratch>(&argument)) return static_cast<double>(a->size_bytes);
     if (const auto* a = std::get_if<Image>(&argument))
-        return static_cast<double>(a->width * a->height * a->depth * pixel_bytes(a->format));
+        return static_cast<double>(a->width * a->height * a->depth * a->format.bytes());
     return 0;
 }
 

@@ -29,7 +29,7 @@ struct Made {
     Bound bound;
 
     explicit Made(const std::string& lines, const model::KernelSignature& of = signature(), Wants wants = Wants::launch)
-        : bound("k.cl", described(lines), of, {}, false, {}, wants, notes) {}
+        : bound("k.cl", described(lines), of, {}, {}, {}, wants, notes) {}
 
     static Description described(const std::string& lines) {
         Description out;

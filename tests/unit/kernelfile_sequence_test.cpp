@@ -43,7 +43,7 @@ struct Made {
 
     explicit Made(const std::string& lines)
         : description(described(lines)),
-          bound({"k.cl", description, description.sequences.front(), kernels, {}, false}, {}, notes) {}
+          bound({"k.cl", description, description.sequences.front(), kernels, {}, {}}, {}, notes) {}
     model::Setup setup() const { return bound.setup({}, {}, 1); }
 };
 

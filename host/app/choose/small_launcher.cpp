@@ -73,7 +73,7 @@ void SmallLauncher::launch_once(const std::string& where, const SaidOfKernel& sa
     for (const auto& [name, value] : small.axes) point.set(name, std::to_string(value));
     std::vector<std::string> notes;
     const Bound bound(
-        where, described(said, small), said.signature, {}, uses_integer_pixels(text_),
+        where, described(said, small), said.signature, {}, usual_format(text_),
         [](const std::string& path) { return load_grey(path); }, Wants::launch, notes);
     constexpr std::uint64_t seed = 1;
     const auto setup = bound.setup(point, bound.shape(point, session_->facts()), seed);

@@ -45,13 +45,13 @@ Lines (options: --arg src=rand:n*n, --global n,n, --variant fast=-DTILE=32 …);
   sequence NAME = KERNEL, …     several kernels as one operation: `cllab help sequences`
 
 Values
-  rand:LENGTH[:LOW:HIGH]        random data; 0 to 1, integers 0 to 255
+  rand:LENGTH[:LOW:HIGH]        random data; 0 to 1, integers 0 to 255. Also sorted, normal, perm …
   zero:LENGTH  iota:LENGTH  const:VALUE:LENGTH     zeros; 0, 1, 2 …; one value
   file:PATH  npy:PATH  image:PATH[:FORMAT]
                                 raw bytes, NumPy, a picture as grey levels
   out:LENGTH                    a buffer that the kernel writes
   TYPE or FORMAT before the length where the kernel does not say it: out:uchar:w*h, rand:rgba8:w,h
-  images: W[,H[,D]] for the length; formats r8 r8ui r32f rgba8 rgba8ui rgba32f
+  images: W[,H[,D]] for the length; formats r8, rg32f, rgba8ui …: `cllab help data`
   sampler:linear,edge,normalized
   local:LENGTH                  a __local pointer, in its elements
   3, n*n/2, 1/64, 1,2,3,4       scalars and vectors: expressions, one value per lane
@@ -158,7 +158,47 @@ of each launch once. `count` and `why` say what one launch of each kernel execut
 kernel.
 )";
 
+constexpr const char* data = R"(Data: what an argument of a kernel file is given
+
+  arg x = rand:4096:-1:1         each element anew for each seed; two seeds prove a kernel
+
+Random data (TYPE or FORMAT before the length where the kernel does not say it)
+  rand:LENGTH[:LOW:HIGH]         uniform: floating point LOW <= x < HIGH, else LOW <= x <= HIGH;
+                                 default 0 to 1, integers 0 to 255
+  sorted:LENGTH[:LOW:HIGH]       the same in ascending order: searches, merges
+  normal:LENGTH[:MEAN:DEVIATION] Gaussian; default 0 and 1
+  perm:LENGTH                    0 to LENGTH - 1, each once: gathers, linked lists
+  powers:LENGTH                  1, 2, 4 or 8 of either sign: the sum of 2Mi floats is exact, in
+                                 whatever order a reduction takes them
+  onehot:LENGTH:WIDTH            in each row of WIDTH elements one 1
+  offsets:LENGTH:LAST            0, rising to LAST: where the rows of a sparse matrix begin
+  text:LENGTH                    words of small letters, in bytes
+
+  A sparse matrix (CSR)          arg row = offsets:rows+1:nonzeros
+                                 arg column = rand:nonzeros:0:columns-1
+                                 arg value = rand:nonzeros
+
+Other data
+  zero:LENGTH  iota:LENGTH  const:VALUE:LENGTH     zeros; 0, 1, 2 …; one value
+  file:PATH                      raw bytes
+  npy:PATH                       an array of NumPy's
+  image:PATH[:FORMAT]            a picture (PNG, JPEG, BMP, PGM, PPM) as grey levels
+
+Images: W, or W,H or W,H,D for the length; the last of an array's counts its layers.
+  rand:rgba16f:640,480           a format is the channels r, rg, rgba or bgra, the bits of each
+                                 (8, 16, 32), and what a kernel reads them as:
+                                   nothing    0 to 1         r8 rg16 bgra8
+                                   s          -1 to 1        rgba8s
+                                   i, ui      whole numbers  r32i rgba8ui
+                                   f          floats         r32f rgba16f
+                                 Default: rgba8; rgba8ui where the text calls read_imageui or
+                                 write_imageui, rgba32i where it calls read_imagei or write_imagei.
+  What a device lacks is `unsupported`, with the list of what it has.
+)";
+
 }  // namespace
+
+std::string data_help() { return data; }
 
 std::string kernel_file_help() { return page; }
 

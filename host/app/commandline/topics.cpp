@@ -173,6 +173,7 @@ std::string terms_page() {
 const std::vector<Topic>& topics() {
     static const std::vector<Topic> all{
         {"kernel-file", "your own kernels: the whole grammar", kernel_file_help},
+        {"data", "what its arguments are given: random data of many kinds, files, images", data_help},
         {"sequences", "several of your own kernels as one operation", sequences_help},
         {"proof", "what your own kernel's results are held against", proof_help},
         {"axes", "what a kernel is run with, and ranges of it", axes_page},

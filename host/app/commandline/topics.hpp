@@ -19,6 +19,7 @@ const std::vector<Topic>& topics();
 std::string kernel_file_help();
 std::string proof_help();
 std::string sequences_help();
+std::string data_help();
 
 struct ExitStatus {
     int status;

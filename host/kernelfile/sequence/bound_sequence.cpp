@@ -17,7 +17,8 @@ bool is_shared(const Parameter& p) { return has_extent(p) || p.kind == Parameter
 std::string type_words(const Parameter& p) {
     if (p.kind == Parameter::Kind::sampler) return "a sampler";
     if (p.kind == Parameter::Kind::image)
-        return std::string(p.writes ? "a written" : "a read") + " image of " + std::to_string(p.dims) + " dimensions";
+        return std::string(p.writes ? "a written" : "a read") + " image of " + std::to_string(p.dims) +
+               (p.is_array ? " sizes, the last of layers" : " dimensions");
     return p.type.name + "*";
 }
 
@@ -146,8 +147,8 @@ void BoundSequence::add_item(const From& from, const std::string& item, const Lo
     own.all.expected.clear(), own.all.relations.clear(), own.all.reference.reset();
     own.all.work = from.line.scope.work;
     std::vector<std::string> said;
-    out.own = std::make_shared<const Bound>(from.path, own, signature, std::vector<std::string>{}, false, load,
-                                            Wants::launch, said);
+    out.own = std::make_shared<const Bound>(from.path, own, signature, std::vector<std::string>{}, model::PixelFormat{},
+                                            load, Wants::launch, said);
     for (const auto& note : said)
         if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
     items_.push_back(std::move(out));
@@ -171,7 +172,7 @@ void BoundSequence::join_parameter(const Parameter& parameter, const std::string
     auto& before = known->parameter;
     const bool buffers = is_pointer(before) && is_pointer(parameter);
     if ((!buffers && before.kind != parameter.kind) || before.dims != parameter.dims ||
-        before.writes != parameter.writes || !(before.type == parameter.type))
+        before.is_array != parameter.is_array || before.writes != parameter.writes || !(before.type == parameter.type))
         refuse_pair(type_words(before), type_words(parameter), "what kernels share has one type");
     if (spec && known->spec && spec->text != known->spec->text)
         refuse_pair(known->spec->text, spec->text,
@@ -236,7 +237,7 @@ void BoundSequence::bind_data(const From& from, const LoadPicture& load, std::ve
         refuse(line_.place, "sequence '" + line_.name + "' lacks the data or the length of " + join(missing, ", ") +
                                 "; write e.g. 'arg " + missing.front() + " = zero:1024'");
     std::vector<std::string> said;
-    data_ = std::make_shared<const Bound>(from.path, all, signature, from.options, from.uses_integer_pixels, load,
+    data_ = std::make_shared<const Bound>(from.path, all, signature, from.options, from.usual_format, load,
                                           Wants::launch, said);
     for (const auto& note : said)
         if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);

@@ -23,7 +23,7 @@ public:
         const SequenceLine& line;
         const std::vector<model::KernelSignature>& kernels;  ///< of the build
         std::vector<std::string> options;
-        bool uses_integer_pixels = false;
+        model::PixelFormat usual_format{};
     };
     /// Throws Error(usage) for what does not fit, and for what is missing; `notes` get the defaults that were taken.
     BoundSequence(const From& from, const LoadPicture& load, std::vector<std::string>& notes);

@@ -25,13 +25,38 @@ double guard_bytes(const Argument& argument) {
                       argument);
 }
 
-constexpr Entry<Image::Format, std::pair<cl_channel_order, cl_channel_type>> image_formats[] = {
-    {Image::Format::r8_unsigned, {CL_R, CL_UNSIGNED_INT8}},
-    {Image::Format::r8_normalised, {CL_R, CL_UNORM_INT8}},
-    {Image::Format::r32_float, {CL_R, CL_FLOAT}},
-    {Image::Format::rgba8_unsigned, {CL_RGBA, CL_UNSIGNED_INT8}},
-    {Image::Format::rgba8_normalised, {CL_RGBA, CL_UNORM_INT8}},
-    {Image::Format::rgba32_float, {CL_RGBA, CL_FLOAT}}};
+using Channel = PixelFormat::Channel;
+constexpr Entry<PixelFormat::Order, cl_channel_order> orders[] = {{PixelFormat::Order::r, CL_R},
+                                                                  {PixelFormat::Order::rg, CL_RG},
+                                                                  {PixelFormat::Order::rgba, CL_RGBA},
+                                                                  {PixelFormat::Order::bgra, CL_BGRA}};
+constexpr Entry<std::pair<Channel, std::size_t>, cl_channel_type> channels[] = {
+    {{Channel::normalised, 1}, CL_UNORM_INT8},
+    {{Channel::normalised, 2}, CL_UNORM_INT16},
+    {{Channel::signed_normalised, 1}, CL_SNORM_INT8},
+    {{Channel::signed_normalised, 2}, CL_SNORM_INT16},
+    {{Channel::integer, 1}, CL_SIGNED_INT8},
+    {{Channel::integer, 2}, CL_SIGNED_INT16},
+    {{Channel::integer, 4}, CL_SIGNED_INT32},
+    {{Channel::unsigned_integer, 1}, CL_UNSIGNED_INT8},
+    {{Channel::unsigned_integer, 2}, CL_UNSIGNED_INT16},
+    {{Channel::unsigned_integer, 4}, CL_UNSIGNED_INT32},
+    {{Channel::floating, 2}, CL_HALF_FLOAT},
+    {{Channel::floating, 4}, CL_FLOAT}};
+
+/// What the device has for images of this type, of the formats that a user can name.
+std::string supported(const device::Session& session, cl_mem_flags flags, cl_mem_object_type type) {
+    std::vector<cl::ImageFormat> all;
+    session.context().getSupportedImageFormats(flags, type, &all);
+    std::vector<std::string> names;
+    for (const auto& [order, cl_order] : orders)
+        for (const auto& [channel, cl_channel] : channels)
+            if (std::ranges::any_of(all, [&, &o = cl_order, &c = cl_channel](const cl::ImageFormat& has) {
+                    return has.image_channel_order == o && has.image_channel_data_type == c;
+                }))
+                names.push_back(PixelFormat{order, channel.first, channel.second}.name());
+    return names.empty() ? "it has none" : "it has " + join(names, ", ");
+}
 
 constexpr Entry<Sampler::Outside, cl_addressing_mode> address_modes[] = {
     {Sampler::Outside::undefined, CL_ADDRESS_NONE},
@@ -61,16 +86,33 @@ cl::Image2D make_image(const device::Session& session, const Image& a) {
                           " is larger than the device's " + std::to_string(facts.image2d_max_width) + "x" +
                           std::to_string(facts.image2d_max_height));
     const cl_mem_flags flags = a.data ? CL_MEM_READ_ONLY : CL_MEM_WRITE_ONLY;
-    const auto [order, type] = value_of(image_formats, a.format);
-    const cl::ImageFormat format(order, type);
+    const auto channel = value_of(channels, std::pair(a.format.channel, a.format.channel_bytes));
+    const cl::ImageFormat format(value_of(orders, a.format.order), channel);
+    const auto& context = session.context();
+    const cl_mem_object_type type = a.dims == 1   ? CL_MEM_OBJECT_IMAGE1D
+                                    : a.dims == 2 ? a.is_array ? CL_MEM_OBJECT_IMAGE1D_ARRAY : CL_MEM_OBJECT_IMAGE2D
+                                    : a.is_array  ? CL_MEM_OBJECT_IMAGE2D_ARRAY
+                                                  : CL_MEM_OBJECT_IMAGE3D;
+    const auto held = [](const cl::Image& made) { return cl::Image2D(made(), true); };
     try {
-        if (a.dims == 1) return cl::Image2D(cl::Image1D(session.context(), flags, format, a.width)(), true);
-        if (a.dims == 3)
-            return cl::Image2D(cl::Image3D(session.context(), flags, format, a.width, a.height, a.depth)(), true);
-        return cl::Image2D(session.context(), flags, format, a.width, a.height);
+        switch (type) {
+            case CL_MEM_OBJECT_IMAGE1D:
+                return held(cl::Image1D(context, flags, format, a.width));
+            case CL_MEM_OBJECT_IMAGE1D_ARRAY:
+                return held(cl::Image1DArray(context, flags, format, a.height, a.width, 0));
+            case CL_MEM_OBJECT_IMAGE2D_ARRAY:
+                return held(cl::Image2DArray(context, flags, format, a.depth, a.width, a.height, 0, 0));
+            case CL_MEM_OBJECT_IMAGE3D:
+                return held(cl::Image3D(context, flags, format, a.width, a.height, a.depth));
+            default:
+                return cl::Image2D(context, flags, format, a.width, a.height);
+        }
     } catch (const cl::Error& e) {
-        if (e.err() != CL_IMAGE_FORMAT_NOT_SUPPORTED && e.err() != CL_INVALID_OPERATION) throw;
-        throw Unsupported("the device has no image of this format: " + device::error_name(e.err()));
+        if (e.err() != CL_IMAGE_FORMAT_NOT_SUPPORTED && e.err() != CL_INVALID_OPERATION &&
+            e.err() != CL_INVALID_IMAGE_FORMAT_DESCRIPTOR)
+            throw;
+        throw Unsupported("the device has no image of this type in the format " + a.format.name() + "; " +
+                          supported(session, flags, type) + " (" + device::error_name(e.err()) + ")");
     }
 }
 
@@ -135,7 +177,7 @@ void Operation::make_image_memory(const Image& a) {
                          .width = a.width,
                          .height = a.height,
                          .depth = a.depth,
-                         .size_bytes = a.width * a.height * a.depth * pixel_bytes(a.format)};
+                         .size_bytes = a.width * a.height * a.depth * a.format.bytes()};
     alias_[a.name] = a.name;
 }
 

@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""What arguments of kernel files are given: images of each format and of layers, random data of many kinds."""
+import struct
+
+from kernel_files import KernelFileTest, floats
+from lab import main
+
+# Every sample is one that the format holds exactly: the number of its pixel, and of its lane.
+WIDTH, HEIGHT = 8, 4
+SAMPLED = """/*cllab
+arg src = iota:{format}:8,4
+arg dst = out:32
+global 8,4
+tolerance absolute={tolerance}
+expect dst = expected.bin
+*/
+__kernel void k(read_only image2d_t src, __global {type}* dst) {{
+    const sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_FILTER_NEAREST | CLK_ADDRESS_CLAMP_TO_EDGE;
+    dst[get_global_id(1) * 8 + get_global_id(0)] = {read}(src, s, (int2)(get_global_id(0), get_global_id(1))).{lanes};
+}}
+"""
+WRITTEN = """/*cllab
+arg src = out:{format}:8,4
+global 8,4
+expect src = expected.bin
+*/
+__kernel void k(write_only image2d_t src) {{
+    const int i = get_global_id(1) * 8 + get_global_id(0);
+    {write}(src, (int2)(get_global_id(0), get_global_id(1)), ({type}4)(i, i + 1, i + 2, i + 3));
+}}
+"""
+LAYERS = """/*cllab
+arg src = iota:r32i:8,{sizes}
+arg dst = out:8*4*3
+global 8,{sizes}
+expect dst = expected.bin
+*/
+__kernel void k(read_only {type} src, __global int* dst) {{
+    const sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_FILTER_NEAREST | CLK_ADDRESS_CLAMP_TO_EDGE;
+    const int x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);
+    dst[{place}] = read_imagei(src, s, {at}).x;
+}}
+"""
+
+
+def packed(letter, values):
+    return struct.pack(f"<{len(values)}{letter}", *values)
+
+
+class Images(KernelFileTest):
+    def one(self, text, expected):
+        """The record of a kernel whose format the device may lack, which it then says with what it has."""
+        (self.folder / "expected.bin").write_bytes(expected)
+        self.write(text)
+        (self.folder / "r.jsonl").unlink(missing_ok=True)
+        self.lab("run", "t.cl", "--device", "cpu", "--no-dumps", "--no-yardstick", "--verify", "--json", "r.jsonl", status=None)
+        record, = self.records()
+        if record["status"] == "unsupported":
+            self.assertRegex(record["reason"], r"no image of this type in the format \w+; it has \w+(, \w+)* \(CL_")
+        else:
+            self.assertEqual((record["status"], record.get("checked_by")), ("ok", "file expected.bin"), record["reason"])
+        return record["status"]
+
+    def test_a_kernel_reads_what_an_image_of_each_format_was_given(self):
+        ok = []
+        for name in ("r8ui", "rg8ui", "rgba16ui", "r32i", "rgba16f", "r32f", "rg32f", "r8", "rg16"):
+            channels = {"r": 1, "rg": 2, "rgba": 4}[name.rstrip("uif0123456789")]
+            whole = "i" in name
+            letter, kind, read = ("i", "int", "read_imagei") if whole and "ui" not in name else ("I", "uint", "read_imageui") if whole else ("f", "float", "read_imagef")
+            scale = 1 if whole or "f" in name else 2 ** int(name.strip("rgba")) - 1
+            # OpenCL says what is read of other channels, too; PoCL 3.1 reads 0 for 1 there, and PoCL 5.0 reads r16f wrongly.
+            values = [i if whole else i / scale for i in range(WIDTH * HEIGHT) for _ in range(channels)]
+            # A driver may divide, or multiply by the inverse.
+            text = SAMPLED.format(format=name, type=kind + str(channels) * (channels > 1), read=read, lanes="xyzw"[:channels], tolerance=0 if scale == 1 else 1e-6)
+            with self.subTest(format=name):
+                ok += [name] * (self.one(text, packed(letter, values)) == "ok")
+        self.assertGreaterEqual(len(ok), 6, ok)
+
+    def test_what_a_kernel_writes_to_an_image_of_each_format_is_seen(self):
+        ok = []
+        for name, letter, kind in (("rg8ui", "B", "uint"), ("rgba16i", "h", "int"), ("r32f", "f", "float"), ("rgba16f", "e", "float")):
+            channels = {"r": 1, "rg": 2, "rgba": 4}[name.rstrip("uif0123456789")]
+            values = [i + lane for i in range(WIDTH * HEIGHT) for lane in range(channels)]
+            write = {"uint": "write_imageui", "int": "write_imagei", "float": "write_imagef"}[kind]
+            with self.subTest(format=name):
+                ok += [name] * (self.one(WRITTEN.format(format=name, write=write, type=kind), packed(letter, values)) == "ok")
+        self.assertGreaterEqual(len(ok), 2, ok)
+
+    def test_the_last_size_of_an_array_counts_its_layers(self):
+        for kind, sizes, place, at in (("image2d_array_t", "4,3", "(z * 4 + y) * 8 + x", "(int4)(x, y, z, 0)"), ("image1d_array_t", "12", "y * 8 + x", "(int2)(x, y)")):
+            with self.subTest(kind):
+                status = self.one(LAYERS.format(type=kind, sizes=sizes, place=place, at=at), packed("i", range(96)))
+                self.assertEqual(status, "ok")
+
+    def test_random_pixels_have_every_brightness(self):
+        signature = "(read_only image2d_t src, __global int* right)"
+        for name, least in (("r16", 0), ("rgba8s", -1), ("rgba16f", 0)):
+            with self.subTest(format=name):
+                text = f"""/*cllab
+arg src = rand:{name}:64,64
+arg right = out:1
+global 1
+reference always
+*/
+__kernel void always{signature} {{ right[0] = 1; }}
+__kernel void k{signature} {{
+    float least = 2, most = -2;
+    for (int y = 0; y < 64; ++y)
+        for (int x = 0; x < 64; ++x) {{
+            const float v = read_imagef(src, (int2)(x, y)).x;
+            least = fmin(least, v), most = fmax(most, v);
+        }}
+    right[0] = least < {least} + 0.1f && least >= {least} && most > 0.9f && most <= 1;
+}}
+"""
+                record = next(r for r in self.check(text) if r["variant"] == "k")
+                self.assertEqual((record["status"], record.get("checked_by")), ("ok", "reference always"), record["reason"])
+
+    def test_a_picture_is_as_bright_in_every_format(self):
+        (self.folder / "p.pgm").write_bytes(b"P5 2 1 255\n\x00\xff")
+        for name in ("r8", "r32f", "rgba16f", "rgba8s"):
+            text = f"/*cllab\narg src = image:p.pgm:{name}\narg dst = out:2\nglobal 2\nexpect dst = expected.bin\n*/\n" \
+                   "__kernel void k(read_only image2d_t src, __global float* dst) { dst[get_global_id(0)] = read_imagef(src, (int2)(get_global_id(0), 0)).x; }\n"
+            with self.subTest(format=name):
+                self.one(text, floats([0, 1]))
+
+
+class RandomData(KernelFileTest):
+    def test_a_sparse_matrix_is_three_lines(self):
+        text = """/*cllab
+axis rows = 64, 500
+arg row = offsets:rows+1:8*rows
+arg column = rand:8*rows:0:rows-1
+arg value = powers:8*rows
+arg x = powers:rows
+arg y = out:rows
+arg rows = rows
+global rows
+reference slow
+*/
+__kernel void k(__global const int* row, __global const int* column, __global const float* value, __global const float* x, __global float* y, int rows) {
+    const int r = get_global_id(0);
+    float sum = 0;
+    for (int i = row[r]; i < row[r + 1]; ++i) sum += value[i] * x[column[i]];
+    y[r] = sum;
+}
+__kernel void slow(__global const int* row, __global const int* column, __global const float* value, __global const float* x, __global float* y, int rows) {
+    float sum = 0;
+    for (int r = 0, i = 0; r < rows; ++r) {
+        for (; i < row[r + 1]; ++i)  // from the last: exact all the same
+            sum = r == (int)get_global_id(0) ? value[row[r + 1] - 1 - (i - row[r])] * x[column[row[r + 1] - 1 - (i - row[r])]] + sum : sum;
+    }
+    y[get_global_id(0)] = row[rows] == 8 * rows && row[0] == 0 ? sum : NAN;
+}
+"""
+        records = [r for r in self.check(text) if r["variant"] == "k"]
+        self.assertEqual([(r["status"], r["checked_by"]) for r in records], [("ok", "reference slow")] * 2)
+
+    def test_the_kinds_are_what_they_are_called_in_a_kernel(self):
+        text = """/*cllab
+arg up = sorted:float:1024:-1:1
+arg all = perm:uint:1024
+arg words = text:1024
+arg hot = onehot:uchar:1024:32
+arg bell = normal:1024:100:1
+arg right = out:1024
+global 1024
+reference always
+*/
+__kernel void always(__global const float* up, __global const uint* all, __global const char* words, __global const uchar* hot, __global const float* bell, __global int* right) { right[get_global_id(0)] = 1; }
+__kernel void k(__global const float* up, __global const uint* all, __global const char* words, __global const uchar* hot, __global const float* bell, __global int* right) {
+    const int i = get_global_id(0);
+    int times = 0, ones = 0;
+    for (int j = 0; j < 1024; ++j) times += all[j] == (uint)i;
+    for (int j = 0; j < 32; ++j) ones += hot[i / 32 * 32 + j];
+    right[i] = (i == 0 || up[i] >= up[i - 1]) && up[i] >= -1 && up[i] < 1 && times == 1 && ones == 1 && fabs(bell[i] - 100) < 10 &&
+               ((words[i] >= 'a' && words[i] <= 'z') || words[i] == ' ' || words[i] == '\\n');
+}
+"""
+        record = next(r for r in self.check(text) if r["variant"] == "k")
+        self.assertEqual((record["status"], record["checked_by"]), ("ok", "reference always"), record["reason"])
+
+
+if __name__ == "__main__":
+    main()

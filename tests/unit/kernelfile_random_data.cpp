@@ -1,0 +1,132 @@
+// Data drawn at random, and what a pixel is.
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "kernelfile/data.hpp"
+#include "kernelfile/random_data.hpp"
+#include "model/pixel_format.hpp"
+
+BOOST_AUTO_TEST_SUITE(kernelfile_random_data)
+
+using namespace cllab;
+using namespace cllab::kernelfile;
+
+namespace {
+
+model::ElementType type(const char* name) { return *model::builtin_type(name); }
+
+template <typename T>
+std::vector<T> draw(const char* name, std::size_t count, const Drawn& drawn, std::uint64_t seed = 1) {
+    BOOST_TEST(undrawable(type(name), count, drawn) == "");
+    const auto data = kernelfile::random_data(type(name), count, seed, drawn);
+    std::vector<T> out(data.size() / sizeof(T));
+    std::memcpy(out.data(), data->data(), data.size());
+    return out;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(sorted_data_rises_within_its_bounds) {
+    const Drawn real{.low = -2, .high = 3, .draw = Draw::sorted};
+    const auto floats = draw<float>("float", 1000, real);
+    BOOST_TEST(std::ranges::is_sorted(floats));
+    BOOST_TEST((floats.front() >= -2 && floats.front() < -1.9f && floats.back() < 3 && floats.back() > 2.9f));
+    const auto longs = draw<std::int64_t>("long", 1000, {.least = INT64_MIN, .most = INT64_MAX, .draw = Draw::sorted});
+    BOOST_TEST((std::ranges::is_sorted(longs) && longs.front() < 0 && longs.back() > 0));
+    BOOST_TEST((draw<float>("float", 1000, real, 2) != floats));
+}
+
+BOOST_AUTO_TEST_CASE(a_permutation_has_each_number_once_in_another_place_for_each_seed) {
+    const Drawn drawn{.draw = Draw::permutation};
+    const auto one = draw<std::uint32_t>("uint", 1000, drawn);
+    auto sorted = one;
+    std::ranges::sort(sorted);
+    std::vector<std::uint32_t> counted(1000);
+    std::iota(counted.begin(), counted.end(), 0u);
+    BOOST_TEST(sorted == counted);
+    BOOST_TEST((one != counted && one != draw<std::uint32_t>("uint", 1000, drawn, 2)));
+    const auto pairs = draw<std::int32_t>("int2", 10, drawn);
+    for (std::size_t i = 0; i < 20; i += 2) BOOST_TEST(pairs[i] == pairs[i + 1]);
+    BOOST_TEST(undrawable(type("uchar"), 256, drawn) == "");
+    BOOST_TEST(undrawable(type("uchar"), 257, drawn) == "cannot count to 256");
+}
+
+BOOST_AUTO_TEST_CASE(normal_data_has_its_mean_and_deviation) {
+    const auto x = draw<double>("double", 20000, {.low = 5, .high = 2, .draw = Draw::normal});
+    const double mean = std::accumulate(x.begin(), x.end(), 0.0) / 20000;
+    double squares = 0;
+    for (const double v : x) squares += (v - mean) * (v - mean);
+    BOOST_TEST(std::fabs(mean - 5) < 0.1);
+    BOOST_TEST(std::fabs(std::sqrt(squares / 20000) - 2) < 0.1);
+    const auto beyond = std::ranges::count_if(x, [](double v) { return std::fabs(v - 5) > 4; });
+    BOOST_TEST((beyond > 700 && beyond < 1120));  // 4.55 %
+    BOOST_TEST(undrawable(type("int"), 8, {.draw = Draw::normal}) == "are no floating-point numbers");
+}
+
+BOOST_AUTO_TEST_CASE(sums_of_powers_are_the_same_in_every_order) {
+    auto x = draw<float>("float", 100000, {.draw = Draw::powers});
+    BOOST_TEST((std::set<float>(x.begin(), x.end()) == std::set<float>{-8, -4, -2, -1, 1, 2, 4, 8}));
+    const float forward = std::accumulate(x.begin(), x.end(), 0.0f), back = std::accumulate(x.rbegin(), x.rend(), 0.0f);
+    std::ranges::sort(x);
+    BOOST_TEST(forward == back);
+    BOOST_TEST(forward == std::accumulate(x.begin(), x.end(), 0.0f));
+    for (const auto v : draw<std::uint8_t>("uchar", 100, {.draw = Draw::powers})) BOOST_TEST((v >= 1 && v <= 8));
+}
+
+BOOST_AUTO_TEST_CASE(offsets_begin_at_zero_and_rise_to_the_last) {
+    const auto row = draw<std::int32_t>("int", 101, {.least = 0, .most = 5000, .draw = Draw::offsets});
+    BOOST_TEST((row.front() == 0 && row.back() == 5000 && std::ranges::is_sorted(row)));
+    BOOST_TEST(std::set<std::int32_t>(row.begin(), row.end()).size() > 80u);
+    BOOST_TEST((draw<std::int32_t>("int", 1, {.least = 0, .most = 5, .draw = Draw::offsets}) == std::vector{0}));
+    BOOST_TEST(undrawable(type("uchar"), 8, {.most = 256, .draw = Draw::offsets}) == "cannot count to 256");
+    BOOST_TEST(undrawable(type("float"), 8, {.draw = Draw::offsets}) == "are no integers");
+}
+
+BOOST_AUTO_TEST_CASE(each_row_of_one_hot_data_has_one_1) {
+    const auto x = draw<float>("float", 200, {.most = 10, .draw = Draw::one_hot});
+    std::set<std::size_t> places;
+    for (std::size_t row = 0; row < 200; row += 10) {
+        BOOST_TEST(std::count(x.begin() + static_cast<long>(row), x.begin() + static_cast<long>(row) + 10, 1.0f) == 1);
+        BOOST_TEST(std::accumulate(x.begin() + static_cast<long>(row), x.begin() + static_cast<long>(row) + 10, 0.0f) ==
+                   1);
+        places.insert(
+            static_cast<std::size_t>(std::find(x.begin() + static_cast<long>(row), x.end(), 1.0f) - x.begin()) - row);
+    }
+    BOOST_TEST(places.size() > 4u);
+    BOOST_TEST(undrawable(type("float"), 205, {.most = 10, .draw = Draw::one_hot}) ==
+               "are 205, no whole number of rows of 10");
+}
+
+BOOST_AUTO_TEST_CASE(text_is_words_of_small_letters) {
+    const auto x = draw<char>("char", 4000, {.draw = Draw::text});
+    const std::string text(x.begin(), x.end());
+    BOOST_TEST(text.find_first_not_of("abcdefghijklmnopqrstuvwxyz \n") == std::string::npos);
+    BOOST_TEST((std::ranges::count(text, ' ') > 400 && std::ranges::count(text, '\n') > 20));
+    BOOST_TEST(text.find("  ") == std::string::npos);
+    BOOST_TEST(undrawable(type("int"), 8, {.draw = Draw::text}) == "are no bytes");
+}
+
+BOOST_AUTO_TEST_CASE(a_format_of_pixels_is_known_by_its_name) {
+    using model::pixel_format;
+    for (const char* name : {"r8", "r8ui", "r32f", "rg16f", "rgba8", "rgba8s", "rgba16ui", "rgba32i", "bgra8", "rg16"})
+        BOOST_TEST(pixel_format(name).value().name() == name);
+    BOOST_TEST(pixel_format("rgba16f")->bytes() == 8u);
+    BOOST_TEST(pixel_format("rg8")->bytes() == 2u);
+    BOOST_TEST(pixel_format("rgba16f")->type().name == "half4");
+    BOOST_TEST(pixel_format("rg8s")->type().name == "char2");
+    BOOST_TEST(pixel_format("r32ui")->type().name == "uint");
+    BOOST_TEST(pixel_format("rg16")->white() == 65535);
+    BOOST_TEST(pixel_format("rgba8s")->white() == 127);
+    BOOST_TEST(pixel_format("r8i")->white() == 127);
+    BOOST_TEST(pixel_format("r32ui")->white() == 255);
+    for (const char* name : {"rgb8", "r32", "r8f", "bgra32f", "rgba", "r16x", "float", ""})
+        BOOST_TEST(!pixel_format(name));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
