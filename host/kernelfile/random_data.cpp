@@ -112,6 +112,13 @@ void put_text(Lanes& lanes, Random& random) {
     }
 }
 
+/// Whether each of 0 to `last` is a number of the type, and of 32 bits.
+bool counts_to(const ElementType& type, std::size_t last) {
+    const std::size_t exact = type.lane_bytes == 2 ? 1 << 11 : type.lane_bytes == 4 ? 1 << 24 : UINT32_MAX;
+    return type.kind == LaneKind::floating ? last <= exact
+                                           : last <= UINT32_MAX && fits(type, static_cast<std::int64_t>(last));
+}
+
 }  // namespace
 
 std::string undrawable(const ElementType& type, std::size_t count, const Drawn& drawn) {
@@ -122,9 +129,7 @@ std::string undrawable(const ElementType& type, std::size_t count, const Drawn& 
         case Draw::normal:
             return floating ? "" : "are no floating-point numbers";
         case Draw::permutation:
-            if (count > UINT32_MAX || (!floating && !fits(type, static_cast<std::int64_t>(count) - 1)))
-                return "cannot count to " + std::to_string(count - 1);
-            return {};
+            return counts_to(type, count - 1) ? "" : "cannot count to " + std::to_string(count - 1);
         case Draw::offsets:
             if (floating || type.lanes > 1) return "are no integers";
             return fits(type, drawn.most) ? "" : "cannot count to " + std::to_string(drawn.most);

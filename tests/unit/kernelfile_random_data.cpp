@@ -55,6 +55,8 @@ BOOST_AUTO_TEST_CASE(a_permutation_has_each_number_once_in_another_place_for_eac
     for (std::size_t i = 0; i < 20; i += 2) BOOST_TEST(pairs[i] == pairs[i + 1]);
     BOOST_TEST(undrawable(type("uchar"), 256, drawn) == "");
     BOOST_TEST(undrawable(type("uchar"), 257, drawn) == "cannot count to 256");
+    BOOST_TEST(undrawable(type("half"), 2049, drawn) == "");  // 2049 is none of half's numbers
+    BOOST_TEST(undrawable(type("half"), 2050, drawn) == "cannot count to 2049");
 }
 
 BOOST_AUTO_TEST_CASE(normal_data_has_its_mean_and_deviation) {
