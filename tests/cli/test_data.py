@@ -5,8 +5,8 @@ import struct
 from kernel_files import KernelFileTest, floats
 from lab import main
 
-# Every sample is one that the format holds exactly: the number of its pixel, and of its lane.
-WIDTH, HEIGHT = 8, 4
+# A pixel of an image of 8 x 4 holds its number, which each of these formats has exactly or as a fraction of its largest.
+PIXELS = 32
 SAMPLED = """/*cllab
 arg src = iota:{format}:8,4
 arg dst = out:32
@@ -68,8 +68,8 @@ class Images(KernelFileTest):
             whole = "i" in name
             letter, kind, read = ("i", "int", "read_imagei") if whole and "ui" not in name else ("I", "uint", "read_imageui") if whole else ("f", "float", "read_imagef")
             scale = 1 if whole or "f" in name else 2 ** int(name.strip("rgba")) - 1
-            # OpenCL says what is read of other channels, too; PoCL 3.1 reads 0 for 1 there, and PoCL 5.0 reads r16f wrongly.
-            values = [i if whole else i / scale for i in range(WIDTH * HEIGHT) for _ in range(channels)]
+            # OpenCL says what is read of other channels, too; PoCL 3.1 reads 0 for 1 there. PoCL neither reads nor writes r16f, which it says to have.
+            values = [i if whole else i / scale for i in range(PIXELS) for _ in range(channels)]
             # A driver may divide, or multiply by the inverse.
             text = SAMPLED.format(format=name, type=kind + str(channels) * (channels > 1), read=read, lanes="xyzw"[:channels], tolerance=0 if scale == 1 else 1e-6)
             with self.subTest(format=name):
@@ -80,7 +80,7 @@ class Images(KernelFileTest):
         ok = []
         for name, letter, kind in (("rg8ui", "B", "uint"), ("rgba16i", "h", "int"), ("r32f", "f", "float"), ("rgba16f", "e", "float")):
             channels = {"r": 1, "rg": 2, "rgba": 4}[name.rstrip("uif0123456789")]
-            values = [i + lane for i in range(WIDTH * HEIGHT) for lane in range(channels)]
+            values = [i + lane for i in range(PIXELS) for lane in range(channels)]
             write = {"uint": "write_imageui", "int": "write_imagei", "float": "write_imagef"}[kind]
             with self.subTest(format=name):
                 ok += [name] * (self.one(WRITTEN.format(format=name, write=write, type=kind), packed(letter, values)) == "ok")
@@ -93,6 +93,7 @@ class Images(KernelFileTest):
                 self.assertEqual(status, "ok")
 
     def test_random_pixels_have_every_brightness(self):
+        ok = []
         signature = "(read_only image2d_t src, __global int* right)"
         for name, least in (("r16", 0), ("rgba8s", -1), ("rgba16f", 0)):
             with self.subTest(format=name):
@@ -114,15 +115,20 @@ __kernel void k{signature} {{
 }}
 """
                 record = next(r for r in self.check(text) if r["variant"] == "k")
-                self.assertEqual((record["status"], record.get("checked_by")), ("ok", "reference always"), record["reason"])
+                if record["status"] != "unsupported":
+                    self.assertEqual((record["status"], record.get("checked_by")), ("ok", "reference always"), record["reason"])
+                    ok.append(name)
+        self.assertGreaterEqual(len(ok), 2, ok)
 
     def test_a_picture_is_as_bright_in_every_format(self):
         (self.folder / "p.pgm").write_bytes(b"P5 2 1 255\n\x00\xff")
+        ok = []
         for name in ("r8", "r32f", "rgba16f", "rgba8s"):
             text = f"/*cllab\narg src = image:p.pgm:{name}\narg dst = out:2\nglobal 2\nexpect dst = expected.bin\n*/\n" \
                    "__kernel void k(read_only image2d_t src, __global float* dst) { dst[get_global_id(0)] = read_imagef(src, (int2)(get_global_id(0), 0)).x; }\n"
             with self.subTest(format=name):
-                self.one(text, floats([0, 1]))
+                ok += [name] * (self.one(text, floats([0, 1])) == "ok")
+        self.assertGreaterEqual(len(ok), 2, ok)
 
 
 class RandomData(KernelFileTest):
@@ -145,12 +151,10 @@ __kernel void k(__global const int* row, __global const int* column, __global co
     y[r] = sum;
 }
 __kernel void slow(__global const int* row, __global const int* column, __global const float* value, __global const float* x, __global float* y, int rows) {
+    const int r = get_global_id(0);
     float sum = 0;
-    for (int r = 0, i = 0; r < rows; ++r) {
-        for (; i < row[r + 1]; ++i)  // from the last: exact all the same
-            sum = r == (int)get_global_id(0) ? value[row[r + 1] - 1 - (i - row[r])] * x[column[row[r + 1] - 1 - (i - row[r])]] + sum : sum;
-    }
-    y[get_global_id(0)] = row[rows] == 8 * rows && row[0] == 0 ? sum : NAN;
+    for (int i = row[r + 1] - 1; i >= row[r]; --i) sum += value[i] * x[column[i]];  // from the last: exact all the same
+    y[r] = row[0] == 0 && row[rows] == 8 * rows ? sum : NAN;
 }
 """
         records = [r for r in self.check(text) if r["variant"] == "k"]

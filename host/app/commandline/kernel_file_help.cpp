@@ -178,11 +178,7 @@ Random data (TYPE or FORMAT before the length where the kernel does not say it)
                                  arg column = rand:nonzeros:0:columns-1
                                  arg value = rand:nonzeros
 
-Other data
-  zero:LENGTH  iota:LENGTH  const:VALUE:LENGTH     zeros; 0, 1, 2 …; one value
-  file:PATH                      raw bytes
-  npy:PATH                       an array of NumPy's
-  image:PATH[:FORMAT]            a picture (PNG, JPEG, BMP, PGM, PPM) as grey levels
+Other data: `cllab help kernel-file`. Pictures are PNG, JPEG, BMP, PGM or PPM.
 
 Images: W, or W,H or W,H,D for the length; the last of an array's counts its layers.
   rand:rgba16f:640,480           a format is the channels r, rg, rgba or bgra, the bits of each
@@ -191,8 +187,8 @@ Images: W, or W,H or W,H,D for the length; the last of an array's counts its lay
                                    s          -1 to 1        rgba8s
                                    i, ui      whole numbers  r32i rgba8ui
                                    f          floats         r32f rgba16f
-                                 Default: rgba8; rgba8ui where the text calls read_imageui or
-                                 write_imageui, rgba32i where it calls read_imagei or write_imagei.
+                                 Default: rgba8; rgba8ui where the text has read_imageui or
+                                 write_imageui, rgba32i where it has read_imagei or write_imagei.
   What a device lacks is `unsupported`, with the list of what it has.
 )";
 
