@@ -80,7 +80,12 @@ class Faults(LabTest):
                 (self.folder / "r.jsonl").unlink()
 
     def test_text_of_ones_own_that_never_ends_costs_one_cell(self):
-        records, out, _ = self.run_muladd(muladd("for (volatile int i = 1; i;) {}"), "--timeout", "5", timeout=300)
+        cl = muladd("for (volatile int i = 1; i;) {}")
+        for seconds in "5", "40":  # a busy machine may take the shorter one to compile
+            records, out, _ = self.run_muladd(cl, "--timeout", seconds, timeout=300)
+            if "in phase 'build'" not in records["fma"]["reason"]:
+                break
+            shutil.rmtree(self.folder / "cl")
         self.assertEqual(records["fma"]["status"], "timed_out")
         self.assertIn("an endless loop, or a write outside of a buffer", records["fma"]["reason"])
         self.assertEqual(records["mad"]["status"], "ok")

@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(a_changed_line_is_refused_or_is_the_record_that_is_written_
         "{}[],:\"\\019.-+eE \t\x01\xff"
         "tfnu";
     std::size_t taken = 0;
-    for (int i = 0; i < 1'500; ++i) {
+    for (int i = 0; i < 500; ++i) {
         auto changed = line;
         const auto at = random() % changed.size();
         switch (random() % 4) {
@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_CASE(a_changed_line_is_refused_or_is_the_record_that_is_written_
         } catch (const Error&) {
         }
     }
-    BOOST_TEST(taken > 75u);
+    BOOST_TEST(taken > 25u);
 }
 
 BOOST_AUTO_TEST_CASE(a_later_writer_may_add_keys) {
