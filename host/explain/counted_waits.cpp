@@ -259,6 +259,7 @@ void bound_hot_block(const Record& record, const Limits& limits, Explanation& ou
     bound.how += ", as many as the code that was seen running has for the operations " + source_of(*record.counts);
     // A compare and the branch behind it are one to a processor (explain/amounts.cpp).
     bound.low *= 0.8 * executed.seen;
+    bound.simulated = true;  // the compiler may compute once what the text computes again and again
     out.bounds.push_back(on_available_cores(std::move(bound), record, parallel_of(record, limits)));
 }
 

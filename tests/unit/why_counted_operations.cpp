@@ -144,6 +144,19 @@ BOOST_AUTO_TEST_CASE(as_many_instructions_run_as_the_code_with_the_samples_has_f
     BOOST_TEST(bound(wide, "issue", limits).seconds == items * 64 * 10 / 0.95 / 10e9, is_close);
 }
 
+BOOST_AUTO_TEST_CASE(instructions_for_operations_that_the_compiler_does_once_are_no_bound) {
+    const auto limits = with(profile(), {figure("issue.rate", "instruction rate", "instr/s", 10e9)});
+    auto counts = launch(1000);
+    compute(counts, Operation::integer_multiply, 64);
+    auto r = on_cpu(counts, {{.share = 1, .instructions = 93, .elements = {{"product", 1}}}});
+    r.time = record(0.02, {}).time;
+    auto e = explanation(r, limits);
+    BOOST_CHECK(e.limit == Limit::impossible);
+    explain::drop_removed(r, e);
+    BOOST_CHECK(e.limit == Limit::unexplained);
+    BOOST_TEST(says(why_not(e, "instruction issue"), "the compiler left some of it out"));
+}
+
 BOOST_AUTO_TEST_CASE(bytes_that_nobody_declared_do_not_say_how_many_instructions_run) {
     const auto limits = with(profile(), {figure("issue.rate", "instruction rate", "instr/s", 10e9)});
     auto counts = launch(1000);
