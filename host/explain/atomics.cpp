@@ -12,6 +12,12 @@ namespace cllab::explain {
 
 namespace {
 
+/// Cache lines that so many words side by side lie in; 0: how long a line is is not known.
+double lines_of(const Limits& limits, double words) {
+    const auto* line = limits.find("cacheline.line");
+    return line && line->value > 0 ? std::ceil(4 * words / line->value) : 0;
+}
+
 /// The fastest rate that was seen with as few addresses as may be at least `addresses`, or fewer. Its high end is the
 /// fastest that was seen with `spread` times as many: how many parts of a cache share the work is a matter of where the
 /// addresses lie. `in_place`: the memory adds, and a number of addresses between two that were tried has a rate between
@@ -42,6 +48,10 @@ std::optional<Figure> rate_of_atomics(const Limits& limits, const std::string& s
     if (above->first == addresses) {
         // One core that is alone with few addresses is faster than all of them are, but it is not what is usual.
         if (!in_place) out = *above->second;
+    } else if (!in_place && above != tried.begin() && lines_of(limits, addresses) > 0 &&
+               lines_of(limits, addresses) == lines_of(limits, std::prev(above)->first)) {
+        // Cores hand each other whole lines: words of one line are as slow as fewer words of it.
+        out = *std::prev(above)->second;
     } else if (in_place && above != tried.begin() && !std::isinf(above->first)) {
         const auto& [fewer, slower] = *std::prev(above);
         const double most = std::max(out.value, slower->value);
@@ -124,6 +134,12 @@ void bound_local(const Record& record, const Limits& limits, Explanation& out) {
                 at_rate("local_atomics", "atomics on local memory", "local atomics", work.local_atomics, "op", *rate);
             if (record.counts) lower_to_joined(bound, record.counts->local_atomics, record);
             out.bounds.push_back(std::move(bound));
+        } else if (const auto* each = is_gpu(record) ? nullptr : limits.find("atomic.latency")) {
+            // A group's local memory is in the first level of its core, which does one atomic after the other.
+            out.bounds.push_back(
+                on_available_cores(at_time("local_atomics", "atomics on local memory", "local atomics",
+                                           work.local_atomics / limits.units * uneven_share(record, limits), *each),
+                                   record, parallel_of(record, limits), uneven_share(record, limits)));
         } else
             out.leave_out("atomics on local memory", "the profile has no rate of them");
     }

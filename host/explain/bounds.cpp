@@ -271,6 +271,29 @@ void bound_declared(const Record& record, const Limits& limits, Capacity capacit
     bound_counted(record, limits, out);
 }
 
+/// Groups that are shared out unevenly leave cores idle while the others work: what a core does alone is held against
+/// the time that the cores worked, and is no more than all of it. A launch does not keep cores working. Where fewer
+/// than three quarters worked, more than uneven sharing held them up.
+void take_working_cores(const Record& record, const Limits& limits, Explanation& out) {
+    const double parallel = parallel_of(record, limits), cores = record.time->cores + record.time->waited;
+    if (is_gpu(record) || record.time->cores <= 0 || record.work.groups < limits.units) return;
+    double launch = 0;
+    for (const auto& b : out.bounds)
+        if (b.id == "launch" || b.id == "groups") launch += b.seconds;
+    const double worked = cores / parallel + launch / record.time->median;
+    if (worked >= 1 / alike || worked < clear_of_the_next) return;
+    for (auto& b : out.bounds) {
+        static const std::set<std::string> own{"issue",   "arithmetic", "functions",     "division",
+                                               "integer", "barriers",   "local_atomics", "latency"};
+        const double times = std::min(1 / worked, record.time->median / std::max(1e-30, b.seconds));
+        if (!own.contains(b.id) || times <= 1) continue;
+        b.seconds *= times;
+        b.high *= times;
+        b.how += ", shared out so that " + format_significant(cores, 3) + " of " + format_exact(parallel) +
+                 " cores work on average";
+    }
+}
+
 /// Of a launch whose work was counted, and of what is declared of it.
 void bound_counts(const Record& declared, const Limits& limits, Capacity capacity, Explanation& out) {
     auto record = declared;
@@ -288,6 +311,7 @@ void bound_counts(const Record& declared, const Limits& limits, Capacity capacit
         bound_counted(record, limits, out);
     else
         bound_hot_block(record, limits, out);
+    take_working_cores(record, limits, out);
 }
 
 }  // namespace

@@ -30,6 +30,23 @@ double lanes_active(const Record& record) {
     return is_gpu(record) ? std::clamp(record.counts->lanes_active, 1.0 / 64, 1.0) : 1;
 }
 
+/// Whether nearly all of the code that was seen running computes an element of floats in an instruction.
+bool is_scalar(const Record& record) {
+    constexpr double nearly_all = 0.8;
+    if (!record.hot || record.hot->evidence != Hot::sampled) return false;
+    double elements = 0, instructions = 0, seen = 0;
+    for (const auto& block : record.hot->blocks) {
+        seen += block.share;
+        if (block.instructions == 0) continue;
+        const double passes = block.share / block.instructions;
+        if (const auto found = block.elements.find("float"); found != block.elements.end())
+            elements += passes * found->second;
+        for (const auto& [name, count] : block.classes)
+            if (name == "scalar_float" || name.starts_with("vector_")) instructions += passes * count;
+    }
+    return seen >= nearly_all && elements > 0 && elements <= instructions;
+}
+
 /// Whether the code that a CPU spends its time in divides integers: what is the same for all work-items is divided
 /// once, in front of it.
 bool divides_integers(const Record& record) {
@@ -94,6 +111,7 @@ MultiplyAdds multiply_adds(const Record& record, unsigned bits) {
 
 WorkInfo work_of_counts(const Record& record, const Counts& counts) {
     auto out = record.work;
+    if (out.assumed) out.instructions = 0;  // those that nobody's bytes would take
     const auto touched = distinct(counts, record.work);
     if (touched.bytes() > 0 && (out.bytes <= 0 || out.assumed)) {
         out.bytes = touched.bytes();
@@ -172,6 +190,7 @@ void bound_levels(const Record& record, const Limits& limits, Explanation& out) 
 void bound_operations(const Record& record, const Limits& limits, Explanation& out) {
     const auto& counts = *record.counts;
     const double items = counts.items / lanes_active(record) * uneven_share(record, limits);
+    const bool scalar = is_scalar(record);
     struct Sum {
         Bound all;
         double most = 0;  ///< seconds of one of them
@@ -187,8 +206,12 @@ void bound_operations(const Record& record, const Limits& limits, Explanation& o
         }
         auto bound = at_rate("", name, "", number, "op", *rate);
         // A CPU's code that does several in a vector is faster than the probe's. No vector holds more than 16 floats,
-        // and none divides integers.
-        if (!is_gpu(record) && !figure.starts_with("integer.rate.divide")) bound.low /= 16;
+        // and none divides integers. What feeds the probe's calls takes its time too, so that scalar code may be faster
+        // by as much as two limiters that are not told apart.
+        if (!is_gpu(record) && !figure.starts_with("integer.rate.divide"))
+            bound.low *= scalar ? clear_of_the_next : 1.0 / 16;
+        // The probe's threads may share cores, two each, which threads of few groups have for themselves.
+        if (!is_gpu(record) && counts.groups < limits.units) bound.low /= 2;
         auto& [all, most] = sums[id];
         all.seconds += bound.seconds;
         all.low += bound.low;

@@ -49,11 +49,16 @@ void bound_operations(const Record& record, const Limits& limits, Explanation& o
 /// How often the block that a CPU spends nearly all of its time in runs, as its operations add up to the counted ones;
 /// 0: not known.
 double passes_of_hot_block(const Record& record);
+/// Instructions of the launch, and the share of the samples in the blocks whose operations tell how many; 0: not known.
+struct Executed {
+    double instructions = 0, seen = 0;
+};
+Executed executed_by_samples(const Record& record);
 /// Passes through the banks of a GPU's local memory.
 void bound_banks(const Record& record, const Limits& limits, Explanation& out);
 /// The longest chain of a work-item, as often as one group waits for the end of another.
 void bound_chain(const Record& record, const Limits& limits, Explanation& out);
-/// Instructions of a CPU's hot block, which runs as often as its operations add up to the counted ones.
+/// Instructions of a CPU, as the code that was seen running has them for the counted operations.
 void bound_hot_block(const Record& record, const Limits& limits, Explanation& out);
 
 /// What a count says that the user can change about the limiter that is named; empty where no count proves it.

@@ -23,6 +23,30 @@ double items_at_a_time(const Record& record) {
     return bits / 32.0;
 }
 
+constexpr double alone = 0.8;  ///< of the samples: what else runs takes its time too
+
+/// What counts and blocks both have, and how much of it a work-item computes.
+std::vector<std::pair<const char*, double>> computed(const Counts& counts) {
+    double floats = 0;
+    for (const auto& o : counts.operations)
+        if (o.kind <= Operation::float_divide) floats += o.per_item.mean;
+    return {{"float", floats},
+            {"product", operations(counts, Operation::integer_multiply)},
+            {"division", operations(counts, Operation::integer_divide)}};
+}
+
+double elements_of(const HotBlock& block, const char* what) {
+    const auto found = block.elements.find(what);
+    return found == block.elements.end() ? 0 : found->second;
+}
+
+/// Code that touches nothing but its stack, and does nothing slow: loops over work-items between barriers.
+bool waits_for_nothing(const HotBlock& block) {
+    const auto is_of_stack = [](const auto& access) { return access.first.starts_with("stack_"); };
+    return std::ranges::all_of(block.memory, is_of_stack) && !block.classes.contains("atomic") &&
+           !block.classes.contains("call") && elements_of(block, "division") <= 0;
+}
+
 /// How many groups follow one another in the place of one. GPU: as many as its units have room for run at once.
 double rounds_of(const Record& record, const Limits& limits) {
     const double groups = std::max(1.0, record.counts->groups), group = std::max(1.0, record.counts->group_items);
@@ -55,6 +79,16 @@ std::string type_of_chain(const Counts& counts) {
     return floats(32) > 0 ? "fma.latency.float" : "fma.latency.uint";
 }
 
+/// Float operations of a work-item, its functions among them.
+double float_operations(const Counts& counts) {
+    double all = 0;
+    for (const auto& o : counts.operations)
+        if (o.kind <= Operation::float_divide || o.kind == Operation::float_function) all += o.per_item.mean;
+    return all;
+}
+
+constexpr double nearly_all = 0.8;
+
 /// Seconds of the arithmetic of a path. Of integers a product and the sum behind it take the latency of a multiply-add;
 /// any other operation takes a CPU a cycle, and a GPU as long as any. Where nearly all of a work-item's operations are
 /// in its path, so are its functions.
@@ -65,17 +99,15 @@ double time_of_arithmetic(const Record& record, const Limits& limits, double num
     double seconds = number * multiply_add;
     if (!is_gpu(record) && clock && type_of_chain(counts) == "fma.latency.uint")
         seconds = products * multiply_add + (number - 2 * products) / clock->value;
-    double all = 0, called = 0;
+    double called = 0;
     for (const auto& o : counts.operations) {
-        if (o.kind <= Operation::float_divide || o.kind == Operation::float_function) all += o.per_item.mean;
         const bool divides = o.kind == Operation::float_divide;
         if (!divides && o.kind != Operation::float_function) continue;
         const auto name = (o.bits == 64 ? "double_" : "") + (divides ? std::string("divide") : o.function);
         if (const auto* latency = limits.find("math.latency." + name + ".medium"))
             called += o.per_item.mean * std::max(0.0, latency->value - multiply_add);
     }
-    constexpr double nearly_all = 0.8;
-    return number >= nearly_all * all ? seconds + called : seconds;
+    return number >= nearly_all * float_operations(counts) ? seconds + called : seconds;
 }
 
 std::optional<ChainTime> time_of_chain(const Record& record, const Limits& limits, Explanation& out) {
@@ -109,10 +141,13 @@ std::optional<ChainTime> time_of_chain(const Record& record, const Limits& limit
         if (name == "loads" && level != "memory") each = std::max(each, limits.scattered_load(record.work.footprint));
         const auto* nearest = name == "loads" ? limits.find("latency.l1.latency") : latency;
         // A CPU does a logical operation, or an addition of integers, in one cycle, and a multiply-add in four. A GPU's
-        // take one time all, but the compiler joins two.
-        const double least = name != "arithmetic" ? 1 : is_gpu(record) ? 0.5 : 0.25;
+        // take one time all, but the compiler joins two. An addition of floats takes a CPU half of a multiply-add, too,
+        // and a path of as many operations as there are on floats is of floats.
+        const double floats = name == "arithmetic" && !is_gpu(record) ? float_operations(*record.counts) : 0;
+        const bool of_floats = floats >= nearly_all * number && number >= nearly_all * floats;
+        const double least = name != "arithmetic" ? 1 : is_gpu(record) || of_floats ? 0.5 : 0.25;
         sum.seconds += number * each;
-        sum.least += least * number * (nearest ? std::min(each, nearest->value) : each);
+        sum.least += least * number * (nearest && !of_floats ? std::min(each, nearest->value) : each);
         sum.how +=
             (sum.how.empty() ? "" : ", ") + format_significant(number, 3) + " " + name + " of " + format_seconds(each);
         if (number * each <= most) continue;
@@ -127,23 +162,38 @@ std::optional<ChainTime> time_of_chain(const Record& record, const Limits& limit
 
 // A compiler that goes through the work-items of a group peels off some of them: copies of the block are the block.
 double passes_of_hot_block(const Record& record) {
-    constexpr double alone = 0.8;  // of the samples; what else runs takes its time too
     const auto* block = record.hot && record.hot->evidence == Hot::sampled ? record.hot->hottest() : nullptr;
     if (!block) return 0;
     double share = 0;
     for (const auto& other : record.hot->blocks)
         if (other.instructions == block->instructions && other.elements == block->elements) share += other.share;
     if (share < alone) return 0;
-    const auto& counts = *record.counts;
-    double floats = 0;
-    for (const auto& o : counts.operations)
-        if (o.kind <= Operation::float_divide) floats += o.per_item.mean;
-    const auto passes = [&](const char* what, double number) {
-        const auto found = block->elements.find(what);
-        return found == block->elements.end() || found->second <= 0 ? 0 : counts.items * number / found->second;
-    };
-    return std::max({passes("float", floats), passes("product", operations(counts, Operation::integer_multiply, 32)),
-                     passes("division", operations(counts, Operation::integer_divide))});
+    double out = 0;
+    for (const auto& [what, number] : computed(*record.counts))
+        if (const double elements = elements_of(*block, what); elements > 0)
+            out = std::max(out, record.counts->items * number / elements);
+    return out;
+}
+
+// Samples are time. Code that takes its instructions at one rate, whichever block they are in, executes as many
+// instructions of a block as it has samples there, so that what is computed for each instruction is known.
+Executed executed_by_samples(const Record& record) {
+    if (!record.hot || record.hot->evidence != Hot::sampled) return {};
+    Executed out;
+    for (const auto& [what, number] : computed(*record.counts)) {
+        double each = 0, with = 0, seen = 0;  // elements an instruction; share of the blocks that have some, and of all
+        for (const auto& block : record.hot->blocks) {
+            const double elements = elements_of(block, what);
+            if (block.instructions == 0 || (elements <= 0 && !waits_for_nothing(block))) continue;
+            each += block.share * elements / block.instructions;
+            with += elements > 0 ? block.share : 0;
+            seen += block.share;
+        }
+        constexpr double few = 1.0 / 3;
+        if (seen < alone || with < few * seen) continue;
+        if (const double sum = record.counts->items * number / each; sum > out.instructions) out = {sum, seen};
+    }
+    return out;
 }
 
 void bound_chain(const Record& record, const Limits& limits, Explanation& out) {
@@ -201,15 +251,15 @@ void bound_banks(const Record& record, const Limits& limits, Explanation& out) {
 
 void bound_hot_block(const Record& record, const Limits& limits, Explanation& out) {
     const auto* rate = limits.find("issue.rate");
-    const auto* block = record.hot ? record.hot->hottest() : nullptr;
-    if (is_gpu(record) || !rate || !block) return;
-    const double times = passes_of_hot_block(record);
-    if (times <= 0) return out.leave_out("instruction issue", "how often the hot block runs is not known");
-    auto bound = at_rate("issue", "instruction issue", "issue", times * block->instructions, "instr", *rate);
-    bound.how += ", a block of " + format_exact(block->instructions) + " instructions as often as its operations are " +
-                 source_of(*record.counts);
+    if (is_gpu(record) || !rate || !record.hot || !record.hot->hottest()) return;
+    const auto executed = executed_by_samples(record);
+    if (executed.instructions <= 0)
+        return out.leave_out("instruction issue", "how often the hot block runs is not known");
+    auto bound = at_rate("issue", "instruction issue", "issue", executed.instructions, "instr", *rate);
+    bound.how += ", as many as the code that was seen running has for the operations " + source_of(*record.counts);
     // A compare and the branch behind it are one to a processor (explain/amounts.cpp).
-    bound.low *= 0.8 * block->share;
+    bound.low *= 0.8 * executed.seen;
+    bound.simulated = true;  // the compiler may compute once what the text computes again and again
     out.bounds.push_back(on_available_cores(std::move(bound), record, parallel_of(record, limits)));
 }
 

@@ -194,8 +194,9 @@ def explained(arguments, path, names, axes):
         with open(arguments.records, "a") as out:
             out.writelines(json.dumps(line) + "\n" for line in lines)
     # A cell that was measured a second time has two records, and what is said of it is of the second one.
-    records = {line["variant"]: line for line in lines if "record" not in line}
-    ids = {record["id"]: name for name, record in records.items()}
+    # A kernel `groups_of_1` of groups.cl has the id groups_of_1 and is the variant `of_1`, so ids are told by their ends.
+    ids = {line["id"]: max((n for n in names if f"_{line['id']}".endswith(f"_{n}")), key=len, default=line["variant"]) for line in lines if "record" not in line}
+    records = {ids[line["id"]]: line for line in lines if "record" not in line}
     return {ids[line["id"]]: (records[ids[line["id"]]], line) for line in lines if line.get("record") == "why" and line["id"] in ids}, said
 
 

@@ -50,6 +50,34 @@ BOOST_AUTO_TEST_CASE(atomics_have_the_fastest_rate_of_as_many_addresses_as_there
     BOOST_TEST(in_place(1000) == 100e6, is_close);
 }
 
+BOOST_AUTO_TEST_CASE(words_of_one_line_are_as_slow_for_cores_as_fewer_words_of_it) {
+    auto swept = with(profile(), {figure("atomic.global.32", "atomics, 32 addresses", "op/s", 80e6),
+                                  figure("atomic.global.4", "atomics, 4 addresses", "op/s", 12e6),
+                                  figure("cacheline.line", "line", "byte", 64, 0)});
+    const auto rate = [&](double words, const char* type = "cpu") {
+        auto r = record(1, {.atomics = 1e6, .footprint = 4 * words});
+        r.device.type = type;
+        return 1e6 / bound(r, "atomics", swept).seconds;
+    };
+    BOOST_TEST(rate(4) == 12e6, is_close);
+    BOOST_TEST(rate(16) == 12e6, is_close);
+    BOOST_TEST(rate(17) == 80e6, is_close);  // two lines, as 32
+    BOOST_TEST(rate(16, "gpu") > 20e6);      // a memory that adds has no lines to hand over
+    swept.figures.pop_back();
+    BOOST_TEST(rate(16) == 80e6, is_close);
+}
+
+BOOST_AUTO_TEST_CASE(a_core_does_the_atomics_on_local_memory_of_its_groups_one_after_the_other) {
+    const auto limits = with(profile(), {figure("atomic.latency", "atomic latency", "s", 5e-9)});
+    model::WorkInfo work{.groups = 100, .group = 64, .local_atomics = 1e6};
+    BOOST_TEST(bound(record(1, work), "local_atomics", limits).seconds == 1e6 / 2 * 5e-9, is_close);
+    work.groups = 3;  // one of the two units does two of the three groups
+    BOOST_TEST(bound(record(1, work), "local_atomics", limits).seconds == 1e6 * 2 / 3 * 5e-9, is_close);
+    auto gpu = record(1, work);
+    gpu.device.type = "gpu";
+    BOOST_TEST(why_not(gpu, "atomics on local memory", limits) == "the profile has no rate of them");
+}
+
 BOOST_AUTO_TEST_CASE(atomics_on_local_memory_have_the_rate_of_as_many_addresses_as_are_declared) {
     auto swept = profile();
     for (const auto& [number, rate] : {std::pair{"one", 1e9}, {"4", 3e9}, {"32", 9e9}, {"many", 20e9}})

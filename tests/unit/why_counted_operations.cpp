@@ -116,14 +116,112 @@ BOOST_AUTO_TEST_CASE(functions_are_in_a_chain_that_has_nearly_all_operations) {
     BOOST_TEST(seconds() == 1000 * 2e-9, is_close);
 }
 
-BOOST_AUTO_TEST_CASE(a_hot_block_runs_as_often_as_its_operations_add_up_to_the_counted_ones) {
+BOOST_AUTO_TEST_CASE(as_many_instructions_run_as_the_code_with_the_samples_has_for_the_counted_operations) {
+    const auto limits = with(profile(), {figure("issue.rate", "instruction rate", "instr/s", 10e9)});
+    auto counts = launch(1000);
+    compute(counts, Operation::float_fma, 64);
+    const double items = 256000;
+    auto r = on_cpu(counts, {{.share = 0.95, .instructions = 20, .elements = {{"float", 32}}}});
+    // What has the other samples runs as fast.
+    BOOST_TEST(bound(r, "issue", limits).seconds == items * 64 / 32 * 20 / 0.95 / 10e9, is_close);
+    BOOST_TEST(bound(r, "issue", limits).low == 0.8 * items * 64 / 32 * 20 / 10.1e9, is_close);
+    r.hot->blocks = {{.share = 0.5, .instructions = 7, .elements = {{"float", 2}}},
+                     {.share = 0.4, .instructions = 6, .elements = {{"float", 1}}}};
+    BOOST_TEST(bound(r, "issue", limits).seconds == items * 64 / (0.5 * 2 / 7 + 0.4 / 6) / 10e9, is_close);
+    r.hot->blocks.pop_back();
+    BOOST_TEST(why_not(r, "instruction issue", limits) == "how often the hot block runs is not known");
+    // Code that computes none of it and waits for nothing runs as fast as any; what loads may wait.
+    r.hot->blocks.push_back({.share = 0.4, .instructions = 6, .memory = {{"stack_load_32", 1}}});
+    BOOST_TEST(bound(r, "issue", limits).seconds == items * 64 / (0.5 * 2 / 7) / 10e9, is_close);
+    r.hot->blocks.back().memory["load_32"] = 1;
+    BOOST_TEST(why_not(r, "instruction issue", limits) == "how often the hot block runs is not known");
+    // A few samples do not stand for all.
+    r.hot->blocks = {{.share = 0.2, .instructions = 7, .elements = {{"float", 2}}}, {.share = 0.7, .instructions = 6}};
+    BOOST_TEST(why_not(r, "instruction issue", limits) == "how often the hot block runs is not known");
+    auto products = launch(1000);
+    compute(products, Operation::integer_multiply, 64, 64);
+    const auto wide = on_cpu(products, {{.share = 0.95, .instructions = 10, .elements = {{"product", 1}}}});
+    BOOST_TEST(bound(wide, "issue", limits).seconds == items * 64 * 10 / 0.95 / 10e9, is_close);
+}
+
+BOOST_AUTO_TEST_CASE(instructions_for_operations_that_the_compiler_does_once_are_no_bound) {
+    const auto limits = with(profile(), {figure("issue.rate", "instruction rate", "instr/s", 10e9)});
+    auto counts = launch(1000);
+    compute(counts, Operation::integer_multiply, 64);
+    auto r = on_cpu(counts, {{.share = 1, .instructions = 93, .elements = {{"product", 1}}}});
+    r.time = record(0.02, {}).time;
+    auto e = explanation(r, limits);
+    BOOST_CHECK(e.limit == Limit::impossible);
+    explain::drop_removed(r, e);
+    BOOST_CHECK(e.limit == Limit::unexplained);
+    BOOST_TEST(says(why_not(e, "instruction issue"), "the compiler left some of it out"));
+}
+
+BOOST_AUTO_TEST_CASE(bytes_that_nobody_declared_do_not_say_how_many_instructions_run) {
     const auto limits = with(profile(), {figure("issue.rate", "instruction rate", "instr/s", 10e9)});
     auto counts = launch(1000);
     compute(counts, Operation::float_fma, 64);
     auto r = on_cpu(counts, {{.share = 0.95, .instructions = 20, .elements = {{"float", 32}}}});
-    BOOST_TEST(bound(r, "issue", limits).seconds == 256000.0 * 64 / 32 * 20 / 10e9, is_close);
-    r.hot->blocks.front().share = 0.5;
-    BOOST_TEST(why_not(r, "instruction issue", limits) == "how often the hot block runs is not known");
+    r.work.instructions = 1e6;
+    BOOST_TEST(bound(r, "issue", limits).seconds == 1e6 / 10e9, is_close);
+    r.work.assumed = true;
+    BOOST_TEST(bound(r, "issue", limits).seconds == 256000.0 * 64 / 32 * 20 / 0.95 / 10e9, is_close);
+}
+
+BOOST_AUTO_TEST_CASE(functions_in_scalar_code_are_little_faster_than_the_probes_calls) {
+    const auto limits = with(profile(), {figure("math.rate.exp.medium", "exp rate", "call/s", 1e9)});
+    auto counts = launch(1000);
+    compute(counts, Operation::float_function, 4, 32, "exp");
+    const double seconds = 256000.0 * 4 / 1e9;
+    auto r = on_cpu(
+        counts, {{.share = 0.95, .instructions = 20, .classes = {{"scalar_float", 9}}, .elements = {{"float", 8}}}});
+    BOOST_TEST(bound(r, "functions", limits).low == 0.75 * seconds / 1.01, is_close);
+    r.time = record(0.85 * seconds, {}).time;
+    BOOST_TEST(bound(r, "functions", limits).seconds == 0.75 * seconds / 1.01, is_close);
+    BOOST_TEST(limiter(explanation(r, limits)) == "functions");
+    r.hot->blocks.front().elements["float"] = 64;  // in vectors
+    BOOST_TEST(bound(r, "functions", limits).seconds == seconds / 16 / 1.01, is_close);
+    r.hot.reset();
+    BOOST_TEST(bound(r, "functions", limits).seconds == seconds / 16 / 1.01, is_close);
+    // The one group of two units has a core for itself that the probe's two threads may have shared.
+    auto one = launch(1);
+    compute(one, Operation::float_function, 4000, 32, "exp");
+    auto alone = on_cpu(
+        one, {{.share = 0.95, .instructions = 20, .classes = {{"scalar_float", 9}}, .elements = {{"float", 8}}}});
+    BOOST_TEST(bound(alone, "functions", limits).low == 0.75 / 2 * 2 * 256 * 4000 / 1.01e9, is_close);
+}
+
+BOOST_AUTO_TEST_CASE(a_path_of_floats_is_no_shorter_than_half) {
+    auto counts = launch(1);
+    counts.group_items = counts.items = counts.counted_items = 64;
+    counts.path = {0, 0, 20000, 0};
+    compute(counts, Operation::float_add, 20000);
+    const std::vector<model::HotBlock> loop{{.share = 0.9, .instructions = 3, .elements = {{"float", 1}}}};
+    const double all = 64 * 20000 * 1.3e-9, overlap = 1 / 60.0;
+    BOOST_TEST(bound(on_cpu(counts, loop), "latency").low == (1 - overlap) * all / 2, is_close);
+    compute(counts, Operation::float_add, 20000);  // half of them are in no path, so the path may be one of integers
+    BOOST_TEST(bound(on_cpu(counts, loop), "latency").low == (1 - overlap / 2) * all / 4, is_close);
+}
+
+BOOST_AUTO_TEST_CASE(what_a_core_does_alone_is_held_against_the_time_that_the_cores_worked) {
+    const auto limits = with(profile(), {figure("issue.rate", "instruction rate", "instr/s", 10e9)});
+    auto counts = launch(1000);
+    compute(counts, Operation::float_fma, 64);
+    auto r = on_cpu(counts, {{.share = 1, .instructions = 20, .elements = {{"float", 32}}}});
+    const double seconds = 256000.0 * 64 / 32 * 20 / 10e9;
+    const auto issue = [&](double time, double cores) {
+        r.time = record(time, {}).time;
+        r.time->cores = cores;
+        return bound(r, "issue", limits).seconds;
+    };
+    BOOST_TEST(issue(1.5 * seconds, 1.6) == seconds / (0.8 + 1e-6 / (1.5 * seconds)), is_close);
+    BOOST_TEST(limiter(explanation(r, limits)) == "issue");
+    BOOST_TEST(issue(1.1 * seconds, 1.6) == 1.1 * seconds, is_close);  // no more than all of it
+    BOOST_TEST(issue(1.5 * seconds, 1.95) == seconds, is_close);
+    BOOST_TEST(issue(1.5 * seconds, 1.2) == seconds, is_close);  // something else held them up
+    BOOST_TEST(issue(1.5 * seconds, 0) == seconds, is_close);    // not known
+    r.work.groups = 1;
+    BOOST_TEST(issue(1.5 * seconds, 1.6) == seconds, is_close);  // there is no work for the other
 }
 
 BOOST_AUTO_TEST_CASE(groups_of_few_work_items_are_named_with_what_would_be_fewer) {

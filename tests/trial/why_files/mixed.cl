@@ -118,7 +118,11 @@ kernel void softmax_of_row(global const float* restrict x, global float* restric
         for (uint k = 0; k < 64; ++k) most = fmax(most, x[m * n + k * rows + i]);
         for (uint k = 0; k < 64; ++k)
             for (int f = 0; f < FLOAT; ++f) sum += exp(x[m * n + k * rows + i] - most - f);
-        for (uint k = 0; k < 64; ++k) y[m * n + k * rows + i] = exp(x[m * n + k * rows + i] - most) / sum;
+        for (uint k = 0; k < 64; ++k) {
+            float part = 0;
+            for (int f = 0; f < FLOAT; ++f) part += exp(x[m * n + k * rows + i] - most - f);
+            y[m * n + k * rows + i] = part / sum;
+        }
     }
 }
 
