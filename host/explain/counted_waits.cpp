@@ -56,7 +56,7 @@ double rounds_of(const Record& record, const Limits& limits) {
     const auto* seen = limits.find("dispatch.resident");
     double items = seen ? seen->value : 2560;
     if (limits.compute_capability > 0 && record.code.registers)
-        if (const auto found = inspect::nvidia_occupancy(
+        if (const auto found = inspect::nvidia::occupancy(
                 concat("sm_", limits.compute_capability),
                 {*record.code.registers, 0, record.code.local_bytes.value_or(0), 32, static_cast<std::size_t>(group)}))
             items = 32.0 * found->waves;

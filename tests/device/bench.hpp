@@ -35,6 +35,8 @@ inline device::Session& session() {
     return one;
 }
 
+inline bool is_simulated() { return session().facts().implementation == model::Implementation::oclgrind; }
+
 /// Whether CLLAB_TEST_BUILD_OPTIONS leaves the optimiser on.
 inline bool optimised() {
     const char* options = std::getenv("CLLAB_TEST_BUILD_OPTIONS");
@@ -72,6 +74,15 @@ struct Recorder : run::Observer {
     void picture(const std::string&, std::size_t, std::size_t, const model::Bytes&) override {}
     bool cancelled() override { return stop; }
 };
+
+/// A kernel scratch_<name> for run_scratch, of one work-item a word: `statement` sees i, src, dst and n.
+inline std::string body(const std::string& name, const std::string& statement) {
+    return "kernel void scratch_" + name +
+           "(global const uint* src, global uint* dst, int n) { int i = get_global_id(0); " + statement + " }\n";
+}
+
+/// The kernel scratch_right, which does as it must.
+inline const std::string right = body("right", "dst[i] = 2 * src[i] + 1;");
 
 /// How often the check of run_scratch was asked.
 inline unsigned checks = 0;

@@ -14,6 +14,9 @@
 
 using namespace cllab;
 using cllab::model::Status;
+using cllab::test::body;
+using cllab::test::is_simulated;
+using cllab::test::right;
 using cllab::test::run_scratch;
 
 namespace {
@@ -31,15 +34,7 @@ device::Session& as_gpu() {
     return one;
 }
 
-bool is_simulated() { return test::session().facts().implementation == model::Implementation::oclgrind; }
-
-std::string body(const std::string& name, const std::string& text) {
-    return "kernel void scratch_" + name +
-           "(global const uint* src, global uint* dst, int n) { int i = get_global_id(0); " + text + " }\n";
-}
-
-const std::string words = "2097152";  // 8 MiB: large enough to be staged and poisoned by the device
-const std::string right = body("right", "dst[i] = 2 * src[i] + 1;");
+const std::string staged_words = "2097152";  // 8 MiB: large enough to be staged and poisoned by the device
 
 }  // namespace
 
@@ -111,7 +106,7 @@ BOOST_AUTO_TEST_CASE(a_kernel_that_writes_its_input_spoils_nobody_elses) {
         data = known.emplace(model::lib::view<std::uint32_t>(data)[0], data).first->second;
     };
     const auto records =
-        run_scratch(text, {{"vandal", ""}, {"right", ""}}, {}, nullptr, words, share_inputs, &as_gpu());
+        run_scratch(text, {{"vandal", ""}, {"right", ""}}, {}, nullptr, staged_words, share_inputs, &as_gpu());
     BOOST_TEST(known.size() == 2u);
     BOOST_REQUIRE(records.size() == 2u);
     for (const auto& r : records)
@@ -124,7 +119,7 @@ BOOST_AUTO_TEST_CASE(cells_begun_together_are_each_proved_and_a_hole_is_seen) {
     const auto text = right + body("hole", "if (i != 1000003) dst[i] = 2 * src[i] + 1;") +
                       body("seldom", "if (src[0] % 2 == 1) dst[i] = 2 * src[i] + 1;");
     const auto records = run_scratch(text, {{"right", ""}, {"hole", ""}, {"seldom", ""}, {"absent", ""}}, {}, nullptr,
-                                     words, {}, &as_gpu());
+                                     staged_words, {}, &as_gpu());
     BOOST_REQUIRE(records.size() == 4u);
     for (const auto& r : records) {
         if (r.variant == "right") {

@@ -10,14 +10,11 @@
 #include "run/conditions/reference.hpp"
 
 using namespace cllab;
+using cllab::test::right;
 using cllab::test::run_scratch;
 using model::Status;
 
 namespace {
-
-const char* const right =
-    "kernel void scratch_right(global const uint* src, global uint* dst, int n) { int i = get_global_id(0); dst[i] = 2 "
-    "* src[i] + 1; }\n";
 
 /// Two buffers that fit in the last level: 1 MiB each; on a GPU, where a launch takes longer than reading those, 8 MiB.
 std::size_t words() { return test::session().facts().is_gpu() ? 2097152 : 262144; }

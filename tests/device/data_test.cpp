@@ -7,14 +7,13 @@
 #include "model/warning.hpp"
 
 using namespace cllab;
+using cllab::test::is_simulated;
 using cllab::test::run_scratch;
 using model::Status;
 
 namespace {
 
 constexpr std::uint32_t raw = 0x80000000;  // of an element that no operation has processed
-
-bool is_simulated() { return test::session().facts().implementation == model::Implementation::oclgrind; }
 
 /// Takes `first` trips for an element that is raw, and clears that; `later` for others. Its results do not tell.
 /// Without optimisation a tenth of the trips takes longer than all of them take with it.

@@ -5,19 +5,10 @@
 #include "bench.hpp"
 
 using namespace cllab;
+using cllab::test::body;
+using cllab::test::right;
 using cllab::test::run_scratch;
 using model::Status;
-
-namespace {
-const char* const right =
-    "kernel void scratch_right(global const uint* src, global uint* dst, int n) { int i = get_global_id(0); dst[i] = 2 "
-    "* src[i] + 1; }\n";
-
-std::string body(const std::string& name, const std::string& statement) {
-    return "kernel void scratch_" + name +
-           "(global const uint* src, global uint* dst, int n) { int i = get_global_id(0); " + statement + " }\n";
-}
-}  // namespace
 
 BOOST_AUTO_TEST_SUITE(executor)
 
@@ -226,8 +217,7 @@ BOOST_AUTO_TEST_CASE(what_the_device_lacks_is_unsupported_with_its_reason) {
 
 BOOST_AUTO_TEST_CASE(cells_of_one_comparison_take_turns_round_by_round_and_either_goes_first) {
     test::Recorder recorder;
-    run_scratch(std::string(right) + body("twin", "dst[i] = src[i] + src[i] + 1;"), {{"right", ""}, {"twin", ""}}, {},
-                &recorder);
+    run_scratch(right + body("twin", "dst[i] = src[i] + src[i] + 1;"), {{"right", ""}, {"twin", ""}}, {}, &recorder);
     std::vector<std::string> samples;
     for (const auto& phase : recorder.phases) {
         if (phase.find(" sample") != std::string::npos) samples.push_back(phase);
@@ -246,8 +236,8 @@ BOOST_AUTO_TEST_CASE(cells_that_do_not_fit_on_the_device_together_say_that_they_
     found.facts.global_bytes = (found.facts.is_cpu() ? 400 : 300) << 10;  // of which a CPU's cells may have less
     device::Session small(found);
     test::Recorder recorder;
-    run_scratch(std::string(right) + body("twin", "dst[i] = src[i] + src[i] + 1;"), {{"right", ""}, {"twin", ""}}, {},
-                &recorder, "1000", {}, &small);
+    run_scratch(right + body("twin", "dst[i] = src[i] + src[i] + 1;"), {{"right", ""}, {"twin", ""}}, {}, &recorder,
+                "1000", {}, &small);
     BOOST_REQUIRE(recorder.records.size() == 2u);
     for (const auto& r : recorder.records) {
         BOOST_REQUIRE_MESSAGE((r.status == Status::ok), r.reason);
@@ -257,13 +247,13 @@ BOOST_AUTO_TEST_CASE(cells_that_do_not_fit_on_the_device_together_say_that_they_
     BOOST_TEST(recorder.records[0].time->batch != recorder.records[1].time->batch);
     // With room for both they take turns, and nothing is to be said.
     const auto together =
-        run_scratch(std::string(right) + body("twin", "dst[i] = src[i] + src[i] + 1;"), {{"right", ""}, {"twin", ""}});
+        run_scratch(right + body("twin", "dst[i] = src[i] + src[i] + 1;"), {{"right", ""}, {"twin", ""}});
     BOOST_TEST(together[0].time->batch == together[1].time->batch);
     for (const auto& w : together[0].warnings) BOOST_TEST(!w.starts_with("not-in-turns"), w);
 }
 
 BOOST_AUTO_TEST_CASE(the_cells_of_an_arrangement_take_turns_in_whole_rounds_on_the_same_memory) {
-    const auto text = std::string(right) + body("twin", "dst[i] = src[i] + src[i] + 1;");
+    const auto text = right + body("twin", "dst[i] = src[i] + src[i] + 1;");
     for (std::uint64_t seed = 1; seed <= 8; ++seed) {  // any order of preparation and any placement
         run::Settings settings;
         settings.arrangement = true;
@@ -285,7 +275,7 @@ BOOST_AUTO_TEST_CASE(a_wrong_kernel_has_no_time_in_an_arrangement_either) {
     run::Settings settings;
     settings.arrangement = true;
     const auto records =
-        run_scratch(std::string(right) + body("wrong", "dst[i] = src[i];"), {{"right", ""}, {"wrong", ""}}, settings);
+        run_scratch(right + body("wrong", "dst[i] = src[i];"), {{"right", ""}, {"wrong", ""}}, settings);
     const auto wrong = std::find_if(records.begin(), records.end(), [](const auto& r) { return r.variant == "wrong"; });
     BOOST_REQUIRE(wrong != records.end());
     BOOST_TEST((wrong->status == Status::wrong_result));

@@ -21,6 +21,7 @@ if(CLLAB_OCLGRIND_LLVM_DIR AND CLLAB_OCLGRIND_LLVM_LIBRARY AND NOT CLLAB_SANITIZ
   target_include_directories(cllab_count_plugin SYSTEM PRIVATE ${CLLAB_OCLGRIND_DIR} ${CLLAB_OCLGRIND_LLVM_DIR})
   # Oclgrind's classes have no type information, and each instruction that it simulates comes through here.
   target_compile_options(cllab_count_plugin PRIVATE -fno-rtti -O2)
+  cllab_unity(cllab_count_plugin 40)
   set_target_properties(cllab_count_plugin PROPERTIES PREFIX "" OUTPUT_NAME cllab-count-plugin
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR} CXX_VISIBILITY_PRESET hidden)
   add_dependencies(cllab cllab_count_plugin)

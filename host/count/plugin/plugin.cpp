@@ -1,14 +1,6 @@
 // The plugin that Oclgrind loads to count what a launch executes. It runs in a child process of the program, which sets
 // CLLAB_COUNT_FILE just before the launch that it wants counted; see count/simulated.hpp for the variables, and
 // count/plugin/touched.hpp for the other thing that it does.
-#include <oclgrind/Context.h>
-#include <oclgrind/Kernel.h>
-#include <oclgrind/KernelInvocation.h>
-#include <oclgrind/Memory.h>
-#include <oclgrind/Plugin.h>
-#include <oclgrind/WorkGroup.h>
-#include <oclgrind/WorkItem.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -20,6 +12,7 @@
 #include <vector>
 
 #include "count/plugin/launch_count.hpp"
+#include "count/plugin/oclgrind.hpp"
 #include "count/plugin/output.hpp"
 #include "count/plugin/touched.hpp"
 

@@ -3,11 +3,6 @@
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Function.h>
 #include <llvm/IR/Instructions.h>
-#include <oclgrind/Kernel.h>
-#include <oclgrind/KernelInvocation.h>
-#include <oclgrind/Memory.h>
-#include <oclgrind/WorkGroup.h>
-#include <oclgrind/WorkItem.h>
 
 #include <algorithm>
 #include <array>
@@ -19,6 +14,7 @@
 #include <vector>
 
 #include "count/called.hpp"
+#include "count/plugin/oclgrind.hpp"
 
 namespace cllab::count {
 namespace {

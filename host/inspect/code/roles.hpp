@@ -44,21 +44,31 @@ struct Roles {
 /// Operands of a list, cut at the commas outside of brackets, trimmed.
 std::vector<std::string> operands_of(std::string_view text);
 
-// The rules of what each instruction set's instructions do with registers: isa/<name>_roles.cpp.
-
-extern const std::span<const RegisterKind> gcn_register_kinds, sass_register_kinds, ptx_register_kinds,
-    x86_register_kinds;
-
-/// All of these give nothing for an instruction they have no rule for.
-std::optional<Roles> gcn_roles(const Instruction& instruction);
-std::optional<Roles> sass_roles(const Instruction& instruction);
-std::optional<Roles> ptx_roles(const Instruction& instruction);
-std::optional<Roles> x86_roles(const Instruction& instruction);
-
-/// Whether two names are of the same register, as "eax" and "rax" are; in lower case.
-bool is_same_x86_register(std::string_view one, std::string_view other);
-
-/// Whether every BSYNC goes on where its BSSY says that the work-items meet.
-bool sass_jumps_are_seen(const Function& function);
-
 }  // namespace cllab::inspect
+
+// The rules of what each instruction set's instructions do with registers: isa/<name>_roles.cpp. All `roles` give
+// nothing for an instruction they have no rule for.
+
+namespace cllab::inspect::gcn {
+extern const std::span<const RegisterKind> register_kinds;
+std::optional<Roles> roles(const Instruction& instruction);
+}  // namespace cllab::inspect::gcn
+
+namespace cllab::inspect::ptx {
+extern const std::span<const RegisterKind> register_kinds;
+std::optional<Roles> roles(const Instruction& instruction);
+}  // namespace cllab::inspect::ptx
+
+namespace cllab::inspect::sass {
+extern const std::span<const RegisterKind> register_kinds;
+std::optional<Roles> roles(const Instruction& instruction);
+/// Whether every BSYNC goes on where its BSSY says that the work-items meet.
+bool jumps_are_seen(const Function& function);
+}  // namespace cllab::inspect::sass
+
+namespace cllab::inspect::x86 {
+extern const std::span<const RegisterKind> register_kinds;
+std::optional<Roles> roles(const Instruction& instruction);
+/// Whether two names are of the same register, as "eax" and "rax" are; in lower case.
+bool is_same_register(std::string_view one, std::string_view other);
+}  // namespace cllab::inspect::x86

@@ -14,9 +14,9 @@
 #include "inspect/tools/comgr.hpp"
 #include "inspect/tools/tool.hpp"
 
-namespace cllab::inspect {
+namespace cllab::inspect::gcn {
 
-extern const OfflineCompiler amd_compiler;  // offline_amd.cpp
+extern const OfflineCompiler compiler;  // offline_amd.cpp
 
 namespace {
 
@@ -252,12 +252,39 @@ void read_facts(Analysis& a, nlohmann::json& out, const FactsRequest& request) {
     add_occupancy(out, occupancy(processor, needs));
 }
 
-constexpr Kind kinds[]{Kind::amdgpu_code_object};
+constexpr Kind binary_kinds[]{Kind::amdgpu_code_object};
 constexpr ShownFact shown_facts[]{{"sgprs", "SGPRs", "", true}};
 constexpr Mark marks[]{{"v", "v", true}, {"s", "s", true}};
 constexpr string_view local_spaces[]{"lds", "flat"}, global_spaces[]{"global", "flat", "buffer", "tbuffer", "scalar"};
 
 }  // namespace
+
+const InstructionSet set{
+    .name = "gcn",
+    .rule =
+        "Each instruction is in one class. v and s count the mnemonics v_ and s_, waits and branches included. Memory "
+        "widths are per work-item (vector) or per wave (scalar). Padding after the last s_endpgm is not counted.",
+    .kinds = binary_kinds,
+    .words = {"VGPRs", "spilled VGPRs", "", "scratch", "LDS"},
+    .marks = marks,
+    .shown_facts = shown_facts,
+    .parse = parse,
+    .classify = classify,
+    .local_spaces = local_spaces,
+    .global_spaces = global_spaces,
+    .register_kinds = register_kinds,
+    .roles = roles,
+    .arithmetic = arithmetic,
+    .is_call = is_call,
+    .disassemble = disassemble,
+    .read_facts = read_facts,
+    .occupancy = occupancy,
+    .offline = &compiler,
+};
+
+}  // namespace cllab::inspect::gcn
+
+namespace cllab::inspect {
 
 Listing disassemble_code_object(ByteSpan file, const std::string& entry, bool own_make) {
     Listing listing{describe(Kind::amdgpu_code_object), &isa::gcn, {}, {}, entry};
@@ -278,28 +305,5 @@ Listing disassemble_code_object(ByteSpan file, const std::string& entry, bool ow
     listing.text = cut_function(without_file_line(listing.text), entry);
     return listing;
 }
-
-const InstructionSet isa::gcn{
-    .name = "gcn",
-    .rule =
-        "Each instruction is in one class. v and s count the mnemonics v_ and s_, waits and branches included. Memory "
-        "widths are per work-item (vector) or per wave (scalar). Padding after the last s_endpgm is not counted.",
-    .kinds = kinds,
-    .words = {"VGPRs", "spilled VGPRs", "", "scratch", "LDS"},
-    .marks = marks,
-    .shown_facts = shown_facts,
-    .parse = parse,
-    .classify = classify,
-    .local_spaces = local_spaces,
-    .global_spaces = global_spaces,
-    .register_kinds = gcn_register_kinds,
-    .roles = gcn_roles,
-    .arithmetic = arithmetic,
-    .is_call = is_call,
-    .disassemble = disassemble,
-    .read_facts = read_facts,
-    .occupancy = occupancy,
-    .offline = &amd_compiler,
-};
 
 }  // namespace cllab::inspect

@@ -7,7 +7,7 @@
 #include "inspect/isa/isa.hpp"
 #include "inspect/isa/rules.hpp"
 
-namespace cllab::inspect {
+namespace cllab::inspect::gcn {
 namespace {
 
 using std::string_view;
@@ -161,9 +161,9 @@ std::optional<Roles> single(string_view m, string_view text) {
 
 }  // namespace
 
-const std::span<const RegisterKind> gcn_register_kinds(kinds);
+const std::span<const RegisterKind> register_kinds(kinds);
 
-std::optional<Roles> gcn_roles(const Instruction& i) {
+std::optional<Roles> roles(const Instruction& i) {
     const string_view operands = i.operands;
     const auto second = operands.find(":: ");
     if (second == string_view::npos) return single(i.mnemonic, operands);
@@ -179,4 +179,4 @@ std::optional<Roles> gcn_roles(const Instruction& i) {
     return out;
 }
 
-}  // namespace cllab::inspect
+}  // namespace cllab::inspect::gcn

@@ -9,7 +9,7 @@
 #include "inspect/isa/isa.hpp"
 #include "inspect/tools/tool.hpp"
 
-namespace cllab::inspect {
+namespace cllab::inspect::xe {
 
 extern const std::string missing_ocloc;  ///< the sentence that says how to get it
 
@@ -19,9 +19,9 @@ std::optional<std::filesystem::path> ocloc();
 ToolResult run_ocloc(const TempFolder& folder, const std::filesystem::path& tool, std::vector<std::string> arguments,
                      std::chrono::milliseconds limit = std::chrono::seconds(60));
 
-void read_xe_facts(Analysis& analysis, nlohmann::json& facts, const FactsRequest& request);
-std::optional<Occupancy> xe_occupancy(const std::string& processor, const KernelNeeds& needs);
+void read_facts(Analysis& analysis, nlohmann::json& facts, const FactsRequest& request);
+std::optional<Occupancy> occupancy(const std::string& processor, const KernelNeeds& needs);
 
-extern const OfflineCompiler intel_compiler;
+extern const OfflineCompiler compiler;
 
-}  // namespace cllab::inspect
+}  // namespace cllab::inspect::xe

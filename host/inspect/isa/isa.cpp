@@ -104,14 +104,14 @@ bool has_any(std::string_view text, std::initializer_list<std::string_view> part
     return std::ranges::any_of(parts, [&](std::string_view p) { return text.find(p) != text.npos; });
 }
 
+// Listings that are kept and not counted: another processor's host code, and what a compiler hands on.
+const InstructionSet host::set{.name = "host"};
+const InstructionSet spirv::set{.name = "spirv"};
+const InstructionSet llvm_ir::set{.name = "llvm-ir"};
+
 }  // namespace cllab::inspect
 
 namespace cllab::inspect::isa {
-
-// Listings that are kept and not counted: another processor's host code, and what a compiler hands on.
-const InstructionSet host{.name = "host"};
-const InstructionSet spirv{.name = "spirv"};
-const InstructionSet llvm_ir{.name = "llvm-ir"};
 
 const std::vector<const InstructionSet*>& all() {
 #define CLLAB_ADDRESS(name) &name,

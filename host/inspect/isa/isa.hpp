@@ -191,16 +191,23 @@ bool has_any(std::string_view text, std::initializer_list<std::string_view> part
 /// A call may stand for the four independent calls of a trip at once, as one vector.
 inline constexpr double lanes_of_call = 4;
 
-}  // namespace cllab::inspect
-
-// Every instruction set the lab knows. A new one is a file beside this one and a name in this list.
+// Every instruction set the lab knows. A new one is a file beside this one and a name in this list. Each has a
+// namespace of its own, where its `set` is, since what is inside has the same names for all: `parse`, `classify`.
 #define CLLAB_INSTRUCTION_SETS(X) X(x86) X(gcn) X(sass) X(ptx) X(xe) X(host) X(spirv) X(llvm_ir)
 
-namespace cllab::inspect::isa {
-
-#define CLLAB_DECLARE(name) extern const InstructionSet name;
+#define CLLAB_DECLARE(name)                                           \
+    namespace name {                                                  \
+    extern const InstructionSet set;                                  \
+    }                                                                 \
+    namespace isa {                                                   \
+    inline constexpr const InstructionSet& name = inspect::name::set; \
+    }
 CLLAB_INSTRUCTION_SETS(CLLAB_DECLARE)
 #undef CLLAB_DECLARE
+
+}  // namespace cllab::inspect
+
+namespace cllab::inspect::isa {
 
 const std::vector<const InstructionSet*>& all();
 /// "gcn" gives &gcn; nullptr for any other text.

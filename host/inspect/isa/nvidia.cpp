@@ -7,15 +7,15 @@
 #include "inspect/binary/nvidia.hpp"
 #include "inspect/code/analysis.hpp"
 
-namespace cllab::inspect {
+namespace cllab::inspect::nvidia {
 namespace {
 
-struct NvidiaLimits {
+struct Limits {
     int sm;
     std::int64_t warps, groups, shared_bytes, reserved;
 };
 
-constexpr std::array<NvidiaLimits, 14> nvidia_table{{
+constexpr std::array<Limits, 14> table{{
     {60, 64, 32, 64 << 10, 0},
     {61, 64, 32, 96 << 10, 0},
     {62, 64, 32, 64 << 10, 0},
@@ -44,7 +44,7 @@ void add_facts(Analysis& a, nlohmann::json& facts, const PtxasFacts& from, const
 
 }  // namespace
 
-void read_nvidia_facts(Analysis& a, nlohmann::json& facts, const FactsRequest& request) {
+void read_facts(Analysis& a, nlohmann::json& facts, const FactsRequest& request) {
     const PtxasFacts driver = parse_ptxas_log(request.build_log, request.entry);
     const PtxasFacts here = parse_ptxas_log(a.disassembly.tool_log, request.entry);
     if (!driver.empty())
@@ -60,14 +60,14 @@ void read_nvidia_facts(Analysis& a, nlohmann::json& facts, const FactsRequest& r
     const std::string processor = "sm_" + std::to_string(sm);
     facts["processor"] = processor;
     if (a.info.registers)
-        add_occupancy(facts, nvidia_occupancy(processor, {*a.info.registers, 0, a.info.local_bytes.value_or(0), 32,
-                                                          request.group_items}));
+        add_occupancy(facts, occupancy(processor, {*a.info.registers, 0, a.info.local_bytes.value_or(0), 32,
+                                                   request.group_items}));
 }
 
-std::optional<Occupancy> nvidia_occupancy(const std::string& processor, const KernelNeeds& needs) {
+std::optional<Occupancy> occupancy(const std::string& processor, const KernelNeeds& needs) {
     const int sm = ptx_target(".target " + processor);
-    const auto limits = std::ranges::find_if(nvidia_table, [&](const NvidiaLimits& l) { return l.sm == sm; });
-    if (limits == nvidia_table.end()) return std::nullopt;
+    const auto limits = std::ranges::find_if(table, [&](const Limits& l) { return l.sm == sm; });
+    if (limits == table.end()) return std::nullopt;
     // Registers: four partitions of 16384, given out to a warp in lots of 256.
     const auto each = round_up(std::max<std::int64_t>(needs.registers, 1) * 32, 256);
     const auto by_registers = 16384 / each * 4;
@@ -96,4 +96,4 @@ std::optional<Occupancy> nvidia_occupancy(const std::string& processor, const Ke
     return found.result(most, "warps per SM");
 }
 
-}  // namespace cllab::inspect
+}  // namespace cllab::inspect::nvidia

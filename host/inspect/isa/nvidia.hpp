@@ -5,18 +5,22 @@
 
 namespace cllab::inspect {
 
-/// The driver's own log describes the code that ran; ptxas of another release is the second choice.
-void read_nvidia_facts(Analysis& analysis, nlohmann::json& facts, const FactsRequest& request);
-
-/// `processor` is "sm_90". Limits: the technical specifications per compute capability in the CUDA C++ Programming
-/// Guide.
-std::optional<Occupancy> nvidia_occupancy(const std::string& processor, const KernelNeeds& needs);
-
 /// SASS by nvdisasm or cuobjdump, cut to `entry`.
 Disassembly disassemble_cubin(ByteSpan cubin, const std::string& entry, const std::string& title);
 
-inline constexpr ShownFact nvidia_shown_facts[]{{"spill_load_bytes", "spill loads", " byte", false}};
-
-extern const OfflineCompiler nvidia_compiler;
-
 }  // namespace cllab::inspect
+
+namespace cllab::inspect::nvidia {
+
+/// The driver's own log describes the code that ran; ptxas of another release is the second choice.
+void read_facts(Analysis& analysis, nlohmann::json& facts, const FactsRequest& request);
+
+/// `processor` is "sm_90". Limits: the technical specifications per compute capability in the CUDA C++ Programming
+/// Guide.
+std::optional<Occupancy> occupancy(const std::string& processor, const KernelNeeds& needs);
+
+inline constexpr ShownFact shown_facts[]{{"spill_load_bytes", "spill loads", " byte", false}};
+
+extern const OfflineCompiler compiler;
+
+}  // namespace cllab::inspect::nvidia

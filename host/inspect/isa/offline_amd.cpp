@@ -7,7 +7,7 @@
 #include "inspect/tools/comgr.hpp"
 #include "inspect/tools/offline.hpp"
 
-namespace cllab::inspect {
+namespace cllab::inspect::gcn {
 namespace {
 
 // Processors younger than the amd_comgr of Debian 12 are listed too, so that the list says what would enable them.
@@ -65,8 +65,8 @@ OfflineCode compile(const std::string& target, const std::string& source, const 
 
 constexpr Addition additions[]{{"-cl-std=CL2.0", "-cl-std=CL2.0"}};
 
-extern const OfflineCompiler amd_compiler;
-const OfflineCompiler amd_compiler{"AMD",   "amd_comgr", model::Implementation::amd, 64 << 10, targets, describe,
-                                   compile, additions};
+extern const OfflineCompiler compiler;
+const OfflineCompiler compiler{"AMD",   "amd_comgr", model::Implementation::amd, 64 << 10, targets, describe,
+                               compile, additions};
 
-}  // namespace cllab::inspect
+}  // namespace cllab::inspect::gcn

@@ -6,7 +6,7 @@
 #include "inspect/isa/rules.hpp"
 #include "inspect/tools/offline.hpp"
 
-namespace cllab::inspect {
+namespace cllab::inspect::xe {
 
 const std::string missing_ocloc = "Intel GPU code needs ocloc: apt-get install intel-opencl-icd";
 
@@ -69,7 +69,7 @@ OfflineCode compile(const std::string& target, const std::string& source, const 
 
 constexpr Addition additions[]{{"-cl-std=CL2.0", "-cl-std=CL2.0"}, {"-cl-std=CL3.0", "-cl-std=CL3.0"}};
 
-const OfflineCompiler intel_compiler{"Intel", "ocloc",  model::Implementation::intel_gpu, 64 << 10, targets, describe,
-                                     compile, additions};
+const OfflineCompiler compiler{"Intel", "ocloc",  model::Implementation::intel_gpu, 64 << 10, targets, describe,
+                               compile, additions};
 
-}  // namespace cllab::inspect
+}  // namespace cllab::inspect::xe

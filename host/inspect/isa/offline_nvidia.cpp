@@ -14,7 +14,7 @@
 #include "inspect/tools/offline.hpp"
 #include "inspect/tools/tool.hpp"
 
-namespace cllab::inspect {
+namespace cllab::inspect::nvidia {
 
 extern const unsigned char beside_libclc_bytes[];
 extern const std::size_t beside_libclc_size;
@@ -194,7 +194,7 @@ constexpr Addition additions[]{
     {"-cl-std=CL2.0 -Xclang -cl-ext=+cl_khr_fp16", "-cl-std=CL2.0 and cl_khr_fp16"},
     {"-cl-std=CL3.0 -Xclang -cl-ext=+all,-cl_khr_subgroups", "-cl-std=CL3.0 with its optional features"}};
 
-const OfflineCompiler nvidia_compiler{
+const OfflineCompiler compiler{
     "NVIDIA", "clang NVPTX", model::Implementation::nvidia, 48 << 10, targets, describe, compile, additions, undefined};
 
-}  // namespace cllab::inspect
+}  // namespace cllab::inspect::nvidia

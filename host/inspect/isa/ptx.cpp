@@ -11,7 +11,7 @@
 #include "inspect/isa/rules.hpp"
 #include "inspect/tools/tool.hpp"
 
-namespace cllab::inspect {
+namespace cllab::inspect::ptx {
 namespace {
 
 using model::Declared;
@@ -235,7 +235,7 @@ double arithmetic(const Instruction& i, const Declared& d) {
 
 bool is_call(const Instruction& i) { return i.mnemonic.starts_with("call"); }
 
-constexpr Kind kinds[]{Kind::ptx};
+constexpr Kind binary_kinds[]{Kind::ptx};
 constexpr string_view local_spaces[]{"shared", "generic"}, global_spaces[]{"global", "generic"};
 
 // --- The binary ------------------------------------------------------------------------------------------------------
@@ -277,26 +277,26 @@ Disassembly disassemble(ByteSpan binary, const std::string& entry, const Disasse
 
 }  // namespace
 
-const InstructionSet isa::ptx{
+const InstructionSet set{
     .name = "ptx",
     .rule =
         "Each statement is in one class, before ptxas schedules and merges them. address: 64-bit integer arithmetic "
         "and mul.wide. Memory widths are per work-item.",
     .virtual_machine = true,
-    .kinds = kinds,
-    .shown_facts = nvidia_shown_facts,
+    .kinds = binary_kinds,
+    .shown_facts = nvidia::shown_facts,
     .parse = parse,
     .classify = classify,
     .local_spaces = local_spaces,
     .global_spaces = global_spaces,
-    .register_kinds = ptx_register_kinds,
-    .roles = ptx_roles,
+    .register_kinds = register_kinds,
+    .roles = roles,
     .arithmetic = arithmetic,
     .is_call = is_call,
     .disassemble = disassemble,
-    .read_facts = read_nvidia_facts,
-    .occupancy = nvidia_occupancy,
-    .offline = &nvidia_compiler,
+    .read_facts = nvidia::read_facts,
+    .occupancy = nvidia::occupancy,
+    .offline = &nvidia::compiler,
 };
 
-}  // namespace cllab::inspect
+}  // namespace cllab::inspect::ptx

@@ -6,7 +6,7 @@
 #include "inspect/isa/isa.hpp"
 #include "inspect/isa/rules.hpp"
 
-namespace cllab::inspect {
+namespace cllab::inspect::ptx {
 namespace {
 
 using std::string_view;
@@ -58,9 +58,9 @@ std::optional<std::vector<Unit>> registers_of(string_view operand) {
 
 }  // namespace
 
-const std::span<const RegisterKind> ptx_register_kinds(kinds);
+const std::span<const RegisterKind> register_kinds(kinds);
 
-std::optional<Roles> ptx_roles(const Instruction& i) {
+std::optional<Roles> roles(const Instruction& i) {
     const auto operands = operands_of(i.operands);
     const auto* rule = rule_of(rules, i.mnemonic, operands.size());
     const auto guard = registers_of(i.guard);
@@ -75,4 +75,4 @@ std::optional<Roles> ptx_roles(const Instruction& i) {
     return each_operand(*rule, operands.size(), give) ? std::optional(out) : std::nullopt;
 }
 
-}  // namespace cllab::inspect
+}  // namespace cllab::inspect::ptx

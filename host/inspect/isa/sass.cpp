@@ -12,7 +12,7 @@
 #include "inspect/isa/rules.hpp"
 #include "inspect/tools/tool.hpp"
 
-namespace cllab::inspect {
+namespace cllab::inspect::sass {
 namespace {
 
 using model::Declared;
@@ -230,7 +230,7 @@ double arithmetic(const Instruction& i, const Declared& d) {
 
 bool is_call(const Instruction& i) { return is_named(i.mnemonic, "CALL* JCAL*"); }
 
-constexpr Kind kinds[]{Kind::cubin};
+constexpr Kind binary_kinds[]{Kind::cubin};
 constexpr Mark marks[]{{"reuse", ".reuse", false}, {"bank_conflict", "bank conflicts", false}};
 constexpr string_view local_spaces[]{"shared", "generic"}, global_spaces[]{"global", "generic"};
 
@@ -239,6 +239,33 @@ Disassembly disassemble(ByteSpan binary, const std::string& entry, const Disasse
 }
 
 }  // namespace
+
+const InstructionSet set{
+    .name = "sass",
+    .rule =
+        "Each instruction is in one class. address: 64-bit integer arithmetic (IMAD.WIDE, LEA, carry chains). uniform: "
+        "the scalar data path (U…, R2UR). Memory widths are per work-item. NOP padding is not counted.",
+    .kinds = binary_kinds,
+    .marks = marks,
+    .shown_facts = nvidia::shown_facts,
+    .parse = parse,
+    .classify = classify,
+    .local_spaces = local_spaces,
+    .global_spaces = global_spaces,
+    .register_kinds = register_kinds,
+    .roles = roles,
+    .jumps_are_seen = jumps_are_seen,
+    .arithmetic = arithmetic,
+    .is_call = is_call,
+    .hides_jumps = true,  // convergence barriers and return stacks
+    .disassemble = disassemble,
+    .read_facts = nvidia::read_facts,
+    .occupancy = nvidia::occupancy,
+};
+
+}  // namespace cllab::inspect::sass
+
+namespace cllab::inspect {
 
 Disassembly disassemble_cubin(ByteSpan cubin, const std::string& entry, const std::string& title) {
     Listing listing =
@@ -251,28 +278,5 @@ Disassembly disassemble_cubin(ByteSpan cubin, const std::string& entry, const st
         out.code_bytes = static_cast<std::int64_t>(text->data.size());
     return out;
 }
-
-const InstructionSet isa::sass{
-    .name = "sass",
-    .rule =
-        "Each instruction is in one class. address: 64-bit integer arithmetic (IMAD.WIDE, LEA, carry chains). uniform: "
-        "the scalar data path (U…, R2UR). Memory widths are per work-item. NOP padding is not counted.",
-    .kinds = kinds,
-    .marks = marks,
-    .shown_facts = nvidia_shown_facts,
-    .parse = parse,
-    .classify = classify,
-    .local_spaces = local_spaces,
-    .global_spaces = global_spaces,
-    .register_kinds = sass_register_kinds,
-    .roles = sass_roles,
-    .jumps_are_seen = sass_jumps_are_seen,
-    .arithmetic = arithmetic,
-    .is_call = is_call,
-    .hides_jumps = true,  // convergence barriers and return stacks
-    .disassemble = disassemble,
-    .read_facts = read_nvidia_facts,
-    .occupancy = nvidia_occupancy,
-};
 
 }  // namespace cllab::inspect

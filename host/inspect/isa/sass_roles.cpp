@@ -11,7 +11,7 @@
 #include "inspect/isa/isa.hpp"
 #include "inspect/isa/rules.hpp"
 
-namespace cllab::inspect {
+namespace cllab::inspect::sass {
 namespace {
 
 using std::string_view;
@@ -123,9 +123,9 @@ constexpr RoleRule rules[]{
 
 }  // namespace
 
-const std::span<const RegisterKind> sass_register_kinds(kinds);
+const std::span<const RegisterKind> register_kinds(kinds);
 
-std::optional<Roles> sass_roles(const Instruction& i) {
+std::optional<Roles> roles(const Instruction& i) {
     const string_view m = i.mnemonic;
     const auto operands = operands_of(i.operands);
     const auto* found = rule_of(rules, m, operands.size());
@@ -162,7 +162,7 @@ std::optional<Roles> sass_roles(const Instruction& i) {
                : std::nullopt;
 }
 
-bool sass_jumps_are_seen(const Function& function) {
+bool jumps_are_seen(const Function& function) {
     std::map<std::string, std::set<std::uint64_t>> meets;
     for (const auto& i : function.instructions)
         if (i.mnemonic.starts_with("BSSY"))
@@ -177,4 +177,4 @@ bool sass_jumps_are_seen(const Function& function) {
     return true;
 }
 
-}  // namespace cllab::inspect
+}  // namespace cllab::inspect::sass

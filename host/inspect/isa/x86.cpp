@@ -9,7 +9,7 @@
 #include "inspect/isa/rules.hpp"
 #include "model/hot.hpp"
 
-namespace cllab::inspect {
+namespace cllab::inspect::x86 {
 namespace {
 
 using model::Declared;
@@ -208,7 +208,7 @@ bool replaces_its_index(string_view operands) {
     while (is_name(operands[begin - 1])) --begin;
     while (end < operands.size() && is_name(operands[end])) ++end;
     const auto before = operands.substr(begin, times - begin), behind = operands.substr(times + 1, end - times - 1);
-    return is_same_x86_register(operands.substr(0, comma), before.size() > behind.size() ? before : behind);
+    return is_same_register(operands.substr(0, comma), before.size() > behind.size() ? before : behind);
 }
 
 std::string base_class(const Instruction& i, string_view operands, string_view registers) {
@@ -312,7 +312,7 @@ bool is_uncountable(const Instruction& i) { return i.operands.find("es:[") != st
 
 }  // namespace
 
-const InstructionSet isa::x86{
+const InstructionSet set{
     .name = "x86",
     .rule =
         "Each instruction is in one class, by the widest vector register it names. Loads and stores count memory "
@@ -321,8 +321,8 @@ const InstructionSet isa::x86{
     .parse = parse,
     .classify = classify,
     .counts_barriers = false,  // they are the ends of loops
-    .register_kinds = x86_register_kinds,
-    .roles = x86_roles,
+    .register_kinds = register_kinds,
+    .roles = roles,
     .arithmetic = arithmetic,
     .is_call = is_call,
     .names_callees = true,
@@ -330,4 +330,4 @@ const InstructionSet isa::x86{
     .is_uncountable = is_uncountable,
 };
 
-}  // namespace cllab::inspect
+}  // namespace cllab::inspect::x86

@@ -11,7 +11,7 @@
 #include "inspect/isa/isa.hpp"
 #include "inspect/isa/rules.hpp"
 
-namespace cllab::inspect {
+namespace cllab::inspect::x86 {
 namespace {
 
 using std::string_view;
@@ -210,14 +210,14 @@ void add_wide_result(Roles& out, string_view m, const Operand& by) {
 
 }  // namespace
 
-bool is_same_x86_register(string_view one, string_view other) {
+bool is_same_register(string_view one, string_view other) {
     const auto a = register_named(one), b = register_named(other);
     return a && b && a->kind == b->kind && a->number == b->number;
 }
 
-const std::span<const RegisterKind> x86_register_kinds(kinds);
+const std::span<const RegisterKind> register_kinds(kinds);
 
-std::optional<Roles> x86_roles(const Instruction& i) {
+std::optional<Roles> roles(const Instruction& i) {
     const string_view m = i.mnemonic;
     Roles out;
     if (i.flow == Flow::stop || m.starts_with("j"))
@@ -264,4 +264,4 @@ std::optional<Roles> x86_roles(const Instruction& i) {
     return out;
 }
 
-}  // namespace cllab::inspect
+}  // namespace cllab::inspect::x86

@@ -9,7 +9,7 @@
 #include "inspect/isa/intel.hpp"
 #include "inspect/isa/rules.hpp"
 
-namespace cllab::inspect {
+namespace cllab::inspect::xe {
 namespace {
 
 using model::Declared;
@@ -266,19 +266,19 @@ Disassembly disassemble(ByteSpan binary, const std::string& entry, const Disasse
     return out;
 }
 
-constexpr Kind kinds[]{Kind::intel_gpu_patch_tokens, Kind::intel_gpu_zebin};
+constexpr Kind binary_kinds[]{Kind::intel_gpu_patch_tokens, Kind::intel_gpu_zebin};
 constexpr ShownFact shown_facts[]{{"register_file", "of", "", true}, {"simd_width", "SIMD", "", true}};
 constexpr string_view local_spaces[]{"slm"}, global_spaces[]{"global", "block"};
 
 }  // namespace
 
-const InstructionSet isa::xe{
+const InstructionSet set{
     .name = "xe",
     .rule =
         "Each instruction is in one class. One instruction for 32 work-items may appear as two for 16. send_: a "
         "message, by its destination. scalar: width 1, for the whole thread. Memory widths are per work-item, those of "
         "block_ per thread. nop is padding and not counted.",
-    .kinds = kinds,
+    .kinds = binary_kinds,
     .words = {"registers named", "spilled registers", "", "scratch", "shared local memory"},
     .shown_facts = shown_facts,
     .parse = parse,
@@ -288,9 +288,9 @@ const InstructionSet isa::xe{
     .arithmetic = arithmetic,
     .is_call = is_call,
     .disassemble = disassemble,
-    .read_facts = read_xe_facts,
-    .occupancy = xe_occupancy,
-    .offline = &intel_compiler,
+    .read_facts = read_facts,
+    .occupancy = occupancy,
+    .offline = &compiler,
 };
 
-}  // namespace cllab::inspect
+}  // namespace cllab::inspect::xe

@@ -8,7 +8,7 @@
 #include "inspect/code/analysis.hpp"
 #include "inspect/isa/intel.hpp"
 
-namespace cllab::inspect {
+namespace cllab::inspect::xe {
 
 namespace {
 
@@ -64,7 +64,7 @@ std::optional<Subslice> subslice(const std::string& processor) {
 }  // namespace
 
 /// Threads of an execution unit: as the compiler has set them, half as many with the large register file.
-std::optional<Occupancy> xe_occupancy(const std::string& processor, const KernelNeeds& needs) {
+std::optional<Occupancy> occupancy(const std::string& processor, const KernelNeeds& needs) {
     if (needs.registers <= 0 || needs.wavefront <= 0) return std::nullopt;
     OccupancyLimits found;
     found.add(needs.wavefront, "hardware", "{} threads with {} registers each", needs.wavefront, needs.registers);
@@ -82,7 +82,7 @@ std::optional<Occupancy> xe_occupancy(const std::string& processor, const Kernel
 }
 
 /// The numbers of the patch tokens were found by compiling kernels that differ in one thing (ocloc 22.43).
-void read_xe_facts(Analysis& a, nlohmann::json& facts, const FactsRequest& request) {
+void read_facts(Analysis& a, nlohmann::json& facts, const FactsRequest& request) {
     constexpr int local_memory = 15, scratch = 18, execution = 23;
     const auto* code = a.best();
     const std::string kernel = code ? code->code.name : request.entry;
@@ -107,11 +107,11 @@ void read_xe_facts(Analysis& a, nlohmann::json& facts, const FactsRequest& reque
     const bool spills = said != string_view::npos && spilled < end;
     set_fact(a.info, "spills", spills ? static_cast<std::int64_t>(number_at(request.build_log, spilled + 15)) : 0,
              "ocloc's log, registers spilled, around");
-    add_occupancy(facts, xe_occupancy(request.target, {.registers = *file,
-                                                       .local_bytes = a.info.local_bytes.value_or(0),
-                                                       .wavefront = *threads,
-                                                       .group_items = request.group_items,
-                                                       .simd = *simd}));
+    add_occupancy(facts, occupancy(request.target, {.registers = *file,
+                                                    .local_bytes = a.info.local_bytes.value_or(0),
+                                                    .wavefront = *threads,
+                                                    .group_items = request.group_items,
+                                                    .simd = *simd}));
 }
 
-}  // namespace cllab::inspect
+}  // namespace cllab::inspect::xe
