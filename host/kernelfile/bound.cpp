@@ -14,10 +14,7 @@ using model::Image;
 using model::Parameter;
 using Kind = ArgumentSpec::Kind;
 
-bool is_data(Kind kind) {
-    return kind == Kind::random || kind == Kind::counting || kind == Kind::zero || kind == Kind::constant ||
-           kind == Kind::file || kind == Kind::picture;
-}
+bool is_data(Kind kind) { return kind == Kind::drawn || kind == Kind::file || kind == Kind::picture; }
 
 std::string kind_words(const Parameter& p) {
     switch (p.kind) {
@@ -155,7 +152,7 @@ std::optional<ArgumentSpec> Bound::spec_of(const Parameter& parameter, std::vect
     }
     if (global_ && has_extent(parameter)) {
         const bool writes = parameter.kind == Parameter::Kind::image ? parameter.writes : !parameter.is_const;
-        return ArgumentSpec{nowhere, writes ? "out" : "rand", writes ? Kind::output : Kind::random};
+        return ArgumentSpec{nowhere, writes ? "out" : "rand", writes ? Kind::output : Kind::drawn};
     }
     return std::nullopt;
 }
@@ -225,10 +222,9 @@ void Bound::bind_pointer(Argument& a, const LoadPicture& load) {
                           (a.spec.kind == Kind::output ? "out" : "rand") + ":float:1024");
     if (a.spec.extent.size() > 1)
         refuse(place, named + " is a buffer with one length, found " + std::to_string(a.spec.extent.size()));
-    if (a.spec.kind == Kind::random && !a.spec.numbers.empty() && a.element.kind == ElementType::Kind::opaque)
-        refuse(place, named + " has elements of type " + a.element.name + ", which have no bounds");
-    if (a.spec.kind == Kind::constant && a.element.kind == ElementType::Kind::opaque)
-        refuse(place, named + " has elements of type " + a.element.name + ", which are not numbers; write zero:1024");
+    if (a.spec.kind == Kind::drawn && !a.spec.numbers.empty() && a.element.kind == ElementType::Kind::opaque)
+        refuse(place, named + " has elements of type " + a.element.name +
+                          ", which are not numbers; write rand:1024 or zero:1024");
     if (a.spec.kind == Kind::file) {
         const auto path = resolved(a.spec.path, place);
         const bool is_npy = lower(path.extension().string()) == ".npy" || a.spec.text.starts_with("npy:");
@@ -250,13 +246,7 @@ void Bound::bind_pointer(Argument& a, const LoadPicture& load) {
 void Bound::bind_image(Argument& a, const LoadPicture& load) {
     const auto& place = a.spec.place;
     const auto named = "argument '" + a.parameter.name + "' of kernel '" + signature_.name + "'";
-    a.format = usual_format_;
-    if (!a.spec.type.empty()) {
-        const auto format = model::pixel_format(a.spec.type);
-        if (!format)
-            refuse(place, cllab::quoted(a.spec.type) + " is no format of images; a format is " + model::pixel_formats);
-        a.format = *format;
-    }
+    a.format = a.spec.type.empty() ? usual_format_ : image_format(a.spec.type, place);
     a.element = a.format.type();
     if (!a.spec.extent.empty() && a.spec.extent.size() != a.parameter.dims)
         refuse(place, named + " is " + kind_words(a.parameter) + " with " + std::to_string(a.parameter.dims) +
@@ -324,7 +314,7 @@ void Bound::expect(const std::string& name, const Place& place, const std::strin
         refuse(place, "argument '" + name + "' of kernel '" + signature_.name + "' is " + kind_words(p) +
                           ", which is never written");
     for (const auto& a : arguments_)
-        if (a.spec.kind == Kind::random)
+        if (a.spec.is_random())
             refuse(place, "argument '" + a.parameter.name +
                               "' is random, so no file can hold the expected result; give it a file, iota or const");
     const auto file = resolved(path, place);

@@ -127,8 +127,6 @@ private:
     model::Bytes value_bytes(const model::Point& point, const Argument& argument) const;
     void put_number(std::byte* to, const model::ElementType& type, const model::Point& point,
                     const Expression& number) const;
-    /// One lane of a buffer that is constant, and how one that is random is drawn.
-    model::Bytes constant(const model::Point& point, const Argument& argument) const;
     Drawn drawn(const model::Point& point, const Argument& argument) const;
     /// Refuses values that do not fit, before anything is built.
     void check_data(const model::Point& point, const Argument& argument, std::size_t count) const;

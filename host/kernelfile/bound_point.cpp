@@ -104,12 +104,6 @@ model::Bytes Bound::value_bytes(const model::Point& point, const Argument& a) co
     return out;
 }
 
-model::Bytes Bound::constant(const model::Point& point, const Argument& a) const {
-    model::Bytes out(a.element.lane_bytes);
-    put_number(out.data(), a.element, point, a.spec.numbers[0]);
-    return out;
-}
-
 Drawn Bound::drawn(const model::Point& point, const Argument& a) const {
     Drawn out{.draw = a.spec.draw};
     const auto& numbers = a.spec.numbers;
@@ -123,19 +117,20 @@ Drawn Bound::drawn(const model::Point& point, const Argument& a) const {
         out.most = a.format.white();
         out.least = a.format.is_signed() ? -out.most : 0;
     }
-    if (out.draw == Draw::normal || (numbers.size() == 2 && a.element.kind == ElementType::Kind::floating)) {
+    const bool bounded = numbers.size() == 2 || out.draw == Draw::constant;  // which has both bounds in one number
+    if (out.draw == Draw::normal || (bounded && a.element.kind == ElementType::Kind::floating)) {
         if (numbers.empty()) return out;
         refuse_unfit();
         Names names(point, given_, real_);
-        out.low = names.real(numbers[0]), out.high = names.real(numbers[1]);
+        out.low = names.real(numbers[0]), out.high = names.real(numbers.back());
         if (out.draw == Draw::normal && out.high < 0)
             refused("the deviation of '" + a.parameter.name + "' is " + format_exact(out.high) + ", less than 0");
         if (out.draw != Draw::normal && out.low > out.high)
             refused("the bounds of '" + a.parameter.name + "' are " + format_exact(out.low) + " and " +
                     format_exact(out.high) + ", the wrong way round");
-    } else if (numbers.size() == 2) {
+    } else if (bounded) {
         refuse_unfit();
-        out.least = value(point, numbers[0]), out.most = value(point, numbers[1]);
+        out.least = value(point, numbers[0]), out.most = value(point, numbers.back());
         if (out.least > out.most)
             refused("the bounds of '" + a.parameter.name + "' are " + std::to_string(out.least) + " and " +
                     std::to_string(out.most) + ", the wrong way round");
@@ -149,8 +144,7 @@ Drawn Bound::drawn(const model::Point& point, const Argument& a) const {
 }
 
 void Bound::check_data(const model::Point& point, const Argument& a, std::size_t count) const {
-    if (a.spec.kind == Kind::constant) constant(point, a);
-    if (a.spec.kind != Kind::random) return;
+    if (a.spec.kind != Kind::drawn) return;
     if (const auto why = undrawable(a.element, count, drawn(point, a)); !why.empty())
         refuse(a.spec.place, cllab::quoted(a.spec.text) + " does not fit '" + a.parameter.name +
                                  "', whose elements of type " + a.element.name + " " + why);
@@ -159,28 +153,9 @@ void Bound::check_data(const model::Point& point, const Argument& a, std::size_t
 model::SharedBytes Bound::data(const model::Point& point, const Argument& a, std::size_t count,
                                std::uint64_t seed) const {
     if (a.file) return a.file;
-    const auto& type = a.element;
-    if (a.spec.kind == Kind::random) {
-        std::uint64_t name = 0;
-        for (const char c : a.parameter.name) name = mix64(name ^ static_cast<unsigned char>(c));
-        return random_data(type, count, seed ^ name, drawn(point, a));
-    }
-    const auto size = count * type.bytes;
-    if (a.spec.kind == Kind::zero || type.kind == ElementType::Kind::opaque)
-        return {size, [size] { return model::Bytes(size); }};
-    const bool counting = a.spec.kind == Kind::counting;
-    const auto value = counting ? model::Bytes() : constant(point, a);
-    return {size, [=] {
-                model::Bytes out(size);
-                for (std::size_t i = 0; i < size / type.lane_bytes; ++i) {
-                    auto* to = out.data() + i * type.lane_bytes;
-                    if (counting)
-                        put_integer(to, type, static_cast<std::int64_t>(i * type.lane_bytes / type.bytes));
-                    else
-                        std::memcpy(to, value.data(), type.lane_bytes);
-                }
-                return out;
-            }};
+    std::uint64_t name = 0;
+    for (const char c : a.parameter.name) name = mix64(name ^ static_cast<unsigned char>(c));
+    return random_data(a.element, count, seed ^ name, drawn(point, a));
 }
 
 model::Setup Bound::setup(const model::Point& point, const Shape& shape, std::uint64_t seed) const {
@@ -306,7 +281,7 @@ std::vector<ArgumentArray> Bound::shown(const model::Setup& setup) const {
 }
 
 bool Bound::random_inputs() const {
-    return std::ranges::any_of(arguments_, [](const auto& a) { return a.spec.kind == Kind::random; });
+    return std::ranges::any_of(arguments_, [](const auto& a) { return a.spec.is_random(); });
 }
 
 }  // namespace cllab::kernelfile

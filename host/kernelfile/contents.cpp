@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/error.hpp"
+#include "core/text.hpp"
 
 namespace cllab::kernelfile {
 namespace {
@@ -30,6 +31,11 @@ std::filesystem::path resolved(const std::string& path, const Place& place) {
     const std::filesystem::path plain(path);
     if (place.line == 0 || plain.is_absolute()) return plain;
     return std::filesystem::path(place.file).parent_path() / plain;
+}
+
+model::PixelFormat image_format(const std::string& name, const Place& place) {
+    if (const auto found = model::pixel_format(name)) return *found;
+    refuse(place, cllab::quoted(name) + " is no format of images; a format is " + model::pixel_formats);
 }
 
 Picture read_picture(const LoadPicture& load, const std::filesystem::path& path, const Place& place,

@@ -8,6 +8,7 @@
 
 #include "kernelfile/data.hpp"
 #include "model/experiment.hpp"
+#include "model/pixel_format.hpp"
 
 namespace cllab::kernelfile {
 
@@ -16,6 +17,9 @@ using LoadPicture = std::function<model::Loaded(const std::string& path)>;
 
 /// A file named in a kernel file's block lies beside it, one named on the command line in the current folder.
 std::filesystem::path resolved(const std::string& path, const Place& place);
+
+/// The format of images that has the name. Throws Error(usage) where none has.
+model::PixelFormat image_format(const std::string& name, const Place& place);
 
 struct Picture {
     std::size_t width = 0, height = 0;

@@ -21,19 +21,21 @@ namespace cllab::kernelfile {
 
 /// One value for one argument, e.g. "rand:n*n". What of it applies depends on the kind.
 struct ArgumentSpec {
-    enum class Kind { random, counting, zero, constant, output, local, file, picture, sampler, bytes, fields, numbers };
+    enum class Kind { drawn, output, local, file, picture, sampler, bytes, fields, numbers };
     Place place;
     std::string text;  ///< as written
     Kind kind = Kind::numbers;
-    Draw draw = Draw::uniform;         ///< of random data
+    Draw draw = Draw::uniform;
     std::string type{};                ///< element type or image format, where given
     std::vector<Expression> extent{};  ///< one length, or up to three sizes of an image; empty: not given
-    /// Constant: one; random: what the draw takes, e.g. low and high; numbers: those of a scalar or vector.
+    /// Drawn: what the draw takes, e.g. low and high; numbers: those of a scalar or vector.
     std::vector<Expression> numbers{};
     std::string path{};                                                     ///< file, picture
     std::vector<std::string> words{};                                       ///< of a sampler
     std::vector<std::pair<std::string, std::vector<Expression>>> fields{};  ///< of a struct: type and values
     std::string raw{};                                                      ///< bytes: the bytes themselves
+
+    bool is_random() const { return kind == Kind::drawn && draw >= Draw::uniform; }
 };
 
 struct AxisLine {

@@ -28,8 +28,7 @@ Parts take_type_and_extent(const Parts& parts, std::size_t from, ArgumentSpec& o
     if (from < parts.size() && is_type(parts[from].first))
         out.type = parts[from++].first;
     else if (from + 1 < parts.size() && looks_like_format(parts[from].first))
-        refuse(parts[from].second, cllab::quoted(parts[from].first) + " is no format of images; a format is " +
-                                       std::string(model::pixel_formats));
+        image_format(parts[from].first, parts[from].second);
     if (from < parts.size()) {
         out.extent = parse_list(parts[from].first, parts[from].second);
         if (out.extent.size() > 3)
@@ -37,11 +36,6 @@ Parts take_type_and_extent(const Parts& parts, std::size_t from, ArgumentSpec& o
         ++from;
     }
     return {parts.begin() + static_cast<std::ptrdiff_t>(std::min(from, parts.size())), parts.end()};
-}
-
-void refuse_rest(const Parts& rest) {
-    if (!rest.empty())
-        refuse(rest.front().second, "nothing may follow here; found " + cllab::quoted(rest.front().first));
 }
 
 void read_bytes(const std::string& hex, const Place& place, ArgumentSpec& out) {
@@ -83,7 +77,8 @@ void read_fields(std::string text, Place place, ArgumentSpec& out) {
     }
 }
 
-/// Random data of a kind: how many numbers stand behind the length, none or so many, and what they are.
+/// Data of a kind: how many numbers it takes, none or so many, and what they are. Only a constant's stands before the
+/// length.
 struct DrawSyntax {
     Draw draw;
     bool may_lack;
@@ -91,6 +86,9 @@ struct DrawSyntax {
     const char* takes;
 };
 const std::map<std::string, DrawSyntax> draws{
+    {"zero", {Draw::zero, true, 0, "a length only, as in zero:n"}},
+    {"iota", {Draw::counting, true, 0, "a length only, as in iota:n"}},
+    {"const", {Draw::constant, false, 1, "a value and a length, as in const:1:n"}},
     {"rand", {Draw::uniform, true, 2, "no bounds or two, as in rand:n:0:1"}},
     {"sorted", {Draw::sorted, true, 2, "no bounds or two, as in sorted:n:0:1000"}},
     {"normal", {Draw::normal, true, 2, "no mean and deviation or both, as in normal:n:0:1"}},
@@ -100,19 +98,19 @@ const std::map<std::string, DrawSyntax> draws{
     {"onehot", {Draw::one_hot, false, 1, "a length and a row's elements, as in onehot:n*10:10"}},
     {"text", {Draw::text, true, 0, "a length only, as in text:n"}}};
 
-const std::map<std::string, Kind> kinds{{"iota", Kind::counting}, {"zero", Kind::zero},     {"const", Kind::constant},
-                                        {"out", Kind::output},    {"local", Kind::local},   {"file", Kind::file},
-                                        {"npy", Kind::file},      {"image", Kind::picture}, {"sampler", Kind::sampler},
+const std::map<std::string, Kind> kinds{{"out", Kind::output}, {"local", Kind::local},   {"file", Kind::file},
+                                        {"npy", Kind::file},   {"image", Kind::picture}, {"sampler", Kind::sampler},
                                         {"bytes", Kind::bytes}};
 
-void read_draw(const std::string& name, const Parts& parts, ArgumentSpec& out) {
-    const auto& syntax = draws.at(name);
-    out.kind = Kind::random;
+void read_draw(const std::string& name, const DrawSyntax& syntax, const Parts& parts, ArgumentSpec& out) {
+    out.kind = Kind::drawn;
     out.draw = syntax.draw;
-    const auto rest = take_type_and_extent(parts, 1, out);
-    if (rest.size() != syntax.numbers && !(rest.empty() && syntax.may_lack))
+    const bool first = syntax.draw == Draw::constant && parts.size() > 1;
+    const auto rest = take_type_and_extent(parts, first ? 2 : 1, out);
+    if (first + rest.size() != syntax.numbers && !(rest.empty() && syntax.may_lack))
         refuse(rest.empty() ? out.place : rest.front().second, cllab::quoted(name) + " takes " + syntax.takes);
-    for (const auto& [text, place] : rest) out.numbers.push_back(Expression::parse(text, place));
+    for (const auto& [text, place] : first ? Parts{parts[1]} : rest)
+        out.numbers.push_back(Expression::parse(text, place));
 }
 
 /// What begins with no kind of value is a list of numbers.
@@ -158,9 +156,10 @@ ArgumentSpec parse_argument(const Piece& value) {
         const auto at = value.text.find(':');
         return at == std::string::npos ? std::string() : trim(value.text.substr(at + 1));
     };
-    // Alone they may be names of axes.
-    if (draws.count(head) && (parts.size() > 1 || head == "rand")) {
-        read_draw(head, parts, out);
+    // Alone most may be names of axes.
+    if (const auto draw = draws.find(head);
+        draw != draws.end() && (parts.size() > 1 || draw->second.draw <= Draw::uniform)) {
+        read_draw(head, draw->second, parts, out);
         return out;
     }
     const auto known = kinds.find(head);
@@ -170,12 +169,6 @@ ArgumentSpec parse_argument(const Piece& value) {
     }
     out.kind = known->second;
     switch (out.kind) {
-        case Kind::constant: {
-            if (parts.size() < 2) refuse(out.place, "'const' takes a value and a length, as in const:1:n");
-            out.numbers = {Expression::parse(parts[1].first, parts[1].second)};
-            refuse_rest(take_type_and_extent(parts, 2, out));
-            break;
-        }
         case Kind::file:
             out.path = behind();
             if (out.path.empty())
@@ -197,7 +190,8 @@ ArgumentSpec parse_argument(const Piece& value) {
             read_bytes(behind(), out.place, out);
             break;
         default:
-            refuse_rest(take_type_and_extent(parts, 1, out));
+            if (const auto rest = take_type_and_extent(parts, 1, out); !rest.empty())
+                refuse(rest.front().second, "nothing may follow here; found " + cllab::quoted(rest.front().first));
             break;
     }
     return out;

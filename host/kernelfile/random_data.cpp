@@ -46,20 +46,16 @@ public:
     bool are_signed() const { return lane_.kind != LaneKind::unsigned_integer; }
     void put(std::size_t i, double value) { put_real(at(i), lane_, value); }
     void put_whole(std::size_t i, std::int64_t value) { put_integer(at(i), lane_, value); }
+    /// Each lane what `real` or `whole` gives for its type.
+    void put_each(const auto& real, const auto& whole) {
+        for (std::size_t i = 0; i < size(); ++i) are_floating() ? put(i, real()) : put_whole(i, whole());
+    }
 
 private:
     std::byte* at(std::size_t i) { return out_.data() + i * lane_.lane_bytes; }
     model::Bytes& out_;
     const ElementType& lane_;
 };
-
-void put_uniform(Lanes& lanes, Random& random, const Drawn& of) {
-    for (std::size_t i = 0; i < lanes.size(); ++i)
-        if (lanes.are_floating())
-            lanes.put(i, uniform(random, of));
-        else
-            lanes.put_whole(i, whole(above(random, of), of));
-}
 
 void put_sorted(Lanes& lanes, Random& random, const Drawn& of) {
     if (lanes.are_floating()) {
@@ -122,7 +118,7 @@ bool counts_to(const ElementType& type, std::size_t last) {
 }  // namespace
 
 std::string undrawable(const ElementType& type, std::size_t count, const Drawn& drawn) {
-    if (drawn.draw == Draw::uniform) return {};
+    if (drawn.draw == Draw::uniform || drawn.draw == Draw::zero) return {};
     if (type.kind == LaneKind::opaque) return "are not numbers";
     const bool floating = type.kind == LaneKind::floating;
     switch (drawn.draw) {
@@ -153,8 +149,18 @@ model::SharedBytes random_data(const ElementType& type, std::size_t count, std::
                 Random random(mix64(seed));
                 Lanes lanes(out, lane);
                 switch (drawn.draw) {
+                    case Draw::zero:
+                        break;
+                    case Draw::counting:
+                        for (std::size_t i = 0; i < lanes.size(); ++i)
+                            lanes.put_whole(i, static_cast<std::int64_t>(i * lane.lane_bytes / lane.bytes));
+                        break;
+                    case Draw::constant:
+                        lanes.put_each([&] { return drawn.low; }, [&] { return drawn.least; });
+                        break;
                     case Draw::uniform:
-                        put_uniform(lanes, random, drawn);
+                        lanes.put_each([&] { return uniform(random, drawn); },
+                                       [&] { return whole(above(random, drawn), drawn); });
                         break;
                     case Draw::sorted:
                     case Draw::offsets:

@@ -1,4 +1,4 @@
-// Data drawn at random, each kind as some kernels need it.
+// Data made by a rule or drawn at random, each kind as some kernels need it.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,10 @@
 namespace cllab::kernelfile {
 
 enum class Draw {
-    uniform,
+    zero,
+    counting,     ///< 0, 1, 2 …: an element's number in all of its lanes
+    constant,     ///< `low`, or of integers `least`
+    uniform,      ///< from here on at random
     sorted,       ///< uniform, in ascending order
     normal,       ///< Gaussian
     permutation,  ///< 0 to count - 1, each once

@@ -144,27 +144,29 @@ __kernel void bad(__global const int* src, __global int* dst, __global int* sum)
 }
 """)
         out, err = self.lab("run", "t.cl:good", "--check", "oclgrind")
-        self.assertIn("t_good in Oclgrind at n=16: no race, no uninitialised value, no access outside", out)
+        self.assertIn("t_good in Oclgrind at n=1024: no race, no uninitialised value, no access outside", out)
         out, err = self.lab("run", "t.cl:bad", "--check", "oclgrind", status=1)
         self.assertRegex(out, r"t.cl:10: Invalid read of size 4 in global memory in kernel 'bad'")
         self.assertRegex(out, r"t.cl:11: [^\n]*race in global memory in kernel 'bad'")
 
-        # 16 bins are too few for the values of a byte, and nobody but the check asked for them.
+        # 1024 bins are too few for these values, and nobody but the check asked for them.
         self.write("""/*cllab
-axis n = 64
-axis bins = 256
-arg data = rand:uchar:n
-arg histo = zero:bins
+axis n = 4096
+arg data = rand:uint:n:0:2047
+arg histo = zero:n
 global n
 */
-__kernel void counts(__global const uchar* data, __global int* histo) { atomic_inc(&histo[data[get_global_id(0)]]); }
+__kernel void counts(__global const uint* data, __global uint* histo) { atomic_inc(&histo[data[get_global_id(0)]]); }
 """)
         out, err = self.lab("run", "t.cl", "--check", "oclgrind")
-        self.assertIn("something was found at n=16 bins=16, which is smaller than the file says", err)
-        self.assertIn("t_counts in Oclgrind at n=64 bins=256: no race, no uninitialised value, no access outside", out)
+        self.assertIn("something was found at n=1024, which is smaller than the file says", err)
+        self.assertIn("t_counts in Oclgrind at n=4096: no race, no uninitialised value, no access outside", out)
+        out, err = self.lab("run", "t.cl", "--check", "oclgrind", "-a", "n=2048")  # a size that is asked for stays
+        self.assertIn("t_counts in Oclgrind at n=2048: no race, no uninitialised value, no access outside", out)
+        self.assertNotIn("something was found", err)
 
         out, err = self.lab("run", KERNELS / "soften.cl", "--check", "oclgrind", timeout=60)  # whose sampler hung it
-        self.assertIn("soften_soften in Oclgrind at w=16 h=16: no race, no uninitialised value, no access outside", out)
+        self.assertIn("soften_soften in Oclgrind at w=32 h=32: no race, no uninitialised value, no access outside", out)
         self.write("/*cllab\narg dst = out:4\nglobal 4\n*/\n__kernel void stuck(__global volatile int* dst) { while (dst[0] != 7) dst[0] = 6; }\n")
         out, err = self.lab("run", "t.cl", "--check", "oclgrind", "--timeout", "2", timeout=60, status=1)
         self.assertRegex(out, r"t_stuck in Oclgrind: timed_out: no progress for 2.00 s \(--timeout\) in phase '\w+'")

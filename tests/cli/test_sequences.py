@@ -128,6 +128,21 @@ class AsAVariant(KernelFileTest):
         for kernel in ("count", "scan", "scatter"):
             self.assertRegex(out, rf"\b{kernel}\b")
 
+    @unittest.skipUnless(OCLGRIND_LIBRARY, "Oclgrind is not installed")
+    def test_what_oclgrind_finds_in_its_kernels_is_found_in_it(self):
+        self.write("""/*cllab
+axis n = 64
+arg x = rand:int:n:0:9
+arg y = out:n
+global n
+sequence both = first, second
+*/
+__kernel void first(__global const int* x, __global int* y) { y[get_global_id(0)] = x[get_global_id(0)]; }
+__kernel void second(__global int* y) { y[get_global_id(0) + 1] = 3; }
+""")
+        out, _ = self.lab("run", "t.cl:both", "--device", "cpu", "--check", "oclgrind", status=1)
+        self.assertIn("t_both in Oclgrind at n=64: 1 place\n  t.cl:9: Invalid write of size 4 in global memory in kernel 'second'", out)
+
 
 class Refusals(KernelFileTest):
     def refused(self, sentence, *changes, name="counting_sort.cl"):

@@ -15,6 +15,7 @@ arg n = n
 global n
 */
 """
+STRUCTS = "typedef struct { int n; float f; } Pair;\n__kernel void k(__global Pair* v) { v[get_global_id(0)].n += 1; }\n"
 TYPES = """typedef struct { int n; float f; } Pair;
 __kernel void take(__global float4* v, __local int* part, uchar small, float4 four, Pair pair) { v[get_global_id(0)] = four * pair.f; }
 """
@@ -74,6 +75,9 @@ WRONG = [(f"line {new!r}", *replaced(old, new)[:1], [], [replaced(old, new)[1], 
     ("arg src = rand:n", "arg src = normal:n:0", ["'normal' takes no mean and deviation or both"]),
     ("arg src = rand:n", "arg src = normal:n:0:-1", ["deviation of 'src' is -1, less than 0"]),
     ("arg src = rand:n", "arg src = perm:n:4", ["'perm' takes a length only"]),
+    ("arg src = rand:n", "arg src = zero:n:4", ["'zero' takes a length only"]),
+    ("arg src = rand:n", "arg src = const", ["'const' takes a value and a length"]),
+    ("arg src = rand:n", "arg src = const:1:n:4", ["'const' takes a value and a length"]),
     ("arg src = rand:n", "arg src = offsets:n", ["'offsets' takes a length and the last offset"]),
     ("arg src = rand:n", "arg src = offsets:n:9", ["'offsets:n:9' does not fit 'src', whose elements of type float are no integers"]),
     ("arg src = rand:n", "arg src = onehot:n:7", ["are 256, no whole number of rows of 7"]),
@@ -164,6 +168,9 @@ WRONG += [
     ("odd hex", "/*cllab\narg pair = bytes:012\nglobal 1\n*/\n" + TYPES, [], ["t.cl:2:", "hexadecimal"]),
     ("three lanes of four", "/*cllab\narg v = out:64\narg part = 64\narg small = 1\narg four = 1,2,3\narg pair = {int:1,float:1}\nglobal 64\n*/\n" + TYPES, [], ["t.cl:5:", "1 or 4 values", "3"]),
     ("too large for its type", "/*cllab\narg v = out:64\narg part = 64\narg small = 300\narg four = 1\narg pair = {int:1,float:1}\nglobal 64\n*/\n" + TYPES, [], ["t.cl:4:", "300", "uchar"]),
+    ("structs that are counted", "/*cllab\narg v = iota:64\nglobal 64\n*/\n" + STRUCTS, [], ["t.cl:2:", "are not numbers"]),
+    ("structs between bounds", "/*cllab\narg v = rand:64:0:1\nglobal 64\n*/\n" + STRUCTS, [], ["t.cl:2:", "are not numbers; write rand:1024 or zero:1024"]),
+    ("structs that are a constant", "/*cllab\narg v = const:1:64\nglobal 64\n*/\n" + STRUCTS, [], ["t.cl:2:", "are not numbers; write rand:1024 or zero:1024"]),
     ("data too large for its type", "/*cllab\naxis m = 3, 300\narg v = const:m:64\nglobal 64\n*/\n__kernel void k(__global uchar* v) { v[get_global_id(0)] += 1; }\n", [], ["t.cl:3:", "300", "uchar"]),
     ("image sizes", "/*cllab\narg src = rand:4\nglobal 4,4\n*/\n" + PICTURE, [], ["t.cl:2:", "an image2d_t with 2 sizes, found 1"]),
     ("image of three channels", "/*cllab\narg src = rand:rgb8:4,4\nglobal 4,4\n*/\n" + PICTURE, [], ["t.cl:2:16:", "'rgb8' is no format of images; a format is r, rg, rgba or bgra"]),

@@ -32,6 +32,20 @@ std::vector<T> draw(const char* name, std::size_t count, const Drawn& drawn, std
 
 }  // namespace
 
+BOOST_AUTO_TEST_CASE(zeros_numbers_in_order_and_constants_are_the_same_for_every_seed) {
+    const auto same = [](const char* name, const Drawn& drawn, const auto& expected) {
+        using T = typename std::decay_t<decltype(expected)>::value_type;
+        const auto count = expected.size() / type(name).lanes;
+        BOOST_TEST((draw<T>(name, count, drawn, 1) == expected));
+        BOOST_TEST((draw<T>(name, count, drawn, 2) == expected));
+    };
+    same("int", {.draw = Draw::zero}, std::vector<std::int32_t>{0, 0, 0});
+    same("int2", {.draw = Draw::counting}, std::vector<std::int32_t>{0, 0, 1, 1, 2, 2});
+    same("float", {.draw = Draw::counting}, std::vector<float>{0, 1, 2});
+    same("float", {.low = 0.25, .high = 7, .draw = Draw::constant}, std::vector<float>{0.25, 0.25});
+    same("uchar", {.least = 200, .draw = Draw::constant}, std::vector<std::uint8_t>{200, 200});
+}
+
 BOOST_AUTO_TEST_CASE(sorted_data_rises_within_its_bounds) {
     const Drawn real{.low = -2, .high = 3, .draw = Draw::sorted};
     const auto floats = draw<float>("float", 1000, real);

@@ -1,4 +1,5 @@
-// --check device=D: each kernel on another implementation with the same data, and whether the results agree.
+// --check: each kernel on another implementation with the same data, whether the results agree, and what Oclgrind
+// finds.
 #include <algorithm>
 #include <set>
 
@@ -6,6 +7,9 @@
 #include "app/running/oclgrind.hpp"
 #include "app/running/opinions.hpp"
 #include "app/running/recording.hpp"
+#include "app/running/running.hpp"
+#include "app/screen/say.hpp"
+#include "app/screen/stdout_guard.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "count/oclgrind.hpp"
@@ -20,7 +24,7 @@ using model::Status;
 
 /// Work-items that a simulator is given, and where that takes too long.
 constexpr std::size_t simulated_items = 1024, fewer_items = 64;
-constexpr double simulated_seconds = 30;  ///< of a cell
+constexpr double simulated_seconds = 30;  ///< of a cell, where only results are asked for
 
 /// Who is asked.
 struct Other {
@@ -31,18 +35,15 @@ struct Other {
 
 std::string quoted_name(const std::string& name) { return "'" + excerpt(name) + "'"; }
 
-std::optional<std::filesystem::path> oclgrind_here() try {
-    return count::oclgrind_library("--check");
-} catch (const Error&) {
-    return std::nullopt;
-}
-
-Other other_than(const model::Device& device, const std::string& wanted, double timeout_seconds) {
-    using model::Implementation;
-    const bool is_oclgrind = device.implementation == Implementation::oclgrind;
-    if (!is_oclgrind && (lower(wanted) == "oclgrind" || (wanted.empty() && oclgrind_here())))
-        return {"oclgrind", count::oclgrind_library("--check device=oclgrind"), "Oclgrind"};
-    auto found = in_child_processes(timeout_seconds)->devices({wanted.empty() ? "all" : wanted});
+Other other_than(const model::Device& device, const RunOptions& options) {
+    const auto wanted = options.check.substr(options.check.find('=') + 1);
+    if (device.implementation != model::Implementation::oclgrind && (lower(wanted) == "oclgrind" || wanted.empty()))
+        try {
+            return {"oclgrind", count::oclgrind_library("--check device=oclgrind"), "Oclgrind"};
+        } catch (const Error&) {  // alone --check takes what is there
+            if (!wanted.empty()) throw;
+        }
+    auto found = in_child_processes(options.timeout_seconds)->devices({wanted.empty() ? "all" : wanted});
     if (wanted.empty()) {
         std::erase_if(found, [&](const auto& d) { return !d.is_cpu() || d.implementation == device.implementation; });
         if (found.empty())
@@ -60,20 +61,102 @@ Other other_than(const model::Device& device, const std::string& wanted, double 
     return {found.front().selector, std::nullopt, found.front().name};
 }
 
-/// The cell, with its largest axes halved while all that is left takes them and there are more work-items than `most`.
-model::Cell smaller(model::Cell cell, const model::Device& device, std::uint64_t seed, std::size_t most) {
-    const auto items = [&](const model::Cell& c) {
-        const auto global = model::set_up(*c.experiment, {*c.variant, c.point, device, seed, model::no_files}).global;
-        std::size_t out = 1;
-        for (unsigned d = 0; d < global.dims; ++d) out *= global.size[d];
+/// A cell on the other device, and beside it here.
+struct Tried {
+    model::Cell cell;            ///< as it was launched
+    model::Record there{};       ///< of the inputs that failed there, if any did
+    OclgrindFindings found{};    ///< in its kernels
+    std::string not_compared{};  ///< why, in a clause
+    std::string difference{};    ///< in words; empty: none was seen
+    bool is_compared = false, too_long = false;
+    bool stays_small = false;  ///< something is wrong, and its own size takes too long or does not run
+
+    bool ran() const { return there.status == Status::ok || there.status == Status::wrong_result; }
+    bool is_fine() const { return there.status == Status::ok && found.empty() && difference.empty(); }
+    std::string at() const { return point_text(cell.point).empty() ? "" : " at " + point_text(cell.point); }
+};
+
+const model::Record& failed_or_last(const std::vector<model::Record>& records) {
+    const auto failed = std::ranges::find_if(records, [](const auto& r) { return r.status != Status::ok; });
+    return failed == records.end() ? records.back() : *failed;
+}
+
+class Elsewhere {
+public:
+    Elsewhere(const RunOptions& options, const Choice& choice, const model::Device& device, Other other)
+        : options_(options), choice_(choice), device_(device), other_(std::move(other)) {}
+
+    /// Each of the cells, in order; in a simulator at smaller sizes.
+    std::vector<Tried> tried(const std::vector<model::Cell>& cells) const {
+        if (!other_.oclgrind) return try_all(cells);
+        std::vector<model::Cell> first;
+        for (const auto& cell : cells) first.push_back(smaller(cell, simulated_items));
+        auto out = try_all(first);
+        const auto fewer = again(
+            out, [&](std::size_t i) { return out[i].too_long ? smaller(out[i].cell, fewer_items) : out[i].cell; });
+        for (auto& [i, one] : fewer) out[i] = one;
+        // A smaller size than the file's may itself be what is wrong, as 16 bins for 256 grey levels.
+        const auto own = again(
+            out, [&](std::size_t i) { return out[i].too_long || out[i].is_fine() ? out[i].cell : cells[i]; }, finds_);
+        for (auto& [i, one] : own) {
+            out[i].stays_small = !one.ran();
+            if (one.ran()) out[i] = one;
+        }
+        if (finds_ && std::ranges::any_of(out, &Tried::stays_small))
+            say("they take too long or do not run, so the findings may come from the smaller sizes; --axis chooses "
+                "others");
         return out;
-    };
-    const auto halved = [&]() -> std::optional<model::Cell> {
+    }
+
+    Agreement agreement(const Tried& tried) const {
+        if (!tried.is_compared) return {Agreement::Kind::unknown, "", tried.not_compared};
+        const auto seen = first_finding(tried.found);
+        Agreement out{Agreement::Kind::agrees, other_.name + tried.at(), seen};
+        if (!tried.difference.empty())
+            out = {Agreement::Kind::differs, "",
+                   quoted_name(device_.name) + " and " + quoted_name(other_.name) + " leave different results" +
+                       tried.at() + ": " + tried.difference +
+                       "; nothing says which of the two is right unless a reference does" +
+                       (seen.empty() ? "" : "; " + seen)};
+        if (tried.stays_small && std::ranges::any_of(tried.found, [](const auto& f) { return f.first.is_outside(); }))
+            out = {Agreement::Kind::unknown, "", out.sentence + "; its own size takes too long in Oclgrind"};
+        return out;
+    }
+
+    /// What the simulator says of a cell.
+    std::string words(const Tried& tried) const {
+        if (!tried.ran()) return std::string(model::name(tried.there.status)) + ": " + tried.there.reason;
+        if (const auto n = tried.found.size(); n > 0) return std::to_string(n) + (n == 1 ? " place" : " places");
+        if (tried.there.status != Status::ok) return tried.there.reason;
+        const auto name = quoted_name(device_.name);
+        const std::string nothing = "no race, no uninitialised value, no access outside";
+        if (!tried.difference.empty()) return nothing + "; other results than on " + name + ": " + tried.difference;
+        if (tried.is_compared) return nothing + "; the results of " + name;
+        return tried.not_compared.empty() ? nothing : nothing + "; " + tried.not_compared;
+    }
+
+private:
+    using Records = std::vector<std::vector<model::Record>>;  ///< by cell and seed
+    using Seeds = std::vector<std::vector<std::uint64_t>>;
+
+    model::Setup setup_of(const model::Cell& cell) const {
+        return model::set_up(*cell.experiment, {*cell.variant, cell.point, device_, options_.seed, model::no_files});
+    }
+    kernelfile::CellArguments arguments_of(const model::Cell& cell, std::uint64_t seed) const {
+        return choice_.arguments_of({*cell.variant, cell.point, device_, seed, model::no_files});
+    }
+    std::size_t items_of(const model::Cell& cell) const { return setup_of(cell).global.count(); }
+
+    /// The cell, with its largest axis halved that can be and has fewer work-items then. Where findings are asked for,
+    /// axes that are given stay.
+    std::optional<model::Cell> halved(const model::Cell& cell) const {
         std::vector<std::pair<std::int64_t, std::string>> sizes;
         for (const auto& [name, text] : cell.point.values()) {
             const auto axis = std::ranges::find(cell.experiment->axes, name, &model::Axis::name);
             const auto size = parse_integer(text);
-            if (axis != cell.experiment->axes.end() && axis->tune.empty() && size && *size > 1)
+            const bool stays =
+                finds_ && std::ranges::any_of(options_.axes, [&, &n = name](const auto& a) { return a.first == n; });
+            if (axis != cell.experiment->axes.end() && axis->tune.empty() && size && *size > 1 && !stays)
                 sizes.emplace_back(*size, name);
         }
         std::ranges::sort(sizes, std::greater<>());
@@ -81,174 +164,164 @@ model::Cell smaller(model::Cell cell, const model::Device& device, std::uint64_t
             auto out = cell;
             out.point.set(name, std::to_string(size / 2));
             try {
-                if (items(out) < items(cell)) return out;
+                if (items_of(out) < items_of(cell)) return out;
             } catch (const std::exception&) {  // such a point cannot be
             }
         }
         return std::nullopt;
-    };
-    while (items(cell) > most) {
-        auto next = halved();
-        if (!next) break;
-        cell = std::move(*next);
     }
-    return cell;
-}
 
-struct Tried {
-    Agreement agreement;
-    bool too_long = false;  ///< there
-    bool outside = false;   ///< the simulator saw accesses outside of buffers
-};
+    /// The cell, halved while it has more work-items than `most`.
+    model::Cell smaller(model::Cell cell, std::size_t most) const try {
+        while (items_of(cell) > most) {
+            auto next = halved(cell);
+            if (!next) break;
+            cell = std::move(*next);
+        }
+        return cell;
+    } catch (const Unsupported&) {  // its record says so
+        return cell;
+    }
 
-class Elsewhere {
-public:
-    Elsewhere(const RunOptions& options, const Choice& choice, const model::Device& device)
-        : options_(options),
-          choice_(choice),
-          device_(device),
-          other_(other_than(device, options.check.substr(options.check.find('=') + 1), options.timeout_seconds)) {}
-
-    /// For each of the cells, in order.
-    std::vector<Agreement> agreements(const std::vector<model::Cell>& cells) {
-        std::vector<model::Cell> first;
-        for (const auto& cell : cells)
-            first.push_back(other_.oclgrind ? smaller(cell, device_, options_.seed, simulated_items) : cell);
-        auto tried = try_all(first);
-        for (std::size_t i = 0; other_.oclgrind && i < cells.size(); ++i) improve(cells[i], first[i], tried[i]);
-        std::vector<Agreement> out;
-        for (auto& one : tried) out.push_back(std::move(one.agreement));
+    /// Those for which `next` gives another point than they were tried at, tried there.
+    std::map<std::size_t, Tried> again(const std::vector<Tried>& before,
+                                       const std::function<model::Cell(std::size_t)>& next, bool says = false) const {
+        std::vector<std::size_t> which;
+        std::vector<model::Cell> cells;
+        for (std::size_t i = 0; i < before.size(); ++i)
+            if (auto cell = next(i); cell.point != before[i].cell.point) {
+                which.push_back(i);
+                cells.push_back(std::move(cell));
+            }
+        std::map<std::size_t, Tried> out;
+        if (cells.empty()) return out;
+        if (says)
+            say("something was found" + before[which.front()].at() +
+                ", which is smaller than the file says; so its own sizes are simulated, up to " +
+                format_significant(options_.timeout_seconds, 3) + " s per kernel");
+        auto found = try_all(cells);
+        for (std::size_t n = 0; n < which.size(); ++n) out.emplace(which[n], std::move(found[n]));
         return out;
     }
 
-private:
-    using Statuses = std::map<std::size_t, model::Record>;  ///< by comparison
-
-    /// A smaller size than the file's may itself be what is wrong, as 16 bins for 256 grey levels.
-    void improve(const model::Cell& cell, const model::Cell& at, Tried& tried) {
-        if (tried.too_long) {
-            const auto fewer = smaller(at, device_, options_.seed, fewer_items);
-            if (fewer.point != at.point) tried = try_all({fewer}).front();
-        }
-        const bool doubtful = tried.outside || tried.agreement.kind == Agreement::Kind::differs;
-        if (!doubtful || at.point == cell.point) return;
-        auto whole = try_all({cell}).front();
-        if (!whole.too_long)
-            tried = std::move(whole);
-        else if (tried.outside)
-            tried.agreement = {Agreement::Kind::unknown, "",
-                               tried.agreement.sentence + "; its own size takes too long in Oclgrind"};
-    }
-
-    std::vector<Tried> try_all(const std::vector<model::Cell>& cells) {
+    std::vector<Tried> try_all(const std::vector<model::Cell>& cells) const {
         const inspect::TempFolder folder;
-        std::vector<std::vector<std::uint64_t>> seeds;
+        Recording here(folder.path() / "here", OwnCheck::left_out);
+        Recording there(folder.path() / "there", finds_ ? OwnCheck::asked : OwnCheck::left_out);
+        Seeds seeds;
         for (const auto& cell : cells) {
-            const bool random = arguments_of(cell, options_.seed).random_inputs;
-            seeds.push_back(random ? std::vector{options_.seed, options_.seed + 1} : std::vector{options_.seed});
+            seeds.push_back({options_.seed});
+            if (!finds_ && arguments_of(cell, options_.seed).random_inputs) seeds.back().push_back(options_.seed + 1);
         }
-        Recording here(folder.path() / "here", OwnCheck::left_out), there(folder.path() / "there", OwnCheck::left_out);
-        const auto [elsewhere, findings] = launch_there(there, cells, seeds);
-        const auto own = launch(device_.selector, here, cells, seeds, false);
+        std::optional<OnlyOclgrind> only;
+        if (other_.oclgrind) only.emplace(*other_.oclgrind);
+        const auto others = launch(other_.selector, there, cells, seeds, only.has_value());
+        const auto findings = only ? only->findings() : OclgrindFindings{};
+        only.reset();
         std::vector<Tried> out;
-        std::size_t number = 0;
-        for (std::size_t i = 0; i < cells.size(); number += seeds[i++].size())
-            out.push_back(judge(cells[i], seeds[i], number, {own, elsewhere}, here, there, findings));
+        for (std::size_t i = 0; i < cells.size(); ++i) out.push_back(judged(cells[i], others[i], findings));
+        // Whoever asks for findings may have a kernel that does harm, so it runs here only where there are none.
+        if (finds_ &&
+            (device_.implementation == model::Implementation::oclgrind || !std::ranges::all_of(out, &Tried::is_fine)))
+            return out;
+        const auto own = launch(device_.selector, here, cells, seeds, false);
+        for (std::size_t i = 0; i < cells.size(); ++i) compare(out[i], seeds[i], own[i], here, there);
         return out;
     }
 
-    kernelfile::CellArguments arguments_of(const model::Cell& cell, std::uint64_t seed) const {
-        return choice_.arguments_of({*cell.variant, cell.point, device_, seed, model::no_files});
-    }
-
-    std::pair<Statuses, OclgrindFindings> launch_there(Recording& recording, const std::vector<model::Cell>& cells,
-                                                       const std::vector<std::vector<std::uint64_t>>& seeds) const {
-        if (!other_.oclgrind) return {launch(other_.selector, recording, cells, seeds, false), {}};
-        const OnlyOclgrind only(*other_.oclgrind);
-        auto out = launch(other_.selector, recording, cells, seeds, true);
-        return {std::move(out), only.findings()};
-    }
-
-    Statuses launch(const std::string& selector, Recording& recording, const std::vector<model::Cell>& cells,
-                    const std::vector<std::vector<std::uint64_t>>& seeds, bool simulates) const {
+    Records launch(const std::string& selector, Recording& recording, const std::vector<model::Cell>& cells,
+                   const Seeds& seeds, bool simulates) const {
         run::RunRequest request{std::nullopt, {}, settings_of(options_)};
-        for (std::size_t i = 0; i < cells.size(); ++i)
+        Records out;
+        std::vector<model::Record*> records;  // by comparison
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+            for (auto& record : out.emplace_back(seeds[i].size())) records.push_back(&record);
             for (const auto seed : seeds[i]) request.comparisons.push_back({recording.cell(cells[i], seed)});
+        }
         request.settings.measure = false;
-        request.settings.guards = !simulates;
+        request.settings.guards = !simulates;  // the simulator sees what is outside; guards would be inside
         if (simulates) request.settings.build_options += " -cl-opt-disable";  // the optimizer takes faults away
-        const auto runner = in_child_processes(simulates ? std::min(simulated_seconds, options_.timeout_seconds)
-                                                         : options_.timeout_seconds);
-        Statuses out;
+        const auto runner = in_child_processes(
+            simulates && !finds_ ? std::min(simulated_seconds, options_.timeout_seconds) : options_.timeout_seconds);
         try {
             runner->run(request, runner->devices({selector}).front().selector,
                         {.done = [&](std::size_t comparison, std::size_t, const model::Record& record) {
-                            out[comparison] = record;
+                            *records[comparison] = record;
                         }});
         } catch (const DeviceLost& e) {
-            model::Record lost;
-            lost.status = Status::launch_failed;
-            lost.reason = e.what();
-            for (std::size_t i = 0; i < request.comparisons.size(); ++i) out.try_emplace(i, lost);
+            for (std::size_t i = 0; i < records.size(); ++i)
+                if (auto& record = *records[i]; record.id.empty()) {
+                    record.id = request.comparisons[i].front().id;
+                    record.status = Status::launch_failed;
+                    record.reason = e.what();
+                }
         }
         return out;
     }
 
-    struct Sides {
-        const Statuses &here, &there;
-    };
-    Tried judge(const model::Cell& cell, const std::vector<std::uint64_t>& seeds, std::size_t number,
-                const Sides& sides, const Recording& here, const Recording& there,
-                const OclgrindFindings& findings) const {
-        const auto at = point_text(cell.point).empty() ? std::string() : " at " + point_text(cell.point);
-        Tried out;
-        const auto unknown = [&](const model::Record& record, const std::string& name) {
-            out.too_long = out.too_long || record.status == Status::timed_out;
-            out.agreement.sentence = "no other device's results are compared, as " + quoted_name(name) + at +
-                                     " gives " + model::name(record.status) + ": " + record.reason;
-        };
-        for (std::size_t i = 0; i < seeds.size(); ++i) {
-            const auto &own = sides.here.at(number + i), &other = sides.there.at(number + i);
-            if (other.status != Status::ok) return unknown(other, other_.name), out;
-            if (own.status != Status::ok) return unknown(own, device_.name), out;
-        }
-        const auto seen = found_in(cell, findings, out.outside);
-        out.agreement = {Agreement::Kind::agrees, other_.name + at, seen};
+    void take_failure(Tried& tried, const model::Record& record, const std::string& device) const {
+        tried.too_long = record.status == Status::timed_out;
+        tried.not_compared = "no other device's results are compared, as " + quoted_name(device) + tried.at() +
+                             " gives " + model::name(record.status) + ": " + record.reason;
+    }
+
+    Tried judged(const model::Cell& cell, const std::vector<model::Record>& records,
+                 const OclgrindFindings& findings) const {
+        Tried out{cell, failed_or_last(records)};
+        if (out.there.status != Status::ok) take_failure(out, out.there, other_.name);
+        if (findings.empty()) return out;
+        std::set<std::string> kernels{cell.variant->entry};
+        if (cell.variant->entry.empty())  // a sequence
+            for (const auto& step : setup_of(cell).steps)
+                if (const auto* launch = std::get_if<model::Launch>(&step)) kernels.insert(launch->entry);
+        for (const auto& finding : findings)
+            if (kernels.count(finding.first.kernel)) out.found.insert(finding);
+        return out;
+    }
+
+    void compare(Tried& tried, const std::vector<std::uint64_t>& seeds, const std::vector<model::Record>& own,
+                 const Recording& here, const Recording& there) const {
+        if (tried.there.status != Status::ok) return;
+        const auto& record = failed_or_last(own);
+        if (record.status != Status::ok) return take_failure(tried, record, device_.name);
+        tried.is_compared = true;
         for (const auto seed : seeds)
-            if (const auto wrong =
-                    difference(arguments_of(cell, seed), cell, seed, here, there, "on " + quoted_name(other_.name))) {
-                out.agreement = {Agreement::Kind::differs, "",
-                                 quoted_name(device_.name) + " and " + quoted_name(other_.name) +
-                                     " leave different results" + at + ": " + *wrong +
-                                     "; nothing says which of the two is right unless a reference does" +
-                                     (seen.empty() ? "" : "; " + seen)};
-                break;
+            if (const auto wrong = difference(arguments_of(tried.cell, seed), tried.cell, seed, here, there,
+                                              "on " + quoted_name(other_.name))) {
+                tried.difference = *wrong;
+                return;
             }
-        return out;
-    }
-
-    /// What the simulator saw in the cell's kernel, in a clause; empty: nothing.
-    static std::string found_in(const model::Cell& cell, const OclgrindFindings& findings, bool& outside) {
-        std::size_t places = 0;
-        std::string first;
-        for (const auto& [place, times] : findings) {
-            if (place.kernel != cell.variant->entry) continue;
-            outside = outside || place.is_outside();
-            if (places++ == 0) first = place.file + ":" + place.line + ": " + place.what;
-        }
-        if (places == 0) return {};
-        return "Oclgrind finds in it '" + printable(first) + "'" +
-               (places == 1 ? "" : " and " + std::to_string(places - 1) + " more") +
-               "; `cllab run --check oclgrind` shows where";
     }
 
     const RunOptions& options_;
     const Choice& choice_;
     const model::Device& device_;
     Other other_;
+    bool finds_ = options_.check == "oclgrind";  ///< what the simulator finds is asked for
 };
 
 }  // namespace
+
+int check_oclgrind(const RunOptions& asked) {
+    const auto library = count::oclgrind_library("--check oclgrind");
+    const Choice choice(asked);
+    if (!choice.own())
+        throw Error(Blame::usage, "--check oclgrind is about kernel files, as in `cllab run my.cl --check oclgrind`");
+    std::vector<model::Cell> cells;
+    for (const auto& group : model::make_plan(choice.selected(), asked.axes, model::Points::first))
+        cells.insert(cells.end(), group.begin(), group.end());
+    catch_interrupts();
+    const auto device = in_child_processes(asked.timeout_seconds)->devices(asked.devices).front();
+    const Elsewhere elsewhere(asked, choice, device, {"oclgrind", library, "Oclgrind"});
+    const auto tried = elsewhere.tried(cells);
+    OclgrindFindings all;
+    for (const auto& one : tried) {
+        results() << one.there.id << " in Oclgrind" << one.at() << ": " << printable(elsewhere.words(one)) << '\n';
+        all.insert(one.found.begin(), one.found.end());
+    }
+    print_findings(all, choice);
+    return !std::ranges::all_of(tried, &Tried::is_fine);
+}
 
 void check_elsewhere(const RunOptions& options, const Choice& choice, const std::vector<model::Group>& groups,
                      const std::vector<model::Device>& devices) {
@@ -264,8 +337,9 @@ void check_elsewhere(const RunOptions& options, const Choice& choice, const std:
                     cells.push_back(cell);
                 } catch (const Unsupported&) {  // the cell says so in its record
                 }
-        const auto agreements = Elsewhere(options, choice, device).agreements(cells);
-        for (std::size_t i = 0; i < cells.size(); ++i) opinions.keep(keys[i], agreements[i]);
+        const Elsewhere elsewhere(options, choice, device, other_than(device, options));
+        const auto tried = elsewhere.tried(cells);
+        for (std::size_t i = 0; i < cells.size(); ++i) opinions.keep(keys[i], elsewhere.agreement(tried[i]));
     }
 }
 

@@ -1,8 +1,11 @@
 #include "app/running/oclgrind.hpp"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <regex>
 
+#include "app/screen/stdout_guard.hpp"
 #include "core/text.hpp"
 #include "count/oclgrind.hpp"
 
@@ -73,6 +76,24 @@ OnlyOclgrind::~OnlyOclgrind() {
 
 OclgrindFindings OnlyOclgrind::findings() const {
     return messages_of(cllab::read_file(folder_.path() / "log").value_or(""));
+}
+
+std::string first_finding(const OclgrindFindings& findings) {
+    if (findings.empty()) return {};
+    const auto& place = findings.begin()->first;
+    return "Oclgrind finds in it '" + printable(place.file + ":" + place.line + ": " + place.what) + "'" +
+           (findings.size() == 1 ? "" : " and " + std::to_string(findings.size() - 1) + " more") +
+           "; `cllab run --check oclgrind` shows where";
+}
+
+void print_findings(const OclgrindFindings& findings, const Choice& choice) {
+    for (const auto& [place, times] : findings) {
+        results() << fmt::format("  {}:{}: {} in kernel '{}', {}, first by {}\n", printable(place.file), place.line,
+                                 printable(place.what), printable(place.kernel),
+                                 times == 1 ? "once" : std::to_string(times) + " times", printable(place.entity));
+        if (const auto text = choice.source_line(place.file, std::stoul(place.line)); !text.empty())
+            results() << "      " << printable(text) << '\n';
+    }
 }
 
 }  // namespace cllab::app

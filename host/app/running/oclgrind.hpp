@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/choose/choice.hpp"
 #include "inspect/tools/tool.hpp"
 
 namespace cllab::app {
@@ -36,5 +37,10 @@ private:
     inspect::TempFolder folder_;
     std::vector<std::pair<std::string, std::optional<std::string>>> before_;  ///< variables
 };
+
+/// The first of them in a clause; empty: there is none.
+std::string first_finding(const OclgrindFindings& findings);
+/// One line per place, with the line of the source below it.
+void print_findings(const OclgrindFindings& findings, const Choice& choice);
 
 }  // namespace cllab::app
