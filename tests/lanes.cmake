@@ -139,6 +139,9 @@ endif()
 
 # What the regression needs of this build.
 add_custom_target(lanes DEPENDS cllab make-panel cllab_new_family cllab_fault_icd)
+if(TARGET cllab_unit_long)
+  add_dependencies(lanes cllab_unit_long)
+endif()
 if(TARGET cllab_count_plugin)
   add_dependencies(lanes cllab_count_plugin)
 endif()
