@@ -1,0 +1,32 @@
+// Where a loader of OpenCL drivers finds the simulator.
+#include <boost/test/unit_test.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "count/oclgrind.hpp"
+
+BOOST_AUTO_TEST_SUITE(count_oclgrind)
+
+BOOST_AUTO_TEST_CASE(any_loader_finds_the_simulator_alone_by_a_folder_with_a_file_that_names_it) {
+    const char* const set = std::getenv("OCL_ICD_VENDORS");
+    const std::string before = set ? set : "";
+    cllab::count::use_only_oclgrind("/there/liboclgrind-rt-icd.so");
+    const char* const now = std::getenv("OCL_ICD_VENDORS");
+    const std::filesystem::path folder = now ? now : "";
+    if (set)
+        setenv("OCL_ICD_VENDORS", before.c_str(), 1);
+    else
+        unsetenv("OCL_ICD_VENDORS");
+    BOOST_REQUIRE(std::filesystem::is_directory(folder));
+    for (const auto& file : std::filesystem::directory_iterator(folder)) {
+        std::string line;
+        std::getline(std::ifstream(file.path()), line);
+        BOOST_TEST(file.path().extension() == ".icd");
+        BOOST_TEST(line == "/there/liboclgrind-rt-icd.so");
+    }
+    BOOST_TEST(!std::filesystem::is_empty(folder));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
