@@ -67,9 +67,13 @@ class CountEnds(counting.CountTest):
 
     def test_whole_waves_count_where_a_group_takes_too_long(self):
         (self.folder / "long.cl").write_text(WAVES)
-        found = self.counts("long.cl")["all_pairs"]
-        self.assertEqual(found["counted_items"] % 32, 0)
+        (self.folder / "counts.jsonl").touch()  # what cannot be counted writes none
+        for budget in "5", "10", "20", "2":  # enough for a wave and not for a group: a matter of the machine
+            found = self.counts("long.cl", "--count-budget", budget, status=None).get("all_pairs")
+            if found and found["counted_items"] < 256:
+                break
         self.assertLess(found["counted_items"], 256)
+        self.assertEqual(found["counted_items"] % 32, 0)
         self.assertEqual(self.operations(found)["float_fma", 32, ""], 60000)
         self.assertGreater(found["lines"][0]["instructions"], 0.9 * found["issued"]["mean"])
         self.assertIn("the rest of the first group", [n["what"] for n in found["not_counted"]])
