@@ -109,7 +109,7 @@ if(cllab_again)
     --build-target cllab_device_tests
     --build-options -DCLLAB_SANITIZE=address,undefined -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O0 -DCMAKE_EXE_LINKER_FLAGS=${sanitizing_linker}
                     -DCMAKE_CXX_COMPILER=${sanitizing_compiler} -DCMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER})
-  # It keeps every core busy by itself, and what measures beside it measures again and again: of two cores one test has what it leaves.
+  # It keeps every core busy by itself. Tests that measure repeat what is disturbed, so that fewer of them run beside it.
   set_tests_properties(sanitized_build PROPERTIES LABELS sanitized TIMEOUT 1800 FIXTURES_SETUP sanitized PROCESSORS 2)
   add_test(NAME sanitized_unit COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/unit/sanitized.py ${sanitized}/tests/cllab_unit
            --report_level=short)

@@ -39,8 +39,7 @@ bool is_scalar(const Record& record) {
         seen += block.share;
         if (block.instructions == 0) continue;
         const double passes = block.share / block.instructions;
-        if (const auto found = block.elements.find("float"); found != block.elements.end())
-            elements += passes * found->second;
+        elements += passes * elements_of(block, "float");
         for (const auto& [name, count] : block.classes)
             if (name == "scalar_float" || name.starts_with("vector_")) instructions += passes * count;
     }

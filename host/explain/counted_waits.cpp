@@ -23,21 +23,25 @@ double items_at_a_time(const Record& record) {
     return bits / 32.0;
 }
 
-constexpr double alone = 0.8;  ///< of the samples: what else runs takes its time too
+constexpr double nearly_all = 0.8;  ///< of samples or operations: what else runs takes its time too
+
+/// Float operations of a work-item, without its functions.
+double plain_floats(const Counts& counts) {
+    double all = 0;
+    for (const auto& o : counts.operations)
+        if (o.kind <= Operation::float_divide) all += o.per_item.mean;
+    return all;
+}
+
+double float_operations(const Counts& counts) {
+    return plain_floats(counts) + operations(counts, Operation::float_function);
+}
 
 /// What counts and blocks both have, and how much of it a work-item computes.
 std::vector<std::pair<const char*, double>> computed(const Counts& counts) {
-    double floats = 0;
-    for (const auto& o : counts.operations)
-        if (o.kind <= Operation::float_divide) floats += o.per_item.mean;
-    return {{"float", floats},
+    return {{"float", plain_floats(counts)},
             {"product", operations(counts, Operation::integer_multiply)},
             {"division", operations(counts, Operation::integer_divide)}};
-}
-
-double elements_of(const HotBlock& block, const char* what) {
-    const auto found = block.elements.find(what);
-    return found == block.elements.end() ? 0 : found->second;
 }
 
 /// Code that touches nothing but its stack, and does nothing slow: loops over work-items between barriers.
@@ -78,16 +82,6 @@ std::string type_of_chain(const Counts& counts) {
     if (floats(64) > floats(32)) return "fma.latency.double";
     return floats(32) > 0 ? "fma.latency.float" : "fma.latency.uint";
 }
-
-/// Float operations of a work-item, its functions among them.
-double float_operations(const Counts& counts) {
-    double all = 0;
-    for (const auto& o : counts.operations)
-        if (o.kind <= Operation::float_divide || o.kind == Operation::float_function) all += o.per_item.mean;
-    return all;
-}
-
-constexpr double nearly_all = 0.8;
 
 /// Seconds of the arithmetic of a path. Of integers a product and the sum behind it take the latency of a multiply-add;
 /// any other operation takes a CPU a cycle, and a GPU as long as any. Where nearly all of a work-item's operations are
@@ -160,6 +154,11 @@ std::optional<ChainTime> time_of_chain(const Record& record, const Limits& limit
 
 }  // namespace
 
+double elements_of(const HotBlock& block, const char* what) {
+    const auto found = block.elements.find(what);
+    return found == block.elements.end() ? 0 : found->second;
+}
+
 // A compiler that goes through the work-items of a group peels off some of them: copies of the block are the block.
 double passes_of_hot_block(const Record& record) {
     const auto* block = record.hot && record.hot->evidence == Hot::sampled ? record.hot->hottest() : nullptr;
@@ -167,7 +166,7 @@ double passes_of_hot_block(const Record& record) {
     double share = 0;
     for (const auto& other : record.hot->blocks)
         if (other.instructions == block->instructions && other.elements == block->elements) share += other.share;
-    if (share < alone) return 0;
+    if (share < nearly_all) return 0;
     double out = 0;
     for (const auto& [what, number] : computed(*record.counts))
         if (const double elements = elements_of(*block, what); elements > 0)
@@ -190,7 +189,7 @@ Executed executed_by_samples(const Record& record) {
             seen += block.share;
         }
         constexpr double few = 1.0 / 3;
-        if (seen < alone || with < few * seen) continue;
+        if (seen < nearly_all || with < few * seen) continue;
         if (const double sum = record.counts->items * number / each; sum > out.instructions) out = {sum, seen};
     }
     return out;

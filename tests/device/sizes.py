@@ -117,7 +117,7 @@ INSTEAD = {
 }
 
 # Variants left to the other lanes for their time alone: a sweep of the smallest Himeno grid takes Oclgrind 4 s, and llvmpipe
-# compiles two of divergence for more than a minute and two for half of one. Each family keeps some.
+# compiles two of divergence for more than a minute and two for 10 to 20 s. Each family keeps some.
 LEFT_OUT = {
     "oclgrind": ["himeno_transfers", "himeno_region", "himeno_whole", "himeno_data", "himeno_resident", "himeno_schedule",
                  "himeno_padded", "himeno_interleaved"],
