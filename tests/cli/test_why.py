@@ -136,8 +136,9 @@ class Why(LabTest):
         record, = self.records()
         groups = record["work"]["groups"]
         self.assertEqual(groups, 262144 / 64)
-        # A quarter above what it took, which a busy machine may have shortened or will lengthen.
-        self.profile([figure("dispatch.group.time", "time per group", "s", 1.25 * record["time"]["median"] / groups, low=1e-12, high=1),
+        # Wide enough for a machine that is busy now, then or both times.
+        took = record["time"]["median"] / groups
+        self.profile([figure("dispatch.group.time", "time per group", "s", 1.25 * took, low=took / 4, high=4 * took),
                       figure("launch.empty.item", "empty kernel", "s", 1e-12)])
         page, line = self.why("--test", "--count-budget", "0", cell=cell)
         test, = line["tests"]
