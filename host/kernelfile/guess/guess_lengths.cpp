@@ -25,7 +25,7 @@ std::vector<std::vector<std::int64_t>> KernelGuess::sample_sizes() const {
         {{1}, {2}, {3}, {4}},
         {{1, 1}, {2, 2}, {1, 2}, {3, 1}, {2, 1}, {1, 3}},
         {{2, 2, 2}, {3, 3, 3}, {1, 2, 1}, {3, 1, 1}, {1, 1, 2}, {2, 1, 3}, {1, 3, 2}}};
-    auto unit = dims_ == 1 ? 16 : dims_ == 2 ? 8 : 4;
+    auto unit = few_items_ ? 4 : dims_ == 1 ? 16 : dims_ == 2 ? 8 : 4;
     const auto least = unit;
     if (!local_.empty()) unit = static_cast<int>(std::max<std::int64_t>(4, *std::ranges::max_element(local_)));
     const auto unit_of = [&](const std::string& axis) {
@@ -246,11 +246,20 @@ const KernelGuess::Sample& KernelGuess::telling_sample() const {
     return samples_.back().second.instructions < many ? samples_.back() : samples_.front();
 }
 
+/// What an item does may grow with their number. A group that is a guess becomes smaller, too.
+bool KernelGuess::run_samples_of_few_items() {
+    static const std::vector<std::int64_t> small[] = {{8}, {4, 4}, {2, 2, 2}};
+    if (!trouble_.empty()) return false;
+    few_items_ = true;
+    if (!local_.empty() && !local_is_given_ && said_.signature.required_group[0] == 0) local_ = small[dims_ - 1];
+    return run_samples();
+}
+
 bool KernelGuess::measure_lengths() {
     if (!run_samples()) {
         if (!trouble_.empty()) return false;
         short_loops_ = true;  // beside whole groups, loops as long as a group are too long
-        if (!run_samples()) return false;
+        if (!run_samples() && !run_samples_of_few_items()) return false;
     }
     const bool inside = step_inside();
     if (samples_.empty()) return false;

@@ -73,6 +73,7 @@ private:
     // guess_lengths.cpp
     bool measure_lengths();
     bool run_samples();
+    bool run_samples_of_few_items();
     std::vector<std::vector<std::int64_t>> sample_sizes() const;
     bool step_inside();
     void fill_by_counting();
@@ -125,6 +126,7 @@ private:
     std::map<std::string, std::string> fill_;  ///< data in small launches, by buffer
     std::vector<Sample> samples_;
     bool short_loops_ = false;                           ///< axes that are no size of the launch are small in samples
+    bool few_items_ = false;                             ///< those that are one are small, too
     std::vector<TouchedBytes> seen_;                     ///< by argument, in all samples
     std::map<std::string, Length> lengths_;              ///< by buffer and local pointer
     std::map<std::string, std::string> bounds_of_data_;  ///< ":0:n-1", by buffer of indices
