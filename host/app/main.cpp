@@ -14,7 +14,7 @@
 #include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
 #include "device/driver_settings.hpp"
-#include "inspect/cuda/cuda_launch.hpp"
+#include "inspect/cuda/replay.hpp"
 #include "inspect/tools/comgr.hpp"
 #include "run/executor.hpp"
 

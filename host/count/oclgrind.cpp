@@ -7,8 +7,8 @@
 
 #include "core/error.hpp"
 #include "core/own_folder.hpp"
+#include "core/reading.hpp"
 #include "core/text.hpp"
-#include "inspect/tools/tool.hpp"
 
 namespace cllab::count {
 

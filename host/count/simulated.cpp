@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "core/error.hpp"
-#include "inspect/tools/tool.hpp"
+#include "core/reading.hpp"
 #include "json/read.hpp"
 
 namespace cllab::count {

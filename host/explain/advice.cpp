@@ -1,11 +1,10 @@
 // What counts prove, in sentences: what the user can change, what a declaration contradicts, how two launches differ.
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/text.hpp"
 #include "core/units.hpp"
-#include "explain/counted.hpp"
+#include "explain/amounts.hpp"
 #include "explain/limiter.hpp"
 
 namespace cllab::explain {

@@ -5,7 +5,7 @@
 
 #include "core/text.hpp"
 #include "core/units.hpp"
-#include "explain/counted.hpp"
+#include "explain/amounts.hpp"
 #include "explain/limiter.hpp"
 
 namespace cllab::explain {
@@ -232,22 +232,16 @@ void keep_largest(std::vector<Bound>& bounds) {
         bounds.erase(std::remove_if(i + 1, bounds.end(), [&](const auto& b) { return b.id == i->id; }), bounds.end());
 }
 
-using Causes = std::vector<std::pair<std::string, std::vector<std::string>>>;
-
-const Causes& causes() {
-    static const Causes all{{"pipe", {"arithmetic", "units", "integer", "division", "functions", "local", "l1"}},
-                            {"issue", {"pipe", "arithmetic", "units", "integer", "division", "functions"}},
-                            {"l1", {"local", "local_atomics"}}};
-    return all;
-}
+const std::vector<std::pair<std::string, std::vector<std::string>>> causes{
+    {"pipe", {"arithmetic", "units", "integer", "division", "functions", "local", "l1"}},
+    {"issue", {"pipe", "arithmetic", "units", "integer", "division", "functions"}},
+    {"l1", {"local", "local_atomics"}}};
 
 /// Of two bounds of the same work that are no farther apart than two limiters may be the one that says more stays. One
 /// that alone exceeds the time says nothing.
 void keep_the_cause(std::vector<Bound>& bounds, const Record& record) {
-    const auto find = [&](const std::string& id) {
-        return std::find_if(bounds.begin(), bounds.end(), [&](const auto& b) { return b.id == id; });
-    };
-    for (const auto& [effect, of] : causes())
+    const auto find = [&](const std::string& id) { return std::ranges::find(bounds, id, &Bound::id); };
+    for (const auto& [effect, of] : causes)
         for (const auto& cause : of) {
             const auto general = find(effect), special = find(cause);
             if (general == bounds.end() || special == bounds.end()) continue;
@@ -318,7 +312,7 @@ void bound_counts(const Record& declared, const Limits& limits, Capacity capacit
 
 bool is_effect_of(const std::string& effect, const std::string& cause) {
     return std::ranges::any_of(
-        causes(), [&](const auto& c) { return c.first == effect && std::ranges::count(c.second, cause) > 0; });
+        causes, [&](const auto& c) { return c.first == effect && std::ranges::count(c.second, cause) > 0; });
 }
 
 Explanation bounds_of(const Record& record, const Limits& limits, Capacity capacity) {

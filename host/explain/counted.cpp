@@ -1,10 +1,8 @@
-#include "explain/counted.hpp"
-
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "core/units.hpp"
+#include "explain/amounts.hpp"
 #include "explain/limiter.hpp"
 
 namespace cllab::explain {
@@ -150,7 +148,7 @@ void bound_levels(const Record& record, const Limits& limits, Explanation& out) 
         if (!rate) return;
         auto bound = at_rate(id, name + " bandwidth", name, bytes, "B", *rate);
         bound.how += more + source;
-        out.bounds.push_back(gpu ? bound : on_available_cores(bound, record, parallel_of(record, limits)));
+        out.bounds.push_back(on_available_cores(std::move(bound), record, parallel_of(record, limits)));
     };
     // Waves ask the first level for whole sectors.
     const double asked = sector_bytes * counts.items * counts.reads.sectors.mean;

@@ -5,7 +5,7 @@
 
 #include "core/text.hpp"
 #include "core/units.hpp"
-#include "explain/counted.hpp"
+#include "explain/amounts.hpp"
 #include "inspect/isa/nvidia.hpp"
 
 namespace cllab::explain {

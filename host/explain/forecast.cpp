@@ -1,5 +1,3 @@
-#include "explain/forecast.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -7,7 +5,7 @@
 
 #include "core/text.hpp"
 #include "core/units.hpp"
-#include "explain/counted.hpp"
+#include "explain/amounts.hpp"
 #include "explain/limiter.hpp"
 
 namespace cllab::explain {
@@ -96,9 +94,8 @@ Counts least_of(const Counts& counts, const WorkInfo& work) {
         lower(*a);
     // Random accesses to N sectors come to N (1 - exp(-x / N)) of them.
     const auto touched = [&](double Footprint::*sectors, const SectorRequests& requests, double share) {
-        auto whole = counts;
         const bool reads = sectors == &Footprint::read_sectors;
-        const auto all = distinct(whole, {.footprint = 1e300});
+        const auto all = distinct(counts, {.footprint = 1e300});
         const double x = (reads ? all.read : all.written) * share, buffers = work.footprint;
         double factor = share;
         if (requests.sectors.mean > 1.5 * requests.least_sectors.mean && buffers > 0 && x > 0)

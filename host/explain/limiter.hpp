@@ -7,6 +7,7 @@
 #pragma once
 
 #include "explain/place.hpp"
+#include "model/device.hpp"
 
 namespace cllab::explain {
 
@@ -51,7 +52,34 @@ std::optional<Wait> longest_wait(const Record& record);
 /// Names the limit of an explanation in which no bound alone did, by its `wait`: puts the limiter in front.
 void name_by_wait(const Record& record, Explanation& out);
 
-/// Adds what the record's models say, or why they say nothing; nothing at all where nobody asked them.
-void add_modelled(const Record& record, const Limits& limits, Explanation& out);
+// --- What a profile says that no kernel of the device can beat -------------------------------------------------------
+
+/// The limits among the figures of a profile of `device` taken at `utc`. `absent`: identifiers of those that it does
+/// not have.
+Limits limits_of(const std::vector<Figure>& figures, const std::vector<std::string>& absent, const std::string& utc,
+                 const Device& device);
+
+/// Why the record's rates or its time cannot be: the figure, the limit and the profile it is from; else nothing. 5 %
+/// above a limit are allowed, for the spread of both. `one_launch`: the time is that of a single launch by the event
+/// clock.
+std::optional<std::string> beyond_peak(const Record& record, const Limits& limits, bool one_launch);
+
+// --- Forecast --------------------------------------------------------------------------------------------------------
+
+// The least time of a launch on a device that need not be here, by what was counted of its text and by the device's
+// profile.
+//
+// There is no time to hold the bounds against, so what is counted too high cannot show. Each bound is therefore of the
+// least count and of the fastest end of its peak's interval. What a compiler cannot remove is sure: the different bytes
+// that the launch touches, its groups, atomics and barriers, the launch itself. Arithmetic, passes through local memory
+// and chains are as the text is written: clang's IR keeps what a loop repeats, and a compiler may compute it once.
+
+/// Bounds whose `seconds` are the least, largest first; Bound::simulated is false of those that are sure. The record
+/// has counts, and needs no time.
+Explanation forecast(Record record, const Limits& limits);
+
+/// What no group does less of: of groups that were not counted the least that a counted one did. Of scattered accesses
+/// some come to sectors that others touched.
+Counts least_of(const Counts& counts, const WorkInfo& work);
 
 }  // namespace cllab::explain

@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <string_view>
 
+#include "core/text.hpp"
 #include "explain/amounts.hpp"
 #include "explain/limiter.hpp"
+#include "inspect/cuda/ncu_counters.hpp"
 
 namespace cllab::explain {
 namespace {
@@ -27,31 +29,23 @@ struct Reason {
     std::vector<std::string_view> bounds;
 };
 
-const std::vector<Reason>& reasons() {
-    static const std::vector<Reason> all{
-        {"global memory",
-         {{"long_scoreboard", "latency", "memory latency"}, {"lg_throttle", "", ""}, {"drain", "", ""}},
-         {"memory", "l1", "l2", "l3", "l4", "atomics", "latency"}},
-        {"local memory and special functions",
-         {{"short_scoreboard", "latency", "local memory latency"}, {"mio_throttle", "", ""}},
-         {"local", "l1", "local_atomics", "functions", "division", "pipe", "latency"}},
-        {"arithmetic",
-         {{"wait", "latency", "arithmetic latency"},
-          {"math_pipe_throttle", "pipe", "arithmetic pipes"},
-          {"dispatch_stall", "", ""}},
-         {"arithmetic", "units", "integer", "division", "functions", "pipe", "issue", "latency"}},
-        {"barriers", {{"barrier", "barriers", "barriers"}}, {"barriers"}}};
-    return all;
-}
-
-double seconds_of_launch(const std::vector<Bound>& bounds) {
-    const auto launch = std::ranges::find_if(bounds, [](const auto& b) { return b.id == "launch"; });
-    return launch == bounds.end() ? 0 : launch->seconds;
-}
+const std::vector<Reason> reasons{
+    {"global memory",
+     {{"long_scoreboard", "latency", "memory latency"}, {"lg_throttle", "", ""}, {"drain", "", ""}},
+     {"memory", "l1", "l2", "l3", "l4", "atomics", "latency"}},
+    {"local memory and special functions",
+     {{"short_scoreboard", "latency", "local memory latency"}, {"mio_throttle", "", ""}},
+     {"local", "l1", "local_atomics", "functions", "division", "pipe", "latency"}},
+    {"arithmetic",
+     {{"wait", "latency", "arithmetic latency"},
+      {"math_pipe_throttle", "pipe", "arithmetic pipes"},
+      {"dispatch_stall", "", ""}},
+     {"arithmetic", "units", "integer", "division", "functions", "pipe", "issue", "latency"}},
+    {"barriers", {{"barrier", "barriers", "barriers"}}, {"barriers"}}};
 
 const Reason& reason_of(const Wait& wait) {
     return *std::ranges::find_if(
-        reasons(), [&](const Reason& r) { return std::ranges::count(r.stalls, wait.stall, &Stall::name) > 0; });
+        reasons, [&](const Reason& r) { return std::ranges::count(r.stalls, wait.stall, &Stall::name) > 0; });
 }
 
 /// The limiter that the wait is. What there is most of may be slower here than in the profile's probes: atomics that
@@ -72,11 +66,7 @@ std::optional<Wait> longest_wait(const Record& record) {
     if (!are_counted(record)) return std::nullopt;
     constexpr std::string_view begin = "smsp__average_warps_issue_stalled_", end = "_per_issue_active.ratio";
     const auto time_in = [&](std::string_view stall) {
-        const auto found = std::ranges::find_if(record.counters, [&](const auto& c) {
-            return c.name.size() == begin.size() + stall.size() + end.size() && c.name.starts_with(begin) &&
-                   c.name.ends_with(end) && std::string_view(c.name).substr(begin.size(), stall.size()) == stall;
-        });
-        return found == record.counters.end() ? 0 : found->value;
+        return inspect::counter(record.counters, concat(begin, stall, end)).value_or(0);
     };
     double all = 0;
     for (const auto& c : record.counters)
@@ -85,7 +75,7 @@ std::optional<Wait> longest_wait(const Record& record) {
     all -= time_in("selected") + time_in("not_selected");
     Wait out;
     double most = 0;
-    for (const auto& reason : reasons()) {
+    for (const auto& reason : reasons) {
         double sum = 0;
         const Stall* longest = &reason.stalls.front();
         for (const auto& stall : reason.stalls) {
@@ -103,7 +93,9 @@ void name_by_wait(const Record& record, Explanation& out) {
     // What is in front of the first and behind the last work-item waits for nothing. Of what is left Nsight Compute
     // calls a resource that reaches 60 % of its peak the one that limits.
     constexpr double busy = 0.6;
-    const double launch = seconds_of_launch(out.bounds), inside = std::max(0.0, record.time->median - launch);
+    const auto bound_of_launch = std::ranges::find(out.bounds, "launch", &Bound::id);
+    const double launch = bound_of_launch == out.bounds.end() ? 0 : bound_of_launch->seconds,
+                 inside = std::max(0.0, record.time->median - launch);
     const auto is_busy = [&](const Bound& b) { return b.seconds >= std::max(busy * inside, launch); };
     const auto& of_reason = reason_of(*out.wait).bounds;
     auto limiter = std::ranges::find_if(

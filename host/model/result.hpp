@@ -101,7 +101,7 @@ struct CodeInfo {
     /// disassembly.
     std::map<std::string, std::int64_t> loop;
     std::map<std::string, std::string> origin;  ///< "registers" -> "ptxas verbose log"
-    std::string fingerprint;  ///< equal for equal code (inspect/binary/fingerprint.hpp); empty: unknown
+    std::string fingerprint;                    ///< equal for equal code (inspect/code/analysis.hpp); empty: unknown
 };
 
 /// The declared work per unit of the cell's time: per operation, or per step of a slope. Zeros: not declared or not

@@ -233,7 +233,7 @@ BOOST_AUTO_TEST_CASE(a_forbidden_include_is_found) {
                                      {"explain/a.cpp", "#include \"run/executor.hpp\""},
                                      {"explain/a.cpp", "#include \"report/table/table.hpp\""},
                                      {"explain/a.cpp", "#include \"portrait/page.hpp\""},
-                                     {"run/a.cpp", "#include \"explain/profile_limits.hpp\""},
+                                     {"run/a.cpp", "#include \"explain/limiter.hpp\""},
                                      {"gadgets/a.cpp", ""}})
         BOOST_TEST(broken(path, line) == 1u, path << ": " << line);
 }

@@ -2,7 +2,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "app/screen/comparison.hpp"
-#include "inspect/code/diff.hpp"
+#include "inspect/code/code.hpp"
 #include "inspect/isa/isa.hpp"
 
 BOOST_AUTO_TEST_SUITE(inspect_compare)

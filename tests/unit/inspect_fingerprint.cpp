@@ -1,7 +1,7 @@
 #include <boost/test/unit_test.hpp>
 #include <string>
 
-#include "inspect/binary/fingerprint.hpp"
+#include "inspect/code/analysis.hpp"
 #include "inspect/isa/isa.hpp"
 
 BOOST_AUTO_TEST_SUITE(inspect_fingerprint)

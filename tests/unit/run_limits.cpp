@@ -2,7 +2,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
-#include "explain/profile_limits.hpp"
+#include "explain/limiter.hpp"
 #include "run/cache_state.hpp"
 #include "run/cell/operation.hpp"
 #include "run/conditions/yardstick.hpp"

@@ -5,7 +5,6 @@
 
 #include "explain/claim/claim.hpp"
 #include "explain/limiter.hpp"
-#include "explain/profile_limits.hpp"
 #include "report/table/explanation.hpp"
 #include "unit/cells.hpp"
 #include "unit/report_records.hpp"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "explain/counted.hpp"
+#include "explain/amounts.hpp"
 #include "unit/why_cells.hpp"
 
 namespace cllab::test::why {

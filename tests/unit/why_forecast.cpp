@@ -2,7 +2,7 @@
 #include <cmath>
 #include <optional>
 
-#include "explain/forecast.hpp"
+#include "explain/limiter.hpp"
 #include "report/table/explanation.hpp"
 #include "unit/why_counted.hpp"
 

@@ -11,7 +11,6 @@
 #include "core/parallel.hpp"
 #include "core/text.hpp"
 #include "device/quirks.hpp"
-#include "inspect/code/accounting.hpp"
 #include "inspect/code/declared_work.hpp"
 #include "inspect/tools/dump.hpp"
 #include "model/params.hpp"

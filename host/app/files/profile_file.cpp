@@ -5,7 +5,7 @@
 
 #include "core/error.hpp"
 #include "core/text.hpp"
-#include "explain/profile_limits.hpp"
+#include "explain/limiter.hpp"
 #include "json/read.hpp"
 #include "model/result.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "app/screen/streams.hpp"
 #include "core/text.hpp"
-#include "inspect/code/diff.hpp"
+#include "inspect/code/code.hpp"
 #include "inspect/isa/isa.hpp"
 
 namespace cllab::app {

@@ -11,12 +11,13 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/table.hpp"
 #include "count/called.hpp"
-#include "count/plugin/code_order.hpp"
 
 namespace cllab::count {
 namespace {
 
+using I = llvm::Instruction;
 using model::Operation;
 
 unsigned elements_of(const llvm::Type* type) {
@@ -39,7 +40,6 @@ unsigned bytes_of(const llvm::Type* type) { return static_cast<unsigned>(type->g
 
 /// What a device needs an instruction of its own for: an address that is computed, up to 16 bytes of an access.
 std::uint32_t weight_of(const llvm::Instruction& instruction) {
-    using I = llvm::Instruction;
     constexpr unsigned widest_access = 16;
     switch (instruction.getOpcode()) {
         case I::Load:
@@ -82,49 +82,22 @@ bool stores_event(const llvm::Instruction& instruction) {
     return function && plain_name(function->getName().str()).rfind("async_work_group", 0) == 0;
 }
 
-/// The operation that an instruction is, if any. Negations are none: they are free as parts of others, and clang makes
-/// a - b * c an fma of -b.
+/// Negations are none: they are free as parts of others, and clang makes a - b * c an fma of -b.
+constexpr Entry<unsigned, std::optional<Operation>> operations[]{
+    {I::FAdd, Operation::float_add},     {I::FSub, Operation::float_add},       {I::FMul, Operation::float_multiply},
+    {I::FDiv, Operation::float_divide},  {I::FRem, Operation::float_divide},    {I::FCmp, Operation::float_compare},
+    {I::Add, Operation::integer_add},    {I::Sub, Operation::integer_add},      {I::And, Operation::integer_add},
+    {I::Or, Operation::integer_add},     {I::Xor, Operation::integer_add},      {I::Shl, Operation::integer_add},
+    {I::LShr, Operation::integer_add},   {I::AShr, Operation::integer_add},     {I::ICmp, Operation::integer_add},
+    {I::Select, Operation::integer_add}, {I::Mul, Operation::integer_multiply}, {I::FPExt, Operation::conversion},
+    {I::FPTrunc, Operation::conversion}, {I::FPToSI, Operation::conversion},    {I::FPToUI, Operation::conversion},
+    {I::SIToFP, Operation::conversion},  {I::UIToFP, Operation::conversion}};
+
+/// The operation that an instruction is, if any.
 std::optional<Operation> operation_of(const llvm::Instruction& instruction) {
-    using I = llvm::Instruction;
-    switch (instruction.getOpcode()) {
-        case I::FAdd:
-        case I::FSub:
-            return Operation::float_add;
-        case I::FMul:
-            return Operation::float_multiply;
-        case I::FDiv:
-        case I::FRem:
-            return Operation::float_divide;
-        case I::FCmp:
-            return Operation::float_compare;
-        case I::Add:
-        case I::Sub:
-        case I::And:
-        case I::Or:
-        case I::Xor:
-        case I::Shl:
-        case I::LShr:
-        case I::AShr:
-        case I::ICmp:
-        case I::Select:
-            return Operation::integer_add;
-        case I::Mul:
-            return Operation::integer_multiply;
-        case I::SDiv:
-        case I::UDiv:
-        case I::SRem:
-        case I::URem:
-            return division(instruction);
-        case I::FPExt:
-        case I::FPTrunc:
-        case I::FPToSI:
-        case I::FPToUI:
-        case I::SIToFP:
-        case I::UIToFP:
-            return Operation::conversion;
-        default:
-            return std::nullopt;
-    }
+    const auto opcode = instruction.getOpcode();
+    const bool divides = opcode == I::SDiv || opcode == I::UDiv || opcode == I::SRem || opcode == I::URem;
+    return divides ? division(instruction) : value_of(operations, opcode);
 }
 
 }  // namespace
@@ -229,31 +202,23 @@ void Code::describe(Instruction& out, const llvm::Instruction& instruction) {
         does(out, *kind, bits, llvm::countPopulation(used_elements(instruction)));
     }
     if (llvm::isa<llvm::ReturnInst>(instruction)) out.is = Instruction::Is::returns;
-    const auto* phi = llvm::dyn_cast<llvm::PHINode>(&instruction);
-    if (phi) out.is = Instruction::Is::phi;
-    if (llvm::isa<llvm::CallInst>(instruction)) describe_call(out, instruction);
+    if (llvm::isa<llvm::PHINode>(instruction)) out.is = Instruction::Is::phi;
+    const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+    if (call) describe_call(out, *call);
     out.operands = static_cast<std::uint32_t>(operands_.size());
-    const auto add_operand = [&](const llvm::Value* value) {
-        const auto known = numbers_.find(value);
-        if (known != numbers_.end() || phi) operands_.push_back(known == numbers_.end() ? no_number : known->second);
-    };
-    if (const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction)) {
-        // Of a function of the text each argument has its place, constants too.
-        for (const auto& argument : call->args()) {
-            const auto known = numbers_.find(argument);
-            if (known != numbers_.end())
-                operands_.push_back(known->second);
-            else if (out.is == Instruction::Is::call)
-                operands_.push_back(no_number);
-        }
-    } else {
-        for (const auto& operand : instruction.operands()) add_operand(operand);
+    // Of a function of the text each argument has its place, constants too.
+    const bool has_places = out.is == Instruction::Is::phi || out.is == Instruction::Is::call;
+    for (const auto& operand : call ? call->args() : instruction.operands()) {
+        const auto known = numbers_.find(operand);
+        if (known != numbers_.end())
+            operands_.push_back(known->second);
+        else if (has_places)
+            operands_.push_back(no_number);
     }
     out.count = static_cast<std::uint32_t>(operands_.size()) - out.operands;
 }
 
-void Code::describe_call(Instruction& out, const llvm::Instruction& instruction) {
-    const auto& call = llvm::cast<llvm::CallInst>(instruction);
+void Code::describe_call(Instruction& out, const llvm::CallInst& call) {
     const auto* function = call.getCalledFunction();
     if (!function) function = llvm::dyn_cast<llvm::Function>(call.getCalledOperand()->stripPointerCasts());
     if (!function) return;

@@ -14,6 +14,7 @@
 
 namespace llvm {
 class BasicBlock;
+class CallInst;
 class Function;
 class Instruction;
 class Value;
@@ -75,7 +76,7 @@ private:
     std::uint32_t add_value(const llvm::Value* value);
     void add_block(const llvm::BasicBlock& block);
     void describe(Instruction& out, const llvm::Instruction& instruction);
-    void describe_call(Instruction& out, const llvm::Instruction& instruction);
+    void describe_call(Instruction& out, const llvm::CallInst& call);
     void does(Instruction& out, model::Operation kind, unsigned bits, unsigned elements, const std::string& name = {});
     void place(Instruction& out, const llvm::Instruction& instruction);
     /// As bits: of what calls gave clang adds whole vectors for a.x + b.x + c.x.
@@ -90,5 +91,16 @@ private:
     std::unordered_map<const llvm::Value*, std::uint64_t> used_;
     std::unordered_map<std::string, std::unique_ptr<std::string>> files_;
 };
+
+// Where an instruction stands among others, as far as waves and accesses depend on it: code_order.cpp.
+
+/// Blocks so laid out that lanes of a wave that wait for each other meet: a block stands before what follows it, and a
+/// loop's blocks before what follows the loop.
+std::vector<const llvm::BasicBlock*> in_order(const llvm::Function& function);
+
+/// Accesses to single elements of a vector are one access of a device: of float4 clang makes single elements, behind a
+/// store of what is constant of them. Whether this one loads another element of the vector of the access before it, or
+/// stores the next one, or one that a store of the whole vector left undefined.
+bool goes_on(const llvm::Instruction& instruction);
 
 }  // namespace cllab::count

@@ -1,5 +1,3 @@
-#include "count/plugin/code_order.hpp"
-
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/Dominators.h>
@@ -7,40 +5,14 @@
 #include <llvm/IR/Instructions.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <vector>
 
+#include "count/plugin/code.hpp"
+
 namespace cllab::count {
 namespace {
-
-class Search {
-public:
-    explicit Search(llvm::Function& function) : dominators_(function), loops_(dominators_) {}
-
-    /// Depth first: what leaves a loop is visited first, and so is left first and comes last.
-    void visit(const llvm::BasicBlock* block) {
-        if (!seen_.insert(block).second) return;
-        std::vector<const llvm::BasicBlock*> next(llvm::succ_begin(block), llvm::succ_end(block));
-        std::stable_sort(next.begin(), next.end(),
-                         [&](const auto* a, const auto* b) { return stays(block, a) < stays(block, b); });
-        for (const auto* one : next) visit(one);
-        left_.push_back(block);
-    }
-    std::vector<const llvm::BasicBlock*> order() const { return {left_.rbegin(), left_.rend()}; }
-
-private:
-    /// In how many of the loops around `block` the other one is.
-    unsigned stays(const llvm::BasicBlock* block, const llvm::BasicBlock* other) const {
-        const auto* loop = loops_.getLoopFor(block);
-        while (loop && !loop->contains(other)) loop = loop->getParentLoop();
-        return loop ? loop->getLoopDepth() : 0;
-    }
-
-    llvm::DominatorTree dominators_;
-    llvm::LoopInfo loops_;
-    std::set<const llvm::BasicBlock*> seen_;
-    std::vector<const llvm::BasicBlock*> left_;
-};
 
 /// The address of an access to one element of a vector, else nothing.
 const llvm::GetElementPtrInst* element_of(const llvm::Instruction& access) {
@@ -76,9 +48,27 @@ bool completes(const llvm::Instruction& instruction) {
 }  // namespace
 
 std::vector<const llvm::BasicBlock*> in_order(const llvm::Function& function) {
-    Search search(const_cast<llvm::Function&>(function));  // the analyses ask for one that they could change
-    search.visit(&function.getEntryBlock());
-    return search.order();
+    using Block = const llvm::BasicBlock*;
+    llvm::DominatorTree dominators(const_cast<llvm::Function&>(function));  // which asks for one that it could change
+    const llvm::LoopInfo loops(dominators);
+    // In how many of the loops around `block` the other one is.
+    const auto stays = [&](Block block, Block other) {
+        const auto* loop = loops.getLoopFor(block);
+        while (loop && !loop->contains(other)) loop = loop->getParentLoop();
+        return loop ? loop->getLoopDepth() : 0;
+    };
+    std::set<Block> seen;
+    std::vector<Block> left;
+    // Depth first: what leaves a loop is visited first, and so is left first and comes last.
+    const std::function<void(Block)> visit = [&](Block block) {
+        if (!seen.insert(block).second) return;
+        std::vector<Block> next(llvm::succ_begin(block), llvm::succ_end(block));
+        std::stable_sort(next.begin(), next.end(), [&](Block a, Block b) { return stays(block, a) < stays(block, b); });
+        for (const auto one : next) visit(one);
+        left.push_back(block);
+    };
+    visit(&function.getEntryBlock());
+    return {left.rbegin(), left.rend()};
 }
 
 bool goes_on(const llvm::Instruction& instruction) {

@@ -74,11 +74,6 @@ void LaunchCount::executed(std::uint32_t item, const llvm::Instruction* instruct
     pending_.clear();
 }
 
-void LaunchCount::settle_phis() {
-    for (const auto& [number, depth] : phis_) item_->values[number] = depth;
-    phis_.clear();
-}
-
 Depth LaunchCount::operands_of(const Instruction& of) const {
     Depth out;
     const auto* operands = code_.operands(of);
@@ -95,7 +90,8 @@ void LaunchCount::follow(const Instruction& of, std::uint32_t number, const llvm
         phis_.emplace_back(number, from == no_number ? Depth{} : values[from]);
         return;
     }
-    if (!phis_.empty()) settle_phis();
+    for (const auto& [phi, depth] : phis_) values[phi] = depth;
+    phis_.clear();
     if (of.is == Instruction::Is::call) return call(of, number);
     auto depth = operands_of(of);
     depth.add(of.link);

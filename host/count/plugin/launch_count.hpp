@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -69,7 +71,6 @@ private:
     Depth operands_of(const Instruction& of) const;
     void touch_memory(Depth& depth, const Instruction& of, std::uint32_t number);
     void call(const Instruction& of, std::uint32_t number);
-    void settle_phis();
     void flush_copies();
 
     unsigned wave_;
@@ -88,5 +89,17 @@ private:
     StoredDepths local_, global_;
     Depth longest_;
 };
+
+// What the plugin hands to the program: one JSON file per launch, read by count/simulated.cpp.
+
+struct LaunchFacts {
+    std::string kernel;
+    std::uint64_t items = 0, groups = 0, group_items = 0;
+    double seconds = 0;  ///< of the processor, since the launch began
+};
+
+/// Replaces the file. Where it cannot be written nothing happens.
+void write(const std::filesystem::path& path, const LaunchFacts& facts, const LaunchCount& count,
+           const std::vector<CountedGroup>& groups);
 
 }  // namespace cllab::count

@@ -1,9 +1,9 @@
-#include "count/plugin/output.hpp"
-
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <system_error>
+
+#include "count/plugin/launch_count.hpp"
 
 namespace cllab::count {
 namespace {

@@ -1,6 +1,6 @@
 // The plugin that Oclgrind loads to count what a launch executes. It runs in a child process of the program, which sets
 // CLLAB_COUNT_FILE just before the launch that it wants counted; see count/simulated.hpp for the variables, and
-// count/plugin/touched.hpp for the other thing that it does.
+// count/plugin/oclgrind.hpp for the other thing that it does.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -13,8 +13,6 @@
 
 #include "count/plugin/launch_count.hpp"
 #include "count/plugin/oclgrind.hpp"
-#include "count/plugin/output.hpp"
-#include "count/plugin/touched.hpp"
 
 namespace cllab::count {
 namespace {
@@ -37,11 +35,9 @@ double variable(const char* name, double otherwise) {
 
 std::uint64_t product(const oclgrind::Size3& s) { return std::uint64_t{s.x} * s.y * s.z; }
 
-class Counter : public oclgrind::Plugin {
+class Counter : public AccessPlugin {
 public:
-    using oclgrind::Plugin::Plugin;
-
-    bool isThreadSafe() const override { return false; }
+    using AccessPlugin::AccessPlugin;
 
     void kernelBegin(const oclgrind::KernelInvocation* invocation) override {
         const char* file = std::getenv("CLLAB_COUNT_FILE");
@@ -101,33 +97,17 @@ public:
         }
         count_->executed(number_, instruction, item->getPreviousBlock());
     }
-    void memoryLoad(const oclgrind::Memory* memory, const oclgrind::WorkItem*, size_t address, size_t size) override {
-        if (count_) count_->access(seen(memory, address, size, What::load));
-    }
-    void memoryStore(const oclgrind::Memory* memory, const oclgrind::WorkItem*, size_t address, size_t size,
-                     const uint8_t*) override {
-        if (count_) count_->access(seen(memory, address, size, What::store));
-    }
-    void memoryLoad(const oclgrind::Memory* memory, const oclgrind::WorkGroup*, size_t address, size_t size) override {
-        if (count_) count_->copied(seen(memory, address, size, What::load));
-    }
-    void memoryStore(const oclgrind::Memory* memory, const oclgrind::WorkGroup*, size_t address, size_t size,
-                     const uint8_t*) override {
-        if (count_) count_->copied(seen(memory, address, size, What::store));
-    }
-    /// Every atomic loads; a compare-exchange that fails does not store.
-    void memoryAtomicLoad(const oclgrind::Memory* memory, const oclgrind::WorkItem*, oclgrind::AtomicOp, size_t address,
-                          size_t size) override {
-        if (count_) count_->access(seen(memory, address, size, What::atomic));
-    }
 
 private:
     std::uint32_t number_of(const oclgrind::WorkItem* item) const {
         const auto id = item->getLocalID();
         return static_cast<std::uint32_t>(id.x + group_size_.x * (id.y + group_size_.y * id.z));
     }
-    static Seen seen(const oclgrind::Memory* memory, size_t address, size_t size, What what) {
-        return {address, static_cast<std::uint32_t>(size), static_cast<Space>(memory->getAddressSpace()), what};
+    void access(const oclgrind::Memory* memory, const oclgrind::WorkItem* item, size_t address, size_t size,
+                What what) override {
+        if (!count_) return;
+        const Seen seen{address, static_cast<std::uint32_t>(size), static_cast<Space>(memory->getAddressSpace()), what};
+        item ? count_->access(seen) : count_->copied(seen);
     }
     /// Of the processor: what else runs on the machine is not this launch's.
     static double now() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }

@@ -1,5 +1,3 @@
-#include "count/plugin/touched.hpp"
-
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Function.h>
 #include <llvm/IR/Instructions.h>
@@ -68,11 +66,9 @@ void find_calls(const llvm::Function& function, std::set<const llvm::Function*>&
         }
 }
 
-class TouchRecorder : public oclgrind::Plugin {
+class TouchRecorder : public AccessPlugin {
 public:
-    TouchRecorder(const oclgrind::Context* context, std::string file) : Plugin(context), file_(std::move(file)) {}
-
-    bool isThreadSafe() const override { return false; }
+    TouchRecorder(const oclgrind::Context* context, std::string file) : AccessPlugin(context), file_(std::move(file)) {}
 
     void kernelBegin(const oclgrind::KernelInvocation* invocation) override {
         const char* most = std::getenv("CLLAB_TOUCHED_INSTRUCTIONS");
@@ -109,25 +105,6 @@ public:
         variable.size = size;
         std::fill(variable.bytes.begin(), variable.bytes.end(), 0);  // another group's
     }
-    void memoryLoad(const oclgrind::Memory* memory, const oclgrind::WorkItem* item, size_t address,
-                    size_t size) override {
-        touch(memory, item, address, size, true, false);
-    }
-    void memoryStore(const oclgrind::Memory* memory, const oclgrind::WorkItem* item, size_t address, size_t size,
-                     const uint8_t*) override {
-        touch(memory, item, address, size, false, true);
-    }
-    void memoryLoad(const oclgrind::Memory* memory, const oclgrind::WorkGroup*, size_t address, size_t size) override {
-        touch(memory, nullptr, address, size, true, false);
-    }
-    void memoryStore(const oclgrind::Memory* memory, const oclgrind::WorkGroup*, size_t address, size_t size,
-                     const uint8_t*) override {
-        touch(memory, nullptr, address, size, false, true);
-    }
-    void memoryAtomicLoad(const oclgrind::Memory* memory, const oclgrind::WorkItem* item, oclgrind::AtomicOp,
-                          size_t address, size_t size) override {
-        if (auto* touched = touch(memory, item, address, size, true, true)) touched->atomic = true;
-    }
 
 private:
     /// The argument of the buffer with this number.
@@ -140,33 +117,34 @@ private:
         const auto found = by_buffer_.find(buffer);
         return found == by_buffer_.end() ? nullptr : &arguments_[found->second];
     }
-    Touched* touch(const oclgrind::Memory* memory, const oclgrind::WorkItem* item, std::size_t address,
-                   std::size_t size, bool reads, bool writes) {
+    void access(const oclgrind::Memory* memory, const oclgrind::WorkItem* item, size_t address, size_t size,
+                What what) override {
+        const bool reads = what != What::store, writes = what != What::load;
         const auto buffer = memory->extractBuffer(address);
         const auto offset = memory->extractOffset(address);
         if (memory->getAddressSpace() == oclgrind::AddrSpaceLocal) {
             const auto found = local_.find(buffer);
-            if (found == local_.end()) return nullptr;
+            if (found == local_.end()) return;
             const auto room = found->second.size;
             overruns_ = overruns_ || (offset + size > room && local_sizes_.count(room) == 0);
             found->second.touch(offset, size, reads, writes);
-            return nullptr;
+            return;
         }
         if (memory->getAddressSpace() == oclgrind::AddrSpacePrivate) {
             overruns_ = overruns_ || !memory->isAddressValid(address, size);
-            return nullptr;
+            return;
         }
         // What lies before a buffer is far behind the start of the one before it.
         constexpr std::size_t far = std::size_t{1} << 46;
         auto* out = argument_of(memory, offset >= far ? buffer + 1 : buffer);
-        if (!out) return nullptr;
+        if (!out) return;
         if (offset >= far)
             out->before = true;
         else
             out->touch(offset, size, reads, writes);
+        out->atomic = out->atomic || what == What::atomic;
         if (item)
             for (unsigned d = 0; d < 3; ++d) items_[d] = std::max(items_[d], item->getGlobalID()[d] + 1);
-        return out;
     }
     static Json json_of(const Touched& t) {
         return {{"size", t.size},

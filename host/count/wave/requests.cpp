@@ -32,13 +32,6 @@ void Asked::add(std::uint64_t found, std::uint64_t possible) {
     worst = std::max(worst, found);
 }
 
-void Asked::add(const Asked& other) {
-    requests += other.requests;
-    units += other.units;
-    least += other.least;
-    worst = std::max(worst, other.worst);
-}
-
 void Requests::touch(std::uint64_t sector, bool written) {
     constexpr std::uint8_t read_bit = 1, written_bit = 2;
     auto& seen = sectors_[sector];

@@ -28,7 +28,6 @@ struct Asked {
     std::uint64_t requests = 0, units = 0, least = 0;  ///< units: sectors, ways or turns
     std::uint64_t worst = 0;                           ///< units of one request
     void add(std::uint64_t found, std::uint64_t possible);
-    void add(const Asked& other);
 };
 
 struct Amounts {

@@ -3,7 +3,6 @@
 #include "core/text.hpp"
 #include "explain/claim/claim.hpp"
 #include "inspect/code/code.hpp"
-#include "model/work.hpp"
 
 namespace cllab::explain {
 namespace {

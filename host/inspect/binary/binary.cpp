@@ -2,46 +2,42 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
+#include "core/text.hpp"
 #include "inspect/binary/bounded_bytes.hpp"
 #include "inspect/binary/elf.hpp"
+#include "inspect/binary/nvidia.hpp"
 
 namespace cllab::inspect {
 namespace {
 
+/// In the order of Kind.
 struct KindText {
-    Kind kind;
     const char *name, *describe, *file;
 };
 
 constexpr KindText kind_texts[]{
-    {Kind::empty, "empty", "nothing: the driver returned no binary", ""},
-    {Kind::unknown, "unknown", "bytes of no kind this lab knows", "program.bin"},
-    {Kind::ptx, "ptx", "PTX (not SASS)", "program.ptx"},
-    {Kind::cubin, "cubin", "NVIDIA cubin (SASS in ELF)", "program.cubin"},
-    {Kind::amdgpu_code_object, "amdgpu-code-object", "AMDGPU code object (ELF)", "program.co"},
-    {Kind::catalyst_amdil, "catalyst-amdil", "AMD Catalyst binary, OpenCL 1.2 format (BIF)", "program.bif"},
-    {Kind::catalyst_hsail, "catalyst-hsail", "AMD Catalyst binary, OpenCL 2.0 format (HSAIL BIF)", "program.hsail.bif"},
-    {Kind::intel_cpu, "intel-cpu", "Intel CPU runtime ELF (x86 object in .ocl.obj)", "program.intelcpu.elf"},
-    {Kind::intel_gpu_patch_tokens, "intel-gpu-patch-tokens", "Intel GPU binary with patch tokens",
-     "program.intelgpu.elf"},
-    {Kind::intel_gpu_zebin, "intel-gpu-zebin", "Intel GPU zebin (ELF)", "program.zebin"},
-    {Kind::ocloc_fat, "ocloc-fat", "ocloc fat binary (ar archive, a member a device)", "program.ar"},
-    {Kind::poclbin, "poclbin", "PoCL container (LLVM bitcode and shared objects)", "program.poclbin"},
-    {Kind::rusticl, "rusticl", "rusticl program (SPIR-V behind a 12-byte header)", "program.rusticl"},
-    {Kind::clover, "clover", "Mesa clover module with an ELF inside", "program.clover"},
-    {Kind::spirv, "spirv", "SPIR-V", "program.spv"},
-    {Kind::llvm_bitcode, "llvm-bitcode", "LLVM bitcode", "program.bc"},
-    {Kind::apple_plist, "apple-plist", "Apple binary property list (undocumented)", "program.plist"},
-    {Kind::host_elf, "host-elf", "ELF file for the host processor", "program.elf"},
+    {"empty", "nothing: the driver returned no binary", ""},
+    {"unknown", "bytes of no kind this lab knows", "program.bin"},
+    {"ptx", "PTX (not SASS)", "program.ptx"},
+    {"cubin", "NVIDIA cubin (SASS in ELF)", "program.cubin"},
+    {"amdgpu-code-object", "AMDGPU code object (ELF)", "program.co"},
+    {"catalyst-amdil", "AMD Catalyst binary, OpenCL 1.2 format (BIF)", "program.bif"},
+    {"catalyst-hsail", "AMD Catalyst binary, OpenCL 2.0 format (HSAIL BIF)", "program.hsail.bif"},
+    {"intel-cpu", "Intel CPU runtime ELF (x86 object in .ocl.obj)", "program.intelcpu.elf"},
+    {"intel-gpu-patch-tokens", "Intel GPU binary with patch tokens", "program.intelgpu.elf"},
+    {"intel-gpu-zebin", "Intel GPU zebin (ELF)", "program.zebin"},
+    {"ocloc-fat", "ocloc fat binary (ar archive, a member a device)", "program.ar"},
+    {"poclbin", "PoCL container (LLVM bitcode and shared objects)", "program.poclbin"},
+    {"rusticl", "rusticl program (SPIR-V behind a 12-byte header)", "program.rusticl"},
+    {"clover", "Mesa clover module with an ELF inside", "program.clover"},
+    {"spirv", "SPIR-V", "program.spv"},
+    {"llvm-bitcode", "LLVM bitcode", "program.bc"},
+    {"apple-plist", "Apple binary property list (undocumented)", "program.plist"},
+    {"host-elf", "ELF file for the host processor", "program.elf"},
 };
 
-const KindText& text_of(Kind kind) {
-    for (const auto& text : kind_texts)
-        if (text.kind == kind) return text;
-    return kind_texts[1];
-}
+const KindText& text_of(Kind kind) { return kind_texts[static_cast<std::size_t>(kind)]; }
 
 // e_machine values: the System V registry, CLRX (AMD Catalyst) and AMD's clr for the HSAIL pair.
 constexpr std::uint16_t em_386 = 3, em_x86_64 = 62, em_arm = 40, em_aarch64 = 183, em_riscv = 243, em_ppc64 = 21,
@@ -102,16 +98,11 @@ Kind recognise_embedded_elf(ByteSpan binary) {
     return Kind::unknown;
 }
 
-bool in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '.'; }
-
 std::vector<std::string> of_ptx(std::string_view text) {
     std::vector<std::string> out;
     constexpr std::string_view word = ".entry ";
-    for (auto at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1)) {
-        auto end = at + word.size();
-        while (end < text.size() && in_name(text[end])) ++end;
-        if (end > at + word.size()) out.emplace_back(text.substr(at + word.size(), end - at - word.size()));
-    }
+    for (auto at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1))
+        if (auto name = ptx_function_name(text.substr(at + word.size())); !name.empty()) out.push_back(std::move(name));
     return out;
 }
 
@@ -225,8 +216,7 @@ std::string damage_of(std::span<const std::byte> binary) {
         return "it does not hold all that its header names";
     const auto elf = read_elf(binary);
     if (elf && elf->bytes > binary.size())
-        return "its sections end at byte " + std::to_string(elf->bytes) + ", and it has " +
-               std::to_string(binary.size());
+        return concat("its sections end at byte ", elf->bytes, ", and it has ", binary.size());
     return {};
 }
 

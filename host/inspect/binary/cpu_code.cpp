@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <set>
 
+#include "core/reading.hpp"
+#include "core/text.hpp"
 #include "inspect/code/code.hpp"
 
 namespace cllab::inspect {
@@ -143,20 +143,15 @@ PoclCode choose_pocl_code(const PoclContainer& container, const std::string& ker
         label = "work-group function specialised for local size " + fitting.front().local.text() + " (" +
                 fitting.front().folder + ")";
         if (fitting.size() > 1)
-            label +=
-                ", one of " + std::to_string(fitting.size()) + " that may have run: the driver chose the local size";
+            label += concat(", one of ", fitting.size(), " that may have run: the driver chose the local size");
     } else if (launch.local.dims != 0) {
         label += ", not specialised for local size " + launch.local.text();
     } else if (all.size() > 1) {
         label += "; no specialised one fits the launch";
     }
 
-    PoclCode code;
-    if (!chosen) return code;
-    code.path = chosen->path;
-    code.content = chosen->content;
-    code.label = label;
-    code.symbol = "_pocl_kernel_" + kernel + "_workgroup";
+    if (!chosen) return {};
+    PoclCode code{chosen->path, chosen->content, label, "_pocl_kernel_" + kernel + "_workgroup", {}};
     for (const auto* entry : all)
         if (entry != chosen && !entry->loaded) code.others.push_back(entry->path);
     return code;
@@ -187,8 +182,7 @@ PoclContainer with_loaded(PoclContainer container, const std::vector<std::string
         if (at == std::string::npos) continue;
         const auto path = file.substr(at + folder.size());
         if (std::ranges::any_of(container.entries, [&](const auto& e) { return e.path == path; })) continue;
-        std::ifstream in(file, std::ios::binary);
-        const std::string text(std::istreambuf_iterator<char>(in), {});
+        const auto text = read_file(file).value_or("");
         if (text.empty()) continue;
         const auto bytes = as_bytes(text);
         container.files.push_back(std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end()));
@@ -242,14 +236,13 @@ IntelCpuCode choose_intel_cpu_code(const Elf& object, const std::string& kernel,
     for (const auto& symbol : object.symbols) {
         const unsigned lanes = lanes_of(symbol.name, kernel);
         if (lanes == 0) continue;
-        const std::string width = std::to_string(lanes) + " work-items at a time";
+        const std::string name(symbol.name), width = concat("the function of ", lanes, " work-items at a time");
         if (launch.local.dims == 0)
-            return {std::string(symbol.name), "the function of " + width +
-                                                  "; the driver chose the local size, and where " +
-                                                  std::to_string(lanes) + " does not divide it, '" + kernel + "' ran"};
-        if (launch.local.size[0] % lanes == 0) return {std::string(symbol.name), "the function of " + width};
-        return {kernel, "the function of one work-item at a time: " + std::to_string(lanes) +
-                            " does not divide the local size " + launch.local.text()};
+            return {name, concat(width, "; the driver chose the local size, and where ", lanes,
+                                 " does not divide it, '", kernel, "' ran")};
+        if (launch.local.size[0] % lanes == 0) return {name, width};
+        return {kernel, concat("the function of one work-item at a time: ", lanes, " does not divide the local size ",
+                               launch.local.text())};
     }
     return {kernel, {}};
 }

@@ -18,6 +18,11 @@ std::string_view string_at(ByteSpan table, std::uint64_t offset) {
     return text.substr(static_cast<std::size_t>(offset), end - static_cast<std::size_t>(offset));
 }
 
+/// A number of 8 bytes in a 64-bit file and of 4 in a 32-bit one, which lies at a place of its own in each.
+std::uint64_t word(const Elf& elf, ByteSpan bytes, std::uint64_t at64, std::uint64_t at32) {
+    return elf.is64 ? *load<std::uint64_t>(bytes, at64) : *load<std::uint32_t>(bytes, at32);
+}
+
 void read_sections(ByteSpan file, Elf& elf) {
     const std::uint64_t table =
         elf.is64 ? load<std::uint64_t>(file, 40).value_or(0) : load<std::uint32_t>(file, 32).value_or(0);
@@ -40,20 +45,10 @@ void read_sections(ByteSpan file, Elf& elf) {
         ElfSection section;
         name_offsets.push_back(*load<std::uint32_t>(*header, 0));
         section.type = *load<std::uint32_t>(*header, 4);
-        std::uint64_t offset, size;
-        if (elf.is64) {
-            section.address = *load<std::uint64_t>(*header, 16);
-            offset = *load<std::uint64_t>(*header, 24);
-            size = *load<std::uint64_t>(*header, 32);
-            section.link = *load<std::uint32_t>(*header, 40);
-            section.info = *load<std::uint32_t>(*header, 44);
-        } else {
-            section.address = *load<std::uint32_t>(*header, 12);
-            offset = *load<std::uint32_t>(*header, 16);
-            size = *load<std::uint32_t>(*header, 20);
-            section.link = *load<std::uint32_t>(*header, 24);
-            section.info = *load<std::uint32_t>(*header, 28);
-        }
+        section.address = word(elf, *header, 16, 12);
+        section.link = *load<std::uint32_t>(*header, elf.is64 ? 40 : 24);
+        section.info = *load<std::uint32_t>(*header, elf.is64 ? 44 : 28);
+        const auto offset = word(elf, *header, 24, 16), size = word(elf, *header, 32, 20);
         if (section.type != sht_nobits) reaches(offset, size);
         if (section.type != sht_nobits) section.data = slice(file, offset, size).value_or(ByteSpan{});
         elf.sections.push_back(section);
@@ -78,32 +73,24 @@ void read_symbols(Elf& elf) {
         const ByteSpan raw = table->data.subspan(i * entry, entry);
         ElfSymbol symbol;
         symbol.name = string_at(strings, *load<std::uint32_t>(raw, 0));
-        if (elf.is64) {
-            symbol.value = *load<std::uint64_t>(raw, 8);
-            symbol.size = *load<std::uint64_t>(raw, 16);
-            symbol.section = *load<std::uint16_t>(raw, 6);
-        } else {
-            symbol.value = *load<std::uint32_t>(raw, 4);
-            symbol.size = *load<std::uint32_t>(raw, 8);
-            symbol.section = *load<std::uint16_t>(raw, 14);
-        }
+        symbol.value = word(elf, raw, 8, 4);
+        symbol.size = word(elf, raw, 16, 8);
+        symbol.section = *load<std::uint16_t>(raw, elf.is64 ? 6 : 14);
         elf.symbols.push_back(symbol);
     }
 }
 
+template <typename Named>
+const Named* named_in(const std::vector<Named>& list, std::string_view name) {
+    const auto found = std::ranges::find(list, name, &Named::name);
+    return found == list.end() ? nullptr : &*found;
+}
+
 }  // namespace
 
-const ElfSection* Elf::section(std::string_view name) const {
-    for (const auto& s : sections)
-        if (s.name == name) return &s;
-    return nullptr;
-}
+const ElfSection* Elf::section(std::string_view name) const { return named_in(sections, name); }
 
-const ElfSymbol* Elf::symbol(std::string_view name) const {
-    for (const auto& s : symbols)
-        if (s.name == name) return &s;
-    return nullptr;
-}
+const ElfSymbol* Elf::symbol(std::string_view name) const { return named_in(symbols, name); }
 
 bool has_elf_magic(ByteSpan file) { return load<std::uint32_t>(file, 0) == 0x464c457fu; }
 

@@ -32,16 +32,9 @@ struct Declaration {
     bool used = false;
 };
 
-bool in_identifier(char c) { return in_name(c) || c == '$' || c == '%'; }
-
-std::string leading_identifier(std::string_view text) {
-    const auto begin = std::find_if(text.begin(), text.end(), in_identifier);
-    return {begin, std::find_if_not(begin, text.end(), in_identifier)};
-}
-
 std::string trailing_identifier(std::string_view text) {
-    const auto end = std::find_if(text.rbegin(), text.rend(), in_identifier);
-    const auto begin = std::find_if_not(end, text.rend(), in_identifier);
+    const auto end = std::find_if(text.rbegin(), text.rend(), in_ptx_name);
+    const auto begin = std::find_if_not(end, text.rend(), in_ptx_name);
     return {begin.base(), end.base()};
 }
 
@@ -50,10 +43,7 @@ std::string name_declared_in(std::string_view text) {
     for (const std::string_view word : {".entry", ".func"}) {
         const auto at = text.find(word);
         if (at == text.npos || at > text.find_first_of("([;{")) continue;
-        auto rest = text.substr(at + word.size());
-        if (const auto open = rest.find_first_not_of(" \t\n"); open != rest.npos && rest[open] == '(')
-            rest = rest.substr(std::min(rest.size(), rest.find(')')));
-        return leading_identifier(rest);
+        return ptx_function_name(text.substr(at + word.size()));
     }
     for (const std::string_view word : {".global", ".const", ".shared", ".visible", ".extern", ".weak", ".common"})
         if (text.starts_with(word)) return trailing_identifier(text.substr(0, text.find_first_of("[=;")));
@@ -93,6 +83,15 @@ std::vector<Declaration> parts_of(std::string_view text) {
 }
 
 }  // namespace
+
+bool in_ptx_name(char c) { return in_name(c) || c == '$' || c == '%'; }
+
+std::string ptx_function_name(std::string_view text) {
+    if (const auto open = text.find_first_not_of(" \t\r\n"); open != text.npos && text[open] == '(')
+        text = text.substr(std::min(text.size(), text.find(')')));
+    const auto begin = std::find_if(text.begin(), text.end(), in_ptx_name);
+    return {begin, std::find_if_not(begin, text.end(), in_ptx_name)};
+}
 
 PtxasFacts parse_ptxas_log(std::string_view log, std::string_view entry) {
     PtxasFacts facts;
@@ -160,9 +159,9 @@ std::string kernel_of_ptx(std::string_view text, const std::string& entry) {
         next->used = true;
         if (next->name.empty()) continue;
         for (auto begin = next->text.begin(); begin != next->text.end();) {
-            const auto end = std::find_if_not(begin, next->text.end(), in_identifier);
+            const auto end = std::find_if_not(begin, next->text.end(), in_ptx_name);
             wanted.emplace(begin, end);
-            begin = std::find_if(end, next->text.end(), in_identifier);
+            begin = std::find_if(end, next->text.end(), in_ptx_name);
         }
     }
     std::string out;

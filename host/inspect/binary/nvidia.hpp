@@ -27,6 +27,11 @@ PtxasFacts read_cubin(ByteSpan cubin, std::string_view entry);
 /// The number of `.target sm_NN`; 0 when there is none.
 int ptx_target(std::string_view ptx);
 
+bool in_ptx_name(char c);
+
+/// The name in a text that begins behind ".entry", or behind ".func" with its return parameters in parentheses.
+std::string ptx_function_name(std::string_view text);
+
 /// The text of kernel `entry` with the module's directives and the functions and variables that it names, and those
 /// that these name; without comments, blank lines and the numbers by which compilers tell the labels and local memory
 /// of one function from another's. All of `text` where it has no such kernel.

@@ -1,5 +1,3 @@
-#include "inspect/code/accounting.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -55,7 +53,8 @@ model::Hot not_known(model::Hot hot, const std::string& reason) {
 /// Convergence barriers hide jumps in some functions of SASS only.
 bool loops_are_known(const FunctionStats& stats, const FlowGraph& graph) {
     const auto& isa = *stats.isa;
-    const bool all_are_seen = !isa.hides_jumps || (isa.jumps_are_seen && isa.jumps_are_seen(stats.code));
+    const auto seen = isa.registers ? isa.registers->jumps_are_seen : nullptr;
+    const bool all_are_seen = !isa.hides_jumps || (seen && seen(stats.code));
     const auto goes_nowhere = [](const Instruction& i) {
         return (i.flow == Flow::branch || i.flow == Flow::jump) && i.targets.empty();
     };

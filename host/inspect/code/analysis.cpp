@@ -4,7 +4,6 @@
 
 #include "core/error.hpp"
 #include "core/text.hpp"
-#include "inspect/binary/fingerprint.hpp"
 #include "inspect/isa/isa.hpp"
 #include "inspect/tools/tool.hpp"
 
@@ -17,7 +16,7 @@ using nlohmann::json;
 std::string facts_line(const Analysis& a, const json& facts) {
     const auto* set = isa::of(a.kind);
     const Words words = set ? set->words : Words{};
-    const auto shown = set ? set->shown_facts : std::span<const ShownFact>{};
+    const auto shown = set ? set->shown_facts : std::vector<ShownFact>{};
     std::vector<std::string> parts;
     const auto add = [&](const char* name, std::optional<std::int64_t> value, const char* unit = "") {
         if (value) parts.push_back(name + (" " + std::to_string(*value)) + unit);

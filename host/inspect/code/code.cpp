@@ -23,6 +23,20 @@ struct FunctionText {
     std::vector<std::string_view> lines;
 };
 
+/// Hexadecimal digits and nothing else.
+bool is_hex(std::string_view text) {
+    return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return std::isxdigit(c); });
+}
+
+constexpr std::size_t most_aligned = 3000;
+constexpr std::uint32_t alone = 2;
+
+/// Cost of putting two instructions on one line; more than two lines of their own when the mnemonics differ.
+std::uint32_t together(const Instruction& a, const Instruction& b) {
+    if (a.text == b.text) return 0;
+    return a.mnemonic == b.mnemonic ? 1 : 2 * alone + 1;
+}
+
 }  // namespace
 
 std::vector<std::string_view> lines_of(std::string_view text) {
@@ -78,10 +92,6 @@ std::optional<unsigned> whole_number(std::string_view text) {
     return !text.empty() && parsed.ec == std::errc{} && parsed.ptr == end ? std::optional(out) : std::nullopt;
 }
 
-bool is_hex(std::string_view text) {
-    return !text.empty() && std::ranges::all_of(text, [](unsigned char c) { return std::isxdigit(c); });
-}
-
 std::optional<std::uint64_t> leading_hex(std::string_view text) {
     if (text.starts_with("0x")) text.remove_prefix(2);
     std::uint64_t value = 0;
@@ -93,7 +103,8 @@ std::optional<std::uint64_t> leading_hex(std::string_view text) {
 std::optional<std::uint64_t> listed_address(std::string_view line) {
     const auto first = line.find_first_not_of(' '), colon = line.find(':');
     if (first == std::string_view::npos || colon == std::string_view::npos || colon <= first) return std::nullopt;
-    return leading_hex(line.substr(first, colon - first));
+    const auto digits = line.substr(first, colon - first);
+    return is_hex(digits) ? leading_hex(digits) : std::nullopt;
 }
 
 std::string_view function_header(std::string_view line) {
@@ -164,6 +175,37 @@ std::string cut_sass(const std::string& listing, const std::string& function) {
         if (inside) text.append(line).append("\n");
     }
     return text.empty() ? listing : text;
+}
+
+std::vector<DiffLine> align(const std::vector<Instruction>& left, const std::vector<Instruction>& right) {
+    const std::size_t n = std::min(left.size(), most_aligned), m = std::min(right.size(), most_aligned);
+    // cost[i][j]: the best alignment of left[i..] with right[j..].
+    std::vector<std::uint32_t> cost((n + 1) * (m + 1));
+    const auto at = [&](std::size_t i, std::size_t j) -> std::uint32_t& { return cost[i * (m + 1) + j]; };
+    for (std::size_t i = n + 1; i-- > 0;)
+        for (std::size_t j = m + 1; j-- > 0;) {
+            if (i == n || j == m) {
+                at(i, j) = static_cast<std::uint32_t>((n - i) + (m - j)) * alone;
+                continue;
+            }
+            at(i, j) =
+                std::min({at(i + 1, j + 1) + together(left[i], right[j]), at(i + 1, j) + alone, at(i, j + 1) + alone});
+        }
+    std::vector<DiffLine> lines;
+    std::size_t i = 0, j = 0;
+    while (i < n || j < m) {
+        if (i < n && j < m && at(i, j) == at(i + 1, j + 1) + together(left[i], right[j])) {
+            lines.push_back({left[i].text == right[j].text ? ' ' : '~', left[i].text, right[j].text});
+            ++i, ++j;
+        } else if (i < n && at(i, j) == at(i + 1, j) + alone) {
+            lines.push_back({'<', left[i++].text, {}});
+        } else {
+            lines.push_back({'>', {}, right[j++].text});
+        }
+    }
+    if (left.size() > most_aligned || right.size() > most_aligned)
+        lines.push_back({'~', "cut at 3000 instructions", "cut at 3000 instructions"});
+    return lines;
 }
 
 }  // namespace cllab::inspect

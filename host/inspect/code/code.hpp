@@ -46,6 +46,19 @@ struct Class {
     unsigned work = 1;                  ///< weight in the choice of the loop that is shown
 };
 
+// --- Two instruction sequences side by side, aligned -----------------------------------------------------------------
+
+struct DiffLine {
+    /// ' ' the same text, '~' the same mnemonic with other operands, '<' only left, '>' only right.
+    char mark = ' ';
+    std::string left, right;
+};
+
+/// Least-cost alignment (Needleman and Wunsch 1970): equal text costs nothing, equal mnemonics 1, a line alone 2;
+/// different mnemonics are never put beside each other. Sequences past 3000 instructions are cut, with a last line that
+/// says so.
+std::vector<DiffLine> align(const std::vector<Instruction>& left, const std::vector<Instruction>& right);
+
 // --- Helpers of the parsers ------------------------------------------------------------------------------------------
 
 std::vector<std::string_view> lines_of(std::string_view text);
@@ -60,8 +73,6 @@ std::vector<Function> functions_of(std::string_view text,
 std::uint64_t number_at(std::string_view text, std::size_t at);
 /// Decimal digits and nothing else.
 std::optional<unsigned> whole_number(std::string_view text);
-/// Hexadecimal digits and nothing else.
-bool is_hex(std::string_view text);
 /// Hexadecimal with or without 0x at the start of `text`.
 std::optional<std::uint64_t> leading_hex(std::string_view text);
 /// The address in front of an instruction of objdump's, "    1160:"; nothing for any other line.

@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "core/text.hpp"
-#include "inspect/code/cfg.hpp"
 #include "inspect/isa/isa.hpp"
 
 namespace cllab::inspect {
@@ -87,7 +86,7 @@ FunctionStats count_function(const InstructionSet* isa, std::string_view text, c
     if (!isa || !isa->parse) return stats;
     stats.isa = isa;
     auto functions = isa->parse(text);
-    auto chosen = std::ranges::find_if(functions, [&](const Function& f) { return f.name == entry; });
+    auto chosen = std::ranges::find(functions, entry, &Function::name);
     if (chosen == functions.end()) chosen = functions.begin();
     if (chosen == functions.end()) return stats;
     stats.code = std::move(*chosen);
@@ -97,14 +96,10 @@ FunctionStats count_function(const InstructionSet* isa, std::string_view text, c
     const FlowGraph graph = analyse_flow(stats.code);
     stats.irreducible_edges = graph.irreducible_edges;
     for (const auto& loop : graph.loops) {
-        LoopStats out;
-        out.header = address_text(*isa, code[graph.blocks[loop.header].first].address);
-        out.depth = loop.depth;
-        out.parent = loop.parent;
-        stats.loops.push_back(std::move(out));
+        const auto header = code[graph.blocks[loop.header].first].address;
+        stats.loops.push_back({address_text(*isa, header), loop.depth, loop.parent});
+        if (loop.parent >= 0) stats.loops[static_cast<std::size_t>(loop.parent)].innermost = false;  // it came before
     }
-    for (const auto& loop : graph.loops)
-        if (loop.parent >= 0) stats.loops[static_cast<std::size_t>(loop.parent)].innermost = false;
     for (const auto& block : graph.blocks) {
         if (block.loops.empty()) continue;
         LoopStats& loop = stats.loops[block.loops.back()];  // whose iteration it belongs to
@@ -157,9 +152,8 @@ std::string one_line_counts(const InstructionSet& isa, const Counts& counts) {
 
 std::string summary(const FunctionStats& stats) {
     if (stats.code.instructions.empty()) return {};
-    std::string text = stats.code.name +
-                       (stats.isa->virtual_machine ? "" : ", " + std::to_string(stats.total.bytes) + " bytes") + ", " +
-                       one_line_counts(*stats.isa, stats.total) + "\n";
+    const auto bytes = stats.isa->virtual_machine ? "" : concat(", ", stats.total.bytes, " bytes");
+    auto text = concat(stats.code.name, bytes, ", ", one_line_counts(*stats.isa, stats.total), "\n");
     for (std::size_t i = 0; i < stats.loops.size(); ++i) {
         const auto& loop = stats.loops[i];
         text += std::string(2 * loop.depth, ' ') + (loop.innermost ? "innermost loop at " : "loop at ") + loop.header +
@@ -168,8 +162,8 @@ std::string summary(const FunctionStats& stats) {
     }
     if (stats.loops.empty()) text += "  no loop\n";
     if (stats.irreducible_edges)
-        text += "  " + std::to_string(stats.irreducible_edges) +
-                " jumps back into a cycle with two entries, not counted as loops\n";
+        text +=
+            concat("  ", stats.irreducible_edges, " jumps back into a cycle with two entries, not counted as loops\n");
     return text;
 }
 

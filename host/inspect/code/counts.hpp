@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "inspect/code/cfg.hpp"
 #include "inspect/code/code.hpp"
 #include "model/hot.hpp"
 
@@ -24,8 +25,6 @@ struct Counts {
     void add(const InstructionSet& isa, const Instruction& instruction);
 };
 
-struct Block;
-struct FlowGraph;
 /// A block with the counts of its instructions and the loops around it; how hot it is, is not said.
 model::HotBlock counted_block(const InstructionSet& isa, const Function& function, const FlowGraph& graph,
                               const Block& block);
@@ -43,8 +42,8 @@ struct LoopStats {
     unsigned depth = 1;
     int parent = -1;
     bool innermost = true;
-    Counts own;                     ///< one iteration, without what inner loops do
-    std::vector<std::size_t> body;  ///< indices of those instructions, in order
+    Counts own{};                     ///< one iteration, without what inner loops do
+    std::vector<std::size_t> body{};  ///< indices of those instructions, in order
 };
 
 struct FunctionStats {

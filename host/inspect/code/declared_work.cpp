@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "core/text.hpp"
 #include "inspect/isa/isa.hpp"
 
 namespace cllab::inspect {
@@ -136,8 +137,6 @@ std::string describe(const Declared& d) {
 
 }  // namespace
 
-bool can_count(const InstructionSet& isa, What what) { return what != What::barrier || isa.counts_barriers; }
-
 double elements_of(const InstructionSet& isa, const Instruction& i, const Declared& d) {
     if (!kind_of(d).access.empty()) return accesses(isa, i, d, kind_of(d));
     if (d.what == What::barrier) return isa.classify(i).name == "barrier";
@@ -149,7 +148,7 @@ std::optional<double> count_work(const FunctionStats& stats, const std::string& 
     const auto& code = stats.code.instructions;
     if (code.empty()) return std::nullopt;
     const InstructionSet& isa = *stats.isa;
-    if (!can_count(isa, declared.what)) return std::nullopt;
+    if (declared.what == What::barrier && !isa.counts_barriers) return std::nullopt;
     if (isa.is_uncountable && std::ranges::any_of(code, isa.is_uncountable)) return std::nullopt;
     const bool function = declared.what == What::function;
     bool unfollowed = false;
@@ -182,9 +181,8 @@ WorkCheck check_work(const Analysis& a, const std::vector<Declared>& declared, b
             const auto found = count_work(a.counts[k], listing.text, d, a_trip);
             if (!found) continue;
             counted = true;
-            out.found.push_back(describe(d) + " found " + std::to_string(static_cast<long long>(*found)) + " of the " +
-                                std::to_string(static_cast<long long>(d.count)) + " declared (" + listing.isa->name +
-                                ")");
+            out.found.push_back(concat(describe(d), " found ", static_cast<long long>(*found), " of the ",
+                                       static_cast<long long>(d.count), " declared (", listing.isa->name, ")"));
             if (*found >= 0.95 * d.count) continue;
             const bool own_sass = a.counts.front().isa && a.counts.front().isa->virtual_machine && k > 0;
             auto& verdict = own_sass ? out.doubtful : out.collapsed;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "core/text.hpp"
 #include "inspect/binary/cpu_code.hpp"
 #include "inspect/binary/elf.hpp"
 #include "inspect/code/cfg.hpp"
@@ -38,6 +39,7 @@ struct Code {
     std::uint64_t function = 0, size = 0;  ///< offset of the function in the section, and its bytes
     std::vector<bool> known;               ///< bytes of the function that are the same wherever it is loaded
     std::vector<std::pair<std::uint64_t, std::string>> symbols;  ///< functions by their address
+    const Listing* listing = nullptr;
 };
 
 constexpr std::uint16_t et_rel = 1;
@@ -169,13 +171,15 @@ private:
     std::vector<std::uint64_t> hits_;
 };
 
-/// The listing whose machine code is at hand, with that code.
-std::optional<std::pair<const Listing*, Code>> host_listing(const Analysis& analysis) {
+/// The machine code that is at hand, of the first listing of which it is.
+std::optional<Code> host_code(const Analysis& analysis) {
     for (const auto& listing : analysis.disassembly.listings) {
         if (!listing.isa || !listing.isa->parse || listing.text.empty()) continue;
         for (const auto& part : analysis.disassembly.parts)
-            if (auto code = code_in(as_bytes(part.bytes), listing.function))
-                return std::pair(&listing, std::move(*code));
+            if (auto code = code_in(as_bytes(part.bytes), listing.function)) {
+                code->listing = &listing;
+                return code;
+            }
     }
     return std::nullopt;
 }
@@ -242,12 +246,9 @@ Hot hot_code(const Analysis& analysis, const AddressSamples& samples) {
     out.method = samples.method;
     out.samples = static_cast<unsigned>(samples.addresses.size());
     if (!samples.refused.empty()) return unknown(out, samples.refused);
-    const auto listing = host_listing(analysis);
-    if (!listing) return unknown(out, "there is no disassembly to match the sampled addresses with");
-    // Not by name in brackets: a lambda may not take such a name with it (clang 15).
-    const auto* text = listing->first;
-    const auto& code = listing->second;
-    out.code = text->title;
+    const auto code = host_code(analysis);
+    if (!code) return unknown(out, "there is no disassembly to match the sampled addresses with");
+    out.code = code->listing->title;
 
     // Where the section that holds the function begins, once for each place in which it is loaded.
     std::vector<std::uint64_t> bases;
@@ -255,33 +256,31 @@ Hot hot_code(const Analysis& analysis, const AddressSamples& samples) {
     for (const auto address : samples.addresses)
         if (const auto* region = region_of(samples.regions, address)) sampled.insert(region);
     for (const auto* region : sampled)
-        for (const auto at : places_of(code, region->bytes)) bases.push_back(region->address + at - code.function);
+        for (const auto at : places_of(*code, region->bytes)) bases.push_back(region->address + at - code->function);
 
-    auto tallies = tallies_of(*text->isa, text->text);
+    auto tallies = tallies_of(*code->listing->isa, code->listing->text);
     for (const auto address : samples.addresses) {
         const auto base =
-            std::ranges::find_if(bases, [&](auto b) { return address >= b && address - b < code.section.size(); });
+            std::ranges::find_if(bases, [&](auto b) { return address >= b && address - b < code->section.size(); });
         if (base == bases.end()) {
             ++out.elsewhere[place_name(region_of(samples.regions, address))];
             continue;
         }
-        const auto at = address - *base + code.address;
+        const auto at = address - *base + code->address;
         if (std::ranges::any_of(tallies, [&](auto& tally) { return tally.add(at); })) {
             ++out.in_kernel;
             continue;
         }
-        const auto* symbol = last_from(code.symbols, at, &std::pair<std::uint64_t, std::string>::first);
+        const auto* symbol = last_from(code->symbols, at, &std::pair<std::uint64_t, std::string>::first);
         ++out.elsewhere[symbol ? symbol->second : "the kernel's file"];
     }
     if (bases.empty())
-        return unknown(out, "none of the " + std::to_string(out.samples) +
-                                " samples lies in code that is equal to the disassembled function");
+        return unknown(out, concat("none of the ", out.samples,
+                                   " samples lies in code that is equal to the disassembled function"));
     if (out.in_kernel < least_samples)
-        return unknown(out, std::to_string(out.in_kernel) + " of " + std::to_string(out.samples) +
-                                " samples lie in the kernel; fewer than " + std::to_string(least_samples) +
-                                " say nothing");
-    const auto all = out.in_kernel;
-    return reported(std::move(out), Hot::sampled, tallies, all);
+        return unknown(out, concat(out.in_kernel, " of ", out.samples, " samples lie in the kernel; fewer than ",
+                                   least_samples, " say nothing"));
+    return reported(out, Hot::sampled, tallies, out.in_kernel);
 }
 
 Hot hot_code(const ExecutedCode& code) {
@@ -294,8 +293,7 @@ Hot hot_code(const ExecutedCode& code) {
         if (std::ranges::any_of(tallies, [&, at = address, n = times](auto& tally) { return tally.add(at, n); }))
             out.executed += times;
     if (out.executed == 0) return unknown(out, "none of its instructions was executed");
-    const auto all = out.executed;
-    return reported(std::move(out), Hot::counted, tallies, all);
+    return reported(out, Hot::counted, tallies, out.executed);
 }
 
 // What is said of the code that ran: beside the listing, in stats.json and in the summary.
@@ -304,9 +302,9 @@ std::string hot_summary(const Hot& hot) {
     std::string text =
         "hot: " + model::statement(hot) + (hot.known() && !hot.method.empty() ? " by " + hot.method : "") + "\n";
     for (const auto& block : hot.blocks)
-        text += "  " + share_of(hot, block) + place(block) + ": " + std::to_string(block.instructions) +
-                " instructions: " + listed(block.classes) + (block.memory.empty() ? "" : "; " + listed(block.memory)) +
-                "\n";
+        text += concat("  ", share_of(hot, block), place(block), ": ", block.instructions,
+                       " instructions: ", listed(block.classes),
+                       block.memory.empty() ? "" : "; " + listed(block.memory), "\n");
     return text;
 }
 

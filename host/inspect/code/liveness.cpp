@@ -42,7 +42,7 @@ void rewrite_masks(const InstructionSet& isa, const Roles& roles, State& state) 
     std::vector<Mask> sources;
     if (roles.mask_from == Roles::MaskFrom::scalars)
         for (const auto& unit : roles.reads)
-            if (!isa.register_kinds[unit.kind].by_lane) sources.emplace_back(unit.kind, unit.number);
+            if (!isa.registers->kinds[unit.kind].by_lane) sources.emplace_back(unit.kind, unit.number);
     if (roles.mask_from == Roles::MaskFrom::elsewhere) sources.push_back(any_mask);
     std::vector<Units> taken;
     for (const auto& unit : roles.writes)
@@ -60,7 +60,7 @@ void step_back(const InstructionSet& isa, const Roles& roles, State& state) {
     if (roles.resumes) {
         Units lanes;
         for (const auto& unit : state.live)
-            if (isa.register_kinds[unit.kind].by_lane) lanes.insert(unit);
+            if (isa.registers->kinds[unit.kind].by_lane) lanes.insert(unit);
         if (roles.resumed_from.empty()) merge(state.waiting[any_mask], lanes);
         for (const auto& unit : roles.resumed_from) merge(state.waiting[{unit.kind, unit.number}], lanes);
     }
@@ -71,7 +71,7 @@ void step_back(const InstructionSet& isa, const Roles& roles, State& state) {
 
 /// Why nothing can be said, or nothing.
 std::string trouble(const InstructionSet& isa, const Function& function) {
-    if (!isa.roles) return std::string("the lab has no rules of what ") + isa.name + " instructions read and write";
+    if (!isa.registers) return std::string("the lab has no rules of what ") + isa.name + " instructions read and write";
     if (function.instructions.empty()) return "there are no instructions";
     std::set<std::uint64_t> addresses;
     for (const auto& i : function.instructions) addresses.insert(i.address);
@@ -83,19 +83,19 @@ std::string trouble(const InstructionSet& isa, const Function& function) {
         for (const auto target : i.targets)
             if (!addresses.count(target)) return "it jumps out of its listing" + where();
     }
-    if (isa.jumps_are_seen && !isa.jumps_are_seen(function))
+    if (isa.registers->jumps_are_seen && !isa.registers->jumps_are_seen(function))
         return "work-items reconverge at another place than the instruction that waits for them";
     return {};
 }
 
 std::string name_of(const InstructionSet& isa, const Unit& unit) {
-    const auto& kind = isa.register_kinds[unit.kind];
+    const auto& kind = isa.registers->kinds[unit.kind];
     return unit.number < kind.names.size() ? kind.names[unit.number] : kind.prefix + std::to_string(unit.number);
 }
 
 /// Registers by kind: one of which any part is live is in use.
 std::vector<unsigned> registers_in(const InstructionSet& isa, const Units& units) {
-    std::vector<unsigned> out(isa.register_kinds.size());
+    std::vector<unsigned> out(isa.registers->kinds.size());
     const Unit* last = nullptr;
     for (const auto& unit : units) {
         if (!last || last->kind != unit.kind || last->number != unit.number) ++out[unit.kind];
@@ -166,7 +166,7 @@ Liveness live_registers(const InstructionSet& isa, const Function& function) {
     std::set<unsigned> named;  // kinds
     for (const auto b : order)
         for (auto i = flow.blocks[b].first; i < flow.blocks[b].end; ++i) {
-            auto roles = isa.roles(code[i]);
+            auto roles = isa.registers->roles(code[i]);
             if (!roles) return unknown("no rule says which registers '" + code[i].text + "' reads and writes");
             for (const auto* list : {&roles->reads, &roles->writes, &roles->touches, &roles->resumed_from})
                 for (const auto& unit : *list) named.insert(unit.kind);
@@ -194,8 +194,8 @@ Liveness live_registers(const InstructionSet& isa, const Function& function) {
         for (auto i = flow.blocks[b].end; i-- > flow.blocks[b].first;) counts[i] = counted_back(isa, all[i], state);
     }
     for (const auto k : named) {
-        if (!isa.register_kinds[k].label) continue;
-        Liveness::Kind kind{isa.register_kinds[k].label};
+        if (!isa.registers->kinds[k].label) continue;
+        Liveness::Kind kind{isa.registers->kinds[k].label};
         for (std::size_t i = 0; i < code.size(); ++i) {
             kind.counts.push_back(counts[i].empty() ? 0 : counts[i][k]);
             if (kind.counts.back() > kind.most) kind.most = kind.counts.back(), kind.at = i;
@@ -210,12 +210,11 @@ Liveness live_registers(const InstructionSet& isa, const Function& function) {
 
 std::string live_summary(const InstructionSet& isa, const Function& function, const Liveness& live) {
     if (!live.unknown.empty()) return "live registers: unknown: " + live.unknown;
-    std::vector<std::string> parts;
-    for (const auto& kind : live.kinds) {
+    const auto text = [&](const Liveness::Kind& kind) {
         const auto place = address_text(isa, function.instructions[kind.at].address);
-        parts.push_back(kind.label + " " + std::to_string(kind.most) + (kind.most > 0 ? " at " + place : ""));
-    }
-    return "live registers at most: " + (parts.empty() ? "none" : join(parts, ", ")) +
+        return concat(kind.label, " ", kind.most, kind.most > 0 ? " at " + place : "");
+    };
+    return "live registers at most: " + (live.kinds.empty() ? "none" : join(live.kinds, ", ", text)) +
            (live.at_entry.empty() ? "" : "; set before it begins: " + join(live.at_entry, " "));
 }
 

@@ -14,7 +14,7 @@ namespace cllab::inspect {
 
 /// A register, or a part of one that can be overwritten alone: al, ah and the rest of rax are parts of one register.
 struct Unit {
-    unsigned kind = 0;  ///< index in InstructionSet::register_kinds
+    unsigned kind = 0;  ///< index in RegisterRules::kinds
     unsigned number = 0;
     unsigned part = 0;
     auto operator<=>(const Unit&) const = default;
@@ -41,34 +41,20 @@ struct Roles {
     enum class MaskFrom { scalars, active, elsewhere } mask_from = MaskFrom::scalars;
 };
 
+/// What the instructions of a set do with registers, for inspect/code/liveness.hpp.
+struct RegisterRules {
+    std::span<const RegisterKind> kinds;
+    /// Nothing where no rule says it.
+    std::optional<Roles> (*roles)(const Instruction& instruction);
+    /// False where a work-item may go on elsewhere than the instructions' targets say. nullptr: it may not.
+    bool (*jumps_are_seen)(const Function& function) = nullptr;
+};
+extern const RegisterRules gcn_registers, ptx_registers, sass_registers, x86_registers;  ///< isa/<name>_roles.cpp
+
 /// Operands of a list, cut at the commas outside of brackets, trimmed.
 std::vector<std::string> operands_of(std::string_view text);
 
-}  // namespace cllab::inspect
-
-// The rules of what each instruction set's instructions do with registers: isa/<name>_roles.cpp. All `roles` give
-// nothing for an instruction they have no rule for.
-
-namespace cllab::inspect::gcn {
-extern const std::span<const RegisterKind> register_kinds;
-std::optional<Roles> roles(const Instruction& instruction);
-}  // namespace cllab::inspect::gcn
-
-namespace cllab::inspect::ptx {
-extern const std::span<const RegisterKind> register_kinds;
-std::optional<Roles> roles(const Instruction& instruction);
-}  // namespace cllab::inspect::ptx
-
-namespace cllab::inspect::sass {
-extern const std::span<const RegisterKind> register_kinds;
-std::optional<Roles> roles(const Instruction& instruction);
-/// Whether every BSYNC goes on where its BSSY says that the work-items meet.
-bool jumps_are_seen(const Function& function);
-}  // namespace cllab::inspect::sass
-
-namespace cllab::inspect::x86 {
-extern const std::span<const RegisterKind> register_kinds;
-std::optional<Roles> roles(const Instruction& instruction);
-/// Whether two names are of the same register, as "eax" and "rax" are; in lower case.
+/// Whether two names are of the same register of x86, as "eax" and "rax" are; in lower case.
 bool is_same_register(std::string_view one, std::string_view other);
-}  // namespace cllab::inspect::x86
+
+}  // namespace cllab::inspect

@@ -51,8 +51,6 @@ double factor_of(std::string_view unit) {
     return found == factors.end() ? 1 : found->second;
 }
 
-std::string hex_of(std::uint64_t number, int digits = 1) { return fmt::format("{:0{}x}", number, digits); }
-
 }  // namespace
 
 std::vector<Counter> parse_ncu(std::string_view text) {
@@ -113,9 +111,9 @@ std::optional<ExecutedCode> parse_ncu_source(std::string_view text) {
             const auto target =
                 leading_hex(std::string_view(text).substr(at, digits == std::string::npos ? digits : digits + 2));
             if (target && *target >= base && *target <= end)
-                text.replace(at + 2, std::min(digits, text.size() - at - 2), hex_of(*target - base));
+                text.replace(at + 2, std::min(digits, text.size() - at - 2), fmt::format("{:x}", *target - base));
         }
-        out.listing += "        /*" + hex_of(place, 4) + "*/  " + trim(text) + " ;\n";
+        out.listing += fmt::format("        /*{:04x}*/  {} ;\n", place, trim(text));
     }
     return out;
 }
@@ -170,9 +168,8 @@ std::vector<Reading> read_counters(const std::vector<Counter>& counters) {
         }
         std::ranges::stable_sort(found, std::greater(), &std::pair<double, std::string>::first);
         if (found.size() > most) found.resize(most);
-        std::vector<std::string> parts;
-        for (const auto& [value, name] : found) parts.push_back(name + " " + format_significant(value, 3));
-        if (!parts.empty()) out.push_back({what, join(parts, ", "), std::string(begin) + "*" + std::string(end)});
+        const auto text = [](const auto& one) { return one.second + " " + format_significant(one.first, 3); };
+        if (!found.empty()) out.push_back({what, join(found, ", ", text), concat(begin, "*", end)});
     };
     line("instructions by pipe", "sm__inst_executed_pipe_", ".sum", 6);
     line("pipes' peak reached [%]", "sm__inst_executed_pipe_", ".avg.pct_of_peak_sustained_active", 4);

@@ -16,8 +16,13 @@
 #include "model/work.hpp"
 
 namespace cllab::inspect {
+
+extern const unsigned char cuda_launch_bytes[];
+extern const unsigned long cuda_launch_size;
+
 namespace {
 
+using namespace model;
 namespace fs = std::filesystem;
 
 // Whole sections and not single counters, whose names change from one architecture to the next.
@@ -56,66 +61,6 @@ std::string trouble_in(const ToolResult& result) {
         return "ncu counted nothing: " + one_line(said.substr(error, said.find('\n', error) - error));
     return result.ok() ? std::string() : "ncu " + result.failure();
 }
-
-}  // namespace
-
-Replay replay_of(const model::Cell& cell, const model::Device& device, const model::Record& record,
-                 std::uint64_t seed) {
-    Replay out{model::set_up(*cell.experiment, {*cell.variant, cell.point, device, seed, model::no_files}), {}, {}};
-    if (const auto reason = not_for_cuda(out.setup)) throw Unsupported(*reason);
-    auto ptx = record.dump.empty() ? std::nullopt : ptx_of(record.dump);
-    if (!ptx) throw Unsupported("its program binary is not PTX");
-    out.ptx = std::move(*ptx);
-    out.entry = entry_of(out.setup).value_or(cell.experiment->entry(*cell.variant));
-    return out;
-}
-
-ToolResult run_launch(const fs::path& folder, unsigned timed, std::chrono::milliseconds limit) {
-    const auto command = launch_command(folder, timed);
-    return run_tool(command.front(), {command.begin() + 1, command.end()}, limit);
-}
-
-ToolResult run_ncu(const fs::path& ncu, const Replay& replay, const fs::path& folder, std::vector<std::string> options,
-                   std::chrono::milliseconds limit) {
-    options.insert(options.begin(), {"--clock-control", "none", "--launch-count", "1", "--kernel-name", replay.entry});
-    for (auto& word : launch_command(folder, 0)) options.push_back(std::move(word));
-    auto result = run_tool(ncu, options, limit);
-    if (const auto trouble = trouble_in(result); !trouble.empty() && result.ok()) result.status = 1;
-    return result;
-}
-
-Profiled profile_replay(const fs::path& ncu, const Replay& replay, const fs::path& folder, Count what,
-                        std::chrono::milliseconds limit) {
-    Profiled out;
-    // The counters and the executed instructions are two pages of one report.
-    const auto report = folder / "counted.ncu-rep";
-    std::vector<std::string> options{"--force-overwrite", "--export", report.string(), "--metrics", execution_metrics};
-    if (what == Count::everything) {
-        options.back() += std::string(",") + counters;
-        for (const auto* section : sections) options.insert(options.end(), {"--section", section});
-    }
-    const auto counted = run_ncu(ncu, replay, folder, options, limit);
-    out.trouble = trouble_in(counted);
-    if (!out.trouble.empty()) return out;
-    const auto page = [&](std::vector<std::string> how) {
-        how.insert(how.begin(), {"--import", report.string(), "--csv", "--page"});
-        return run_tool(ncu, how, limit);
-    };
-    if (what == Count::everything) {
-        const auto raw = page({"raw", "--print-units", "base"});
-        out.counters = parse_ncu(raw.out);
-        if (out.counters.empty()) out.trouble = "ncu counted nothing: " + raw.failure();
-    }
-    out.executed = parse_ncu_source(page({"source", "--print-source", "sass"}).out);
-    return out;
-}
-
-extern const unsigned char cuda_launch_bytes[];
-extern const unsigned long cuda_launch_size;
-
-namespace {
-
-using namespace model;
 
 /// The one launch that an operation is; nothing where it is several.
 std::optional<Launch> only_launch(const Setup& setup) {
@@ -185,8 +130,7 @@ std::string uuid_of(const std::string& identity) {
     return out.size() == 32 ? out : std::string();
 }
 
-}  // namespace
-
+/// The text of cuda_launch.cpp, for those who want the program alone.
 std::string cuda_launch_source() {
     return std::string(reinterpret_cast<const char*>(cuda_launch_bytes), cuda_launch_size) + R"(
 #ifdef CUDA_LAUNCH_MAIN
@@ -209,6 +153,60 @@ int main(int argc, char** argv) {
 )";
 }
 
+}  // namespace
+
+Replay replay_of(const model::Cell& cell, const model::Device& device, const model::Record& record,
+                 std::uint64_t seed) {
+    Replay out{model::set_up(*cell.experiment, {*cell.variant, cell.point, device, seed, model::no_files}), {}, {}};
+    if (const auto reason = not_for_cuda(out.setup)) throw Unsupported(*reason);
+    auto ptx = record.dump.empty() ? std::nullopt : ptx_of(record.dump);
+    if (!ptx) throw Unsupported("its program binary is not PTX");
+    out.ptx = std::move(*ptx);
+    out.entry = only_launch(out.setup).value().entry;
+    if (out.entry.empty()) out.entry = cell.experiment->entry(*cell.variant);
+    return out;
+}
+
+ToolResult run_launch(const fs::path& folder, unsigned timed, std::chrono::milliseconds limit) {
+    const auto command = launch_command(folder, timed);
+    return run_tool(command.front(), {command.begin() + 1, command.end()}, limit);
+}
+
+ToolResult run_ncu(const fs::path& ncu, const Replay& replay, const fs::path& folder, std::vector<std::string> options,
+                   std::chrono::milliseconds limit) {
+    options.insert(options.begin(), {"--clock-control", "none", "--launch-count", "1", "--kernel-name", replay.entry});
+    for (auto& word : launch_command(folder, 0)) options.push_back(std::move(word));
+    auto result = run_tool(ncu, options, limit);
+    if (const auto trouble = trouble_in(result); !trouble.empty() && result.ok()) result.status = 1;
+    return result;
+}
+
+Profiled profile_replay(const fs::path& ncu, const Replay& replay, const fs::path& folder, Count what,
+                        std::chrono::milliseconds limit) {
+    Profiled out;
+    // The counters and the executed instructions are two pages of one report.
+    const auto report = folder / "counted.ncu-rep";
+    std::vector<std::string> options{"--force-overwrite", "--export", report.string(), "--metrics", execution_metrics};
+    if (what == Count::everything) {
+        options.back() += std::string(",") + counters;
+        for (const auto* section : sections) options.insert(options.end(), {"--section", section});
+    }
+    const auto counted = run_ncu(ncu, replay, folder, options, limit);
+    out.trouble = trouble_in(counted);
+    if (!out.trouble.empty()) return out;
+    const auto page = [&](std::vector<std::string> how) {
+        how.insert(how.begin(), {"--import", report.string(), "--csv", "--page"});
+        return run_tool(ncu, how, limit);
+    };
+    if (what == Count::everything) {
+        const auto raw = page({"raw", "--print-units", "base"});
+        out.counters = parse_ncu(raw.out);
+        if (out.counters.empty()) out.trouble = "ncu counted nothing: " + raw.failure();
+    }
+    out.executed = parse_ncu_source(page({"source", "--print-source", "sass"}).out);
+    return out;
+}
+
 std::optional<std::string> not_for_cuda(const Setup& setup) {
     const auto launch = only_launch(setup);
     if (!launch) return "an operation of it is not one launch";
@@ -225,27 +223,19 @@ std::optional<std::string> not_for_cuda(const Setup& setup) {
     return std::nullopt;
 }
 
-std::optional<std::string> entry_of(const Setup& setup) {
-    const auto entry = only_launch(setup).value().entry;
-    return entry.empty() ? std::nullopt : std::optional(entry);
-}
-
 void write_cuda_launch(const std::filesystem::path& folder, const Setup& setup, const std::string& entry,
                        const std::string& ptx, const std::string& gpu, std::uint64_t seed) {
-    const auto put = [&](const std::string& name, std::span<const std::byte> bytes) {
-        write_file(folder / name, bytes);
-    };
     const auto launch = only_launch(setup).value();
     const auto &global = launch.global, &local = launch.local;
     const Extent groups(global.size[0] / local.size[0], global.size[1] / local.size[1], global.size[2] / local.size[2]);
-    put("kernel.ptx", as_bytes(with_environment(ptx.substr(0, ptx.find('\0')), groups, launch.offset)));
-    put("launch.cpp", as_bytes(cuda_launch_source()));
+    write_file(folder / "kernel.ptx", as_bytes(with_environment(ptx.substr(0, ptx.find('\0')), groups, launch.offset)));
+    write_file(folder / "launch.cpp", as_bytes(cuda_launch_source()));
     std::string text = "ptx kernel.ptx\nentry " + entry + "\n";
     if (const auto uuid = uuid_of(gpu); !uuid.empty()) text += "gpu " + uuid + "\n";
     text += fmt::format("grid {} {} {}\nblock {} {} {}\noperations {}\n", groups.size[0], groups.size[1],
                         groups.size[2], local.size[0], local.size[1], local.size[2], setup.verify_operations);
     const auto buffer = [&](const std::string& name, std::span<const std::byte> bytes, bool out) {
-        put(name + ".bin", bytes);
+        write_file(folder / (name + ".bin"), bytes);
         text += fmt::format("buffer {}.bin {}{}\n", name, bytes.size(), out ? " out" : "");
     };
     const auto poisoned = [&](const std::string& name, std::size_t bytes, bool out) {
@@ -263,7 +253,7 @@ void write_cuda_launch(const std::filesystem::path& folder, const Setup& setup, 
             text += "value " + hex_of(trips ? value("", setup.slope->high).data : scalar->data) + "\n";
         }
     }
-    put("launch.txt", as_bytes(text));
+    write_file(folder / "launch.txt", as_bytes(text));
 }
 
 std::optional<std::string> check_cuda_launch(const std::filesystem::path& folder, const Setup& setup,

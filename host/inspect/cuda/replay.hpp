@@ -16,16 +16,14 @@
 #include "model/plan.hpp"
 #include "model/result.hpp"
 
-namespace cllab::inspect {
+/// Carries out the launch in `folder` (cuda_launch.cpp says what lies there) in this process, then `timed` more, each
+/// timed by two events. Their times as JSON; throws std::runtime_error with one sentence.
+std::string cuda_launch(const std::string& folder, unsigned timed);
 
-/// The text of cuda_launch.cpp, for those who want the program alone.
-std::string cuda_launch_source();
+namespace cllab::inspect {
 
 /// What the CUDA driver cannot do of this operation, in words that follow "because"; nothing: it can.
 std::optional<std::string> not_for_cuda(const model::Setup& setup);
-
-/// The kernel that the one launch names, when it is not the variant's own.
-std::optional<std::string> entry_of(const model::Setup& setup);
 
 /// Writes PTX, arguments and launch.txt: inputs as they are, outputs with the poison of `seed`. `gpu`:
 /// Device::identity. Throws Error(environment) when the folder has no room, Unsupported when the PTX needs what only

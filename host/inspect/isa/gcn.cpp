@@ -8,7 +8,6 @@
 #include "inspect/binary/amd_metadata.hpp"
 #include "inspect/binary/elf.hpp"
 #include "inspect/code/analysis.hpp"
-#include "inspect/code/roles.hpp"
 #include "inspect/isa/isa.hpp"
 #include "inspect/isa/rules.hpp"
 #include "inspect/tools/comgr.hpp"
@@ -252,39 +251,32 @@ void read_facts(Analysis& a, nlohmann::json& out, const FactsRequest& request) {
     add_occupancy(out, occupancy(processor, needs));
 }
 
-constexpr Kind binary_kinds[]{Kind::amdgpu_code_object};
-constexpr ShownFact shown_facts[]{{"sgprs", "SGPRs", "", true}};
-constexpr Mark marks[]{{"v", "v", true}, {"s", "s", true}};
-constexpr string_view local_spaces[]{"lds", "flat"}, global_spaces[]{"global", "flat", "buffer", "tbuffer", "scalar"};
-
 }  // namespace
+}  // namespace cllab::inspect::gcn
 
-const InstructionSet set{
+namespace cllab::inspect {
+
+const InstructionSet isa::gcn{
     .name = "gcn",
     .rule =
         "Each instruction is in one class. v and s count the mnemonics v_ and s_, waits and branches included. Memory "
         "widths are per work-item (vector) or per wave (scalar). Padding after the last s_endpgm is not counted.",
-    .kinds = binary_kinds,
+    .kinds = {Kind::amdgpu_code_object},
     .words = {"VGPRs", "spilled VGPRs", "", "scratch", "LDS"},
-    .marks = marks,
-    .shown_facts = shown_facts,
-    .parse = parse,
-    .classify = classify,
-    .local_spaces = local_spaces,
-    .global_spaces = global_spaces,
-    .register_kinds = register_kinds,
-    .roles = roles,
-    .arithmetic = arithmetic,
-    .is_call = is_call,
-    .disassemble = disassemble,
-    .read_facts = read_facts,
-    .occupancy = occupancy,
-    .offline = &compiler,
+    .marks = {{"v", "v", true}, {"s", "s", true}},
+    .shown_facts = {{"sgprs", "SGPRs", "", true}},
+    .parse = gcn::parse,
+    .classify = gcn::classify,
+    .local_spaces = {"lds", "flat"},
+    .global_spaces = {"global", "flat", "buffer", "tbuffer", "scalar"},
+    .registers = &gcn_registers,
+    .arithmetic = gcn::arithmetic,
+    .is_call = gcn::is_call,
+    .disassemble = gcn::disassemble,
+    .read_facts = gcn::read_facts,
+    .occupancy = gcn::occupancy,
+    .offline = &gcn::compiler,
 };
-
-}  // namespace cllab::inspect::gcn
-
-namespace cllab::inspect {
 
 Listing disassemble_code_object(ByteSpan file, const std::string& entry, bool own_make) {
     Listing listing{describe(Kind::amdgpu_code_object), &isa::gcn, {}, {}, entry};

@@ -159,10 +159,6 @@ std::optional<Roles> single(string_view m, string_view text) {
     return out;
 }
 
-}  // namespace
-
-const std::span<const RegisterKind> register_kinds(kinds);
-
 std::optional<Roles> roles(const Instruction& i) {
     const string_view operands = i.operands;
     const auto second = operands.find(":: ");
@@ -179,4 +175,7 @@ std::optional<Roles> roles(const Instruction& i) {
     return out;
 }
 
+}  // namespace
 }  // namespace cllab::inspect::gcn
+
+const cllab::inspect::RegisterRules cllab::inspect::gcn_registers{gcn::kinds, gcn::roles};

@@ -105,18 +105,16 @@ bool has_any(std::string_view text, std::initializer_list<std::string_view> part
 }
 
 // Listings that are kept and not counted: another processor's host code, and what a compiler hands on.
-const InstructionSet host::set{.name = "host"};
-const InstructionSet spirv::set{.name = "spirv"};
-const InstructionSet llvm_ir::set{.name = "llvm-ir"};
+const InstructionSet isa::host{.name = "host"};
+const InstructionSet isa::spirv{.name = "spirv"};
+const InstructionSet isa::llvm_ir{.name = "llvm-ir"};
 
 }  // namespace cllab::inspect
 
 namespace cllab::inspect::isa {
 
 const std::vector<const InstructionSet*>& all() {
-#define CLLAB_ADDRESS(name) &name,
-    static const std::vector<const InstructionSet*> sets{CLLAB_INSTRUCTION_SETS(CLLAB_ADDRESS)};
-#undef CLLAB_ADDRESS
+    static const std::vector<const InstructionSet*> sets{&x86, &gcn, &sass, &ptx, &xe, &host, &spirv, &llvm_ir};
     return sets;
 }
 

@@ -3,7 +3,11 @@
 // it.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -15,7 +19,6 @@
 #include "inspect/binary/binary.hpp"
 #include "inspect/binary/bounded_bytes.hpp"
 #include "inspect/code/code.hpp"
-#include "inspect/code/occupancy.hpp"
 #include "inspect/code/roles.hpp"
 #include "inspect/tools/disassemble.hpp"
 #include "model/device.hpp"
@@ -63,6 +66,49 @@ struct FactsRequest {
     std::int64_t local_arguments = 0;  ///< bytes of local memory beside what the kernel declares
 };
 
+/// How many waves a kernel's registers and local memory leave room for, with the arithmetic written out.
+struct Occupancy {
+    double waves = 0;        ///< resident at once, in `unit`, on average
+    unsigned most = 0;       ///< what the hardware holds at most
+    std::string unit;        ///< "wavefronts per SIMD", "warps per SM"
+    std::string limited_by;  ///< "registers", "local memory", "hardware", "work-group size"
+    std::string formula;     ///< "min(10, floor(256 / roundup(7, 4)) = 32, …) = 10"
+};
+
+/// `wavefront` is in work-items: 32 or 64 on RDNA, as the compiler chose. `group_items` is the work-group size; 0 when
+/// unknown, which leaves local memory out of account.
+struct KernelNeeds {
+    std::int64_t registers = 0, scalar_registers = 0, local_bytes = 0, wavefront = 0;
+    std::size_t group_items = 0;
+    std::int64_t simd = 0;  ///< work-items of a thread, where `wavefront` is threads
+};
+
+/// The smallest of several limits, remembering which and how each came about.
+class OccupancyLimits {
+public:
+    /// A limit in waves, an integer or a double; `arithmetic` and the numbers in it, as fmt::format takes them.
+    template <typename Waves, typename... Numbers>
+    void add(Waves limit, const std::string& name, fmt::format_string<const Numbers&...> arithmetic,
+             const Numbers&... numbers) {
+        const auto waves = static_cast<double>(limit);
+        terms_ += (terms_.empty() ? "" : ", ") + fmt::format(arithmetic, numbers...);
+        if (least_ < 0 || waves < least_) least_ = waves, name_ = name;
+    }
+    Occupancy result(unsigned most, const std::string& unit) const {
+        const auto waves = std::max(least_, 0.0);
+        return {waves, most, unit, name_,
+                fmt::format("min({}) = {:g} {}{}", terms_, waves, unit, waves > 0 ? "" : ", no work-group fits")};
+    }
+
+private:
+    double least_ = -1;
+    std::string name_, terms_;
+};
+
+inline std::int64_t round_up(std::int64_t value, std::int64_t granule) {
+    return (value + granule - 1) / granule * granule;
+}
+
 /// What came out of an offline compiler.
 struct OfflineCode {
     bool ok = false;
@@ -99,11 +145,11 @@ struct InstructionSet {
     const char* name;  ///< "x86", "gcn", "sass": the JSON value
     /// One sentence: by what rule its classes are told. nullptr: its listings are not counted.
     const char* rule = nullptr;
-    bool virtual_machine = false;   ///< PTX: statements without addresses, translated once more before they run
-    std::span<const Kind> kinds{};  ///< binaries that hold nothing but its code, and are taken apart by `disassemble`
+    bool virtual_machine = false;  ///< PTX: statements without addresses, translated once more before they run
+    std::vector<Kind> kinds{};     ///< binaries that hold nothing but its code, and are taken apart by `disassemble`
     Words words{};
-    std::span<const Mark> marks{};
-    std::span<const ShownFact> shown_facts{};
+    std::vector<Mark> marks{};
+    std::vector<ShownFact> shown_facts{};
 
     /// Functions of a listing, in its order. Lines that are no instruction are skipped; never throws for odd text.
     std::vector<Function> (*parse)(std::string_view text) = nullptr;
@@ -111,14 +157,9 @@ struct InstructionSet {
 
     /// First parts of the names of memory accesses ("lds_load_64") that may be to local, and to other memory of the
     /// kernel. Both empty: memory is one, and its accesses are named without a space.
-    std::span<const std::string_view> local_spaces{}, global_spaces{};
-    bool counts_barriers = true;
-    /// What an instruction reads and writes of the registers of `register_kinds`, for inspect/code/liveness.hpp;
-    /// nothing where no rule says it. nullptr: there are no rules at all.
-    std::span<const RegisterKind> register_kinds{};
-    std::optional<Roles> (*roles)(const Instruction& instruction) = nullptr;
-    /// False where a work-item may go on elsewhere than the instructions' targets say. nullptr: it may not.
-    bool (*jumps_are_seen)(const Function& function) = nullptr;
+    std::vector<std::string_view> local_spaces{}, global_spaces{};
+    bool counts_barriers = true;  ///< false where no instructions are barriers, which on CPUs are the ends of loops
+    const RegisterRules* registers = nullptr;  ///< nullptr: there are none
     /// Elements of a declared multiply-add, integer multiplication or function that an instruction may handle, at the
     /// most; 0 for none.
     double (*arithmetic)(const Instruction& instruction, const model::Declared& declared) = nullptr;
@@ -191,23 +232,14 @@ bool has_any(std::string_view text, std::initializer_list<std::string_view> part
 /// A call may stand for the four independent calls of a trip at once, as one vector.
 inline constexpr double lanes_of_call = 4;
 
-// Every instruction set the lab knows. A new one is a file beside this one and a name in this list. Each has a
-// namespace of its own, where its `set` is, since what is inside has the same names for all: `parse`, `classify`.
-#define CLLAB_INSTRUCTION_SETS(X) X(x86) X(gcn) X(sass) X(ptx) X(xe) X(host) X(spirv) X(llvm_ir)
-
-#define CLLAB_DECLARE(name)                                           \
-    namespace name {                                                  \
-    extern const InstructionSet set;                                  \
-    }                                                                 \
-    namespace isa {                                                   \
-    inline constexpr const InstructionSet& name = inspect::name::set; \
-    }
-CLLAB_INSTRUCTION_SETS(CLLAB_DECLARE)
-#undef CLLAB_DECLARE
-
 }  // namespace cllab::inspect
 
 namespace cllab::inspect::isa {
+
+/// Every instruction set the lab knows. A new one is a file beside this one and a name here and in all(). What is
+/// inside has the same names for each, `parse` and `classify`, so that each has a namespace of its own for it,
+/// inspect::gcn.
+extern const InstructionSet x86, gcn, sass, ptx, xe, host, spirv, llvm_ir;
 
 const std::vector<const InstructionSet*>& all();
 /// "gcn" gives &gcn; nullptr for any other text.

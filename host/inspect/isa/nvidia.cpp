@@ -2,10 +2,17 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <regex>
 
+#include "core/text.hpp"
+#include "device/cuda.hpp"
 #include "inspect/binary/nvidia.hpp"
 #include "inspect/code/analysis.hpp"
+#include "inspect/tools/offline.hpp"
+#include "inspect/tools/tool.hpp"
 
 namespace cllab::inspect::nvidia {
 namespace {
@@ -95,5 +102,192 @@ std::optional<Occupancy> occupancy(const std::string& processor, const KernelNee
     }
     return found.result(most, "warps per SM");
 }
+
+// --- The compiler ----------------------------------------------------------------------------------------------------
+
+// The NVPTX path of clang: triple nvptx64-nvidia-nvcl, which writes the same ".target sm_80, texmode_independent" as
+// NVIDIA's driver, with libclc for the built-in functions. libclc's get_global_id leaves the global offset out, so this
+// PTX is for reading and for counting registers, not for launching.
+
+extern const unsigned char beside_libclc_bytes[];
+extern const std::size_t beside_libclc_size;
+
+namespace {
+
+std::optional<std::filesystem::path> libclc() {
+    return first_file({"/usr/lib/clc/nvptx64--nvidiacl.bc", "/usr/share/clc/nvptx64--nvidiacl.bc",
+                       "/usr/local/share/clc/nvptx64--nvidiacl.bc"});
+}
+
+std::optional<std::filesystem::path> clang() { return find_tool(llvm_names("clang")); }
+
+/// "clang-15" is version 15; 0 for a plain "clang", whose version is not asked: it then compiles for sm_80.
+int version_of(const std::filesystem::path& compiler) {
+    const std::string name = compiler.filename().string();
+    const auto dash = name.rfind('-');
+    return dash == std::string::npos ? 0 : static_cast<int>(number_at(name, dash + 1));
+}
+
+/// The newest processor of the family that this clang knows: 14 and 15 end at sm_86, 16 at sm_90 (LLVM release notes).
+int nearest_processor(int version, int sm) {
+    return sm <= 86 && sm != 87 ? sm : version >= 16 && sm <= 90 ? sm : version >= 16 ? 90 : 80;
+}
+
+/// The number of "sm_90"; 0 for anything else.
+int sm_of(const std::string& target) {
+    return target.starts_with("sm_") ? static_cast<int>(whole_number(target.substr(3)).value_or(0)) : 0;
+}
+
+/// Empty when clang and libclc are here, else the sentence that says what is missing.
+std::string ptx_compiler_missing() {
+    if (!clang()) return "PTX needs clang with libclc: apt-get install clang-15 libclc-15";
+    if (!libclc()) return "PTX needs libclc's nvptx64--nvidiacl.bc: apt-get install libclc-15";
+    return {};
+}
+
+/// Functions that PTX declares and that nobody defines: ptxas does not take it.
+std::vector<std::string> only_declared(const std::string& ptx) {
+    static const std::regex declared("\\.func +(?:\\([^)]*\\) *)?([A-Za-z0-9_$]+)[^;{]*;");
+    std::vector<std::string> out;
+    for (auto at = std::sregex_iterator(ptx.begin(), ptx.end(), declared); at != std::sregex_iterator(); ++at)
+        out.push_back((*at)[1]);
+    constexpr std::string_view of_the_driver[]{"printf", "vprintf", "malloc", "free", "__assertfail"};
+    std::erase_if(out, [&](const auto& name) {
+        return std::ranges::find(of_the_driver, name) != std::end(of_the_driver) ||
+               std::regex_search(ptx, std::regex("\\.func [^;{]*\\b" + name + "\\b[^;{]*\\{"));
+    });
+    return out;
+}
+
+std::vector<std::string> undefined(ByteSpan binary, const std::string& entry) {
+    return only_declared(kernel_of_ptx(ptx_text(binary), entry));
+}
+
+/// What libclc lacks and a text of this kind may need, as bitcode in the folder.
+std::optional<std::filesystem::path> beside_libclc(const std::filesystem::path& compiler, const std::string& source,
+                                                   const TempFolder& folder) {
+    if (source.find("native_") == source.npos && source.find("half") == source.npos) return std::nullopt;
+    static std::mutex access;
+    static std::map<std::filesystem::path, std::string> made;
+    const std::lock_guard lock(access);
+    const auto out = folder.path() / "beside_libclc.bc";
+    if (const auto known = made.find(compiler); known != made.end())
+        return folder.write(out.filename().string(), as_bytes(known->second));
+    const std::string_view text{reinterpret_cast<const char*>(beside_libclc_bytes), beside_libclc_size};
+    auto arguments = split(
+        "-x cl -target nvptx64-nvidia-nvcl -nogpulib -c -emit-llvm -O1 -Xclang -finclude-default-header -Xclang "
+        "-cl-ext=+cl_khr_fp16 -Xclang -target-cpu -Xclang sm_60 -o",
+        ' ');
+    arguments.insert(arguments.end(), {out.string(), folder.write("beside_libclc.cl", as_bytes(text)).string()});
+    const auto code = made_by_tool(compiler, run_tool(compiler, arguments), folder, out);
+    if (!code.ok) return std::nullopt;  // a clang that lacks something of it: then so does the text's code
+    made[compiler] = code.binary;
+    return out;
+}
+
+void link(std::vector<std::string>& arguments, const std::filesystem::path& library) {
+    arguments.insert(arguments.end(), {"-Xclang", "-mlink-builtin-bitcode", "-Xclang", library.string()});
+}
+
+/// OpenCL C to PTX by clang and libclc, whose built-in functions and choices are not those of NVIDIA's compiler.
+OfflineCode compile_ptx(int sm, const std::string& source, const std::vector<std::string>& options,
+                        std::chrono::milliseconds limit) {
+    const auto compiler = clang();
+    const auto library = libclc();
+    if (!compiler || !library) return {};
+    const std::string target = "sm_" + std::to_string(sm);
+    const std::string made_for = "sm_" + std::to_string(nearest_processor(version_of(*compiler), sm));
+    const TempFolder folder;
+    const auto text = folder.write("kernel.cl", as_bytes(source));
+    const auto ptx = folder.path() / "program.ptx";
+    // -fgnu-keywords: NVIDIA's compiler takes `asm` in OpenCL C, clang only with this. -fno-dwarf-directory-asm: ptxas
+    // takes no `.file` with a folder of its own.
+    auto arguments = split(
+        "-x cl -fgnu-keywords -target nvptx64-nvidia-nvcl -nogpulib -S -fno-caret-diagnostics -fno-dwarf-directory-asm "
+        "-Wno-linker-warnings -Xclang -finclude-default-header -Xclang "
+        "-cl-ext=+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics",
+        ' ');
+    // Of two definitions the first counts.
+    if (const auto first = beside_libclc(*compiler, source, folder)) link(arguments, *first);
+    link(arguments, *library);
+    arguments.insert(arguments.end(), {"-Xclang", "-target-cpu", "-Xclang", made_for, "-o", ptx.string()});
+    if (std::ranges::find(options, "-cl-opt-disable") == options.end()) arguments.push_back("-O3");
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    arguments.push_back(text.string());
+    const auto run = [&] { return made_by_tool(*compiler, run_tool(*compiler, arguments, limit), folder, ptx); };
+    OfflineCode code = run();
+    // NVIDIA's compiler has code for `inline` functions of C99, which clang leaves to another text.
+    if (code.ok && source.find("inline") != source.npos && !only_declared(code.binary).empty()) {
+        arguments.emplace_back("-fgnu89-inline");
+        code = run();
+    }
+    if (source.find("native_") != source.npos && code.binary.find(".approx.") != std::string::npos)
+        code.notes.emplace_back(
+            "native_ functions are ex2.approx, lg2.approx, sin.approx and cos.approx, for which libclc has no code");
+    if (code.ok && made_for != target && code.binary.find(".target " + made_for) != std::string::npos &&
+        sm > sm_of(made_for))
+        code.binary =
+            "// made for " + made_for + ", the newest this clang knows; assembled for " + target + "\n" + code.binary;
+    // SASS is assembled for the target even where the text was made for an older processor.
+    code.options = {.target = made_for == target ? std::string{} : target,
+                    .made_by = compiler->filename().string() + " and libclc, not NVIDIA's compiler"};
+    return code;
+}
+
+constexpr std::array processors{60, 61, 70, 75, 80, 86, 87, 89, 90, 100, 120};
+
+std::string sass_missing() {
+    if (!find_tool({"ptxas"}))
+        return "SASS and registers need ptxas, and nvdisasm or cuobjdump: apt-get install nvidia-cuda-toolkit (Debian "
+               "non-free), or NVIDIA's own CUDA toolkit";
+    if (!find_tool({"nvdisasm", "cuobjdump"}))
+        return "SASS needs nvdisasm or cuobjdump: apt-get install nvidia-cuda-toolkit (Debian non-free), or NVIDIA's "
+               "own CUDA toolkit";
+    return {};
+}
+
+OfflineTarget nvidia_target(int sm, const std::string& no_ptx, const std::string& no_sass) {
+    const std::string name = "sm_" + std::to_string(sm);
+    if (!no_ptx.empty()) return {name, "", no_ptx};
+    if (sm < 75) return {name, "PTX", "SASS needs ptxas before CUDA 13, which dropped " + name};
+    if (no_sass.empty()) return {name, "PTX, SASS, registers", ""};
+    return {name, find_tool({"ptxas"}) ? "PTX, registers" : "PTX", no_sass};
+}
+
+std::vector<OfflineTarget> targets() {
+    const std::string no_ptx = ptx_compiler_missing(), no_sass = sass_missing();
+    std::vector<OfflineTarget> targets;
+    for (const int sm : processors) targets.push_back(nvidia_target(sm, no_ptx, no_sass));
+    return targets;
+}
+
+void describe(model::Device& device, const std::string& target, const std::vector<std::string>&) {
+    device.compute_capability = static_cast<unsigned>(sm_of(target));
+    device.preferred_multiple = 32;
+}
+
+OfflineCode compile(const std::string& target, const std::string& source, const std::vector<std::string>& options,
+                    std::chrono::milliseconds limit) {
+    const auto all = join(options, " ");
+    if (!device::asks_for_cuda(all)) return compile_ptx(sm_of(target), source, options, limit);
+    auto made = device::compile_cuda(source, all, sm_of(target));
+    return {made.ok,
+            std::move(made.log),
+            std::move(made.ptx),
+            {.target = {}, .made_by = "NVRTC, from the text as CUDA C++"}};
+}
+
+}  // namespace
+
+// clang's NVPTX knows no half arithmetic, which all of these processors have. In OpenCL C 3.0 what 2.0 must have is
+// optional, and NVPTX has none of it by itself.
+constexpr Addition additions[]{
+    {"-Xclang -cl-ext=+cl_khr_fp16", "cl_khr_fp16 (functions of half are those of float, rounded)"},
+    {"-cl-std=CL2.0", "-cl-std=CL2.0"},
+    {"-cl-std=CL2.0 -Xclang -cl-ext=+cl_khr_fp16", "-cl-std=CL2.0 and cl_khr_fp16"},
+    {"-cl-std=CL3.0 -Xclang -cl-ext=+all,-cl_khr_subgroups", "-cl-std=CL3.0 with its optional features"}};
+
+const OfflineCompiler compiler{
+    "NVIDIA", "clang NVPTX", model::Implementation::nvidia, 48 << 10, targets, describe, compile, additions, undefined};
 
 }  // namespace cllab::inspect::nvidia

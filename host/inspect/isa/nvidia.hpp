@@ -19,7 +19,7 @@ void read_facts(Analysis& analysis, nlohmann::json& facts, const FactsRequest& r
 /// Guide.
 std::optional<Occupancy> occupancy(const std::string& processor, const KernelNeeds& needs);
 
-inline constexpr ShownFact shown_facts[]{{"spill_load_bytes", "spill loads", " byte", false}};
+inline constexpr ShownFact spill_loads{"spill_load_bytes", "spill loads", " byte", false};
 
 extern const OfflineCompiler compiler;
 

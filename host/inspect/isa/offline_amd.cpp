@@ -1,6 +1,5 @@
 // AMD processors by amd_comgr.
 #include <algorithm>
-#include <array>
 
 #include "inspect/binary/amd_metadata.hpp"
 #include "inspect/isa/isa.hpp"
@@ -10,16 +9,14 @@
 namespace cllab::inspect::gcn {
 namespace {
 
-// Processors younger than the amd_comgr of Debian 12 are listed too, so that the list says what would enable them.
-constexpr std::array young_amd{"gfx940",  "gfx942",  "gfx950",  "gfx1100", "gfx1101", "gfx1102",
-                               "gfx1103", "gfx1150", "gfx1151", "gfx1200", "gfx1201"};
-
 std::vector<OfflineTarget> targets() {
     std::vector<OfflineTarget> targets;
     const std::string no_amd = comgr_missing();
     const auto processors = comgr_processors();
     for (const auto& name : processors) targets.push_back({name, "code object, GCN, metadata", ""});
-    std::vector<std::string> others(young_amd.begin(), young_amd.end());
+    // Processors younger than the amd_comgr of Debian 12 are listed too, so that the list says what would enable them.
+    std::vector<std::string> others{"gfx940",  "gfx942",  "gfx950",  "gfx1100", "gfx1101", "gfx1102",
+                                    "gfx1103", "gfx1150", "gfx1151", "gfx1200", "gfx1201"};
     if (!no_amd.empty())
         others.insert(others.begin(), {"gfx803", "gfx900", "gfx906", "gfx908", "gfx90a", "gfx1010", "gfx1030"});
     for (const auto& name : others)

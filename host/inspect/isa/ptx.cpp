@@ -1,12 +1,10 @@
 // PTX statements of every .entry and .func body. A statement ends in ';' and may span lines (calls do).
 #include <algorithm>
-#include <cctype>
 #include <map>
 
 #include "core/text.hpp"
 #include "inspect/binary/binary.hpp"
 #include "inspect/binary/nvidia.hpp"
-#include "inspect/code/roles.hpp"
 #include "inspect/isa/nvidia.hpp"
 #include "inspect/isa/rules.hpp"
 #include "inspect/tools/tool.hpp"
@@ -43,22 +41,6 @@ std::string statements_only(string_view text) {
     return out;
 }
 
-bool is_name_character(char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '%';
-}
-
-/// Name behind ".entry" or behind ".func" and its return parameters in parentheses.
-std::string function_name(string_view head) {
-    head = head.substr(std::min(head.find_first_not_of(" \t\r\n"), head.size()));
-    if (head.starts_with("(")) {
-        head = head.substr(std::min(head.find(')'), head.size() - 1) + 1);
-        head = head.substr(std::min(head.find_first_not_of(" \t\r\n"), head.size()));
-    }
-    std::size_t end = 0;
-    while (end < head.size() && is_name_character(head[end])) ++end;
-    return std::string(head.substr(0, end));
-}
-
 struct Body {
     Function function;
     std::map<std::string, std::uint64_t, std::less<>> labels;
@@ -71,7 +53,7 @@ void add_label(Body& body, const std::string& name) {
     body.labels.emplace(name, body.function.instructions.size());
 }
 
-bool is_name(string_view text) { return !text.empty() && std::ranges::all_of(text, is_name_character); }
+bool is_name(string_view text) { return !text.empty() && std::ranges::all_of(text, in_ptx_name); }
 
 void add_statement(Body& body, std::string statement) {
     statement = trim(statement);
@@ -124,7 +106,7 @@ std::vector<Function> parse(string_view raw) {
         if (semicolon < open) continue;  // a declaration
 
         Body body;
-        body.function.name = function_name(string_view(text).substr(name_at));
+        body.function.name = ptx_function_name(string_view(text).substr(name_at));
         std::string statement;
         int depth = 1;
         for (at = open + 1; at < text.size() && depth > 0; ++at) {
@@ -235,9 +217,6 @@ double arithmetic(const Instruction& i, const Declared& d) {
 
 bool is_call(const Instruction& i) { return i.mnemonic.starts_with("call"); }
 
-constexpr Kind binary_kinds[]{Kind::ptx};
-constexpr string_view local_spaces[]{"shared", "generic"}, global_spaces[]{"global", "generic"};
-
 // --- The binary ------------------------------------------------------------------------------------------------------
 
 /// PTX, then SASS re-assembled by ptxas where the tools are there.
@@ -261,9 +240,13 @@ Disassembly disassemble(ByteSpan binary, const std::string& entry, const Disasse
     const ToolResult result = run_tool(*ptxas, {"-v", "-arch=" + target, source.string(), "-o", cubin_path.string()});
     const auto cubin = result.ok() ? read_file(cubin_path) : std::nullopt;
     if (!cubin) {
-        out.listings.push_back(
-            {title, &isa::sass, {}, "no disassembly: ptxas " + without_folder(result.failure(), folder.path()), entry});
-        out.listings.back().refused = true;
+        out.listings.push_back({title,
+                                &isa::sass,
+                                {},
+                                "no disassembly: ptxas " + without_folder(result.failure(), folder.path()),
+                                entry,
+                                {},
+                                true});
         return out;
     }
     out.tool_log = result.out + result.err;
@@ -276,27 +259,29 @@ Disassembly disassemble(ByteSpan binary, const std::string& entry, const Disasse
 }
 
 }  // namespace
+}  // namespace cllab::inspect::ptx
 
-const InstructionSet set{
+namespace cllab::inspect {
+
+const InstructionSet isa::ptx{
     .name = "ptx",
     .rule =
         "Each statement is in one class, before ptxas schedules and merges them. address: 64-bit integer arithmetic "
         "and mul.wide. Memory widths are per work-item.",
     .virtual_machine = true,
-    .kinds = binary_kinds,
-    .shown_facts = nvidia::shown_facts,
-    .parse = parse,
-    .classify = classify,
-    .local_spaces = local_spaces,
-    .global_spaces = global_spaces,
-    .register_kinds = register_kinds,
-    .roles = roles,
-    .arithmetic = arithmetic,
-    .is_call = is_call,
-    .disassemble = disassemble,
+    .kinds = {Kind::ptx},
+    .shown_facts = {nvidia::spill_loads},
+    .parse = ptx::parse,
+    .classify = ptx::classify,
+    .local_spaces = {"shared", "generic"},
+    .global_spaces = {"global", "generic"},
+    .registers = &ptx_registers,
+    .arithmetic = ptx::arithmetic,
+    .is_call = ptx::is_call,
+    .disassemble = ptx::disassemble,
     .read_facts = nvidia::read_facts,
     .occupancy = nvidia::occupancy,
     .offline = &nvidia::compiler,
 };
 
-}  // namespace cllab::inspect::ptx
+}  // namespace cllab::inspect

@@ -3,7 +3,6 @@
 #include <cctype>
 
 #include "inspect/code/roles.hpp"
-#include "inspect/isa/isa.hpp"
 #include "inspect/isa/rules.hpp"
 
 namespace cllab::inspect::ptx {
@@ -56,10 +55,6 @@ std::optional<std::vector<Unit>> registers_of(string_view operand) {
     return out;
 }
 
-}  // namespace
-
-const std::span<const RegisterKind> register_kinds(kinds);
-
 std::optional<Roles> roles(const Instruction& i) {
     const auto operands = operands_of(i.operands);
     const auto* rule = rule_of(rules, i.mnemonic, operands.size());
@@ -75,4 +70,7 @@ std::optional<Roles> roles(const Instruction& i) {
     return each_operand(*rule, operands.size(), give) ? std::optional(out) : std::nullopt;
 }
 
+}  // namespace
 }  // namespace cllab::inspect::ptx
+
+const cllab::inspect::RegisterRules cllab::inspect::ptx_registers{ptx::kinds, ptx::roles};

@@ -49,18 +49,6 @@ void drop_padding(Function& function, std::string_view names) {
     while (!code.empty() && is_named(code.back().mnemonic, names)) code.pop_back();
 }
 
-std::string_view value_of(std::span<const NameRule> rules, std::string_view mnemonic, std::string_view other) {
-    for (const auto& rule : rules)
-        if (is_named(mnemonic, rule.names)) return rule.value;
-    return other;
-}
-
-unsigned value_of(std::span<const NumberRule> rules, std::string_view mnemonic) {
-    for (const auto& rule : rules)
-        if (is_named(mnemonic, rule.names)) return rule.value;
-    return 0;
-}
-
 const RoleRule* rule_of(std::span<const RoleRule> rules, std::string_view mnemonic, std::size_t operands) {
     for (const auto& rule : rules)
         if (operands >= rule.least && is_named(mnemonic, rule.names)) return rule.operands == "?" ? nullptr : &rule;

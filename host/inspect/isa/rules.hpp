@@ -3,9 +3,11 @@
 // whole mnemonic, or of its part before the first '.'. The first rule that names an instruction holds.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "inspect/code/code.hpp"
@@ -21,19 +23,19 @@ void set_sizes(Function& function);
 /// Drops the instructions of these names that fill the space behind the code.
 void drop_padding(Function& function, std::string_view names);
 
-struct NameRule {
+template <typename Value>
+struct Rule {
     std::string_view names;
-    std::string_view value;
+    Value value;
 };
+using NameRule = Rule<std::string_view>;
+using NumberRule = Rule<unsigned>;
 /// `other` for a mnemonic that no rule names.
-std::string_view value_of(std::span<const NameRule> rules, std::string_view mnemonic, std::string_view other = {});
-
-struct NumberRule {
-    std::string_view names;
-    unsigned value;
-};
-/// 0 for a mnemonic that no rule names.
-unsigned value_of(std::span<const NumberRule> rules, std::string_view mnemonic);
+template <typename Value, std::size_t N>
+Value value_of(const Rule<Value> (&rules)[N], std::string_view mnemonic, std::type_identity_t<Value> other = {}) {
+    const auto found = std::ranges::find_if(rules, [&](const auto& rule) { return is_named(mnemonic, rule.names); });
+    return found == std::end(rules) ? other : found->value;
+}
 
 /// What an instruction does with its operands.
 struct RoleRule {

@@ -7,10 +7,8 @@
 
 #include "core/text.hpp"
 #include "inspect/binary/elf.hpp"
-#include "inspect/code/roles.hpp"
 #include "inspect/isa/nvidia.hpp"
 #include "inspect/isa/rules.hpp"
-#include "inspect/tools/tool.hpp"
 
 namespace cllab::inspect::sass {
 namespace {
@@ -118,7 +116,6 @@ std::vector<Function> parse(string_view text) {
 
 // --- Classes ---------------------------------------------------------------------------------------------------------
 
-string_view root_of(string_view mnemonic) { return mnemonic.substr(0, mnemonic.find('.')); }
 /// Bits of one access: .128, .64, .U8, .S16 …; 32 when the mnemonic says nothing.
 unsigned access_bits(string_view mnemonic) {
     constexpr std::pair<string_view, unsigned> parts[]{{"256", 256}, {"128", 128}, {"96", 96},  {"64", 64}, {"32", 32},
@@ -157,11 +154,10 @@ constexpr NameRule classes[]{
 /// 64-bit integer arithmetic: the high half takes a carry (".X"), the low half gives one out as its second operand.
 bool is_address(const Instruction& i) {
     const string_view m = i.mnemonic;
-    const auto root = root_of(m);
-    if (is_named(root, "LEA ULEA")) return true;
-    if (is_named(root, "IMAD UIMAD") && (has_part(m, "WIDE") || has_part(m, "X"))) return true;
-    if (is_named(root, "IADD3 UIADD3 IADD IADD64")) {
-        if (has_part(m, "X") || has_part(m, "64") || root == "IADD64") return true;
+    if (is_named(m, "LEA ULEA")) return true;
+    if (is_named(m, "IMAD UIMAD") && (has_part(m, "WIDE") || has_part(m, "X"))) return true;
+    if (is_named(m, "IADD3 UIADD3 IADD IADD64")) {
+        if (has_part(m, "X") || has_part(m, "64") || is_named(m, "IADD64")) return true;
         // "R2, P0, R4, UR4, RZ": a predicate in second place is the carry.
         const auto comma = i.operands.find(", ");
         if (comma == std::string::npos) return false;
@@ -176,7 +172,7 @@ bool is_address(const Instruction& i) {
 /// of the odd numbers, with two ports each; an operand marked .reuse comes from the reuse cache instead (Jia et al.
 /// 2018).
 bool bank_conflict(const Instruction& i) {
-    if (!is_named(string_view(i.mnemonic).substr(0, i.mnemonic.find('.')), "FFMA IMAD")) return false;
+    if (!is_named(i.mnemonic, "FFMA IMAD")) return false;
     const auto operands = split(i.operands, ',');
     if (operands.size() != 4) return false;
     std::set<std::uint64_t> numbers;
@@ -230,42 +226,35 @@ double arithmetic(const Instruction& i, const Declared& d) {
 
 bool is_call(const Instruction& i) { return is_named(i.mnemonic, "CALL* JCAL*"); }
 
-constexpr Kind binary_kinds[]{Kind::cubin};
-constexpr Mark marks[]{{"reuse", ".reuse", false}, {"bank_conflict", "bank conflicts", false}};
-constexpr string_view local_spaces[]{"shared", "generic"}, global_spaces[]{"global", "generic"};
-
 Disassembly disassemble(ByteSpan binary, const std::string& entry, const DisassembleOptions&) {
     return disassemble_cubin(binary, entry, describe(Kind::cubin));
 }
 
 }  // namespace
+}  // namespace cllab::inspect::sass
 
-const InstructionSet set{
+namespace cllab::inspect {
+
+const InstructionSet isa::sass{
     .name = "sass",
     .rule =
         "Each instruction is in one class. address: 64-bit integer arithmetic (IMAD.WIDE, LEA, carry chains). uniform: "
         "the scalar data path (U…, R2UR). Memory widths are per work-item. NOP padding is not counted.",
-    .kinds = binary_kinds,
-    .marks = marks,
-    .shown_facts = nvidia::shown_facts,
-    .parse = parse,
-    .classify = classify,
-    .local_spaces = local_spaces,
-    .global_spaces = global_spaces,
-    .register_kinds = register_kinds,
-    .roles = roles,
-    .jumps_are_seen = jumps_are_seen,
-    .arithmetic = arithmetic,
-    .is_call = is_call,
+    .kinds = {Kind::cubin},
+    .marks = {{"reuse", ".reuse", false}, {"bank_conflict", "bank conflicts", false}},
+    .shown_facts = {nvidia::spill_loads},
+    .parse = sass::parse,
+    .classify = sass::classify,
+    .local_spaces = {"shared", "generic"},
+    .global_spaces = {"global", "generic"},
+    .registers = &sass_registers,
+    .arithmetic = sass::arithmetic,
+    .is_call = sass::is_call,
     .hides_jumps = true,  // convergence barriers and return stacks
-    .disassemble = disassemble,
+    .disassemble = sass::disassemble,
     .read_facts = nvidia::read_facts,
     .occupancy = nvidia::occupancy,
 };
-
-}  // namespace cllab::inspect::sass
-
-namespace cllab::inspect {
 
 Disassembly disassemble_cubin(ByteSpan cubin, const std::string& entry, const std::string& title) {
     Listing listing =

@@ -8,7 +8,6 @@
 
 #include "core/text.hpp"
 #include "inspect/code/roles.hpp"
-#include "inspect/isa/isa.hpp"
 #include "inspect/isa/rules.hpp"
 
 namespace cllab::inspect::sass {
@@ -121,10 +120,6 @@ constexpr RoleRule rules[]{
      "UPRMT UPOPC UFLO UBREV UBMSK USGXT UIADD P2UR",
      "wr"}};
 
-}  // namespace
-
-const std::span<const RegisterKind> register_kinds(kinds);
-
 std::optional<Roles> roles(const Instruction& i) {
     const string_view m = i.mnemonic;
     const auto operands = operands_of(i.operands);
@@ -162,6 +157,7 @@ std::optional<Roles> roles(const Instruction& i) {
                : std::nullopt;
 }
 
+/// Whether every BSYNC goes on where its BSSY says that the work-items meet.
 bool jumps_are_seen(const Function& function) {
     std::map<std::string, std::set<std::uint64_t>> meets;
     for (const auto& i : function.instructions)
@@ -177,4 +173,7 @@ bool jumps_are_seen(const Function& function) {
     return true;
 }
 
+}  // namespace
 }  // namespace cllab::inspect::sass
+
+const cllab::inspect::RegisterRules cllab::inspect::sass_registers{sass::kinds, sass::roles, sass::jumps_are_seen};

@@ -71,19 +71,16 @@ void mark_stack(Function& function) {
 
 /// The instruction on a line. llvm-objdump prints "lock" on a line of its own: such a prefix is kept for the next line.
 std::optional<Instruction> read_instruction(string_view line, std::optional<Instruction>& prefix) {
-    const auto first = line.find_first_not_of(" ");
-    const auto colon = line.find(':');
-    if (first == string_view::npos || colon == string_view::npos || colon <= first) return std::nullopt;
+    const auto address = listed_address(line);
     // Behind the colon the tools print a tab; a file's name and line, "add:12", has none.
-    const auto body_at = line.find_first_not_of(' ', colon + 1);
-    const auto digits = line.substr(first, colon - first);
-    if (body_at == string_view::npos || line[body_at] != '\t' || !is_hex(digits)) return std::nullopt;
+    const auto colon = line.find(':'), body_at = line.find_first_not_of(' ', colon + 1);
+    if (!address || body_at == string_view::npos || line[body_at] != '\t') return std::nullopt;
     std::string rest = std::string(line.substr(colon + 1));
     std::ranges::replace(rest, '\t', ' ');
     if (const auto comment = rest.find(" #"); comment != std::string::npos) rest.resize(comment);
     if (rest = trim(rest); rest.empty()) return std::nullopt;
     Instruction i = prefix.value_or(Instruction{});
-    if (!prefix) i.address = leading_hex(digits).value_or(0);
+    if (!prefix) i.address = *address;
     do {
         const auto space = std::min(rest.find(' '), rest.size());
         i.mnemonic = lower(rest.substr(0, space));
@@ -311,23 +308,25 @@ bool is_housekeeping(const Instruction& i) {
 bool is_uncountable(const Instruction& i) { return i.operands.find("es:[") != std::string::npos; }
 
 }  // namespace
+}  // namespace cllab::inspect::x86
 
-const InstructionSet set{
+namespace cllab::inspect {
+
+const InstructionSet isa::x86{
     .name = "x86",
     .rule =
         "Each instruction is in one class, by the widest vector register it names. Loads and stores count memory "
         "operands by width: an add with a memory operand is in vector_256 and in load_256. stack_: addresses from rsp, "
         "or from rbp as the frame pointer. nop is padding and not counted.",
-    .parse = parse,
-    .classify = classify,
+    .parse = x86::parse,
+    .classify = x86::classify,
     .counts_barriers = false,  // they are the ends of loops
-    .register_kinds = register_kinds,
-    .roles = roles,
-    .arithmetic = arithmetic,
-    .is_call = is_call,
+    .registers = &x86_registers,
+    .arithmetic = x86::arithmetic,
+    .is_call = x86::is_call,
     .names_callees = true,
-    .is_housekeeping = is_housekeeping,
-    .is_uncountable = is_uncountable,
+    .is_housekeeping = x86::is_housekeeping,
+    .is_uncountable = x86::is_uncountable,
 };
 
-}  // namespace cllab::inspect::x86
+}  // namespace cllab::inspect

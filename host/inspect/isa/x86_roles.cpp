@@ -4,7 +4,6 @@
 // what is above 128 bits; AVX clears it.
 #include <cctype>
 #include <map>
-#include <span>
 
 #include "core/text.hpp"
 #include "inspect/code/roles.hpp"
@@ -208,15 +207,6 @@ void add_wide_result(Roles& out, string_view m, const Operand& by) {
     }
 }
 
-}  // namespace
-
-bool is_same_register(string_view one, string_view other) {
-    const auto a = register_named(one), b = register_named(other);
-    return a && b && a->kind == b->kind && a->number == b->number;
-}
-
-const std::span<const RegisterKind> register_kinds(kinds);
-
 std::optional<Roles> roles(const Instruction& i) {
     const string_view m = i.mnemonic;
     Roles out;
@@ -264,4 +254,16 @@ std::optional<Roles> roles(const Instruction& i) {
     return out;
 }
 
+}  // namespace
 }  // namespace cllab::inspect::x86
+
+namespace cllab::inspect {
+
+const RegisterRules x86_registers{x86::kinds, x86::roles};
+
+bool is_same_register(std::string_view one, std::string_view other) {
+    const auto a = x86::register_named(one), b = x86::register_named(other);
+    return a && b && a->kind == b->kind && a->number == b->number;
+}
+
+}  // namespace cllab::inspect

@@ -5,7 +5,6 @@
 #include <cctype>
 
 #include "core/text.hpp"
-#include "inspect/code/analysis.hpp"
 #include "inspect/isa/intel.hpp"
 #include "inspect/isa/rules.hpp"
 
@@ -266,31 +265,30 @@ Disassembly disassemble(ByteSpan binary, const std::string& entry, const Disasse
     return out;
 }
 
-constexpr Kind binary_kinds[]{Kind::intel_gpu_patch_tokens, Kind::intel_gpu_zebin};
-constexpr ShownFact shown_facts[]{{"register_file", "of", "", true}, {"simd_width", "SIMD", "", true}};
-constexpr string_view local_spaces[]{"slm"}, global_spaces[]{"global", "block"};
-
 }  // namespace
+}  // namespace cllab::inspect::xe
 
-const InstructionSet set{
+namespace cllab::inspect {
+
+const InstructionSet isa::xe{
     .name = "xe",
     .rule =
         "Each instruction is in one class. One instruction for 32 work-items may appear as two for 16. send_: a "
         "message, by its destination. scalar: width 1, for the whole thread. Memory widths are per work-item, those of "
         "block_ per thread. nop is padding and not counted.",
-    .kinds = binary_kinds,
+    .kinds = {Kind::intel_gpu_patch_tokens, Kind::intel_gpu_zebin},
     .words = {"registers named", "spilled registers", "", "scratch", "shared local memory"},
-    .shown_facts = shown_facts,
-    .parse = parse,
-    .classify = classify,
-    .local_spaces = local_spaces,
-    .global_spaces = global_spaces,
-    .arithmetic = arithmetic,
-    .is_call = is_call,
-    .disassemble = disassemble,
-    .read_facts = read_facts,
-    .occupancy = occupancy,
-    .offline = &compiler,
+    .shown_facts = {{"register_file", "of", "", true}, {"simd_width", "SIMD", "", true}},
+    .parse = xe::parse,
+    .classify = xe::classify,
+    .local_spaces = {"slm"},
+    .global_spaces = {"global", "block"},
+    .arithmetic = xe::arithmetic,
+    .is_call = xe::is_call,
+    .disassemble = xe::disassemble,
+    .read_facts = xe::read_facts,
+    .occupancy = xe::occupancy,
+    .offline = &xe::compiler,
 };
 
-}  // namespace cllab::inspect::xe
+}  // namespace cllab::inspect

@@ -36,47 +36,27 @@ ComgrOutput comgr_disassemble(ByteSpan, const std::string&) { return {false, {},
 
 namespace {
 
-// Every function used, once: the list makes the table of pointers and the code that fills it.
-#define CLLAB_COMGR_FUNCTIONS(X) \
-    X(get_version)               \
-    X(status_string)             \
-    X(get_isa_count)             \
-    X(get_isa_name)              \
-    X(create_data)               \
-    X(release_data)              \
-    X(set_data)                  \
-    X(set_data_name)             \
-    X(get_data)                  \
-    X(create_data_set)           \
-    X(destroy_data_set)          \
-    X(data_set_add)              \
-    X(action_data_count)         \
-    X(action_data_get_data)      \
-    X(create_action_info)        \
-    X(destroy_action_info)       \
-    X(action_info_set_isa_name)  \
-    X(action_info_set_language) X(action_info_set_option_list) X(action_info_set_logging) X(do_action)
+/// A failed call, with the library's word for it.
+struct Failure {
+    std::string sentence;
+};
 
-struct Library {
-#define CLLAB_MEMBER(name) decltype(&::amd_comgr_##name) name = nullptr;
-    CLLAB_COMGR_FUNCTIONS(CLLAB_MEMBER)
-#undef CLLAB_MEMBER
-    std::string missing;
+class Library {
+public:
+    Library() : handle_(::dlopen(file_.c_str(), RTLD_NOW | RTLD_LOCAL)) {}
 
-    Library() {
-        // The enumerations changed between major versions, so only the one the header describes will do.
-        const std::string file = "libamd_comgr.so." + std::to_string(AMD_COMGR_INTERFACE_VERSION_MAJOR);
-        void* handle = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-        if (!handle) {
-            missing = file + " cannot be loaded: apt-get install libamd-comgr2 (ROCm has it too)";
-            return;
-        }
-#define CLLAB_LOAD(name)                                                          \
-    name = reinterpret_cast<decltype(name)>(::dlsym(handle, "amd_comgr_" #name)); \
-    if (!name) missing = file + " has no function amd_comgr_" #name;
-        CLLAB_COMGR_FUNCTIONS(CLLAB_LOAD)
-#undef CLLAB_LOAD
+    std::string missing() const {
+        return handle_ ? "" : file_ + " cannot be loaded: apt-get install libamd-comgr2 (ROCm has it too)";
     }
+    void* function(const char* name) const {
+        void* found = ::dlsym(handle_, name);
+        return found ? found : throw Failure{file_ + " has no function " + name};
+    }
+
+private:
+    // The enumerations changed between major versions, so only the one the header describes will do.
+    std::string file_ = "libamd_comgr.so." + std::to_string(AMD_COMGR_INTERFACE_VERSION_MAJOR);
+    void* handle_;
 };
 
 const Library& library() {
@@ -84,83 +64,85 @@ const Library& library() {
     return loaded;
 }
 
+/// The library's function of the name, with the type that the header gives it.
+#define COMGR(name) reinterpret_cast<decltype(&::amd_comgr_##name)>(library().function("amd_comgr_" #name))
+
 /// The library's LLVM keeps its options in globals, and nothing in its header says that two threads may use it at once.
 std::mutex one_at_a_time;
-
-/// A failed call, with the library's word for it.
-struct Failure {
-    std::string sentence;
-};
 
 void check(amd_comgr_status_t status, const char* what) {
     if (status == AMD_COMGR_STATUS_SUCCESS) return;
     const char* text = nullptr;
-    library().status_string(status, &text);
+    COMGR(status_string)(status, &text);
     throw Failure{std::string("amd_comgr: ") + what + " gives " + (text ? text : "an unknown status")};
 }
 
+void release(amd_comgr_data_t data) { COMGR(release_data)(data); }
+void release(amd_comgr_data_set_t set) { COMGR(destroy_data_set)(set); }
+void release(amd_comgr_action_info_t action) { COMGR(destroy_action_info)(action); }
+
 /// A handle of the library's, released with its owner.
-template <typename Raw, auto release>
+template <typename Raw>
 struct Handle {
     Raw raw{};
     Handle() = default;
     Handle(const Handle&) = delete;
     Handle& operator=(const Handle&) = delete;
     ~Handle() {
-        if (raw.handle) (library().*release)(raw);
+        if (raw.handle) release(raw);
     }
 };
-using Data = Handle<amd_comgr_data_t, &Library::release_data>;
+using Data = Handle<amd_comgr_data_t>;
 
-struct DataSet : Handle<amd_comgr_data_set_t, &Library::destroy_data_set> {
-    DataSet() { check(library().create_data_set(&raw), "create_data_set"); }
+struct DataSet : Handle<amd_comgr_data_set_t> {
+    DataSet() { check(COMGR(create_data_set)(&raw), "create_data_set"); }
 
     void add(amd_comgr_data_kind_t kind, ByteSpan bytes, const char* name) {
         Data data;
-        check(library().create_data(kind, &data.raw), "create_data");
-        check(library().set_data(data.raw, bytes.size(), reinterpret_cast<const char*>(bytes.data())), "set_data");
-        check(library().set_data_name(data.raw, name), "set_data_name");
-        check(library().data_set_add(raw, data.raw), "data_set_add");
+        check(COMGR(create_data)(kind, &data.raw), "create_data");
+        check(COMGR(set_data)(data.raw, bytes.size(), reinterpret_cast<const char*>(bytes.data())), "set_data");
+        check(COMGR(set_data_name)(data.raw, name), "set_data_name");
+        check(COMGR(data_set_add)(raw, data.raw), "data_set_add");
     }
     /// All data of a kind, one after the other.
     std::string content(amd_comgr_data_kind_t kind) const {
         std::string all;
         std::size_t count = 0;
-        check(library().action_data_count(raw, kind, &count), "action_data_count");
+        check(COMGR(action_data_count)(raw, kind, &count), "action_data_count");
         for (std::size_t i = 0; i < count; ++i) {
             Data data;
-            check(library().action_data_get_data(raw, kind, i, &data.raw), "action_data_get_data");
+            check(COMGR(action_data_get_data)(raw, kind, i, &data.raw), "action_data_get_data");
             std::size_t size = 0;
-            check(library().get_data(data.raw, &size, nullptr), "get_data");
+            check(COMGR(get_data)(data.raw, &size, nullptr), "get_data");
             std::string part(size, '\0');
-            check(library().get_data(data.raw, &size, part.data()), "get_data");
+            check(COMGR(get_data)(data.raw, &size, part.data()), "get_data");
             all += part;
         }
         return all;
     }
 };
 
-struct Action : Handle<amd_comgr_action_info_t, &Library::destroy_action_info> {
+struct Action : Handle<amd_comgr_action_info_t> {
     explicit Action(const std::string& processor) {
-        check(library().create_action_info(&raw), "create_action_info");
+        check(COMGR(create_action_info)(&raw), "create_action_info");
         const auto name = "amdgcn-amd-amdhsa--" + processor;
-        if (library().action_info_set_isa_name(raw, name.c_str()) != AMD_COMGR_STATUS_SUCCESS)
+        if (COMGR(action_info_set_isa_name)(raw, name.c_str()) != AMD_COMGR_STATUS_SUCCESS)
             throw Failure{"amd_comgr knows no processor '" + processor + "'"};
     }
     void language(bool version2) {
-        check(library().action_info_set_language(
-                  raw, version2 ? AMD_COMGR_LANGUAGE_OPENCL_2_0 : AMD_COMGR_LANGUAGE_OPENCL_1_2),
+        check(COMGR(action_info_set_language)(raw,
+                                              version2 ? AMD_COMGR_LANGUAGE_OPENCL_2_0 : AMD_COMGR_LANGUAGE_OPENCL_1_2),
               "set_language");
     }
     void options(const std::vector<std::string>& list) {
         std::vector<const char*> pointers;
         for (const auto& option : list) pointers.push_back(option.c_str());
-        check(library().action_info_set_option_list(raw, pointers.data(), pointers.size()), "set_option_list");
-        check(library().action_info_set_logging(raw, true), "set_logging");
+        check(COMGR(action_info_set_option_list)(raw, pointers.data(), pointers.size()), "set_option_list");
+        check(COMGR(action_info_set_logging)(raw, true), "set_logging");
     }
     /// The log comes back through `log` also when the action fails.
     void run(amd_comgr_action_kind_t kind, const DataSet& in, DataSet& out, std::string& log, const char* what) {
-        const auto status = library().do_action(kind, raw, in.raw, out.raw);
+        const auto status = COMGR(do_action)(kind, raw, in.raw, out.raw);
         log += out.content(AMD_COMGR_DATA_KIND_LOG);
         check(status, what);
     }
@@ -244,15 +226,15 @@ constexpr const char *source_file = "source.cl", *options_file = "options", *cod
 
 }  // namespace
 
-std::string comgr_missing() { return library().missing; }
+std::string comgr_missing() { return library().missing(); }
 
 std::vector<std::string> comgr_processors() {
     std::vector<std::string> names;
     std::size_t count = 0;
-    if (!comgr_missing().empty() || library().get_isa_count(&count) != AMD_COMGR_STATUS_SUCCESS) return names;
+    if (!comgr_missing().empty() || COMGR(get_isa_count)(&count) != AMD_COMGR_STATUS_SUCCESS) return names;
     for (std::size_t i = 0; i < count; ++i) {
         const char* isa = nullptr;
-        if (library().get_isa_name(i, &isa) != AMD_COMGR_STATUS_SUCCESS || !isa) continue;
+        if (COMGR(get_isa_name)(i, &isa) != AMD_COMGR_STATUS_SUCCESS || !isa) continue;
         const std::string text = isa;
         const auto dashes = text.rfind("--");
         names.push_back(dashes == std::string::npos ? text : text.substr(dashes + 2));
@@ -263,7 +245,7 @@ std::vector<std::string> comgr_processors() {
 std::string comgr_nearest(const std::string& processor) {
     if (!processor.starts_with("gfx110") || !comgr_missing().empty()) return {};
     std::size_t major = 0, minor = 0;
-    library().get_version(&major, &minor);
+    COMGR(get_version)(&major, &minor);
     const auto listed = comgr_processors();
     const auto is_listed = [&](const std::string& name) { return std::ranges::find(listed, name) != listed.end(); };
     const bool llvm_15 = major > 2 || (major == 2 && minor >= 4);

@@ -74,7 +74,7 @@ CoreModels core_models(const Analysis& analysis, const model::Hot& hot) {
     const auto tool = find_tool(llvm_names("llvm-mca"));
     if (!tool) return none("llvm-mca is not installed; Debian's package llvm has it");
     const TempFolder folder;
-    const auto file = folder.write("block.s", std::as_bytes(std::span(*assembly)));
+    const auto file = folder.write("block.s", as_bytes(*assembly));
     // Enough passes that the first ones, which find the processor empty, are one in a hundred.
     const auto ask = [&](const char* processor) {
         return run_tool(*tool, {"--mtriple=x86_64", std::string("--mcpu=") + processor, "--iterations=500",

@@ -20,11 +20,7 @@ Disassembly only(Listing listing, const char* file = nullptr, ByteSpan part = {}
     return out;
 }
 
-Listing note(Kind kind, const std::string& why) {
-    Listing out{describe(kind)};
-    out.note = "no disassembly: " + why;
-    return out;
-}
+Listing note(Kind kind, const std::string& why) { return {describe(kind), nullptr, {}, "no disassembly: " + why}; }
 
 constexpr std::string_view elf_magic("\177ELF");
 
@@ -34,11 +30,8 @@ std::string own_function(const Listing& listing, const std::string& kernel) {
     const std::string function = "_pocl_kernel_" + kernel;
     if (!listing.isa || !listing.isa->parse) return listing.function;
     const auto functions = listing.isa->parse(listing.text);
-    const auto named = [&](const std::string& name) {
-        return std::ranges::find_if(functions, [&](const auto& f) { return f.name == name; });
-    };
-    const auto group = named(listing.function);
-    const bool calls = named(function) != functions.end() && group != functions.end();
+    const auto group = std::ranges::find(functions, listing.function, &Function::name);
+    const bool calls = group != functions.end() && std::ranges::count(functions, function, &Function::name) > 0;
     return calls && analyse_flow(*group).loops.empty() ? function : listing.function;
 }
 
@@ -48,10 +41,10 @@ Disassembly disassemble_pocl(ByteSpan binary, const std::string& entry, const La
     const PoclContainer container = with_loaded(read_poclbin(binary), loaded);
     const PoclCode code = choose_pocl_code(container, entry, launch, loaded, ran);
     if (code.path.empty())
-        return only(note(Kind::poclbin, "PoCL's container (format version " + std::to_string(container.version) + ", " +
-                                            std::to_string(container.entries.size()) + " files" +
-                                            (container.complete ? "" : ", damaged or truncated") +
-                                            ") holds no machine code of kernel '" + entry + "'"));
+        return only(note(Kind::poclbin,
+                         concat("PoCL's container (format version ", container.version, ", ", container.entries.size(),
+                                " files", container.complete ? "" : ", damaged or truncated",
+                                ") holds no machine code of kernel '", entry, "'")));
     Listing listing = disassemble_host_elf(code.content, code.symbol);
     listing.function = own_function(listing, entry);
     listing.title = code.label;
@@ -66,12 +59,6 @@ Disassembly disassemble_pocl(ByteSpan binary, const std::string& entry, const La
 Listing disassemble_spirv(ByteSpan spirv) {
     return run_on_file({"SPIR-V (not machine code)", &isa::spirv}, {{{"spirv-dis"}, {"--no-color"}}}, "program.spv",
                        spirv, needs("SPIR-V", "spirv-dis", "spirv-tools"));
-}
-
-Listing disassemble_bitcode(ByteSpan bitcode) {
-    return run_on_file({"LLVM IR (not machine code)", &isa::llvm_ir}, {{llvm_names("llvm-dis"), {"-o", "-"}}},
-                       "program.bc", bitcode,
-                       needs("LLVM bitcode", "llvm-dis of the same LLVM or a newer one", "llvm"));
 }
 
 Disassembly disassemble_intel_cpu(ByteSpan binary, const std::string& entry, const LaunchSize& launch) {
@@ -146,7 +133,9 @@ Disassembly disassemble(Kind kind, ByteSpan binary, const std::string& entry, co
         case Kind::spirv:
             return only(disassemble_spirv(binary));
         case Kind::llvm_bitcode:
-            return only(disassemble_bitcode(binary));
+            return only(run_on_file({"LLVM IR (not machine code)", &isa::llvm_ir},
+                                    {{llvm_names("llvm-dis"), {"-o", "-"}}}, "program.bc", binary,
+                                    needs("LLVM bitcode", "llvm-dis of the same LLVM or a newer one", "llvm")));
         case Kind::rusticl: {
             const ByteSpan spirv = slice(binary, 12, binary.size() - 12).value_or(ByteSpan{});
             return only(disassemble_spirv(spirv), "program.spv", spirv);

@@ -9,14 +9,13 @@
 #include <chrono>
 #include <cstring>
 #include <nlohmann/json.hpp>
-#include <utility>
 
 #include "core/error.hpp"
+#include "core/reading.hpp"
 #include "core/text.hpp"
 #include "inspect/binary/cpu_code.hpp"
 #include "inspect/code/hot_code.hpp"
 #include "inspect/isa/isa.hpp"
-#include "inspect/tools/tool.hpp"
 #include "json/read.hpp"
 
 namespace cllab::inspect {
@@ -26,7 +25,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* list_name = "files.txt";
 constexpr const char* list_title = "What cllab wrote here and replaces; other files are kept.";
-constexpr auto patience = std::chrono::seconds(10);
 
 [[noreturn]] void fail(const std::string& sentence) { throw Error(Blame::environment, sentence); }
 
@@ -36,36 +34,26 @@ void make_folder(const fs::path& folder) {
     if (failed) fail("the dump folder '" + folder.string() + "' cannot be made: " + failed.message());
 }
 
-int open_file(const fs::path& path) {
-    const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-    if (fd < 0) fail("'" + path.string() + "' cannot be written: " + std::strerror(errno));
-    return fd;
+Descriptor open_file(const fs::path& path) {
+    Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
+    if (!file) fail("'" + path.string() + "' cannot be written: " + std::strerror(errno));
+    return file;
 }
 
-bool locked_elsewhere(int fd) { return ::flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK; }
-
-/// False when another process still holds the lock after the patience. A file system without locks is no reason to
+/// False when another process still holds the lock after ten seconds. A file system without locks is no reason to
 /// write nothing.
-bool lock(int fd) {
-    const auto deadline = std::chrono::steady_clock::now() + patience;
-    while (locked_elsewhere(fd)) {
+bool lock(const Descriptor& file) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (::flock(file.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
         if (std::chrono::steady_clock::now() > deadline) return false;
         ::usleep(20'000);
     }
     return true;
 }
 
-std::string content(int fd) {
-    std::string out;
-    char chunk[4096];
-    ::lseek(fd, 0, SEEK_SET);
-    for (ssize_t n; out.size() < (1u << 20) && (n = ::read(fd, chunk, sizeof chunk)) > 0;)
-        out.append(chunk, static_cast<std::size_t>(n));
-    return out;
-}
-
-bool replace_content(int fd, const std::string& text) {
-    return ::ftruncate(fd, 0) == 0 && ::pwrite(fd, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
+bool replace_content(const Descriptor& file, const std::string& text) {
+    return ::ftruncate(file.number(), 0) == 0 &&
+           ::pwrite(file.number(), text.data(), text.size(), 0) == static_cast<ssize_t>(text.size());
 }
 
 /// What tells a device from every other one, as model::device_key does, but for the driver: a new one is no new device.
@@ -78,10 +66,6 @@ std::string owner_text(const model::Device& device, const std::string& host) {
         out += "place     " + device.selector.substr(device.selector.find(':') + 1) + "\n";
     if (!named_anywhere && !host.empty()) out += "host      " + one_line(host) + "\n";
     return out;
-}
-
-fs::path candidate(const fs::path& root, const model::Device& device, unsigned n) {
-    return root / (folder_name(device.name) + (n == 1 ? "" : "-" + std::to_string(n)));
 }
 
 }  // namespace
@@ -137,7 +121,7 @@ DumpTexts read_dump(const std::filesystem::path& folder) {
 fs::path device_folder(const fs::path& root, const model::Device& device, const std::string& host) {
     const auto own = owner_text(device, host);
     for (unsigned n = 1;; ++n) {
-        const auto folder = candidate(root, device, n);
+        const auto folder = root / (folder_name(device.name) + (n == 1 ? "" : "-" + std::to_string(n)));
         const auto owner = read_file(folder / "device.txt");
         if (!owner || owner->empty() || *owner == own) return folder;
     }
@@ -145,70 +129,51 @@ fs::path device_folder(const fs::path& root, const model::Device& device, const 
 
 fs::path claim_device_folder(const fs::path& root, const model::Device& device, const std::string& host) {
     const auto own = owner_text(device, host);
-    for (unsigned n = 1;; ++n) {
-        const auto folder = candidate(root, device, n);
+    for (;;) {  // until no other process has taken it in the meantime
+        const auto folder = device_folder(root, device, host);
         make_folder(folder);
-        const int fd = open_file(folder / "device.txt");
-        lock(fd);  // for as long as it takes another process to write a few lines
-        const auto owner = content(fd);
-        const bool ours = owner == own || (owner.empty() && replace_content(fd, own));
-        const int error = errno;
-        ::close(fd);
-        if (ours) return folder;
+        const auto file = open_file(folder / "device.txt");
+        lock(file);  // for as long as it takes another process to write a few lines
+        const auto owner = read_file(folder / "device.txt").value_or("");
+        if (owner == own || (owner.empty() && replace_content(file, own))) return folder;
         if (owner.empty())
-            fail("'" + (folder / "device.txt").string() + "' cannot be written: " + std::strerror(error));
+            fail("'" + (folder / "device.txt").string() + "' cannot be written: " + std::strerror(errno));
     }
 }
 
 DumpFolder::DumpFolder(const fs::path& folder, const std::vector<std::string>& files) : folder_(folder), files_(files) {
     make_folder(folder);
     list_ = open_file(folder / list_name);
-    try {
-        if (!lock(list_)) fail("the dump folder '" + folder.string() + "' is being written by another run");
-        const auto lines = split(content(list_), '\n');
-        if (!(lines.size() == 1 && lines.front().empty()) && lines.front() != list_title)
-            fail("'" + (folder / list_name).string() + "' is not cllab's, so cllab dumps nothing beside it");
-        // A name and no path, whatever somebody wrote there.
-        std::vector<std::string> old;
-        for (std::size_t i = 1; i < lines.size(); ++i)
-            if (!lines[i].empty() && lines[i].find('/') == std::string::npos && lines[i] != list_name)
-                old.push_back(lines[i]);
-        std::error_code ignored;
-        const auto is_foreign = [&](const std::string& file) {
-            const auto there = fs::symlink_status(folder / file, ignored);
-            return fs::is_directory(there) || (fs::exists(there) && std::ranges::find(old, file) == old.end());
-        };
-        for (const auto& file : files)
-            if (is_foreign(file))
-                fail("'" + (folder / file).string() + "' is not cllab's and is kept, so cllab dumps nothing beside it");
-        for (const auto& file : old) fs::remove(folder / file, ignored);
-        if (!replace_content(list_, list_title + ("\n" + join(files, "\n")) + "\n"))
-            fail("'" + (folder / list_name).string() + "' cannot be written: " + std::strerror(errno));
-    } catch (...) {
-        ::close(list_);
-        throw;
-    }
-}
-
-DumpFolder::DumpFolder(DumpFolder&& other) noexcept
-    : folder_(std::move(other.folder_)), files_(std::move(other.files_)), list_(std::exchange(other.list_, -1)) {}
-
-DumpFolder::~DumpFolder() {
-    if (list_ >= 0) ::close(list_);
+    if (!lock(list_)) fail("the dump folder '" + folder.string() + "' is being written by another run");
+    const auto lines = split(read_file(folder / list_name).value_or(""), '\n');
+    if (!(lines.size() == 1 && lines.front().empty()) && lines.front() != list_title)
+        fail("'" + (folder / list_name).string() + "' is not cllab's, so cllab dumps nothing beside it");
+    // A name and no path, whatever somebody wrote there.
+    std::vector<std::string> old;
+    for (std::size_t i = 1; i < lines.size(); ++i)
+        if (!lines[i].empty() && lines[i].find('/') == std::string::npos && lines[i] != list_name)
+            old.push_back(lines[i]);
+    std::error_code ignored;
+    const auto is_foreign = [&](const std::string& file) {
+        const auto there = fs::symlink_status(folder / file, ignored);
+        return fs::is_directory(there) || (fs::exists(there) && std::ranges::find(old, file) == old.end());
+    };
+    for (const auto& file : files)
+        if (is_foreign(file))
+            fail("'" + (folder / file).string() + "' is not cllab's and is kept, so cllab dumps nothing beside it");
+    for (const auto& file : old) fs::remove(folder / file, ignored);
+    if (!replace_content(list_, list_title + ("\n" + join(files, "\n")) + "\n"))
+        fail("'" + (folder / list_name).string() + "' cannot be written: " + std::strerror(errno));
 }
 
 void DumpFolder::write(const std::string& file, ByteSpan content) {
     try {
         write_file(folder_ / file, content);
     } catch (...) {
-        remove_files();
+        std::error_code ignored;
+        for (const auto& each : files_) fs::remove(folder_ / each, ignored);
         throw;
     }
-}
-
-void DumpFolder::remove_files() {
-    std::error_code ignored;
-    for (const auto& file : files_) fs::remove(folder_ / file, ignored);
 }
 
 }  // namespace cllab::inspect

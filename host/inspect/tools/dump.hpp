@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/descriptor.hpp"
 #include "inspect/binary/bounded_bytes.hpp"
 #include "inspect/code/analysis.hpp"
 #include "model/device.hpp"
@@ -33,20 +34,15 @@ public:
     /// writes the list of `files` to come. Throws Error(environment) when it cannot, or when one of `files` is there
     /// and not the lab's.
     DumpFolder(const std::filesystem::path& folder, const std::vector<std::string>& files);
-    ~DumpFolder();
-    DumpFolder(DumpFolder&& other) noexcept;
-    DumpFolder& operator=(DumpFolder&&) = delete;
 
     /// Writes one of the files. A dump is whole or not there: when the disk does not take it, all of its files go.
     /// Throws Error(environment).
     void write(const std::string& file, ByteSpan content);
 
 private:
-    void remove_files();
-
     std::filesystem::path folder_;
     std::vector<std::string> files_;
-    int list_ = -1;
+    Descriptor list_;
 };
 
 /// The record of the cell beside its dump, written by whoever has the whole record.

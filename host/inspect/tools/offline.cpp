@@ -62,9 +62,6 @@ std::string refusal_of(const std::vector<std::string>& symbols, const std::strin
            "\n";
 }
 
-/// A name that only the compiler makes: the text's own functions are called as they are written.
-bool of_the_library(const std::string& symbol) { return symbol.starts_with("_"); }
-
 /// Places at which a compiler refuses the text: what is wrong with none is the code made of it.
 std::ptrdiff_t errors_in(const std::string& log) {
     static const std::regex place(":[0-9]+:[0-9]+: (?:fatal )?error: ");
@@ -74,7 +71,8 @@ std::ptrdiff_t errors_in(const std::string& log) {
 /// Without a function of the text there is no kernel; without one of the library there is its code as far as it goes.
 void judge(OfflineBuild& build, const std::vector<std::string>& undefined, const std::string& text) {
     std::vector<std::string> own, others;
-    for (const auto& symbol : undefined) (of_the_library(symbol) ? others : own).push_back(symbol);
+    // The text's own functions are called as they are written; a name that begins so only the compiler makes.
+    for (const auto& symbol : undefined) (symbol.starts_with("_") ? others : own).push_back(symbol);
     if (!own.empty()) build.ok = false, build.log = refusal_of(own, text) + build.log;
     if (others.empty()) return;
     build.lacking = "calls " + join(others, ", ", plain_name) +
@@ -227,11 +225,12 @@ const OfflineProgram& OfflinePrograms::program(const std::string& target, const 
     const auto made = [&] {
         const std::lock_guard lock(access_);
         auto& one = made_[std::move(key)];
-        if (!one) one = std::make_shared<Made>();
+        if (!one)
+            one = std::make_shared<Lazy<OfflineProgram>>(
+                [=, limit = limit_] { return Compilation(found, text, all, limit).program(apart); });
         return one;
     }();
-    std::call_once(made->once, [&] { made->program = Compilation(found, text, all, limit_).program(apart); });
-    return made->program;
+    return **made;
 }
 
 OfflineBuild OfflinePrograms::kernel(const std::string& target, const std::string& text, const std::string& options,

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/lazy.hpp"
 #include "inspect/code/analysis.hpp"
 #include "model/device.hpp"
 
@@ -68,13 +69,9 @@ public:
                         const std::string& entry, const LaunchSize& launch);
 
 private:
-    struct Made {
-        std::once_flag once;
-        OfflineProgram program;
-    };
     std::chrono::milliseconds limit_;
     std::mutex access_;
-    std::map<std::vector<std::string>, std::shared_ptr<Made>> made_;
+    std::map<std::vector<std::string>, std::shared_ptr<Lazy<OfflineProgram>>> made_;
 };
 
 }  // namespace cllab::inspect

@@ -1,5 +1,3 @@
-#include "inspect/binary/fingerprint.hpp"
-
 #include <algorithm>
 #include <cctype>
 #include <map>
@@ -8,6 +6,7 @@
 #include "core/hash.hpp"
 #include "inspect/binary/elf.hpp"
 #include "inspect/binary/nvidia.hpp"
+#include "inspect/code/analysis.hpp"
 #include "inspect/isa/isa.hpp"
 
 namespace cllab::inspect {
@@ -73,12 +72,6 @@ std::string normalised(const InstructionSet& set, const Function& function, cons
     return out;
 }
 
-std::string normalised_ptx(std::string_view text, const std::string& entry) {
-    auto out = kernel_of_ptx(text, entry);
-    drop_name(out, entry);
-    return out;
-}
-
 std::string normalised_with_callees(const InstructionSet& set, std::string_view text, const Function& function,
                                     const std::string& entry) {
     const auto functions = set.parse(text);
@@ -91,7 +84,7 @@ std::string normalised_with_callees(const InstructionSet& set, std::string_view 
         out += normalised(set, *next, entry);
         for (const auto& instruction : next->instructions) {
             const auto name = behind_plt(named_target(instruction.operands));
-            const auto found = std::ranges::find_if(functions, [&](const auto& f) { return f.name == name; });
+            const auto found = std::ranges::find(functions, name, &Function::name);
             if (found != functions.end() && seen.insert(found->name).second) todo.push_back(&*found);
         }
     }
@@ -99,7 +92,11 @@ std::string normalised_with_callees(const InstructionSet& set, std::string_view 
 }
 
 std::string fingerprint(const Analysis& analysis, ByteSpan binary, const std::string& entry) {
-    if (analysis.kind == Kind::ptx) return sha256_hex(normalised_ptx(ptx_text(binary), entry));
+    if (analysis.kind == Kind::ptx) {
+        auto kernel = kernel_of_ptx(ptx_text(binary), entry);
+        drop_name(kernel, entry);
+        return sha256_hex(kernel);
+    }
     const auto* best = analysis.best();
     if (!best) return {};
     const auto& listing = analysis.disassembly.listings[static_cast<std::size_t>(best - analysis.counts.data())];
