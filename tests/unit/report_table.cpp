@@ -132,6 +132,13 @@ BOOST_AUTO_TEST_CASE(the_time_of_a_step_is_shown_only_where_no_rate_says_it) {
     BOOST_TEST(table({r}).find("per step") == std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(the_time_is_found_by_its_name_where_no_row_has_an_interval) {
+    // What costs nothing: an interval in percent of 0 is none.
+    const auto text = table({test::cell("divergence", "straight", 0)}, {.columns = {"time"}});
+    BOOST_TEST(text.find("time [s]") != std::string::npos, text);
+    BOOST_TEST(text.find("no row has") == std::string::npos, text);
+}
+
 BOOST_AUTO_TEST_CASE(a_dump_without_timing_prints_no_empty_columns) {
     auto r = test::cell("muladd", "float", 1);
     r.time.reset();

@@ -63,7 +63,7 @@ void add_times(std::vector<Column>& columns, const Rows& rows, const Asked& aske
     columns.push_back(quantity_column(per_step ? "per step" : "time", medians, "s"));
     columns.back().key = "time";
     add_text(columns, "±", rows, 92, true, interval_of);
-    columns.back().key = "interval";
+    if (columns.back().title == "±") columns.back().key = "interval";
     // Where there is a rate, the time per step is the same figure turned round.
     const auto steps = values_of(rows, [](const Record& r) { return metric_value(r, "step_time"); });
     if (any(steps) && !per_step && (!any_row(rows, has_rate) || asked.wants("step_time"))) {
