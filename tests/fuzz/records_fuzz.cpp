@@ -10,7 +10,7 @@
 #include "report/records/csv.hpp"
 #include "report/records/joined.hpp"
 #include "report/records/json.hpp"
-#include "report/table/by_device.hpp"
+#include "report/table/device_grid.hpp"
 #include "report/table/table.hpp"
 
 using namespace cllab;

@@ -3,7 +3,7 @@
 
 #include "report/records/joined.hpp"
 #include "report/records/json.hpp"
-#include "report/table/by_device.hpp"
+#include "report/table/device_grid.hpp"
 #include "report/table/table.hpp"
 #include "unit/golden.hpp"
 #include "unit/report_records.hpp"

@@ -12,7 +12,7 @@
 #include "report/records/joined.hpp"
 #include "report/records/json.hpp"
 #include "report/records/points.hpp"
-#include "report/table/by_device.hpp"
+#include "report/table/device_grid.hpp"
 #include "report/table/table.hpp"
 #include "unit/report_records.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "app/screen/devices_page.hpp"
 #include "core/text.hpp"
-#include "report/table/by_device.hpp"
+#include "report/table/device_grid.hpp"
 #include "report/table/layout.hpp"
 #include "report/table/table.hpp"
 #include "unit/report_records.hpp"

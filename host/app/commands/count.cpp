@@ -14,7 +14,7 @@
 #include "count/oclgrind.hpp"
 #include "count/simulated.hpp"
 #include "report/records/json.hpp"
-#include "report/table/counts.hpp"
+#include "report/table/table.hpp"
 
 namespace cllab::app {
 namespace {

@@ -18,7 +18,7 @@
 #include "core/phases.hpp"
 #include "inspect/tools/dump.hpp"
 #include "report/table/columns.hpp"
-#include "report/table/timings.hpp"
+#include "report/table/table.hpp"
 #include "run/measure.hpp"
 
 namespace cllab::app {

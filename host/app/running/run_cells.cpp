@@ -26,7 +26,7 @@
 #include "core/text.hpp"
 #include "portrait/conclusion.hpp"
 #include "report/table/comparison.hpp"
-#include "report/table/timings.hpp"
+#include "report/table/table.hpp"
 
 namespace cllab::app {
 namespace {

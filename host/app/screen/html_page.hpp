@@ -26,7 +26,5 @@ std::optional<std::string> read_plain(const std::filesystem::path& path);
 
 /// What the dumps of the records say: source, loop and counts of each code once, and pairs of variants aligned.
 void add_code(report::html::Page& page);
-/// The profiles that lie beside the dumps of the records.
-void add_portraits(report::html::Page& page);
 
 }  // namespace cllab::app

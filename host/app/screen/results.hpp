@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "portrait/conclusion.hpp"
-#include "report/table/by_device.hpp"
+#include "report/table/device_grid.hpp"
 #include "report/table/table.hpp"
 
 namespace cllab::app {

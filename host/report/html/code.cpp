@@ -126,7 +126,7 @@ void write_one(std::ostream& out, const Context& c, const Code& code, bool open)
     out << "<div class=\"beside\">";
     if (!code.source.empty())
         out << fmt::format(R"(<div><h5>source</h5><pre class="source" tabindex="0">{}</pre></div>)",
-                           listing(code.source));
+                           text(code.source, "\n\t"));
     if (!code.lines.empty()) {
         out << fmt::format(R"(<div><h5>{}, {}</h5><pre class="isa" tabindex="0">)", text(code.isa), text(code.place));
         for (const auto& line : code.lines)
@@ -164,7 +164,6 @@ void write_pair(std::ostream& out, const Context& c, const CodePair& pair, bool 
 }  // namespace
 
 void write_code(std::ostream& out, const Context& c) {
-    if (c.page.code.empty()) return;
     out << "<section>\n"
         << heading(2, "code", "Time and code side by side")
         << "<p>Each listing is the machine code that ran most, where addresses were sampled. Elsewhere it is the "

@@ -58,7 +58,6 @@ void write_levels(std::ostream& out, const Context& c, const std::vector<const m
 }  // namespace
 
 void write_history(std::ostream& out, const Context& c) {
-    if (c.page.histories.empty()) return;
     std::size_t changed = 0;
     const auto all = changed_first(c.page.histories, changed);
     constexpr std::size_t most_charts = 24;

@@ -1,8 +1,7 @@
 #include "report/html/markup.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
+#include <cctype>
 #include <cmath>
 
 #include "core/table.hpp"
@@ -13,16 +12,9 @@ namespace cllab::report::html {
 
 std::string text(std::string_view raw, std::string_view kept) { return with_entities(printable(raw, kept), "&<>\"'"); }
 
-std::string listing(std::string_view raw) { return text(raw, "\n\t"); }
+std::string number(double value) { return format_exact(std::round(value * 1e4) / 1e4); }
 
-std::string exact(double value) {
-    std::array<char, 32> buffer;
-    return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr};
-}
-
-std::string number(double value) { return exact(std::round(value * 1e4) / 1e4 + 0.0); }
-
-std::string percent(double share) { return exact(std::round(share * 1e4) / 1e2 + 0.0) + "%"; }
+std::string percent(double share) { return format_exact(std::round(share * 1e4) / 1e2) + "%"; }
 
 std::string in_words(const std::string& unit) {
     static constexpr Entry<std::string_view, const char*> words[] = {

@@ -18,15 +18,11 @@ namespace cllab::report::html {
 
 /// Text of anybody's as text of the page and between quotes; control characters become visible. `kept` as printable().
 std::string text(std::string_view raw, std::string_view kept = "");
-/// Likewise for a listing: line ends and tabs stay.
-std::string listing(std::string_view raw);
 
 /// A number for an attribute: four digits after the point, none when whole.
 std::string number(double value);
 /// A share of the width: "43.21%".
 std::string percent(double share);
-/// Shortest text that reads back as the same number.
-std::string exact(double value);
 
 /// "time [s]" as "time, in seconds".
 std::string in_words(const std::string& unit);

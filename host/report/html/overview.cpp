@@ -30,7 +30,7 @@ void write_verdicts(std::ostream& out, const Context& c, const GridFamily& famil
                     sentences.push_back("On " + c.name_of_grid_device(d) + " " + sentence);
         if (sentences.empty()) continue;
         ++said;
-        const auto where = c.where(family, group);
+        const auto where = family.where(group);
         if (!where.empty()) out << fmt::format("<p class=\"where\">At {}</p>\n", text(where));
         for (const auto& sentence : sentences) write_verdict(out, sentence);
         if (const auto differs = verdict(group, c.grid.devices); !differs.empty()) {
@@ -161,8 +161,7 @@ void write_overview(std::ostream& out, const Context& c) {
             if (family.name == name) write_verdicts(out, c, family);
         write_curve_sentences(out, c, name);
     }
-    for (const auto& note : ranking_notes(c.grid.difference, c.grid.apart))
-        out << fmt::format("<p class=\"dim\">{}</p>\n", text(note));
+    for (const auto& note : ranking_notes(c.grid)) out << fmt::format("<p class=\"dim\">{}</p>\n", text(note));
     if (!c.page.verdicts.empty()) {
         out << "<h3>Verdicts over arrangements</h3>\n";
         for (const auto& sentence : c.page.verdicts) write_verdict(out, sentence);

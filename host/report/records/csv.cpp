@@ -91,9 +91,8 @@ private:
         return csv_text(row.as ? row.as(text) : text);
     }
     static std::string text_of(double value, const model::FieldRow&) { return csv_number(value); }
-    static std::string text_of(unsigned value, const model::FieldRow&) { return std::to_string(value); }
+    static std::string text_of(std::integral auto value, const model::FieldRow&) { return std::to_string(value); }
     static std::string text_of(model::Status status, const model::FieldRow&) { return model::name(status); }
-    static std::string text_of(std::int64_t value, const model::FieldRow&) { return std::to_string(value); }
     static std::string text_of(const std::vector<std::string>& texts, const model::FieldRow&) {
         return csv_text(join(texts, "; "));
     }

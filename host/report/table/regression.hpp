@@ -20,7 +20,4 @@ std::vector<std::string> regression_json(const model::Regression& regression);
 /// skipped.
 std::string regression_junit(const model::Regression& regression);
 
-/// "pitch_loop width=512": the axes that tell apart cells of one variant, or all of them for a cell by itself.
-std::string cell_name(const model::RegressionCell& cell, const std::vector<model::RegressionCell>& among);
-
 }  // namespace cllab::report
