@@ -12,7 +12,7 @@
 #include "app/commands.hpp"
 #include "app/screen/html_page.hpp"
 #include "app/screen/results.hpp"
-#include "app/screen/say.hpp"
+#include "app/screen/streams.hpp"
 #include "core/error.hpp"
 #include "core/reading.hpp"
 #include "report/records/csv.hpp"

@@ -11,8 +11,6 @@
 #include "app/commands.hpp"
 #include "app/files/profile_file.hpp"
 #include "app/processes/runner.hpp"
-#include "app/screen/say.hpp"
-#include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
 #include "core/clock.hpp"
 #include "core/phases.hpp"

@@ -17,8 +17,6 @@
 #include "app/code/isa_code.hpp"
 #include "app/files/outputs.hpp"
 #include "app/processes/runner.hpp"
-#include "app/screen/say.hpp"
-#include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
 #include "compare/build_spread.hpp"
 #include "compare/family_test.hpp"

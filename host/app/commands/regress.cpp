@@ -10,8 +10,6 @@
 #include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
 #include "app/files/outputs.hpp"
-#include "app/screen/say.hpp"
-#include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
 #include "compare/level_changes.hpp"
 #include "core/reading.hpp"

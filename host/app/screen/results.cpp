@@ -7,7 +7,6 @@
 #include <span>
 
 #include "app/screen/pager.hpp"
-#include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
 #include "core/text.hpp"
 #include "model/registry.hpp"
