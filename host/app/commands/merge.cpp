@@ -10,7 +10,6 @@
 
 #include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
-#include "app/screen/html_page.hpp"
 #include "app/screen/results.hpp"
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"

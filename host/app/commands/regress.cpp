@@ -16,7 +16,6 @@
 #include "core/text.hpp"
 #include "report/records/joined.hpp"
 #include "report/table/columns.hpp"
-#include "report/table/history.hpp"
 #include "report/table/regression.hpp"
 
 namespace cllab::app {

@@ -17,7 +17,6 @@
 #include "app/running/opinions.hpp"
 #include "app/running/run_plan.hpp"
 #include "app/running/running.hpp"
-#include "app/screen/html_page.hpp"
 #include "app/screen/progress.hpp"
 #include "app/screen/results.hpp"
 #include "app/screen/streams.hpp"

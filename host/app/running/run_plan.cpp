@@ -9,7 +9,6 @@
 #include "app/choose/request.hpp"
 #include "app/files/baseline.hpp"
 #include "app/files/profile_file.hpp"
-#include "app/screen/html_page.hpp"
 #include "app/screen/results.hpp"
 #include "app/screen/streams.hpp"
 #include "core/text.hpp"

@@ -10,7 +10,7 @@
 
 #include "app/code/isa_code.hpp"
 #include "app/screen/comparison.hpp"
-#include "app/screen/html_page.hpp"
+#include "app/screen/results.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"

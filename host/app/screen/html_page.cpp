@@ -1,5 +1,4 @@
-#include "app/screen/html_page.hpp"
-
+// --html, --markdown and --svg.
 #include <filesystem>
 #include <set>
 #include <sstream>
@@ -70,7 +69,7 @@ std::optional<Portrait> portrait_from(const fs::path& path, const model::Record&
                                    text_in(f, "driver_says"), number_in(f, "value"), number_in(f, "low"),
                                    number_in(f, "high")});
     for (const auto& a : found_in(profile, "absent"))
-        if (a.is_object()) out.absent.push_back({text_in(a, "section"), text_in(a, "name"), text_in(a, "reason")});
+        out.absent.push_back(text_in(a, "section") + ", " + text_in(a, "name") + ": " + text_in(a, "reason"));
     for (const auto& curve : found_in(profile, "curves")) {
         out.curves.push_back({text_in(curve, "id"), text_in(curve, "over"), {}});
         for (const auto& s : found_in(curve, "samples")) {

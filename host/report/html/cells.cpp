@@ -27,22 +27,20 @@ std::vector<NumberColumn> columns_of(const std::vector<model::Record>& records) 
     const auto of_metric = [](const char* name) {
         return [name](const model::Record& r) { return metric_value(r, name); };
     };
-    const auto of_time = [](double (*value)(const model::Timing&)) {
-        return [value](const model::Record& r) { return r.time ? std::optional(value(*r.time)) : std::nullopt; };
-    };
-    const auto of_interval = [](double model::Timing::*end) {
-        return [end](const model::Record& r) {
-            return r.time && r.time->has_interval() ? std::optional((*r.time).*end) : std::nullopt;
+    const auto of_time = [](auto model::Timing::*part, bool of_interval = false) {
+        return [=](const model::Record& r) -> std::optional<double> {
+            if (!r.time || (of_interval && !r.time->has_interval())) return std::nullopt;
+            return (*r.time).*part;
         };
     };
     const auto of_code = [](std::optional<std::int64_t> model::CodeInfo::*count) {
         return [count](const model::Record& r) -> std::optional<double> { return r.code.*count; };
     };
     std::vector<NumberColumn> columns{
-        {"median time", of_time([](const model::Timing& t) { return t.median; }), "s"},
-        {"interval from", of_interval(&model::Timing::low), "s"},
-        {"to", of_interval(&model::Timing::high), "s"},
-        {"samples", of_time([](const model::Timing& t) { return static_cast<double>(t.n); }), ""},
+        {"median time", of_time(&model::Timing::median), "s"},
+        {"interval from", of_time(&model::Timing::low, true), "s"},
+        {"to", of_time(&model::Timing::high, true), "s"},
+        {"samples", of_time(&model::Timing::n), ""},
         {"bandwidth", of_metric("bandwidth"), "B/s"},
         {"arithmetic", of_metric("flops"), "FLOP/s"},
         {"of copy", of_metric("of_copy"), "%"},

@@ -1,8 +1,10 @@
 #include "report/html/chart.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <ostream>
 
+#include "core/table.hpp"
 #include "core/units.hpp"
 
 namespace cllab::report::html {
@@ -12,6 +14,24 @@ constexpr double height = 240, top = 14, margin = 0.03;
 constexpr std::size_t colours = 8, most_labels = 8;
 
 double share(double at) { return margin + (1 - 2 * margin) * at; }
+
+/// From the values of an axis, of which there are some: logarithmic when all are positive and span more than a factor
+/// of eight.
+Scale scale_of(const std::vector<double>& values, bool binary) {
+    const auto [least, most] = std::ranges::minmax(values);
+    constexpr double logarithmic_from = 8;
+    return {least, most, least > 0 && most / least > logarithmic_from, binary};
+}
+
+/// "time [s]" as "time, in seconds".
+std::string in_words(const std::string& unit) {
+    static constexpr Entry<std::string_view, const char*> words[] = {
+        {"s", "seconds"}, {"B/s", "bytes per second"}, {"FLOP/s", "operations per second"}, {"%", "percent"}};
+    if (const char* word = value_of(words, unit)) return word;
+    const bool plural = !unit.empty() && unit.find('/') == std::string::npos && unit.back() != 's' &&
+                        std::isalpha(static_cast<unsigned char>(unit.back()));
+    return plural ? unit + "s" : unit;
+}
 
 std::string title_of(const std::string& name, const std::string& unit, const Scale& scale) {
     const auto words = in_words(unit);

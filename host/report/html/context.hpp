@@ -42,7 +42,7 @@ struct Context {
     std::string name_of_device(const std::string& key) const;
     std::string name_of_grid_device(std::size_t d) const;                ///< of grid.devices[d]
     std::string link(std::size_t cell, const std::string& label) const;  ///< to the cell's row in the table of all
-    /// To the first `most` of them, by their names.
+    /// To the first `most` of them, by their names, and how many more there are.
     std::string links(const std::vector<std::size_t>& cells, std::size_t most) const;
 };
 
@@ -63,8 +63,5 @@ std::string_view asset(std::string_view name);
 
 /// The records as the script reads them; nothing in it ends a script element.
 std::string data_json(const Context& context);
-
-/// Which variants of the group are before the others on one device: a sentence for each set that took turns.
-std::vector<std::string> ranking_sentences(const GridGroup& group, std::size_t device);
 
 }  // namespace cllab::report::html

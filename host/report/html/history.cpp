@@ -1,12 +1,11 @@
 // The times of a cell over the runs that measured it, and where their level changed.
-#include "report/table/history.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <ostream>
 
 #include "report/html/chart.hpp"
 #include "report/html/context.hpp"
+#include "report/table/regression.hpp"
 
 namespace cllab::report::html {
 namespace {

@@ -1,10 +1,8 @@
 #include "report/html/markup.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
-#include "core/table.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 
@@ -15,15 +13,6 @@ std::string text(std::string_view raw, std::string_view kept) { return with_enti
 std::string number(double value) { return format_exact(std::round(value * 1e4) / 1e4); }
 
 std::string percent(double share) { return format_exact(std::round(share * 1e4) / 1e2) + "%"; }
-
-std::string in_words(const std::string& unit) {
-    static constexpr Entry<std::string_view, const char*> words[] = {
-        {"s", "seconds"}, {"B/s", "bytes per second"}, {"FLOP/s", "operations per second"}, {"%", "percent"}};
-    if (const char* word = value_of(words, unit)) return word;
-    const bool plural = !unit.empty() && unit.find('/') == std::string::npos && unit.back() != 's' &&
-                        std::isalpha(static_cast<unsigned char>(unit.back()));
-    return plural ? unit + "s" : unit;
-}
 
 double Scale::at(double value) const {
     if (!(high > low)) return 0.5;
@@ -56,28 +45,11 @@ std::vector<double> Scale::ticks() const {
     return out;
 }
 
-Scale scale_of(const std::vector<double>& values, bool binary) {
-    Scale out{0, 1, false, binary};
-    if (values.empty()) return out;
-    const auto [least, most] = std::ranges::minmax_element(values);
-    out.low = *least;
-    out.high = *most;
-    constexpr double logarithmic_from = 8;
-    out.logarithmic = *least > 0 && *most / *least > logarithmic_from;
-    return out;
-}
-
 std::string spread(const model::Record& r) {
     if (!r.time) return "";
     if (!r.time->has_interval()) return "n = " + std::to_string(r.time->n);
     const auto interval = format_interval(r.time->median, r.time->low, r.time->high);
     return interval.empty() ? "" : interval + " %";
-}
-
-std::string breakable(std::string_view name) {
-    std::string out;
-    for (const char c : text(name)) out.append(1, c).append(c == '_' ? "<wbr>" : "");
-    return out;
 }
 
 std::string heading(int level, const std::string& id, const std::string& title) {

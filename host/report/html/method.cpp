@@ -15,9 +15,8 @@ namespace {
 using Cells = std::vector<std::size_t>;
 
 std::string whom(const Context& c, const Cells& cells) {
-    constexpr std::size_t most = 8;
-    if (cells.size() == c.records().size() && cells.size() > 1) return fmt::format("all {} cells", cells.size());
-    return c.links(cells, most) + (cells.size() > most ? fmt::format(" and {} more", cells.size() - most) : "");
+    const bool all = cells.size() == c.records().size() && cells.size() > 1;
+    return all ? fmt::format("all {} cells", cells.size()) : c.links(cells, 8);
 }
 
 void write_warnings(std::ostream& out, const Context& c) {

@@ -4,6 +4,7 @@
 #include <ostream>
 #include <set>
 
+#include "core/grouped.hpp"
 #include "core/hash.hpp"
 #include "core/text.hpp"
 #include "report/html/context.hpp"
@@ -29,6 +30,13 @@ std::string unique(const std::string& wanted, std::set<std::string>& taken) {
     return out;
 }
 
+/// text() of a kernel's name, which may break behind its underscores.
+std::string breakable(std::string_view name) {
+    std::string out;
+    for (const char c : text(name)) out.append(1, c).append(c == '_' ? "<wbr>" : "");
+    return out;
+}
+
 /// 'sha256-…' of a content security policy: the hash in base 64.
 std::string source_hash(std::string_view bytes) {
     static constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -44,8 +52,7 @@ std::string source_hash(std::string_view bytes) {
 
 std::string title_of(const Context& c) {
     std::vector<std::string> families;
-    for (const auto& r : c.records())
-        if (std::ranges::find(families, r.family) == families.end()) families.push_back(r.family);
+    for (const auto& r : c.records()) add_once(families, r.family);
     constexpr std::size_t most = 4;
     const auto more =
         families.size() > most ? " and " + std::to_string(families.size() - most) + " more" : std::string();
@@ -128,7 +135,8 @@ std::string Context::link(std::size_t cell, const std::string& label) const {
 }
 
 std::string Context::links(const std::vector<std::size_t>& cells, std::size_t most) const {
-    return join(first_of(cells, most), ", ", [&](auto cell) { return link(cell, records()[cell].id); });
+    return join(first_of(cells, most), ", ", [&](auto cell) { return link(cell, records()[cell].id); }) +
+           (cells.size() > most ? fmt::format(" and {} more", cells.size() - most) : "");
 }
 
 void write_page(std::ostream& out, const Page& page) {

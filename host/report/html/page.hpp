@@ -74,10 +74,7 @@ struct Portrait {
         double value = 0, low = 0, high = 0;
     };
     std::vector<Figure> figures;
-    struct Absent {
-        std::string section, name, reason;
-    };
-    std::vector<Absent> absent;
+    std::vector<std::string> absent;  ///< what has no figure, and why
     struct Series {
         std::string id, over;
         std::vector<model::Curve::Sample> samples;

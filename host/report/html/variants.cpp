@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <ostream>
+#include <utility>
 
+#include "core/grouped.hpp"
 #include "core/stats.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -157,8 +158,7 @@ void write_group(std::ostream& out, const Context& c, const GridFamily& family, 
 
 /// Cells of charts that are not drawn, because no variant has a time there: by what became of them, each variant once.
 void write_untimed(std::ostream& out, const Context& c, const GridFamily& family) {
-    std::map<std::string, std::vector<const Record*>> first_of;  // by what is said of them, each variant's first
-    std::map<std::pair<std::string, std::string>, std::size_t> points;
+    std::vector<std::pair<std::string, const Record*>> untimed;  // with what is said of each
     for (const auto& group : family.groups)
         for (std::size_t d = 0; d < c.grid.devices.size(); ++d) {
             if (std::ranges::any_of(group.cells, [&](const auto& cells) { return has_time(cells[d]); })) continue;
@@ -167,15 +167,17 @@ void write_untimed(std::ostream& out, const Context& c, const GridFamily& family
                 if (!r) continue;
                 const auto said = std::string(model::name(r->status)) + " on " + c.name_of_grid_device(d) +
                                   (r->reason.empty() ? "" : ": " + one_line(r->reason));
-                if (points[{said, r->id}]++ == 0) first_of[said].push_back(r);
+                untimed.emplace_back(said, r);
             }
         }
-    for (const auto& [said, records] : first_of) {
-        const auto link = [&, &said = said](const Record* r) {
-            const auto count = points[{said, r->id}];
-            return c.link(c.index(*r), r->id) + (count > 1 ? fmt::format(" ({} points)", count) : "");
-        };
-        out << fmt::format("<p class=\"dim untimed\">{}: {}</p>\n", join(records, ", ", link), text(said));
+    const auto link = [&](const auto& points) {
+        const auto& first = *points.front().second;
+        return c.link(c.index(first), first.id) + (points.size() > 1 ? fmt::format(" ({} points)", points.size()) : "");
+    };
+    for (const auto& alike : grouped(untimed, [](const auto& one) { return one.first; })) {
+        const auto variants = grouped(alike, [](const auto& one) { return one.second->id; });
+        out << fmt::format("<p class=\"dim untimed\">{}: {}</p>\n", join(variants, ", ", link),
+                           text(alike.front().first));
     }
 }
 

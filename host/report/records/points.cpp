@@ -110,7 +110,7 @@ bool Points::tell_apart(std::optional<std::size_t> without) const {
     std::unordered_set<std::uint64_t> seen;
     for (std::size_t row = 0; row < owners_.size(); ++row) {
         std::uint64_t hash = mix64(owners_[row]);
-        for (std::size_t axis = 0; axis < axes(); ++axis)
+        for (std::size_t axis = 0; axis < names_.size(); ++axis)
             if (axis != without) hash = mix64(hash + values_[axis][row]);
         if (!seen.insert(hash).second) return false;
     }
@@ -118,7 +118,7 @@ bool Points::tell_apart(std::optional<std::size_t> without) const {
 }
 
 void Points::drop_if(const std::function<bool(std::size_t)>& leaves) {
-    for (std::size_t axis = 0; axis < axes();) {
+    for (std::size_t axis = 0; axis < names_.size();) {
         if (!leaves(axis)) {
             ++axis;
             continue;
@@ -134,7 +134,7 @@ std::vector<std::size_t> Points::groups() const {
     std::vector<std::size_t> out;
     for (std::size_t row = 0; row < owners_.size(); ++row) {
         std::vector<std::uint32_t> key;
-        for (std::size_t axis = 0; axis < axes(); ++axis) key.push_back(values_[axis][row]);
+        for (std::size_t axis = 0; axis < names_.size(); ++axis) key.push_back(values_[axis][row]);
         out.push_back(known.emplace(std::move(key), known.size()).first->second);
     }
     return out;

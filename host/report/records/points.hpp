@@ -76,9 +76,8 @@ public:
     /// Axes in the order of first appearance. Rows with the same `owner` are those that the axes must tell apart.
     Points(const model::Rows& rows, const std::function<std::string(const model::Record&)>& owner);
 
-    std::size_t axes() const { return names_.size(); }
-    const std::string& name(std::size_t axis) const { return names_[axis]; }
-    std::vector<std::string> names() const { return names_; }
+    /// Of the axes that are left.
+    const std::vector<std::string>& names() const { return names_; }
 
     bool differs(std::size_t axis) const;     ///< between any two rows
     bool everywhere(std::size_t axis) const;  ///< every row has a value of it

@@ -90,10 +90,8 @@ void add_metrics(std::vector<Column>& columns, const Rows& rows) {
     std::map<std::string, std::string> units;
     for (const auto* row : rows)
         for (const auto& [name, metric] : row->metrics) {
-            const auto [unit, is_new] = units.emplace(name, metric.unit);
-            if (unit->second.empty()) unit->second = metric.unit;
-            // The time of a step is a column of time.
-            if (is_new && name != "step_time" && std::ranges::find(names, name) == names.end()) names.push_back(name);
+            if (auto& unit = units[name]; unit.empty()) unit = metric.unit;
+            if (name != "step_time") add_once(names, name);  // that is a column of time
         }
     // Without a rate the family's own metric is what it is about.
     const int keep_own = any_row(rows, has_rate) ? 45 : 75;
@@ -307,8 +305,8 @@ std::vector<Column> columns_of(const Comparison& comparison, const std::set<std:
 std::set<std::string> varying_axes(const Rows& rows) {
     const Points points(rows, [](const model::Record&) { return ""; });
     std::set<std::string> varying;
-    for (std::size_t axis = 0; axis < points.axes(); ++axis)
-        if (points.differs(axis)) varying.insert(points.name(axis));
+    for (std::size_t axis = 0; axis < points.names().size(); ++axis)
+        if (points.differs(axis)) varying.insert(points.names()[axis]);
     return varying;
 }
 

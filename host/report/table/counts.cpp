@@ -110,24 +110,23 @@ void add_operations(Table& table, const All& all) {
         });
 }
 
-/// "32 (4)": what a request takes, and the least for as many bytes.
-std::string of_least(const Amount& found, const Amount& least, const Amount& requests) {
-    if (!(requests.mean > 0)) return "-";
-    return ratio(found.mean, requests.mean) + " (" + ratio(least.mean, requests.mean) + ")";
-}
-
 void add_bytes(Table& table, const std::string& kind, Accesses Counts::*space, bool may_write = true) {
     table.amount(kind + "bytes read", [=](const Counts& c) { return (c.*space).load_bytes; });
     if (may_write) table.amount(kind + "bytes written", [=](const Counts& c) { return (c.*space).store_bytes; });
 }
 
-/// What a request takes of something, where there was one.
+/// "32 (4)": what a request takes of something, and the least for as many bytes; where there was one.
 template <typename Requests>
 void add_of_least(Table& table, const std::string& title, Requests Counts::*where, Amount Requests::*found,
                   Amount Requests::*least) {
+    const auto per_request = [=](const Counts& c) {
+        const auto& of = c.*where;
+        const double requests = of.requests.mean;
+        return requests > 0 ? number((of.*found).mean / requests) + " (" + number((of.*least).mean / requests) + ")"
+                            : "-";
+    };
     table.text(
-        title + " (least)", [=](const Counts& c) { return (c.*where).requests.high; },
-        [=](const Counts& c) { return of_least((c.*where).*found, (c.*where).*least, (c.*where).requests); });
+        title + " (least)", [=](const Counts& c) { return (c.*where).requests.high; }, per_request);
 }
 
 void add_global(Table& table) {

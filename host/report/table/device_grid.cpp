@@ -62,7 +62,7 @@ std::string listed(const Values& words) {
 Points naming_points(const Rows& rows, const DeviceNumbers& device_of, const MayBeAuto& may_be_auto) {
     Points points(rows, [&](const Record& r) { return std::to_string(device_of.at(&r)) + "\n" + r.variant; });
     points.drop_if([&](std::size_t i) {
-        const bool possible = may_be_auto && may_be_auto(rows.front()->family, points.name(i));
+        const bool possible = may_be_auto && may_be_auto(rows.front()->family, points.names()[i]);
         return possible && points.differs(i) && points.tell_apart(i);
     });
     return points;
@@ -86,8 +86,8 @@ Unnamed rank_on_device(GridGroup& group, std::size_t device, const MayBeAuto& ma
 GridFamily family_of(const Rows& rows, const DeviceNumbers& device_of, const MayBeAuto& may_be_auto, DeviceGrid& grid) {
     const auto points = naming_points(rows, device_of, may_be_auto);
     GridFamily out{rows.front()->family, {}, {}};
-    for (std::size_t axis = 0; axis < points.axes(); ++axis)
-        if (points.differs(axis)) out.varying.insert(points.name(axis));
+    for (std::size_t axis = 0; axis < points.names().size(); ++axis)
+        if (points.differs(axis)) out.varying.insert(points.names()[axis]);
     std::map<std::pair<std::size_t, std::string>, std::size_t> place;  // of a variant in its group
     const auto group_of = points.groups();
     for (std::size_t i = 0; i < rows.size(); ++i) {

@@ -1,5 +1,4 @@
-#include "report/table/history.hpp"
-
+// The times of cells over many runs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include "report/records/json.hpp"
 #include "report/records/points.hpp"
 #include "report/table/columns.hpp"
+#include "report/table/regression.hpp"
 
 namespace cllab::report {
 

@@ -21,7 +21,7 @@ Points comparable_points(const Rows& rows, const MayBeAuto& may_be_auto) {
     Points points(rows, [](const Record& r) { return r.variant; });
     if (!points.tell_apart()) return points;  // one cell run twice: keep every axis
     points.drop_if([&](std::size_t i) {
-        const bool possible = !may_be_auto || may_be_auto(rows.front()->family, points.name(i));
+        const bool possible = !may_be_auto || may_be_auto(rows.front()->family, points.names()[i]);
         // A sweep would give each variant the same values.
         return possible && points.differs_by_owner(i) && points.tell_apart(i);
     });

@@ -42,11 +42,8 @@ constexpr Entry<CellChange, Tone> tones[] = {
 std::vector<const RegressionCell*> worst_first(const std::vector<RegressionCell>& cells) {
     std::vector<const RegressionCell*> out;
     for (const auto& cell : cells) out.push_back(&cell);
-    std::ranges::stable_sort(out, [](const auto* a, const auto* b) {
-        if (a->change != b->change) return a->change < b->change;
-        const double left = a->test ? a->test->ratio.ratio : 0, right = b->test ? b->test->ratio.ratio : 0;
-        return left > right;
-    });
+    std::ranges::stable_sort(
+        out, {}, [](const auto* cell) { return std::pair(cell->change, cell->test ? -cell->test->ratio.ratio : 0.0); });
     return out;
 }
 

@@ -30,10 +30,6 @@ struct TableStyle {
 /// of their own; warnings follow the table, each once, with the rows they belong to. `may_be_auto` is for records of
 /// several runs.
 void print_table(std::ostream& out, const Rows& rows, const TableStyle& style, const MayBeAuto& may_be_auto = {});
-inline void print_table(std::ostream& out, const std::vector<model::Record>& records, const TableStyle& style,
-                        const MayBeAuto& may_be_auto = {}) {
-    print_table(out, rows_of(records), style, may_be_auto);
-}
 
 /// The table as GitHub shows it, for an issue or the summary of a pull request. Verdicts first, then a picture where
 /// `picture` names one, then a table per device and family, with the reasons of failures and the warnings below. Of the
