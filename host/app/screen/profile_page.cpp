@@ -85,13 +85,9 @@ void print_absent(std::ostream& out, const std::vector<PageLine>& absent, const 
 }  // namespace
 
 double disturbed_part(const Profile& profile) {
-    double timed = 0, disturbed = 0;
-    for (const auto& record : profile.records) {
-        if (!record.time) continue;
-        ++timed;
-        if (!model::had_its_cores(record)) ++disturbed;
-    }
-    return timed > 0 ? disturbed / timed : 0;
+    const auto timed = rows_of(profile.records, [](const Record& r) { return r.time.has_value(); });
+    const auto disturbed = std::ranges::count_if(timed, [](const Record* r) { return !had_its_cores(*r); });
+    return timed.empty() ? 0 : static_cast<double>(disturbed) / static_cast<double>(timed.size());
 }
 
 void print_profile_head(std::ostream& out, const Profile& profile, const report::TableStyle& style) {
