@@ -10,8 +10,6 @@
 
 #include "app/commandline/command.hpp"
 #include "app/errors.hpp"
-#include "app/screen/say.hpp"
-#include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
 #include "device/driver_settings.hpp"
 #include "inspect/cuda/replay.hpp"

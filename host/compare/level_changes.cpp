@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <queue>
 #include <tuple>
@@ -28,41 +29,24 @@ double noise(std::span<const double> logs) {
 class Spread {
 public:
     void add(double x) {
-        if (low_.values.empty() || x <= low_.values.top())
-            low_.push(x);
-        else
-            high_.push(x);
-        if (low_.values.size() > high_.values.size() + 1)
-            high_.push(low_.pop());
-        else if (high_.values.size() > low_.values.size())
-            low_.push(high_.pop());
+        // The sum is the same from any place between the two middle values of an even number.
+        if (!low_.empty()) sum_ += std::abs(x - std::clamp(x, low_.top(), high_is_middle() ? high_.top() : low_.top()));
+        low_.push(x);
+        high_.push(low_.top());
+        low_.pop();
+        if (low_.size() < high_.size()) {
+            low_.push(high_.top());
+            high_.pop();
+        }
     }
-    double sum() const {
-        const double middle = low_.values.top();
-        return middle * static_cast<double>(low_.values.size()) - low_.sum + high_.sum -
-               middle * static_cast<double>(high_.values.size());
-    }
+    double sum() const { return sum_; }
 
 private:
-    /// The values on one side of the median, the nearest to it on top.
-    template <typename Nearer>
-    struct Side {
-        std::priority_queue<double, std::vector<double>, Nearer> values;
-        double sum = 0;
+    bool high_is_middle() const { return low_.size() == high_.size(); }
 
-        void push(double x) {
-            values.push(x);
-            sum += x;
-        }
-        double pop() {
-            const double x = values.top();
-            values.pop();
-            sum -= x;
-            return x;
-        }
-    };
-    Side<std::less<>> low_;
-    Side<std::greater<>> high_;
+    std::priority_queue<double> low_;  ///< the lower half, and the middle one of an odd number; the largest on top
+    std::priority_queue<double, std::vector<double>, std::greater<>> high_;
+    double sum_ = 0;
 };
 
 model::Level level_of(std::span<const double> logs, std::size_t first, std::size_t end) {

@@ -1,5 +1,7 @@
+// The elements of a range by what they share, and each once, in the order of first appearance.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <ranges>
@@ -20,6 +22,12 @@ auto grouped(const Range& range, KeyOf key_of) {
         out[at->second].push_back(one);
     }
     return out;
+}
+
+/// At the end of the list, where it is not there yet.
+template <typename Value>
+void add_once(std::vector<Value>& list, const Value& value) {
+    if (std::ranges::find(list, value) == list.end()) list.push_back(value);
 }
 
 }  // namespace cllab

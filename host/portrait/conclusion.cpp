@@ -30,28 +30,18 @@ const Axis* swept_axis(const Experiment& experiment, const std::string& variant)
 
 namespace {
 
-/// Of a list of names and values; nothing where the name is none of them.
-template <typename Value>
-const Value* value_of(const std::vector<std::pair<std::string, Value>>& list, const std::string& wanted) {
-    const auto found = std::ranges::find(list, wanted, &std::pair<std::string, Value>::first);
-    return found == list.end() ? nullptr : &found->second;
-}
-
-double metric(const Record& record, const std::string& wanted) {
-    const auto* found = value_of(record.metrics, wanted);
-    return found ? found->value : 0;
-}
-
 /// x of a curve: a number, the work-items of a shape, the place of a choice among the axis' choices; 0 without an axis.
 double position(const Axis* axis, const Record& record) {
-    const auto* text = axis ? value_of(record.point, axis->name) : nullptr;
-    if (!text) return 0;
+    if (!axis) return 0;
+    const auto found = std::ranges::find(record.point, axis->name, &PointValues::value_type::first);
+    if (found == record.point.end()) return 0;
+    const auto& text = found->second;
     if (axis->kind == Axis::Kind::choice)
-        return static_cast<double>(std::ranges::find(axis->choices, *text) - axis->choices.begin());
-    if (axis->kind != Axis::Kind::shape) return parse_real(*text).value_or(0);
+        return static_cast<double>(std::ranges::find(axis->choices, text) - axis->choices.begin());
+    if (axis->kind != Axis::Kind::shape) return parse_real(text).value_or(0);
     Point point;
-    point.set(axis->name, *text);
-    return *text == "auto" ? 0 : static_cast<double>(point.shape(axis->name).count());
+    point.set(axis->name, text);
+    return text == "auto" ? 0 : static_cast<double>(point.shape(axis->name).count());
 }
 
 Curve::Sample sample_of(const Record& record, double x) {
@@ -62,11 +52,13 @@ Curve::Sample sample_of(const Record& record, double x) {
     out.low = t.low;
     out.high = t.high;
     out.n = t.n;
-    out.per_step = metric(record, "step_time");
-    out.work.bytes = metric(record, "bandwidth") * t.median;
-    out.work.flops = metric(record, "flops") * t.median;
+    for (const auto& [name, value] : record.metrics) {
+        out.metrics[name] = value.value;
+        if (name == "step_time") out.per_step = value.value;
+        if (name == "bandwidth") out.work.bytes = value.value * t.median;
+        if (name == "flops") out.work.flops = value.value * t.median;
+    }
     if (out.per_step > 0) out.work.steps = t.median / out.per_step;
-    for (const auto& [name, value] : record.metrics) out.metrics[name] = value.value;
     if (const auto mode = half_sample_mode(record.samples); mode.value > 0) {
         out.metrics["mode"] = mode.value;
         out.metrics["mode_share"] = mode.share;
@@ -83,9 +75,8 @@ Curve::Sample sample_of(const Record& record, double x) {
 
 Point without(const Record& record, const Axis* axis) {
     Point out;
-    for (const auto& [name, value] : record.point) {
+    for (const auto& [name, value] : record.point)
         if (!axis || name != axis->name) out.set(name, value);
-    }
     return out;
 }
 
@@ -121,6 +112,14 @@ std::vector<Finding> believable(std::vector<Finding> findings) {
 }
 
 }  // namespace
+
+std::vector<std::pair<std::string, const Finding*>> findings_of(const std::vector<Conclusion>& conclusions) {
+    std::vector<std::pair<std::string, const Finding*>> out;
+    for (const auto& conclusion : conclusions)
+        for (const auto& finding : conclusion.findings)
+            out.emplace_back(conclusion.experiment->family + "." + finding.id, &finding);
+    return out;
+}
 
 std::vector<Conclusion> curves_of_device(const Rows& records, const std::string& device) {
     std::vector<Conclusion> out;

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "model/experiment.hpp"
@@ -20,6 +21,9 @@ struct Conclusion {
     /// By curve, then sample: the record it is of, as long as the records are there that this was concluded from.
     std::vector<model::Rows> points{};
 };
+
+/// Every finding, and what facts are joined by: "<family>.<finding>".
+std::vector<std::pair<std::string, const model::Finding*>> findings_of(const std::vector<Conclusion>& conclusions);
 
 /// Conclusions of every family among `records` that has a curve axis or a conclude function. Only cells that are ok
 /// take part, and only those of `device`.

@@ -121,17 +121,14 @@ std::vector<Part> parts_of_figure(const std::string& id, const Device& device) {
 }
 
 std::vector<Part> sweeps_to_repeat(const std::vector<Conclusion>& conclusions, const Device& device) {
-    std::set<std::string> patterns;
-    for (const auto& conclusion : conclusions)
-        for (const auto& finding : conclusion.findings) {
-            const auto is = [&](const char* id) {
-                return !finding.withheld.empty() && glob_match(id, conclusion.experiment->family + "." + finding.id);
-            };
-            if (is("latency.l?.latency")) patterns.insert("latency_global");
-            if (is("bandwidth.l?.rate")) patterns.insert("bandwidth_reread");
-        }
     std::vector<Part> out;
     if (!device.is_cpu()) return out;
+    std::set<std::string> patterns;
+    for (const auto& [id, finding] : findings_of(conclusions)) {
+        if (finding->withheld.empty()) continue;
+        if (glob_match("latency.l?.latency", id)) patterns.insert("latency_global");
+        if (glob_match("bandwidth.l?.rate", id)) patterns.insert("bandwidth_reread");
+    }
     for (const auto& probe : probes_for(device))
         for (const auto& part : probe.parts)
             if (patterns.contains(part.pattern) &&

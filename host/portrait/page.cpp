@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/grouped.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 
@@ -17,9 +18,7 @@ std::string width_claim(const Device& d) {
     return d.preferred_multiple ? "preferred multiple " + std::to_string(d.preferred_multiple) : "";
 }
 std::string cache_claim(const Device& d) {
-    std::string levels;
-    for (const auto bytes : d.host_cache_levels) levels += (levels.empty() ? "" : ", ") + format_bytes(bytes);
-    if (!levels.empty()) return levels;
+    if (!d.host_cache_levels.empty()) return join(d.host_cache_levels, ", ", format_bytes);
     return d.reported_cache_bytes ? "cache " + format_bytes(d.reported_cache_bytes) : "";
 }
 std::string line_claim(const Device& d) { return "line " + format_bytes(d.cacheline_bytes); }
@@ -28,33 +27,17 @@ std::string local_claim(const Device& d) {
     return format_bytes(d.local_bytes) + (d.local_is_dedicated ? " of its own" : " of ordinary memory");
 }
 
-/// The figure's value, 0 when no probe found it.
-double value_of(const Profile& profile, const std::string& id) {
-    for (const auto& c : profile.conclusions) {
-        for (const auto& f : c.findings) {
-            if (f.withheld.empty() && id_of(c, f) == id) return f.value;
-        }
-    }
-    return 0;
-}
-
 /// One sentence: why no finding of this figure is there.
 std::string why_absent(const Profile& profile, const Figure& figure) {
-    const Record* failed = nullptr;
-    const Record* unsupported = nullptr;
-    bool any = false, ok = false;
-    for (const auto& r : profile.records) {
-        if (r.family != figure.family() || (!figure.variant.empty() && r.variant != figure.variant)) continue;
-        any = true;
-        ok = ok || r.status == Status::ok;
-        if (r.status == Status::unsupported && !unsupported) unsupported = &r;
-        if (is_failure(r.status) && !failed) failed = &r;
-    }
     if (const auto skipped = profile.skipped.find(figure.family()); skipped != profile.skipped.end())
         return skipped->second;
-    if (!any) return "not measured";
-    if (failed) return failed->id + " is " + name(failed->status) + ": " + failed->reason;
-    if (!ok && unsupported) return unsupported->reason;
+    const auto own = rows_of(profile.records, [&](const Record& r) {
+        return r.family == figure.family() && (figure.variant.empty() || r.variant == figure.variant);
+    });
+    if (own.empty()) return "not measured";
+    const auto failed = std::ranges::find_if(own, [](const Record* r) { return is_failure(r->status); });
+    if (failed != own.end()) return (*failed)->id + " is " + name((*failed)->status) + ": " + (*failed)->reason;
+    if (std::ranges::none_of(own, [](const Record* r) { return r->status == Status::ok; })) return own.front()->reason;
     return "not seen: the curve shows no such thing";
 }
 
@@ -131,45 +114,38 @@ const std::vector<Figure>& figures() {
     return all;
 }
 
-std::string id_of(const Conclusion& conclusion, const Finding& finding) {
-    return conclusion.experiment->family + "." + finding.id;
-}
-
 std::vector<PageLine> page_of(const Profile& profile) {
     std::vector<PageLine> out;
     std::set<std::string> shown;      // by identifier: the first figure that names it has it
     std::set<std::string> explained;  // one line for an absence, however many figures lack it, and none beside what
                                       // others of the label say
-    const double clock = value_of(profile, "fma.clock"), found = value_of(profile, "fma.units");
-    const double units = found > 0 ? found : profile.device.compute_units;
+    const auto findings = findings_of(profile.conclusions);
+    const auto value_of = [&](const std::string& id) {
+        const auto found = std::ranges::find_if(
+            findings, [&](const auto& one) { return one.first == id && one.second->withheld.empty(); });
+        return found == findings.end() ? 0 : found->second->value;
+    };
+    const double clock = value_of("fma.clock"), counted = value_of("fma.units");
+    const double units = counted > 0 ? counted : profile.device.compute_units;
     const auto add = [&](const std::string& section, const std::string& id, const Finding& f, PerCycle per_cycle,
                          const std::string& claim) {
-        PageLine line{section, id, f.name, f.withheld, f, 0, {}, claim};
+        if (!shown.insert(id).second) return;
+        auto& line = out.emplace_back(PageLine{section, id, f.name, f.withheld, f, 0, {}, claim});
         if (f.withheld.empty()) add_per_cycle(line, per_cycle, clock, units);
-        out.push_back(std::move(line));
-        shown.insert(id);
     };
     for (const auto& figure : figures()) {
         const auto claim = figure.claim ? figure.claim(profile.device) : "";
         bool any = false;
-        for (const auto& conclusion : profile.conclusions) {
-            for (const auto& f : conclusion.findings) {
-                const auto id = id_of(conclusion, f);
-                if (!glob_match(figure.id, id)) continue;
-                any = true;
-                if (!shown.count(id)) add(figure.section, id, f, figure.per_cycle, claim);
-            }
+        for (const auto& [id, f] : findings) {
+            if (!glob_match(figure.id, id)) continue;
+            any = true;
+            add(figure.section, id, *f, figure.per_cycle, claim);
         }
-        if (any) explained.insert(figure.section + figure.label);
-        if (!any && explained.insert(figure.section + figure.label).second)
+        const bool first = explained.insert(figure.section + figure.label).second;
+        if (!any && first)
             out.push_back({figure.section, figure.id, figure.label, why_absent(profile, figure), {}, 0, {}, claim});
     }
-    for (const auto& conclusion : profile.conclusions) {
-        for (const auto& f : conclusion.findings) {
-            const auto id = id_of(conclusion, f);
-            if (!shown.count(id)) add("More", id, f, PerCycle::no, "");
-        }
-    }
+    for (const auto& [id, f] : findings) add("More", id, *f, PerCycle::no, "");
     return out;
 }
 
@@ -197,8 +173,7 @@ HeadFigures figures_of(const HeadLine& line, const std::vector<PageLine>& page) 
         // An absent figure may stand for several, by a glob of its own.
         const bool meant = std::ranges::any_of(
             line.ids, [&](const auto& id) { return glob_match(id, one.id) || glob_match(one.id, id) || one.id == id; });
-        if (meant && !one.absent.empty() && std::ranges::find(out.absent, one.absent) == out.absent.end())
-            out.absent.push_back(one.absent);
+        if (meant && !one.absent.empty()) add_once(out.absent, one.absent);
     }
     return out;
 }

@@ -39,9 +39,6 @@ struct Profile {
     std::string utc;
 };
 
-/// "<family>.<finding>", what facts are joined by.
-std::string id_of(const Conclusion& conclusion, const model::Finding& finding);
-
 /// One figure as it stands on the page.
 struct PageLine {
     std::string section, id, name;

@@ -225,8 +225,6 @@ std::vector<std::uint64_t> decisive_points(const std::vector<model::Curve>& curv
     std::set<std::uint64_t> known;
     for (const auto& curve : curves) {
         for (const auto& s : curve.samples) known.insert(static_cast<std::uint64_t>(s.x));
-    }
-    for (const auto& curve : curves) {
         for (std::size_t i = 1; i < curve.samples.size(); ++i) {
             const auto &a = curve.samples[i - 1], &b = curve.samples[i];
             if (!(a.x > 0) || !(a.per_step > 0) || !(b.per_step > 0) || b.x <= 1.12 * a.x) continue;

@@ -10,7 +10,7 @@
 #include "report/records/csv.hpp"
 #include "report/records/joined.hpp"
 #include "report/records/json.hpp"
-#include "report/table/by_device.hpp"
+#include "report/table/device_grid.hpp"
 #include "report/table/table.hpp"
 
 using namespace cllab;
@@ -39,7 +39,7 @@ void records(const std::string& text) {
         const auto line = report::to_json_line(today);
         require(report::to_json_line(report::from_json(line)) == line);
     }
-    report::print_table(page, joined.records(), {});
+    report::print_table(page, model::rows_of(joined.records()), {});
     report::print_by_device(page, joined.records(), {}, {}, {});
     require(printable(page.str(), "\n") == page.str());
 }

@@ -6,7 +6,7 @@
 #include "app/commands/tune.hpp"
 #include "app/comparing/measure.hpp"
 #include "app/running/watched.hpp"
-#include "app/screen/stdout_guard.hpp"
+#include "app/screen/streams.hpp"
 #include "explain/peaks.hpp"
 #include "unit/fake_runner.hpp"
 #include "unit/probe.hpp"

@@ -8,7 +8,7 @@
 #include "core/error.hpp"
 #include "count/simulated.hpp"
 #include "json/read.hpp"
-#include "report/table/counts.hpp"
+#include "report/table/table.hpp"
 
 BOOST_AUTO_TEST_SUITE(count_simulated)
 

@@ -3,7 +3,7 @@
 
 #include "report/records/joined.hpp"
 #include "report/records/json.hpp"
-#include "report/table/by_device.hpp"
+#include "report/table/device_grid.hpp"
 #include "report/table/table.hpp"
 #include "unit/golden.hpp"
 #include "unit/report_records.hpp"
@@ -163,10 +163,9 @@ BOOST_AUTO_TEST_CASE(axes_that_were_asked_for_make_rows_of_their_own) {
     BOOST_TEST(has(text, "2048"), text);
     // In the records of two runs the variants' own tables are not ranked across widths either.
     std::ostringstream out;
-    report::print_table(
-        out,
-        {pitch("wide", 1, test::h200(), {{"width", "1024"}}), pitch("short8", 2, test::h200(), {{"width", "2048"}})},
-        {}, items_may_be_auto);
+    const std::vector<Record> records{pitch("wide", 1, test::h200(), {{"width", "1024"}}),
+                                      pitch("short8", 2, test::h200(), {{"width", "2048"}})};
+    report::print_table(out, model::rows_of(records), {}, items_may_be_auto);
     BOOST_TEST(!has(out.str(), "fastest"), out.str());
 }
 
@@ -194,7 +193,7 @@ BOOST_AUTO_TEST_CASE(hosts_are_named_only_when_there_are_several) {
     records.back().host.name = records[2].host.name = "node2";
     BOOST_TEST(has(page(records), "driver 3.1 on node2\n"));
     std::ostringstream out;
-    report::print_table(out, records, {});
+    report::print_table(out, model::rows_of(records), {});
     BOOST_TEST(has(out.str(), "driver 570.86.15 on node1\n"));
 }
 

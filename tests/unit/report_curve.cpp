@@ -34,7 +34,7 @@ model::Curve latency(double step) {
     return curve;
 }
 
-const report::CurveText text{.id = "latency_global", .x_name = "footprint", .x_unit = "byte"};
+const model::Axis footprint{.name = "footprint", .unit = "byte"};
 
 const std::vector<model::Finding> levels{
     {"l1.size", "level 1 capacity", "byte", 32768, 32768, 40960, "last footprint within 5 % of the plateau"},
@@ -47,7 +47,7 @@ const std::vector<model::Finding> levels{
 std::string curve_text(const model::Curve& curve, const std::vector<model::Finding>& findings,
                        report::TableStyle style = {}) {
     std::ostringstream out;
-    report::print_curve(out, curve, text, findings, style);
+    report::print_curve(out, curve, "latency_global", footprint, findings, style);
     return out.str();
 }
 
@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(a_flat_curve_has_linear_bars_of_its_values) {
         curve.samples.push_back(s);
     }
     std::ostringstream out;
-    report::print_curve(out, curve, {.id = "fma_groups", .x_name = "groups", .x_unit = ""}, {}, {});
+    report::print_curve(out, curve, "fma_groups", {.name = "groups"}, {}, {});
     test::matches_golden("curve_linear.txt", out.str());
 }
 

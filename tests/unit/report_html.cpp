@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_CASE(a_portrait_draws_latency_and_bandwidth_and_says_what_it_has
                                     "any",
                                     "2026-01-01T00:00:00Z",
                                     {},
-                                    {{"Caches", "TLB", "not measured: its cells need 12 s"}},
+                                    {"Caches, TLB: not measured: its cells need 12 s"},
                                     {}};
     for (const auto* id : {"latency_global", "latency_local", "bandwidth_reread", "bandwidth_copy"}) {
         const bool latency = std::string(id).starts_with("latency");

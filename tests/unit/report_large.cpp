@@ -12,7 +12,7 @@
 #include "report/records/joined.hpp"
 #include "report/records/json.hpp"
 #include "report/records/points.hpp"
-#include "report/table/by_device.hpp"
+#include "report/table/device_grid.hpp"
 #include "report/table/table.hpp"
 #include "unit/report_records.hpp"
 
@@ -126,7 +126,7 @@ BOOST_AUTO_TEST_CASE(no_text_of_a_record_reaches_the_page_as_a_control_character
     }
     for (const bool colour : {false, true}) {
         std::ostringstream out;
-        report::print_table(out, records, {.colour = colour});
+        report::print_table(out, model::rows_of(records), {.colour = colour});
         report::print_by_device(out, records, {{records.front().device, "lost " + bad}}, {}, {.colour = colour});
         std::string text = out.str();
         for (const char* own : {"\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[1;31m", "\x1b[1;32m"}) {

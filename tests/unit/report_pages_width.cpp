@@ -11,7 +11,6 @@
 #include "core/text.hpp"
 #include "report/table/columns.hpp"
 #include "report/table/explanation.hpp"
-#include "report/table/history.hpp"
 #include "report/table/regression.hpp"
 #include "unit/probe.hpp"
 #include "unit/report_records.hpp"

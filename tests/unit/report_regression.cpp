@@ -4,7 +4,6 @@
 #include <sstream>
 
 #include "report/table/comparison.hpp"
-#include "report/table/history.hpp"
 #include "report/table/regression.hpp"
 
 BOOST_AUTO_TEST_SUITE(report_regression)

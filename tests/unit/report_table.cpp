@@ -132,6 +132,13 @@ BOOST_AUTO_TEST_CASE(the_time_of_a_step_is_shown_only_where_no_rate_says_it) {
     BOOST_TEST(table({r}).find("per step") == std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(the_time_is_found_by_its_name_where_no_row_has_an_interval) {
+    // What costs nothing: an interval in percent of 0 is none.
+    const auto text = table({test::cell("divergence", "straight", 0)}, {.columns = {"time"}});
+    BOOST_TEST(text.find("time [s]") != std::string::npos, text);
+    BOOST_TEST(text.find("no row has") == std::string::npos, text);
+}
+
 BOOST_AUTO_TEST_CASE(a_dump_without_timing_prints_no_empty_columns) {
     auto r = test::cell("muladd", "float", 1);
     r.time.reset();
@@ -142,7 +149,7 @@ BOOST_AUTO_TEST_CASE(a_dump_without_timing_prints_no_empty_columns) {
 }
 
 BOOST_AUTO_TEST_CASE(columns_line_up_their_decimal_points_and_share_a_unit) {
-    auto c = report::quantity_column("time", {1.5e-3, 980e-6, 12e-3, std::nullopt}, "s");
+    auto c = report::quantity_column({.title = "time"}, {1.5e-3, 980e-6, 12e-3, std::nullopt}, "s");
     BOOST_TEST(c.title == "time [ms]");
     BOOST_TEST(c.cells.at(0) == "1.50 ");
     BOOST_TEST(c.cells.at(1) == "0.980");
@@ -151,15 +158,15 @@ BOOST_AUTO_TEST_CASE(columns_line_up_their_decimal_points_and_share_a_unit) {
 }
 
 BOOST_AUTO_TEST_CASE(values_far_apart_carry_their_own_units) {
-    const auto c = report::quantity_column("time", {1e-9, 1e-3}, "s");
+    const auto c = report::quantity_column({.title = "time"}, {1e-9, 1e-3}, "s");
     BOOST_TEST(c.title == "time");
     BOOST_TEST(c.cells.at(0) == "1.00 ns");
     BOOST_TEST(c.cells.at(1) == "1.00 ms");
-    BOOST_TEST(report::quantity_column("size", {65536.0}, "byte").cells.at(0) == "64 KiB");
-    BOOST_TEST(report::quantity_column("", {4.2e12}, "B/s").title == "GB/s");
-    BOOST_TEST(report::quantity_column("", {4.2e12}, "FLOP/s").title == "TFLOP/s");
-    BOOST_TEST(report::quantity_column("n", {3.0, 12.0}, "line").cells.at(0) == "3");
-    BOOST_TEST(report::quantity_column("of copy", {91.26}, "%").cells.at(0) == "91.3%");
+    BOOST_TEST(report::quantity_column({.title = "size"}, {65536.0}, "byte").cells.at(0) == "64 KiB");
+    BOOST_TEST(report::quantity_column({.title = ""}, {4.2e12}, "B/s").title == "GB/s");
+    BOOST_TEST(report::quantity_column({.title = ""}, {4.2e12}, "FLOP/s").title == "TFLOP/s");
+    BOOST_TEST(report::quantity_column({.title = "n"}, {3.0, 12.0}, "line").cells.at(0) == "3");
+    BOOST_TEST(report::quantity_column({.title = "of copy"}, {91.26}, "%").cells.at(0) == "91.3%");
 }
 
 BOOST_AUTO_TEST_CASE(wrapped_lines_keep_the_width_and_every_word) {

@@ -13,7 +13,7 @@ namespace cllab::test {
 
 inline std::string table(const std::vector<model::Record>& records, report::TableStyle style = {}) {
     std::ostringstream out;
-    report::print_table(out, records, style);
+    report::print_table(out, model::rows_of(records), style);
     return out.str();
 }
 

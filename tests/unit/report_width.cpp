@@ -6,7 +6,7 @@
 
 #include "app/screen/devices_page.hpp"
 #include "core/text.hpp"
-#include "report/table/by_device.hpp"
+#include "report/table/device_grid.hpp"
 #include "report/table/layout.hpp"
 #include "report/table/table.hpp"
 #include "unit/report_records.hpp"
@@ -77,7 +77,7 @@ std::vector<Record> run_on(const model::DeviceInfo& device) {
 
 std::string table(const std::vector<Record>& records, unsigned width, bool colour = false) {
     std::ostringstream out;
-    report::print_table(out, records, {colour, width});
+    report::print_table(out, model::rows_of(records), {colour, width});
     return out.str();
 }
 
@@ -154,8 +154,8 @@ BOOST_AUTO_TEST_CASE(names_that_leave_no_room_for_the_answer_stand_above_their_r
 BOOST_AUTO_TEST_CASE(what_was_asked_for_stands_there_whatever_the_width) {
     const auto records = run_on(named("a device"));
     std::ostringstream some, all;
-    report::print_table(some, records, {false, 40, {"regs", "width", "spills"}});
-    report::print_table(all, records, {false, 40, {"all"}});
+    report::print_table(some, model::rows_of(records), {false, 40, {"regs", "width", "spills"}});
+    report::print_table(all, model::rows_of(records), {false, 40, {"all"}});
     const auto rows = split(some.str(), '\n');
     BOOST_TEST(std::count(rows.begin(), rows.end(), "  kernel          width  status        regs") == 1, some.str());
     BOOST_TEST(some.str().find("no row has: spills") != std::string::npos, some.str());

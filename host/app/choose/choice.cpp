@@ -7,7 +7,7 @@
 #include "app/choose/capture.hpp"
 #include "app/choose/request.hpp"
 #include "app/files/image_file.hpp"
-#include "app/screen/say.hpp"
+#include "app/screen/streams.hpp"
 #include "core/includes.hpp"
 #include "core/reading.hpp"
 #include "core/text.hpp"

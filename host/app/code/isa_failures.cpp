@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "app/screen/say.hpp"
+#include "app/screen/streams.hpp"
 #include "core/text.hpp"
 #include "run/kernel_source.hpp"
 

@@ -6,7 +6,7 @@
 #include "app/choose/request.hpp"
 #include "app/code/isa_code.hpp"
 #include "app/errors.hpp"
-#include "app/screen/say.hpp"
+#include "app/screen/streams.hpp"
 #include "core/kernel_text.hpp"
 #include "core/parallel.hpp"
 #include "core/text.hpp"

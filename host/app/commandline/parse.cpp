@@ -8,7 +8,6 @@
 #include "app/commands.hpp"
 #include "app/commands/start.hpp"
 #include "app/screen/pager.hpp"
-#include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"

@@ -7,7 +7,7 @@
 #include "app/commandline/topics.hpp"
 #include "app/commands.hpp"
 #include "app/processes/runner.hpp"
-#include "app/screen/stdout_guard.hpp"
+#include "app/screen/streams.hpp"
 #include "device/platforms.hpp"
 #include "inspect/tools/offline.hpp"
 #include "model/registry.hpp"

@@ -8,13 +8,11 @@
 #include "app/files/outputs.hpp"
 #include "app/processes/runner.hpp"
 #include "app/processes/simulation.hpp"
-#include "app/screen/say.hpp"
-#include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
 #include "count/oclgrind.hpp"
 #include "count/simulated.hpp"
 #include "report/records/json.hpp"
-#include "report/table/counts.hpp"
+#include "report/table/table.hpp"
 
 namespace cllab::app {
 namespace {

@@ -11,8 +11,6 @@
 #include "app/processes/runner.hpp"
 #include "app/screen/devices_page.hpp"
 #include "app/screen/pager.hpp"
-#include "app/screen/say.hpp"
-#include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
 #include "core/units.hpp"
 #include "device/clocks.hpp"

@@ -11,8 +11,6 @@
 #include "app/files/why_records.hpp"
 #include "app/processes/cell_counts.hpp"
 #include "app/processes/runner.hpp"
-#include "app/screen/say.hpp"
-#include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"
 #include "count/oclgrind.hpp"

@@ -16,7 +16,6 @@
 #include "app/commands/rebuild.hpp"
 #include "app/screen/comparison.hpp"
 #include "app/screen/pager.hpp"
-#include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"

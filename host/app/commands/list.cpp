@@ -10,7 +10,6 @@
 #include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
 #include "app/screen/pager.hpp"
-#include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
 #include "core/text.hpp"
 #include "model/registry.hpp"

@@ -11,7 +11,7 @@
 #include "app/commands/profile.hpp"
 #include "app/processes/runner.hpp"
 #include "app/processes/share_out.hpp"
-#include "app/screen/say.hpp"
+#include "app/screen/streams.hpp"
 #include "core/clock.hpp"
 #include "core/stats.hpp"
 #include "core/units.hpp"

@@ -10,9 +10,8 @@
 
 #include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
-#include "app/screen/html_page.hpp"
 #include "app/screen/results.hpp"
-#include "app/screen/say.hpp"
+#include "app/screen/streams.hpp"
 #include "core/error.hpp"
 #include "core/reading.hpp"
 #include "report/records/csv.hpp"

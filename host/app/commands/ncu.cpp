@@ -12,8 +12,6 @@
 #include "app/commands.hpp"
 #include "app/files/outputs.hpp"
 #include "app/processes/runner.hpp"
-#include "app/screen/say.hpp"
-#include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"
 #include "core/stats.hpp"

@@ -8,8 +8,6 @@
 #include "app/choose/request.hpp"
 #include "app/comparing/versus.hpp"
 #include "app/processes/runner.hpp"
-#include "app/screen/say.hpp"
-#include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
 #include "core/text.hpp"
 #include "device/clocks.hpp"

@@ -17,8 +17,6 @@
 #include "app/code/isa_code.hpp"
 #include "app/files/outputs.hpp"
 #include "app/processes/runner.hpp"
-#include "app/screen/say.hpp"
-#include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
 #include "compare/build_spread.hpp"
 #include "compare/family_test.hpp"
@@ -81,7 +79,7 @@ void print_codes(const std::vector<compare::CodeTimes>& codes, const char* what)
     }
     std::vector<report::Column> columns{hash, often};
     if (std::ranges::any_of(times, [](const auto& t) { return t.has_value(); }))
-        columns.push_back(report::quantity_column("median", times, "s"));
+        columns.push_back(report::quantity_column({.title = "median"}, times, "s"));
     const report::Grid grid(columns, page_width(STDOUT_FILENO), wants_colour(STDOUT_FILENO));
     results() << grid.header() << '\n';
     for (std::size_t i = 0; i < codes.size(); ++i) results() << grid.row(i) << '\n';

@@ -10,15 +10,12 @@
 #include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
 #include "app/files/outputs.hpp"
-#include "app/screen/say.hpp"
-#include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
 #include "compare/level_changes.hpp"
 #include "core/reading.hpp"
 #include "core/text.hpp"
 #include "report/records/joined.hpp"
 #include "report/table/columns.hpp"
-#include "report/table/history.hpp"
 #include "report/table/regression.hpp"
 
 namespace cllab::app {

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "app/processes/runner.hpp"
-#include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
 #include "core/text.hpp"
 #include "device/session.hpp"

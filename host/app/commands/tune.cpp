@@ -18,8 +18,6 @@
 #include "app/files/profile_file.hpp"
 #include "app/files/sink.hpp"
 #include "app/running/opinions.hpp"
-#include "app/screen/say.hpp"
-#include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"

@@ -15,8 +15,6 @@
 #include "app/files/why_records.hpp"
 #include "app/processes/cell_counts.hpp"
 #include "app/processes/runner.hpp"
-#include "app/screen/say.hpp"
-#include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
 #include "core/text.hpp"
 #include "explain/amounts.hpp"

@@ -5,7 +5,6 @@
 #include "app/comparing/versus.hpp"
 #include "model/params.hpp"
 #include "portrait/conclusion.hpp"
-#include "portrait/page.hpp"
 #include "portrait/probes.hpp"
 #include "report/table/comparison.hpp"
 #include "run/kernel_source.hpp"
@@ -54,13 +53,11 @@ std::vector<model::Figure> RunnerMeasure::peak(const std::string& id, double sec
                  },
                  [&](std::size_t, std::size_t, const model::Record& record) { records.push_back(record); }});
     std::vector<model::Figure> out;
-    for (const auto& conclusion : portrait::conclude(records, device_))
-        for (const auto& f : conclusion.findings) {
-            const auto found = portrait::id_of(conclusion, f);
-            // Others rest on the same cells or on more.
-            if (f.withheld.empty() && f.value > 0 && portrait::parts_of_figure(found, device_) == parts)
-                out.push_back({found, f.name, f.unit, f.value, f.low, f.high});
-        }
+    const auto conclusions = portrait::conclude(records, device_);
+    for (const auto& [found, f] : portrait::findings_of(conclusions))
+        // Others rest on the same cells or on more.
+        if (f->withheld.empty() && f->value > 0 && portrait::parts_of_figure(found, device_) == parts)
+            out.push_back({found, f->name, f->unit, f->value, f->low, f->high});
     const auto wanted = std::ranges::find(out, id, &model::Figure::id);
     if (wanted == out.end()) return {};
     std::iter_swap(out.begin(), wanted);

@@ -10,7 +10,7 @@
 #include "app/choose/request.hpp"
 #include "app/commands/run.hpp"
 #include "app/comparing/regress.hpp"
-#include "app/screen/say.hpp"
+#include "app/screen/streams.hpp"
 #include "core/text.hpp"
 #include "model/params.hpp"
 

@@ -7,7 +7,7 @@
 #include <iterator>
 
 #include "app/files/outputs.hpp"
-#include "app/screen/say.hpp"
+#include "app/screen/streams.hpp"
 #include "core/error.hpp"
 #include "core/hash.hpp"
 #include "core/includes.hpp"

@@ -10,7 +10,7 @@
 #include <fstream>
 
 #include "app/files/baseline.hpp"
-#include "app/screen/stdout_guard.hpp"
+#include "app/screen/streams.hpp"
 #include "core/error.hpp"
 #include "core/reading.hpp"
 #include "report/records/csv.hpp"

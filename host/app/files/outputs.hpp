@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "app/commandline/options.hpp"
-#include "app/screen/stdout_guard.hpp"
+#include "app/screen/streams.hpp"
 
 namespace cllab::app {
 

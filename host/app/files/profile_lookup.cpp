@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "app/files/profile_file.hpp"
-#include "app/screen/say.hpp"
+#include "app/screen/streams.hpp"
 #include "core/error.hpp"
 #include "core/reading.hpp"
 #include "inspect/tools/dump.hpp"

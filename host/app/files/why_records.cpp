@@ -8,8 +8,6 @@
 
 #include "app/files/outputs.hpp"
 #include "app/files/profile_file.hpp"
-#include "app/screen/say.hpp"
-#include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"
 #include "core/reading.hpp"

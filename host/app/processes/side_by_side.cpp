@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "app/screen/say.hpp"
+#include "app/screen/streams.hpp"
 #include "core/units.hpp"
 
 namespace cllab::app {

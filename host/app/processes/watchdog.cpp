@@ -10,7 +10,7 @@
 
 #include "app/processes/crash.hpp"
 #include "app/processes/worker.hpp"
-#include "app/screen/say.hpp"
+#include "app/screen/streams.hpp"
 #include "core/own_folder.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"

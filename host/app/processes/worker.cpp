@@ -16,7 +16,7 @@
 
 #include "app/errors.hpp"
 #include "app/processes/runner.hpp"
-#include "app/screen/stdout_guard.hpp"
+#include "app/screen/streams.hpp"
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/units.hpp"

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <regex>
 
-#include "app/screen/stdout_guard.hpp"
+#include "app/screen/streams.hpp"
 #include "core/text.hpp"
 #include "count/oclgrind.hpp"
 

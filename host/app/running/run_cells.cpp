@@ -17,16 +17,13 @@
 #include "app/running/opinions.hpp"
 #include "app/running/run_plan.hpp"
 #include "app/running/running.hpp"
-#include "app/screen/html_page.hpp"
 #include "app/screen/progress.hpp"
 #include "app/screen/results.hpp"
-#include "app/screen/say.hpp"
-#include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
 #include "core/text.hpp"
 #include "portrait/conclusion.hpp"
 #include "report/table/comparison.hpp"
-#include "report/table/timings.hpp"
+#include "report/table/table.hpp"
 
 namespace cllab::app {
 namespace {
@@ -118,11 +115,11 @@ void CellsRun::run() {
 
 void CellsRun::ask_others() {
     if (plan_.options.opinions.empty()) return;
-    progress_.note("asking others for the results");
+    say_doing("asking others for the results");
     ask_reference_command(plan_.options, plan_.choice, plan_.request.comparisons, devices_.front(),
                           plan_.request.settings.measure);
     if (!plan_.options.check.empty()) check_elsewhere(plan_.options, plan_.choice, plan_.request.comparisons, devices_);
-    progress_.clear();
+    say_doing("");
 }
 
 /// False when its driver failed, and other devices are there.
@@ -148,7 +145,7 @@ bool CellsRun::run_on(const model::Device& device) {
 }
 
 void CellsRun::lose(const model::Device& device, const std::string& why) {
-    progress_.clear();
+    say_doing("");
     say(why + "; the other devices go on");
     lost_.push_back({{device.platform, device.name, device.vendor, device.driver, model::name(device.type),
                       device.selector, device.identity},
@@ -168,7 +165,7 @@ void CellsRun::done(std::size_t group, std::size_t index, const model::Record& f
     if (model::is_failure(record.status) && record.status != model::Status::build_failed &&
         plan_.choice.is_guessed(*cell.variant))
         record.reason += "; sizes and values were guessed, which may be the cause";
-    progress_.clear();
+    say_doing("");
     sink_.take(record);
     baseline_.take(record, &cell);
     progress_.finished();
@@ -188,7 +185,7 @@ void CellsRun::compare(const model::Device& device) {
         pair.comparison = listener_.known_of(pair);
         if (pair.comparison) continue;
         pair.comparison = compare(device, pair, rules);
-        progress_.clear();
+        say_doing("");
         if (pair.comparison) sink_.take(*pair.comparison);
     }
 }
@@ -203,12 +200,12 @@ std::optional<model::Comparison> CellsRun::compare(const model::Device& device, 
             runner_, plan_.request.settings, device.selector, pair.cells, pair.left, pair.right,
             plan_.options.comparison_seconds,
             [&](const model::Comparison& so_far) {
-                progress_.note(report::comparison_progress(so_far));
+                say_doing(report::comparison_progress(so_far));
                 listener_.compared(so_far);
             },
             rules, listener_.control());
     } catch (const ComparisonEnded& ended) {
-        progress_.clear();
+        say_doing("");
         say(ended.why + ", so " + pair.left.id + " is not compared to the end");
         return std::nullopt;
     }
@@ -222,7 +219,7 @@ std::vector<portrait::Conclusion> CellsRun::conclusions() const {
 }
 
 void CellsRun::print_cells() {
-    progress_.clear();
+    say_doing("");
     print_page(sink_.records(), conclusions(), lost_, false, plan_.options.columns);
     results().flush();
     cells_are_printed_ = true;
@@ -242,7 +239,7 @@ void CellsRun::print_pages() const {
 }
 
 void CellsRun::print() {
-    progress_.clear();
+    say_doing("");
     if (sink_.records().empty()) return;
     print_pages();
     if (!prints()) return;

@@ -9,9 +9,8 @@
 #include "app/choose/request.hpp"
 #include "app/files/baseline.hpp"
 #include "app/files/profile_file.hpp"
-#include "app/screen/html_page.hpp"
 #include "app/screen/results.hpp"
-#include "app/screen/say.hpp"
+#include "app/screen/streams.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 

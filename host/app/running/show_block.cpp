@@ -4,8 +4,7 @@
 
 #include "app/choose/choice.hpp"
 #include "app/running/running.hpp"
-#include "app/screen/say.hpp"
-#include "app/screen/stdout_guard.hpp"
+#include "app/screen/streams.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
 

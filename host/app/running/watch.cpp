@@ -12,7 +12,7 @@
 #include "app/running/opinions.hpp"
 #include "app/running/running.hpp"
 #include "app/running/watched.hpp"
-#include "app/screen/say.hpp"
+#include "app/screen/streams.hpp"
 #include "core/error.hpp"
 #include "core/hash.hpp"
 #include "core/includes.hpp"

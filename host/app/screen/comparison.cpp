@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "app/screen/streams.hpp"
+#include "core/table.hpp"
 #include "core/text.hpp"
 #include "inspect/code/code.hpp"
 #include "inspect/isa/isa.hpp"
@@ -50,13 +51,10 @@ std::string diff_text(const CodePart& left, const CodePart& right, std::size_t l
     const auto lines = inspect::align(left.body, right.body);
     if (std::ranges::all_of(lines, [](const auto& line) { return line.mark == ' '; }))
         return "The same instructions on both sides.\n";
+    static constexpr Entry<char, const char*> colours[] = {{'<', "\033[31m"}, {'>', "\033[32m"}, {'~', "\033[33m"}};
     std::string out;
     for (const auto& line : lines) {
-        const std::string paint = !colour            ? ""
-                                  : line.mark == '<' ? "\033[31m"
-                                  : line.mark == '>' ? "\033[32m"
-                                  : line.mark == '~' ? "\033[33m"
-                                                     : "";
+        const std::string paint = colour ? value_of(colours, line.mark, "") : "";
         out += fmt::format("{}{} {:<{}}  {}{}\n", paint, line.mark, cut(line.left, left_width), left_width,
                            cut(line.right, right_width), paint.empty() ? "" : "\033[0m");
     }

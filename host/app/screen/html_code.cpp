@@ -10,7 +10,7 @@
 
 #include "app/code/isa_code.hpp"
 #include "app/screen/comparison.hpp"
-#include "app/screen/html_page.hpp"
+#include "app/screen/results.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -145,10 +145,11 @@ std::size_t size_of(const Code& code) {
 
 /// Cards of one device and family, by both.
 using Families = std::map<std::string, std::vector<std::size_t>>;
+/// By card: what is shown of the code.
+using Loops = std::map<std::size_t, std::vector<inspect::Instruction>>;
 
-/// The fastest beside the others, each variant once. `loops`: by card. `used`: bytes of the page's text.
-void add_pairs(Page& page, const Families& families, const std::vector<std::vector<inspect::Instruction>>& loops,
-               std::size_t used) {
+/// The fastest beside the others, each variant once. `used`: bytes of the page's text.
+void add_pairs(Page& page, const Families& families, const Loops& loops, std::size_t used) {
     const auto seconds = [&](std::size_t card) {
         const auto& time = page.records[page.code[card].cell].time;
         return time ? time->median : std::numeric_limits<double>::infinity();
@@ -160,12 +161,13 @@ void add_pairs(Page& page, const Families& families, const std::vector<std::vect
             if (ids.insert(page.records[page.code[card].cell].id).second) first.push_back(card);
         std::ranges::stable_sort(first, [&](auto a, auto b) { return seconds(a) < seconds(b); });
         for (std::size_t k = 1; k < std::min(first.size(), most_beside + 1) && used < most_text; ++k) {
-            if (loops[first[0]].size() > most_lines || loops[first[k]].size() > most_lines) continue;
+            const auto &left = loops.at(first[0]), &right = loops.at(first[k]);
+            if (left.size() > most_lines || right.size() > most_lines) continue;
             CodePair pair{page.code[first[0]].cell, page.code[first[k]].cell, {}};
             std::map<std::string, std::string> kinds;  // of instructions by their text
             for (const auto card : {first[0], first[k]})
                 for (const auto& line : page.code[card].lines) kinds.emplace(line.text, line.kind);
-            for (const auto& line : inspect::align(loops[first[0]], loops[first[k]])) {
+            for (const auto& line : inspect::align(left, right)) {
                 pair.lines.push_back({line.mark, {line.left, kinds[line.left]}, {line.right, kinds[line.right]}});
                 used += line.left.size() + line.right.size() + 60;
             }
@@ -183,7 +185,7 @@ std::optional<std::string> read_plain(const fs::path& path) {
 }
 
 void add_code(Page& page) {
-    std::vector<std::vector<inspect::Instruction>> loops;  // by card
+    Loops loops;
     std::set<std::string> absent;
     std::map<std::string, std::optional<std::size_t>> cards;  // by device, variant and code; nothing: no room was left
     Families families;
@@ -194,7 +196,7 @@ void add_code(Page& page) {
         Code code{.cell = i, .absent = absence(record)};
         const auto where = model::device_key(record) + "\n" + record.id + "\n";
         if (!code.absent.empty()) {
-            if (absent.insert(where + code.absent).second) page.code.push_back(std::move(code)), loops.emplace_back();
+            if (absent.insert(where + code.absent).second) page.code.push_back(std::move(code));
             continue;
         }
         auto cell = code_of(record, "");
@@ -212,7 +214,6 @@ void add_code(Page& page) {
         if (!cell.counts.isa) {
             code.absent = "No instructions: " + one_line(cell.isa);
             page.code.push_back(std::move(code));
-            loops.emplace_back();
             continue;
         }
         auto shown = shown_of(cell);
@@ -220,8 +221,8 @@ void add_code(Page& page) {
         used += size_of(code);
         known->second = page.code.size();
         families[model::device_key(record) + "\n" + record.family].push_back(page.code.size());
+        loops[page.code.size()] = std::move(shown.part.body);
         page.code.push_back(std::move(code));
-        loops.push_back(std::move(shown.part.body));
     }
     if (left_out > 0)
         page.code_left_out = "The code of " + std::to_string(left_out) +

@@ -1,5 +1,4 @@
-#include "app/screen/html_page.hpp"
-
+// --html, --markdown and --svg.
 #include <filesystem>
 #include <set>
 #include <sstream>
@@ -11,8 +10,7 @@
 #include "core/version.hpp"
 #include "json/read.hpp"
 #include "model/registry.hpp"
-#include "report/html/ranked.hpp"
-#include "report/table/markdown.hpp"
+#include "report/table/table.hpp"
 
 namespace cllab::app {
 namespace {
@@ -40,20 +38,16 @@ std::vector<Curves> curves_of_page(const std::vector<model::Record>& records,
     return out;
 }
 
-/// What stands beside a key, where it is of the kind that is wanted; else the default.
-template <typename T>
-T found_in(const json& j, const char* key) {
-    const auto found = j.is_object() ? j.find(key) : j.end();
-    if (!j.is_object() || found == j.end()) return {};
-    if constexpr (std::is_same_v<T, double>)
-        return found->is_number() ? found->get<double>() : 0;
-    else if constexpr (std::is_same_v<T, std::string>)
-        return found->is_string() ? found->get<std::string>() : "";
-    else
-        return *found;
+/// What stands beside a key; of another kind than is wanted: nothing, an empty text or 0.
+json found_in(const json& j, const char* key) { return j.is_object() ? j.value(key, json()) : json(); }
+std::string text_in(const json& j, const char* key) {
+    const auto found = found_in(j, key);
+    return found.is_string() ? found.get<std::string>() : "";
 }
-const auto number_in = found_in<double>;
-const auto text_in = found_in<std::string>;
+double number_in(const json& j, const char* key) {
+    const auto found = found_in(j, key);
+    return found.is_number() ? found.get<double>() : 0;
+}
 
 /// Nothing for what is no profile of the record's device.
 std::optional<Portrait> portrait_from(const fs::path& path, const model::Record& record) {
@@ -64,25 +58,21 @@ std::optional<Portrait> portrait_from(const fs::path& path, const model::Record&
     } catch (const JsonRefused&) {
         return std::nullopt;
     }
-    const auto items = [](const json& j, const char* key) {
-        auto list = found_in<json>(j, key);
-        return list.is_array() ? list : json::array();
-    };
-    const auto device = found_in<json>(profile, "device");
+    const auto device = found_in(profile, "device");
     if (text_in(device, "name") != record.device.name || text_in(device, "platform") != record.device.platform ||
         text_in(device, "driver") != record.device.driver)
         return std::nullopt;
     Portrait out{model::device_key(record), record.device.name, text_in(profile, "utc"), {}, {}, {}};
-    for (const auto& f : items(profile, "figures"))
-        if (found_in<json>(f, "value").is_number())
+    for (const auto& f : found_in(profile, "figures"))
+        if (found_in(f, "value").is_number())
             out.figures.push_back({text_in(f, "section"), text_in(f, "name"), text_in(f, "unit"), text_in(f, "how"),
                                    text_in(f, "driver_says"), number_in(f, "value"), number_in(f, "low"),
                                    number_in(f, "high")});
-    for (const auto& a : items(profile, "absent"))
-        if (a.is_object()) out.absent.push_back({text_in(a, "section"), text_in(a, "name"), text_in(a, "reason")});
-    for (const auto& curve : items(profile, "curves")) {
+    for (const auto& a : found_in(profile, "absent"))
+        out.absent.push_back(text_in(a, "section") + ", " + text_in(a, "name") + ": " + text_in(a, "reason"));
+    for (const auto& curve : found_in(profile, "curves")) {
         out.curves.push_back({text_in(curve, "id"), text_in(curve, "over"), {}});
-        for (const auto& s : items(curve, "samples")) {
+        for (const auto& s : found_in(curve, "samples")) {
             auto& sample = out.curves.back().samples.emplace_back();
             sample.x = number_in(s, "x");
             sample.seconds = number_in(s, "seconds");
@@ -93,14 +83,7 @@ std::optional<Portrait> portrait_from(const fs::path& path, const model::Record&
     return out;
 }
 
-}  // namespace
-
-void require_page(std::size_t records) {
-    if (records > most_cells)
-        throw Error(Blame::usage, "a page holds at most " + std::to_string(most_cells) + " records; there are " +
-                                      std::to_string(records) + ", so leave --html out or give fewer files");
-}
-
+/// The profiles that lie beside the dumps of the records.
 void add_portraits(Page& page) {
     std::set<std::string> done;
     for (const auto& record : page.records) {
@@ -116,8 +99,6 @@ void add_portraits(Page& page) {
         }
     }
 }
-
-namespace {
 
 void write_html(OutputFile& file, const std::vector<model::Record>& records,
                 const std::vector<portrait::Conclusion>& conclusions, const std::vector<std::string>& verdicts) {
@@ -154,6 +135,12 @@ std::string picture_of(const FileOptions& files, const OutputFile* svg) {
 }
 
 }  // namespace
+
+void require_page(std::size_t records) {
+    if (records > most_cells)
+        throw Error(Blame::usage, "a page holds at most " + std::to_string(most_cells) + " records; there are " +
+                                      std::to_string(records) + ", so leave --html out or give fewer files");
+}
 
 void write_pages(const Outputs& outputs, const FileOptions& files, const std::vector<model::Record>& records,
                  const std::vector<portrait::Conclusion>& conclusions, const std::vector<std::string>& verdicts) {

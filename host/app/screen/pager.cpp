@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <string>
 
-#include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
 
 namespace cllab::app {

@@ -10,6 +10,7 @@
 
 #include "app/commands/profile.hpp"
 #include "app/files/profile_file.hpp"
+#include "core/grouped.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "model/rankable.hpp"
@@ -57,20 +58,6 @@ ordered_json curve_json(const Conclusion& conclusion, const Curve& curve) {
             {"samples", samples}};
 }
 
-}  // namespace
-
-double disturbed_part(const Profile& profile) {
-    double timed = 0, disturbed = 0;
-    for (const auto& record : profile.records) {
-        if (!record.time) continue;
-        ++timed;
-        if (!model::had_its_cores(record)) ++disturbed;
-    }
-    return timed > 0 ? disturbed / timed : 0;
-}
-
-namespace {
-
 void print_heading(std::ostream& out, const Profile& profile, const report::TableStyle& style) {
     const auto& d = profile.device;
     out << report::wrap_heading(fmt::format("{} ({})", d.name, d.selector),
@@ -85,21 +72,23 @@ void print_heading(std::ostream& out, const Profile& profile, const report::Tabl
 }
 
 /// A line per reason, with all that it keeps from being found.
-void print_absent(std::ostream& out, const std::vector<PageLine>& page, const report::TableStyle& style) {
-    std::vector<std::pair<std::string, std::vector<std::string>>> by_reason;
-    for (const auto& line : page) {
-        if (line.absent.empty()) continue;
-        auto at = std::ranges::find(by_reason, line.absent, [](const auto& one) { return one.first; });
-        if (at == by_reason.end()) at = by_reason.insert(at, {line.absent, {}});
-        if (std::ranges::find(at->second, line.name) == at->second.end()) at->second.push_back(line.name);
-    }
-    if (by_reason.empty()) return;
+void print_absent(std::ostream& out, const std::vector<PageLine>& absent, const report::TableStyle& style) {
+    if (absent.empty()) return;
     out << '\n' << report::paint("Not found", report::Tone::strong, style.colour) << '\n';
-    for (const auto& [reason, names] : by_reason)
-        out << report::wrap(join(names, ", ") + ": none; " + reason, "  ", style.text_width());
+    for (const auto& lines : grouped(absent, [](const PageLine& line) { return line.absent; })) {
+        std::vector<std::string> names;
+        for (const auto& line : lines) add_once(names, line.name);
+        out << report::wrap(join(names, ", ") + ": none; " + lines.front().absent, "  ", style.text_width());
+    }
 }
 
 }  // namespace
+
+double disturbed_part(const Profile& profile) {
+    const auto timed = rows_of(profile.records, [](const Record& r) { return r.time.has_value(); });
+    const auto disturbed = std::ranges::count_if(timed, [](const Record* r) { return !had_its_cores(*r); });
+    return timed.empty() ? 0 : static_cast<double>(disturbed) / static_cast<double>(timed.size());
+}
 
 void print_profile_head(std::ostream& out, const Profile& profile, const report::TableStyle& style) {
     const auto page = page_of(profile);
@@ -132,7 +121,9 @@ void print_profile_head(std::ostream& out, const Profile& profile, const report:
 }
 
 void print_profile(std::ostream& out, const Profile& profile, const report::TableStyle& style) {
-    const auto page = page_of(profile);
+    auto found = page_of(profile), absent = found;
+    std::erase_if(found, [](const PageLine& line) { return !line.absent.empty(); });
+    std::erase_if(absent, [](const PageLine& line) { return line.absent.empty(); });
     print_heading(out, profile, style);
     std::vector<report::Column> columns{{.title = "figure", .names = report::Names::by_itself},
                                         {.title = "value", .right = true},
@@ -140,24 +131,19 @@ void print_profile(std::ostream& out, const Profile& profile, const report::Tabl
                                         {.title = "per cycle", .right = true, .keep = 60},
                                         {.title = "driver says", .keep = 50},
                                         {.title = "how", .keep = 10}};
-    for (const auto& line : page) {
-        if (!line.absent.empty()) continue;
+    for (const auto& line : found)
         report::add_row(columns, {line.name, report::value_text(line.finding.value, line.finding.unit),
                                   confidence(line.finding), per_cycle_text(line), line.claim, line.finding.how});
-    }
-    const bool any = !columns.front().cells.empty();
     const auto grid = report::grid_of(std::move(columns), style);
-    if (any) out << '\n' << grid.header() << '\n';
+    if (!found.empty()) out << '\n' << grid.header() << '\n';
     std::string section;
-    std::size_t row = 0;
-    for (const auto& line : page) {
-        if (!line.absent.empty()) continue;
-        if (line.section != section)
-            out << '\n' << report::paint(line.section, report::Tone::strong, style.colour) << '\n';
-        section = line.section;
-        out << grid.row(row++) << '\n';
+    for (std::size_t row = 0; row < found.size(); ++row) {
+        if (found[row].section != section)
+            out << '\n' << report::paint(found[row].section, report::Tone::strong, style.colour) << '\n';
+        section = found[row].section;
+        out << grid.row(row) << '\n';
     }
-    print_absent(out, page, style);
+    print_absent(out, absent, style);
     if (!grid.dropped().empty()) out << '\n';
     report::print_left_out(out, grid.dropped(), style);
 }
@@ -180,9 +166,8 @@ std::string profile_json(const Profile& profile) {
         if (!line.claim.empty()) figure["driver_says"] = line.claim;
         figures.push_back(std::move(figure));
     }
-    for (const auto& conclusion : profile.conclusions) {
+    for (const auto& conclusion : profile.conclusions)
         for (const auto& curve : conclusion.curves) curves.push_back(curve_json(conclusion, curve));
-    }
     ordered_json out{{"schema", profile_schema},
                      {"device",
                       {{"selector", d.selector},

@@ -1,12 +1,9 @@
 #include "app/screen/progress.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
-#include "app/screen/say.hpp"
-#include "app/screen/streams.hpp"
 #include "core/text.hpp"
 
 namespace cllab::app {
@@ -31,20 +28,12 @@ std::string progress_line(std::size_t done, std::size_t cells, const std::string
     return out;
 }
 
-Progress::Progress(std::size_t cells) : shown_(takes_escapes(STDERR_FILENO)), cells_(cells) {}
-
 void Progress::phase(const model::Record& record, const char* phase) {
-    if (!shown_) return;
-    const auto now = std::chrono::steady_clock::now();
+    const auto now = Clock::now();
     if (last_id_ == record.id && now - last_ < std::chrono::milliseconds(100)) return;
     last_ = now;
     last_id_ = record.id;
-    note(progress_line(done_, cells_, record.id, record.device.name, phase,
-                       std::chrono::duration<double>(now - start_).count()));
-}
-
-void Progress::note(const std::string& text) const {
-    if (shown_) say_doing(text);
+    say_doing(progress_line(done_, cells_, record.id, record.device.name, phase, seconds_since(start_)));
 }
 
 }  // namespace cllab::app

@@ -1,10 +1,11 @@
 // The line on a terminal that says what a run is doing.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <string>
 
+#include "app/screen/streams.hpp"
+#include "core/clock.hpp"
 #include "model/result.hpp"
 
 namespace cllab::app {
@@ -17,19 +18,16 @@ std::string progress_line(std::size_t done, std::size_t cells, const std::string
 /// On stderr when that is a terminal, else nothing.
 class Progress {
 public:
-    explicit Progress(std::size_t cells);
-    ~Progress() { clear(); }
+    explicit Progress(std::size_t cells) : cells_(cells) {}
+    ~Progress() { say_doing(""); }
     void phase(const model::Record& record, const char* phase);
     void finished() { ++done_; }
-    void note(const std::string& text) const;
-    void clear() const { note(""); }
 
 private:
-    bool shown_;
     std::size_t cells_, done_ = 0;
     std::string last_id_;
-    const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-    std::chrono::steady_clock::time_point last_{};
+    const Clock::time_point start_ = Clock::now();
+    Clock::time_point last_{};
 };
 
 }  // namespace cllab::app

@@ -7,7 +7,6 @@
 #include <span>
 
 #include "app/screen/pager.hpp"
-#include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
 #include "core/text.hpp"
 #include "model/registry.hpp"
@@ -73,8 +72,7 @@ void print_conclusions(std::ostream& out, const std::vector<portrait::Conclusion
             if (!axis || !portrait::is_long_enough(curve)) continue;
             heading(conclusion);
             out << '\n';
-            report::print_curve(out, curve, {experiment.family + "_" + curve.variant, axis->name, axis->unit},
-                                conclusion.findings, style);
+            report::print_curve(out, curve, experiment.family + "_" + curve.variant, *axis, conclusion.findings, style);
             any = true;
         }
         if (conclusion.findings.empty()) continue;

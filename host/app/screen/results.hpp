@@ -1,13 +1,18 @@
-// The page that `run` ends with and `report` prints again.
+// What `run` ends with and `report` makes again: the page on standard output; `--html FILE`, the records as one page,
+// with the code from their dumps and the profiles beside these; --markdown and --svg: its table and its chart.
 #pragma once
 
+#include <filesystem>
 #include <iosfwd>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "app/files/outputs.hpp"
 #include "portrait/conclusion.hpp"
-#include "report/table/by_device.hpp"
+#include "report/html/page.hpp"
+#include "report/table/device_grid.hpp"
 #include "report/table/table.hpp"
 
 namespace cllab::app {
@@ -29,5 +34,19 @@ void require_columns(const std::vector<std::string>& columns, const std::set<std
 /// Curves and findings, with the device's name above each device's part when there are several.
 void print_conclusions(std::ostream& out, const std::vector<portrait::Conclusion>& conclusions,
                        const report::TableStyle& style);
+
+/// Throws Error(usage) for more records than a page takes.
+void require_page(std::size_t records);
+
+/// --html, --markdown and --svg, each where it is asked for. `verdicts`: of comparisons, a sentence each.
+void write_pages(const Outputs& outputs, const FileOptions& files, const std::vector<model::Record>& records,
+                 const std::vector<portrait::Conclusion>& conclusions, const std::vector<std::string>& verdicts);
+bool has_page_on_stdout(const Outputs& outputs);
+
+/// A regular file of sensible size; nothing else is opened, because a record may name anything.
+std::optional<std::string> read_plain(const std::filesystem::path& path);
+
+/// What the dumps of the records say: source, loop and counts of each code once, and pairs of variants aligned.
+void add_code(report::html::Page& page);
 
 }  // namespace cllab::app

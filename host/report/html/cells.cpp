@@ -5,10 +5,10 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <ostream>
-#include <set>
 
 #include "core/stats.hpp"
 #include "core/text.hpp"
+#include "core/units.hpp"
 #include "report/html/context.hpp"
 #include "report/html/markup.hpp"
 #include "report/records/json.hpp"
@@ -27,22 +27,20 @@ std::vector<NumberColumn> columns_of(const std::vector<model::Record>& records) 
     const auto of_metric = [](const char* name) {
         return [name](const model::Record& r) { return metric_value(r, name); };
     };
-    const auto of_time = [](double (*value)(const model::Timing&)) {
-        return [value](const model::Record& r) { return r.time ? std::optional(value(*r.time)) : std::nullopt; };
-    };
-    const auto of_interval = [](double model::Timing::*end) {
-        return [end](const model::Record& r) {
-            return r.time && r.time->has_interval() ? std::optional((*r.time).*end) : std::nullopt;
+    const auto of_time = [](auto model::Timing::*part, bool of_interval = false) {
+        return [=](const model::Record& r) -> std::optional<double> {
+            if (!r.time || (of_interval && !r.time->has_interval())) return std::nullopt;
+            return (*r.time).*part;
         };
     };
     const auto of_code = [](std::optional<std::int64_t> model::CodeInfo::*count) {
         return [count](const model::Record& r) -> std::optional<double> { return r.code.*count; };
     };
     std::vector<NumberColumn> columns{
-        {"median time", of_time([](const model::Timing& t) { return t.median; }), "s"},
-        {"interval from", of_interval(&model::Timing::low), "s"},
-        {"to", of_interval(&model::Timing::high), "s"},
-        {"samples", of_time([](const model::Timing& t) { return static_cast<double>(t.n); }), ""},
+        {"median time", of_time(&model::Timing::median), "s"},
+        {"interval from", of_time(&model::Timing::low, true), "s"},
+        {"to", of_time(&model::Timing::high, true), "s"},
+        {"samples", of_time(&model::Timing::n), ""},
         {"bandwidth", of_metric("bandwidth"), "B/s"},
         {"arithmetic", of_metric("flops"), "FLOP/s"},
         {"of copy", of_metric("of_copy"), "%"},
@@ -106,13 +104,11 @@ void write_cells(std::ostream& out, const Context& c) {
             if (!value)
                 out << "<td></td>";
             else
-                out << fmt::format(R"(<td class="n" data-v="{}">{}</td>)", exact(*value),
+                out << fmt::format(R"(<td class="n" data-v="{}">{}</td>)", format_exact(*value),
                                    text(quantity(*value, column.unit)));
         }
-        const std::set<std::size_t> numbers(c.warnings_of[i].begin(), c.warnings_of[i].end());
-        out << fmt::format("<td>{}</td></tr>\n", join(numbers, " ", [](auto number) {
-                               return fmt::format("<a href=\"#warning-{0}\">{0}</a>", number + 1);
-                           }));
+        const auto link = [](auto number) { return fmt::format("<a href=\"#warning-{0}\">{0}</a>", number); };
+        out << fmt::format("<td>{}</td></tr>\n", join(c.warnings.of(r), " ", link));
     }
     out << "</tbody></table></div>\n</section>\n";
 }
@@ -121,7 +117,7 @@ std::string data_json(const Context& c) {
     Json out{{"parts", parts}, {"devices", Json::array()}, {"warnings", Json::array()}, {"cells", Json::array()}};
     for (const auto& device : c.devices)
         out["devices"].push_back({{"name", printable(device.name)}, {"description", printable(device.description)}});
-    for (const auto& warning : c.warnings) out["warnings"].push_back(printable(warning));
+    for (const auto& note : c.warnings.all()) out["warnings"].push_back(printable(note.text));
     for (std::size_t i = 0; i < c.records().size(); ++i) {
         const auto& r = c.records()[i];
         Json cell{{"id", printable(r.id)},
@@ -141,7 +137,7 @@ std::string data_json(const Context& c) {
             if (std::isfinite(metric.value)) cell["metrics"][printable(name)] = {metric.value, printable(metric.unit)};
         if (r.code.registers) cell["registers"] = *r.code.registers;
         if (r.code.spills) cell["spills"] = *r.code.spills;
-        if (!c.warnings_of[i].empty()) cell["warnings"] = c.warnings_of[i];
+        for (const auto number : c.warnings.of(r)) cell["warnings"].push_back(number - 1);
         out["cells"].push_back(std::move(cell));
     }
     // "<" begins whatever could end or change a script element.

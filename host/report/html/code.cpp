@@ -20,15 +20,16 @@ struct Tint {
     const char* letter;  ///< for eyes that do not tell the colours apart
     const char* words;
 };
+constexpr std::array<Tint, 7> tints{{{"k-memory", "M", "memory"},
+                                     {"k-branch", "B", "branch and synchronisation"},
+                                     {"k-vector", "V", "vector or floating-point arithmetic"},
+                                     {"k-scalar", "S", "scalar or integer arithmetic"},
+                                     {"k-address", "A", "address"},
+                                     {"k-move", "C", "moves and conversions"},
+                                     {"k-other", "O", "other"}}};
+
 /// What a class of instructions is drawn as; the instruction sets name their classes differently.
 const Tint& tint_of(const std::string& kind) {
-    static constexpr std::array<Tint, 7> tints{{{"k-memory", "M", "memory"},
-                                                {"k-branch", "B", "branch and synchronisation"},
-                                                {"k-vector", "V", "vector or floating-point arithmetic"},
-                                                {"k-scalar", "S", "scalar or integer arithmetic"},
-                                                {"k-address", "A", "address"},
-                                                {"k-move", "C", "moves and conversions"},
-                                                {"k-other", "O", "other"}}};
     const auto has = [&](std::initializer_list<const char*> parts) {
         return std::ranges::any_of(parts, [&](const char* part) { return kind.find(part) != std::string::npos; });
     };
@@ -50,10 +51,8 @@ std::string tinted(const std::string& kind, const std::string& raw) {
 
 void write_legend(std::ostream& out) {
     out << "<ul class=\"legend kinds\">";
-    for (const char* kind : {"memory", "branch", "vector", "scalar", "address", "move", "other"}) {
-        const auto& tint = tint_of(kind);
+    for (const auto& tint : tints)
         out << fmt::format(R"(<li><span class="{}"><i>{}</i></span> {}</li>)", tint.style, tint.letter, tint.words);
-    }
     out << "</ul>\n";
 }
 
@@ -126,7 +125,7 @@ void write_one(std::ostream& out, const Context& c, const Code& code, bool open)
     out << "<div class=\"beside\">";
     if (!code.source.empty())
         out << fmt::format(R"(<div><h5>source</h5><pre class="source" tabindex="0">{}</pre></div>)",
-                           listing(code.source));
+                           text(code.source, "\n\t"));
     if (!code.lines.empty()) {
         out << fmt::format(R"(<div><h5>{}, {}</h5><pre class="isa" tabindex="0">)", text(code.isa), text(code.place));
         for (const auto& line : code.lines)
@@ -164,7 +163,6 @@ void write_pair(std::ostream& out, const Context& c, const CodePair& pair, bool 
 }  // namespace
 
 void write_code(std::ostream& out, const Context& c) {
-    if (c.page.code.empty()) return;
     out << "<section>\n"
         << heading(2, "code", "Time and code side by side")
         << "<p>Each listing is the machine code that ran most, where addresses were sampled. Elsewhere it is the "
@@ -183,10 +181,9 @@ void write_code(std::ostream& out, const Context& c) {
         for (const auto& pair : c.page.pairs) write_pair(out, c, pair, &pair == &c.page.pairs.front());
     }
     if (!c.page.code_left_out.empty()) out << fmt::format("<p class=\"dim\">{}</p>\n", text(c.page.code_left_out));
-    constexpr std::size_t most = 6;
     for (const auto& [reason, cells] : absent)
-        out << fmt::format("<p class=\"absent\">{} ({}: {}{})</p>\n", text(reason), counted(cells.size(), "cell"),
-                           c.links(cells, most), cells.size() > most ? ", …" : "");
+        out << fmt::format("<p class=\"absent\">{} ({}: {})</p>\n", text(reason), counted(cells.size(), "cell"),
+                           c.links(cells, 6));
     out << "</section>\n";
 }
 

@@ -3,11 +3,13 @@
 
 #include <iosfwd>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "report/html/page.hpp"
+#include "report/records/points.hpp"
 #include "report/table/device_grid.hpp"
 
 namespace cllab::report::html {
@@ -25,28 +27,26 @@ struct Context {
     std::vector<std::size_t> device_of;  ///< by record
     /// By record: "pitch_wide@H200", with the axes that vary where it has several points.
     std::vector<std::string> anchors;
-    std::map<std::string, std::vector<std::string>> varying;  ///< by family: axes on which its records differ
-    DeviceGrid grid;                                          ///< of the records that are no points of curves
-    std::vector<std::string> warnings;                        ///< each once
-    std::vector<std::vector<std::size_t>> warnings_of;        ///< by record
+    std::map<std::string, std::set<std::string>> varying;  ///< by family: axes on which its records differ
+    DeviceGrid grid;                                       ///< of the records that are no points of curves
+    Notes warnings;
 
     const std::vector<model::Record>& records() const { return page.records; }
     std::size_t index(const model::Record& record) const {
         return static_cast<std::size_t>(&record - page.records.data());
     }
     bool in_curve(std::size_t record) const { return record < page.in_curve.size() && page.in_curve[record]; }
+    bool varies(const std::string& family, const std::string& axis) const;
     /// The axes on which the records of its family differ: "width=4096".
     std::string varying_point(const model::Record& record) const;
     std::string name_of_device(const std::string& key) const;
     std::string name_of_grid_device(std::size_t d) const;                ///< of grid.devices[d]
     std::string link(std::size_t cell, const std::string& label) const;  ///< to the cell's row in the table of all
-    /// To the first `most` of them, by their names.
+    /// To the first `most` of them, by their names, and how many more there are.
     std::string links(const std::vector<std::size_t>& cells, std::size_t most) const;
-    /// "width=4096" of the group's point, of the axes that tell the family's groups apart.
-    std::string where(const GridFamily& family, const GridGroup& group) const;
 };
 
-// The parts, in the order of a reader's questions. Each writes nothing when it has nothing to show.
+// The parts of the page.
 void write_overview(std::ostream& out, const Context& context);
 void write_bars(std::ostream& out, const Context& context);
 void write_curves(std::ostream& out, const Context& context);
@@ -63,8 +63,5 @@ std::string_view asset(std::string_view name);
 
 /// The records as the script reads them; nothing in it ends a script element.
 std::string data_json(const Context& context);
-
-/// Which variants of the group are before the others on one device: a sentence for each set that took turns.
-std::vector<std::string> ranking_sentences(const GridGroup& group, std::size_t device);
 
 }  // namespace cllab::report::html

@@ -29,10 +29,8 @@ std::vector<ChartGuide> guides_of(const std::vector<model::Finding>& findings, c
 /// What a series shows, with the axes in its name that its family varies.
 ChartLine line_of(const Context& c, const std::string& family, const Curves::Series& series) {
     ChartLine line{family + "_" + series.curve.variant, {}};
-    const auto varying = c.varying.find(family);
     for (const auto& [axis, value] : series.curve.fixed.values())
-        if (varying != c.varying.end() && std::ranges::find(varying->second, axis) != varying->second.end())
-            line.name += " " + axis + "=" + value;
+        if (c.varies(family, axis)) line.name += " " + axis + "=" + value;
     for (std::size_t i = 0; i < series.curve.samples.size(); ++i) {
         const auto& s = series.curve.samples[i];
         const double value = value_of(s), scale = s.seconds > 0 ? value / s.seconds : 1;
@@ -81,7 +79,6 @@ void write_set(std::ostream& out, const Context& c, const Curves& set) {
 }  // namespace
 
 void write_curves(std::ostream& out, const Context& c) {
-    if (c.page.curves.empty()) return;
     out << "<section>\n"
         << heading(2, "curves", "Curves over an axis")
         << "<p>Points are medians, bars their 95 % intervals. A dashed line is a value that the probe found on the "

@@ -1,12 +1,11 @@
 // The times of a cell over the runs that measured it, and where their level changed.
-#include "report/table/history.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <ostream>
 
 #include "report/html/chart.hpp"
 #include "report/html/context.hpp"
+#include "report/table/regression.hpp"
 
 namespace cllab::report::html {
 namespace {
@@ -58,7 +57,6 @@ void write_levels(std::ostream& out, const Context& c, const std::vector<const m
 }  // namespace
 
 void write_history(std::ostream& out, const Context& c) {
-    if (c.page.histories.empty()) return;
     std::size_t changed = 0;
     const auto all = changed_first(c.page.histories, changed);
     constexpr std::size_t most_charts = 24;

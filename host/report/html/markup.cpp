@@ -1,11 +1,8 @@
 #include "report/html/markup.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 
-#include "core/table.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 
@@ -13,25 +10,9 @@ namespace cllab::report::html {
 
 std::string text(std::string_view raw, std::string_view kept) { return with_entities(printable(raw, kept), "&<>\"'"); }
 
-std::string listing(std::string_view raw) { return text(raw, "\n\t"); }
+std::string number(double value) { return format_exact(std::round(value * 1e4) / 1e4); }
 
-std::string exact(double value) {
-    std::array<char, 32> buffer;
-    return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr};
-}
-
-std::string number(double value) { return exact(std::round(value * 1e4) / 1e4 + 0.0); }
-
-std::string percent(double share) { return exact(std::round(share * 1e4) / 1e2 + 0.0) + "%"; }
-
-std::string in_words(const std::string& unit) {
-    static constexpr Entry<std::string_view, const char*> words[] = {
-        {"s", "seconds"}, {"B/s", "bytes per second"}, {"FLOP/s", "operations per second"}, {"%", "percent"}};
-    if (const char* word = value_of(words, unit)) return word;
-    const bool plural = !unit.empty() && unit.find('/') == std::string::npos && unit.back() != 's' &&
-                        std::isalpha(static_cast<unsigned char>(unit.back()));
-    return plural ? unit + "s" : unit;
-}
+std::string percent(double share) { return format_exact(std::round(share * 1e4) / 1e2) + "%"; }
 
 double Scale::at(double value) const {
     if (!(high > low)) return 0.5;
@@ -64,28 +45,11 @@ std::vector<double> Scale::ticks() const {
     return out;
 }
 
-Scale scale_of(const std::vector<double>& values, bool binary) {
-    Scale out{0, 1, false, binary};
-    if (values.empty()) return out;
-    const auto [least, most] = std::ranges::minmax_element(values);
-    out.low = *least;
-    out.high = *most;
-    constexpr double logarithmic_from = 8;
-    out.logarithmic = *least > 0 && *most / *least > logarithmic_from;
-    return out;
-}
-
 std::string spread(const model::Record& r) {
     if (!r.time) return "";
     if (!r.time->has_interval()) return "n = " + std::to_string(r.time->n);
     const auto interval = format_interval(r.time->median, r.time->low, r.time->high);
     return interval.empty() ? "" : interval + " %";
-}
-
-std::string breakable(std::string_view name) {
-    std::string out;
-    for (const char c : text(name)) out.append(1, c).append(c == '_' ? "<wbr>" : "");
-    return out;
 }
 
 std::string heading(int level, const std::string& id, const std::string& title) {

@@ -18,18 +18,11 @@ namespace cllab::report::html {
 
 /// Text of anybody's as text of the page and between quotes; control characters become visible. `kept` as printable().
 std::string text(std::string_view raw, std::string_view kept = "");
-/// Likewise for a listing: line ends and tabs stay.
-std::string listing(std::string_view raw);
 
 /// A number for an attribute: four digits after the point, none when whole.
 std::string number(double value);
 /// A share of the width: "43.21%".
 std::string percent(double share);
-/// Shortest text that reads back as the same number.
-std::string exact(double value);
-
-/// "time [s]" as "time, in seconds".
-std::string in_words(const std::string& unit);
 
 struct Scale {
     double low = 0, high = 1;
@@ -39,14 +32,9 @@ struct Scale {
     /// Three to seven values in order.
     std::vector<double> ticks() const;
 };
-/// From the values of an axis: logarithmic when all are positive and span more than a factor of eight.
-Scale scale_of(const std::vector<double>& values, bool binary);
 
 /// The interval: "±2.1 %", "-5.0/+82 %"; "n = 4" where there are too few samples for one.
 std::string spread(const model::Record& record);
-
-/// text() of a kernel's name, which may break behind its underscores.
-std::string breakable(std::string_view name);
 
 /// A heading with a link to itself.
 std::string heading(int level, const std::string& id, const std::string& title);

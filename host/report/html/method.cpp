@@ -15,25 +15,23 @@ namespace {
 using Cells = std::vector<std::size_t>;
 
 std::string whom(const Context& c, const Cells& cells) {
-    constexpr std::size_t most = 8;
-    if (cells.size() == c.records().size() && cells.size() > 1) return fmt::format("all {} cells", cells.size());
-    return c.links(cells, most) + (cells.size() > most ? fmt::format(" and {} more", cells.size() - most) : "");
+    const bool all = cells.size() == c.records().size() && cells.size() > 1;
+    return all ? fmt::format("all {} cells", cells.size()) : c.links(cells, 8);
 }
 
 void write_warnings(std::ostream& out, const Context& c) {
     out << "<h3>Warnings</h3>\n";
-    if (c.warnings.empty()) {
+    if (c.warnings.all().empty()) {
         out << "<p>No record has a warning.</p>\n";
         return;
     }
-    std::vector<Cells> cells(c.warnings.size());
-    for (std::size_t i = 0; i < c.records().size(); ++i)
-        for (const auto w : c.warnings_of[i])
-            if (cells[w].empty() || cells[w].back() != i) cells[w].push_back(i);
     out << "<ol class=\"warnings\">\n";
-    for (std::size_t w = 0; w < c.warnings.size(); ++w)
-        out << fmt::format("<li id=\"warning-{}\">{} <small>({})</small></li>\n", w + 1, text(c.warnings[w]),
-                           whom(c, cells[w]));
+    for (std::size_t number = 1; const auto& note : c.warnings.all()) {
+        Cells cells;
+        for (const auto* record : note.records) cells.push_back(c.index(*record));
+        out << fmt::format("<li id=\"warning-{}\">{} <small>({})</small></li>\n", number++, text(note.text),
+                           whom(c, cells));
+    }
     out << "</ol>\n";
 }
 

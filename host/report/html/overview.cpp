@@ -4,6 +4,7 @@
 #include <ostream>
 #include <set>
 
+#include "core/grouped.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "report/html/context.hpp"
@@ -19,6 +20,47 @@ void write_verdict(std::ostream& out, const std::string& sentence) {
     out << fmt::format("<p class=\"verdict\">{}</p>\n", text(sentence));
 }
 
+/// Of a variant that nothing stands beside.
+std::vector<std::string> only_sentence(const GridGroup& group, std::size_t device) {
+    model::Rows timed;
+    for (const auto& cells : group.cells)
+        if (const auto* r = cells[device].record; r && r->time) timed.push_back(r);
+    if (timed.size() != 1) return {};  // of several, none is ranked
+    const auto& only = *timed.front();
+    const auto copy = metric_value(only, "of_copy");
+    return {fmt::format(
+        "{} takes {} ({}){}.", only.id, format_seconds(only.time->median), spread(only),
+        copy ? ", at " + format_significant(*copy, 3) + " % of the bandwidth of a plain copy of as many bytes" : "")};
+}
+
+/// Which variants of the group are before the others on one device: a sentence for each set that took turns.
+std::vector<std::string> ranking_sentences(const GridGroup& group, std::size_t device) {
+    std::map<std::size_t, std::vector<const GridCell*>> sets;
+    for (const auto& cells : group.cells)
+        if (const auto& cell = cells[device]; cell.rank.compared) sets[cell.rank.set].push_back(&cell);
+    if (sets.empty()) return only_sentence(group, device);
+    const auto id = [](const GridCell* cell) { return cell->record->id; };
+    const auto times = [](const GridCell* cell) { return format_significant(cell->rank.ratio, 3) + " times as long"; };
+    std::vector<std::string> out;
+    for (auto& [set, ranked] : sets) {
+        std::ranges::stable_sort(ranked, {}, [](const GridCell* cell) { return cell->rank.ratio; });
+        const auto* best = ranked.front();
+        const auto time = format_seconds(best->record->time->median);
+        const auto range = " (" + id(ranked.back()) + " takes " + times(ranked.back()) + ")";
+        if (best->rank.fastest) {
+            out.push_back(id(best) + " is fastest at " + time + "; next is " + id(ranked[1]) + ", " + times(ranked[1]) +
+                          (ranked.size() > 2 ? range : "") + ".");
+            continue;
+        }
+        auto close = ranked;
+        std::erase_if(close, [](const GridCell* cell) { return !cell->rank.indistinct; });
+        out.push_back("no variant is clearly the fastest: " + join(close, ", ", id) +
+                      " are too close to call, the least time is " + time +
+                      (close.size() < ranked.size() ? range : "") + ".");
+    }
+    return out;
+}
+
 void write_verdicts(std::ostream& out, const Context& c, const GridFamily& family) {
     std::size_t said = 0;
     for (const auto& group : family.groups) {
@@ -30,7 +72,7 @@ void write_verdicts(std::ostream& out, const Context& c, const GridFamily& famil
                     sentences.push_back("On " + c.name_of_grid_device(d) + " " + sentence);
         if (sentences.empty()) continue;
         ++said;
-        const auto where = c.where(family, group);
+        const auto where = family.where(group);
         if (!where.empty()) out << fmt::format("<p class=\"where\">At {}</p>\n", text(where));
         for (const auto& sentence : sentences) write_verdict(out, sentence);
         if (const auto differs = verdict(group, c.grid.devices); !differs.empty()) {
@@ -43,19 +85,6 @@ void write_verdicts(std::ostream& out, const Context& c, const GridFamily& famil
     if (family.groups.size() > said && said > 0)
         out << fmt::format("<p class=\"dim\">{} more points are in the charts below.</p>\n",
                            family.groups.size() - said);
-}
-
-/// Of a variant that nothing stands beside.
-std::vector<std::string> only_sentence(const GridGroup& group, std::size_t device) {
-    model::Rows timed;
-    for (const auto& cells : group.cells)
-        if (const auto* r = cells[device].record; r && r->time) timed.push_back(r);
-    if (timed.size() != 1) return {};  // of several, none is ranked
-    const auto& only = *timed.front();
-    const auto copy = metric_value(only, "of_copy");
-    return {fmt::format(
-        "{} takes {} ({}){}.", only.id, format_seconds(only.time->median), spread(only),
-        copy ? ", at " + format_significant(*copy, 3) + " % of the bandwidth of a plain copy of as many bytes" : "")};
 }
 
 /// How far the curves of a family go, one sentence each.
@@ -101,33 +130,6 @@ void write_failed(std::ostream& out, const Context& c) {
 
 }  // namespace
 
-std::vector<std::string> ranking_sentences(const GridGroup& group, std::size_t device) {
-    std::map<std::size_t, std::vector<const GridCell*>> sets;
-    for (const auto& cells : group.cells)
-        if (const auto& cell = cells[device]; cell.rank.compared) sets[cell.rank.set].push_back(&cell);
-    if (sets.empty()) return only_sentence(group, device);
-    const auto id = [](const GridCell* cell) { return cell->record->id; };
-    const auto times = [](const GridCell* cell) { return format_significant(cell->rank.ratio, 3) + " times as long"; };
-    std::vector<std::string> out;
-    for (auto& [set, ranked] : sets) {
-        std::ranges::stable_sort(ranked, {}, [](const GridCell* cell) { return cell->rank.ratio; });
-        const auto* best = ranked.front();
-        const auto time = format_seconds(best->record->time->median);
-        const auto range = " (" + id(ranked.back()) + " takes " + times(ranked.back()) + ")";
-        if (best->rank.fastest) {
-            out.push_back(id(best) + " is fastest at " + time + "; next is " + id(ranked[1]) + ", " + times(ranked[1]) +
-                          (ranked.size() > 2 ? range : "") + ".");
-            continue;
-        }
-        auto close = ranked;
-        std::erase_if(close, [](const GridCell* cell) { return !cell->rank.indistinct; });
-        out.push_back("no variant is clearly the fastest: " + join(close, ", ", id) +
-                      " are too close to call, the least time is " + time +
-                      (close.size() < ranked.size() ? range : "") + ".");
-    }
-    return out;
-}
-
 void write_overview(std::ostream& out, const Context& c) {
     std::map<model::Status, std::size_t> counts;
     std::set<std::string> runs;
@@ -148,11 +150,8 @@ void write_overview(std::ostream& out, const Context& c) {
         out << fmt::format("<li><b>{}</b> {}</li>\n", text(device.name), text(device.description));
     out << "</ul>\n";
     std::vector<std::string> families;
-    const auto name_family = [&](const std::string& name) {
-        if (std::ranges::find(families, name) == families.end()) families.push_back(name);
-    };
-    for (const auto& family : c.grid.families) name_family(family.name);
-    for (const auto& set : c.page.curves) name_family(set.family);
+    for (const auto& family : c.grid.families) add_once(families, family.name);
+    for (const auto& set : c.page.curves) add_once(families, set.family);
     for (const auto& name : families) {
         out << fmt::format("<h3>{}</h3>\n", text(name));
         for (const auto& [of, question] : c.page.questions)
@@ -161,8 +160,7 @@ void write_overview(std::ostream& out, const Context& c) {
             if (family.name == name) write_verdicts(out, c, family);
         write_curve_sentences(out, c, name);
     }
-    for (const auto& note : ranking_notes(c.grid.difference, c.grid.apart))
-        out << fmt::format("<p class=\"dim\">{}</p>\n", text(note));
+    for (const auto& note : ranking_notes(c.grid)) out << fmt::format("<p class=\"dim\">{}</p>\n", text(note));
     if (!c.page.verdicts.empty()) {
         out << "<h3>Verdicts over arrangements</h3>\n";
         for (const auto& sentence : c.page.verdicts) write_verdict(out, sentence);

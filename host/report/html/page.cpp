@@ -4,6 +4,7 @@
 #include <ostream>
 #include <set>
 
+#include "core/grouped.hpp"
 #include "core/hash.hpp"
 #include "core/text.hpp"
 #include "report/html/context.hpp"
@@ -29,6 +30,13 @@ std::string unique(const std::string& wanted, std::set<std::string>& taken) {
     return out;
 }
 
+/// text() of a kernel's name, which may break behind its underscores.
+std::string breakable(std::string_view name) {
+    std::string out;
+    for (const char c : text(name)) out.append(1, c).append(c == '_' ? "<wbr>" : "");
+    return out;
+}
+
 /// 'sha256-…' of a content security policy: the hash in base 64.
 std::string source_hash(std::string_view bytes) {
     static constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -44,8 +52,7 @@ std::string source_hash(std::string_view bytes) {
 
 std::string title_of(const Context& c) {
     std::vector<std::string> families;
-    for (const auto& r : c.records())
-        if (std::ranges::find(families, r.family) == families.end()) families.push_back(r.family);
+    for (const auto& r : c.records()) add_once(families, r.family);
     constexpr std::size_t most = 4;
     const auto more =
         families.size() > most ? " and " + std::to_string(families.size() - most) + " more" : std::string();
@@ -54,9 +61,27 @@ std::string title_of(const Context& c) {
            (c.devices.size() == 1 ? c.devices.front().name : std::to_string(c.devices.size()) + " devices");
 }
 
+/// In the order of a reader's questions.
+struct PagePart {
+    const char *id, *name;
+    void (*write)(std::ostream&, const Context&);
+    bool (*is_there)(const Context&) = [](const Context&) { return true; };
+};
+constexpr PagePart page_parts[]{
+    {"overview", "Verdict", write_overview},
+    {"variants", "Variants", write_bars, [](const Context& c) { return !c.grid.families.empty(); }},
+    {"curves", "Curves", write_curves, [](const Context& c) { return !c.page.curves.empty(); }},
+    {"by-device", "By device", write_heat, [](const Context& c) { return c.grid.devices.size() > 1; }},
+    {"history", "History", write_history, [](const Context& c) { return !c.page.histories.empty(); }},
+    {"roofline", "Roofline", write_roofline},
+    {"code", "Code", write_code, [](const Context& c) { return !c.page.code.empty(); }},
+    {"method", "Method", write_method},
+    {"portrait", "Portrait", write_portraits},
+    {"cells", "All cells", write_cells}};
+
 }  // namespace
 
-Context::Context(const Page& p) : page(p) {
+Context::Context(const Page& p) : page(p), warnings(model::rows_of(p.records)) {
     std::map<std::string, std::size_t> known;
     const bool hosts = several_hosts(records());
     std::set<std::string> names, addresses;
@@ -68,42 +93,31 @@ Context::Context(const Page& p) : page(p) {
         device_of.push_back(at->second);
     }
 
-    std::map<std::string, std::map<std::string, std::set<std::string>>> values;
-    std::map<std::string, std::vector<std::string>> axes;
+    std::map<std::pair<std::string, std::string>, std::string> first;  // value, by family and axis
     for (const auto& r : records())
-        for (const auto& [axis, value] : r.point) {
-            auto& seen = values[r.family][axis];
-            if (seen.empty()) axes[r.family].push_back(axis);
-            seen.insert(value);
-        }
-    for (const auto& [family, names_of] : axes)
-        for (const auto& axis : names_of)
-            if (values[family][axis].size() > 1) varying[family].push_back(axis);
+        for (const auto& [axis, value] : r.point)
+            if (first.try_emplace({r.family, axis}, value).first->second != value) varying[r.family].insert(axis);
 
-    std::map<std::string, std::size_t> number_of;
-    std::vector<const model::Record*> rows;
+    model::Rows rows;
     for (std::size_t i = 0; i < records().size(); ++i) {
         const auto& r = records()[i];
         std::string address = folder_name(r.id) + "@" + devices[device_of[i]].name;
-        if (addresses.count(address) && varying.count(r.family))
+        if (addresses.count(address))
             for (const auto& [axis, value] : r.point)
-                if (const auto& v = varying[r.family]; std::ranges::find(v, axis) != v.end())
-                    address += ";" + folder_name(axis) + "=" + folder_name(value);
+                if (varies(r.family, axis)) address += ";" + folder_name(axis) + "=" + folder_name(value);
         anchors.push_back(unique(address, addresses));
-        warnings_of.emplace_back();
-        for (const auto& warning : r.warnings) {
-            const auto [at, is_new] = number_of.emplace(warning, warnings.size());
-            if (is_new) warnings.push_back(warning);
-            warnings_of.back().push_back(at->second);
-        }
         if (!in_curve(i)) rows.push_back(&r);
     }
     grid = device_grid(rows, {}, page.may_be_auto);
 }
 
+bool Context::varies(const std::string& family, const std::string& axis) const {
+    const auto axes = varying.find(family);
+    return axes != varying.end() && axes->second.contains(axis);
+}
+
 std::string Context::varying_point(const model::Record& record) const {
-    const auto axes = varying.find(record.family);
-    return axes == varying.end() ? std::string() : point_text(record.point, axes->second);
+    return point_text(record.point, [&](const auto& axis, const auto&) { return varies(record.family, axis); });
 }
 
 std::string Context::name_of_device(const std::string& key) const {
@@ -121,16 +135,8 @@ std::string Context::link(std::size_t cell, const std::string& label) const {
 }
 
 std::string Context::links(const std::vector<std::size_t>& cells, std::size_t most) const {
-    return join(first_of(cells, most), ", ", [&](auto cell) { return link(cell, records()[cell].id); });
-}
-
-std::string Context::where(const GridFamily& family, const GridGroup& group) const {
-    std::string out;
-    for (std::size_t a = 0; a < family.axes.size(); ++a) {
-        if (family.differs(a) && !group.point[a].empty())
-            out += (out.empty() ? "" : " ") + family.axes[a] + "=" + group.point[a];
-    }
-    return out;
+    return join(first_of(cells, most), ", ", [&](auto cell) { return link(cell, records()[cell].id); }) +
+           (cells.size() > most ? fmt::format(" and {} more", cells.size() - most) : "");
 }
 
 void write_page(std::ostream& out, const Page& page) {
@@ -147,32 +153,11 @@ void write_page(std::ostream& out, const Page& page) {
     out << fmt::format("<title>cllab: {0}</title>\n<style>{1}</style></head>\n<body>\n<header><h1>{0}</h1>\n",
                        text(title), style);
     out << "<nav aria-label=\"parts of the page\">";
-    struct Part {
-        const char *id, *name;
-        bool is_there = true;
-    };
-    for (const auto& part : {Part{"overview", "Verdict"},
-                             {"variants", "Variants", !c.grid.families.empty()},
-                             {"curves", "Curves", !page.curves.empty()},
-                             {"by-device", "By device", c.grid.devices.size() > 1},
-                             {"history", "History", !page.histories.empty()},
-                             {"roofline", "Roofline"},
-                             {"code", "Code", !page.code.empty()},
-                             {"method", "Method"},
-                             {"portrait", "Portrait"},
-                             {"cells", "All cells"}})
-        if (part.is_there) out << fmt::format("<a href=\"#{}\">{}</a> ", part.id, part.name);
+    for (const auto& part : page_parts)
+        if (part.is_there(c)) out << fmt::format("<a href=\"#{}\">{}</a> ", part.id, part.name);
     out << "</nav></header>\n<main>\n";
-    write_overview(out, c);
-    write_bars(out, c);
-    write_curves(out, c);
-    write_heat(out, c);
-    write_history(out, c);
-    write_roofline(out, c);
-    write_code(out, c);
-    write_method(out, c);
-    write_portraits(out, c);
-    write_cells(out, c);
+    for (const auto& part : page_parts)
+        if (part.is_there(c)) part.write(out, c);
     out << "</main>\n<footer><p>" << text(page.made)
         << ". All samples are in the JSON lines; this page holds at most 512 quantiles a cell.</p>";
     if (d3.empty())

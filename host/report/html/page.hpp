@@ -74,10 +74,7 @@ struct Portrait {
         double value = 0, low = 0, high = 0;
     };
     std::vector<Figure> figures;
-    struct Absent {
-        std::string section, name, reason;
-    };
-    std::vector<Absent> absent;
+    std::vector<std::string> absent;  ///< what has no figure, and why
     struct Series {
         std::string id, over;
         std::vector<model::Curve::Sample> samples;
@@ -101,5 +98,11 @@ struct Page {
 };
 
 void write_page(std::ostream& out, const Page& page);
+
+/// The ranked chart alone, as an SVG picture for an issue or a slide. A part per device, family and point: kernels
+/// fastest first on one scale from zero, each with the interval of its median, its time, and its ratio to the best
+/// where it is ranked. Points with one kernel are shown where no point has several. Bright and dark by what the
+/// reader's screen prefers.
+void write_ranked(std::ostream& out, const Rows& records, const MayBeAuto& may_be_auto);
 
 }  // namespace cllab::report::html

@@ -55,8 +55,7 @@ void write_portrait(std::ostream& out, const Portrait& portrait, const std::stri
     out << (section.empty() ? "" : "</tbody>") << "</table></div></details>\n";
     if (portrait.absent.empty()) return;
     out << fmt::format("<details><summary>{} figures without a value, and why</summary><ul>\n", portrait.absent.size());
-    for (const auto& a : portrait.absent)
-        out << fmt::format("<li>{}</li>\n", text(a.section + ", " + a.name + ": " + a.reason));
+    for (const auto& sentence : portrait.absent) out << fmt::format("<li>{}</li>\n", text(sentence));
     out << "</ul></details>\n";
 }
 

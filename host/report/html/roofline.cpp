@@ -27,9 +27,7 @@ void raise(std::vector<Peak>& peaks, const std::string& name, double value, cons
 }
 
 double highest(const std::vector<Peak>& peaks) {
-    double out = 0;
-    for (const auto& peak : peaks) out = std::max(out, peak.value);
-    return out;
+    return peaks.empty() ? 0 : std::ranges::max(peaks, {}, &Peak::value).value;
 }
 
 struct Roofs {

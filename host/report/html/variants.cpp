@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <ostream>
+#include <utility>
 
+#include "core/grouped.hpp"
 #include "core/stats.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -71,7 +72,7 @@ void write_density(std::ostream& out, const Record& r) {
     constexpr int steps = 60;
     std::string path = "M0 28";
     for (int i = 0; const double height : density(sorted, low, high, steps))
-        path += fmt::format("L{} {}", i++, exact(std::round(10 * (28 - 26 * height)) / 10));
+        path += fmt::format("L{} {}", i++, format_exact(std::round(10 * (28 - 26 * height)) / 10));
     out << R"(<svg class="density" viewBox="0 0 60 28" preserveAspectRatio="none" role="img" )";
     out << fmt::format(R"(aria-label="density of the samples"><path d="{}L60 28Z"/></svg>)", path);
     out << fmt::format(R"(<span class="range"><span>{}</span><span>{}</span></span>)", format_seconds(low),
@@ -143,7 +144,7 @@ void write_group(std::ostream& out, const Context& c, const GridFamily& family, 
     if (!(longest > 0)) return;
     const bool far_apart = longest > most_for_bars * shortest;
     const TimeAxis axis{far_apart ? Scale{least, longest, true, false} : Scale{0, longest, false, false}};
-    const auto where = c.where(family, group);
+    const auto where = family.where(group);
     out << fmt::format("<figure class=\"bars\"><figcaption>{} on {}{}</figcaption>\n", text(family.name),
                        text(c.name_of_grid_device(d)), text((where.empty() ? "" : ", ") + where));
     out << fmt::format(R"(<div class="row head"><div>variant</div><div>median time of one operation, {}, )",
@@ -157,8 +158,7 @@ void write_group(std::ostream& out, const Context& c, const GridFamily& family, 
 
 /// Cells of charts that are not drawn, because no variant has a time there: by what became of them, each variant once.
 void write_untimed(std::ostream& out, const Context& c, const GridFamily& family) {
-    std::map<std::string, std::vector<const Record*>> first_of;  // by what is said of them, each variant's first
-    std::map<std::pair<std::string, std::string>, std::size_t> points;
+    std::vector<std::pair<std::string, const Record*>> untimed;  // with what is said of each
     for (const auto& group : family.groups)
         for (std::size_t d = 0; d < c.grid.devices.size(); ++d) {
             if (std::ranges::any_of(group.cells, [&](const auto& cells) { return has_time(cells[d]); })) continue;
@@ -167,15 +167,17 @@ void write_untimed(std::ostream& out, const Context& c, const GridFamily& family
                 if (!r) continue;
                 const auto said = std::string(model::name(r->status)) + " on " + c.name_of_grid_device(d) +
                                   (r->reason.empty() ? "" : ": " + one_line(r->reason));
-                if (points[{said, r->id}]++ == 0) first_of[said].push_back(r);
+                untimed.emplace_back(said, r);
             }
         }
-    for (const auto& [said, records] : first_of) {
-        const auto link = [&, &said = said](const Record* r) {
-            const auto count = points[{said, r->id}];
-            return c.link(c.index(*r), r->id) + (count > 1 ? fmt::format(" ({} points)", count) : "");
-        };
-        out << fmt::format("<p class=\"dim untimed\">{}: {}</p>\n", join(records, ", ", link), text(said));
+    const auto link = [&](const auto& points) {
+        const auto& first = *points.front().second;
+        return c.link(c.index(first), first.id) + (points.size() > 1 ? fmt::format(" ({} points)", points.size()) : "");
+    };
+    for (const auto& alike : grouped(untimed, [](const auto& one) { return one.first; })) {
+        const auto variants = grouped(alike, [](const auto& one) { return one.second->id; });
+        out << fmt::format("<p class=\"dim untimed\">{}: {}</p>\n", join(variants, ", ", link),
+                           text(alike.front().first));
     }
 }
 
@@ -219,7 +221,7 @@ void write_cell(std::ostream& out, const Context& c, const GridCell& cell) {
 
 void write_map(std::ostream& out, const Context& c, const GridFamily& family, const GridGroup& group,
                const std::vector<std::size_t>& columns) {
-    const auto where = c.where(family, group);
+    const auto where = family.where(group);
     out << fmt::format(R"(<div class="scroll"><table class="heat"><caption>{}{}</caption><thead><tr><th>variant</th>)",
                        text(family.name), text((where.empty() ? "" : " at ") + where));
     for (const auto d : columns)
@@ -237,7 +239,6 @@ void write_map(std::ostream& out, const Context& c, const GridFamily& family, co
 }  // namespace
 
 void write_bars(std::ostream& out, const Context& c) {
-    if (c.grid.families.empty()) return;
     out << "<section>\n" << heading(2, "variants", "The variants of each family");
     for (const auto& family : c.grid.families) {
         out << heading(3, "family-" + family.name, family.name);
@@ -257,7 +258,6 @@ void write_bars(std::ostream& out, const Context& c) {
 
 void write_heat(std::ostream& out, const Context& c) {
     const auto devices = c.grid.devices.size();
-    if (devices < 2) return;
     out << "<section>\n" << heading(2, "by-device", "Variants by devices");
     if (std::ranges::none_of(c.grid.families, [&](const auto& f) { return devices_of(f, devices).size() > 1; })) {
         out << "<p>No family has records of two devices.</p>\n</section>\n";

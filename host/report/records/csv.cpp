@@ -4,6 +4,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <concepts>
+#include <map>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -34,6 +36,8 @@ constexpr std::array<MetricColumn, 6> metric_columns{{{"bandwidth", "bandwidth_b
                                                       {"of_copy", "of_copy_percent"},
                                                       {"upload", "upload_s"},
                                                       {"download", "download_s"}}};
+
+constexpr auto assignment = [](const auto& one) { return concat(one.first, "=", one.second); };
 
 /// The columns of the fields that have one.
 class Columns : public model::Fields<Columns> {
@@ -91,18 +95,16 @@ private:
         return csv_text(row.as ? row.as(text) : text);
     }
     static std::string text_of(double value, const model::FieldRow&) { return csv_number(value); }
-    static std::string text_of(unsigned value, const model::FieldRow&) { return std::to_string(value); }
+    static std::string text_of(std::integral auto value, const model::FieldRow&) { return std::to_string(value); }
     static std::string text_of(model::Status status, const model::FieldRow&) { return model::name(status); }
-    static std::string text_of(std::int64_t value, const model::FieldRow&) { return std::to_string(value); }
     static std::string text_of(const std::vector<std::string>& texts, const model::FieldRow&) {
         return csv_text(join(texts, "; "));
     }
-    static std::string text_of(const std::vector<std::pair<std::string, std::string>>& point, const model::FieldRow&) {
-        return csv_text(join(point, ";", [](const auto& one) { return one.first + "=" + one.second; }));
+    static std::string text_of(const model::PointValues& point, const model::FieldRow&) {
+        return csv_text(join(point, ";", assignment));
     }
     static std::string text_of(const std::map<std::string, std::int64_t>& counts, const model::FieldRow&) {
-        return csv_text(
-            join(counts, ";", [](const auto& one) { return one.first + "=" + std::to_string(one.second); }));
+        return csv_text(join(counts, ";", assignment));
     }
 
     bool there_ = true;

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <utility>
 
+#include "core/grouped.hpp"
 #include "core/table.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -94,6 +97,18 @@ Json reason_of(const model::Record& r) {
             {"error_message", std::string(model::name(r.status)) + ": " + one_line(r.reason)}};
 }
 
+/// What tells devices apart by their keys: name and details where the records are of several devices, else nothing.
+std::map<std::string, std::string> labels_of_several_devices(const std::vector<model::Record>& records) {
+    const bool hosts = several_hosts(records);
+    std::map<std::string, std::string> out;
+    for (const auto& r : records) {
+        auto& label = out[model::device_key(r)];
+        if (label.empty()) label = printable(r.device.name) + device_details(r.device, hosts ? r.host.name : "");
+    }
+    if (out.size() < 2) out.clear();
+    return out;
+}
+
 /// "saxpy_w128/size:1024", with what else tells two times apart: the cache's state, and the device where there are
 /// several.
 std::string benchmark_name(const model::Record& r, const std::map<std::string, std::string>& labels) {
@@ -108,27 +123,18 @@ std::string benchmark_name(const model::Record& r, const std::map<std::string, s
 /// several the latest counts; cells without a time are left out.
 std::vector<std::pair<std::string, const model::Record*>> latest_timed(const std::vector<model::Record>& records) {
     const auto labels = labels_of_several_devices(records);
+    const auto name_of = [&](const model::Record* r) { return benchmark_name(*r, labels); };
     std::vector<std::pair<std::string, const model::Record*>> out;
-    std::map<std::string, std::size_t> at;
-    for (const auto& r : records) {
-        if (!r.time) continue;
-        const auto name = benchmark_name(r, labels);
-        const auto [found, is_new] = at.try_emplace(name, out.size());
-        if (is_new)
-            out.emplace_back(name, &r);
-        else if (auto& other = out[found->second].second; other->utc <= r.utc)
-            other = &r;
-    }
+    for (const auto& runs : grouped(model::rows_of(records, [](const auto& r) { return r.time.has_value(); }), name_of))
+        out.emplace_back(name_of(runs.front()), latest_of(runs));
     return out;
 }
 
-}  // namespace
-
+/// CSV with a row for each sample and a column for each axis, point_<axis>. Cells without samples have no row.
 void export_long(const std::vector<model::Record>& records, const Lines& out) {
     std::vector<std::string> axes;
     for (const auto& r : records)
-        for (const auto& [axis, value] : r.point)
-            if (std::ranges::find(axes, axis) == axes.end()) axes.push_back(axis);
+        for (const auto& [axis, value] : r.point) add_once(axes, axis);
     std::vector<std::string> titles{"id", "family", "variant"};
     for (const auto& axis : axes) titles.push_back(csv_text("point_" + axis));
     titles.insert(titles.end(), {"selector", "device", "platform", "driver", "host", "run", "label", "utc", "clock",
@@ -138,7 +144,7 @@ void export_long(const std::vector<model::Record>& records, const Lines& out) {
         if (!r.time || r.samples.empty()) continue;
         std::vector<std::string> fields{csv_text(r.id), csv_text(r.family), csv_text(r.variant)};
         for (const auto& axis : axes) {
-            const auto& value = value_at(r, axis);
+            const auto& value = value_at(r.point, axis);
             fields.push_back(parse_real(value) ? value : csv_text(value));  // the sign that begins one is no formula
         }
         for (const auto& text : {r.device.selector, r.device.name, r.device.platform, r.device.driver, r.host.name,
@@ -155,6 +161,8 @@ void export_long(const std::vector<model::Record>& records, const Lines& out) {
     }
 }
 
+/// The T4 auto-tuning results format, version 1.0.0, with the keys and the unit (ms) of Kernel Tuner, which reads and
+/// writes it.
 void export_t4(const std::vector<model::Record>& records, const Lines& out) {
     const auto labels = labels_of_several_devices(records);
     out(R"({"schema_version": "1.0.0", "metadata": {"timeunit": "milliseconds"}, "results": [)");
@@ -178,6 +186,7 @@ void export_t4(const std::vector<model::Record>& records, const Lines& out) {
     out("]}");
 }
 
+/// The JSON of google/benchmark: each sample a repetition, then mean, median, stddev and cv of them.
 void export_google_benchmark(const std::vector<model::Record>& records, const Lines& out) {
     const auto labels = labels_of_several_devices(records);
     const auto& first = records.front();
@@ -220,6 +229,8 @@ void export_google_benchmark(const std::vector<model::Record>& records, const Li
     out("]}");
 }
 
+/// A list as github-action-benchmark's `customSmallerIsBetter` reads it: medians in ns, with the wider side of their
+/// intervals as the range.
 void export_github_action_benchmark(const std::vector<model::Record>& records, const Lines& out) {
     Json all = Json::array();
     for (const auto& [name, r] : latest_timed(records)) {
@@ -234,6 +245,7 @@ void export_github_action_benchmark(const std::vector<model::Record>& records, c
     out(all.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
+/// The Bencher Metric Format: `latency` in ns, the median with its interval.
 void export_bencher(const std::vector<model::Record>& records, const Lines& out) {
     Json all = Json::object();
     for (const auto& [name, r] : latest_timed(records)) {
@@ -244,5 +256,17 @@ void export_bencher(const std::vector<model::Record>& records, const Lines& out)
     }
     out(all.dump(2, ' ', false, Json::error_handler_t::replace));
 }
+
+}  // namespace
+
+const std::array<Export, 5> exports{
+    {{"long", "Also writes CSV to OUT with one row per sample, for pandas, polars, DuckDB or R.", export_long},
+     {"t4", "Also writes OUT in the T4 format of auto-tuning results, like Kernel Tuner.", export_t4},
+     {"google-benchmark", "Also writes OUT in google/benchmark's JSON format, one repetition per sample.",
+      export_google_benchmark},
+     {"github-action-benchmark",
+      "Also writes the medians to OUT for github-action-benchmark, as customSmallerIsBetter.",
+      export_github_action_benchmark},
+     {"bencher", "Also writes the medians to OUT for bencher.dev, in the Bencher Metric Format.", export_bencher}}};
 
 }  // namespace cllab::report

@@ -120,7 +120,7 @@ void Joined::take(const std::string& line, const LinePlace& place) {
 
 void Joined::require_known_names(const model::Record& record) {
     auto& [axes, metrics] = names_[record.family];
-    const auto require = [&](const char* what, std::set<std::string>& known, const auto& found) {
+    const auto require = [&](const char* what, Names& known, const auto& found) {
         for (const auto& [name, value] : found) {
             if (known.count(name)) continue;
             if (known.size() == most_names)

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "model/result.hpp"
@@ -58,9 +59,7 @@ public:
     std::size_t duplicates() const { return duplicates_; }
 
 private:
-    struct Names {
-        std::set<std::string> axes, metrics;
-    };
+    using Names = std::set<std::string>;
     using Digest = std::array<std::uint64_t, 2>;
     struct HashOfDigest {
         std::size_t operator()(const Digest& digest) const { return digest[0]; }
@@ -75,7 +74,7 @@ private:
     std::vector<LinePlace> lines_;
     std::vector<std::string> comparisons_, troubles_;
     std::set<std::string> devices_;
-    std::map<std::string, Names> names_;  ///< by family
+    std::map<std::string, std::pair<Names, Names>> names_;  ///< by family: axes and metrics
     std::unordered_set<Digest, HashOfDigest> seen_;
     Keep keep_;
     std::size_t files_ = 0;

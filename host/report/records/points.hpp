@@ -1,5 +1,5 @@
 // What tells records apart where those of many runs and machines stand together: their devices; their points as
-// numbers, which axes they have and which records share a point.
+// numbers, which axes they have and which records share a point; their warnings.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,17 +17,28 @@
 
 namespace cllab::report {
 
-/// The value of an axis in the record's point; empty where it has no such axis.
-const std::string& value_at(const model::Record& record, const std::string& axis);
+/// The value of an axis; empty where the point has no such axis.
+const std::string& value_at(const model::PointValues& point, const std::string& axis);
 
 std::optional<double> metric_value(const model::Record& record, std::string_view name);
 
-/// "width=4096 local=64" of the axes named; of all of them when `axes` is empty.
-std::string point_text(const std::vector<std::pair<std::string, std::string>>& point,
-                       const std::vector<std::string>& axes = {});
+/// "width=4096 local=64" of the axes and values for which `shown` holds.
+template <typename Shown>
+std::string point_text(const model::PointValues& point, Shown shown) {
+    std::string out;
+    for (const auto& [axis, value] : point)
+        if (shown(axis, value)) out += (out.empty() ? "" : " ") + axis + "=" + value;
+    return out;
+}
+inline std::string point_text(const model::PointValues& point) {
+    return point_text(point, [](const auto&, const auto&) { return true; });
+}
 
 /// "pitch_wide width=4096", and only the name where there are no axes.
-std::string cell_title(const std::string& id, const std::vector<std::pair<std::string, std::string>>& point);
+std::string cell_title(const std::string& id, const model::PointValues& point);
+
+/// Of records of one cell the latest.
+const model::Record* latest_of(const model::Rows& records);
 
 // Devices, by model::device_key.
 
@@ -38,8 +50,25 @@ inline bool several_hosts(const std::vector<model::Record>& records) { return se
 /// heading.
 std::string device_details(const model::DeviceInfo& device, const std::string& host);
 
-/// What tells devices apart by their keys: name and details where the records are of several devices, else nothing.
-std::map<std::string, std::string> labels_of_several_devices(const std::vector<model::Record>& records);
+/// A warning, and the records that have it.
+struct Note {
+    std::string text;
+    model::Rows records;
+};
+/// The warnings of all records, each once, numbered in the order they appear; the rows carry the numbers.
+class Notes {
+public:
+    explicit Notes(const model::Rows& records);
+    const std::vector<Note>& all() const { return all_; }
+    /// The numbers of the record's warnings, from 1.
+    std::set<std::size_t> of(const model::Record& record) const;
+    /// "1,3": the same as a text.
+    std::string text_of(const model::Record& record) const;
+
+private:
+    std::vector<Note> all_;
+    std::map<std::string, std::size_t> number_of_;
+};
 
 /// Linear in the number of records: tables of tens of thousands are made from it.
 class Points {
@@ -47,16 +76,15 @@ public:
     /// Axes in the order of first appearance. Rows with the same `owner` are those that the axes must tell apart.
     Points(const model::Rows& rows, const std::function<std::string(const model::Record&)>& owner);
 
-    std::size_t axes() const { return names_.size(); }
-    const std::string& name(std::size_t axis) const { return names_[axis]; }
-    std::vector<std::string> names() const { return names_; }
+    /// Of the axes that are left.
+    const std::vector<std::string>& names() const { return names_; }
 
     bool differs(std::size_t axis) const;     ///< between any two rows
     bool everywhere(std::size_t axis) const;  ///< every row has a value of it
     /// True when the owners do not all have the same set of values of this axis.
     bool differs_by_owner(std::size_t axis) const;
-    bool tell_apart() const;  ///< no two rows of one owner have the same values of all axes
-    bool tell_apart_without(std::size_t axis) const;
+    /// No two rows of one owner have the same values of all axes, or of all but `without`.
+    bool tell_apart(std::optional<std::size_t> without = {}) const;
     /// Drops each axis for which `leaves` holds, one by one: what is asked of the next is without those before.
     void drop_if(const std::function<bool(std::size_t axis)>& leaves);
 
@@ -65,15 +93,9 @@ public:
     std::vector<std::size_t> groups() const;
 
 private:
-    std::uint64_t part(std::size_t row, std::size_t axis) const;
-    void drop(std::size_t axis);
-    bool distinct(const std::vector<std::uint64_t>& marks) const;
-
     std::vector<std::string> names_;
-    std::vector<std::size_t> salts_;                  ///< of each axis left
     std::vector<std::vector<std::uint32_t>> values_;  ///< by axis, then row: equal numbers are equal texts
     std::vector<std::uint32_t> owners_;               ///< by row
-    std::vector<std::uint64_t> marks_;                ///< by row: the sum of its parts and its owner's
 };
 
 }  // namespace cllab::report

@@ -1,9 +1,6 @@
-#include "report/table/by_device.hpp"
-
 #include <algorithm>
 #include <ostream>
 
-#include "core/text.hpp"
 #include "core/units.hpp"
 #include "report/table/device_grid.hpp"
 #include "report/table/layout.hpp"
@@ -12,7 +9,6 @@ namespace cllab::report {
 namespace {
 
 using model::Record;
-using Values = std::vector<std::string>;
 
 /// The columns of one device: its times, and their ratios where it ranks its variants.
 std::vector<Column> device_columns(const GridDevice& device, std::size_t d, const std::vector<GridGroup>& groups) {
@@ -57,16 +53,16 @@ std::vector<std::vector<Column>> tables_of(const std::vector<Column>& rows, cons
 
 void print_family(std::ostream& out, const GridFamily& shown, const std::vector<GridDevice>& devices,
                   const TableStyle& style) {
-    const auto& axes = shown.axes;
     const auto& groups = shown.groups;
     std::vector<Column> columns{{.title = "kernel", .names = Names::by_itself}};
     for (const auto& group : groups)
         columns.front().cells.insert(columns.front().cells.end(), group.ids.begin(), group.ids.end());
-    for (std::size_t a = 0; a < axes.size(); ++a) {
-        if (!shown.differs(a)) continue;
-        columns.push_back({.title = axes[a], .right = true, .names = Names::with_title});
+    for (std::size_t a = 0; a < groups.front().point.size(); ++a) {
+        const auto& axis = groups.front().point[a].first;
+        if (!shown.varying.contains(axis)) continue;
+        columns.push_back({.title = axis, .right = true, .names = Names::with_title});
         for (const auto& group : groups)
-            columns.back().cells.insert(columns.back().cells.end(), group.ids.size(), group.point[a]);
+            columns.back().cells.insert(columns.back().cells.end(), group.ids.size(), group.point[a].second);
     }
     const auto common = shown.common_point();
     out << '\n' << wrap(shown.name + (common.empty() ? "" : ": " + common), "", style.text_width());
@@ -78,15 +74,10 @@ void print_family(std::ostream& out, const GridFamily& shown, const std::vector<
         std::size_t row = 0;
         for (const auto& group : groups) {
             if (row > 0 && group.ids.size() > 1) out << '\n';
-            const std::size_t first = row;
             for (std::size_t v = 0; v < group.ids.size(); ++v) out << grid.row(row++) << '\n';
-            std::string sentence = verdict(group, devices);
+            const auto sentence = verdict(group, devices), where = shown.where(group);
             if (sentence.empty() || &table != &tables.back()) continue;
-            Values where;
-            for (std::size_t a = 1; a < columns.size(); ++a)
-                where.push_back(columns[a].title + "=" + columns[a].cells[first]);
-            if (!where.empty()) sentence = "At " + join(where, " ") + ": " + sentence;
-            out << wrap(sentence, "      ", style.text_width());
+            out << wrap((where.empty() ? "" : "At " + where + ": ") + sentence, "      ", style.text_width());
         }
     }
 }
@@ -105,7 +96,7 @@ void print_by_device(std::ostream& out, const std::vector<Record>& records, cons
         out << wrap_beside("  " + device.letter + "  ", device.description, style.text_width());
     if (grid.unshown > 0) out << "  and " << grid.unshown << " more, which have no column\n";
     for (const auto& family : grid.families) print_family(out, family, devices, style);
-    for (const auto& note : ranking_notes(0, grid.apart)) out << '\n' << wrap(note, "", style.text_width());
+    for (const auto& note : ranking_notes({0, grid.apart})) out << '\n' << wrap(note, "", style.text_width());
     if (grid.repeated > 0)
         out << "\nLeft out here: " << grid.repeated << " earlier record(s) of cells that ran again.\n";
 }

@@ -6,6 +6,7 @@
 #include <ostream>
 
 #include "core/error.hpp"
+#include "core/grouped.hpp"
 #include "core/table.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -34,9 +35,9 @@ bool any_row(const Rows& rows, const std::function<bool(const Record&)>& holds) 
 bool has_rate(const Record& r) { return metric_value(r, "bandwidth") || metric_value(r, "flops"); }
 
 /// Appends a text column when any row has something to say in it, which "-" is not.
-void add_text(std::vector<Column>& columns, const std::string& title, const Rows& rows, int keep, bool right,
-              const std::function<std::string(const Record&)>& text, Names names = Names::nothing) {
-    Column column{.title = title, .right = right, .keep = keep, .names = names, .key = column_name(title)};
+void add_text(std::vector<Column>& columns, Column column, const Rows& rows,
+              const std::function<std::string(const Record&)>& text) {
+    if (column.key.empty()) column.key = column_name(column.title);
     for (const auto* row : rows) column.cells.push_back(text(*row));
     if (std::ranges::any_of(column.cells, [](const auto& c) { return !c.empty() && c != "-"; }))
         columns.push_back(std::move(column));
@@ -51,6 +52,14 @@ std::string interval_of(const Record& r) {
     return text.empty() ? "-" : text.substr(text.starts_with(both) ? both.size() : 0) + "%";
 }
 
+/// The states of the cache that rows were timed in.
+std::set<std::string> caches_of(const Rows& rows) {
+    std::set<std::string> out;
+    for (const auto* row : rows)
+        if (row->time) out.insert(row->time->cache.empty() ? "hot" : row->time->cache);
+    return out;
+}
+
 void add_times(std::vector<Column>& columns, const Rows& rows, const Asked& asked) {
     const auto medians =
         values_of(rows, [](const Record& r) { return r.time ? std::optional(r.time->median) : std::nullopt; });
@@ -60,21 +69,18 @@ void add_times(std::vector<Column>& columns, const Rows& rows, const Asked& aske
         const auto step = metric_value(*r, "step_time");
         return !r->time || (step && std::abs(*step - r->time->median) <= 1e-9 * r->time->median);
     });
-    columns.push_back(quantity_column(per_step ? "per step" : "time", medians, "s"));
-    columns.back().key = "time";
-    add_text(columns, "±", rows, 92, true, interval_of);
-    columns.back().key = "interval";
+    columns.push_back(quantity_column({.title = per_step ? "per step" : "time", .key = "time"}, medians, "s"));
+    add_text(columns, {.title = "±", .right = true, .keep = 92, .key = "interval"}, rows, interval_of);
     // Where there is a rate, the time per step is the same figure turned round.
     const auto steps = values_of(rows, [](const Record& r) { return metric_value(r, "step_time"); });
-    if (any(steps) && !per_step && (!any_row(rows, has_rate) || asked.wants("step_time"))) {
-        columns.push_back(quantity_column("per step", steps, "s"));
-        columns.back().key = "step_time";
-    }
+    if (any(steps) && !per_step && (!any_row(rows, has_rate) || asked.wants("step_time")))
+        columns.push_back(quantity_column({.title = "per step", .key = "step_time"}, steps, "s"));
     // The usual clock and cache state go without saying; anything else is part of what the number means.
     if (asked.wants("clock") || any_row(rows, [](const Record& r) { return r.time && r.time->clock != "event"; }))
-        add_text(columns, "clock", rows, 90, false, [](const Record& r) { return r.time ? r.time->clock : ""; });
-    if (asked.wants("cache") || common_cache(rows).empty())
-        add_text(columns, "cache", rows, 90, false, [](const Record& r) {
+        add_text(columns, {.title = "clock", .keep = 90}, rows,
+                 [](const Record& r) { return r.time ? r.time->clock : ""; });
+    if (asked.wants("cache") || caches_of(rows).size() > 1)
+        add_text(columns, {.title = "cache", .keep = 90}, rows, [](const Record& r) {
             return !r.time ? "" : r.time->cache.empty() ? "hot" : r.time->cache;
         });
 }
@@ -84,10 +90,8 @@ void add_metrics(std::vector<Column>& columns, const Rows& rows) {
     std::map<std::string, std::string> units;
     for (const auto* row : rows)
         for (const auto& [name, metric] : row->metrics) {
-            const auto [unit, is_new] = units.emplace(name, metric.unit);
-            if (unit->second.empty()) unit->second = metric.unit;
-            // The time of a step is a column of time.
-            if (is_new && name != "step_time" && std::ranges::find(names, name) == names.end()) names.push_back(name);
+            if (auto& unit = units[name]; unit.empty()) unit = metric.unit;
+            if (name != "step_time") add_once(names, name);  // that is a column of time
         }
     // Without a rate the family's own metric is what it is about.
     const int keep_own = any_row(rows, has_rate) ? 45 : 75;
@@ -100,11 +104,13 @@ void add_metrics(std::vector<Column>& columns, const Rows& rows) {
         const auto values = values_of(rows, [&](const Record& r) { return metric_value(r, name); });
         if (!any(values)) continue;
         const bool headline = name == "bandwidth" || name == "flops";
-        auto column = quantity_column(headline ? "" : name == "of_copy" ? "of copy" : name, values, units[name]);
-        if (column.title.empty()) column.title = name;
-        column.keep = keep_of(name);
-        column.key = name;
-        columns.push_back(std::move(column));
+        columns.push_back(quantity_column({.title = headline            ? ""
+                                                    : name == "of_copy" ? "of copy"
+                                                                        : name,
+                                           .keep = keep_of(name),
+                                           .key = name},
+                                          values, units[name]));
+        if (columns.back().title.empty()) columns.back().title = name;
     }
 }
 
@@ -122,7 +128,7 @@ void add_comparison(std::vector<Column>& columns, const std::vector<Rank>& ranks
 bool tells_apart(const Rows& rows, const std::string& axis) {
     std::map<std::string, std::string> first;
     return any_row(rows, [&](const Record& r) {
-        return first.emplace(r.id, value_at(r, axis)).first->second != value_at(r, axis);
+        return first.emplace(r.id, value_at(r.point, axis)).first->second != value_at(r.point, axis);
     });
 }
 
@@ -141,8 +147,8 @@ auto loops_of(const Comparison& comparison) {
 
 }  // namespace
 
-const std::vector<ColumnMeaning>& column_meanings() {
-    static const std::vector<ColumnMeaning> all{
+const std::vector<std::pair<std::string, std::string>>& column_meanings() {
+    static const std::vector<std::pair<std::string, std::string>> all{
         {"kernel", "<family>_<variant>, or <file>_<kernel>; behind it the axes that vary"},
         {"label", "--label of the run, where runs differ in it"},
         {"status", "ok, or why there is no time: `cllab help statuses`"},
@@ -175,7 +181,7 @@ const std::vector<ColumnMeaning>& column_meanings() {
 const std::vector<std::string>& column_names() {
     static const auto names = [] {
         std::vector<std::string> out;
-        for (const auto& column : column_meanings()) out.push_back(column.name);
+        for (const auto& [name, meaning] : column_meanings()) out.push_back(name);
         return out;
     }();
     return names;
@@ -239,40 +245,25 @@ void print_grid(std::ostream& out, const std::vector<Column>& columns, const Tab
     print_left_out(out, grid.dropped(), style);
 }
 
-std::string common_cache(const Rows& rows) {
-    std::string out;
-    for (const auto* row : rows) {
-        if (!row->time) continue;
-        const auto& cache = row->time->cache.empty() ? "hot" : row->time->cache;
-        if (!out.empty() && out != cache) return "";
-        out = cache;
-    }
-    return out.empty() ? "hot" : out;
-}
-
 std::vector<Column> columns_of(const Comparison& comparison, const std::set<std::string>& varying, const Asked& asked,
-                               const std::function<std::string(const Record&)>& notes_of) {
+                               const Notes& notes) {
     const Rows& rows = comparison.rows;
     std::vector<Column> columns;
-    add_text(
-        columns, "kernel", rows, 100, false, [](const Record& r) { return r.id; }, Names::by_itself);
+    add_text(columns, {.title = "kernel", .names = Names::by_itself}, rows, [](const Record& r) { return r.id; });
     if (asked.wants("label") || any_row(rows, [&](const Record& r) { return r.run.label != rows.front()->run.label; }))
-        add_text(
-            columns, "label", rows, 100, false, [](const Record& r) { return r.run.label; }, Names::with_title);
+        add_text(columns, {.title = "label", .names = Names::with_title}, rows,
+                 [](const Record& r) { return r.run.label; });
     std::vector<std::string> axes;  // in the order of the point
     for (const auto* row : rows)
         for (const auto& [axis, value] : row->point)
-            if ((varying.count(axis) || asked.by_name(column_name(axis))) &&
-                std::ranges::find(axes, axis) == axes.end())
-                axes.push_back(axis);
+            if (varying.contains(axis) || asked.by_name(column_name(axis))) add_once(axes, axis);
     for (const auto& axis : axes) {
         const bool identifies =
             std::ranges::find(comparison.axes, axis) != comparison.axes.end() || tells_apart(rows, axis);
-        add_text(
-            columns, axis, rows, identifies ? 100 : 50, true, [&](const Record& r) { return value_at(r, axis); },
-            Names::with_title);
+        add_text(columns, {.title = axis, .right = true, .keep = identifies ? 100 : 50, .names = Names::with_title},
+                 rows, [&](const Record& r) { return value_at(r.point, axis); });
     }
-    add_text(columns, "status", rows, 100, false, [](const Record& r) { return model::name(r.status); });
+    add_text(columns, {.title = "status"}, rows, [](const Record& r) { return model::name(r.status); });
     for (const auto* row : rows)
         columns.back().tones.push_back(is_failure(row->status)            ? Tone::bad
                                        : row->status == model::Status::ok ? Tone::plain
@@ -282,38 +273,53 @@ std::vector<Column> columns_of(const Comparison& comparison, const std::set<std:
         return !r.checked_by.empty() && r.checked_by != "host code" && r.checked_by != "only itself";
     };
     if (asked.wants("checked_by") || any_row(rows, shows_proof))
-        add_text(
-            columns, "checked by", rows, 99, false, [](const Record& r) { return r.checked_by; }, Names::with_title);
+        add_text(columns, {.title = "checked by", .keep = 99, .names = Names::with_title}, rows,
+                 [](const Record& r) { return r.checked_by; });
     add_times(columns, rows, asked);
     add_comparison(columns, comparison.ranks);
     add_metrics(columns, rows);
     const auto count = [](const std::optional<std::int64_t>& n) { return n ? std::to_string(*n) : std::string(); };
-    add_text(columns, "regs", rows, 57, true, [&](const Record& r) { return count(r.code.registers); });
+    add_text(columns, {.title = "regs", .right = true, .keep = 57}, rows,
+             [&](const Record& r) { return count(r.code.registers); });
     if (asked.wants("spills") || any_row(rows, [](const Record& r) { return r.code.spills.value_or(0) != 0; }))
-        add_text(columns, "spills", rows, 58, true, [&](const Record& r) { return count(r.code.spills); });
+        add_text(columns, {.title = "spills", .right = true, .keep = 58}, rows,
+                 [&](const Record& r) { return count(r.code.spills); });
     const auto loops = loops_of(comparison);
     const auto of_loop = [&](const Record& r, const char* what) {
         const auto& loop = *loops.at(&r);
         const auto found = loop.find(what);
         return found == loop.end() ? std::string() : std::to_string(found->second);
     };
-    add_text(columns, "inner loop", rows, 54, true, [&](const Record& r) {
+    add_text(columns, {.title = "inner loop", .right = true, .keep = 54}, rows, [&](const Record& r) {
         return loops.at(&r)->count("v") ? "v " + of_loop(r, "v") + ", s " + of_loop(r, "s")
                                         : of_loop(r, "instructions");
     });
-    add_text(columns, ".reuse", rows, 25, true, [&](const Record& r) { return of_loop(r, "reuse"); });
-    add_text(columns, "limit", rows, 56, false, [](const Record& r) { return r.limit; });
-    add_text(columns, "note", rows, 85, false, notes_of);
-    add_text(columns, "dump", rows, 0, false, [](const Record& r) { return r.dump; });
+    add_text(columns, {.title = ".reuse", .right = true, .keep = 25}, rows,
+             [&](const Record& r) { return of_loop(r, "reuse"); });
+    add_text(columns, {.title = "limit", .keep = 56}, rows, [](const Record& r) { return r.limit; });
+    add_text(columns, {.title = "note", .keep = 85}, rows, [&](const Record& r) { return notes.text_of(r); });
+    add_text(columns, {.title = "dump", .keep = 0}, rows, [](const Record& r) { return r.dump; });
     return columns;
 }
 
 std::set<std::string> varying_axes(const Rows& rows) {
     const Points points(rows, [](const model::Record&) { return ""; });
     std::set<std::string> varying;
-    for (std::size_t axis = 0; axis < points.axes(); ++axis)
-        if (points.differs(axis)) varying.insert(points.name(axis));
+    for (std::size_t axis = 0; axis < points.names().size(); ++axis)
+        if (points.differs(axis)) varying.insert(points.names()[axis]);
     return varying;
+}
+
+std::string common_text(const Rows& rows, const std::set<std::string>& varying) {
+    const auto& first = *rows.front();
+    auto out = point_text(first.point, [&](const auto& axis, const auto&) { return !varying.contains(axis); });
+    const auto caches = caches_of(rows);
+    if (caches.size() != 1 || caches.contains("hot")) return out;
+    out += (out.empty() ? "" : " ") + ("cache=" + *caches.begin());
+    if (first.device.last_level_bytes > 0)
+        out += " (4 times the last level, " + format_bytes(first.device.last_level_bytes) + " " +
+               first.device.last_level_from + ")";
+    return out;
 }
 
 }  // namespace cllab::report

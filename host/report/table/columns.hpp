@@ -1,12 +1,13 @@
 // The columns of a table, and which of them are shown: what --columns asks for, else those for which there is room.
 #pragma once
 
-#include <functional>
 #include <iosfwd>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "report/records/points.hpp"
 #include "report/table/layout.hpp"
 #include "report/table/ranking.hpp"
 #include "report/table/table.hpp"
@@ -29,12 +30,8 @@ private:
     std::set<std::string> names_;
 };
 
-struct ColumnMeaning {
-    std::string name, meaning;
-};
-
-/// What each of column_names() shows, in the order of the table.
-const std::vector<ColumnMeaning>& column_meanings();
+/// Each of column_names() with what it shows, in the order of the table.
+const std::vector<std::pair<std::string, std::string>>& column_meanings();
 
 /// What --columns takes beside "all" where a command's table has always the same columns; nothing for other commands,
 /// whose columns are column_names() and the names of axes and metrics.
@@ -53,15 +50,15 @@ void print_left_out(std::ostream& out, const std::vector<std::string>& dropped, 
 /// Header, rows, and what was left out.
 void print_grid(std::ostream& out, const std::vector<Column>& columns, const TableStyle& style);
 
-/// The cache state of all rows with a time, "hot" without one; empty when they differ.
-std::string common_cache(const Rows& rows);
-
 /// Axes on which the rows differ; the others are said once, above them.
 std::set<std::string> varying_axes(const Rows& rows);
 
-/// The columns of a family's table: all for which a row has something to say, and `varying` axes; `notes_of`: the
-/// numbers of a record's warnings.
+/// "width=4096 cache=cold": what the rows share, the values of all axes but `varying` and an unusual state of the
+/// cache.
+std::string common_text(const Rows& rows, const std::set<std::string>& varying);
+
+/// The columns of a family's table: all for which a row has something to say, and `varying` axes.
 std::vector<Column> columns_of(const Comparison& comparison, const std::set<std::string>& varying, const Asked& asked,
-                               const std::function<std::string(const model::Record&)>& notes_of);
+                               const Notes& notes);
 
 }  // namespace cllab::report

@@ -1,5 +1,4 @@
-#include "report/table/counts.hpp"
-
+// What launches execute, for people.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,10 +8,12 @@
 #include <set>
 #include <tuple>
 
+#include "core/grouped.hpp"
 #include "core/table.hpp"
 #include "core/text.hpp"
 #include "report/records/points.hpp"
 #include "report/table/layout.hpp"
+#include "report/table/table.hpp"
 
 namespace cllab::report {
 namespace {
@@ -63,7 +64,7 @@ public:
         if (std::any_of(all_.begin(), all_.end(), [&](const auto& counts) { return there(counts) > 0; }))
             text(title, of);
     }
-    void amount(const std::string& title, const std::function<const Amount&(const Counts&)>& of) {
+    void amount(const std::string& title, const std::function<Amount(const Counts&)>& of) {
         text(
             title, [&](const Counts& c) { return of(c).high; }, [&](const Counts& c) { return text_of(of(c)); });
     }
@@ -78,7 +79,9 @@ private:
     std::vector<Line> lines_;
 };
 
-std::string title_of(const OperationCount& o) {
+using OperationKind = std::tuple<Operation, unsigned, std::string>;  ///< with bits and function
+
+std::string title_of(const OperationKind& operation) {
     static constexpr Entry<Operation, const char*> titles[] = {{Operation::float_add, "float{} add"},
                                                                {Operation::float_multiply, "float{} multiply"},
                                                                {Operation::float_fma, "float{} fma"},
@@ -89,45 +92,41 @@ std::string title_of(const OperationCount& o) {
                                                                {Operation::integer_multiply, "int{} multiply"},
                                                                {Operation::integer_divide, "int{} divide"},
                                                                {Operation::conversion, "convert to {} bits"}};
-    if (o.bits == 1) return "logic of conditions";
-    return fmt::format(fmt::runtime(value_of(titles, o.kind, "")), o.bits, o.function);
+    const auto& [kind, bits, function] = operation;
+    if (bits == 1) return "logic of conditions";
+    return fmt::format(fmt::runtime(value_of(titles, kind, "")), bits, function);
 }
 
 void add_operations(Table& table, const All& all) {
-    std::set<std::tuple<Operation, unsigned, std::string>> kinds;
+    const auto kind_of = [](const OperationCount& o) { return OperationKind(o.kind, o.bits, o.function); };
+    std::set<OperationKind> kinds;
     for (const auto& counts : all)
-        for (const auto& o : counts.operations) kinds.emplace(o.kind, o.bits, o.function);
-    static const Amount none;
+        for (const auto& o : counts.operations) kinds.insert(kind_of(o));
     table.heading("operations per work-item");
-    for (const auto& [kind, bits, function] : kinds) {
-        const OperationCount wanted{kind, bits, function, {}};
-        table.amount(title_of(wanted), [&](const Counts& c) -> const Amount& {
-            for (const auto& o : c.operations)
-                if (o.kind == wanted.kind && o.bits == wanted.bits && o.function == wanted.function) return o.per_item;
-            return none;
+    for (const auto& wanted : kinds)
+        table.amount(title_of(wanted), [&](const Counts& c) {
+            const auto found = std::ranges::find(c.operations, wanted, kind_of);
+            return found == c.operations.end() ? Amount{} : found->per_item;
         });
-    }
-}
-
-/// "32 (4)": what a request takes, and the least for as many bytes.
-std::string of_least(const Amount& found, const Amount& least, const Amount& requests) {
-    if (!(requests.mean > 0)) return "-";
-    return ratio(found.mean, requests.mean) + " (" + ratio(least.mean, requests.mean) + ")";
 }
 
 void add_bytes(Table& table, const std::string& kind, Accesses Counts::*space, bool may_write = true) {
-    table.amount(kind + "bytes read", [=](const Counts& c) -> const Amount& { return (c.*space).load_bytes; });
-    if (may_write)
-        table.amount(kind + "bytes written", [=](const Counts& c) -> const Amount& { return (c.*space).store_bytes; });
+    table.amount(kind + "bytes read", [=](const Counts& c) { return (c.*space).load_bytes; });
+    if (may_write) table.amount(kind + "bytes written", [=](const Counts& c) { return (c.*space).store_bytes; });
 }
 
-/// What a request takes of something, where there was one.
+/// "32 (4)": what a request takes of something, and the least for as many bytes; where there was one.
 template <typename Requests>
 void add_of_least(Table& table, const std::string& title, Requests Counts::*where, Amount Requests::*found,
                   Amount Requests::*least) {
+    const auto per_request = [=](const Counts& c) {
+        const auto& of = c.*where;
+        const double requests = of.requests.mean;
+        return requests > 0 ? number((of.*found).mean / requests) + " (" + number((of.*least).mean / requests) + ")"
+                            : "-";
+    };
     table.text(
-        title + " (least)", [=](const Counts& c) { return (c.*where).requests.high; },
-        [=](const Counts& c) { return of_least((c.*where).*found, (c.*where).*least, (c.*where).requests); });
+        title + " (least)", [=](const Counts& c) { return (c.*where).requests.high; }, per_request);
 }
 
 void add_global(Table& table) {
@@ -155,12 +154,12 @@ void add_near(Table& table) {
     add_of_least(table, "ways per local read", &Counts::local_reads, &BankRequests::ways, &BankRequests::least_ways);
     add_of_least(table, "ways per local write", &Counts::local_writes, &BankRequests::ways, &BankRequests::least_ways);
     add_bytes(table, "private ", &Counts::private_memory);
-    table.amount("barriers", [](const Counts& c) -> const Amount& { return c.barriers; });
+    table.amount("barriers", [](const Counts& c) { return c.barriers; });
 }
 
 void add_atomics(Table& table, const std::string& space, Atomics Counts::*where) {
     table.heading("atomics on " + space + " memory");
-    table.amount("per work-item", [=](const Counts& c) -> const Amount& { return (c.*where).number; });
+    table.amount("per work-item", [=](const Counts& c) { return (c.*where).number; });
     table.text(
         "lanes that meet per request", [=](const Counts& c) { return (c.*where).requests.high; },
         [=](const Counts& c) { return ratio((c.*where).turns.mean, (c.*where).requests.mean); });
@@ -171,14 +170,10 @@ void add_atomics(Table& table, const std::string& space, Atomics Counts::*where)
 /// Of each axis the value that was counted.
 void add_points(Table& table, const All& all) {
     std::vector<std::string> axes;
-    const auto value = [](const Counts& c, const std::string& axis) {
-        const auto at = std::ranges::find(c.point, axis, &PointValues::value_type::first);
-        return at == c.point.end() ? std::string() : at->second;
-    };
     for (const auto& counts : all)
         for (const auto& [axis, text] : counts.point)
-            if (!text.empty() && std::ranges::find(axes, axis) == axes.end()) axes.push_back(axis);
-    for (const auto& axis : axes) table.text(axis, [&](const Counts& c) { return value(c, axis); });
+            if (!text.empty()) add_once(axes, axis);
+    for (const auto& axis : axes) table.text(axis, [&](const Counts& c) { return value_at(c.point, axis); });
 }
 
 Table table_of(const All& all) {

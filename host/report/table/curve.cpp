@@ -98,28 +98,28 @@ std::vector<model::Finding> knees(const std::vector<model::Finding>& findings, c
     return out;
 }
 
-void print_curve(std::ostream& out, const model::Curve& curve, const CurveText& text,
+void print_curve(std::ostream& out, const model::Curve& curve, const std::string& id, const model::Axis& axis,
                  const std::vector<model::Finding>& findings, const TableStyle& style) {
     std::size_t skipped = 0;
     auto rows = rows_of(curve, skipped);
-    mark(rows, findings, text.x_unit);
+    mark(rows, findings, axis.unit);
     const auto shown = thinned(rows);
 
     std::string fixed;
-    for (const auto& [axis, value] : curve.fixed.values())
-        if (axis != text.x_name) (fixed += ' ') += axis + "=" + value;
+    for (const auto& [name, value] : curve.fixed.values())
+        if (name != axis.name) fixed += " " + name + "=" + value;
     const bool stepped = !curve.samples.empty() && curve.samples.front().per_step > 0;
     const auto [first, last] = std::ranges::minmax_element(rows, {}, &CurveRow::value);
     const double least = rows.empty() ? 0 : first->value, most = rows.empty() ? 0 : last->value;
     const bool logarithmic = least > 0 && most / least > logarithmic_from;
-    out << wrap(text.id + ": " + (stepped ? "time per step" : "time") + " over " + text.x_name + fixed +
+    out << wrap(id + ": " + (stepped ? "time per step" : "time") + " over " + axis.name + fixed +
                     (logarithmic ? " (bars are logarithmic)" : ""),
                 "", width_of_page(style));
     // The shortest logarithmic bar stands for half the smallest value, so that it is seen too.
     const auto length = [&](double value) {
         return bar_width * (logarithmic ? std::log(2 * value / least) / std::log(2 * most / least) : value / most);
     };
-    const auto x_text = [&](const CurveRow& r) { return value_text(r.x, text.x_unit); };
+    const auto x_text = [&](const CurveRow& r) { return value_text(r.x, axis.unit); };
     const auto time_text = [](const CurveRow& r) { return format_seconds(r.value); };
     const std::size_t x_width = widest(shown, x_text), value_width = widest(shown, time_text),
                       spread_width = widest(shown, spread);

@@ -10,11 +10,6 @@
 
 namespace cllab::report {
 
-struct CurveText {
-    std::string id;              ///< "latency_global"
-    std::string x_name, x_unit;  ///< "footprint", "byte"
-};
-
 /// The time per step where there is one, else that of one operation.
 inline double value_of(const model::Curve::Sample& s) { return s.per_step > 0 ? s.per_step : s.seconds; }
 
@@ -22,11 +17,11 @@ inline double value_of(const model::Curve::Sample& s) { return s.per_step > 0 ? 
 std::vector<model::Finding> knees(const std::vector<model::Finding>& findings, const std::string& x_unit, double first,
                                   double last);
 
-/// Prints x, the value (time per step where there is one, else time of one operation) with its interval, and a bar: on
-/// a logarithmic scale when the values span more than a factor 8. A finding in the unit of x is marked on the last
-/// point at or below its value. At most 100 columns. Points that are not finite or not positive are left out, with a
-/// note.
-void print_curve(std::ostream& out, const model::Curve& curve, const CurveText& text,
+/// `id`: of the variant, whose axis is swept. Prints x, the value (time per step where there is one, else time of one
+/// operation) with its interval, and a bar: on a logarithmic scale when the values span more than a factor 8. A finding
+/// in the unit of x is marked on the last point at or below its value. At most 100 columns. Points that are not finite
+/// or not positive are left out, with a note.
+void print_curve(std::ostream& out, const model::Curve& curve, const std::string& id, const model::Axis& axis,
                  const std::vector<model::Finding>& findings, const TableStyle& style);
 
 /// One finding a line: name, value with unit, its interval, and how it was obtained. At most 100 columns.

@@ -25,30 +25,29 @@ std::string letter_of(std::size_t n) {
     return n < 26 ? out : letter_of(n / 26 - 1) + out;
 }
 
-/// The devices in order of first appearance, and which of them each record is of.
-struct Devices {
-    std::vector<GridDevice> all;
-    std::map<std::string, std::size_t> number;  ///< by key; from most_devices on they are not shown
-};
+/// The number of the device of each record, in order of first appearance; from most_devices on they are not shown.
+using DeviceNumbers = std::map<const Record*, std::size_t>;
 
-Devices devices_of(const Rows& records, const std::vector<LostDevice>& lost) {
+DeviceNumbers add_devices(DeviceGrid& grid, const Rows& records, const std::vector<LostDevice>& lost) {
     const bool hosts = several_hosts(records);
-    Devices out;
+    DeviceNumbers out;
+    std::size_t number = 0;
     for (const auto& own : grouped(records, [](const Record* r) { return device_key(*r); })) {
+        for (const auto* record : own) out[record] = number;
+        if (number++ >= most_devices) continue;
         const auto& first = *own.front();
-        const auto number = out.number.size();
-        out.number[device_key(first)] = number;
-        if (number >= most_devices) continue;
         const bool simulated =
             std::ranges::any_of(own, [](const Record* r) { return model::warns(*r, model::Warning::simulated); });
-        out.all.push_back({letter_of(number),
-                           first.device.name + device_details(first.device, hosts ? first.host.name : "") +
-                               (simulated ? "; simulated, so not ranked" : ""),
-                           &first, simulated});
+        grid.devices.push_back({letter_of(number - 1),
+                                first.device.name + device_details(first.device, hosts ? first.host.name : "") +
+                                    (simulated ? "; simulated, so not ranked" : ""),
+                                &first, simulated});
     }
-    if (out.number.size() > most_devices) return out;  // no column is free for one that has no record
+    grid.unshown = number - grid.devices.size();
+    if (grid.unshown > 0) return out;  // no column is free for one that has no record
     for (const auto& [device, reason] : lost)
-        out.all.push_back({letter_of(out.all.size()), device.name + device_details(device, "") + "; lost: " + reason});
+        grid.devices.push_back(
+            {letter_of(grid.devices.size()), device.name + device_details(device, "") + "; lost: " + reason});
     return out;
 }
 
@@ -58,78 +57,57 @@ std::string listed(const Values& words) {
     return join({words.begin(), words.end() - 1}, ", ") + " and " + words.back();
 }
 
-/// The record of one family on one of the devices shown.
-struct Row {
-    const Record* record;
-    std::size_t device;
-};
-
-/// The latest record of each cell, in the order of the first.
-std::vector<Row> latest(const std::vector<Row>& rows, std::size_t& repeated) {
-    std::vector<Row> out;
-    std::map<std::tuple<std::size_t, std::string, std::vector<std::pair<std::string, std::string>>>, std::size_t> known;
-    for (const auto& row : rows) {
-        const auto [at, is_new] =
-            known.emplace(std::tuple(row.device, row.record->variant, row.record->point), out.size());
-        if (is_new) {
-            out.push_back(row);
-        } else {
-            ++repeated;
-            if (auto& earlier = out[at->second]; row.record->utc >= earlier.record->utc) earlier = row;
-        }
-    }
-    return out;
-}
-
 /// The axes that name a row. What a variant or device chose for itself does not, unless it is all that tells two cells
 /// apart.
-Points naming_points(const std::vector<Row>& rows, const MayBeAuto& may_be_auto) {
-    Rows records;
-    std::map<const Record*, std::size_t> device;
-    for (const auto& row : rows) {
-        records.push_back(row.record);
-        device[row.record] = row.device;
-    }
-    Points points(records, [&](const Record& r) { return std::to_string(device.at(&r)) + "\n" + r.variant; });
+Points naming_points(const Rows& rows, const DeviceNumbers& device_of, const MayBeAuto& may_be_auto) {
+    Points points(rows, [&](const Record& r) { return std::to_string(device_of.at(&r)) + "\n" + r.variant; });
     points.drop_if([&](std::size_t i) {
-        const bool possible = may_be_auto && may_be_auto(records.front()->family, points.name(i));
-        return possible && points.differs(i) && points.tell_apart_without(i);
+        const bool possible = may_be_auto && may_be_auto(rows.front()->family, points.names()[i]);
+        return possible && points.differs(i) && points.tell_apart(i);
     });
     return points;
 }
 
-std::vector<GridGroup> groups_of(const std::vector<Row>& rows, const Points& points, const MayBeAuto& may_be_auto,
-                                 DeviceGrid& grid) {
-    const auto& devices = grid.devices;
-    std::vector<GridGroup> out;
+/// The variants of a group on one device, among themselves.
+Unnamed rank_on_device(GridGroup& group, std::size_t device, const MayBeAuto& may_be_auto) {
+    std::map<const Record*, Rank*> rank_of;
+    Rows contenders;
+    for (auto& cells : group.cells) {
+        if (!cells[device].record) continue;
+        contenders.push_back(cells[device].record);
+        rank_of[contenders.back()] = &cells[device].rank;
+    }
+    if (contenders.empty()) return {};
+    const auto compared = compare(contenders, may_be_auto);
+    for (std::size_t i = 0; i < compared.rows.size(); ++i) *rank_of.at(compared.rows[i]) = compared.ranks[i];
+    return compared;
+}
+
+GridFamily family_of(const Rows& rows, const DeviceNumbers& device_of, const MayBeAuto& may_be_auto, DeviceGrid& grid) {
+    const auto points = naming_points(rows, device_of, may_be_auto);
+    GridFamily out{rows.front()->family, {}, {}};
+    for (std::size_t axis = 0; axis < points.names().size(); ++axis)
+        if (points.differs(axis)) out.varying.insert(points.names()[axis]);
     std::map<std::pair<std::size_t, std::string>, std::size_t> place;  // of a variant in its group
     const auto group_of = points.groups();
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        const Record& record = *rows[i].record;
-        if (group_of[i] == out.size()) {
-            out.emplace_back();
-            for (const auto& axis : points.names()) out.back().point.push_back(value_at(record, axis));
+        const Record& record = *rows[i];
+        if (group_of[i] == out.groups.size()) {
+            out.groups.emplace_back();
+            for (const auto& axis : points.names())
+                out.groups.back().point.emplace_back(axis, value_at(record.point, axis));
         }
-        auto& group = out[group_of[i]];
+        auto& group = out.groups[group_of[i]];
         const auto [at, is_new] = place.emplace(std::pair(group_of[i], record.id), group.ids.size());
-        if (is_new) group.ids.push_back(record.id), group.cells.emplace_back(devices.size());
-        group.cells[at->second][rows[i].device].record = &record;
-    }
-    for (auto& group : out) {
-        for (std::size_t d = 0; d < devices.size(); ++d) {
-            Rows contenders;
-            for (const auto& cells : group.cells)
-                if (cells[d].record) contenders.push_back(cells[d].record);
-            if (contenders.empty() || devices[d].simulated) continue;
-            const auto compared = compare(contenders, may_be_auto);
-            grid.difference = std::max(grid.difference, compared.difference);
-            grid.apart = grid.apart || compared.apart;
-            std::map<const Record*, const Rank*> rank_of;
-            for (std::size_t i = 0; i < compared.rows.size(); ++i) rank_of[compared.rows[i]] = &compared.ranks[i];
-            for (auto& cells : group.cells)
-                if (cells[d].record) cells[d].rank = *rank_of.at(cells[d].record);
+        if (is_new) {
+            group.ids.push_back(record.id);
+            group.cells.emplace_back(grid.devices.size());
         }
+        group.cells[at->second][device_of.at(&record)].record = &record;
     }
+    for (auto& group : out.groups)
+        for (std::size_t d = 0; d < grid.devices.size(); ++d)
+            if (!grid.devices[d].simulated) grid.add(rank_on_device(group, d, may_be_auto));
     return out;
 }
 
@@ -177,15 +155,13 @@ bool is_one_set(const GridGroup& group, std::size_t device) {
 
 }  // namespace
 
-bool GridFamily::differs(std::size_t axis) const {
-    return std::ranges::any_of(groups, [&](const auto& g) { return g.point[axis] != groups.front().point[axis]; });
+std::string GridFamily::common_point() const {
+    return point_text(groups.front().point, [&](const auto& axis, const auto&) { return !varying.contains(axis); });
 }
 
-std::string GridFamily::common_point() const {
-    Values parts;
-    for (std::size_t axis = 0; axis < axes.size(); ++axis)
-        if (!differs(axis)) parts.push_back(axes[axis] + "=" + groups.front().point[axis]);
-    return join(parts, " ");
+std::string GridFamily::where(const GridGroup& group) const {
+    return point_text(group.point,
+                      [&](const auto& axis, const auto& value) { return varying.contains(axis) && !value.empty(); });
 }
 
 std::string verdict(const GridGroup& group, const std::vector<GridDevice>& devices) {
@@ -228,17 +204,15 @@ std::string verdict(const GridGroup& group, const std::vector<GridDevice>& devic
 
 DeviceGrid device_grid(const Rows& records, const std::vector<LostDevice>& lost, const MayBeAuto& may_be_auto) {
     DeviceGrid out;
-    auto devices = devices_of(records, lost);
-    out.devices = std::move(devices.all);
-    out.unshown = devices.number.size() - std::min(devices.number.size(), most_devices);
-    std::vector<Row> all;
-    for (const auto* r : records)
-        if (const auto number = devices.number.at(device_key(*r)); number < most_devices) all.push_back({r, number});
-    for (const auto& rows : grouped(all, [](const Row& row) { return row.record->family; })) {
-        const auto shown = latest(rows, out.repeated);
-        const auto points = naming_points(shown, may_be_auto);
-        out.families.push_back(
-            {rows.front().record->family, points.names(), groups_of(shown, points, may_be_auto, out)});
+    const auto device_of = add_devices(out, records, lost);
+    auto all = records;
+    std::erase_if(all, [&](const Record* r) { return device_of.at(r) >= most_devices; });
+    for (const auto& family : grouped(all, [](const Record* r) { return r->family; })) {
+        Rows shown;
+        const auto cell_of = [&](const Record* r) { return std::tuple(device_of.at(r), r->variant, r->point); };
+        for (const auto& runs : grouped(family, cell_of)) shown.push_back(latest_of(runs));
+        out.repeated += family.size() - shown.size();
+        out.families.push_back(family_of(shown, device_of, may_be_auto, out));
     }
     return out;
 }

@@ -1,17 +1,25 @@
-// The records of many devices as data: the variants of each family at each point, by devices, ranked within each
-// device.
+// The variants beside each other on all devices of a run, or of the runs of many machines: as data, those of each
+// family at each point, by devices, ranked within each device; and as tables.
 #pragma once
 
+#include <iosfwd>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "model/result.hpp"
-#include "report/table/by_device.hpp"
 #include "report/table/ranking.hpp"
+#include "report/table/table.hpp"
 
 namespace cllab::report {
 
 inline constexpr std::size_t most_devices = 64;  ///< columns
+
+/// A device that was to be measured and gave no record.
+struct LostDevice {
+    model::DeviceInfo device;
+    std::string reason;
+};
 
 struct GridDevice {
     std::string letter, description;
@@ -26,33 +34,39 @@ struct GridCell {
 
 /// All variants at one point: `cells[v][d]` is that of variant v on device d.
 struct GridGroup {
-    std::vector<std::string> point, ids;
+    model::PointValues point;
+    std::vector<std::string> ids;
     std::vector<std::vector<GridCell>> cells;
 };
 
 struct GridFamily {
     std::string name;
-    std::vector<std::string> axes;         ///< those of a group's point
-    std::vector<GridGroup> groups;         ///< at least one
-    bool differs(std::size_t axis) const;  ///< between two groups
-    std::string common_point() const;      ///< "width=4096 local=64" of the axes on which no groups differ
+    std::vector<GridGroup> groups;                    ///< at least one; all have values of the same axes
+    std::set<std::string> varying;                    ///< axes on which groups differ
+    std::string common_point() const;                 ///< "width=4096 local=64" of the others
+    std::string where(const GridGroup& group) const;  ///< likewise, what tells the group from the others
 };
 
-struct DeviceGrid {
+struct DeviceGrid : Unnamed {
     std::vector<GridDevice> devices;
     std::vector<GridFamily> families;
     std::size_t unshown = 0;   ///< devices beyond most_devices
     std::size_t repeated = 0;  ///< earlier records of cells that were run again
-    double difference = 0;     ///< as Comparison's, the largest
-    bool apart = false;        ///< likewise, of any
 };
 
 /// Of a cell that was run more than once the latest counts. The records outlive the grid.
-DeviceGrid device_grid(const std::vector<const model::Record*>& records, const std::vector<LostDevice>& lost,
-                       const MayBeAuto& may_be_auto);
+DeviceGrid device_grid(const Rows& records, const std::vector<LostDevice>& lost, const MayBeAuto& may_be_auto);
 
 /// Which variant wins where, and which pairs change order beyond their intervals. Empty when fewer than two devices
 /// rank the variants of this point and no pair changes order.
 std::string verdict(const GridGroup& group, const std::vector<GridDevice>& devices);
+
+/// A section a family, a row a variant and point, a column a device: the median time with its ratio to the device's
+/// fastest variant at that point, or the status. Ratios stay within a device; times of two devices are only set side by
+/// side. After each section one sentence a point tells which variant wins where, and which pairs change order beyond
+/// their intervals. A simulator's times are shown and not ranked. Of a cell that was run more than once the latest
+/// counts. Prints nothing for fewer than two devices.
+void print_by_device(std::ostream& out, const std::vector<model::Record>& records, const std::vector<LostDevice>& lost,
+                     const MayBeAuto& may_be_auto, const TableStyle& style);
 
 }  // namespace cllab::report

@@ -159,22 +159,18 @@ std::string explanation_heading(const model::Record& record, const std::string& 
 std::string limit_sentence(const Explanation& e, const model::Timing& time) {
     if (e.bounds.empty()) return "not explained: no bound is known";
     const auto& first = e.bounds.front();
+    const auto share = [&](const Bound& b) { return whole_percent(b.seconds / time.median); };
     switch (e.limit) {
         case Limit::named:
             if (const auto* then = e.follower())
-                return "limited by " + first.name + " and, not at the same time, " + then->name + ": " +
-                       whole_percent(first.seconds / time.median) + " and " +
-                       whole_percent(then->seconds / time.median) + " of the time";
+                return "limited by " + first.name + " and, not at the same time, " + then->name + ": " + share(first) +
+                       " and " + share(*then) + " of the time";
             return "limited by " + first.name + ": " + whole_percent(explained(e, time)) + " of the time";
         case Limit::close:
-            return "not told apart: " + first.name + " is " + whole_percent(first.seconds / time.median) +
-                   " of the time" +
-                   (e.bounds.size() > 1
-                        ? " and " + e.bounds[1].name + " " + whole_percent(e.bounds[1].seconds / time.median)
-                        : "");
+            return "not told apart: " + first.name + " is " + share(first) + " of the time" +
+                   (e.bounds.size() > 1 ? " and " + e.bounds[1].name + " " + share(e.bounds[1]) : "");
         case Limit::impossible: {
-            const auto most =
-                std::ranges::max_element(e.bounds, [](const auto& a, const auto& b) { return a.low < b.low; });
+            const auto most = std::ranges::max_element(e.bounds, {}, &Bound::low);
             return "cannot be: " + most->name + " alone takes at least " + format_seconds(most->low) + " by " +
                    most->figure + " of the profile, " + format_significant(most->low / time.high, 3) +
                    " times the measured time; the kernel skips declared work, the clock is wrong, or the profile was "
@@ -202,8 +198,7 @@ std::string explanation_text(const model::Record& record, const Explanation& e, 
     const auto tone = e.limit == Limit::named                                       ? Tone::good
                       : e.limit == Limit::impossible || e.limit == Limit::withdrawn ? Tone::bad
                                                                                     : Tone::strong;
-    out += "  " + paint(heading, Tone::plain, style.colour) + "  " +
-           paint(limit_sentence(e, time), tone, style.colour) + "\n";
+    out += "  " + heading + "  " + paint(limit_sentence(e, time), tone, style.colour) + "\n";
     out += "  " + bar(e, time) + "\n";
     out += bounds_text(e, time, style);
     if (e.wait)

@@ -1,5 +1,4 @@
-#include "report/table/history.hpp"
-
+// The times of cells over many runs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include "report/records/json.hpp"
 #include "report/records/points.hpp"
 #include "report/table/columns.hpp"
+#include "report/table/regression.hpp"
 
 namespace cllab::report {
 
@@ -57,9 +57,7 @@ void print_history(std::ostream& out, const std::vector<model::History>& histori
                      std::to_string(level.count), level.provisional ? "provisional" : "", first ? h->device.name : ""});
             times.push_back(std::exp(level.centre));
         }
-    auto medians = quantity_column("time", times, "s");
-    medians.key = "time";
-    columns.insert(columns.begin() + 2, std::move(medians));
+    columns.insert(columns.begin() + 2, quantity_column({.title = "time", .key = "time"}, times, "s"));
     print_grid(out, columns, style);
     out << '\n'
         << wrap(fmt::format("{} of {} cells changed their level by more than 1 %. A level that begins in the last "

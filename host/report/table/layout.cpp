@@ -1,8 +1,9 @@
 #include "report/table/layout.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 
 #include "core/table.hpp"
@@ -58,25 +59,16 @@ struct Scale {
     std::string prefix;
 };
 
-Scale si_scale(double value, bool seconds) {
-    static constexpr std::array<std::string_view, 11> prefixes{"p", "n", "u", "m", "", "k", "M", "G", "T", "P", "E"};
-    // Times stop at seconds, rates start at one a second: kiloseconds and millibytes are nobody's units.
-    const int power = static_cast<int>(std::floor(std::log10(value) / 3 + 1e-9));
-    const int index = std::clamp(power + 4, seconds ? 0 : 4, seconds ? 4 : 10);
-    return {std::pow(1000.0, index - 4), std::string(prefixes[static_cast<std::size_t>(index)])};
-}
-
-/// The scale of a column whose absolute values are `sizes`, ascending.
+/// The scale of a column whose absolute values are `sizes`, ascending: that of their median.
 Scale common_scale(const std::vector<double>& sizes, const std::string& unit) {
     // Memory bandwidth is talked about in GB/s, from a hundredth of one to thousands of them.
     if (unit == "B/s" && sizes.back() >= 1e7) return {1e9, "G"};
-    return si_scale(sizes[sizes.size() / 2], unit == "s");
-}
-
-std::string fixed(double value, int decimals) {
-    char buffer[400];  // 309 digits before the point at the most
-    const auto end = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed, decimals);
-    return {buffer, end.ptr};
+    static constexpr std::array<const char*, 11> prefixes{"p", "n", "u", "m", "", "k", "M", "G", "T", "P", "E"};
+    // Times stop at seconds, rates start at one a second: kiloseconds and millibytes are nobody's units.
+    const bool seconds = unit == "s";
+    const int power = static_cast<int>(std::floor(std::log10(sizes[sizes.size() / 2]) / 3 + 1e-9));
+    const int index = std::clamp(power + 4, seconds ? 0 : 4, seconds ? 4 : 10);
+    return {std::pow(1000.0, index - 4), prefixes[static_cast<std::size_t>(index)]};
 }
 
 /// The words, those of more than `room` columns in pieces, but for paths, which are to be copied.
@@ -142,13 +134,6 @@ std::string fitted(const std::string& line, std::size_t width) {
     return out;
 }
 
-std::string own_unit(double value, const std::string& unit, bool prefixed) {
-    if (unit == "s") return format_seconds(value);
-    if (prefixed) return format_rate(value, unit);
-    if (unit == "byte") return format_bytes(static_cast<std::uint64_t>(std::max(0.0, value)));
-    return format_significant(value, 3) + (unit.empty() ? "" : " " + unit);
-}
-
 }  // namespace
 
 std::string paint(std::string_view raw, Tone tone, bool colour) {
@@ -166,9 +151,8 @@ void add_row(std::vector<Column>& columns, const std::vector<std::string>& cells
     for (std::size_t i = 0; i < columns.size(); ++i) columns[i].cells.push_back(cells.at(i));
 }
 
-Column quantity_column(const std::string& name, const std::vector<std::optional<double>>& values,
-                       const std::string& unit) {
-    Column column{.title = name, .right = true};
+Column quantity_column(Column column, const std::vector<std::optional<double>>& values, const std::string& unit) {
+    column.right = true;
     std::vector<double> sizes;
     for (const auto& value : values)
         if (value && std::isfinite(*value) && *value != 0) sizes.push_back(std::abs(*value));
@@ -182,17 +166,17 @@ Column quantity_column(const std::string& name, const std::vector<std::optional<
         if (!value || !std::isfinite(*value))
             column.cells.push_back("-");
         else if (!common)
-            column.cells.push_back(own_unit(*value, unit, prefixed));
+            column.cells.push_back(quantity(*value, unit));
         else if (unit == "%")
-            column.cells.push_back(fixed(*value, 1) + "%");
+            column.cells.push_back(fmt::format("{:.1f}%", *value));
         else if (counts)
-            column.cells.push_back(fixed(*value, 0));
+            column.cells.push_back(fmt::format("{:.0f}", *value));
         else
             column.cells.push_back(format_significant(*value / scale.factor, 3));
     }
     if (!common || unit == "%") return column;
     const std::string full_unit = scale.prefix + unit;
-    if (name.empty())
+    if (column.title.empty())
         column.title = full_unit;
     else if (!full_unit.empty())
         column.title += " [" + full_unit + "]";

@@ -39,11 +39,9 @@ inline constexpr int keep_of_answer = 90;
 /// A column of numbers under one unit with one SI prefix (that of the median), three significant digits each, decimal
 /// points in line. Values more than a factor 1000 apart carry their own unit each, so that no row shows 0.00. Absent
 /// values show as "-". `unit` "s" and units with "/s" take prefixes (B/s is always GB/s unless tiny), "byte" binary
-/// ones,
-/// "%" stands in the cell with one decimal; any other is printed as it is, whole numbers as such. The unit stands in
-/// the title: "time [ms]"; with an empty `name` alone: "GB/s".
-Column quantity_column(const std::string& name, const std::vector<std::optional<double>>& values,
-                       const std::string& unit);
+/// ones, "%" stands in the cell with one decimal; any other is printed as it is, whole numbers as such. The unit stands
+/// in the title: "time [ms]"; where `column` has none, alone: "GB/s".
+Column quantity_column(Column column, const std::vector<std::optional<double>>& values, const std::string& unit);
 
 /// A value with its unit in a sentence or a cell: seconds, bytes, rates with prefixes; whole numbers as such.
 std::string quantity(double value, const std::string& unit);

@@ -1,7 +1,6 @@
-#include "report/table/markdown.hpp"
-
+// The table as GitHub shows it, for an issue or the summary of a pull request.
 #include <algorithm>
-#include <map>
+#include <cctype>
 #include <ostream>
 
 #include "core/grouped.hpp"
@@ -9,6 +8,7 @@
 #include "report/records/points.hpp"
 #include "report/table/columns.hpp"
 #include "report/table/layout.hpp"
+#include "report/table/table.hpp"
 
 namespace cllab::report {
 namespace {
@@ -49,40 +49,27 @@ void write_grid(std::ostream& out, const std::vector<Column>& columns, std::size
     for (std::size_t i = 0; i < rows; ++i) line([&](const Column& c) { return plain(trim(c.cells[i])); });
 }
 
-void write_section(std::ostream& out, const Rows& unordered, const std::map<std::string, std::size_t>& notes,
-                   const MayBeAuto& may_be_auto) {
+void write_section(std::ostream& out, const Rows& unordered, const Notes& notes, const MayBeAuto& may_be_auto) {
     const auto comparison = compare(unordered, may_be_auto);
     const auto& rows = comparison.rows;
     const auto varying = varying_axes(rows);
-    std::vector<std::string> common;
-    for (const auto& [axis, value] : rows.front()->point)
-        if (!varying.count(axis)) common.push_back(axis + "=" + value);
-    if (const auto cache = common_cache(rows); !cache.empty() && cache != "hot") common.push_back("cache=" + cache);
-    out << "\n**" << plain(rows.front()->family) << "**" << (common.empty() ? "" : ": ") << plain(join(common, " "))
-        << "\n\n";
-    const auto notes_of = [&](const model::Record& r) {
-        return join(r.warnings, ",", [&](const auto& warning) { return std::to_string(notes.at(warning)); });
-    };
-    write_grid(out, shown(columns_of(comparison, varying, Asked({}), notes_of)), rows.size());
+    const auto common = common_text(rows, varying);
+    out << "\n**" << plain(rows.front()->family) << "**" << (common.empty() ? "" : ": ") << plain(common) << "\n\n";
+    write_grid(out, shown(columns_of(comparison, varying, Asked({}), notes)), rows.size());
     bool first = true;
     for (const auto* row : rows) {
         if (row->status == model::Status::ok) continue;
         out << (first ? "\n" : "") << "- " << plain(row->id) << ": " << plain(one_line(row->reason)) << '\n';
         first = false;
     }
-    for (const auto& sentence : ranking_notes(comparison.difference, comparison.apart))
-        out << '\n' << plain(sentence) << '\n';
+    for (const auto& sentence : ranking_notes(comparison)) out << '\n' << plain(sentence) << '\n';
 }
 
 }  // namespace
 
 void print_markdown(std::ostream& out, const Rows& rows, const std::vector<std::string>& verdicts,
                     const std::string& picture, const MayBeAuto& may_be_auto) {
-    std::map<std::string, std::size_t> number_of;
-    std::vector<std::string> notes;
-    for (const auto* row : rows)
-        for (const auto& warning : row->warnings)
-            if (number_of.try_emplace(warning, notes.size() + 1).second) notes.push_back(warning);
+    const Notes notes(rows);
     for (const auto& verdict : verdicts) out << "**" << plain(verdict) << "**\n\n";
     if (!picture.empty()) out << "![the kernels, fastest first](<" << picture << ">)\n\n";
     const bool hosts = several_hosts(rows);
@@ -91,10 +78,11 @@ void print_markdown(std::ostream& out, const Rows& rows, const std::vector<std::
         out << (&first == rows.front() ? "" : "\n") << "### "
             << plain(first.device.name + device_details(first.device, hosts ? first.host.name : "")) << '\n';
         for (const auto& family : grouped(device, [](const model::Record* r) { return r->family; }))
-            write_section(out, family, number_of, may_be_auto);
+            write_section(out, family, notes, may_be_auto);
     }
-    if (!notes.empty()) out << '\n';
-    for (std::size_t i = 0; i < notes.size(); ++i) out << "[" << i + 1 << "] " << plain(notes[i]) << "  \n";
+    if (!notes.all().empty()) out << '\n';
+    for (std::size_t number = 1; const auto& note : notes.all())
+        out << "[" << number++ << "] " << plain(note.text) << "  \n";
 }
 
 }  // namespace cllab::report

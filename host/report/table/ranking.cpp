@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
-#include <tuple>
+#include <optional>
+#include <utility>
 
 #include "core/grouped.hpp"
 #include "core/units.hpp"
@@ -20,9 +21,9 @@ Points comparable_points(const Rows& rows, const MayBeAuto& may_be_auto) {
     Points points(rows, [](const Record& r) { return r.variant; });
     if (!points.tell_apart()) return points;  // one cell run twice: keep every axis
     points.drop_if([&](std::size_t i) {
-        const bool possible = !may_be_auto || may_be_auto(rows.front()->family, points.name(i));
+        const bool possible = !may_be_auto || may_be_auto(rows.front()->family, points.names()[i]);
         // A sweep would give each variant the same values.
-        return possible && points.differs_by_owner(i) && points.tell_apart_without(i);
+        return possible && points.differs_by_owner(i) && points.tell_apart(i);
     });
     // An axis that some variants do not have is a launch parameter of the others: their values compete.
     points.drop_if([&](std::size_t i) { return !points.everywhere(i); });
@@ -37,13 +38,11 @@ double cost_of(const Record& r, const std::string& rate) {
     return value > 0 ? 1 / value : 0;
 }
 
-}  // namespace
-
-std::string rank_text(const Rank& rank) {
-    if (rank.fastest) return "fastest";
-    return rank.compared ? (rank.indistinct ? "~" : "") + format_significant(rank.ratio, 3) + "x" : "";
-}
-
+/// By how much more the slower of two must cost for the faster to be named: 0.2 is 20 %. Three things that a table's
+/// one arrangement cannot tell from a difference of the kernels, one upon the other: the placement of the buffers; what
+/// the device was seen to vary by beside these samples (the reference kernel of rule 14 of host/README.md); the cores
+/// that either did not have. Placement is known from identical code under two names, which differed by up to 11 % on
+/// CPUs and by 3 % on a GPU; the others are of the records.
 double least_difference(const Record& a, const Record& b) {
     // Equal code under two names, its buffers in other places: up to 1.11 times the time on CPUs, 1.03 on a GPU
     // (`tests/trial/verdicts.py`, `tests/trial/tables.py`). Other machines may place them worse: a third more.
@@ -51,6 +50,59 @@ double least_difference(const Record& a, const Record& b) {
     const double varied = std::max(a.time->reference_spread, b.time->reference_spread);
     const double cores = std::min(model::cores_share(a), model::cores_share(b));
     return (1 + placement) * (1 + varied) / cores - 1;
+}
+
+/// `timed`: places of rows that took turns.
+void rank_set(const Rows& rows, const std::vector<std::size_t>& timed, std::vector<Rank>& ranks, Unnamed& unnamed) {
+    if (timed.size() < 2) return;
+    std::string rate;
+    for (const char* candidate : {"bandwidth", "flops"})
+        if (rate.empty() && std::ranges::all_of(timed, [&](std::size_t i) { return cost_of(*rows[i], candidate) > 0; }))
+            rate = candidate;
+    const auto cost = [&](std::size_t i) { return cost_of(*rows[i], rate); };
+    const auto best = *std::ranges::min_element(timed, {}, cost);
+    ranks[best].fastest = true;
+    for (const auto i : timed) {
+        ranks[i].compared = true;
+        ranks[i].ratio = cost(i) / cost(best);
+        if (i == best || clearly_before(*rows[best], cost(best), *rows[i], cost(i))) continue;
+        ranks[i].indistinct = ranks[best].indistinct = true;
+        ranks[best].fastest = false;
+        unnamed.add({least_difference(*rows[best], *rows[i])});
+    }
+}
+
+/// `members`: places of rows at one point. `sets`: how many were ranked before.
+void rank_group(const Rows& rows, const std::vector<std::size_t>& members, std::vector<Rank>& ranks, std::size_t& sets,
+                Unnamed& unnamed) {
+    std::map<std::optional<model::Turns>, std::vector<std::size_t>> took_turns;
+    for (const auto i : members)
+        if (cost_of(*rows[i], "") > 0 && rows[i]->time->has_interval())
+            took_turns[model::turns_of(*rows[i])].push_back(i);
+    unnamed.add({0, took_turns.size() > 1});
+    for (auto& [turns, set] : took_turns) {
+        for (const auto i : set) ranks[i].set = sets;
+        ++sets;
+        std::erase_if(set, [&](std::size_t i) { return !model::had_its_cores(*rows[i]); });
+        if (turns) rank_set(rows, set, ranks, unnamed);
+    }
+}
+
+/// Rows that took turns come in the order of their ranks, where the first of them stood. `members`: at one point.
+void put_fastest_first(std::vector<std::size_t>& members, const std::vector<Rank>& ranks) {
+    std::map<std::size_t, std::size_t> first_of;  // by set
+    for (const auto i : members)
+        if (ranks[i].compared) first_of.try_emplace(ranks[i].set, i);
+    std::ranges::stable_sort(members, {}, [&](std::size_t i) {
+        return ranks[i].compared ? std::pair(first_of.at(ranks[i].set), ranks[i].ratio) : std::pair(i, 0.0);
+    });
+}
+
+}  // namespace
+
+std::string rank_text(const Rank& rank) {
+    if (rank.fastest) return "fastest";
+    return rank.compared ? (rank.indistinct ? "~" : "") + format_significant(rank.ratio, 3) + "x" : "";
 }
 
 bool clearly_before(const Record& a, double cost_a, const Record& b, double cost_b) {
@@ -63,105 +115,45 @@ bool clearly_before(const Record& a, double cost_a, const Record& b, double cost
     return turns && turns == model::turns_of(b) && apart && cost_a * (1 + least_difference(a, b)) < cost_b;
 }
 
-namespace {
-
-/// `timed`: rows that took turns.
-void rank_set(Comparison& c, const std::vector<std::size_t>& timed) {
-    const Rows& rows = c.rows;
-    auto& ranks = c.ranks;
-    if (timed.size() < 2) return;
-    std::string rate;
-    for (const char* candidate : {"bandwidth", "flops"})
-        if (rate.empty() && std::ranges::all_of(timed, [&](std::size_t i) { return cost_of(*rows[i], candidate) > 0; }))
-            rate = candidate;
-    const auto cost = [&](std::size_t i) { return cost_of(*rows[i], rate); };
-    const auto best = *std::ranges::min_element(timed, [&](std::size_t a, std::size_t b) { return cost(a) < cost(b); });
-    ranks[best].fastest = true;
-    for (const auto i : timed) {
-        ranks[i].compared = true;
-        ranks[i].ratio = cost(i) / cost(best);
-        if (i == best || clearly_before(*rows[best], cost(best), *rows[i], cost(i))) continue;
-        ranks[i].indistinct = ranks[best].indistinct = true;
-        ranks[best].fastest = false;
-        c.difference = std::max(c.difference, least_difference(*rows[best], *rows[i]));
-    }
+void Unnamed::add(const Unnamed& other) {
+    difference = std::max(difference, other.difference);
+    apart = apart || other.apart;
 }
 
-/// `members`: rows at one point. `sets`: how many were ranked before.
-void rank_group(Comparison& c, const std::vector<std::size_t>& members, std::size_t& sets) {
-    std::map<std::optional<model::Turns>, std::vector<std::size_t>> took_turns;
-    for (const auto i : members) {
-        const Record& row = *c.rows[i];
-        if (cost_of(row, "") > 0 && row.time->has_interval()) took_turns[model::turns_of(row)].push_back(i);
-    }
-    c.apart = c.apart || took_turns.size() > 1;
-    for (auto& [turns, set] : took_turns) {
-        for (const auto i : set) c.ranks[i].set = sets;
-        ++sets;
-        std::erase_if(set, [&](std::size_t i) { return !model::had_its_cores(*c.rows[i]); });
-        if (turns) rank_set(c, set);
-    }
-}
-
-/// Rows that took turns come in the order of their ranks, where the first of them stood. `members`: rows at one point.
-void fastest_first(Comparison& c, const std::vector<std::size_t>& members) {
-    const auto place = [&](std::size_t i) {
-        const Rank& rank = c.ranks[i];
-        if (!rank.compared) return std::tuple(i, 0.0);
-        const auto first = *std::ranges::find_if(
-            members, [&](std::size_t k) { return c.ranks[k].compared && c.ranks[k].set == rank.set; });
-        return std::tuple(first, rank.ratio);
-    };
-    auto order = members;
-    std::ranges::stable_sort(order, {}, place);
-    const auto rows = c.rows;
-    const auto ranks = c.ranks;
-    for (std::size_t n = 0; n < members.size(); ++n) {
-        c.rows[members[n]] = rows[order[n]];
-        c.ranks[members[n]] = ranks[order[n]];
-    }
-}
-
-}  // namespace
-
-std::vector<std::string> ranking_notes(double difference, bool apart) {
+std::vector<std::string> ranking_notes(const Unnamed& unnamed) {
     std::vector<std::string> out;
-    if (difference > 0)
+    if (unnamed.difference > 0)
         out.push_back("~: too close to call; the samples overlap, or differ by no more than the " +
-                      format_significant(100 * difference, 2) +
+                      format_significant(100 * unnamed.difference, 2) +
                       " % that buffer placement, drift and lost cores alone can make here (use --vs).");
-    if (apart)
+    if (unnamed.apart)
         out.emplace_back(
             "Only cells that took turns in one run are ranked against each other; to rank the others, run them "
             "together or use --vs.");
     return out;
 }
 
-Comparison compare(const std::vector<const model::Record*>& rows, const MayBeAuto& may_be_auto) {
+Comparison compare(const Rows& rows, const MayBeAuto& may_be_auto) {
     const auto points = comparable_points(rows, may_be_auto);
     const auto group_of = points.groups();
     std::vector<std::size_t> places(rows.size());
     std::iota(places.begin(), places.end(), std::size_t{0});
-    const auto groups = grouped(places, [&](std::size_t i) { return group_of[i]; });
-    Comparison result;
-    result.axes = points.names();
-    result.groups_of_several = groups.size() > 1 && groups.size() < rows.size();
-    for (const auto& group : groups)
-        for (const auto i : group) {
-            result.rows.push_back(rows[i]);
-            result.group.push_back(group_of[i]);
-        }
-    result.ranks.resize(rows.size());
+    auto groups = grouped(places, [&](std::size_t i) { return group_of[i]; });
+    Comparison out;
+    out.axes = points.names();
+    out.groups_of_several = groups.size() > 1 && groups.size() < rows.size();
+    std::vector<Rank> ranks(rows.size());
     std::size_t sets = 0;
-    std::size_t first = 0;
-    for (const auto& group : groups) {
-        std::vector<std::size_t> members(group.size());
-        std::iota(members.begin(), members.end(), first);
-        first += group.size();
-        rank_group(result, members, sets);
-        fastest_first(result, members);
+    for (auto& members : groups) {
+        rank_group(rows, members, ranks, sets, out);
+        put_fastest_first(members, ranks);
+        for (const auto i : members) {
+            out.rows.push_back(rows[i]);
+            out.group.push_back(group_of[i]);
+            out.ranks.push_back(ranks[i]);
+        }
     }
-    return result;
+    return out;
 }
 
 }  // namespace cllab::report

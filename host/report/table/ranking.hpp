@@ -30,35 +30,33 @@ struct Rank {
 /// "fastest", "~1.02x", "3.00x"; empty for a row that is not compared.
 std::string rank_text(const Rank& rank);
 
-/// By how much more the slower of two must cost for the faster to be named: 0.2 is 20 %. Three things that a table's
-/// one arrangement cannot tell from a difference of the kernels, one upon the other: the placement of the buffers; what
-/// the device was seen to vary by beside these samples (the reference kernel of rule 14 of host/README.md); the cores
-/// that either did not have. Placement is known from identical code under two names, which differed by up to 11 % on
-/// CPUs and by 3 % on a GPU; the others are of the records.
-double least_difference(const model::Record& a, const model::Record& b);
-
-/// True when a costs less than b beyond both intervals, beyond the middle halves of their samples and beyond
-/// least_difference, and they took turns. Costs are in one unit.
+/// True when a costs less than b beyond both intervals, beyond the middle halves of their samples and beyond what a
+/// table cannot tell from a difference of the kernels, and they took turns. Costs are in one unit.
 bool clearly_before(const model::Record& a, double cost_a, const model::Record& b, double cost_b);
 
-struct Comparison {
-    std::vector<const model::Record*> rows;  ///< the given rows, those of one group together, else in the given order
-    std::vector<std::size_t> group;          ///< of each row
-    std::vector<Rank> ranks;                 ///< of each row
-    std::vector<std::string> axes;           ///< those that tell the groups apart
-    bool groups_of_several = false;          ///< some group has more than one row, and there is more than one group
-    bool apart = false;                      ///< timed rows of one group took no turns with each other
-    double difference = 0;                   ///< the largest least_difference that left somebody unnamed
+/// What left rows unnamed or unranked, in one comparison or in several.
+struct Unnamed {
+    double difference = 0;  ///< the largest that still left somebody unnamed: 0.2 is 20 %
+    bool apart = false;     ///< timed rows of one group took no turns with each other
+
+    void add(const Unnamed& other);
+};
+
+struct Comparison : Unnamed {
+    Rows rows;                       ///< the given rows, those of one group together, else in the given order
+    std::vector<std::size_t> group;  ///< of each row
+    std::vector<Rank> ranks;         ///< of each row
+    std::vector<std::string> axes;   ///< those that tell the groups apart
+    bool groups_of_several = false;  ///< some group has more than one row, and there is more than one group
 };
 
 /// A group is every variant at one point; of a group those are ranked that took turns. An axis whose value each variant
 /// chose for itself ("auto": the number of items, the local size) does not split groups: it differs between the
 /// variants and follows from the other axes. Cost is the time for the same work: by bandwidth where every row of the
 /// group has one, else by flop rate, else by time. All rows are of one device and family.
-Comparison compare(const std::vector<const model::Record*>& rows, const MayBeAuto& may_be_auto = {});
+Comparison compare(const Rows& rows, const MayBeAuto& may_be_auto = {});
 
-/// What `~` and the gaps between ranks mean, of a Comparison's `difference` and `apart`: sentences for below the
-/// tables.
-std::vector<std::string> ranking_notes(double difference, bool apart);
+/// What `~` and the gaps between ranks mean: sentences for below the tables.
+std::vector<std::string> ranking_notes(const Unnamed& unnamed);
 
 }  // namespace cllab::report

@@ -42,11 +42,8 @@ constexpr Entry<CellChange, Tone> tones[] = {
 std::vector<const RegressionCell*> worst_first(const std::vector<RegressionCell>& cells) {
     std::vector<const RegressionCell*> out;
     for (const auto& cell : cells) out.push_back(&cell);
-    std::ranges::stable_sort(out, [](const auto* a, const auto* b) {
-        if (a->change != b->change) return a->change < b->change;
-        const double left = a->test ? a->test->ratio.ratio : 0, right = b->test ? b->test->ratio.ratio : 0;
-        return left > right;
-    });
+    std::ranges::stable_sort(
+        out, {}, [](const auto* cell) { return std::pair(cell->change, cell->test ? -cell->test->ratio.ratio : 0.0); });
     return out;
 }
 
@@ -100,22 +97,18 @@ std::map<CellChange, unsigned> counts_of(const model::Regression& r) {
     return counts;
 }
 
-}  // namespace
-
+/// "pitch_loop width=512": the axes that tell apart cells of one variant.
 std::string cell_name(const RegressionCell& cell, const std::vector<RegressionCell>& among) {
-    std::string out = cell.id;
-    for (const auto& value : cell.point) {
-        const bool tells = std::ranges::any_of(among, [&](const auto& other) {
+    const auto tells = [&](const std::string& axis, const std::string& value) {
+        return std::ranges::any_of(among, [&](const auto& other) {
             return other.id == cell.id && std::ranges::any_of(other.point, [&](const auto& p) {
-                       return p.first == value.first && p.second != value.second;
+                       return p.first == axis && p.second != value;
                    });
         });
-        if (tells) out += " " + value.first + "=" + value.second;
-    }
-    return out;
+    };
+    const auto point = point_text(cell.point, tells);
+    return cell.id + (point.empty() ? "" : " ") + point;
 }
-
-namespace {
 
 /// `cells`: those of `r` that are shown.
 std::vector<Column> columns_of(const std::vector<const RegressionCell*>& cells, const model::Regression& r) {
@@ -141,9 +134,7 @@ std::vector<Column> columns_of(const std::vector<const RegressionCell*>& cells, 
     }
     const auto add = [&](const char* title, const std::vector<std::optional<double>>& values) {
         if (std::ranges::none_of(values, [](const auto& v) { return v.has_value(); })) return;
-        columns.push_back(quantity_column(title, values, "s"));
-        columns.back().keep = 20;
-        columns.back().key = title;
+        columns.push_back(quantity_column({.title = title, .keep = 20, .key = title}, values, "s"));
     };
     add("recorded", before);
     add("today", today);

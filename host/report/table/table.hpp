@@ -1,4 +1,4 @@
-// The table on stdout: a row a cell, a section a device and family.
+// What is printed as tables: cells, a row each in a section a device and family; counts; where the time went.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/phases.hpp"
+#include "model/counts.hpp"
 #include "model/result.hpp"
 #include "report/table/ranking.hpp"
 
@@ -28,10 +30,22 @@ struct TableStyle {
 /// of their own; warnings follow the table, each once, with the rows they belong to. `may_be_auto` is for records of
 /// several runs.
 void print_table(std::ostream& out, const Rows& rows, const TableStyle& style, const MayBeAuto& may_be_auto = {});
-inline void print_table(std::ostream& out, const std::vector<model::Record>& records, const TableStyle& style,
-                        const MayBeAuto& may_be_auto = {}) {
-    print_table(out, rows_of(records), style, may_be_auto);
-}
+
+/// The table as GitHub shows it, for an issue or the summary of a pull request. Verdicts first, then a picture where
+/// `picture` names one, then a table per device and family, with the reasons of failures and the warnings below. Of the
+/// columns those that a line of 110 characters has room for.
+void print_markdown(std::ostream& out, const Rows& rows, const std::vector<std::string>& verdicts,
+                    const std::string& picture, const MayBeAuto& may_be_auto = {});
+
+/// What launches execute: a table with a column for each, so that what differs is seen at once; below it the costliest
+/// lines of each and what was not counted.
+void print_counts(std::ostream& out, const std::vector<model::Counts>& all, const TableStyle& style);
+
+/// By phase: seconds, the share of `wall` seconds, and the cell that took most of it; then by cell: seconds and the
+/// phases that took most. `besides`: phases that belong to no record. `processes`: that worked at the same time; shares
+/// are of the seconds that they had together. What of these is in no phase is the phase `other`.
+void print_timings(std::ostream& out, const std::vector<model::Record>& records, const Phases& besides, double wall,
+                   std::size_t processes = 1);
 
 /// The columns' names that do not depend on the family: --columns takes these, "all", and the names of axes and
 /// metrics.

@@ -1,5 +1,4 @@
-#include "report/table/timings.hpp"
-
+// Where the time of a command went, as --timings shows it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,8 +6,11 @@
 #include <string>
 #include <utility>
 
+#include "core/phases.hpp"
 #include "core/text.hpp"
 #include "report/records/points.hpp"
+#include "report/table/columns.hpp"
+#include "report/table/table.hpp"
 
 namespace cllab::report {
 namespace {
@@ -23,14 +25,12 @@ std::string display_name(Phase phase) {
 
 /// "latency_global footprint=4096", with the axes that differ between records.
 std::vector<std::string> titles_of(const std::vector<model::Record>& records) {
-    const Points points(model::rows_of(records), [](const auto& record) { return record.id; });
+    const auto varying = varying_axes(model::rows_of(records));
     std::vector<std::string> out;
     for (const auto& record : records) {
-        std::string title = record.id;
-        for (std::size_t axis = 0; axis < points.axes(); ++axis)
-            if (const auto& value = value_at(record, points.name(axis)); points.differs(axis) && !value.empty())
-                title += " " + points.name(axis) + "=" + value;
-        out.push_back(printable(title));
+        const auto point =
+            point_text(record.point, [&](const auto& axis, const auto&) { return varying.contains(axis); });
+        out.push_back(printable(record.id + (point.empty() ? "" : " ") + point));
     }
     return out;
 }
