@@ -1,9 +1,7 @@
 #include "device/driver_settings.hpp"
 
-#include <unistd.h>
-#ifdef __linux__
 #include <sched.h>
-#endif
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -25,16 +23,12 @@ constexpr const char* driver_folder = "driver";
 constexpr const char* affinity_variable = "POCL_AFFINITY";
 
 bool may_use_all_cores() {
-#ifdef __linux__
     cpu_set_t cores;
     const long online = sysconf(_SC_NPROCESSORS_ONLN);
     if (online <= 0 || sched_getaffinity(0, sizeof cores, &cores) != 0 || CPU_COUNT(&cores) != online) return false;
     for (long core = 0; core < online; ++core)
         if (!CPU_ISSET(static_cast<std::size_t>(core), &cores)) return false;
     return true;
-#else
-    return false;
-#endif
 }
 
 /// More often than not: a thread of the system runs now and then on an idle machine too.

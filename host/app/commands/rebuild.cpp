@@ -1,22 +1,19 @@
 #include "app/commands/rebuild.hpp"
 
 #include <fmt/format.h>
+#include <sys/personality.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "app/processes/worker.hpp"
-#ifdef __linux__
-#include <sys/personality.h>
-#endif
-#include <unistd.h>
-
 #include "app/choose/request.hpp"
 #include "app/code/isa_code.hpp"
 #include "app/files/outputs.hpp"
 #include "app/processes/runner.hpp"
+#include "app/processes/worker.hpp"
 #include "app/screen/say.hpp"
 #include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
@@ -37,14 +34,12 @@ namespace fs = std::filesystem;
 
 /// Lets the programs started from here have addresses of their own each.
 void randomise_addresses() {
-#ifdef __linux__
     constexpr unsigned long ask = 0xffffffff;
     const int now = personality(ask);
     if (now >= 0 && (now & ADDR_NO_RANDOMIZE)) personality(static_cast<unsigned long>(now & ~ADDR_NO_RANDOMIZE));
     if (cllab::read_file("/proc/sys/kernel/randomize_va_space").value_or("2").front() == '0')
         say("this machine does not randomize addresses (kernel.randomize_va_space), so a compiler whose output depends "
             "on addresses makes one code");
-#endif
 }
 
 inspect::ToolResult start_again(const std::vector<std::string>& environment, const std::vector<std::string>& arguments,

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "app/comparing/versus.hpp"
+#include "core/descriptor.hpp"
 #include "core/error.hpp"
 #include "device/program.hpp"
 #include "json/read.hpp"
@@ -29,15 +30,11 @@ class SilentStderr {
 public:
     SilentStderr() : kept_(dup(STDERR_FILENO)) { drop_stderr(); }
     ~SilentStderr() {
-        if (kept_ < 0) return;
-        dup2(kept_, STDERR_FILENO);
-        close(kept_);
+        if (kept_) dup2(kept_.number(), STDERR_FILENO);
     }
-    SilentStderr(const SilentStderr&) = delete;
-    SilentStderr& operator=(const SilentStderr&) = delete;
 
 private:
-    int kept_;
+    Descriptor kept_;
 };
 
 /// The cells that a comparison of the group will have, one version of them.

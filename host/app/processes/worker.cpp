@@ -2,17 +2,15 @@
 
 #include <poll.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <new>
-#ifdef __linux__
-#include <sys/prctl.h>
-#endif
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "app/errors.hpp"
 #include "app/processes/runner.hpp"
@@ -111,15 +109,13 @@ void Worker::Unmap::operator()(Position* page) const { munmap(page, sizeof(Posit
 Worker::Worker(const Work& work) : position_(shared_position()) {
     SocketPair sockets;  // closed in the tools that the worker starts: they may outlive it
     if (!sockets.ours) throw failed("socket");
-    [[maybe_unused]] const auto parent = getpid();
+    const auto parent = getpid();
     pid_ = fork();
     if (pid_ < 0) throw Error(Blame::environment, std::string("no child process: ") + std::strerror(errno));
     if (pid_ == 0) {
         sockets.ours.close();
-#ifdef __linux__
         prctl(PR_SET_PDEATHSIG, SIGKILL);  // a parent that was killed takes a hanging child along
         if (getppid() != parent) _exit(3);
-#endif
         carry_out(work, sockets.theirs.number(), *position_);
     }
     socket_ = std::move(sockets.ours);
