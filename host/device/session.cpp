@@ -159,7 +159,7 @@ std::optional<Clocks> Session::clocks() {
         std::string why;
         clock_reader_ = clock_reader(facts_, why);
     }
-    return *clock_reader_ ? (*clock_reader_)->read() : std::nullopt;
+    return *clock_reader_ ? (*clock_reader_)() : std::nullopt;
 }
 
 std::span<const std::byte> Session::guard_pattern(std::uint64_t seed, std::size_t bytes) {

@@ -37,7 +37,7 @@ struct DevicesOptions : CellOptions {
 std::string clock_text(const model::Device& device) {
     std::string why;
     const auto reader = device::clock_reader(device, why);
-    const auto clocks = reader ? reader->read() : std::nullopt;
+    const auto clocks = reader ? reader() : std::nullopt;
     if (!clocks) return why.empty() ? "none: its source gives no reading" : why;
     std::string out = clocks->source + ": " +
                       (clocks->core_mhz ? format_significant(*clocks->core_mhz, 4) + " MHz" : std::string("no clock"));
