@@ -1,7 +1,7 @@
 // `cllab devices`: every device with how to select it and whether its numbers can be believed.
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -16,12 +16,12 @@
 #include "app/screen/streams.hpp"
 #include "core/units.hpp"
 #include "device/clocks.hpp"
+#include "device/driver_settings.hpp"
 #include "device/program.hpp"
 #include "device/quirks.hpp"
 #include "device/session.hpp"
 #include "device/sysfs.hpp"
 #include "inspect/binary/binary.hpp"
-#include "inspect/tools/tool.hpp"
 
 namespace cllab::app {
 namespace {
@@ -134,13 +134,8 @@ std::string to_text(const DeviceRow& row, const report::TableStyle& style) {
     return out.str();
 }
 
-struct Driver {
-    std::filesystem::path icd;  ///< the file that registers it
-    std::string library;        ///< what it says
-};
-
-/// Those of OCL_ICD_VENDORS, a folder or a file, else of /etc/OpenCL/vendors.
-std::vector<Driver> registered_drivers() {
+/// What the files say that register drivers: those of OCL_ICD_VENDORS, a folder or a file, else of /etc/OpenCL/vendors.
+std::map<fs::path, std::string> registered_drivers() {
     const char* named = std::getenv("OCL_ICD_VENDORS");
     const fs::path where = named && *named ? named : "/etc/OpenCL/vendors";
     std::vector<fs::path> files;
@@ -151,24 +146,17 @@ std::vector<Driver> registered_drivers() {
     } else if (fs::exists(where, trouble)) {
         files.push_back(where);
     }
-    std::vector<Driver> out;
-    for (const auto& file : files) out.push_back({file, device::first_line(file).value_or("")});
+    std::map<fs::path, std::string> out;
+    for (const auto& file : files) out.emplace(file, device::first_line(file).value_or(""));
     return out;
 }
 
-/// For a child process: from its first OpenCL call on it has these drivers only. `folder` is empty and outlives it.
-void use_only(const std::vector<Driver>& drivers, const fs::path& folder) {
-    for (const auto& driver : drivers) std::ofstream(folder / driver.icd.filename()) << driver.library << '\n';
-    setenv("OCL_ICD_VENDORS", folder.c_str(), 1);
-}
-
 /// Loads the driver alone, in a child process: what happened to that, or "" when it lived.
-std::string trouble_of(const Driver& driver, double seconds) {
-    const inspect::TempFolder folder;
+std::string trouble_of(const std::string& library, double seconds) {
     try {
         in_child(
             [&](const HandOver& hand_over) {
-                use_only({driver}, folder.path());
+                device::use_only_drivers({{"one.icd", library}});
                 try {
                     device::discover();
                 } catch (const Error&) {
@@ -186,13 +174,12 @@ std::string trouble_of(const Driver& driver, double seconds) {
 // A driver is loaded within a second; that of many GPUs has been seen to take five.
 constexpr double loading_seconds = 10, looking_seconds = 60;
 
-/// The rows of all devices in a child process, where a driver may crash. `only`: with these drivers; empty: all.
-void list_devices(bool as_json, const report::TableStyle& style, const std::vector<Driver>& only,
+/// The rows of all devices in a child process, where a driver may crash. `only`: as use_only_drivers(); empty: all.
+void list_devices(bool as_json, const report::TableStyle& style, const std::map<std::string, std::string>& only,
                   std::vector<std::string>& rows, std::vector<std::string>& troubles) {
-    const inspect::TempFolder folder;
     auto lines = in_child(
         [&](const HandOver& hand_over) {
-            if (!only.empty()) use_only(only, folder.path());
+            if (!only.empty()) device::use_only_drivers(only);
             std::vector<std::string> seen;
             const auto found = device::discover(&seen);
             hand_over(std::to_string(seen.size()));
@@ -219,15 +206,15 @@ int show_devices(const DevicesOptions& invocation) {
     try {
         list_devices(invocation.as_json, style, {}, rows, troubles);
     } catch (const DeviceLost& lost) {
-        std::vector<Driver> sound;
-        for (const auto& driver : registered_drivers()) {
-            const auto trouble = trouble_of(driver, loading_seconds);
+        std::map<std::string, std::string> sound;
+        for (const auto& [icd, library] : registered_drivers()) {
+            const auto trouble = trouble_of(library, loading_seconds);
             if (trouble.empty()) {
-                sound.push_back(driver);
+                sound.emplace(icd.filename(), library);
                 continue;
             }
             broken = true;
-            say("the driver '" + driver.icd.string() + "' (" + driver.library + ") is left out: " + trouble +
+            say("the driver '" + icd.string() + "' (" + library + ") is left out: " + trouble +
                 "; to leave it out everywhere, set OCL_ICD_VENDORS to a folder with the other drivers");
         }
         if (!broken || sound.empty()) throw;

@@ -15,7 +15,7 @@
 #include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"
-#include "count/oclgrind.hpp"
+#include "device/driver_settings.hpp"
 #include "explain/counted.hpp"
 #include "explain/forecast.hpp"
 #include "model/params.hpp"
@@ -126,7 +126,7 @@ int forecast_files(const WhyOptions& asked) {
     CountSettings simulator;
     find_simulator(simulator, "cllab why --on");
     const auto on = read_profile(asked.on);
-    count::use_only_oclgrind(simulator.library);  // which also says what arguments the kernels have
+    device::use_only_drivers({{"oclgrind.icd", simulator.library}});  // which also says what arguments the kernels have
     auto invocation = asked;
     invocation.devices = {"oclgrind"};
     invocation.no_dumps = invocation.no_yardstick = true;

@@ -17,6 +17,7 @@
 #include "core/units.hpp"
 #include "count/oclgrind.hpp"
 #include "count/simulated.hpp"
+#include "device/driver_settings.hpp"
 #include "inspect/tools/tool.hpp"
 #include "json/read.hpp"
 #include "model/params.hpp"
@@ -90,8 +91,8 @@ void launch(const model::Cell& cell, const CountSettings& settings, double secon
         dup2(errors, STDERR_FILENO);
         close(errors);
     }
-    count::use_only_oclgrind(
-        settings.library,
+    device::use_only_drivers(
+        {{"oclgrind.icd", settings.library}},
         {{"OCLGRIND_PLUGINS", settings.plugin},
          {"OCLGRIND_QUICK", "1"},
          {"OCLGRIND_GLOBAL_MEM_SIZE", std::to_string(most_buffer_bytes)},
