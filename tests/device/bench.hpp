@@ -13,7 +13,6 @@
 #include <string>
 #include <vector>
 
-#include "device/selectors.hpp"
 #include "device/session.hpp"
 #include "model/params.hpp"
 #include "run/executor.hpp"

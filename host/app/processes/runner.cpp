@@ -11,7 +11,6 @@
 #include "app/processes/local_devices.hpp"
 #include "app/processes/watchdog.hpp"
 #include "device/platforms.hpp"
-#include "device/selectors.hpp"
 #include "inspect/tools/dump.hpp"
 #include "inspect/tools/tool.hpp"
 #include "model/warning.hpp"
