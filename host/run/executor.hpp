@@ -1,8 +1,10 @@
 // VERIFY -> MEASURE -> DUMP, cell by cell and round by round. Tells of its events; never prints.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -10,7 +12,6 @@
 #include "device/session.hpp"
 #include "run/instruments.hpp"
 #include "run/request.hpp"
-#include "run/share.hpp"
 
 namespace cllab::run {
 
@@ -33,6 +34,30 @@ struct Events {
 };
 
 struct Interrupted {};
+
+/// Cells `first` .. `last` - 1 of a comparison.
+struct Part {
+    std::size_t comparison = 0, first = 0, last = 0;
+    bool operator==(const Part&) const = default;
+};
+
+/// Bytes that a cell takes while it is worked on.
+struct Room {
+    double device = 0, host = 0;
+};
+
+/// A request that several processes work on at the same time: which part of it is this one's next, and for what there
+/// is memory.
+class Share {
+public:
+    virtual ~Share() = default;
+    /// A part that no other process does; nothing when all are given out.
+    virtual std::optional<Part> next() = 0;
+    /// False: too much is taken for now. Who holds nothing gets what he asks for as soon as no other process holds
+    /// anything.
+    virtual bool take(const Room& room) = 0;
+    virtual void give_back(const Room& room) = 0;
+};
 
 /// Runs the request on one device, without the cells in `finished`. A cell fails alone; an Error of Blame::usage or
 /// ::environment passes through. `kept`: results to reuse when the caller has more runs on the session. `share`: this

@@ -5,7 +5,6 @@
 
 #include "model/params.hpp"
 #include "run/cell/cell_state.hpp"
-#include "run/cell/needs.hpp"
 #include "run/kernel_source.hpp"
 
 namespace cllab::run {

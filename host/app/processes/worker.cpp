@@ -30,10 +30,10 @@ Error failed(const std::string& what) {
     return {Blame::environment, "no " + what + " for a child process: " + std::strerror(errno)};
 }
 
-Position* shared_position() {
+std::shared_ptr<Position> shared_position() {
     void* page = mmap(nullptr, sizeof(Position), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED) throw failed("shared memory");
-    return new (page) Position;
+    return {new (page) Position, [](Position* position) { munmap(position, sizeof(Position)); }};
 }
 
 std::string text_of(const Message& message) { return message.dump(-1, ' ', false, Message::error_handler_t::replace); }
@@ -103,8 +103,6 @@ Message Link::receive() {
         if (!read_more(descriptor_, buffer_)) _exit(0);
     return parse_json<Message>(line);
 }
-
-void Worker::Unmap::operator()(Position* page) const { munmap(page, sizeof(Position)); }
 
 Worker::Worker(const Work& work) : position_(shared_position()) {
     SocketPair sockets;  // closed in the tools that the worker starts: they may outlive it

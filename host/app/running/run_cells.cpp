@@ -110,9 +110,13 @@ void CellsRun::run() {
     for (const auto& device : devices_)
         if (std::ranges::none_of(at_once, [&](const auto& d) { return d.selector == device.selector; })) run_on(device);
     if (at_once.empty()) return;
-    const OnOneDevice alone = [this](const model::Device& device) { return run_on(device); };
-    run_side_by_side(plan_.request, at_once, plan_.options.timeout_seconds, events_,
-                     {alone, [this](const model::Device& device, const std::string& why) { lose(device, why); }});
+    const auto slowed =
+        run_side_by_side(plan_.request, at_once, plan_.options.timeout_seconds, events_,
+                         [this](const model::Device& device, const std::string& why) { lose(device, why); });
+    if (slowed) {
+        say("the devices work one after the other: " + *slowed);
+        for (const auto& device : at_once) run_on(device);
+    }
     sink_.sort_by_plan();
 }
 
