@@ -1,4 +1,7 @@
-// `cllab devices`: every device with how to select it and whether its numbers can be believed.
+// `cllab devices`: every device with how to select it and whether its numbers can be believed; `cllab` alone names
+// them.
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -7,13 +10,13 @@
 
 #include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
-#include "app/commands/noise.hpp"
 #include "app/processes/runner.hpp"
 #include "app/screen/devices_page.hpp"
 #include "app/screen/pager.hpp"
 #include "app/screen/say.hpp"
 #include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
+#include "core/text.hpp"
 #include "core/units.hpp"
 #include "device/clocks.hpp"
 #include "device/driver_settings.hpp"
@@ -22,6 +25,7 @@
 #include "device/session.hpp"
 #include "device/sysfs.hpp"
 #include "inspect/binary/binary.hpp"
+#include "report/table/layout.hpp"
 
 namespace cllab::app {
 namespace {
@@ -239,7 +243,34 @@ void check_devices(DevicesOptions& options) {
         throw Error(Blame::usage, "`cllab devices` takes --device with --noise only; it lists all devices");
 }
 
+/// A line for each device; one for the reason where there is none. In a child process, where a driver may crash.
+std::string devices_here() {
+    try {
+        const auto lines = in_child(
+            [](const HandOver& hand_over) {
+                for (const auto& f : device::discover())
+                    hand_over(fmt::format("  {:<6}{:<5}{}", f.facts.selector, model::name(f.facts.type), f.facts.name));
+            },
+            "while the drivers were loaded", loading_seconds, loading_seconds);
+        return join(lines, "\n") + "\n";
+    } catch (const std::exception& e) {
+        return report::wrap(std::string("none: ") + e.what(), "  ", page_width(results_fd()));
+    }
+}
+
 }  // namespace
+
+int print_start() {
+    results() << report::fit(
+        "cllab runs OpenCL kernels, proves and times them, and says which won and why.\n\n"
+        "  cllab --device cpu --kernel pitch_short8   one kernel: its time and code\n"
+        "  cllab my.cl                                a kernel file of your own\n"
+        "  cllab why 'pitch_*' --device cpu           what limits each variant\n\n"
+        "Devices here\n" +
+            devices_here() + "\n`cllab list` has the kernels, `cllab --help` the commands.\n",
+        page_width(results_fd()));
+    return 0;
+}
 
 Command devices_command() {
     Rows<DevicesOptions> rows;

@@ -1,4 +1,5 @@
-#include "app/commands/forecast.hpp"
+// `cllab why FILE --on PROFILE.json`: the least time on a device that need not be here.
+#include "explain/forecast.hpp"
 
 #include <unistd.h>
 
@@ -6,9 +7,9 @@
 
 #include "app/choose/choice.hpp"
 #include "app/choose/request.hpp"
+#include "app/commands.hpp"
 #include "app/files/outputs.hpp"
 #include "app/files/profile_file.hpp"
-#include "app/files/why_records.hpp"
 #include "app/processes/cell_counts.hpp"
 #include "app/processes/runner.hpp"
 #include "app/screen/say.hpp"
@@ -17,7 +18,6 @@
 #include "core/error.hpp"
 #include "device/driver_settings.hpp"
 #include "explain/counted.hpp"
-#include "explain/forecast.hpp"
 #include "model/params.hpp"
 #include "model/work.hpp"
 #include "report/table/explanation.hpp"

@@ -1,5 +1,9 @@
-#include "app/commands/rebuild.hpp"
-
+// `--rebuild N`.
+//
+// Compilers have been seen to choose between two schedules by the addresses of their own process, 6 % apart. Building
+// again in one process misses that, and so does a forked one, which has its parent's addresses. So each build is a new
+// program, with the randomisation of addresses on and an empty cache of the driver's; a second process runs the same
+// build from that cache, so that two processes of one code can be told from two codes.
 #include <fmt/format.h>
 #include <sys/personality.h>
 #include <unistd.h>
@@ -11,6 +15,7 @@
 
 #include "app/choose/request.hpp"
 #include "app/code/isa_code.hpp"
+#include "app/commands.hpp"
 #include "app/files/outputs.hpp"
 #include "app/processes/runner.hpp"
 #include "app/processes/worker.hpp"

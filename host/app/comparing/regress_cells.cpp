@@ -8,7 +8,7 @@
 
 #include "app/choose/choice.hpp"
 #include "app/choose/request.hpp"
-#include "app/commands/run.hpp"
+#include "app/commands.hpp"
 #include "app/comparing/regress.hpp"
 #include "app/screen/say.hpp"
 #include "core/text.hpp"

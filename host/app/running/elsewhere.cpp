@@ -4,10 +4,10 @@
 #include <set>
 
 #include "app/choose/request.hpp"
+#include "app/commands.hpp"
 #include "app/running/oclgrind.hpp"
 #include "app/running/opinions.hpp"
 #include "app/running/recording.hpp"
-#include "app/running/running.hpp"
 #include "app/screen/say.hpp"
 #include "app/screen/stdout_guard.hpp"
 #include "core/text.hpp"

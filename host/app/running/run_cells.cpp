@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "app/choose/request.hpp"
+#include "app/commands.hpp"
 #include "app/files/baseline.hpp"
 #include "app/files/sink.hpp"
 #include "app/processes/crash.hpp"
@@ -16,7 +17,6 @@
 #include "app/processes/side_by_side.hpp"
 #include "app/running/opinions.hpp"
 #include "app/running/run_plan.hpp"
-#include "app/running/running.hpp"
 #include "app/screen/html_page.hpp"
 #include "app/screen/progress.hpp"
 #include "app/screen/results.hpp"

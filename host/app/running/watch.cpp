@@ -7,10 +7,10 @@
 #include <thread>
 
 #include "app/choose/choice.hpp"
+#include "app/commands.hpp"
 #include "app/comparing/versus.hpp"
 #include "app/processes/runner.hpp"
 #include "app/running/opinions.hpp"
-#include "app/running/running.hpp"
 #include "app/running/watched.hpp"
 #include "app/screen/say.hpp"
 #include "core/error.hpp"

@@ -1,11 +1,11 @@
-#include "app/files/why_records.hpp"
-
+// `cllab why FILE.jsonl`: what limited cells that were measured before, here or elsewhere, by their records.
 #include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
 #include <map>
 
+#include "app/commands.hpp"
 #include "app/files/outputs.hpp"
 #include "app/files/profile_file.hpp"
 #include "app/screen/say.hpp"
