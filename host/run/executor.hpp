@@ -70,6 +70,8 @@ void execute(device::Session& session, const RunRequest& request, const Events& 
 void build_in_advance(device::Session& session, const Settings& settings, const model::Cell& cell, Kept& kept);
 
 const model::HostInfo& this_host();
+/// What records say of the device, without the cache that a run takes for its last level.
+model::DeviceInfo device_info(const model::Device& device);
 std::uint64_t host_memory_bytes();
 
 /// The folder of a cell's dump below `root`: <device>/<family_variant>[/<varying axes>]. That of the device is made:

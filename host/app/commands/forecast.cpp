@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "app/choose/choice.hpp"
 #include "app/choose/request.hpp"
@@ -143,20 +144,19 @@ int forecast_files(const WhyOptions& asked) {
     const report::TableStyle style{wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO)};
     bool ok = true, begun = false;
     try {
-        for (const auto& group : request.comparisons)
-            for (const auto& cell : group) {
-                auto one = request;
-                one.comparisons = {{cell}};
-                const CellCounts counts(one, asked.count_seconds, wave_of(on.limits), say_doing);
-                say_doing("");
-                if (!begun && !(json && json->is_stdout())) {
-                    model::Record of;
-                    of.device.name = on.device.name;
-                    results() << report::forecast_heading(of, on.limits, style);
-                }
-                begun = true;
-                ok = forecast_one(cell, on, request.settings, counts, json, style) && ok;
+        for (const auto& cell : request.comparisons | std::views::join) {
+            auto one = request;
+            one.comparisons = {{cell}};
+            const CellCounts counts(one, asked.count_seconds, wave_of(on.limits), say_doing);
+            say_doing("");
+            if (!begun && !(json && json->is_stdout())) {
+                model::Record of;
+                of.device.name = on.device.name;
+                results() << report::forecast_heading(of, on.limits, style);
             }
+            begun = true;
+            ok = forecast_one(cell, on, request.settings, counts, json, style) && ok;
+        }
     } catch (const run::Interrupted&) {
         say_doing("");
         say("interrupted");

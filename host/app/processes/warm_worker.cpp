@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <ranges>
 
 #include "app/comparing/versus.hpp"
 #include "core/descriptor.hpp"
@@ -64,8 +65,7 @@ WarmWorker::WarmWorker(const std::string& selector, const Rebuild& rebuild, cons
           devices.inherit(selector, known);
           devices.keep_programs();
           auto& session = devices.open(selector);
-          for (const auto& group : builds.comparisons)
-              for (const auto& cell : group) devices.build(selector, builds.settings, cell);
+          for (const auto& cell : builds.comparisons | std::views::join) devices.build(selector, builds.settings, cell);
           return session;
       }) {}
 
@@ -183,9 +183,8 @@ run::RunRequest apply(run::RunRequest base, const Message& difference) {
         for (const auto& wanted : cells) {
             const auto id = wanted.at("id").get<std::string>(), label = wanted.at("label").get<std::string>();
             const model::Cell* found = nullptr;
-            for (const auto& group : base.comparisons)
-                for (const auto& cell : group)
-                    if (cell.id == id && cell.label == label) found = &cell;
+            for (const auto& cell : base.comparisons | std::views::join)
+                if (cell.id == id && cell.label == label) found = &cell;
             if (!found) throw Error(Blame::usage, "the files have changed, and '" + id + "' is no longer there");
             comparisons.back().push_back(*found);
             comparisons.back().back().options = wanted.at("options").get<std::string>();

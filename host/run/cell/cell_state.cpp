@@ -20,15 +20,9 @@ CellState::CellState(device::Session& session_, Instruments& instruments_, const
     record.family = cell.experiment->family;
     record.variant = cell.variant->name;
     record.point = cell.point.values();
-    record.device = {facts.platform,
-                     facts.name,
-                     facts.vendor,
-                     facts.driver,
-                     name(facts.type),
-                     facts.selector,
-                     facts.identity,
-                     instruments.last_level().bytes,
-                     instruments.last_level().from};
+    record.device = device_info(facts);
+    record.device.last_level_bytes = instruments.last_level().bytes;
+    record.device.last_level_from = instruments.last_level().from;
     if (const auto& native = cell.variant->native)
         record.native = {native->threads(facts), native->compiler, native->instruction_set};
     record.host = this_host();

@@ -120,6 +120,10 @@ const model::HostInfo& this_host() {
     return host;
 }
 
+model::DeviceInfo device_info(const model::Device& d) {
+    return {d.platform, d.name, d.vendor, d.driver, model::name(d.type), d.selector, d.identity};
+}
+
 std::uint64_t host_memory_bytes() {
     return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
