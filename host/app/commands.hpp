@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/commandline/command.hpp"
+#include "report/records/joined.hpp"
 
 namespace cllab::app {
 
@@ -41,6 +42,10 @@ bool names_records(const std::string& pattern);
 /// `why FILE.jsonl`: what limited cells that were measured before, against the profiles below --dumps, each device's
 /// own. What `cllab ncu` counted of a cell takes the place of what the cell declares.
 int why_of_records(const WhyOptions& invocation);
+
+/// The records of the files, and on stderr what was left out of them. Throws Error(usage) for a file that cannot be
+/// read.
+report::Joined read_records(const Strings& paths);
 
 /// `cllab complete -- WORDS`, for the completions of shells: what the last word may become. No command of its own,
 /// because it takes words that are no options.

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <iostream>
-#include <optional>
 #include <vector>
 
 #include "app/commandline/groups.hpp"
@@ -45,11 +44,10 @@ int run_profile(const ProfileOptions& asked) {
     if (!apart) runner = in_this_process(invocation.timeout_seconds);
     std::vector<model::Record> measured;
     for (const auto& device : devices) {
-        std::optional<WholeFile> file;
+        const auto file = profile_path(invocation.dumps, device);
         if (!invocation.no_dumps) {
             inspect::claim_device_folder(invocation.dumps, device, run::this_host().name);
-            file.emplace(profile_path(invocation.dumps, device),
-                         "--dumps DIR names another folder, --no-dumps writes none");
+            require_writable_profile(file);
         }
         const auto [profile, finished, lost] = measure_profile(invocation, *runner, device);
         const auto json = profile_json(profile);
@@ -67,7 +65,7 @@ int run_profile(const ProfileOptions& asked) {
             say("interrupted" + shown);
             return 130;
         }
-        if (file) file->write(json + "\n");
+        if (!invocation.no_dumps) write_profile(file, json + "\n");
         for (const auto& record : profile.records) {
             if (!model::is_failure(record.status)) continue;
             failed = failed || !run::is_below_noise(record);

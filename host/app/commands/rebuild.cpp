@@ -57,8 +57,9 @@ inspect::ToolResult start_again(const std::vector<std::string>& environment, con
     return inspect::run_tool(*env, all, std::chrono::milliseconds(static_cast<long>(1000 * seconds)));
 }
 
-std::vector<std::string> text_arguments(const CellOptions& invocation, const model::Cell& cell) {
-    std::vector<std::string> out{cell.id};
+/// The command line of `command` for the cell's text.
+std::vector<std::string> arguments_of(const char* command, const CellOptions& invocation, const model::Cell& cell) {
+    std::vector<std::string> out{command, cell.id};
     for (const auto& [axis, value] : cell.point.values()) out.insert(out.end(), {"--axis", axis + "=" + value});
     if (!invocation.cl_dir.empty()) out.insert(out.end(), {"--cl-dir", invocation.cl_dir});
     if (!invocation.build_options.empty()) out.insert(out.end(), {"--build-options", invocation.build_options});
@@ -109,15 +110,12 @@ struct Rebuilt {
 std::optional<model::Record> run_once(const RunOptions& invocation, const model::Cell& cell,
                                       const model::Device& device, std::uint64_t seed,
                                       const std::vector<std::string>& environment, Rebuilt& out) {
-    auto arguments = text_arguments(invocation, cell);
-    arguments.insert(arguments.begin(), "run");
-    for (const auto& part : {"--device", device.selector.c_str(), "--no-dumps", "--no-yardstick", "--json", "-",
-                             "--cache", invocation.cache.c_str()})
-        arguments.emplace_back(part);
+    auto arguments = arguments_of("run", invocation, cell);
+    arguments.insert(arguments.end(), {"--device", device.selector, "--no-dumps", "--no-yardstick", "--json", "-",
+                                       "--cache", invocation.cache, "--seed", std::to_string(seed), "--max-time", "0.2",
+                                       "--timeout", format_exact(invocation.timeout_seconds)});
     for (const auto& [name, path] : invocation.inputs)
         arguments.insert(arguments.end(), {"--input", name + "=" + path});
-    arguments.insert(arguments.end(), {"--seed", std::to_string(seed), "--max-time", "0.2", "--timeout",
-                                       format_exact(invocation.timeout_seconds)});
     const auto result = start_again(environment, arguments, 3 * invocation.timeout_seconds);
     const auto line = result.out.substr(0, result.out.find('\n'));
     try {
@@ -239,10 +237,8 @@ std::string rebuild_one(const IsaOptions& invocation, const model::Cell& cell, c
     std::string failure;
     for (unsigned build = 0; build < invocation.rebuild && failure.empty(); ++build) {
         const inspect::TempFolder folder;
-        auto arguments = text_arguments(invocation, cell);
-        arguments.insert(arguments.begin(), "isa");
-        for (const auto& part : {"--target", target.c_str(), "--summary", "--dumps", folder.path().c_str()})
-            arguments.emplace_back(part);
+        auto arguments = arguments_of("isa", invocation, cell);
+        arguments.insert(arguments.end(), {"--target", target, "--summary", "--dumps", folder.path().string()});
         // comgr keeps what it compiles when the user's environment says so.
         const auto result = start_again({"AMD_COMGR_CACHE=0", "CUDA_CACHE_DISABLE=1"}, arguments, 120);
         std::string code;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 
 #include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
@@ -14,9 +13,7 @@
 #include "app/screen/stdout_guard.hpp"
 #include "app/screen/streams.hpp"
 #include "compare/level_changes.hpp"
-#include "core/reading.hpp"
 #include "core/text.hpp"
-#include "report/records/joined.hpp"
 #include "report/table/columns.hpp"
 #include "report/table/history.hpp"
 #include "report/table/regression.hpp"
@@ -41,16 +38,7 @@ int exit_status_of(const std::vector<model::RegressionCell>& cells, const Regres
 }
 
 int print_history(const RegressOptions& invocation, Outputs& outputs, const report::TableStyle& style) {
-    report::Joined joined;
-    for (const auto& path : invocation.patterns) {
-        if (const auto fault = reading_fault(path); !fault.empty())
-            throw Error(Blame::usage, "file '" + path + "' cannot be read: " + fault);
-        std::ifstream in(path, std::ios::binary);
-        joined.read(in, path);
-        if (!in.eof() || in.bad()) throw Error(Blame::usage, "file '" + path + "' cannot be read");
-    }
-    for (const auto& trouble : joined.troubles()) say(trouble);
-    const auto found = compare::histories(joined.records());
+    const auto found = compare::histories(read_records(invocation.patterns).records());
     if (found.empty()) throw Error(Blame::usage, "no record with a time is in the files");
     outputs.open();
     if (auto* json = outputs.json())

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <ranges>
+#include <stdexcept>
 #include <utility>
 
 #include "core/error.hpp"
@@ -84,9 +85,7 @@ std::string count_by_ncu(const model::Cell& cell, const model::Device& device, s
         if (!seconds || *seconds > most * record.time->median + 1e-5 || most * *seconds < record.time->median - 1e-5)
             return "the launch through the CUDA driver takes another time";
         record.counters = std::move(found.counters);
-    } catch (const Unsupported& e) {
-        return e.what();
-    } catch (const Error& e) {
+    } catch (const std::runtime_error& e) {  // Unsupported, or Error
         return e.what();
     }
     return "";
