@@ -13,16 +13,14 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <sstream>
 #include <utility>
 
 #include "core/clock.hpp"
 #include "core/descriptor.hpp"
+#include "core/reading.hpp"
 #include "core/units.hpp"
 #include "device/sysfs.hpp"
 
@@ -226,17 +224,13 @@ std::vector<inspect::CodeRegion> executable_regions(std::string_view maps) {
     for (std::string line; std::getline(lines, line);) {
         // "7f0a1000-7f0a3000 r-xp 00001000 08:01 123    /path with blanks"
         std::istringstream words(line);
-        std::string range, rights, offset, device, inode, path;
-        words >> range >> rights >> offset >> device >> inode;
-        std::getline(words >> std::ws, path);
         std::uint64_t begin = 0, end = 0;
-        const auto dash = range.find('-');
-        if (dash == std::string::npos || rights.size() < 3 || rights[0] != 'r' || rights[2] != 'x' ||
-            path == "[vsyscall]")
-            continue;
-        std::from_chars(range.data(), range.data() + dash, begin, 16);
-        std::from_chars(range.data() + dash + 1, range.data() + range.size(), end, 16);
-        if (end <= begin) continue;
+        char dash = 0;
+        std::string rights, offset, device, inode, path;
+        words >> std::hex >> begin >> dash >> end >> rights >> offset >> device >> inode;
+        std::getline(words >> std::ws, path);
+        const bool readable_code = rights.size() >= 3 && rights[0] == 'r' && rights[2] == 'x';
+        if (!readable_code || path == "[vsyscall]" || end <= begin) continue;
         const auto bytes = static_cast<std::size_t>(end - begin);
         if (!out.empty() && out.back().path == path && out.back().address + out.back().bytes.size() == begin)
             out.back().bytes = {out.back().bytes.data(), out.back().bytes.size() + bytes};
@@ -280,9 +274,7 @@ inspect::AddressSamples sample_addresses(const std::function<void()>& work, doub
     }
     sampler->stop();
     sampler->drain(out.addresses);
-    std::ifstream maps("/proc/self/maps");
-    out.regions =
-        copies_of_sampled(executable_regions(std::string(std::istreambuf_iterator<char>(maps), {})), out.addresses);
+    out.regions = copies_of_sampled(executable_regions(read_file("/proc/self/maps").value_or("")), out.addresses);
     return out;
 }
 

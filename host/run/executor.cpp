@@ -48,13 +48,12 @@ public:
 
 private:
     CellRun make_cell(std::size_t i) {
-        // The callback needs the record of the cell that is being made: it reaches it through `held`.
-        auto held = std::make_shared<const model::Record*>(nullptr);
-        auto state = std::make_unique<CellState>(
-            session_, run_.instruments, group_[i],
-            model::Order{settings_.run.order.comparison + number_, i, run_.prepared++}, settings_,
-            [this, i, held](const char* phase) { run_.events.begin(number_, i, **held, phase); });
-        *held = &state->record;
+        auto state =
+            std::make_unique<CellState>(session_, run_.instruments, group_[i],
+                                        model::Order{settings_.run.order.comparison + number_, i, run_.prepared++},
+                                        settings_, [this, i](const model::Record& record, const char* phase) {
+                                            run_.events.begin(number_, i, record, phase);
+                                        });
         return {.index = i, .state = std::move(state)};
     }
 

@@ -23,11 +23,10 @@
 namespace cllab::app {
 namespace {
 
-int run_profile(const ProfileOptions& asked) {
+int run_profile(const ProfileOptions& invocation) {
     const auto start = Clock::now();
     Phases own;
     const ChargedTo account(own);
-    const auto& invocation = asked;
     report::require_known_columns(invocation.columns, report::columns_of_command("profile"));
     catch_interrupts();
     auto runner = in_child_processes(invocation.timeout_seconds);

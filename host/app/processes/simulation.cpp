@@ -13,6 +13,7 @@
 
 #include "app/processes/local_devices.hpp"
 #include "app/processes/worker.hpp"
+#include "core/descriptor.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "count/oclgrind.hpp"
@@ -87,10 +88,8 @@ void limit(int resource, double most) {
 /// In the child.
 void launch(const model::Cell& cell, const CountSettings& settings, double seconds, unsigned groups, const Said& said,
             Link& parent) {
-    if (const int errors = open(said.errors.c_str(), O_WRONLY | O_CREAT, 0600); errors >= 0) {
-        dup2(errors, STDERR_FILENO);
-        close(errors);
-    }
+    if (const Descriptor errors(open(said.errors.c_str(), O_WRONLY | O_CREAT, 0600)); errors)
+        dup2(errors.number(), STDERR_FILENO);
     device::use_only_drivers(
         {{"oclgrind.icd", settings.library}},
         {{"OCLGRIND_PLUGINS", settings.plugin},

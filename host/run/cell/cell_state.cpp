@@ -13,8 +13,8 @@ namespace cllab::run {
 using namespace model;
 
 CellState::CellState(device::Session& session_, Instruments& instruments_, const Cell& cell_, const Order& order,
-                     const Settings& settings_, Announce announce_)
-    : session(session_), instruments(instruments_), cell(cell_), settings(settings_), announce(std::move(announce_)) {
+                     const Settings& settings_, Announce announce)
+    : session(session_), instruments(instruments_), cell(cell_), settings(settings_), announce_(std::move(announce)) {
     const auto& facts = session.facts();
     record.id = cell.id;
     record.family = cell.experiment->family;
