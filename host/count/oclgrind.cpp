@@ -1,9 +1,6 @@
 #include "count/oclgrind.hpp"
 
-#include <unistd.h>
-
 #include <cstdlib>
-#include <fstream>
 
 #include "core/error.hpp"
 #include "core/own_folder.hpp"
@@ -25,17 +22,6 @@ fs::path oclgrind_library(const std::string& for_what) {
         if (fs::exists(path, ignored)) return path;
     throw Error(Blame::environment,
                 for_what + " needs Oclgrind, which is not installed; on Debian: apt-get install oclgrind");
-}
-
-void use_only_oclgrind(const fs::path& library, const std::map<std::string, std::string>& variables) {
-    // Debian's loader takes the library's own name too, Khronos' only a folder with its name in a file.
-    const auto folder = own_folder() / ("oclgrind-" + std::to_string(getpid()));
-    std::error_code ignored;
-    fs::create_directory(folder, ignored);
-    std::ofstream(folder / "oclgrind.icd") << library.string() << '\n';
-    setenv("OCL_ICD_VENDORS", folder.c_str(), 1);
-    unsetenv("OCL_ICD_FILENAMES");
-    for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
 }
 
 fs::path count_plugin(const fs::path& program) {

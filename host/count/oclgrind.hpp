@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <string>
 
 namespace cllab::count {
@@ -10,10 +9,6 @@ namespace cllab::count {
 /// Oclgrind's OpenCL library: as an ICD file says, else where Debian has it. `for_what`: "--check oclgrind". Throws
 /// Error(environment).
 std::filesystem::path oclgrind_library(const std::string& for_what);
-
-/// For this process, which has called no OpenCL yet, and its children: Oclgrind is the only driver, with these of its
-/// variables.
-void use_only_oclgrind(const std::filesystem::path& library, const std::map<std::string, std::string>& variables = {});
 
 /// The plugin: CLLAB_COUNT_PLUGIN where that is set, else beside the program, as it is built, or in ../lib/cllab, as it
 /// is installed. Throws Error(environment) with the packages that it needs.

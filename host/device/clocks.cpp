@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <fstream>
+#include <memory>
 
 #include "device/sysfs.hpp"
 
@@ -29,7 +30,7 @@ constexpr std::array<std::pair<std::uint64_t, const char*>, 5> nvml_limits{{{0x4
                                                                             {0x40, "thermal, by hardware"},
                                                                             {0x80, "power brake"}}};
 
-class Nvml : public ClockReader {
+class Nvml {
 public:
     using Handle = void*;
 
@@ -52,7 +53,7 @@ public:
         clock_ = function<int(Handle, unsigned, unsigned*)>("nvmlDeviceGetClockInfo");
         reasons_ = function<int(Handle, unsigned long long*)>("nvmlDeviceGetCurrentClocksThrottleReasons");
     }
-    ~Nvml() override {
+    ~Nvml() {
         if (started_) {
             if (const auto shutdown = function<int()>("nvmlShutdown")) shutdown();
         }
@@ -63,7 +64,7 @@ public:
 
     bool found() const { return device_ != nullptr; }
 
-    std::optional<Clocks> read() override {
+    std::optional<Clocks> read() const {
         Clocks out;
         out.source = "NVML";
         constexpr unsigned sm = 1;
@@ -113,70 +114,38 @@ std::optional<double> starred_mhz(const fs::path& file) {
     return std::nullopt;
 }
 
-class Amdgpu : public ClockReader {
-public:
-    explicit Amdgpu(fs::path folder) : folder_(std::move(folder)) {}
-    std::optional<Clocks> read() override {
-        Clocks out;
-        out.source = "sysfs amdgpu";
-        out.core_mhz = starred_mhz(folder_ / "pp_dpm_sclk");
-        if (!out.core_mhz) return std::nullopt;
-        return out;
-    }
-
-private:
-    fs::path folder_;
-};
+std::optional<Clocks> amdgpu_clocks(const fs::path& folder) {
+    const auto mhz = starred_mhz(folder / "pp_dpm_sclk");
+    return mhz ? std::optional(Clocks{mhz, {}, "sysfs amdgpu"}) : std::nullopt;
+}
 
 // --- Intel: i915's and xe's files (Linux, Documentation/ABI/testing/sysfs-driver-intel-i915-hwmon and i915's gt
 // folder).
 
-class IntelGpu : public ClockReader {
-public:
-    explicit IntelGpu(fs::path gt) : gt_(std::move(gt)) {}
-    std::optional<Clocks> read() override {
-        Clocks out;
-        out.source = "sysfs i915";
-        out.core_mhz = number(gt_ / "rps_act_freq_mhz");
-        constexpr std::array<std::pair<const char*, const char*>, 5> reasons{
-            {{"throttle_reason_pl1", "power cap"},
-             {"throttle_reason_pl2", "short power cap"},
-             {"throttle_reason_thermal", "thermal"},
-             {"throttle_reason_prochot", "thermal, by hardware"},
-             {"throttle_reason_vr_tdc", "current limit"}}};
-        for (const auto& [file, name] : reasons)
-            if (number(gt_ / file)) out.limits.push_back(name);
-        if (!out.core_mhz) return std::nullopt;
-        return out;
-    }
-
-private:
-    fs::path gt_;
-};
+std::optional<Clocks> intel_clocks(const fs::path& gt) {
+    Clocks out{number(gt / "rps_act_freq_mhz"), {}, "sysfs i915"};
+    constexpr std::array<std::pair<const char*, const char*>, 5> reasons{
+        {{"throttle_reason_pl1", "power cap"},
+         {"throttle_reason_pl2", "short power cap"},
+         {"throttle_reason_thermal", "thermal"},
+         {"throttle_reason_prochot", "thermal, by hardware"},
+         {"throttle_reason_vr_tdc", "current limit"}}};
+    for (const auto& [file, name] : reasons)
+        if (number(gt / file)) out.limits.push_back(name);
+    return out.core_mhz ? std::optional(out) : std::nullopt;
+}
 
 // --- The host's processors: cpufreq, which a virtual machine seldom has.
 
-class Cpufreq : public ClockReader {
-public:
-    explicit Cpufreq(std::vector<fs::path> files) : files_(std::move(files)) {}
-    std::optional<Clocks> read() override {
-        double sum = 0;
-        unsigned n = 0;
-        for (const auto& file : files_) {
-            if (const auto mhz = number(file, 1e-3)) sum += *mhz, ++n;
-        }
-        if (n == 0) return std::nullopt;
-        Clocks out;
-        out.source = "sysfs cpufreq";
-        out.core_mhz = sum / n;
-        return out;
-    }
+std::optional<Clocks> cpufreq_clocks(const std::vector<fs::path>& files) {
+    double sum = 0;
+    unsigned n = 0;
+    for (const auto& file : files)
+        if (const auto mhz = number(file, 1e-3)) sum += *mhz, ++n;
+    return n > 0 ? std::optional(Clocks{sum / n, {}, "sysfs cpufreq"}) : std::nullopt;
+}
 
-private:
-    std::vector<fs::path> files_;
-};
-
-std::unique_ptr<ClockReader> cpu_reader(const fs::path& sysfs, std::string& why) {
+ClockReader cpu_reader(const fs::path& sysfs, std::string& why) {
     std::vector<fs::path> files;
     for (const auto& cpu : entries(sysfs / "devices/system/cpu", "cpu"))
         if (const auto file = cpu / "cpufreq/scaling_cur_freq"; first_line(file)) files.push_back(file);
@@ -184,7 +153,7 @@ std::unique_ptr<ClockReader> cpu_reader(const fs::path& sysfs, std::string& why)
         why = "none: this system has no cpufreq, like most virtual machines";
         return nullptr;
     }
-    return std::make_unique<Cpufreq>(std::move(files));
+    return [files] { return cpufreq_clocks(files); };
 }
 
 }  // namespace
@@ -197,20 +166,22 @@ std::string nvidia_id(const std::string& identity) {
            "-" + hex.substr(20);
 }
 
-std::unique_ptr<ClockReader> clock_reader(const model::Device& device, std::string& why, const ClockSources& sources) {
+ClockReader clock_reader(const model::Device& device, std::string& why, const ClockSources& sources) {
     if (device.is_cpu()) return cpu_reader(sources.sysfs, why);
     if (device.implementation == model::Implementation::nvidia) {
-        auto nvml = std::make_unique<Nvml>(sources.nvml, device.identity, why);
-        return nvml->found() ? std::unique_ptr<ClockReader>(std::move(nvml)) : nullptr;
+        const auto nvml = std::make_shared<const Nvml>(sources.nvml, device.identity, why);
+        if (!nvml->found()) return nullptr;
+        return [nvml] { return nvml->read(); };
     }
     if (!device.is_gpu() || !device.identity.starts_with("PCI ")) {
         why = "none: '" + device.name + "' gives no PCI address to find its files by";
         return nullptr;
     }
     const auto folder = sources.sysfs / "bus/pci/devices" / device.identity.substr(4);
-    if (starred_mhz(folder / "pp_dpm_sclk")) return std::make_unique<Amdgpu>(folder);
+    if (starred_mhz(folder / "pp_dpm_sclk")) return [folder] { return amdgpu_clocks(folder); };
     for (const auto& card : entries(folder / "drm", "card"))
-        if (const auto gt = card / "gt/gt0"; first_line(gt / "rps_act_freq_mhz")) return std::make_unique<IntelGpu>(gt);
+        if (const auto gt = card / "gt/gt0"; first_line(gt / "rps_act_freq_mhz"))
+            return [gt] { return intel_clocks(gt); };
     why = "none: " + folder.string() + " has no file that says it";
     return nullptr;
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <filesystem>
-#include <memory>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,21 +25,16 @@ struct Clocks {
 /// Empty where the identity is neither.
 std::string nvidia_id(const std::string& identity);
 
-class ClockReader {
-public:
-    virtual ~ClockReader() = default;
-    /// Well below a millisecond. Nothing when the source stopped answering.
-    virtual std::optional<Clocks> read() = 0;
-};
+/// Reads the clock, well below a millisecond. Nothing when the source stopped answering.
+using ClockReader = std::function<std::optional<Clocks>()>;
 
 struct ClockSources {
     std::string nvml = "libnvidia-ml.so.1";  ///< name or path for dlopen
     std::filesystem::path sysfs = "/sys";
 };
 
-/// The reader of the device's identity (UUID or PCI address), or nothing, and then `why` says in a sentence what is
-/// missing.
-std::unique_ptr<ClockReader> clock_reader(const model::Device& device, std::string& why,
-                                          const ClockSources& sources = {});
+/// The reader of the device's identity (UUID or PCI address), or an empty one, and then `why` says in a sentence what
+/// is missing.
+ClockReader clock_reader(const model::Device& device, std::string& why, const ClockSources& sources = {});
 
 }  // namespace cllab::device

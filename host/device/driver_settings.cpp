@@ -1,9 +1,7 @@
 #include "device/driver_settings.hpp"
 
-#include <unistd.h>
-#ifdef __linux__
 #include <sched.h>
-#endif
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -25,16 +23,12 @@ constexpr const char* driver_folder = "driver";
 constexpr const char* affinity_variable = "POCL_AFFINITY";
 
 bool may_use_all_cores() {
-#ifdef __linux__
     cpu_set_t cores;
     const long online = sysconf(_SC_NPROCESSORS_ONLN);
     if (online <= 0 || sched_getaffinity(0, sizeof cores, &cores) != 0 || CPU_COUNT(&cores) != online) return false;
     for (long core = 0; core < online; ++core)
         if (!CPU_ISSET(static_cast<std::size_t>(core), &cores)) return false;
     return true;
-#else
-    return false;
-#endif
 }
 
 /// More often than not: a thread of the system runs now and then on an idle machine too.
@@ -68,6 +62,18 @@ void pin_threads(int (*running)()) {
         if (std::getenv(count)) return;
     if (!std::getenv(affinity_variable) && may_use_all_cores() && !others_run(running))
         setenv(affinity_variable, "1", 1);
+}
+
+void use_only_drivers(const std::map<std::string, std::string>& libraries,
+                      const std::map<std::string, std::string>& variables) {
+    // Debian's loader takes a library's own name too, Khronos' only a folder with its name in a file.
+    const auto folder = own_folder() / ("drivers-" + std::to_string(getpid()));
+    std::error_code ignored;
+    fs::create_directory(folder, ignored);
+    for (const auto& [icd, library] : libraries) std::ofstream(folder / icd) << library << '\n';
+    setenv("OCL_ICD_VENDORS", folder.c_str(), 1);
+    unsetenv("OCL_ICD_FILENAMES");
+    for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
 }
 
 std::map<std::string, std::string> driver_settings() {

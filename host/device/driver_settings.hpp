@@ -27,6 +27,11 @@ int threads_that_run();
 /// there are, or where this process may not use all cores: PoCL counts them from the first.
 void pin_threads(int (*running)() = threads_that_run);
 
+/// For this process, which has called no OpenCL yet, and its children: these are the only drivers, each library by the
+/// name of the file that registers it ("pocl.icd"), with these variables of theirs.
+void use_only_drivers(const std::map<std::string, std::string>& libraries,
+                      const std::map<std::string, std::string>& variables = {});
+
 /// The driver settings in the environment, by variable: caches, which decide the cost of a build, and threads.
 std::map<std::string, std::string> driver_settings();
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <charconv>
 #include <csignal>
 #include <cstdint>
 #include <cstring>
@@ -31,15 +32,6 @@ char* append(char* to, const char* end, const char* text) {
     return to;
 }
 
-char* append(char* to, const char* end, std::uintptr_t number) {
-    char digits[24];
-    char* at = digits + sizeof digits;
-    *--at = '\0';
-    do *--at = static_cast<char>('0' + number % 10);
-    while ((number /= 10) > 0);
-    return append(to, end, at);
-}
-
 const char* access_of([[maybe_unused]] const void* context) {
 #ifdef __x86_64__
     constexpr unsigned long long write_bit = 2;  // of a page fault's error code
@@ -57,9 +49,9 @@ void on_fault(int signal, siginfo_t* info, void* context) {
         if (begin == 0 || at < one.mapped || at >= one.mapped_end) continue;
         const bool before = at < begin;
         const auto distance = before ? begin - at : at - one.end + 1;
-        const char* const end = report + fault_text_bytes - 1;
+        char* const end = report + fault_text_bytes - 1;
         char* to = append(report, end, access_of(context));
-        to = append(to, end, distance);
+        to = std::to_chars(to, end, distance).ptr;
         to = append(to, end, distance == 1 ? " byte " : " bytes ");
         to = append(to, end, before ? "before the start of '" : "past the end of '");
         to = append(append(to, end, one.name), end, "'");

@@ -1,5 +1,4 @@
-#include "device/introspect.hpp"
-
+// The arguments of kernels.
 #include <algorithm>
 #include <map>
 #include <regex>
@@ -8,6 +7,7 @@
 #include "core/text.hpp"
 #include "device/program.hpp"
 #include "device/quirks.hpp"
+#include "device/session.hpp"
 
 namespace cllab::device {
 namespace {

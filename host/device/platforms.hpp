@@ -1,9 +1,10 @@
-// Every device that the ICD loader shows, as plain facts beside its handle.
+// Every device that the ICD loader shows, as plain facts beside its handle, and which of them --device means.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -37,5 +38,12 @@ std::vector<std::uint64_t> host_cache_levels(const std::filesystem::path& proces
 /// All devices of all platforms, in clinfo's order. A platform or device that fails its queries is left out, with a
 /// line in `troubles`. Throws Error(environment) with the way to get one when there is no device at all.
 std::vector<Found> discover(std::vector<std::string>* troubles = nullptr);
+
+/// What --device names: cpu, gpu, accelerator, all, P, P:D or part of a name. Indices into `devices`, each once, in the
+/// order asked. `trusted(i)` is asked only where a type selector has more than one candidate. An empty `selectors`
+/// means the first GPU, else the first CPU, else the first device. Throws Error(environment) when nothing matches and
+/// Error(usage) when a name is ambiguous; both list the candidates.
+std::vector<std::size_t> resolve(const std::vector<model::Device>& devices, const std::vector<std::string>& selectors,
+                                 const std::function<bool(std::size_t)>& trusted);
 
 }  // namespace cllab::device

@@ -59,32 +59,23 @@ Built build(Session& session, const std::string& source, const std::string& opti
         out.ok = false;
     }
     out.seconds = seconds_since(start);
-    // A refused option leaves no program object to ask on some drivers.
-    if (out.program() != nullptr) {
-        std::size_t size = 0;
-        if (clGetProgramBuildInfo(out.program(), session.device()(), CL_PROGRAM_BUILD_LOG, 0, nullptr, &size) ==
-                CL_SUCCESS &&
-            size > 1) {
-            out.log.resize(size);
-            if (clGetProgramBuildInfo(out.program(), session.device()(), CL_PROGRAM_BUILD_LOG, size, out.log.data(),
-                                      nullptr) != CL_SUCCESS)
-                out.log.clear();
-            while (!out.log.empty() && (out.log.back() == '\0' || out.log.back() == '\n')) out.log.pop_back();
-        }
+    try {
+        // A refused option leaves no program object to ask on some drivers.
+        if (out.program()) out.log = out.program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(session.device());
+    } catch (const cl::Error&) {  // then there is none
     }
+    while (!out.log.empty() && (out.log.back() == '\0' || out.log.back() == '\n')) out.log.pop_back();
     return out;
 }
 
 std::string kernel_name(const Session& session, const Built& built, const std::string& written) {
     if (!built.ok || !has_quirk(session.facts(), "pocl-renames")) return written;
-    std::size_t size = 0;
-    if (clGetProgramInfo(built.program(), CL_PROGRAM_KERNEL_NAMES, 0, nullptr, &size) != CL_SUCCESS || size == 0)
+    try {
+        const std::string names = built.program.getInfo<CL_PROGRAM_KERNEL_NAMES>().c_str();
+        return given_name(session.facts(), written, split(names, ';'));
+    } catch (const cl::Error&) {
         return written;
-    std::string names(size, '\0');
-    if (clGetProgramInfo(built.program(), CL_PROGRAM_KERNEL_NAMES, size, names.data(), nullptr) != CL_SUCCESS)
-        return written;
-    while (!names.empty() && names.back() == '\0') names.pop_back();
-    return given_name(session.facts(), written, split(names, ';'));
+    }
 }
 
 std::vector<std::byte> program_binary(const Built& built) {

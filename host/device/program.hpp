@@ -1,4 +1,4 @@
-// Kernel text to program, and program to bytes.
+// Kernel text to program, program to bytes, and what its kernels want to be given.
 #pragma once
 
 #include <map>
@@ -7,6 +7,7 @@
 
 #include "device/cl.hpp"
 #include "model/device.hpp"
+#include "model/kernel_signature.hpp"
 
 namespace cllab::device {
 
@@ -26,6 +27,12 @@ Built build(Session& session, const std::string& source, const std::string& opti
 
 /// What the driver calls the kernel that the text calls `written`.
 std::string kernel_name(const Session& session, const Built& built, const std::string& written);
+
+/// The kernels of a text and their parameters, by clGetKernelArgInfo in a build of its own: never the one that is
+/// timed, but on PoCL (option_of_users_kernels). Builds `text` with `options` and -cl-kernel-arg-info, without its
+/// bodies where it is in order and still does not build. Sizes of types that the language does not define are asked of
+/// the device, by a kernel behind the text that writes them. A failed build is an answer, not an exception.
+model::Introspection introspect(Session& session, const std::string& text, const std::string& options);
 
 /// CL_PROGRAM_BINARIES of the session's device after a successful build: sizes first, exact parameter sizes, own
 /// pointers, never NULL. Empty when the driver has none. Throws cl::Error when the driver refuses.

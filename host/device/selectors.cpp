@@ -1,11 +1,10 @@
-#include "device/selectors.hpp"
-
 #include <algorithm>
 #include <optional>
 
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "device/platforms.hpp"
 
 namespace cllab::device {
 namespace {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <fstream>
 #include <new>
 #include <thread>
@@ -145,9 +146,7 @@ bool Session::poison(const cl::Buffer& buffer, std::size_t bytes, std::uint64_t 
         return false;
     try {
         if (!poison_) poison_ = std::make_unique<PoisonKernel>(*this);
-    } catch (const cl::Error&) {
-        can_poison_ = false;
-    } catch (const Error&) {
+    } catch (const std::exception&) {
         can_poison_ = false;
     }
     if (poison_) poison_->fill(buffer, bytes, seed);
@@ -159,7 +158,7 @@ std::optional<Clocks> Session::clocks() {
         std::string why;
         clock_reader_ = clock_reader(facts_, why);
     }
-    return *clock_reader_ ? (*clock_reader_)->read() : std::nullopt;
+    return *clock_reader_ ? (*clock_reader_)() : std::nullopt;
 }
 
 std::span<const std::byte> Session::guard_pattern(std::uint64_t seed, std::size_t bytes) {

@@ -107,7 +107,7 @@ private:
     std::vector<cl::CommandQueue> more_queues_;
     std::optional<TimerAudit> timer_;
     KnownPrograms programs_;
-    std::optional<std::unique_ptr<ClockReader>> clock_reader_;
+    std::optional<ClockReader> clock_reader_;  ///< an empty one where there is no clock
     std::optional<bool> settled_;
     Clock::time_point last_wait_{};
     model::Bytes guard_pattern_;

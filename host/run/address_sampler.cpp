@@ -1,18 +1,5 @@
 #include "run/address_sampler.hpp"
 
-#include <algorithm>
-#include <charconv>
-#include <cstring>
-#include <fstream>
-#include <iterator>
-#include <memory>
-#include <sstream>
-
-#include "core/clock.hpp"
-#include "core/units.hpp"
-
-#ifdef __linux__
-#include <dirent.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <signal.h>
@@ -23,24 +10,29 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
-#endif
+#include <cstring>
+#include <memory>
+#include <sstream>
+#include <utility>
+
+#include "core/clock.hpp"
+#include "core/descriptor.hpp"
+#include "core/reading.hpp"
+#include "core/units.hpp"
+#include "device/sysfs.hpp"
 
 namespace cllab::run {
 namespace {
 
 constexpr unsigned enough_addresses = 400;
 
-#ifdef __linux__
-
 std::vector<pid_t> threads_of_this_process() {
     std::vector<pid_t> out;
-    if (DIR* folder = ::opendir("/proc/self/task")) {
-        while (const dirent* entry = ::readdir(folder))
-            if (const auto id = parse_integer(entry->d_name)) out.push_back(static_cast<pid_t>(*id));
-        ::closedir(folder);
-    }
+    for (const auto& task : device::entries("/proc/self/task"))
+        if (const auto id = parse_integer(task.filename().string())) out.push_back(static_cast<pid_t>(*id));
     return out;
 }
 
@@ -67,32 +59,28 @@ public:
         attr.exclude_hv = 1;
         attr.disabled = 1;
         for (const auto thread : threads_of_this_process()) {
-            const int fd =
-                static_cast<int>(::syscall(SYS_perf_event_open, &attr, thread, -1, -1, PERF_FLAG_FD_CLOEXEC));
-            if (fd < 0 && errno == ESRCH) continue;  // it has ended meanwhile
-            void* ring =
-                fd < 0 ? MAP_FAILED : ::mmap(nullptr, (1 + pages) * page(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+            Descriptor fd(
+                static_cast<int>(::syscall(SYS_perf_event_open, &attr, thread, -1, -1, PERF_FLAG_FD_CLOEXEC)));
+            if (!fd && errno == ESRCH) continue;  // it has ended meanwhile
+            void* ring = MAP_FAILED;
+            if (fd) ring = ::mmap(nullptr, (1 + pages) * page(), PROT_READ | PROT_WRITE, MAP_SHARED, fd.number(), 0);
             if (ring == MAP_FAILED) {
                 refused = std::string("perf_event_open is refused: ") + std::strerror(errno);
-                if (fd >= 0) ::close(fd);
                 return;
             }
-            events_.push_back({fd, static_cast<perf_event_mmap_page*>(ring)});
+            events_.push_back({std::move(fd), static_cast<perf_event_mmap_page*>(ring)});
         }
-        for (const auto& event : events_) ::ioctl(event.fd, PERF_EVENT_IOC_ENABLE, 0);
+        for (const auto& event : events_) ::ioctl(event.fd.number(), PERF_EVENT_IOC_ENABLE, 0);
     }
     ~PerfSampler() override {
-        for (const auto& event : events_) {
-            ::munmap(event.ring, (1 + pages) * page());
-            ::close(event.fd);
-        }
+        for (const auto& event : events_) ::munmap(event.ring, (1 + pages) * page());
     }
     PerfSampler(const PerfSampler&) = delete;
     PerfSampler& operator=(const PerfSampler&) = delete;
 
     const char* method() const override { return "perf_event_open, cpu-clock"; }
     void stop() override {
-        for (const auto& event : events_) ::ioctl(event.fd, PERF_EVENT_IOC_DISABLE, 0);
+        for (const auto& event : events_) ::ioctl(event.fd.number(), PERF_EVENT_IOC_DISABLE, 0);
     }
     void drain(std::vector<std::uint64_t>& into) override {
         for (const auto& event : events_) {
@@ -114,7 +102,7 @@ public:
 
 private:
     struct Event {
-        int fd;
+        Descriptor fd;
         perf_event_mmap_page* ring;
     };
     static constexpr std::size_t pages = 16;
@@ -228,8 +216,6 @@ std::unique_ptr<AddressSampler> make_sampler(double piece, std::string& refused)
     return nullptr;
 }
 
-#endif
-
 }  // namespace
 
 std::vector<inspect::CodeRegion> executable_regions(std::string_view maps) {
@@ -238,17 +224,13 @@ std::vector<inspect::CodeRegion> executable_regions(std::string_view maps) {
     for (std::string line; std::getline(lines, line);) {
         // "7f0a1000-7f0a3000 r-xp 00001000 08:01 123    /path with blanks"
         std::istringstream words(line);
-        std::string range, rights, offset, device, inode, path;
-        words >> range >> rights >> offset >> device >> inode;
-        std::getline(words >> std::ws, path);
         std::uint64_t begin = 0, end = 0;
-        const auto dash = range.find('-');
-        if (dash == std::string::npos || rights.size() < 3 || rights[0] != 'r' || rights[2] != 'x' ||
-            path == "[vsyscall]")
-            continue;
-        std::from_chars(range.data(), range.data() + dash, begin, 16);
-        std::from_chars(range.data() + dash + 1, range.data() + range.size(), end, 16);
-        if (end <= begin) continue;
+        char dash = 0;
+        std::string rights, offset, device, inode, path;
+        words >> std::hex >> begin >> dash >> end >> rights >> offset >> device >> inode;
+        std::getline(words >> std::ws, path);
+        const bool readable_code = rights.size() >= 3 && rights[0] == 'r' && rights[2] == 'x';
+        if (!readable_code || path == "[vsyscall]" || end <= begin) continue;
         const auto bytes = static_cast<std::size_t>(end - begin);
         if (!out.empty() && out.back().path == path && out.back().address + out.back().bytes.size() == begin)
             out.back().bytes = {out.back().bytes.data(), out.back().bytes.size() + bytes};
@@ -258,12 +240,11 @@ std::vector<inspect::CodeRegion> executable_regions(std::string_view maps) {
     return out;
 }
 
-#ifdef __linux__
 std::vector<inspect::CodeRegion> copies_of_sampled(const std::vector<inspect::CodeRegion>& regions,
                                                    std::span<const std::uint64_t> addresses) {
     std::vector<inspect::CodeRegion> out;
-    const int memory = ::open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
-    if (memory < 0) return out;
+    const Descriptor memory(::open("/proc/self/mem", O_RDONLY | O_CLOEXEC));
+    if (!memory) return out;
     for (const auto& region : regions) {
         const auto size = region.bytes.size();
         if (std::ranges::none_of(addresses, [&](auto a) { return a - region.address < size; })) continue;
@@ -271,20 +252,17 @@ std::vector<inspect::CodeRegion> copies_of_sampled(const std::vector<inspect::Co
         std::size_t read = 0;
         while (read < size) {
             const auto n =
-                ::pread(memory, bytes->data() + read, size - read, static_cast<off_t>(region.address + read));
+                ::pread(memory.number(), bytes->data() + read, size - read, static_cast<off_t>(region.address + read));
             if (n <= 0) break;
             read += static_cast<std::size_t>(n);
         }
         if (read == size) out.push_back({region.address, *bytes, region.path, bytes});
     }
-    ::close(memory);
     return out;
 }
-#endif
 
 inspect::AddressSamples sample_addresses(const std::function<void()>& work, double piece, double seconds) {
     inspect::AddressSamples out;
-#ifdef __linux__
     auto sampler = make_sampler(piece, out.refused);
     if (!sampler) return out;
     out.method = sampler->method();
@@ -296,13 +274,7 @@ inspect::AddressSamples sample_addresses(const std::function<void()>& work, doub
     }
     sampler->stop();
     sampler->drain(out.addresses);
-    std::ifstream maps("/proc/self/maps");
-    out.regions =
-        copies_of_sampled(executable_regions(std::string(std::istreambuf_iterator<char>(maps), {})), out.addresses);
-#else
-    (void)work, (void)piece, (void)seconds;
-    out.refused = "addresses are sampled on Linux only";
-#endif
+    out.regions = copies_of_sampled(executable_regions(read_file("/proc/self/maps").value_or("")), out.addresses);
     return out;
 }
 

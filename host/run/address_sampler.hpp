@@ -24,7 +24,7 @@ inspect::AddressSamples sample_addresses(const std::function<void()>& work, doub
 std::vector<inspect::CodeRegion> executable_regions(std::string_view maps);
 
 /// Those that hold one of the addresses, with a copy of their bytes: a driver may unload a kernel at any time. What is
-/// mapped no more is left out. Linux only.
+/// mapped no more is left out.
 std::vector<inspect::CodeRegion> copies_of_sampled(const std::vector<inspect::CodeRegion>& regions,
                                                    std::span<const std::uint64_t> addresses);
 

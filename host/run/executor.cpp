@@ -7,6 +7,7 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <ranges>
 #include <thread>
 
 #include "core/clock.hpp"
@@ -28,27 +29,14 @@ void share_out(const Phases& shared, Cells& cells) {
 
 class GroupRun {
 public:
-    GroupRun(device::Session& session, Instruments& instruments, const RunRequest& request, const Part& part,
-             const std::set<CellNumber>& finished, std::size_t& prepared, FinishQueue& finish_queue, Observer& observer,
-             Share* share)
-        : session_(session),
-          instruments_(instruments),
-          request_(request),
-          settings_(request.settings),
-          // A simulator's bandwidth means nothing and takes minutes.
-          yardstick_(request.yardstick && session.facts().implementation != model::Implementation::oclgrind
-                         ? &*request.yardstick
-                         : nullptr),
+    GroupRun(Running& run, const Part& part)
+        : run_(run),
+          session_(run.session),
+          settings_(run.request.settings),
           number_(part.comparison),
           first_(part.first),
           last_(part.last),
-          group_(request.comparisons[part.comparison]),
-          finished_(finished),
-          prepared_(prepared),
-          finish_queue_(finish_queue),
-          observer_(observer),
-          share_(share),
-          rounds_(session, instruments, settings_, observer, number_) {}
+          group_(run.request.comparisons[part.comparison]) {}
 
     /// `next`: says which comparison comes after this one, or that there is none; asked when the last cell begins, so
     /// that what several processes share is not taken long before it is done.
@@ -60,12 +48,12 @@ public:
 
 private:
     CellRun make_cell(std::size_t i) {
-        // The callback needs the record of the cell that is being made: it reaches it through `held`.
-        auto held = std::make_shared<const model::Record*>(nullptr);
-        auto state = std::make_unique<CellState>(
-            session_, instruments_, group_[i], model::Order{settings_.run.order.comparison + number_, i, prepared_++},
-            settings_, [this, i, held](const char* phase) { observer_.begin(number_, i, **held, phase); });
-        *held = &state->record;
+        auto state =
+            std::make_unique<CellState>(session_, run_.instruments, group_[i],
+                                        model::Order{settings_.run.order.comparison + number_, i, run_.prepared++},
+                                        settings_, [this, i](const model::Record& record, const char* phase) {
+                                            run_.events.begin(number_, i, record, phase);
+                                        });
         return {.index = i, .state = std::move(state)};
     }
 
@@ -93,10 +81,10 @@ private:
             cells.push_back(std::move(cell));
             if (!fine) break;
         }
-        if (fine) rounds_.of_arrangement(cells, random);
+        if (fine) sample_arrangement(run_, number_, cells, random);
         for (auto& cell : cells) {
             if (cell.sampling) finish_arrangement(*cell.state, *cell.sampling);
-            observer_.done(number_, cell.index, cell.state->record);
+            run_.events.done(number_, cell.index, cell.state->record);
         }
         cancel_point();
     }
@@ -111,7 +99,7 @@ private:
         double bytes = 0;
         const std::size_t last = builds_ahead() ? i + most_ahead : i;
         for (std::size_t k = i; k <= last && k < last_ && (k == i || bytes < most_bytes); ++k) {
-            if (finished_.count({number_, k})) continue;
+            if (run_.finished.count({number_, k})) continue;
             auto [at, is_new] = begun_.try_emplace(k);
             if (is_new) {
                 at->second = make_cell(k);
@@ -125,9 +113,8 @@ private:
         constexpr std::size_t most = 64;
         if (!settings_.keep_builds) return;
         std::size_t begun = 0;
-        for (const auto& group : request_.upcoming)
-            for (const auto& cell : group)
-                if (begun++ < most) build_for_later(session_, instruments_, cell, settings_);
+        for (const auto& cell : run_.request.upcoming | std::views::join)
+            if (begun++ < most) build_for_later(session_, run_.instruments, cell, settings_);
     }
 
     /// Runs the cells from `first` that fit on the device together; returns the first that did not.
@@ -138,7 +125,7 @@ private:
         std::size_t i = first;
         const double budget = memory_budget(session_.facts());
         for (; i < last_; ++i) {
-            if (finished_.count({number_, i})) {
+            if (run_.finished.count({number_, i})) {
                 skipped = true;
                 continue;
             }
@@ -153,13 +140,9 @@ private:
                     build_upcoming();
             }
             auto cell = std::move(begun_.extract(i).mapped());
-            if (share_) wait_for_room(cell);
+            if (run_.share) wait_for_room(cell);
             cell.prepared = prepare(*cell.state);
-            if (!cell.prepared) {
-                end_later(std::move(cell));
-                continue;
-            }
-            if (!settings_.measure) {  // there is nothing that it waits for
+            if (!cell.prepared || !settings_.measure) {  // there is nothing that it waits for
                 end_later(std::move(cell));
                 continue;
             }
@@ -195,30 +178,33 @@ private:
         constexpr double copies = 4;
         const double host = copies * data_bytes(cell.state->setup), device = cell.state->device_bytes;
         const Room room{device, host + (session_.facts().is_cpu() ? device : 0)};
-        if (!share_->take(room)) {
-            finish_queue_.end_all();  // who waits must hold nothing, or two may wait for each other
-            while (!share_->take(room)) {
+        if (!run_.share->take(room)) {
+            run_.finish_queue.end_all();  // who waits must hold nothing, or two may wait for each other
+            while (!run_.share->take(room)) {
                 cancel_point();
-                observer_.begin(number_, cell.index, cell.state->record, "wait for memory");
+                run_.events.begin(number_, cell.index, cell.state->record, "wait for memory");
                 std::this_thread::sleep_for(nap);
             }
         }
-        cell.taken = std::make_unique<Taken>(*share_, room);
+        cell.taken = std::make_unique<Taken>(*run_.share, room);
     }
 
     /// `room`: bytes that the cells leave on the device.
     void measure(Cells& cells, double room) {
         Phases shared;
         const ChargedTo account(shared);
-        observer_.measures(number_);
-        auto& yardsticks = instruments_.yardsticks();
+        run_.events.measures(number_);
+        auto& yardsticks = run_.instruments.yardsticks();
         yardsticks.begin_comparison();
+        // A simulator's bandwidth means nothing and takes minutes.
+        const bool has_yardstick =
+            run_.request.yardstick && session_.facts().implementation != model::Implementation::oclgrind;
         for (auto& cell : cells) {
             const auto bytes = yardstick_bytes(*cell.state);
-            if (!yardstick_ || bytes == 0) continue;
+            if (!has_yardstick || bytes == 0) continue;
             cancel_point();
-            observer_.begin(number_, cell.index, cell.state->record, "yardstick");
-            yardsticks.begin(session_, instruments_, *yardstick_, bytes, settings_.cache,
+            run_.events.begin(number_, cell.index, cell.state->record, "yardstick");
+            yardsticks.begin(session_, run_.instruments, *run_.request.yardstick, bytes, settings_.cache,
                              room - yardsticks.bytes_on_device());
         }
         std::erase_if(cells, [&](auto& cell) {
@@ -228,7 +214,7 @@ private:
             end_later(std::move(cell));
             return true;
         });
-        rounds_.until_known(cells);
+        sample_until_known(run_, number_, cells);
         yardsticks.finish();
         for (auto& cell : cells) {
             if (const auto* known = yardsticks.find(yardstick_bytes(*cell.state))) set_yardstick(*cell.state, *known);
@@ -237,47 +223,40 @@ private:
     }
 
     void end_later(CellRun cell) {
-        finish_queue_.add(std::move(cell), [this](CellRun& ended) { end(ended); });
+        run_.finish_queue.add(std::move(cell), [this](CellRun& ended) { end(ended); });
     }
 
     void end(CellRun& cell) {
         auto& state = *cell.state;
         if (cell.prepared) finish(state, cell.sampling.get());
-        observer_.done(number_, cell.index, state.record);
+        run_.events.done(number_, cell.index, state.record);
         state.dumped.reset();  // after the record is beside the dump
         if (state.record.status != model::Status::ok) return;
         for (const auto& [name, path] : settings_.pictures) {
             const auto picture = state.setup.pictures.find(name);
             const auto data = state.subject->buffers().data.find(name);
             if (picture == state.setup.pictures.end() || data == state.subject->buffers().data.end()) continue;
-            observer_.picture(path, picture->second.width, picture->second.height, picture->second.grey(data->second));
+            run_.events.picture(path, picture->second.width, picture->second.height,
+                                picture->second.grey(data->second));
         }
     }
 
     void cancel_point() {
-        if (observer_.cancelled()) throw Interrupted{};
+        if (run_.events.cancelled()) throw Interrupted{};
     }
 
+    Running& run_;
     device::Session& session_;
-    Instruments& instruments_;
-    const RunRequest& request_;
     const Settings& settings_;
-    const model::Cell* yardstick_;
     std::size_t number_, first_, last_;  ///< the comparison, and the cells of it that are done here
     const model::Group& group_;
-    const std::set<CellNumber>& finished_;
-    std::size_t& prepared_;
-    FinishQueue& finish_queue_;
-    Observer& observer_;
-    Share* share_;
-    Rounds rounds_;
     std::function<GroupRun*()> next_;
     std::map<std::size_t, CellRun> begun_;  ///< not yet prepared
 };
 
 }  // namespace
 
-void execute(device::Session& session, const RunRequest& request, Observer& observer,
+void execute(device::Session& session, const RunRequest& request, const Events& events,
              const std::set<CellNumber>& finished, Kept* kept, Share* share) {
     const auto& limits = request.settings.limits;
     const auto known = limits.find(session.facts().selector);
@@ -287,8 +266,8 @@ void execute(device::Session& session, const RunRequest& request, Observer& obse
     if (!request.settings.keep_builds && !keep.in_advance) keep.programs.reset();
     Instruments instruments(session, keep, known == limits.end() ? std::nullopt : std::optional(known->second),
                             request.settings.builds_ahead);
-    std::size_t prepared = 0;
     FinishQueue finish_queue(session.works_beside_host(), memory_budget(session.facts()));
+    Running running{session, instruments, request, finished, finish_queue, events, share};
     std::vector<std::unique_ptr<GroupRun>> groups;  // a cell that ends later still belongs to its own
     std::size_t comparisons = 0;
     const auto next = [&]() -> GroupRun* {
@@ -298,9 +277,7 @@ void execute(device::Session& session, const RunRequest& request, Observer& obse
         else if (comparisons < request.comparisons.size())
             part = Part{comparisons, 0, request.comparisons[comparisons].size()}, ++comparisons;
         if (!part) return nullptr;
-        groups.push_back(std::make_unique<GroupRun>(session, instruments, request, *part, finished, prepared,
-                                                    finish_queue, observer, share));
-        return groups.back().get();
+        return groups.emplace_back(std::make_unique<GroupRun>(running, *part)).get();
     };
     try {
         for (auto* group = next(); group;) {

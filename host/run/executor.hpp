@@ -1,7 +1,10 @@
-// VERIFY -> MEASURE -> DUMP, cell by cell and round by round. Tells an observer; never prints.
+// VERIFY -> MEASURE -> DUMP, cell by cell and round by round. Tells of its events; never prints.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -9,33 +12,57 @@
 #include "device/session.hpp"
 #include "run/instruments.hpp"
 #include "run/request.hpp"
-#include "run/share.hpp"
 
 namespace cllab::run {
 
 /// A cell of a request: its comparison, and its place there.
 using CellNumber = std::pair<std::size_t, std::size_t>;
 
-class Observer {
-public:
-    virtual ~Observer() = default;
-    /// A cell enters a phase ("build", "verify", "warm up", "sample", "dump"). `so_far` names the cell and device.
-    virtual void begin(std::size_t group, std::size_t index, const model::Record& so_far, const char* phase) = 0;
-    virtual void done(std::size_t group, std::size_t index, const model::Record& record) = 0;
+/// Who is told of a run: of each cell, by its comparison and its place there. In the process that calls OpenCL he is
+/// also asked and told what follows `done`.
+struct Events {
+    /// A cell enters a phase ("build", "verify", "warm up", "sample", "dump"). The record names the cell and device.
+    std::function<void(std::size_t, std::size_t, const model::Record&, const char*)> begin = [](auto&&...) {};
+    std::function<void(std::size_t, std::size_t, const model::Record&)> done = [](auto&&...) {};
     /// The cells of a comparison are prepared and verified; timing begins.
-    virtual void measures(std::size_t group) { static_cast<void>(group); }
+    std::function<void(std::size_t)> measures = [](std::size_t) {};
     /// The picture that --output writes to the file `path`.
-    virtual void picture(const std::string& path, std::size_t width, std::size_t height, const model::Bytes& grey) = 0;
+    std::function<void(const std::string& path, std::size_t width, std::size_t height, const model::Bytes& grey)>
+        picture = [](auto&&...) {};
     /// Asked between samples and cells; true ends the run with Interrupted.
-    virtual bool cancelled() = 0;
+    std::function<bool()> cancelled = [] { return false; };
 };
 
 struct Interrupted {};
 
+/// Cells `first` .. `last` - 1 of a comparison.
+struct Part {
+    std::size_t comparison = 0, first = 0, last = 0;
+    bool operator==(const Part&) const = default;
+};
+
+/// Bytes that a cell takes while it is worked on.
+struct Room {
+    double device = 0, host = 0;
+};
+
+/// A request that several processes work on at the same time: which part of it is this one's next, and for what there
+/// is memory.
+class Share {
+public:
+    virtual ~Share() = default;
+    /// A part that no other process does; nothing when all are given out.
+    virtual std::optional<Part> next() = 0;
+    /// False: too much is taken for now. Who holds nothing gets what he asks for as soon as no other process holds
+    /// anything.
+    virtual bool take(const Room& room) = 0;
+    virtual void give_back(const Room& room) = 0;
+};
+
 /// Runs the request on one device, without the cells in `finished`. A cell fails alone; an Error of Blame::usage or
 /// ::environment passes through. `kept`: results to reuse when the caller has more runs on the session. `share`: this
 /// process's part of a request that measures nothing; null: all of it.
-void execute(device::Session& session, const RunRequest& request, Observer& observer,
+void execute(device::Session& session, const RunRequest& request, const Events& events,
              const std::set<CellNumber>& finished = {}, Kept* kept = nullptr, Share* share = nullptr);
 
 /// Builds what the cell will be built from, so that a run which is given `kept` finds it. Throws as the driver and the
@@ -43,6 +70,8 @@ void execute(device::Session& session, const RunRequest& request, Observer& obse
 void build_in_advance(device::Session& session, const Settings& settings, const model::Cell& cell, Kept& kept);
 
 const model::HostInfo& this_host();
+/// What records say of the device, without the cache that a run takes for its last level.
+model::DeviceInfo device_info(const model::Device& device);
 std::uint64_t host_memory_bytes();
 
 /// The folder of a cell's dump below `root`: <device>/<family_variant>[/<varying axes>]. That of the device is made:

@@ -14,7 +14,6 @@
 
 #include "run/cell/cell_sampling.hpp"
 #include "run/executor.hpp"
-#include "run/share.hpp"
 
 namespace cllab::run {
 

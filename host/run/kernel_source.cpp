@@ -1,12 +1,10 @@
 #include "run/kernel_source.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
-#include <fstream>
 #include <regex>
 
 #include "core/includes.hpp"
@@ -23,16 +21,10 @@ std::string read_file(const std::filesystem::path& path) {
         throw Error(Blame::usage, "kernel file '" + path.string() + "' (--cl-dir) " + why);
     };
     if (const auto fault = reading_fault(path); !fault.empty()) refuse("cannot be read: " + fault);
-    errno = 0;
-    std::ifstream in(path, std::ios::binary);
-    std::string text;
-    std::array<char, 1 << 16> chunk;
-    while (in.read(chunk.data(), chunk.size()) || in.gcount() > 0) {
-        text.append(chunk.data(), static_cast<std::size_t>(in.gcount()));
-        if (text.size() > most) refuse("is larger than 16 MiB, the limit for kernel text");
-    }
-    if (!in.eof()) refuse(std::string("cannot be read: ") + std::strerror(errno));
-    return text;
+    const auto text = cllab::read_file(path);
+    if (!text) refuse(std::string("cannot be read: ") + std::strerror(errno));
+    if (text->size() > most) refuse("is larger than 16 MiB, the limit for kernel text");
+    return *text;
 }
 
 std::string upper(std::string text) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,10 @@ KernelSource kernel_source(const std::string& family, const std::filesystem::pat
 /// A user's own text as it is behind a #line directive; else that of the variant. Throws as above.
 KernelSource kernel_source(const model::Experiment& experiment, const model::Variant& variant,
                            const std::filesystem::path& cl_dir);
+
+/// What the device lacks of what the variant needs, in words of Variant::needs (cell/needs.cpp): "the device has no
+/// double precision"; nothing when every need is met.
+std::optional<std::string> missing_need(const model::Variant& variant, const model::Device& device);
 
 /// What a cell of this setup is built from.
 struct BuildText {

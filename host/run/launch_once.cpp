@@ -5,7 +5,6 @@
 
 #include "model/params.hpp"
 #include "run/cell/cell_state.hpp"
-#include "run/cell/needs.hpp"
 #include "run/kernel_source.hpp"
 
 namespace cllab::run {
@@ -57,7 +56,7 @@ LaunchedOnce launch_once(device::Session& session, const Settings& settings, con
     LaunchedOnce out;
     Kept kept;
     Instruments instruments(session, kept, std::nullopt, false);
-    CellState state(session, instruments, cell, Order{}, settings, [](const char*) {});
+    CellState state(session, instruments, cell, Order{}, settings, [](auto&&...) {});
     session.set_guards(false);  // a simulator sees what is outside
     state.guarded([&] {
         if (const auto reason = missing_need(*cell.variant, as)) {

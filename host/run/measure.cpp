@@ -39,34 +39,26 @@ bool settled(std::span<const double> launches, const MeasureRules& rules) {
 }
 
 bool StopRule::enough(std::span<const double> samples, double spent, const std::function<bool()>& had_its_cores) {
+    const auto stop = [&](const char* why) {
+        reason_ = why;
+        return true;
+    };
     const auto n = static_cast<unsigned>(samples.size());
     if (next_check_ == 0) next_check_ = rules_.first_check;
     if (n >= next_check_) {
         const bool undisturbed = had_its_cores();
         const double half_width = relative_half_width(summarise(samples));
-        if (undisturbed && half_width <= rules_.precise_within) {
-            reason_ = "precise";
-            return true;
-        }
+        if (undisturbed && half_width <= rules_.precise_within) return stop("precise");
         // Twice the samples should narrow the interval by about 0.7; one that stays shows noise that more cannot cure.
-        if (undisturbed && next_check_ > rules_.first_check && half_width > 0.9 * last_half_width_) {
-            reason_ = "noise-floor";
-            return true;
-        }
-        if (n >= (undisturbed ? rules_.last_check : rules_.most_waiting)) {
-            reason_ = "cap";
-            return true;
-        }
+        if (undisturbed && next_check_ > rules_.first_check && half_width > 0.9 * last_half_width_)
+            return stop("noise-floor");
+        if (n >= (undisturbed ? rules_.last_check : rules_.most_waiting)) return stop("cap");
         last_half_width_ = half_width;
         next_check_ *= 2;
     }
     // Never end with too little for an interval, unless one sample alone is very long.
     const unsigned least = n > 0 && spent / n > 1 ? 3 : least_for_interval;
-    if (spent >= rules_.sampling_seconds && n >= least) {
-        reason_ = "timeout";
-        return true;
-    }
-    return false;
+    return spent >= rules_.sampling_seconds && n >= least && stop("timeout");
 }
 
 model::Timing to_timing(std::span<const double> samples) {

@@ -6,10 +6,11 @@
 #include "core/clock.hpp"
 
 namespace cllab::run {
+namespace {
 
 /// Where the time of one depends on what operations do to the data, all begin with the data put back: like is held
 /// against like.
-void Rounds::treat_data_alike(Cells& cells) {
+void treat_data_alike(Cells& cells) {
     const auto one = std::ranges::find_if(cells, [](const auto& c) { return c.state->fresh_data; });
     if (one == cells.end()) return;
     for (auto& cell : cells)
@@ -17,70 +18,72 @@ void Rounds::treat_data_alike(Cells& cells) {
                                              one->state->cell.id + "', whose time depends on it");
 }
 
-void Rounds::refer(Cells& cells) {
+void refer(const Running& run, Cells& cells) {
     if (cells.empty()) return;
-    const double seconds = instruments_.reference().take();
-    const auto clocks = session_.clocks();
+    const double seconds = run.instruments.reference().take();
+    const auto clocks = run.session.clocks();
     for (auto& cell : cells) {
         cell.sampling->reference(seconds);
         if (clocks) cell.state->clocks(*clocks);
     }
 }
 
-void Rounds::until_known(Cells& cells) {
-    auto& yardsticks = instruments_.yardsticks();
+}  // namespace
+
+void sample_until_known(const Running& run, std::size_t number, Cells& cells) {
+    auto& yardsticks = run.instruments.yardsticks();
     treat_data_alike(cells);
     // Round by round, so that drift hits every cell of the comparison alike.
     std::vector<std::size_t> active(cells.size());
     std::iota(active.begin(), active.end(), std::size_t{0});
-    refer(cells);
-    for (unsigned round = 0; !active.empty() && !observer_.cancelled(); ++round) {
+    refer(run, cells);
+    for (unsigned round = 0; !active.empty() && !run.events.cancelled(); ++round) {
         std::erase_if(active, [&](std::size_t i) {
-            observer_.begin(number_, cells[i].index, cells[i].state->record, "sample");
+            run.events.begin(number, cells[i].index, cells[i].state->record, "sample");
             return !cells[i].sampling->sample(round);
         });
         // ABBA: who goes first, and after whom, evens out.
         std::ranges::reverse(active);
         yardsticks.sample();
         // Between rounds, so that what is set aside is whole rounds of every cell.
-        if (active.empty() || instruments_.reference().due()) refer(cells);
+        if (active.empty() || run.instruments.reference().due()) refer(run, cells);
         if (!active.empty()) continue;
         // The last reference may have taken away what seemed enough.
         for (std::size_t i = 0; i < cells.size(); ++i) {
             if (cells[i].sampling->lacks_samples()) active.push_back(i);
         }
     }
-    while (!observer_.cancelled() && yardsticks.sample()) {
+    while (!run.events.cancelled() && yardsticks.sample()) {
     }
     // An interrupt ends the sampling, not the cells: what has samples is finished with what it has.
     for (const auto i : active) cells[i].sampling->stop_early();
 }
 
 /// Rounds in pairs, the second in the reverse order of the first (ABBA), the first in a random one.
-void Rounds::of_arrangement(Cells& cells, Random& random) {
+void sample_arrangement(const Running& run, std::size_t number, Cells& cells, Random& random) {
     constexpr unsigned least = 6, few = 2;
     std::vector<std::size_t> turns(cells.size());
     std::iota(turns.begin(), turns.end(), std::size_t{0});
     treat_data_alike(cells);
-    refer(cells);
+    refer(run, cells);
     const auto start = Clock::now();
     for (unsigned round = 0;; ++round) {
         const double spent = seconds_since(start) / static_cast<double>(cells.size());
-        if (observer_.cancelled()) break;
+        if (run.events.cancelled()) break;
         if (round % 2 == 0) {
-            if (round >= least && spent >= settings_.sampling_seconds) break;
-            if (round >= few && spent >= 4 * settings_.sampling_seconds) break;
+            if (round >= least && spent >= run.request.settings.sampling_seconds) break;
+            if (round >= few && spent >= 4 * run.request.settings.sampling_seconds) break;
             std::ranges::shuffle(turns, random);
         } else {
             std::ranges::reverse(turns);
         }
         for (const auto i : turns) {
-            observer_.begin(number_, cells[i].index, cells[i].state->record, "sample");
+            run.events.begin(number, cells[i].index, cells[i].state->record, "sample");
             if (!cells[i].sampling->sample_of_arrangement(round)) return;
         }
-        if (instruments_.reference().due()) refer(cells);
+        if (run.instruments.reference().due()) refer(run, cells);
     }
-    refer(cells);
+    refer(run, cells);
 }
 
 }  // namespace cllab::run

@@ -1,33 +1,30 @@
 // Who takes the next sample: the cells of one comparison in turns, so that drift hits them alike.
 #pragma once
 
+#include <set>
+
 #include "core/random.hpp"
 #include "run/finish_queue.hpp"
 #include "run/instruments.hpp"
 
 namespace cllab::run {
 
-class Rounds {
-public:
-    /// Of the comparison with this number.
-    Rounds(device::Session& session, Instruments& instruments, const Settings& settings, Observer& observer,
-           std::size_t number)
-        : session_(session), instruments_(instruments), settings_(settings), observer_(observer), number_(number) {}
-
-    /// Until each cell knows its time or has no more to spend; the yardsticks that were begun are sampled between.
-    void until_known(Cells& cells);
-    /// Those of one arrangement, for as long as the settings say.
-    void of_arrangement(Cells& cells, Random& random);
-
-private:
-    void treat_data_alike(Cells& cells);
-    void refer(Cells& cells);
-
-    device::Session& session_;
-    Instruments& instruments_;
-    const Settings& settings_;
-    Observer& observer_;
-    std::size_t number_;
+/// What the comparisons of one run have in common.
+struct Running {
+    device::Session& session;
+    Instruments& instruments;
+    const RunRequest& request;
+    const std::set<CellNumber>& finished;
+    FinishQueue& finish_queue;
+    const Events& events;
+    Share* share;              ///< null: all of the request is this process's
+    std::size_t prepared = 0;  ///< cells
 };
+
+/// Samples the cells of comparison `number` until each knows its time or has no more to spend; the yardsticks that were
+/// begun are sampled between.
+void sample_until_known(const Running& run, std::size_t number, Cells& cells);
+/// Those of one arrangement, for as long as the settings say.
+void sample_arrangement(const Running& run, std::size_t number, Cells& cells, Random& random);
 
 }  // namespace cllab::run

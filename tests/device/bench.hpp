@@ -13,7 +13,6 @@
 #include <string>
 #include <vector>
 
-#include "device/selectors.hpp"
 #include "device/session.hpp"
 #include "model/params.hpp"
 #include "run/executor.hpp"
@@ -63,16 +62,14 @@ struct Folder {
 };
 
 /// Keeps every record.
-struct Recorder : run::Observer {
+struct Recorder {
     std::vector<model::Record> records;
     std::vector<std::string> phases;
     bool stop = false;
-    void begin(std::size_t, std::size_t, const model::Record& r, const char* phase) override {
-        phases.push_back(r.id + " " + phase);
-    }
-    void done(std::size_t, std::size_t, const model::Record& r) override { records.push_back(r); }
-    void picture(const std::string&, std::size_t, std::size_t, const model::Bytes&) override {}
-    bool cancelled() override { return stop; }
+    const run::Events events{.begin = [this](std::size_t, std::size_t, const model::Record& r,
+                                             const char* phase) { phases.push_back(r.id + " " + phase); },
+                             .done = [this](std::size_t, std::size_t, const model::Record& r) { records.push_back(r); },
+                             .cancelled = [this] { return stop; }};
 };
 
 /// A kernel scratch_<name> for run_scratch, of one work-item a word: `statement` sees i, src, dst and n.
@@ -137,7 +134,7 @@ inline std::vector<model::Record> run_scratch(const std::string& kernels, const 
     if (const char* more = std::getenv("CLLAB_TEST_BUILD_OPTIONS")) settings.build_options = more;
     Recorder own;
     auto& use = recorder ? *recorder : own;
-    run::execute(where ? *where : session(), {std::move(yardstick), comparisons, settings}, use, {}, kept);
+    run::execute(where ? *where : session(), {std::move(yardstick), comparisons, settings}, use.events, {}, kept);
     return use.records;
 }
 

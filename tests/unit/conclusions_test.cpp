@@ -84,8 +84,7 @@ struct Saved {
         watched.before[app::Watched::key_of(cell)] =
             std::make_shared<const model::StoredBuild>(model::StoredBuild{"kernel void before() {}", ""});
         watched.superseded = [superseded] { return superseded; };
-        app::WatchListener listener(watched);
-        status = app::carry_out(app::watched_plan(options, watched), runner, listener);
+        status = app::run_watched(options, watched, runner);
     }
     Printed printed;
     app::WarmPool pool{60, 0, {}};

@@ -1,18 +1,20 @@
-// Where a loader of OpenCL drivers finds the simulator.
+// Where a loader of OpenCL drivers finds the only ones of a process, the simulator say.
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
-#include "count/oclgrind.hpp"
+#include "device/driver_settings.hpp"
 
 BOOST_AUTO_TEST_SUITE(count_oclgrind)
 
 BOOST_AUTO_TEST_CASE(any_loader_finds_the_simulator_alone_by_a_folder_with_a_file_that_names_it) {
     const char* const set = std::getenv("OCL_ICD_VENDORS");
     const std::string before = set ? set : "";
-    cllab::count::use_only_oclgrind("/there/liboclgrind-rt-icd.so");
+    setenv("OCL_ICD_FILENAMES", "/another/libOpenCL.so", 1);  // Khronos' loader would take it too
+    cllab::device::use_only_drivers({{"oclgrind.icd", "/there/liboclgrind-rt-icd.so"}});
+    BOOST_TEST(!std::getenv("OCL_ICD_FILENAMES"));
     const char* const now = std::getenv("OCL_ICD_VENDORS");
     const std::filesystem::path folder = now ? now : "";
     if (set)

@@ -9,10 +9,8 @@
 #include <set>
 
 #include "core/error.hpp"
-#include "device/introspect.hpp"
 #include "device/platforms.hpp"
 #include "device/quirks.hpp"
-#include "device/selectors.hpp"
 #include "device/timer.hpp"
 
 BOOST_AUTO_TEST_SUITE(device_pure)

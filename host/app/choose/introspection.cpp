@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "app/processes/child_runner.hpp"
-#include "device/introspect.hpp"
 #include "device/platforms.hpp"
+#include "device/program.hpp"
 #include "device/quirks.hpp"
 
 namespace cllab::app {

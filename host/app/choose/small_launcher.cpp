@@ -5,6 +5,7 @@
 #include "app/files/image_file.hpp"
 #include "app/processes/worker.hpp"
 #include "count/oclgrind.hpp"
+#include "device/driver_settings.hpp"
 #include "device/quirks.hpp"
 #include "inspect/tools/tool.hpp"
 #include "kernelfile/bound.hpp"
@@ -47,13 +48,13 @@ Description described(const SaidOfKernel& said, const SmallLaunch& small) {
 
 SmallLauncher::SmallLauncher(const std::filesystem::path& folder) : file_(folder / "touched") {
     const auto library = count::oclgrind_library("a guess");
-    count::use_only_oclgrind(library, {{"OCLGRIND_PLUGINS", count::count_plugin(this_program())},
-                                       {"OCLGRIND_MAX_ERRORS", "1"},
-                                       {"OCLGRIND_LOG", folder / "log"},
-                                       {"OCLGRIND_LOCAL_MEM_SIZE", "4194304"},
-                                       {"OCLGRIND_CONSTANT_MEM_SIZE", "67108864"},
-                                       {"CLLAB_TOUCHED_FILE", file_},
-                                       {"CLLAB_TOUCHED_INSTRUCTIONS", "600000"}});
+    device::use_only_drivers({{"oclgrind.icd", library}}, {{"OCLGRIND_PLUGINS", count::count_plugin(this_program())},
+                                                           {"OCLGRIND_MAX_ERRORS", "1"},
+                                                           {"OCLGRIND_LOG", folder / "log"},
+                                                           {"OCLGRIND_LOCAL_MEM_SIZE", "4194304"},
+                                                           {"OCLGRIND_CONSTANT_MEM_SIZE", "67108864"},
+                                                           {"CLLAB_TOUCHED_FILE", file_},
+                                                           {"CLLAB_TOUCHED_INSTRUCTIONS", "600000"}});
     session_ = &devices_.open(devices_.devices({"oclgrind"}, nullptr).front().selector);
     session_->set_guards(false);
 }

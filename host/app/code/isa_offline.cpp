@@ -15,7 +15,6 @@
 #include "inspect/tools/dump.hpp"
 #include "model/params.hpp"
 #include "model/work.hpp"
-#include "run/cell/needs.hpp"
 #include "run/executor.hpp"
 #include "run/kernel_source.hpp"
 

@@ -6,7 +6,6 @@
 #include "app/commandline/command.hpp"
 #include "app/commandline/topics.hpp"
 #include "app/commands.hpp"
-#include "app/commands/start.hpp"
 #include "app/screen/pager.hpp"
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"

@@ -16,8 +16,6 @@
 namespace cllab::app {
 namespace {
 
-using Strings = std::vector<std::string>;
-
 /// Families, and their variants where they are wanted.
 Strings kernels(bool variants) {
     Strings out;

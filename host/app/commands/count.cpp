@@ -9,8 +9,8 @@
 #include "app/processes/runner.hpp"
 #include "app/processes/simulation.hpp"
 #include "app/screen/streams.hpp"
-#include "count/oclgrind.hpp"
 #include "count/simulated.hpp"
+#include "device/driver_settings.hpp"
 #include "report/records/json.hpp"
 #include "report/table/table.hpp"
 
@@ -41,7 +41,8 @@ bool count_one(const model::Cell& cell, const CountSettings& settings, const Cho
 int run_count(const CountOptions& asked) {
     CountSettings settings;
     find_simulator(settings, "cllab count");
-    count::use_only_oclgrind(settings.library);  // which also says what arguments a kernel file's kernels have
+    // Which also says what arguments a kernel file's kernels have.
+    device::use_only_drivers({{"oclgrind.icd", settings.library}});
     auto invocation = asked;
     invocation.devices = {"oclgrind"};
     Outputs outputs(invocation);

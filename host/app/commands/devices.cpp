@@ -1,25 +1,29 @@
-// `cllab devices`: every device with how to select it and whether its numbers can be believed.
+// `cllab devices`: every device with how to select it and whether its numbers can be believed; `cllab` alone names
+// them.
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
-#include "app/commands/noise.hpp"
 #include "app/processes/runner.hpp"
 #include "app/screen/devices_page.hpp"
 #include "app/screen/pager.hpp"
 #include "app/screen/streams.hpp"
+#include "core/text.hpp"
 #include "core/units.hpp"
 #include "device/clocks.hpp"
+#include "device/driver_settings.hpp"
 #include "device/program.hpp"
 #include "device/quirks.hpp"
 #include "device/session.hpp"
 #include "device/sysfs.hpp"
 #include "inspect/binary/binary.hpp"
-#include "inspect/tools/tool.hpp"
+#include "report/table/layout.hpp"
 
 namespace cllab::app {
 namespace {
@@ -35,7 +39,7 @@ struct DevicesOptions : CellOptions {
 std::string clock_text(const model::Device& device) {
     std::string why;
     const auto reader = device::clock_reader(device, why);
-    const auto clocks = reader ? reader->read() : std::nullopt;
+    const auto clocks = reader ? reader() : std::nullopt;
     if (!clocks) return why.empty() ? "none: its source gives no reading" : why;
     std::string out = clocks->source + ": " +
                       (clocks->core_mhz ? format_significant(*clocks->core_mhz, 4) + " MHz" : std::string("no clock"));
@@ -132,13 +136,8 @@ std::string to_text(const DeviceRow& row, const report::TableStyle& style) {
     return out.str();
 }
 
-struct Driver {
-    std::filesystem::path icd;  ///< the file that registers it
-    std::string library;        ///< what it says
-};
-
-/// Those of OCL_ICD_VENDORS, a folder or a file, else of /etc/OpenCL/vendors.
-std::vector<Driver> registered_drivers() {
+/// What the files say that register drivers: those of OCL_ICD_VENDORS, a folder or a file, else of /etc/OpenCL/vendors.
+std::map<fs::path, std::string> registered_drivers() {
     const char* named = std::getenv("OCL_ICD_VENDORS");
     const fs::path where = named && *named ? named : "/etc/OpenCL/vendors";
     std::vector<fs::path> files;
@@ -149,24 +148,17 @@ std::vector<Driver> registered_drivers() {
     } else if (fs::exists(where, trouble)) {
         files.push_back(where);
     }
-    std::vector<Driver> out;
-    for (const auto& file : files) out.push_back({file, device::first_line(file).value_or("")});
+    std::map<fs::path, std::string> out;
+    for (const auto& file : files) out.emplace(file, device::first_line(file).value_or(""));
     return out;
 }
 
-/// For a child process: from its first OpenCL call on it has these drivers only. `folder` is empty and outlives it.
-void use_only(const std::vector<Driver>& drivers, const fs::path& folder) {
-    for (const auto& driver : drivers) std::ofstream(folder / driver.icd.filename()) << driver.library << '\n';
-    setenv("OCL_ICD_VENDORS", folder.c_str(), 1);
-}
-
 /// Loads the driver alone, in a child process: what happened to that, or "" when it lived.
-std::string trouble_of(const Driver& driver, double seconds) {
-    const inspect::TempFolder folder;
+std::string trouble_of(const std::string& library, double seconds) {
     try {
         in_child(
             [&](const HandOver& hand_over) {
-                use_only({driver}, folder.path());
+                device::use_only_drivers({{"one.icd", library}});
                 try {
                     device::discover();
                 } catch (const Error&) {
@@ -184,13 +176,12 @@ std::string trouble_of(const Driver& driver, double seconds) {
 // A driver is loaded within a second; that of many GPUs has been seen to take five.
 constexpr double loading_seconds = 10, looking_seconds = 60;
 
-/// The rows of all devices in a child process, where a driver may crash. `only`: with these drivers; empty: all.
-void list_devices(bool as_json, const report::TableStyle& style, const std::vector<Driver>& only,
+/// The rows of all devices in a child process, where a driver may crash. `only`: as use_only_drivers(); empty: all.
+void list_devices(bool as_json, const report::TableStyle& style, const std::map<std::string, std::string>& only,
                   std::vector<std::string>& rows, std::vector<std::string>& troubles) {
-    const inspect::TempFolder folder;
     auto lines = in_child(
         [&](const HandOver& hand_over) {
-            if (!only.empty()) use_only(only, folder.path());
+            if (!only.empty()) device::use_only_drivers(only);
             std::vector<std::string> seen;
             const auto found = device::discover(&seen);
             hand_over(std::to_string(seen.size()));
@@ -217,15 +208,15 @@ int show_devices(const DevicesOptions& invocation) {
     try {
         list_devices(invocation.as_json, style, {}, rows, troubles);
     } catch (const DeviceLost& lost) {
-        std::vector<Driver> sound;
-        for (const auto& driver : registered_drivers()) {
-            const auto trouble = trouble_of(driver, loading_seconds);
+        std::map<std::string, std::string> sound;
+        for (const auto& [icd, library] : registered_drivers()) {
+            const auto trouble = trouble_of(library, loading_seconds);
             if (trouble.empty()) {
-                sound.push_back(driver);
+                sound.emplace(icd.filename(), library);
                 continue;
             }
             broken = true;
-            say("the driver '" + driver.icd.string() + "' (" + driver.library + ") is left out: " + trouble +
+            say("the driver '" + icd.string() + "' (" + library + ") is left out: " + trouble +
                 "; to leave it out everywhere, set OCL_ICD_VENDORS to a folder with the other drivers");
         }
         if (!broken || sound.empty()) throw;
@@ -250,7 +241,34 @@ void check_devices(DevicesOptions& options) {
         throw Error(Blame::usage, "`cllab devices` takes --device with --noise only; it lists all devices");
 }
 
+/// A line for each device; one for the reason where there is none. In a child process, where a driver may crash.
+std::string devices_here() {
+    try {
+        const auto lines = in_child(
+            [](const HandOver& hand_over) {
+                for (const auto& f : device::discover())
+                    hand_over(fmt::format("  {:<6}{:<5}{}", f.facts.selector, model::name(f.facts.type), f.facts.name));
+            },
+            "while the drivers were loaded", loading_seconds, loading_seconds);
+        return join(lines, "\n") + "\n";
+    } catch (const std::exception& e) {
+        return report::wrap(std::string("none: ") + e.what(), "  ", page_width(results_fd()));
+    }
+}
+
 }  // namespace
+
+int print_start() {
+    results() << report::fit(
+        "cllab runs OpenCL kernels, proves and times them, and says which won and why.\n\n"
+        "  cllab --device cpu --kernel pitch_short8   one kernel: its time and code\n"
+        "  cllab my.cl                                a kernel file of your own\n"
+        "  cllab why 'pitch_*' --device cpu           what limits each variant\n\n"
+        "Devices here\n" +
+            devices_here() + "\n`cllab list` has the kernels, `cllab --help` the commands.\n",
+        page_width(results_fd()));
+    return 0;
+}
 
 Command devices_command() {
     Rows<DevicesOptions> rows;

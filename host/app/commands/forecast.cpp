@@ -1,19 +1,21 @@
-#include "app/commands/forecast.hpp"
+// `cllab why FILE --on PROFILE.json`: the least time on a device that need not be here.
 
 #include <unistd.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "app/choose/choice.hpp"
 #include "app/choose/request.hpp"
+#include "app/commands.hpp"
 #include "app/files/outputs.hpp"
 #include "app/files/profile_file.hpp"
-#include "app/files/why_records.hpp"
 #include "app/processes/cell_counts.hpp"
 #include "app/processes/runner.hpp"
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"
 #include "count/oclgrind.hpp"
+#include "device/driver_settings.hpp"
 #include "explain/amounts.hpp"
 #include "explain/limiter.hpp"
 #include "model/params.hpp"
@@ -124,7 +126,7 @@ int forecast_files(const WhyOptions& asked) {
     CountSettings simulator;
     find_simulator(simulator, "cllab why --on");
     const auto on = read_profile(asked.on);
-    count::use_only_oclgrind(simulator.library);  // which also says what arguments the kernels have
+    device::use_only_drivers({{"oclgrind.icd", simulator.library}});  // which also says what arguments the kernels have
     auto invocation = asked;
     invocation.devices = {"oclgrind"};
     invocation.no_dumps = invocation.no_yardstick = true;
@@ -141,20 +143,19 @@ int forecast_files(const WhyOptions& asked) {
     const report::TableStyle style{wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO)};
     bool ok = true, begun = false;
     try {
-        for (const auto& group : request.comparisons)
-            for (const auto& cell : group) {
-                auto one = request;
-                one.comparisons = {{cell}};
-                const CellCounts counts(one, asked.count_seconds, wave_of(on.limits), say_doing);
-                say_doing("");
-                if (!begun && !(json && json->is_stdout())) {
-                    model::Record of;
-                    of.device.name = on.device.name;
-                    results() << report::forecast_heading(of, on.limits, style);
-                }
-                begun = true;
-                ok = forecast_one(cell, on, request.settings, counts, json, style) && ok;
+        for (const auto& cell : request.comparisons | std::views::join) {
+            auto one = request;
+            one.comparisons = {{cell}};
+            const CellCounts counts(one, asked.count_seconds, wave_of(on.limits), say_doing);
+            say_doing("");
+            if (!begun && !(json && json->is_stdout())) {
+                model::Record of;
+                of.device.name = on.device.name;
+                results() << report::forecast_heading(of, on.limits, style);
             }
+            begun = true;
+            ok = forecast_one(cell, on, request.settings, counts, json, style) && ok;
+        }
     } catch (const run::Interrupted&) {
         say_doing("");
         say("interrupted");

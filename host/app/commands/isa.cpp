@@ -13,7 +13,6 @@
 #include "app/code/isa_live.hpp"
 #include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
-#include "app/commands/rebuild.hpp"
 #include "app/screen/comparison.hpp"
 #include "app/screen/pager.hpp"
 #include "app/screen/streams.hpp"

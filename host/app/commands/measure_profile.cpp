@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <ranges>
 #include <span>
 #include <thread>
 
@@ -13,6 +14,7 @@
 #include "app/processes/share_out.hpp"
 #include "app/screen/streams.hpp"
 #include "core/clock.hpp"
+#include "core/grouped.hpp"
 #include "core/stats.hpp"
 #include "core/units.hpp"
 #include "device/driver_settings.hpp"
@@ -31,18 +33,9 @@ using portrait::Budget;
 std::vector<model::Group> plan_of(const std::vector<portrait::Part>& parts, bool interleave) {
     std::vector<model::Group> plan;
     for (const auto& part : parts) {
-        std::map<std::string, std::size_t> of_variant;
-        for (auto& group : model::make_plan(model::select(model::registry(), {part.pattern}), part.axes)) {
-            if (!interleave) {
-                plan.push_back(std::move(group));
-                continue;
-            }
-            for (auto& cell : group) {
-                const auto [at, fresh] = of_variant.emplace(cell.id, plan.size());
-                if (fresh) plan.emplace_back();
-                plan[at->second].push_back(std::move(cell));
-            }
-        }
+        auto groups = model::make_plan(model::select(model::registry(), {part.pattern}), part.axes);
+        if (interleave) groups = grouped(groups | std::views::join, [](const auto& cell) { return cell.id; });
+        std::move(groups.begin(), groups.end(), std::back_inserter(plan));
     }
     return plan;
 }

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <map>
+#include <ranges>
 #include <set>
 
 #include "app/commandline/groups.hpp"
@@ -13,6 +13,7 @@
 #include "app/screen/results.hpp"
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"
+#include "core/grouped.hpp"
 #include "core/reading.hpp"
 #include "report/records/csv.hpp"
 #include "report/records/exports.hpp"
@@ -57,18 +58,6 @@ void read(report::Joined& out, const std::vector<std::string>& paths) {
         throw Error(Blame::usage,
                     "no record is in " + (paths.size() == 1 ? "'" + paths.front() + "'"
                                                             : "any of the " + std::to_string(paths.size()) + " files"));
-}
-
-/// Records of one device each, in order of first appearance.
-std::vector<std::vector<const model::Record*>> by_device(const std::vector<model::Record>& records) {
-    std::vector<std::vector<const model::Record*>> out;
-    std::map<std::string, std::size_t> at;
-    for (const auto& record : records) {
-        const auto [found, is_new] = at.insert({model::device_key(record), out.size()});
-        if (is_new) out.emplace_back();
-        out[found->second].push_back(&record);
-    }
-    return out;
 }
 
 int merge(const MergeOptions& invocation) {
@@ -116,7 +105,8 @@ int report_records(const MergeOptions& invocation) {
     }
     const bool hosts = report::several_hosts(records);
     std::vector<portrait::Conclusion> curves;
-    for (const auto& rows : by_device(records)) {
+    const auto pointers = records | std::views::transform([](const auto& record) { return &record; });
+    for (const auto& rows : grouped(pointers, [](const auto* record) { return model::device_key(*record); })) {
         const auto& first = *rows.front();
         const auto name =
             first.device.name + " (" + first.device.selector + ")" + (hosts ? " on " + first.host.name : "");
@@ -146,6 +136,19 @@ int report_records(const MergeOptions& invocation) {
 constexpr auto needs_records = "a FILE that `cllab run --json` wrote";
 
 }  // namespace
+
+report::Joined read_records(const Strings& paths) {
+    report::Joined joined;
+    for (const auto& path : paths) {
+        const auto fault = reading_fault(path);
+        if (!fault.empty()) throw Error(Blame::usage, "file '", path, "' cannot be read: ", fault);
+        std::ifstream in(path, std::ios::binary);
+        joined.read(in, path);
+        if (!in.eof() || in.bad()) throw Error(Blame::usage, "file '", path, "' cannot be read");
+    }
+    for (const auto& trouble : joined.troubles()) say(trouble);
+    return joined;
+}
 
 Command merge_command() {
     Rows<MergeOptions> rows;

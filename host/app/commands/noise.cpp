@@ -1,11 +1,11 @@
-#include "app/commands/noise.hpp"
-
+// `cllab devices --noise`: how small a difference this machine can tell now, and what disturbs it.
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <cmath>
 
 #include "app/choose/request.hpp"
+#include "app/commands.hpp"
 #include "app/comparing/versus.hpp"
 #include "app/processes/runner.hpp"
 #include "app/screen/streams.hpp"

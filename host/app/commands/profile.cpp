@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <iostream>
-#include <optional>
 #include <vector>
 
 #include "app/commandline/groups.hpp"
@@ -22,11 +21,10 @@
 namespace cllab::app {
 namespace {
 
-int run_profile(const ProfileOptions& asked) {
+int run_profile(const ProfileOptions& invocation) {
     const auto start = Clock::now();
     Phases own;
     const ChargedTo account(own);
-    const auto& invocation = asked;
     report::require_known_columns(invocation.columns, report::columns_of_command("profile"));
     catch_interrupts();
     auto runner = in_child_processes(invocation.timeout_seconds);
@@ -43,11 +41,10 @@ int run_profile(const ProfileOptions& asked) {
     if (!apart) runner = in_this_process(invocation.timeout_seconds);
     std::vector<model::Record> measured;
     for (const auto& device : devices) {
-        std::optional<WholeFile> file;
+        const auto file = profile_path(invocation.dumps, device);
         if (!invocation.no_dumps) {
             inspect::claim_device_folder(invocation.dumps, device, run::this_host().name);
-            file.emplace(profile_path(invocation.dumps, device),
-                         "--dumps DIR names another folder, --no-dumps writes none");
+            require_writable_profile(file);
         }
         const auto [profile, finished, lost] = measure_profile(invocation, *runner, device);
         const auto json = profile_json(profile);
@@ -65,7 +62,7 @@ int run_profile(const ProfileOptions& asked) {
             say("interrupted" + shown);
             return 130;
         }
-        if (file) file->write(json + "\n");
+        if (!invocation.no_dumps) write_profile(file, json + "\n");
         for (const auto& record : profile.records) {
             if (!model::is_failure(record.status)) continue;
             failed = failed || !run::is_below_noise(record);

@@ -1,22 +1,24 @@
-#include "app/commands/rebuild.hpp"
-
+// `--rebuild N`.
+//
+// Compilers have been seen to choose between two schedules by the addresses of their own process, 6 % apart. Building
+// again in one process misses that, and so does a forked one, which has its parent's addresses. So each build is a new
+// program, with the randomisation of addresses on and an empty cache of the driver's; a second process runs the same
+// build from that cache, so that two processes of one code can be told from two codes.
 #include <fmt/format.h>
+#include <sys/personality.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "app/processes/worker.hpp"
-#ifdef __linux__
-#include <sys/personality.h>
-#endif
-#include <unistd.h>
-
 #include "app/choose/request.hpp"
 #include "app/code/isa_code.hpp"
+#include "app/commands.hpp"
 #include "app/files/outputs.hpp"
 #include "app/processes/runner.hpp"
+#include "app/processes/worker.hpp"
 #include "app/screen/streams.hpp"
 #include "compare/build_spread.hpp"
 #include "compare/family_test.hpp"
@@ -35,14 +37,12 @@ namespace fs = std::filesystem;
 
 /// Lets the programs started from here have addresses of their own each.
 void randomise_addresses() {
-#ifdef __linux__
     constexpr unsigned long ask = 0xffffffff;
     const int now = personality(ask);
     if (now >= 0 && (now & ADDR_NO_RANDOMIZE)) personality(static_cast<unsigned long>(now & ~ADDR_NO_RANDOMIZE));
     if (cllab::read_file("/proc/sys/kernel/randomize_va_space").value_or("2").front() == '0')
         say("this machine does not randomize addresses (kernel.randomize_va_space), so a compiler whose output depends "
             "on addresses makes one code");
-#endif
 }
 
 inspect::ToolResult start_again(const std::vector<std::string>& environment, const std::vector<std::string>& arguments,
@@ -55,8 +55,9 @@ inspect::ToolResult start_again(const std::vector<std::string>& environment, con
     return inspect::run_tool(*env, all, std::chrono::milliseconds(static_cast<long>(1000 * seconds)));
 }
 
-std::vector<std::string> text_arguments(const CellOptions& invocation, const model::Cell& cell) {
-    std::vector<std::string> out{cell.id};
+/// The command line of `command` for the cell's text.
+std::vector<std::string> arguments_of(const char* command, const CellOptions& invocation, const model::Cell& cell) {
+    std::vector<std::string> out{command, cell.id};
     for (const auto& [axis, value] : cell.point.values()) out.insert(out.end(), {"--axis", axis + "=" + value});
     if (!invocation.cl_dir.empty()) out.insert(out.end(), {"--cl-dir", invocation.cl_dir});
     if (!invocation.build_options.empty()) out.insert(out.end(), {"--build-options", invocation.build_options});
@@ -107,15 +108,12 @@ struct Rebuilt {
 std::optional<model::Record> run_once(const RunOptions& invocation, const model::Cell& cell,
                                       const model::Device& device, std::uint64_t seed,
                                       const std::vector<std::string>& environment, Rebuilt& out) {
-    auto arguments = text_arguments(invocation, cell);
-    arguments.insert(arguments.begin(), "run");
-    for (const auto& part : {"--device", device.selector.c_str(), "--no-dumps", "--no-yardstick", "--json", "-",
-                             "--cache", invocation.cache.c_str()})
-        arguments.emplace_back(part);
+    auto arguments = arguments_of("run", invocation, cell);
+    arguments.insert(arguments.end(), {"--device", device.selector, "--no-dumps", "--no-yardstick", "--json", "-",
+                                       "--cache", invocation.cache, "--seed", std::to_string(seed), "--max-time", "0.2",
+                                       "--timeout", format_exact(invocation.timeout_seconds)});
     for (const auto& [name, path] : invocation.inputs)
         arguments.insert(arguments.end(), {"--input", name + "=" + path});
-    arguments.insert(arguments.end(), {"--seed", std::to_string(seed), "--max-time", "0.2", "--timeout",
-                                       format_exact(invocation.timeout_seconds)});
     const auto result = start_again(environment, arguments, 3 * invocation.timeout_seconds);
     const auto line = result.out.substr(0, result.out.find('\n'));
     try {
@@ -237,10 +235,8 @@ std::string rebuild_one(const IsaOptions& invocation, const model::Cell& cell, c
     std::string failure;
     for (unsigned build = 0; build < invocation.rebuild && failure.empty(); ++build) {
         const inspect::TempFolder folder;
-        auto arguments = text_arguments(invocation, cell);
-        arguments.insert(arguments.begin(), "isa");
-        for (const auto& part : {"--target", target.c_str(), "--summary", "--dumps", folder.path().c_str()})
-            arguments.emplace_back(part);
+        auto arguments = arguments_of("isa", invocation, cell);
+        arguments.insert(arguments.end(), {"--target", target, "--summary", "--dumps", folder.path().string()});
         // comgr keeps what it compiles when the user's environment says so.
         const auto result = start_again({"AMD_COMGR_CACHE=0", "CUDA_CACHE_DISABLE=1"}, arguments, 120);
         std::string code;

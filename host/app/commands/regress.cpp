@@ -5,16 +5,13 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 
 #include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
 #include "app/files/outputs.hpp"
 #include "app/screen/streams.hpp"
 #include "compare/level_changes.hpp"
-#include "core/reading.hpp"
 #include "core/text.hpp"
-#include "report/records/joined.hpp"
 #include "report/table/columns.hpp"
 #include "report/table/regression.hpp"
 
@@ -38,16 +35,7 @@ int exit_status_of(const std::vector<model::RegressionCell>& cells, const Regres
 }
 
 int print_history(const RegressOptions& invocation, Outputs& outputs, const report::TableStyle& style) {
-    report::Joined joined;
-    for (const auto& path : invocation.patterns) {
-        if (const auto fault = reading_fault(path); !fault.empty())
-            throw Error(Blame::usage, "file '" + path + "' cannot be read: " + fault);
-        std::ifstream in(path, std::ios::binary);
-        joined.read(in, path);
-        if (!in.eof() || in.bad()) throw Error(Blame::usage, "file '" + path + "' cannot be read");
-    }
-    for (const auto& trouble : joined.troubles()) say(trouble);
-    const auto found = compare::histories(joined.records());
+    const auto found = compare::histories(read_records(invocation.patterns).records());
     if (found.empty()) throw Error(Blame::usage, "no record with a time is in the files");
     outputs.open();
     if (auto* json = outputs.json())

@@ -1,13 +1,14 @@
-#include "app/commands/run.hpp"
-
+// The command line of `cllab run` and `cllab dump`.
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 
+#include "app/choose/choice.hpp"
 #include "app/choose/request.hpp"
-#include "app/commandline/command.hpp"
 #include "app/commandline/groups.hpp"
-#include "app/commands/rebuild.hpp"
-#include "app/running/running.hpp"
+#include "app/commands.hpp"
 #include "app/screen/pager.hpp"
+#include "app/screen/streams.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
 
@@ -138,6 +139,32 @@ Rows<RunOptions> run_rows(bool measures) {
         .with(kernel_file_rows())
         .with(reference_command_rows());
     return rows;
+}
+
+void write_block(const GuessedBlock& block) {
+    const auto path = block.path();
+    std::error_code ignored;
+    if (std::filesystem::exists(path, ignored))
+        throw Error(Blame::usage, "'" + path + "' exists, and --write-block overwrites no file; --print-block prints");
+    std::ofstream out(path, std::ios::binary);
+    out << "# guessed " << printable(block.how) << '\n' << block.text;
+    out.close();
+    if (!out) throw Error(Blame::environment, "'" + path + "' cannot be written");
+    say("the guessed block is in " + path);
+}
+
+/// --print-block and --write-block: what is guessed, printed or written beside the kernel file, without a run.
+int show_block(const RunOptions& options) {
+    const Choice choice(options);
+    if (!choice.own()) throw Error(Blame::usage, "a block is guessed for kernel files, as in `cllab run my.cl`");
+    if (choice.guessed().empty()) say("nothing is guessed: the file and the command line say all that a launch needs");
+    for (const auto& block : choice.guessed()) {
+        if (options.write_block)
+            write_block(block);
+        else
+            results() << "/*cllab\n# guessed " << printable(block.how) << '\n' << printable(block.text, "\n") << "*/\n";
+    }
+    return 0;
 }
 
 void refuse_together(const RunOptions& options) {

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <ranges>
 #include <set>
 #include <tuple>
 
 #include "app/choose/choice.hpp"
 #include "app/choose/request.hpp"
-#include "app/commands/run.hpp"
+#include "app/commands.hpp"
 #include "app/comparing/regress.hpp"
 #include "app/screen/streams.hpp"
 #include "core/text.hpp"
@@ -21,10 +22,6 @@ namespace fs = std::filesystem;
 using model::CellChange;
 using model::Record;
 using StoredPoint = std::vector<std::pair<std::string, std::string>>;
-
-model::DeviceInfo info_of(const model::Device& d) {
-    return {d.platform, d.name, d.vendor, d.driver, model::name(d.type), d.selector, d.identity};
-}
 
 bool same_device(const model::DeviceInfo& a, const model::DeviceInfo& b) {
     return a.platform == b.platform && a.name == b.name &&
@@ -102,7 +99,7 @@ private:
         std::vector<model::Device> out;
         std::vector<std::string> wanted;
         for (const auto& device : here) {
-            const auto info = info_of(device);
+            const auto info = run::device_info(device);
             const auto of = std::ranges::find_if(baseline_.records, [&](const auto& r) {
                 return same_device(r.device, info) || (named && same_kind(r.device, info));
             });
@@ -173,7 +170,7 @@ private:
 
     /// The cells of both sides on one device, joined by id and point.
     void collect(const model::Device& device) {
-        const auto info = info_of(device);
+        const auto info = run::device_info(device);
         const bool own =
             std::ranges::any_of(baseline_.records, [&](const auto& r) { return same_device(r.device, info); });
         for (const auto& record : baseline_.records) {
@@ -183,14 +180,13 @@ private:
             taken_.insert(&record);
         }
         for (const auto& asked : out_.asked)
-            for (const auto& group : asked.comparisons)
-                for (const auto& cell : group) {
-                    if (!wanted(cell)) continue;
-                    auto& item = item_of(cell.id, point_of(cell, device, asked.settings), info);
-                    if (item.cell) continue;
-                    item.cell = cell;
-                    item.asked = &asked;
-                }
+            for (const auto& cell : asked.comparisons | std::views::join) {
+                if (!wanted(cell)) continue;
+                auto& item = item_of(cell.id, point_of(cell, device, asked.settings), info);
+                if (item.cell) continue;
+                item.cell = cell;
+                item.asked = &asked;
+            }
     }
 
     /// Records of devices that are not here, where none was named, are cells that nobody compares.

@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 
 #include "app/files/outputs.hpp"
 #include "app/screen/streams.hpp"
@@ -66,8 +65,7 @@ std::string Baseline::text_of(const model::Record& record) const {
     const auto path = text_path(folder, hash);
     if (const auto fault = reading_fault(path); !fault.empty())
         throw Error(Blame::usage, "the baseline's text '" + path.string() + "' cannot be read: " + fault);
-    std::ifstream in(path, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    const auto text = cllab::read_file(path).value_or("");
     if (sha256_hex(text) != hash)
         throw Error(Blame::usage,
                     "the baseline's text '" + path.string() + "' is not the one that was built: its hash differs");

@@ -36,22 +36,11 @@ std::string profile_text(const std::filesystem::path& path);
 std::map<std::string, model::Limits> read_profiles(const std::filesystem::path& dumps,
                                                    const std::vector<model::Device>& devices);
 
-/// A file that is replaced when its content is whole: neither one that is cut short nor what another process writes
-/// meanwhile mixes with it.
-class WholeFile {
-public:
-    /// Throws Error(environment), which ends with `advice`, when it cannot be written; nothing stays open or beside it.
-    /// What a process that was killed has left beside it goes, when it is a day old: nobody writes that long.
-    WholeFile(std::filesystem::path path, std::string advice);
-    /// Throws Error(environment).
-    void write(const std::string& content) const;
-
-private:
-    void write_to(const std::filesystem::path& path, const std::string& content) const;
-    void remove_old_parts() const;
-
-    std::filesystem::path path_;
-    std::string advice_;
-};
+/// Replaces a profile's file when its content is whole: neither one that is cut short nor what another process writes
+/// meanwhile mixes with it. Throws Error(environment).
+void write_profile(const std::filesystem::path& path, const std::string& content);
+/// Before the long part: throws Error(environment) when that cannot be; nothing stays open or beside it. What a process
+/// that was killed has left there goes, when it is a day old: nobody writes that long.
+void require_writable_profile(const std::filesystem::path& path);
 
 }  // namespace cllab::app

@@ -6,15 +6,14 @@
 #include <chrono>
 #include <cstring>
 #include <fstream>
-#include <utility>
 #include <vector>
 
 #include "app/files/profile_file.hpp"
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"
 #include "core/reading.hpp"
+#include "device/sysfs.hpp"
 #include "inspect/tools/dump.hpp"
-#include "inspect/tools/tool.hpp"
 #include "json/read.hpp"
 #include "run/executor.hpp"
 
@@ -50,38 +49,24 @@ std::map<std::string, model::Limits> read_profiles(const std::filesystem::path& 
     return out;
 }
 
-WholeFile::WholeFile(std::filesystem::path path, std::string advice)
-    : path_(std::move(path)), advice_(std::move(advice)) {
-    remove_old_parts();
-    const std::filesystem::path probe = path_.string() + "." + std::to_string(getpid()) + ".part";
-    write_to(probe, "");
-    std::error_code ignored;
-    std::filesystem::remove(probe, ignored);
-}
-
-void WholeFile::write(const std::string& content) const { write_to(path_, content); }
-
-void WholeFile::write_to(const std::filesystem::path& path, const std::string& content) const {
+void write_profile(const std::filesystem::path& path, const std::string& content) {
     try {
         cllab::write_file(path, inspect::as_bytes(content));
     } catch (const Error& e) {
-        throw Error(e.blame(), e.what() + ("; " + advice_));
+        throw Error(e.blame(), e.what(), "; --dumps DIR names another folder, --no-dumps writes none");
     }
 }
 
-void WholeFile::remove_old_parts() const {
-    const auto begins = path_.filename().string() + ".";
-    std::error_code trouble;
-    std::vector<std::filesystem::path> old;
-    for (std::filesystem::directory_iterator at(path_.parent_path(), trouble), end; !trouble && at != end;
-         at.increment(trouble)) {
-        const auto name = at->path().filename().string();
-        std::error_code unknown;
-        const auto age = std::filesystem::file_time_type::clock::now() - at->last_write_time(unknown);
-        if (name.starts_with(begins) && name.ends_with(".part") && !unknown && age > std::chrono::hours(24))
-            old.push_back(at->path());
+void require_writable_profile(const std::filesystem::path& path) {
+    std::error_code unknown;
+    for (const auto& part : device::entries(path.parent_path(), path.filename().string() + ".")) {
+        const auto age = std::filesystem::file_time_type::clock::now() - last_write_time(part, unknown);
+        if (part.extension() == ".part" && !unknown && age > std::chrono::hours(24))
+            std::filesystem::remove(part, unknown);
     }
-    for (const auto& part : old) std::filesystem::remove(part, trouble);
+    const std::filesystem::path probe = path.string() + "." + std::to_string(getpid()) + ".part";
+    write_profile(probe, "");
+    std::filesystem::remove(probe, unknown);
 }
 
 }  // namespace cllab::app

@@ -1,6 +1,8 @@
 #include "app/processes/cell_counts.hpp"
 
 #include <cmath>
+#include <ranges>
+#include <stdexcept>
 #include <utility>
 
 #include "core/error.hpp"
@@ -41,22 +43,21 @@ CellCounts::CellCounts(const run::RunRequest& request, double budget_seconds, un
     settings.run.dumps.reset();
     settings.budget_seconds = budget_seconds;
     settings.wave = wave;
-    for (const auto& group : request.comparisons)
-        for (const auto& cell : group) {
-            progress("counting what " + cell.id + " executes");
-            auto& found = found_[key_of(cell)];
-            try {
-                auto simulated = simulate(cell, settings, budget_seconds);
-                if (simulated.status != model::Status::ok)
-                    found.why_not = simulated.trouble;
-                else if (simulated.launches.size() > 1)
-                    found.why_not = "an operation has several launches";
-                else
-                    found.counts = std::make_shared<const model::Counts>(std::move(simulated.launches.front()));
-            } catch (const Error& e) {
-                found.why_not = e.what();
-            }
+    for (const auto& cell : request.comparisons | std::views::join) {
+        progress("counting what " + cell.id + " executes");
+        auto& found = found_[key_of(cell)];
+        try {
+            auto simulated = simulate(cell, settings, budget_seconds);
+            if (simulated.status != model::Status::ok)
+                found.why_not = simulated.trouble;
+            else if (simulated.launches.size() > 1)
+                found.why_not = "an operation has several launches";
+            else
+                found.counts = std::make_shared<const model::Counts>(std::move(simulated.launches.front()));
+        } catch (const Error& e) {
+            found.why_not = e.what();
         }
+    }
 }
 
 void CellCounts::add_to(const model::Cell& cell, model::Record& record, std::string& why_not) const {
@@ -84,9 +85,7 @@ std::string count_by_ncu(const model::Cell& cell, const model::Device& device, s
         if (!seconds || *seconds > most * record.time->median + 1e-5 || most * *seconds < record.time->median - 1e-5)
             return "the launch through the CUDA driver takes another time";
         record.counters = std::move(found.counters);
-    } catch (const Unsupported& e) {
-        return e.what();
-    } catch (const Error& e) {
+    } catch (const std::runtime_error& e) {  // Unsupported, or Error
         return e.what();
     }
     return "";

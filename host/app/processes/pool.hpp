@@ -12,7 +12,6 @@
 
 #include "app/processes/local_devices.hpp"
 #include "app/processes/worker.hpp"
-#include "run/share.hpp"
 
 namespace cllab::run {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Part, comparison, first, last)
@@ -55,7 +54,6 @@ public:
     Lane(const std::string& selector, const run::RunRequest& request, const std::set<run::CellNumber>& finished,
          const Begin& begin, std::unique_ptr<Worker> first);
 
-    const std::string& selector() const { return selector_; }
     bool over() const { return over_; }
     bool interrupted() const { return interrupted_; }
     const std::string& trouble() const { return trouble_; }  ///< why its device or driver failed; empty: it did not

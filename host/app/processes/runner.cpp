@@ -11,7 +11,6 @@
 #include "app/processes/local_devices.hpp"
 #include "app/processes/watchdog.hpp"
 #include "device/platforms.hpp"
-#include "device/selectors.hpp"
 #include "inspect/tools/dump.hpp"
 #include "inspect/tools/tool.hpp"
 #include "model/warning.hpp"
@@ -27,32 +26,6 @@ void on_interrupt(int signal) {
     interrupt_seen = true;
     std::signal(signal, SIG_DFL);  // a second one ends the program at once
 }
-
-class EventObserver : public run::Observer {
-public:
-    /// `start`: what there was before the first cell, whose record takes it.
-    EventObserver(const Events& events, Phases start) : events_(events), start_(std::move(start)) {}
-    void begin(std::size_t g, std::size_t i, const model::Record& record, const char* phase) override {
-        events_.begin(g, i, record, phase);
-    }
-    void done(std::size_t g, std::size_t i, const model::Record& record) override {
-        auto whole = record;
-        add(whole.phases, std::exchange(start_, {}));
-        write_timing(whole);
-        events_.done(g, i, whole);
-    }
-    void measures(std::size_t g) override {
-        if (events_.measures) events_.measures(g);
-    }
-    void picture(const std::string& path, std::size_t width, std::size_t height, const model::Bytes& grey) override {
-        save_grey(path, width, height, grey);
-    }
-    bool cancelled() override { return interrupted(); }
-
-private:
-    const Events& events_;
-    Phases start_;
-};
 
 class InThisProcess : public Runner {
 public:
@@ -132,7 +105,7 @@ std::vector<model::Device> LocalDevices::devices(const std::vector<std::string>&
 
 void LocalDevices::run(const run::RunRequest& request, const std::string& selector, const Events& events,
                        const std::set<run::CellNumber>& finished, run::Share* share) {
-    Phases start;
+    Phases start;  // of what there is before the first cell, whose record takes it
     auto& session = [&]() -> device::Session& {
         const ChargedTo account(start);
         return open(selector);
@@ -143,8 +116,16 @@ void LocalDevices::run(const run::RunRequest& request, const std::string& select
         const ChargedTo account(start);
         session.timer();
     }
-    EventObserver observer(events, std::move(start));
-    run::execute(session, request, observer, finished, &kept_[selector], share);
+    auto here = events;
+    here.done = [&](std::size_t g, std::size_t i, const model::Record& record) {
+        auto whole = record;
+        add(whole.phases, std::exchange(start, {}));
+        write_timing(whole);
+        events.done(g, i, whole);
+    };
+    here.picture = save_grey;
+    here.cancelled = interrupted;
+    run::execute(session, request, here, finished, &kept_[selector], share);
 }
 
 device::Session& LocalDevices::open(const std::string& selector) {

@@ -13,13 +13,7 @@
 
 namespace cllab::app {
 
-/// Called for each cell event; cell = (comparison, index).
-struct Events {
-    std::function<void(std::size_t, std::size_t, const model::Record&, const char*)> begin = [](auto&&...) {};
-    std::function<void(std::size_t, std::size_t, const model::Record&)> done = [](auto&&...) {};
-    /// In the process that calls OpenCL, before the cells of a comparison are timed.
-    std::function<void(std::size_t)> measures{};
-};
+using run::Events;
 
 class Runner {
 public:

@@ -1,6 +1,7 @@
 #include "app/processes/share_out.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "run/cache_state.hpp"
 
@@ -83,23 +84,19 @@ void SharedWork::ended(std::size_t lane) {
 
 InOrder::InOrder(const run::RunRequest& request, const Events& events) : events_(events) {
     for (std::size_t g = 0; g < request.comparisons.size(); ++g)
-        for (std::size_t i = 0; i < request.comparisons[g].size(); ++i) left_.emplace_back(g, i);
+        for (std::size_t i = 0; i < request.comparisons[g].size(); ++i) left_[{g, i}];
 }
 
 void InOrder::done(run::CellNumber cell, const model::Record& record) {
     done_.insert(cell);
-    waiting_.emplace(cell, record);
-    while (!left_.empty() && waiting_.count(left_.front())) hand_on();
+    left_.at(cell) = record;
+    for (auto first = left_.begin(); first != left_.end() && first->second; first = left_.erase(first))
+        events_.done(first->first.first, first->first.second, *first->second);
 }
 
 void InOrder::hand_on_all() {
-    while (!left_.empty()) hand_on();
-}
-
-void InOrder::hand_on() {
-    const auto cell = left_.front();
-    left_.pop_front();
-    if (const auto found = waiting_.extract(cell)) events_.done(cell.first, cell.second, found.mapped());
+    for (const auto& [cell, record] : std::exchange(left_, {}))
+        if (record) events_.done(cell.first, cell.second, *record);
 }
 
 void share_out(const run::RunRequest& request, const model::Device& device, std::size_t processes,

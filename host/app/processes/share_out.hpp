@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
@@ -10,7 +9,6 @@
 #include <vector>
 
 #include "app/processes/pool.hpp"
-#include "run/share.hpp"
 
 namespace cllab::app {
 
@@ -63,11 +61,8 @@ public:
     bool complete() const { return left_.empty(); }
 
 private:
-    void hand_on();
-
     const Events& events_;
-    std::deque<run::CellNumber> left_;  ///< not yet handed on
-    std::map<run::CellNumber, model::Record> waiting_;
+    std::map<run::CellNumber, std::optional<model::Record>> left_;  ///< not yet handed on, and what is known of them
     std::set<run::CellNumber> done_;
 };
 

@@ -1,7 +1,6 @@
 #include "app/processes/side_by_side.hpp"
 
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "app/screen/streams.hpp"
@@ -80,46 +79,6 @@ private:
     std::optional<std::string> trouble_;
 };
 
-struct DevicesAtOnce {
-    /// Why the devices have to work one after the other: nothing was told to the events.
-    std::optional<std::string> trouble;
-    std::map<std::string, std::string> lost;  ///< selector and sentence of devices whose driver failed
-};
-
-DevicesAtOnce run_at_once(const run::RunRequest& request, const std::vector<model::Device>& devices,
-                          double timeout_seconds, const Events& events) {
-    DevicesAtOnce out;
-    auto witness_first = request;
-    const auto cells = witness_of(request);
-    witness_first.comparisons.insert(witness_first.comparisons.begin(), 2, cells);
-    InterferenceCheck check(cells.size(), events);
-    const auto listener = check.listener();
-    Turns turns(devices.size());
-    Pool pool(timeout_seconds, listener, &turns);
-    for (const auto& device : devices)
-        pool.add(device.selector, witness_first, {},
-                 [&](const run::RunRequest& rest, const std::set<CellNumber>& finished) {
-                     return begin_worker(rest, device.selector, finished, nullptr, Asks::turns);
-                 });
-    while (!check.trouble() && pool.turn()) {
-        std::size_t number = 0, alive = 0;
-        for (const auto& lane : pool.lanes()) {
-            if (lane.over()) turns.leave(number);
-            alive += lane.trouble().empty();
-            ++number;
-        }
-        check.decide(alive);
-    }
-    for (const auto& lane : pool.lanes())
-        if (!lane.trouble().empty()) out.lost[lane.selector()] = lane.trouble();
-    out.trouble = check.trouble();
-    if (interrupted()) {
-        if (!out.trouble) check.hand_on();
-        throw run::Interrupted{};
-    }
-    return out;
-}
-
 }  // namespace
 
 bool Turns::may_measure(std::size_t device, std::size_t comparison) {
@@ -168,16 +127,40 @@ std::optional<std::string> slowed(const std::vector<model::Record>& alone, const
     return std::nullopt;
 }
 
-void run_side_by_side(const run::RunRequest& request, const std::vector<model::Device>& devices, double timeout_seconds,
-                      const Events& events, const Alone& alone) {
-    const auto done = run_at_once(request, devices, timeout_seconds, events);
-    if (done.trouble) {
-        say("the devices work one after the other: " + *done.trouble);
-        for (const auto& device : devices) alone.run(device);
-        return;
-    }
+std::optional<std::string> run_side_by_side(
+    const run::RunRequest& request, const std::vector<model::Device>& devices, double timeout_seconds,
+    const Events& events, const std::function<void(const model::Device&, const std::string& why)>& lose) {
+    auto witness_first = request;
+    const auto cells = witness_of(request);
+    witness_first.comparisons.insert(witness_first.comparisons.begin(), 2, cells);
+    InterferenceCheck check(cells.size(), events);
+    const auto listener = check.listener();
+    Turns turns(devices.size());
+    Pool pool(timeout_seconds, listener, &turns);
     for (const auto& device : devices)
-        if (const auto why = done.lost.find(device.selector); why != done.lost.end()) alone.lose(device, why->second);
+        pool.add(device.selector, witness_first, {},
+                 [&](const run::RunRequest& rest, const std::set<CellNumber>& finished) {
+                     return begin_worker(rest, device.selector, finished, nullptr, Asks::turns);
+                 });
+    while (!check.trouble() && pool.turn()) {
+        std::size_t number = 0, alive = 0;
+        for (const auto& lane : pool.lanes()) {
+            if (lane.over()) turns.leave(number);
+            alive += lane.trouble().empty();
+            ++number;
+        }
+        check.decide(alive);
+    }
+    if (interrupted()) {
+        if (!check.trouble()) check.hand_on();
+        throw run::Interrupted{};
+    }
+    auto lane = pool.lanes().begin();
+    for (const auto& device : devices) {
+        const auto& why = lane++->trouble();
+        if (!check.trouble() && !why.empty()) lose(device, why);
+    }
+    return check.trouble();
 }
 
 }  // namespace cllab::app

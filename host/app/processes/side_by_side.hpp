@@ -45,20 +45,13 @@ private:
     std::vector<bool> done_alone_;
 };
 
-/// The cells of the request on one device. False when its driver failed, which has been said.
-using OnOneDevice = std::function<bool(const model::Device&)>;
-
-struct Alone {
-    const OnOneDevice& run;
-    std::function<void(const model::Device&, const std::string& why)> lose;
-};
-
 /// Two cells, the first of the first comparison and of the last, are measured on each device alone and then on all of
 /// them at the same time; the request comes behind that in the same processes. `events` hears nothing until it is known
 /// that the two take as long as alone on each of the devices, and then of every cell, with the warning "side-by-side"
-/// in its record; where one is slowed, that is said and the devices work one after the other. Throws run::Interrupted
-/// when what was done is told.
-void run_side_by_side(const run::RunRequest& request, const std::vector<model::Device>& devices, double timeout_seconds,
-                      const Events& events, const Alone& alone);
+/// in its record, and `lose` of devices whose driver failed. Where one is slowed they hear nothing, and what is
+/// returned says why the devices have to work one after the other. Throws run::Interrupted when what was done is told.
+std::optional<std::string> run_side_by_side(
+    const run::RunRequest& request, const std::vector<model::Device>& devices, double timeout_seconds,
+    const Events& events, const std::function<void(const model::Device&, const std::string& why)>& lose);
 
 }  // namespace cllab::app

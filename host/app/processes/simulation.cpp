@@ -13,10 +13,12 @@
 
 #include "app/processes/local_devices.hpp"
 #include "app/processes/worker.hpp"
+#include "core/descriptor.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "count/oclgrind.hpp"
 #include "count/simulated.hpp"
+#include "device/driver_settings.hpp"
 #include "inspect/tools/tool.hpp"
 #include "json/read.hpp"
 #include "model/params.hpp"
@@ -86,12 +88,10 @@ void limit(int resource, double most) {
 /// In the child.
 void launch(const model::Cell& cell, const CountSettings& settings, double seconds, unsigned groups, const Said& said,
             Link& parent) {
-    if (const int errors = open(said.errors.c_str(), O_WRONLY | O_CREAT, 0600); errors >= 0) {
-        dup2(errors, STDERR_FILENO);
-        close(errors);
-    }
-    count::use_only_oclgrind(
-        settings.library,
+    if (const Descriptor errors(open(said.errors.c_str(), O_WRONLY | O_CREAT, 0600)); errors)
+        dup2(errors.number(), STDERR_FILENO);
+    device::use_only_drivers(
+        {{"oclgrind.icd", settings.library}},
         {{"OCLGRIND_PLUGINS", settings.plugin},
          {"OCLGRIND_QUICK", "1"},
          {"OCLGRIND_GLOBAL_MEM_SIZE", std::to_string(most_buffer_bytes)},

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <ranges>
 
 #include "app/comparing/versus.hpp"
+#include "core/descriptor.hpp"
 #include "core/error.hpp"
 #include "device/program.hpp"
 #include "json/read.hpp"
@@ -29,15 +31,11 @@ class SilentStderr {
 public:
     SilentStderr() : kept_(dup(STDERR_FILENO)) { drop_stderr(); }
     ~SilentStderr() {
-        if (kept_ < 0) return;
-        dup2(kept_, STDERR_FILENO);
-        close(kept_);
+        if (kept_) dup2(kept_.number(), STDERR_FILENO);
     }
-    SilentStderr(const SilentStderr&) = delete;
-    SilentStderr& operator=(const SilentStderr&) = delete;
 
 private:
-    int kept_;
+    Descriptor kept_;
 };
 
 /// The cells that a comparison of the group will have, one version of them.
@@ -67,8 +65,7 @@ WarmWorker::WarmWorker(const std::string& selector, const Rebuild& rebuild, cons
           devices.inherit(selector, known);
           devices.keep_programs();
           auto& session = devices.open(selector);
-          for (const auto& group : builds.comparisons)
-              for (const auto& cell : group) devices.build(selector, builds.settings, cell);
+          for (const auto& cell : builds.comparisons | std::views::join) devices.build(selector, builds.settings, cell);
           return session;
       }) {}
 
@@ -186,9 +183,8 @@ run::RunRequest apply(run::RunRequest base, const Message& difference) {
         for (const auto& wanted : cells) {
             const auto id = wanted.at("id").get<std::string>(), label = wanted.at("label").get<std::string>();
             const model::Cell* found = nullptr;
-            for (const auto& group : base.comparisons)
-                for (const auto& cell : group)
-                    if (cell.id == id && cell.label == label) found = &cell;
+            for (const auto& cell : base.comparisons | std::views::join)
+                if (cell.id == id && cell.label == label) found = &cell;
             if (!found) throw Error(Blame::usage, "the files have changed, and '" + id + "' is no longer there");
             comparisons.back().push_back(*found);
             comparisons.back().back().options = wanted.at("options").get<std::string>();

@@ -2,17 +2,15 @@
 
 #include <poll.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <new>
-#ifdef __linux__
-#include <sys/prctl.h>
-#endif
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "app/errors.hpp"
 #include "app/processes/runner.hpp"
@@ -32,10 +30,10 @@ Error failed(const std::string& what) {
     return {Blame::environment, "no " + what + " for a child process: " + std::strerror(errno)};
 }
 
-Position* shared_position() {
+std::shared_ptr<Position> shared_position() {
     void* page = mmap(nullptr, sizeof(Position), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED) throw failed("shared memory");
-    return new (page) Position;
+    return {new (page) Position, [](Position* position) { munmap(position, sizeof(Position)); }};
 }
 
 std::string text_of(const Message& message) { return message.dump(-1, ' ', false, Message::error_handler_t::replace); }
@@ -106,20 +104,16 @@ Message Link::receive() {
     return parse_json<Message>(line);
 }
 
-void Worker::Unmap::operator()(Position* page) const { munmap(page, sizeof(Position)); }
-
 Worker::Worker(const Work& work) : position_(shared_position()) {
     SocketPair sockets;  // closed in the tools that the worker starts: they may outlive it
     if (!sockets.ours) throw failed("socket");
-    [[maybe_unused]] const auto parent = getpid();
+    const auto parent = getpid();
     pid_ = fork();
     if (pid_ < 0) throw Error(Blame::environment, std::string("no child process: ") + std::strerror(errno));
     if (pid_ == 0) {
         sockets.ours.close();
-#ifdef __linux__
         prctl(PR_SET_PDEATHSIG, SIGKILL);  // a parent that was killed takes a hanging child along
         if (getppid() != parent) _exit(3);
-#endif
         carry_out(work, sockets.theirs.number(), *position_);
     }
     socket_ = std::move(sockets.ours);

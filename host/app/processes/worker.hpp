@@ -79,11 +79,7 @@ public:
     int reap();
 
 private:
-    struct Unmap {
-        void operator()(Position* page) const;
-    };
-
-    std::unique_ptr<Position, Unmap> position_;
+    std::shared_ptr<Position> position_;
     pid_t pid_ = -1;
     Descriptor socket_;
     std::string buffer_;

@@ -1,13 +1,14 @@
 // --check: each kernel on another implementation with the same data, whether the results agree, and what Oclgrind
 // finds.
 #include <algorithm>
+#include <ranges>
 #include <set>
 
 #include "app/choose/request.hpp"
+#include "app/commands.hpp"
 #include "app/running/oclgrind.hpp"
 #include "app/running/opinions.hpp"
 #include "app/running/recording.hpp"
-#include "app/running/running.hpp"
 #include "app/screen/streams.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -328,14 +329,12 @@ void check_elsewhere(const RunOptions& options, const Choice& choice, const std:
     for (const auto& device : devices) {
         std::vector<model::Cell> cells;
         std::vector<std::string> keys;
-        for (const auto& group : groups)
-            for (const auto& cell : group) try {
-                    keys.push_back(
-                        choice.arguments_of({*cell.variant, cell.point, device, options.seed, model::no_files})
-                            .agreement_key);
-                    cells.push_back(cell);
-                } catch (const Unsupported&) {  // the cell says so in its record
-                }
+        for (const auto& cell : groups | std::views::join) try {
+                const model::Request asked{*cell.variant, cell.point, device, options.seed, model::no_files};
+                keys.push_back(choice.arguments_of(asked).agreement_key);
+                cells.push_back(cell);
+            } catch (const Unsupported&) {  // the cell says so in its record
+            }
         const Elsewhere elsewhere(options, choice, device, other_than(device, options));
         const auto tried = elsewhere.tried(cells);
         for (std::size_t i = 0; i < cells.size(); ++i) opinions.keep(keys[i], elsewhere.agreement(tried[i]));

@@ -7,7 +7,7 @@
 
 #include "app/screen/streams.hpp"
 #include "core/text.hpp"
-#include "count/oclgrind.hpp"
+#include "device/driver_settings.hpp"
 
 namespace cllab::app {
 namespace {
@@ -62,7 +62,7 @@ OnlyOclgrind::OnlyOclgrind(const std::filesystem::path& library) {
     };
     for (const char* name : {"OCL_ICD_VENDORS", "OCL_ICD_FILENAMES"}) keep(name);
     for (const auto& [name, value] : wanted) keep(name);
-    count::use_only_oclgrind(library, wanted);
+    device::use_only_drivers({{"oclgrind.icd", library}}, wanted);
 }
 
 OnlyOclgrind::~OnlyOclgrind() {

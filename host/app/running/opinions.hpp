@@ -13,8 +13,7 @@ namespace cllab::app {
 class OpinionsFolder {
 public:
     /// `options` gets the folder.
-    template <typename Options>
-    explicit OpinionsFolder(Options& options, bool asks_another = false) {
+    explicit OpinionsFolder(CellOptions& options, bool asks_another = false) {
         if (options.reference_command.empty() && !asks_another) return;
         folder_.emplace();
         options.opinions = folder_->path().string();

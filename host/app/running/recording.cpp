@@ -35,11 +35,10 @@ std::string point_text(const model::Point& point) {
 }
 
 model::Cell Recording::cell(const model::Cell& cell, std::uint64_t seed) {
-    auto& known = known_[{cell.experiment, seed}];
-    if (!known) {
-        auto& copy = made_.emplace_back(*cell.experiment);
-        copy.setup = [setup = cell.experiment->setup, seed, root = folder_, own = own_](const model::Request& asked,
-                                                                                        model::Params& params) {
+    const auto [made, is_new] = made_.try_emplace({cell.experiment, seed}, *cell.experiment);
+    if (is_new)
+        made->second.setup = [setup = cell.experiment->setup, seed, root = folder_, own = own_](
+                                 const model::Request& asked, model::Params& params) {
             auto request = asked;
             request.seed = seed;
             auto out = setup(request, params);
@@ -58,10 +57,8 @@ model::Cell Recording::cell(const model::Cell& cell, std::uint64_t seed) {
             };
             return out;
         };
-        known = &copy;
-    }
     auto out = cell;
-    out.experiment = known;
+    out.experiment = &made->second;
     return out;
 }
 

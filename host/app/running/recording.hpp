@@ -1,7 +1,6 @@
 // Cells launched on a device in child processes, for what they leave: nothing is measured.
 #pragma once
 
-#include <deque>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -31,8 +30,7 @@ public:
 private:
     std::filesystem::path folder_;
     OwnCheck own_;
-    std::deque<model::Experiment> made_;
-    std::map<std::pair<const model::Experiment*, std::uint64_t>, const model::Experiment*> known_;
+    std::map<std::pair<const model::Experiment*, std::uint64_t>, model::Experiment> made_;  ///< cells point into it
 };
 
 /// How one side differs from the other: the first element in words, with the largest errors. `there`: "on 'Oclgrind'".

@@ -1,6 +1,7 @@
 // --reference-command: inputs as .npy files in a fresh folder, a command of the user's, and its results as .npy files.
 #include <cstdlib>
 #include <filesystem>
+#include <ranges>
 
 #include "app/processes/runner.hpp"
 #include "app/running/opinions.hpp"
@@ -111,11 +112,10 @@ void ask(const CellOptions& options, const Choice& choice, const model::Cell& ce
 void ask_reference_command(const CellOptions& options, const Choice& choice, const std::vector<model::Group>& cells,
                            const model::Device& device, bool twice) {
     if (options.reference_command.empty()) return;
-    for (const auto& group : cells)
-        for (const auto& cell : group) try {
-                ask(options, choice, cell, device, twice ? 2 : 1);
-            } catch (const Unsupported&) {  // the cell says so in its record
-            }
+    for (const auto& cell : cells | std::views::join) try {
+            ask(options, choice, cell, device, twice ? 2 : 1);
+        } catch (const Unsupported&) {  // the cell says so in its record
+        }
 }
 
 }  // namespace cllab::app

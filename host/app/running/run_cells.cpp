@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "app/choose/request.hpp"
+#include "app/commands.hpp"
 #include "app/files/baseline.hpp"
 #include "app/files/sink.hpp"
 #include "app/processes/crash.hpp"
@@ -16,7 +17,6 @@
 #include "app/processes/side_by_side.hpp"
 #include "app/running/opinions.hpp"
 #include "app/running/run_plan.hpp"
-#include "app/running/running.hpp"
 #include "app/screen/progress.hpp"
 #include "app/screen/results.hpp"
 #include "app/screen/streams.hpp"
@@ -67,23 +67,176 @@ public:
     }
 
 private:
-    void run();
-    void ask_others();
-    bool run_on(const model::Device& device);
-    void lose(const model::Device& device, const std::string& why);
-    void begin(const model::Record& record, const char* phase);
-    void done(std::size_t group, std::size_t index, const model::Record& record);
-    void compare(const model::Device& device);
-    std::optional<model::Comparison> compare(const model::Device& device, const Pair& pair,
-                                             const compare::Rules& rules);
-
     bool prints() const { return !sink_.uses_stdout() && !has_page_on_stdout(plan_.outputs); }
-    std::vector<portrait::Conclusion> conclusions() const;
-    void print_cells();
-    void print_pages() const;
-    void print();
-    void print_timings() const;
-    int status() const;
+
+    void run() {
+        ask_others();
+        const auto at_once =
+            plan_.paired ? Devices{} : may_work_at_once(devices_, plan_.request, plan_.options.parallel);
+        for (const auto& device : devices_)
+            if (std::ranges::none_of(at_once, [&](const auto& d) { return d.selector == device.selector; }))
+                run_on(device);
+        if (at_once.empty()) return;
+        const auto slowed =
+            run_side_by_side(plan_.request, at_once, plan_.options.timeout_seconds, events_,
+                             [this](const model::Device& device, const std::string& why) { lose(device, why); });
+        if (slowed) {
+            say("the devices work one after the other: " + *slowed);
+            for (const auto& device : at_once) run_on(device);
+        }
+        sink_.sort_by_plan();
+    }
+
+    void ask_others() {
+        if (plan_.options.opinions.empty()) return;
+        say_doing("asking others for the results");
+        ask_reference_command(plan_.options, plan_.choice, plan_.request.comparisons, devices_.front(),
+                              plan_.request.settings.measure);
+        if (!plan_.options.check.empty())
+            check_elsewhere(plan_.options, plan_.choice, plan_.request.comparisons, devices_);
+        say_doing("");
+    }
+
+    /// Throws DeviceLost when its driver fails and no other device is there.
+    void run_on(const model::Device& device) {
+        try {
+            sides_.clear();
+            for (const auto& group : plan_.request.comparisons) sides_.emplace_back(group.size());
+            const auto rest = [&](const std::set<run::CellNumber>& done) {
+                runner_.run(plan_.request, device.selector, events_, done);
+            };
+            if (plan_.processes > 1)
+                share_out(plan_.request, device, plan_.processes, plan_.options.timeout_seconds, events_, rest);
+            else
+                rest({});
+            if (listener_.wants_page_first() && devices_.size() == 1 && prints()) print_cells();
+            if (plan_.paired) compare(device);
+        } catch (const DeviceLost& e) {
+            if (devices_.size() == 1) throw;
+            lose(device, e.what());
+        }
+    }
+
+    void lose(const model::Device& device, const std::string& why) {
+        say_doing("");
+        say(why + "; the other devices go on");
+        lost_.push_back({run::device_info(device), why});
+    }
+
+    void begin(const model::Record& record, const char* phase) {
+        if (std::strcmp(phase, "sample") != 0)  // samples come fast, and compile nothing
+            describe_crash("in " + record.id + " on '" + excerpt(record.device.name) + "'",
+                           "Finished cells are on disk; --isolate continues after a crash.");
+        progress_.phase(record, phase);
+    }
+
+    void done(std::size_t group, std::size_t index, const model::Record& found) {
+        const auto& cell = plan_.request.comparisons[group][index];
+        auto record = found;
+        if (model::is_failure(record.status) && record.status != model::Status::build_failed &&
+            plan_.choice.is_guessed(*cell.variant))
+            record.reason += "; sizes and values were guessed, which may be the cause";
+        say_doing("");
+        sink_.take(record);
+        baseline_.take(record, &cell);
+        progress_.finished();
+        listener_.done(cell, index, record);
+        if (plan_.paired) sides_.at(group).at(index) = record;
+    }
+
+    void compare(const model::Device& device) {
+        auto& pairs = pairs_.emplace_back();
+        for (std::size_t g = 0; g < sides_.size(); ++g)
+            for (auto& pair : pairs_of(plan_.request.comparisons[g], sides_[g], names_best(plan_.options.versus)))
+                pairs.push_back(std::move(pair));
+        if (!plan_.request.settings.measure) return;
+        const auto rules = rules_for(pairs.size());
+        for (auto& pair : pairs) {
+            if (!pair.left.time || !pair.right.time) continue;
+            pair.comparison = listener_.known_of(pair);
+            if (pair.comparison) continue;
+            pair.comparison = compare(device, pair, rules);
+            say_doing("");
+            if (pair.comparison) sink_.take(*pair.comparison);
+        }
+    }
+
+    /// Nothing when the listener ended it.
+    std::optional<model::Comparison> compare(const model::Device& device, const Pair& pair,
+                                             const compare::Rules& rules) {
+        const InPhase phase(Phase::arrangements);
+        listener_.begins_to_compare();
+        try {
+            return compare_cells(
+                runner_, plan_.request.settings, device.selector, pair.cells, pair.left, pair.right,
+                plan_.options.comparison_seconds,
+                [&](const model::Comparison& so_far) {
+                    say_doing(report::comparison_progress(so_far));
+                    listener_.compared(so_far);
+                },
+                rules, listener_.control());
+        } catch (const ComparisonEnded& ended) {
+            say_doing("");
+            say(ended.why + ", so " + pair.left.id + " is not compared to the end");
+            return std::nullopt;
+        }
+    }
+
+    std::vector<portrait::Conclusion> conclusions() const {
+        std::vector<portrait::Conclusion> out;
+        for (const auto& device : devices_)
+            for (auto& conclusion : portrait::conclude(sink_.records(), device)) out.push_back(std::move(conclusion));
+        return out;
+    }
+
+    void print_cells() {
+        say_doing("");
+        print_page(sink_.records(), conclusions(), lost_, false, plan_.options.columns);
+        results().flush();
+        cells_are_printed_ = true;
+    }
+
+    void print_pages() const {
+        const auto& asked = plan_.options;
+        if (asked.html.empty() && asked.markdown.empty() && asked.svg.empty()) return;
+        std::vector<std::string> verdicts;
+        for (const auto& pairs : pairs_)
+            for (const auto& pair : pairs)
+                if (pair.comparison) {
+                    const auto words = report::comparison_text(*pair.comparison);
+                    verdicts.push_back(words.substr(0, words.find('\n')));
+                }
+        write_pages(plan_.outputs, plan_.options, sink_.records(), conclusions(), verdicts);
+    }
+
+    void print() {
+        say_doing("");
+        if (sink_.records().empty()) return;
+        print_pages();
+        if (!prints()) return;
+        if (!cells_are_printed_) print_cells();
+        for (const auto& pairs : pairs_) print_pairs(results(), pairs, wants_colour(STDOUT_FILENO));
+        results().flush();
+    }
+
+    void print_timings() const {
+        if (!plan_.options.timings) return;
+        report::print_timings(std::cerr, sink_.records(), plan_.spent->phases, seconds_since(plan_.spent->start),
+                              plan_.processes);
+    }
+
+    int status() const {
+        if (!lost_.empty()) return 3;
+        const bool troubled = std::ranges::any_of(pairs_, [](const auto& pairs) {
+            return std::ranges::any_of(pairs,
+                                       [](const auto& p) { return p.comparison && !p.comparison->trouble.empty(); });
+        });
+        const auto& records = sink_.records();
+        return troubled || std::ranges::any_of(records, [&](const auto& r) {
+                   return model::is_failure(r.status) ||
+                          (plan_.options.require_all && r.status == model::Status::unsupported);
+               });
+    }
 
     RunPlan& plan_;
     Runner& runner_;
@@ -100,171 +253,6 @@ private:
         [this](std::size_t, std::size_t, const model::Record& record, const char* phase) { begin(record, phase); },
         [this](std::size_t group, std::size_t index, const model::Record& record) { done(group, index, record); }};
 };
-
-void CellsRun::run() {
-    ask_others();
-    const auto at_once = plan_.paired ? Devices{} : may_work_at_once(devices_, plan_.request, plan_.options.parallel);
-    for (const auto& device : devices_)
-        if (std::ranges::none_of(at_once, [&](const auto& d) { return d.selector == device.selector; })) run_on(device);
-    if (at_once.empty()) return;
-    const OnOneDevice alone = [this](const model::Device& device) { return run_on(device); };
-    run_side_by_side(plan_.request, at_once, plan_.options.timeout_seconds, events_,
-                     {alone, [this](const model::Device& device, const std::string& why) { lose(device, why); }});
-    sink_.sort_by_plan();
-}
-
-void CellsRun::ask_others() {
-    if (plan_.options.opinions.empty()) return;
-    say_doing("asking others for the results");
-    ask_reference_command(plan_.options, plan_.choice, plan_.request.comparisons, devices_.front(),
-                          plan_.request.settings.measure);
-    if (!plan_.options.check.empty()) check_elsewhere(plan_.options, plan_.choice, plan_.request.comparisons, devices_);
-    say_doing("");
-}
-
-/// False when its driver failed, and other devices are there.
-bool CellsRun::run_on(const model::Device& device) {
-    try {
-        sides_.clear();
-        for (const auto& group : plan_.request.comparisons) sides_.emplace_back(group.size());
-        const auto rest = [&](const std::set<run::CellNumber>& done) {
-            runner_.run(plan_.request, device.selector, events_, done);
-        };
-        if (plan_.processes > 1)
-            share_out(plan_.request, device, plan_.processes, plan_.options.timeout_seconds, events_, rest);
-        else
-            rest({});
-        if (listener_.wants_page_first() && devices_.size() == 1 && prints()) print_cells();
-        if (plan_.paired) compare(device);
-        return true;
-    } catch (const DeviceLost& e) {
-        if (devices_.size() == 1) throw;
-        lose(device, e.what());
-        return false;
-    }
-}
-
-void CellsRun::lose(const model::Device& device, const std::string& why) {
-    say_doing("");
-    say(why + "; the other devices go on");
-    lost_.push_back({{device.platform, device.name, device.vendor, device.driver, model::name(device.type),
-                      device.selector, device.identity},
-                     why});
-}
-
-void CellsRun::begin(const model::Record& record, const char* phase) {
-    if (std::strcmp(phase, "sample") != 0)  // samples come fast, and compile nothing
-        describe_crash("in " + record.id + " on '" + excerpt(record.device.name) + "'",
-                       "Finished cells are on disk; --isolate continues after a crash.");
-    progress_.phase(record, phase);
-}
-
-void CellsRun::done(std::size_t group, std::size_t index, const model::Record& found) {
-    const auto& cell = plan_.request.comparisons[group][index];
-    auto record = found;
-    if (model::is_failure(record.status) && record.status != model::Status::build_failed &&
-        plan_.choice.is_guessed(*cell.variant))
-        record.reason += "; sizes and values were guessed, which may be the cause";
-    say_doing("");
-    sink_.take(record);
-    baseline_.take(record, &cell);
-    progress_.finished();
-    listener_.done(cell, index, record);
-    if (plan_.paired) sides_.at(group).at(index) = record;
-}
-
-void CellsRun::compare(const model::Device& device) {
-    auto& pairs = pairs_.emplace_back();
-    for (std::size_t g = 0; g < sides_.size(); ++g)
-        for (auto& pair : pairs_of(plan_.request.comparisons[g], sides_[g], names_best(plan_.options.versus)))
-            pairs.push_back(std::move(pair));
-    if (!plan_.request.settings.measure) return;
-    const auto rules = rules_for(pairs.size());
-    for (auto& pair : pairs) {
-        if (!pair.left.time || !pair.right.time) continue;
-        pair.comparison = listener_.known_of(pair);
-        if (pair.comparison) continue;
-        pair.comparison = compare(device, pair, rules);
-        say_doing("");
-        if (pair.comparison) sink_.take(*pair.comparison);
-    }
-}
-
-/// Nothing when the listener ended it.
-std::optional<model::Comparison> CellsRun::compare(const model::Device& device, const Pair& pair,
-                                                   const compare::Rules& rules) {
-    const InPhase phase(Phase::arrangements);
-    listener_.begins_to_compare();
-    try {
-        return compare_cells(
-            runner_, plan_.request.settings, device.selector, pair.cells, pair.left, pair.right,
-            plan_.options.comparison_seconds,
-            [&](const model::Comparison& so_far) {
-                say_doing(report::comparison_progress(so_far));
-                listener_.compared(so_far);
-            },
-            rules, listener_.control());
-    } catch (const ComparisonEnded& ended) {
-        say_doing("");
-        say(ended.why + ", so " + pair.left.id + " is not compared to the end");
-        return std::nullopt;
-    }
-}
-
-std::vector<portrait::Conclusion> CellsRun::conclusions() const {
-    std::vector<portrait::Conclusion> out;
-    for (const auto& device : devices_)
-        for (auto& conclusion : portrait::conclude(sink_.records(), device)) out.push_back(std::move(conclusion));
-    return out;
-}
-
-void CellsRun::print_cells() {
-    say_doing("");
-    print_page(sink_.records(), conclusions(), lost_, false, plan_.options.columns);
-    results().flush();
-    cells_are_printed_ = true;
-}
-
-void CellsRun::print_pages() const {
-    const auto& asked = plan_.options;
-    if (asked.html.empty() && asked.markdown.empty() && asked.svg.empty()) return;
-    std::vector<std::string> verdicts;
-    for (const auto& pairs : pairs_)
-        for (const auto& pair : pairs)
-            if (pair.comparison) {
-                const auto words = report::comparison_text(*pair.comparison);
-                verdicts.push_back(words.substr(0, words.find('\n')));
-            }
-    write_pages(plan_.outputs, plan_.options, sink_.records(), conclusions(), verdicts);
-}
-
-void CellsRun::print() {
-    say_doing("");
-    if (sink_.records().empty()) return;
-    print_pages();
-    if (!prints()) return;
-    if (!cells_are_printed_) print_cells();
-    for (const auto& pairs : pairs_) print_pairs(results(), pairs, wants_colour(STDOUT_FILENO));
-    results().flush();
-}
-
-void CellsRun::print_timings() const {
-    if (!plan_.options.timings) return;
-    report::print_timings(std::cerr, sink_.records(), plan_.spent->phases, seconds_since(plan_.spent->start),
-                          plan_.processes);
-}
-
-int CellsRun::status() const {
-    if (!lost_.empty()) return 3;
-    const bool troubled = std::ranges::any_of(pairs_, [](const auto& pairs) {
-        return std::ranges::any_of(pairs, [](const auto& p) { return p.comparison && !p.comparison->trouble.empty(); });
-    });
-    const auto& records = sink_.records();
-    return troubled || std::ranges::any_of(records, [&](const auto& r) {
-               return model::is_failure(r.status) ||
-                      (plan_.options.require_all && r.status == model::Status::unsupported);
-           });
-}
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <ranges>
 #include <set>
 
 #include "app/choose/request.hpp"
@@ -30,11 +31,9 @@ void check_dumps(const run::Settings& settings) {
 /// What --columns may name beside every table's columns.
 std::set<std::string> axes_and_metrics(const std::vector<model::Group>& plan) {
     std::set<std::string> out{model::build_options_axis().name};
-    for (const auto& group : plan) {
-        for (const auto& cell : group) {
-            for (const auto& axis : cell.experiment->axes) out.insert(axis.name);
-            for (const auto& metric : cell.experiment->metrics) out.insert(metric.name);
-        }
+    for (const auto& cell : plan | std::views::join) {
+        for (const auto& axis : cell.experiment->axes) out.insert(axis.name);
+        for (const auto& metric : cell.experiment->metrics) out.insert(metric.name);
     }
     return out;
 }

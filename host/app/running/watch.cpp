@@ -7,10 +7,10 @@
 #include <thread>
 
 #include "app/choose/choice.hpp"
+#include "app/commands.hpp"
 #include "app/comparing/versus.hpp"
 #include "app/processes/runner.hpp"
 #include "app/running/opinions.hpp"
-#include "app/running/running.hpp"
 #include "app/running/watched.hpp"
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"
@@ -143,7 +143,7 @@ private:
     int run(const RunOptions& one) {
         return attempt([&] {
             watched_.files[named_] = snapshot(now_);
-            return run_watched(one, watched_);
+            return run_watched(one, watched_, pool_);
         });
     }
     std::vector<model::Selected> selected() const {
@@ -265,7 +265,7 @@ private:
             texts[sha256_hex(text)] = std::move(text);
         }
         watched_.right.clear();
-        const int status = run_watched(one, watched_);
+        const int status = run_watched(one, watched_, pool_);
         // A file that was saved meanwhile is the next version.
         for (const auto& [cell, build] : watched_.right)
             if (const auto text = texts.find(build.source_sha256); text != texts.end())

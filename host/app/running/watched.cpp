@@ -1,6 +1,7 @@
 #include "app/running/watched.hpp"
 
 #include <algorithm>
+#include <ranges>
 
 #include "app/choose/request.hpp"
 #include "app/files/profile_file.hpp"
@@ -18,16 +19,14 @@ run::RunRequest watched_request(const Choice& choice, const RunOptions& invocati
     auto request = request_of(choice, invocation);
     if (before.empty()) return request;
     std::vector<model::Group> out;
-    for (const auto& group : request.comparisons) {
-        for (const auto& cell : group) {
-            out.push_back({cell});
-            const auto known = before.find(Watched::key_of(cell));
-            if (known == before.end()) continue;
-            auto earlier = cell;
-            earlier.id += "_before";
-            earlier.stored = known->second;
-            out.back().push_back(std::move(earlier));
-        }
+    for (const auto& cell : request.comparisons | std::views::join) {
+        out.push_back({cell});
+        const auto known = before.find(Watched::key_of(cell));
+        if (known == before.end()) continue;
+        auto earlier = cell;
+        earlier.id += "_before";
+        earlier.stored = known->second;
+        out.back().push_back(std::move(earlier));
     }
     request.comparisons = std::move(out);
     return request;
@@ -63,7 +62,37 @@ run::RunRequest request_of_recipe(const Message& recipe, RunOptions watching, co
     return request;
 }
 
-}  // namespace
+/// For whoever waits for the answer: the table first, no times where the code is the same, one more build in
+/// comparisons, and none for a version that has been replaced.
+class WatchListener : public RunListener {
+public:
+    explicit WatchListener(Watched& watched) : watched_(watched) {}
+    void devices(const std::vector<model::Device>& devices) override {
+        if (watched_.files.empty() && devices.size() != 1)
+            throw Error(Blame::usage, "--watch with --cl-dir needs one device; ", devices.size(), " are selected");
+    }
+    void done(const model::Cell& cell, std::size_t index, const model::Record& record) override {
+        if (index == 0 && record.status == model::Status::ok) watched_.right[Watched::key_of(cell)] = record.build;
+    }
+    bool wants_page_first() const override { return true; }
+    /// The times of equal code differ by the machine's doing.
+    std::optional<model::Comparison> known_of(const Pair& pair) const override {
+        if (!compare::same_code(pair.left, pair.right)) return std::nullopt;
+        model::Comparison out;
+        out.left = pair.left.id;
+        out.right = pair.right.id;
+        out.judgement.verdict = model::Verdict::same_code;
+        return out;
+    }
+    void begins_to_compare() override { watched_.pool.build_everywhere(); }
+    void compared(const model::Comparison&) override {
+        if (watched_.superseded && watched_.superseded()) throw ComparisonEnded{"saved again"};
+    }
+    model::Control control() const override { return model::Control::right; }
+
+private:
+    Watched& watched_;
+};
 
 RunPlan watched_plan(const RunOptions& invocation, const Watched& watched) {
     RunPlan out(invocation, watched.files, watched.ask);
@@ -72,29 +101,7 @@ RunPlan watched_plan(const RunOptions& invocation, const Watched& watched) {
     return out;
 }
 
-void WatchListener::devices(const std::vector<model::Device>& devices) {
-    if (watched_.files.empty() && devices.size() != 1)
-        throw Error(Blame::usage,
-                    "--watch with --cl-dir needs one device; " + std::to_string(devices.size()) + " are selected");
-}
-
-void WatchListener::done(const model::Cell& cell, std::size_t index, const model::Record& record) {
-    if (index == 0 && record.status == model::Status::ok) watched_.right[Watched::key_of(cell)] = record.build;
-}
-
-/// The times of equal code differ by the machine's doing.
-std::optional<model::Comparison> WatchListener::known_of(const Pair& pair) const {
-    if (!compare::same_code(pair.left, pair.right)) return std::nullopt;
-    model::Comparison out;
-    out.left = pair.left.id;
-    out.right = pair.right.id;
-    out.judgement.verdict = model::Verdict::same_code;
-    return out;
-}
-
-void WatchListener::compared(const model::Comparison&) {
-    if (watched_.superseded && watched_.superseded()) throw ComparisonEnded{"saved again"};
-}
+}  // namespace
 
 RunOptions single_run(RunOptions invocation) {
     invocation.watch = false;
@@ -127,11 +134,11 @@ Message rehearsal_of(const Choice& choice, const RunOptions& invocation, const W
     return {{"recipe", recipe_of(invocation, watched)}, {"difference", difference(request)}};
 }
 
-int run_watched(const RunOptions& one, Watched& watched) {
+int run_watched(const RunOptions& one, Watched& watched, Runner& runner) {
     auto plan = watched_plan(one, watched);
     watched.pool.recipe(recipe_of(one, watched));
     WatchListener listener(watched);
-    return carry_out(std::move(plan), watched.pool, listener);
+    return carry_out(std::move(plan), runner, listener);
 }
 
 }  // namespace cllab::app

@@ -28,26 +28,6 @@ struct Watched {
     static std::string key_of(const model::Cell& cell) { return cell.id + "\n" + cell.label; }
 };
 
-/// For whoever waits for the answer: the table first, no times where the code is the same, one more build in
-/// comparisons, and none for a version that has been replaced.
-class WatchListener : public RunListener {
-public:
-    explicit WatchListener(Watched& watched) : watched_(watched) {}
-    void devices(const std::vector<model::Device>& devices) override;
-    void done(const model::Cell& cell, std::size_t index, const model::Record& record) override;
-    bool wants_page_first() const override { return true; }
-    std::optional<model::Comparison> known_of(const Pair& pair) const override;
-    void begins_to_compare() override { watched_.pool.build_everywhere(); }
-    void compared(const model::Comparison& so_far) override;
-    model::Control control() const override { return model::Control::right; }
-
-private:
-    Watched& watched_;
-};
-
-/// What one run of a watch is: its plan has the version before beside each cell that has one.
-RunPlan watched_plan(const RunOptions& invocation, const Watched& watched);
-
 /// Kernels whose builds every process has ready, so that its memory stays that of a few programs.
 inline constexpr std::size_t most_rehearsed = 4;
 
@@ -58,7 +38,8 @@ WarmPool warm_pool_for(const RunOptions& invocation);
 /// What the next save will run, as far as it is known before: the version that it will be compared with, and that one's
 /// control.
 Message rehearsal_of(const Choice& choice, const RunOptions& invocation, const Watched& watched);
-/// Returns the exit status.
-int run_watched(const RunOptions& one, Watched& watched);
+/// One run of a watch, with the version before beside each cell that has one. `runner`: the pool, but in tests. Returns
+/// the exit status.
+int run_watched(const RunOptions& one, Watched& watched, Runner& runner);
 
 }  // namespace cllab::app

@@ -1,11 +1,10 @@
 // What follows the sampling of a cell: its code and the dump, its metrics and warnings, the last checks.
-#include "run/cell/cell_finish.hpp"
-
 #include <cmath>
 #include <utility>
 
 #include "core/clock.hpp"
 #include "core/phases.hpp"
+#include "run/cell/cell_sampling.hpp"
 #include "run/measure.hpp"
 
 namespace cllab::run {

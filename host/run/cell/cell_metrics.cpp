@@ -5,7 +5,7 @@
 #include "core/stats.hpp"
 #include "core/units.hpp"
 #include "inspect/binary/cpu_code.hpp"
-#include "run/cell/cell_finish.hpp"
+#include "run/cell/cell_sampling.hpp"
 
 namespace cllab::run {
 namespace {
@@ -53,10 +53,10 @@ bool fill_metrics(CellState& state, Sampling& sampling) {
                               " s, which is impossible: the code lacks the work, or the clock is wrong");
     inspect::learn_groups(state.record.work, state.ran, state.subject->first().global());
     if (is_real == Plausible::nothing) {
-        state.warn(Warning::no_cost, "between " + format_significant(timing.low, 2) + " and " +
-                                         format_significant(timing.high, 2) + " s per step, " +
-                                         (timing.high < 0 ? "below zero, so it is less than the noise"
-                                                          : "indistinguishable from zero"));
+        state.warn(Warning::no_cost,
+                   "between " + format_significant(timing.low, 2) + " and " + format_significant(timing.high, 2) +
+                       " s per step, " +
+                       (timing.high < 0 ? "below zero, so it is less than the noise" : "indistinguishable from zero"));
         return true;
     }
     add_rates(state);

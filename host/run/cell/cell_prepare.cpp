@@ -8,7 +8,6 @@
 #include "model/launch.hpp"
 #include "model/params.hpp"
 #include "run/cell/cell_state.hpp"
-#include "run/cell/needs.hpp"
 #include "run/executor.hpp"
 #include "run/kernel_source.hpp"
 

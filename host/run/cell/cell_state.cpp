@@ -13,22 +13,16 @@ namespace cllab::run {
 using namespace model;
 
 CellState::CellState(device::Session& session_, Instruments& instruments_, const Cell& cell_, const Order& order,
-                     const Settings& settings_, Announce announce_)
-    : session(session_), instruments(instruments_), cell(cell_), settings(settings_), announce(std::move(announce_)) {
+                     const Settings& settings_, Announce announce)
+    : session(session_), instruments(instruments_), cell(cell_), settings(settings_), announce_(std::move(announce)) {
     const auto& facts = session.facts();
     record.id = cell.id;
     record.family = cell.experiment->family;
     record.variant = cell.variant->name;
     record.point = cell.point.values();
-    record.device = {facts.platform,
-                     facts.name,
-                     facts.vendor,
-                     facts.driver,
-                     name(facts.type),
-                     facts.selector,
-                     facts.identity,
-                     instruments.last_level().bytes,
-                     instruments.last_level().from};
+    record.device = device_info(facts);
+    record.device.last_level_bytes = instruments.last_level().bytes;
+    record.device.last_level_from = instruments.last_level().from;
     if (const auto& native = cell.variant->native)
         record.native = {native->threads(facts), native->compiler, native->instruction_set};
     record.host = this_host();

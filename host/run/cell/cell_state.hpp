@@ -24,7 +24,7 @@ class Sampling;
 
 struct CellState {
     /// Called when the cell enters a phase.
-    using Announce = std::function<void(const char* phase)>;
+    using Announce = std::function<void(const model::Record& so_far, const char* phase)>;
 
     CellState(device::Session& session, Instruments& instruments, const model::Cell& cell, const model::Order& order,
               const Settings& settings, Announce announce);
@@ -36,13 +36,14 @@ struct CellState {
     bool proved(const Subject::Wrong& wrong);                    ///< false: it is wrong, and the record says so
     void warn(const std::string& warning);
     void warn(model::Warning code, const std::string& sentence) { warn(model::warning(code, sentence)); }
+    void announce(const char* phase) { announce_(record, phase); }
     void clocks(const device::Clocks& read);  ///< the clock as read between samples
 
     device::Session& session;
     Instruments& instruments;
     const model::Cell& cell;
     const Settings& settings;
-    Announce announce;
+    Announce announce_;
     model::Record record;
     model::Setup setup;
     std::string source;

@@ -3,7 +3,7 @@
 #include "core/units.hpp"
 #include "device/quirks.hpp"
 #include "model/rankable.hpp"
-#include "run/cell/cell_finish.hpp"
+#include "run/cell/cell_sampling.hpp"
 
 namespace cllab::run {
 namespace {

@@ -1,6 +1,7 @@
-#include "run/cell/needs.hpp"
-
+// What a variant must have of its device.
 #include <algorithm>
+
+#include "run/kernel_source.hpp"
 
 namespace cllab::run {
 namespace {

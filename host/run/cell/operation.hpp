@@ -137,7 +137,7 @@ private:
     void name_commands();
     void bind(const BoundStep& step);
     void fill(Memory& m, std::span<const std::byte> from);
-    void fill(Memory& m);  ///< with its own data
+    void fill(Memory& m, const model::SharedBytes& data);
     void fill_with_poison(Memory& m);
     void refill(Memory& m);  ///< as load() does
     void put_back();         ///< the data of what Setup::reset names

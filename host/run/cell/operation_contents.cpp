@@ -50,11 +50,11 @@ void Operation::fill(Memory& m, std::span<const std::byte> from) {
         session_.put(m.buffer.buffer(), from);
 }
 
-void Operation::fill(Memory& m) {
+void Operation::fill(Memory& m, const SharedBytes& data) {
     if (m.is_image || is_in_place(transfer_))
-        fill(m, *m.data);
+        fill(m, std::span<const std::byte>(*data));
     else
-        session_.put(m.buffer.buffer(), m.data);
+        session_.put(m.buffer.buffer(), data);
 }
 
 void Operation::fill_with_poison(Memory& m) {
@@ -69,21 +69,14 @@ void Operation::refill(Memory& m) {
     if (m.poisoned)
         fill_with_poison(m);
     else
-        fill(m);
+        fill(m, m.data);
     if (!m.is_image) prepare_host(m);
 }
 
 void Operation::put_back() {
     if (reset_.empty()) return;
     release();
-    for (const auto& name : reset_) {
-        auto& m = memory(name);  // which a Swap may have made another's
-        const auto& data = memories_.at(name).data;
-        if (is_in_place(transfer_))
-            fill(m, *data);
-        else
-            session_.put(m.buffer.buffer(), data);
-    }
+    for (const auto& name : reset_) fill(memory(name), memories_.at(name).data);  // a Swap may have made it another's
 }
 
 void Operation::forget_swaps() {
@@ -160,13 +153,11 @@ Operation::Contents Operation::poison_contents() const {
     for (const auto& [name, m] : memories_) {
         if (!m.read_back) continue;
         auto& bytes = out[name];
-        if (m.poisoned) {
-            bytes.resize(m.size_bytes);
+        bytes.resize(m.size_bytes);
+        if (m.poisoned)
             model::poison(bytes, seed_);
-        } else {
-            bytes.resize(m.size_bytes);
+        else
             copy_bytes(bytes, *m.data);
-        }
     }
     return out;
 }

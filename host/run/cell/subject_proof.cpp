@@ -18,6 +18,13 @@ namespace {
 constexpr double noticeable = 1.1;
 constexpr std::size_t first_rounds = 3, enough_rounds = 8, most_rounds = 32;
 
+Operation::Contents contents_of(const model::Buffers& buffers) {
+    Operation::Contents out;
+    for (const auto& [name, bytes] : buffers.data)
+        copy_bytes(out.emplace(name, model::Bytes(bytes.size())).first->second, bytes);
+    return out;
+}
+
 std::vector<std::optional<std::int32_t>> trip_counts(const model::Setup& setup) {
     if (!setup.slope) return {std::nullopt};
     return {setup.slope->low, setup.slope->high};
@@ -41,8 +48,7 @@ Subject::Wrong Subject::verify(const model::Setup& setup, std::uint64_t seed, un
             if (auto wrong = check(*set)) return wrong;
             // What accumulates is never again as it was, but for the other sets.
             if (!answer_.empty() || ((forget || setup.accumulates) && sets_.size() == 1)) continue;
-            for (const auto& [name, bytes] : buffers_.data)
-                copy_bytes(answer_.emplace(name, model::Bytes(bytes.size())).first->second, bytes);
+            answer_ = contents_of(buffers_);
             answer_trips_ = trips.value_or(0);
             answer_operations_ = operations;
         }
@@ -81,16 +87,11 @@ Subject::Wrong Subject::verify_fenced(unsigned operations, device::Fence fence) 
 }
 
 Subject::Wrong Subject::explained(Operation& set, std::string wrong) {
-    const auto left = [this] {
-        Operation::Contents out;
-        for (const auto& [name, bytes] : buffers_.data) out.emplace(name, model::Bytes(bytes.begin(), bytes.end()));
-        return out;
-    };
-    const auto later = left();
+    const auto later = contents_of(buffers_);
     if (later.empty()) return wrong;  // it wrote outside, so nothing was read back
     run_anew(set, std::nullopt, setup_->verify_operations);
     if (check(set)) return wrong;
-    const auto right = left();
+    const auto right = contents_of(buffers_);
     for (const auto& argument : setup_->args) {
         const auto* output = std::get_if<model::Output>(&argument);
         if (!output) continue;
@@ -121,8 +122,7 @@ void Subject::run_reference(const model::Setup& setup, std::uint64_t seed, unsig
     model::Buffers left;
     if (const auto wrong = operation.read_back(left))
         throw Error(Blame::result, "the reference '" + variant.name + "' is wrong: " + *wrong);
-    expected_.clear();
-    for (const auto& [name, bytes] : left.data) expected_.emplace(name, model::Bytes(bytes.begin(), bytes.end()));
+    expected_ = contents_of(left);
 }
 
 bool Subject::is_the_answer(const model::Buffers& found) const {

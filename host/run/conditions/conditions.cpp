@@ -5,11 +5,10 @@
 
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
-#include <optional>
 #include <set>
 #include <thread>
 
+#include "core/reading.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "device/sysfs.hpp"
@@ -20,12 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using device::first_line;
-
-std::optional<std::string> text_of(const fs::path& path) {
-    std::ifstream in(path, std::ios::binary);
-    if (!in) return std::nullopt;
-    return std::string(std::istreambuf_iterator<char>(in), {});
-}
 
 /// "madvise" of "always [madvise] never".
 std::string chosen(const std::string& text) {
@@ -78,7 +71,7 @@ std::vector<Condition> host_conditions(const fs::path& root) {
         const bool several = nodes->find_first_of(",-") != std::string::npos;
         out.push_back({"memory nodes", *nodes, several, "numactl --cpunodebind=0 --membind=0 cllab ..."});
     }
-    if (const auto info = text_of(proc / "cpuinfo"); info && info->find(" hypervisor") != std::string::npos)
+    if (const auto info = read_file(proc / "cpuinfo"); info && info->find(" hypervisor") != std::string::npos)
         out.push_back({"virtual machine", "yes", true, ""});
     if (const auto random = first_line(proc / "sys/kernel/randomize_va_space"))
         out.push_back({"random addresses", *random == "0" ? "off" : "on", false, ""});
@@ -125,6 +118,10 @@ const model::HostInfo& this_host() {
         return out;
     }();
     return host;
+}
+
+model::DeviceInfo device_info(const model::Device& d) {
+    return {d.platform, d.name, d.vendor, d.driver, model::name(d.type), d.selector, d.identity};
 }
 
 std::uint64_t host_memory_bytes() {

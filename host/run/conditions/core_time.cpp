@@ -1,15 +1,15 @@
 #include "run/conditions/core_time.hpp"
 
-#include <array>
-#include <charconv>
-
-#include "core/stats.hpp"
-
-#ifdef __linux__
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#endif
+
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include "core/stats.hpp"
+#include "device/sysfs.hpp"
 
 namespace cllab::run {
 
@@ -49,13 +49,11 @@ CoresHad cores_had(const std::vector<SharedSample>& samples) {
     return by_one > 0 ? CoresHad{by_one / times.median, waited / duration} : CoresHad{};
 }
 
-#ifdef __linux__
-
 namespace {
 
-std::optional<CoreTime> read_thread(int file) {
+std::optional<CoreTime> read_thread(const Descriptor& file) {
     std::array<char, 96> text;
-    const auto n = ::pread(file, text.data(), text.size(), 0);
+    const auto n = ::pread(file.number(), text.data(), text.size(), 0);
     return n > 0 ? parse_schedstat({text.data(), static_cast<std::size_t>(n)}) : std::nullopt;
 }
 
@@ -64,37 +62,19 @@ std::optional<CoreTime> read_thread(int file) {
 CoreClock::CoreClock() : CoreClock("/proc/self/task", std::to_string(::syscall(SYS_gettid))) {}
 
 CoreClock::CoreClock(const std::filesystem::path& tasks, const std::string& caller) {
-    std::error_code code;
-    for (std::filesystem::directory_iterator i(tasks, code), end; !code && i != end; i.increment(code)) {
-        const int file = ::open((i->path() / "schedstat").c_str(), O_RDONLY | O_CLOEXEC);
-        if (file < 0) continue;
-        if (read_thread(file))
-            files_.push_back({file, i->path().filename() == caller});
-        else
-            ::close(file);
+    for (const auto& task : device::entries(tasks)) {
+        Descriptor file(::open((task / "schedstat").c_str(), O_RDONLY | O_CLOEXEC));
+        if (read_thread(file)) files_.push_back({std::move(file), task.filename() == caller});
     }
-}
-
-CoreClock::~CoreClock() {
-    for (const auto& file : files_) ::close(file.number);
 }
 
 CoreClock::Reading CoreClock::now() const {
     Reading out;
     for (const auto& file : files_) {
         auto& sum = file.of_caller ? out.caller : out.others;
-        sum = sum + read_thread(file.number).value_or(CoreTime{});
+        sum = sum + read_thread(file.schedstat).value_or(CoreTime{});
     }
     return out;
 }
-
-#else
-
-CoreClock::CoreClock() = default;
-CoreClock::CoreClock(const std::filesystem::path&, const std::string&) {}
-CoreClock::~CoreClock() = default;
-CoreClock::Reading CoreClock::now() const { return {}; }
-
-#endif
 
 }  // namespace cllab::run

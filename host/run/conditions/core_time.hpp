@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/descriptor.hpp"
+
 namespace cllab::run {
 
 struct CoreTime {
@@ -31,9 +33,6 @@ public:
     /// it.
     CoreClock();
     CoreClock(const std::filesystem::path& tasks, const std::string& caller);
-    ~CoreClock();
-    CoreClock(const CoreClock&) = delete;
-    CoreClock& operator=(const CoreClock&) = delete;
 
     bool is_known() const { return !files_.empty(); }
     /// Since the threads began: of the one that asks, which is the one that enqueues, and of all others together.
@@ -50,7 +49,7 @@ public:
 
 private:
     struct File {
-        int number;
+        Descriptor schedstat;
         bool of_caller;
     };
     std::vector<File> files_;

@@ -1,10 +1,10 @@
 #include "run/conditions/reference.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <vector>
 
 #include "core/clock.hpp"
-#include "core/error.hpp"
 #include "core/phases.hpp"
 
 namespace cllab::run {
@@ -22,9 +22,7 @@ Reference::Reference(device::Session& session) : session_(session), by_events_(s
         chain_.emplace(session);
         run();  // compiles on PoCL
         while (trips_ < 1 << 24 && std::min(run(), run()) < chain_seconds) trips_ *= 2;
-    } catch (const cl::Error&) {
-        chain_.reset();
-    } catch (const Error&) {
+    } catch (const std::exception&) {
         chain_.reset();
     }
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <stdexcept>
 
 #include "core/clock.hpp"
 #include "core/phases.hpp"
@@ -90,12 +91,10 @@ void Yardsticks::begin(device::Session& session, Instruments& instruments, const
         begun_[bytes] = std::make_unique<Yardstick>(session, instruments, cell, bytes, cache, proved_.contains(bytes));
         proved_.insert(bytes);
         return;
-    } catch (const Unsupported& e) {
-        none(e.what());
-    } catch (const Error& e) {
-        none(e.what());
     } catch (const cl::Error& e) {
         none(std::string(e.what()) + " gives " + device::error_name(e.err()));
+    } catch (const std::runtime_error& e) {  // Unsupported, or Error
+        none(e.what());
     }
     begun_.erase(bytes);
 }

@@ -1,19 +1,16 @@
-#include "app/files/why_records.hpp"
-
+// `cllab why FILE.jsonl`: what limited cells that were measured before, here or elsewhere, by their records.
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 
+#include "app/commands.hpp"
 #include "app/files/outputs.hpp"
 #include "app/files/profile_file.hpp"
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"
-#include "core/reading.hpp"
 #include "core/text.hpp"
 #include "explain/limiter.hpp"
-#include "report/records/joined.hpp"
 #include "report/table/explanation.hpp"
 
 namespace cllab::app {
@@ -35,19 +32,6 @@ model::Device device_of(const model::Record& record) {
     return out;
 }
 
-std::vector<model::Record> read(const std::vector<std::string>& paths) {
-    report::Joined joined;
-    for (const auto& path : paths) {
-        if (const auto fault = reading_fault(path); !fault.empty())
-            throw Error(Blame::usage, "file '" + path + "' cannot be read: " + fault);
-        std::ifstream in(path, std::ios::binary);
-        joined.read(in, path, true);
-    }
-    for (const auto& trouble : joined.troubles()) say(trouble);
-    if (joined.records().empty()) throw Error(Blame::usage, "no record is in '" + join(paths, "', '") + "'");
-    return joined.records();
-}
-
 }  // namespace
 
 bool names_records(const std::string& pattern) { return pattern.ends_with(".jsonl") || pattern.ends_with(".json"); }
@@ -61,7 +45,9 @@ int why_of_records(const WhyOptions& invocation) {
         throw Error(Blame::usage, "records and kernels cannot stand in one `cllab why`; found '" + *other +
                                       "' beside a file of records");
     Outputs outputs(invocation);
-    const auto records = read(invocation.patterns);
+    const auto joined = read_records(invocation.patterns);
+    const auto& records = joined.records();
+    if (records.empty()) throw Error(Blame::usage, "no record is in '", join(invocation.patterns, "', '"), "'");
     std::map<std::string, model::Limits> limits;  // by the device's key
     for (const auto& record : records) {
         const auto key = model::device_key(record);
