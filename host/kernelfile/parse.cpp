@@ -283,9 +283,11 @@ void override_with(Description& base, const Description& over) {
     base.same.insert(base.same.end(), over.same.begin(), over.same.end());
     take_over(base.tolerance, over.tolerance);
     take_over(base.all, over.all);
-    // What `over` says for all kernels wins over what `base` says for one.
-    for (auto& sequence : base.sequences) take_over(sequence.scope, over.all);
-    for (auto& [name, of_kernel] : base.kernels) take_over(of_kernel.second, over.all);
+    // What `over` says for all kernels wins over what `base` says for one. Relations add up, and hold by `base.all`.
+    auto for_each = over.all;
+    for_each.relations.clear();
+    for (auto& sequence : base.sequences) take_over(sequence.scope, for_each);
+    for (auto& [name, of_kernel] : base.kernels) take_over(of_kernel.second, for_each);
     for (const auto& [name, of_kernel] : over.kernels) {
         auto& to = base.kernels[name];
         if (to.first.file.empty()) to.first = of_kernel.first;
