@@ -40,8 +40,8 @@ model::Axis axis_from(const AxisLine& line) {
             const auto word = trim(part);
             if (word.empty() ||
                 !std::ranges::all_of(word, [](unsigned char c) { return std::isalnum(c) || std::strchr("_.+-", c); }))
-                refuse(line.place, "axis '" + line.name + "' cannot be " + cllab::quoted(word) +
-                                       "; its values are numbers, ranges such as 1Ki:1Mi:*2, or words");
+                refuse(line.place, "axis '", line.name, "' cannot be ", cllab::quoted(word),
+                       "; its values are numbers, ranges such as 1Ki:1Mi:*2, or words");
             axis.choices.push_back(word);
         }
         try {
@@ -70,8 +70,8 @@ void KernelFiles::declare_axes(bool all_are_known) {
                 axes_.push_back(axis);
                 from[axis.name] = line.place;
             } else if (!set && (other->values != axis.values || other->tune != axis.tune)) {
-                refuse(line.place, "axis '" + axis.name + "' has other values at " + from[axis.name].text() +
-                                       "; --axis " + axis.name + "=VALUES gives both the same");
+                refuse(line.place, "axis '", axis.name, "' has other values at ", from[axis.name].text(), "; --axis ",
+                       axis.name, "=VALUES gives both the same");
             }
         }
     }
@@ -83,9 +83,8 @@ void KernelFiles::declare_axes(bool all_are_known) {
             if (name == model::build_options_axis().name || name == group_axis || !all_are_known) continue;
             std::vector<std::string> known;
             for (const auto& axis : axes_) known.push_back(axis.name);
-            refuse(place,
-                   "nothing in '" + files_.front().path + "' or on the command line uses an axis '" + name + "'" +
-                       (known.empty() ? "" : "; " + did_you_mean(name, known, "its axes are " + join(known, ", "))));
+            refuse(place, "nothing in '", files_.front().path, "' or on the command line uses an axis '", name, "'",
+                   known.empty() ? "" : "; " + did_you_mean(name, known, "its axes are " + join(known, ", ")));
         }
         axes_.push_back(axis_from({place, name, values}));
     }

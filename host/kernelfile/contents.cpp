@@ -33,9 +33,16 @@ std::filesystem::path resolved(const std::string& path, const Place& place) {
     return std::filesystem::path(place.file).parent_path() / plain;
 }
 
+std::optional<std::pair<std::string, std::string>> file_of_reference(const Placed& reference) {
+    const auto& [place, text] = reference;
+    const auto at = text.rfind(".cl:");
+    if (at == std::string::npos) return std::nullopt;
+    return std::pair(resolved(text.substr(0, at + 3), place).string(), text.substr(at + 4));
+}
+
 model::PixelFormat image_format(const std::string& name, const Place& place) {
     if (const auto found = model::pixel_format(name)) return *found;
-    refuse(place, cllab::quoted(name) + " is no format of images; a format is " + model::pixel_formats);
+    refuse(place, cllab::quoted(name), " is no format of images; a format is ", model::pixel_formats);
 }
 
 Picture read_picture(const LoadPicture& load, const std::filesystem::path& path, const Place& place,
@@ -53,7 +60,7 @@ model::Bytes read_elements(const std::filesystem::path& path, const Place& place
     auto bytes = read_bytes(path, place);
     if (!is_npy) return bytes;
     auto array = read_npy(bytes, path.string(), place);
-    if (!fits(array, element)) refuse(place, "'" + path.string() + "' holds " + array.type + ", " + whose);
+    if (!fits(array, element)) refuse(place, "'", path.string(), "' holds ", array.type, ", ", whose);
     return std::move(array.data);
 }
 

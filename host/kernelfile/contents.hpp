@@ -18,6 +18,9 @@ using LoadPicture = std::function<model::Loaded(const std::string& path)>;
 /// A file named in a kernel file's block lies beside it, one named on the command line in the current folder.
 std::filesystem::path resolved(const std::string& path, const Place& place);
 
+/// Of 'reference FILE.cl:KERNEL' the file, as a pattern names it, and the kernel; nothing where no file is named.
+std::optional<std::pair<std::string, std::string>> file_of_reference(const Placed& reference);
+
 /// The format of images that has the name. Throws Error(usage) where none has.
 model::PixelFormat image_format(const std::string& name, const Place& place);
 

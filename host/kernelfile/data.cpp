@@ -159,7 +159,7 @@ double ulps_between(const std::byte* a, const std::byte* b, const ElementType& t
 
 model::Bytes read_bytes(const std::filesystem::path& path, const Place& place) {
     if (const auto fault = reading_fault(path); !fault.empty())
-        refuse(place, "'" + path.string() + "' cannot be read: " + fault);
+        refuse(place, "'", path.string(), "' cannot be read: ", fault);
     errno = 0;
     std::ifstream in(path, std::ios::binary);
     constexpr std::size_t most = std::size_t{4} << 30;
@@ -169,10 +169,10 @@ model::Bytes read_bytes(const std::filesystem::path& path, const Place& place) {
         const auto had = out.size(), more = static_cast<std::size_t>(in.gcount());
         out.resize(had + more);
         std::memcpy(out.data() + had, chunk.data(), more);
-        if (out.size() > most) refuse(place, "'" + path.string() + "' is larger than 4 GiB");
+        if (out.size() > most) refuse(place, "'", path.string(), "' is larger than 4 GiB");
     }
-    if (in.bad()) refuse(place, "'" + path.string() + "' cannot be read: " + std::strerror(errno));
-    if (out.empty()) refuse(place, "'" + path.string() + "' is empty");
+    if (in.bad()) refuse(place, "'", path.string(), "' cannot be read: ", std::strerror(errno));
+    if (out.empty()) refuse(place, "'", path.string(), "' is empty");
     return out;
 }
 
@@ -181,9 +181,7 @@ std::string shape_text(const std::vector<std::size_t>& shape) {
 }
 
 Array read_npy(const model::Bytes& file, const std::string& name, const Place& place) {
-    const auto damaged = [&](const std::string& why) {
-        refuse(place, "'" + name + "' is not a valid .npy file: " + why);
-    };
+    const auto damaged = [&](const std::string& why) { refuse(place, "'", name, "' is not a valid .npy file: ", why); };
     const auto byte = [&](std::size_t i) { return i < file.size() ? std::to_integer<std::size_t>(file[i]) : 0; };
     if (file.size() < 10 || std::memcmp(file.data(), "\x93NUMPY", 6) != 0) damaged("it does not begin like one");
     const auto version = byte(6);
@@ -209,9 +207,8 @@ Array read_npy(const model::Bytes& file, const std::string& name, const Place& p
     const bool here = descr[0] == '=' || (descr[0] == '|' && one_byte) ||
                       descr[0] == (std::endian::native == std::endian::little ? '<' : '>');
     if (out.type.empty() || !here)
-        refuse(place,
-               "'" + name + "' holds elements of type " + cllab::quoted(descr) +
-                   "; possible are integers of 1 to 8 bytes and floats of 2, 4 and 8 in this machine's byte order");
+        refuse(place, "'", name, "' holds elements of type ", cllab::quoted(descr),
+               "; possible are integers of 1 to 8 bytes and floats of 2, 4 and 8 in this machine's byte order");
     std::size_t count = 1;
     for (const auto& part : split(shape.substr(1, shape.size() - 2), ',')) {
         const auto text = trim(part);
@@ -222,7 +219,7 @@ Array read_npy(const model::Bytes& file, const std::string& name, const Place& p
         out.shape.push_back(static_cast<std::size_t>(*size));
     }
     if (order != "False" && out.shape.size() > 1)
-        refuse(place, "'" + name + "' is in Fortran order; save it by numpy.ascontiguousarray");
+        refuse(place, "'", name, "' is in Fortran order; save it by numpy.ascontiguousarray");
     const auto bytes = model::builtin_type(out.type)->bytes;
     const auto have = file.size() - start - length;
     if (have / bytes != count || have % bytes != 0)

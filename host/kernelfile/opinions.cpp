@@ -140,12 +140,11 @@ model::Bytes read_result(const fs::path& path, const ArgumentArray& like, const 
     const bool fit = like.element.kind == ElementType::Kind::opaque ? array.type == "uchar" || array.type == "char"
                                                                     : fits(array, like.element);
     if (!fit)
-        refuse(place, "'" + name + "' holds " + type_name(*model::builtin_type(array.type)) + ", the kernel's '" +
-                          like.name + "' " + type_name(like.element) + "; save it with .astype('" +
-                          type_name(like.element) + "')");
+        refuse(place, "'", name, "' holds ", type_name(*model::builtin_type(array.type)), ", the kernel's '", like.name,
+               "' ", type_name(like.element), "; save it with .astype('", type_name(like.element), "')");
     if (elements(array.shape) != elements(like.shape))
-        refuse(place, "'" + name + "' has the shape " + shape_text(array.shape) + ", the kernel's '" + like.name +
-                          "' " + shape_text(like.shape));
+        refuse(place, "'", name, "' has the shape ", shape_text(array.shape), ", the kernel's '", like.name, "' ",
+               shape_text(like.shape));
     return std::move(array.data);
 }
 

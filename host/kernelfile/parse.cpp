@@ -31,8 +31,8 @@ std::string take_named(Piece& rest, const std::string& keyword, const std::strin
     const auto found = rest.text;
     const auto name = rest.take_word();
     if (!is_name(name) || !rest.take('=') || rest.text.empty())
-        refuse(place, cllab::quoted(keyword) + " takes NAME = VALUE, as in '" + example + "'; found " +
-                          cllab::quoted(trim(found)));
+        refuse(place, cllab::quoted(keyword), " takes NAME = VALUE, as in '", example, "'; found ",
+               cllab::quoted(trim(found)));
     return name;
 }
 
@@ -49,14 +49,13 @@ Tolerance parse_tolerance(Piece rest) {
                      : name == "ulp"      ? &out.ulp
                                           : nullptr;
         if (!to || !rest.take('='))
-            refuse(place,
-                   "'tolerance' takes absolute=X, relative=X or ulp=X; found " + cllab::quoted(name + rest.text));
+            refuse(place, "'tolerance' takes absolute=X, relative=X or ulp=X; found ", cllab::quoted(name + rest.text));
         const auto end = std::min(rest.text.find(' '), rest.text.size());
         const auto text = rest.text.substr(0, end);
         const auto value = parse_real(text);
         if (!value || !(*value >= 0))
-            refuse(rest.place,
-                   "the tolerance " + name + " is " + cllab::quoted(text) + "; possible are numbers of 0 or more");
+            refuse(rest.place, "the tolerance ", name, " is ", cllab::quoted(text),
+                   "; possible are numbers of 0 or more");
         *to = *value;
         rest.drop(end);
         rest.skip_blanks();
@@ -72,7 +71,7 @@ void parse_work(Piece rest, Scope& scope) {
                          : work.name == works.back().name ? " and "
                                                           : ", ") +
                         std::string(work.name) + "=EXPRESSION";
-        refuse(rest.place, "'work' takes " + possible + "; found " + cllab::quoted(rest.text));
+        refuse(rest.place, "'work' takes ", possible, "; found ", cllab::quoted(rest.text));
     };
     if (rest.text.empty()) wrong();
     while (!rest.text.empty()) {
@@ -96,12 +95,12 @@ void parse_work(Piece rest, Scope& scope) {
 
 template <typename Map, typename Value>
 void insert_once(Map& map, const std::string& name, Value value, const Place& place, const std::string& what) {
-    if (!map.emplace(name, std::move(value)).second) refuse(place, what + " '" + name + "' is given twice");
+    if (!map.emplace(name, std::move(value)).second) refuse(place, what, " '", name, "' is given twice");
 }
 
 template <typename T>
 void set_once(std::optional<T>& to, T value, const Place& place, const std::string& what) {
-    if (to) refuse(place, "'" + what + "' is given twice");
+    if (to) refuse(place, "'", what, "' is given twice");
     to = std::move(value);
 }
 
@@ -115,19 +114,18 @@ void parse_axis(Piece rest, Description& out) {
         axis.tune = true;
     }
     if (!is_name(axis.name) || !rest.take('=') || rest.text.empty())
-        refuse(place, "'axis' takes NAME = VALUES, as in 'axis n = 512,1024' or 'axis tile tune = 8,16'; found " +
-                          cllab::quoted(found));
+        refuse(place, "'axis' takes NAME = VALUES, as in 'axis n = 512,1024' or 'axis tile tune = 8,16'; found ",
+               cllab::quoted(found));
     axis.values = trim(rest.text);
     for (const auto& other : out.axes)
-        if (other.name == axis.name) refuse(place, "axis '" + axis.name + "' is given twice");
+        if (other.name == axis.name) refuse(place, "axis '", axis.name, "' is given twice");
     out.axes.push_back(std::move(axis));
 }
 
 void parse_same(Piece rest, Description& out) {
     SameLine same{rest.place, {}};
     for (const auto& [name, where] : split_top(rest.text, rest.place, ',')) {
-        if (!is_name(name))
-            refuse(where, "'same' takes names, as in 'same naive, tiled'; found " + cllab::quoted(name));
+        if (!is_name(name)) refuse(where, "'same' takes names, as in 'same naive, tiled'; found ", cllab::quoted(name));
         same.names.push_back(name);
     }
     if (same.names.size() < 2) refuse(rest.place, "'same' takes two names or more, as in 'same naive, tiled'");
@@ -137,7 +135,7 @@ void parse_same(Piece rest, Description& out) {
 void parse_statement(const std::string& keyword, Piece rest, Description& out, Scope& scope) {
     const auto place = rest.place;
     const auto require = [&](const std::string& example) {
-        if (rest.text.empty()) refuse(place, "'" + keyword + "' is empty; write e.g. '" + example + "'");
+        if (rest.text.empty()) refuse(place, "'", keyword, "' is empty; write e.g. '", example, "'");
     };
     if (keyword == "axis") {
         parse_axis(rest, out);
@@ -148,8 +146,7 @@ void parse_statement(const std::string& keyword, Piece rest, Description& out, S
         rest.take('=');
         require(keyword + " 1024");
         auto list = parse_list(rest.text, rest.place);
-        if (list.size() > 3)
-            refuse(place, "'" + keyword + "' has at most three dimensions, found " + std::to_string(list.size()));
+        if (list.size() > 3) refuse(place, "'", keyword, "' has at most three dimensions, found ", list.size());
         auto& to = keyword == "global" ? scope.global : keyword == "local" ? scope.local : scope.offset;
         set_once(to, std::pair(place, std::move(list)), place, keyword);
     } else if (keyword == "options") {
@@ -158,7 +155,7 @@ void parse_statement(const std::string& keyword, Piece rest, Description& out, S
     } else if (keyword == "variant") {
         const auto name = take_named(rest, keyword, "variant fast = -DTILE=32");
         for (const auto& other : out.variants)
-            if (other.name == name) refuse(place, "variant '" + name + "' is given twice");
+            if (other.name == name) refuse(place, "variant '", name, "' is given twice");
         out.variants.push_back({place, name, trim(rest.text)});
     } else if (keyword == "extends") {
         require("extends include");
@@ -204,6 +201,13 @@ void take_over(Scope& base, const Scope& over) {
     base.relations.insert(base.relations.end(), over.relations.begin(), over.relations.end());
 }
 
+Scope scope_of(const Description& description, const std::string& kernel) {
+    Scope out = description.all;
+    if (const auto own = description.kernels.find(kernel); own != description.kernels.end())
+        take_over(out, own->second.second);
+    return out;
+}
+
 void parse_statements(std::string_view text, const std::string& file, std::size_t first_line, Description& to) {
     Scope* scope = &to.all;
     std::size_t number = first_line;
@@ -227,8 +231,8 @@ void parse_statements(std::string_view text, const std::string& file, std::size_
             refuse(place, "a file may not run programs; write --reference-command on the command line");
         const auto keyword = rest.take_word();
         if (std::ranges::find(keywords, keyword) == keywords.end()) {
-            refuse(place, "a line begins with one of " + join(keywords, ", ") + "; found " +
-                              cllab::quoted(keyword.empty() ? found : keyword) + or_did_you_mean(keyword, keywords));
+            refuse(place, "a line begins with one of ", join(keywords, ", "), "; found ",
+                   cllab::quoted(keyword.empty() ? found : keyword), or_did_you_mean(keyword, keywords));
         }
         if (!parse_scope(keyword, rest, to, scope)) parse_statement(keyword, rest, to, *scope);
     }

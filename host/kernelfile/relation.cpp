@@ -201,8 +201,8 @@ RelationLine parse_relation(const std::string& text, const Place& place) {
     } else {
         refuse(place,
                "'relation' is one of 'same under permute X', 'linear in X', 'sum of Y preserved from X' and "
-               "'sum of Y is EXPRESSION'; found " +
-                   cllab::quoted(text));
+               "'sum of Y is EXPRESSION'; found ",
+               cllab::quoted(text));
     }
     return out;
 }
@@ -233,9 +233,8 @@ Related relate(const std::vector<RelationLine>& lines, const model::Setup& setup
             };
             for (const auto& name : line.from) {
                 if (count(name) != count(line.from.front()))
-                    refuse(line.place, "what is permuted alike must have as many elements; '" + line.from.front() +
-                                           "' has " + std::to_string(count(line.from.front())) + ", '" + name + "' " +
-                                           std::to_string(count(name)));
+                    refuse(line.place, "what is permuted alike must have as many elements; '", line.from.front(),
+                           "' has ", count(line.from.front()), ", '", name, "' ", count(name));
                 data[name] = permuted(given(setup, name), elements.at(name));
             }
             launch(relation, data, false);

@@ -18,25 +18,16 @@ bool lacks(const SaidOfKernel& said) {
     });
 }
 
-std::vector<std::string> texts_of(const std::vector<Expression>& list) {
+std::vector<std::string> texts_of(const std::optional<Sizes>& sizes) {
     std::vector<std::string> out;
-    for (const auto& one : list) out.push_back(one.text());
+    if (sizes)
+        for (const auto& one : sizes->second) out.push_back(one.text());
     return out;
 }
 
 SaidOfKernel said_of(const Description& description, const model::KernelSignature& signature) {
-    SaidOfKernel out{signature, {}, {}, {}};
-    std::vector<const Scope*> scopes;
-    if (const auto own = description.kernels.find(signature.name); own != description.kernels.end())
-        scopes.push_back(&own->second.second);
-    scopes.push_back(&description.all);
-    for (const auto* scope : scopes) {
-        for (const auto& [name, spec] : scope->arguments) out.given.emplace(name, spec);
-        if (out.global.empty() && scope->global) out.global = texts_of(scope->global->second);
-        if (out.local.empty() && scope->local) out.local = texts_of(scope->local->second);
-        out.offset = out.offset || scope->offset.has_value();
-    }
-    return out;
+    const auto said = scope_of(description, signature.name);
+    return {signature, said.arguments, texts_of(said.global), texts_of(said.local), said.offset.has_value()};
 }
 
 }  // namespace

@@ -139,9 +139,9 @@ void check_settings(const std::vector<Selected>& selected, const Settings& setti
             const bool one = selected.size() == 1;
             throw Error(
                 Blame::usage,
-                (one ? "'" + selected.front().id + "' has no axis '" : "none of the selected variants has an axis '") +
-                    name + "'; " +
-                    did_you_mean(name, known, (one ? "its axes are " : "their axes are ") + join(known, ", ")));
+                one ? "'" + selected.front().id + "' has no axis '" : "none of the selected variants has an axis '",
+                name, "'; ",
+                did_you_mean(name, known, (one ? "its axes are " : "their axes are ") + join(known, ", ")));
         }
     }
 }

@@ -95,17 +95,17 @@ void refuse_file(const std::string& pattern, const std::string& command) {
         std::error_code ignored;
         const auto found = std::filesystem::status(path, ignored);
         if (std::filesystem::is_directory(found))
-            throw Error(Blame::usage, "'" + path + "' is a folder; `cllab " + command +
-                                          "` takes names of kernels, as `cllab list` has them, and files");
+            throw Error(Blame::usage, "'", path, "' is a folder; `cllab ", command,
+                        "` takes names of kernels, as `cllab list` has them, and files");
         if (const auto fault = reading_fault(path); std::filesystem::exists(found) && !fault.empty())
-            throw Error(Blame::usage, "file '" + path + "' cannot be read: " + fault);
+            throw Error(Blame::usage, "file '", path, "' cannot be read: ", fault);
         if (std::filesystem::exists(found))
-            throw Error(Blame::usage, "file '" + path + "' is not kernel text; its name must end in .cl or .ocl" +
-                                          (command == "isa" ? "" : "; `cllab isa` reads program binaries"));
+            throw Error(Blame::usage, "file '", path, "' is not kernel text; its name must end in .cl or .ocl",
+                        command == "isa" ? "" : "; `cllab isa` reads program binaries");
     }
     // No kernel's name has these.
     if (pattern.find_first_of("/.") != std::string::npos && pattern.find_first_of("*?[") == std::string::npos)
-        throw Error(Blame::usage, "there is no file '" + pattern.substr(0, colon) + "'");
+        throw Error(Blame::usage, "there is no file '", pattern.substr(0, colon), "'");
 }
 
 bool names_build_options(const std::string& versus) { return versus.starts_with('-'); }
@@ -121,8 +121,8 @@ void check_for_families(const CellOptions& invocation) {
     const auto& said = invocation.statements;
     const auto other = std::ranges::find_if(said, [](const auto& s) { return s.first != "tolerance"; });
     if (other != said.end())
-        throw Error(Blame::usage, "option '--" + other->first +
-                                      "' is about a kernel file, as in `cllab run my.cl`; no pattern names one");
+        throw Error(Blame::usage, "option '--", other->first,
+                    "' is about a kernel file, as in `cllab run my.cl`; no pattern names one");
     if (!invocation.reference_command.empty())
         throw Error(
             Blame::usage,
@@ -135,8 +135,8 @@ void check_for_families(const CellOptions& invocation) {
 /// Of a command that names kernel files, beside patterns that are `built_in`. Throws Error(usage).
 void check_for_files(const CellOptions& invocation, const std::vector<std::string>& built_in) {
     if (!built_in.empty())
-        throw Error(Blame::usage, "kernel files and cllab's families cannot run in one command; found '" +
-                                      built_in.front() + "' beside a file");
+        throw Error(Blame::usage, "kernel files and cllab's families cannot run in one command; found '",
+                    built_in.front(), "' beside a file");
     if (!invocation.cl_dir.empty())
         throw Error(Blame::usage,
                     "option '--cl-dir' applies to cllab's families only; a kernel file is always read from disk");

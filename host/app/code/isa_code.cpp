@@ -26,21 +26,21 @@ std::string refusal_of(const inspect::Analysis& analysis) {
 
 std::vector<CellCode> code_of_binary(const std::string& path, const std::string& glob) {
     if (const auto fault = reading_fault(path); !fault.empty())
-        throw Error(Blame::usage, "program file '" + path + "' cannot be read: " + fault);
+        throw Error(Blame::usage, "program file '", path, "' cannot be read: ", fault);
     const auto bytes = cllab::read_file(path);
-    if (!bytes) throw Error(Blame::usage, "program file '" + path + "' cannot be read");
+    if (!bytes) throw Error(Blame::usage, "program file '", path, "' cannot be read");
     const auto binary = inspect::as_bytes(*bytes);
     const auto kind = inspect::recognise(binary);
-    if (kind == inspect::Kind::empty) throw Error(Blame::usage, "program file '" + path + "' is empty");
+    if (kind == inspect::Kind::empty) throw Error(Blame::usage, "program file '", path, "' is empty");
     if (kind == inspect::Kind::unknown)
-        throw Error(Blame::usage, "program file '" + path +
-                                      "' is not a program binary that cllab knows: PTX, cubin, AMD or Intel code, "
-                                      "PoCL's container, SPIR-V, LLVM bitcode");
+        throw Error(Blame::usage, "program file '", path,
+                    "' is not a program binary that cllab knows: PTX, cubin, AMD or Intel code, "
+                    "PoCL's container, SPIR-V, LLVM bitcode");
     auto names = inspect::kernel_names(binary);
     const auto all = names;
     std::erase_if(names, [&](const auto& name) { return !glob.empty() && !glob_match(glob, name); });
     if (names.empty() && !all.empty())
-        throw Error(Blame::usage, "no kernel in '" + path + "' matches '" + glob + "'; there are " + join(all, ", "));
+        throw Error(Blame::usage, "no kernel in '", path, "' matches '", glob, "'; there are ", join(all, ", "));
     if (names.empty()) names.push_back(glob);
     const auto damage = inspect::damage_of(binary);
     std::vector<CellCode> out;

@@ -189,8 +189,8 @@ std::string help_text(const std::string& topic, Detail detail) {
         if (topic == one.name) out += (out.empty() ? "" : "\n") + one.text();
     }
     if (out.empty())
-        throw Error(Blame::usage, "there is no command and no topic '" + topic + "'; possible are " +
-                                      join(known, ", ") + or_did_you_mean(topic, known));
+        throw Error(Blame::usage, "there is no command and no topic '", topic, "'; possible are ", join(known, ", "),
+                    or_did_you_mean(topic, known));
     return out;
 }
 

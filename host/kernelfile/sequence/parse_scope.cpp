@@ -20,7 +20,7 @@ void parse_kernel(Piece rest, Description& out, Scope*& scope) {
             "'kernel' takes the name of a kernel, or NAME = KERNEL for an alias of one in a sequence; the lines behind "
             "it are about that one");
     if (is_alias && !out.aliases.emplace(name, kernel).second && out.aliases.at(name) != kernel)
-        refuse(place, "'" + name + "' is an alias of '" + out.aliases.at(name) + "' already");
+        refuse(place, "'", name, "' is an alias of '", out.aliases.at(name), "' already");
     auto& [first, of_kernel] = out.kernels[name];
     if (first.file.empty()) first = place;
     scope = &of_kernel;
@@ -30,12 +30,12 @@ void parse_sequence(Piece rest, Description& out, Scope*& scope) {
     SequenceLine line{rest.place, {}, {}, {}, {}, {}, {}};
     line.name = take_named(rest, "sequence", "sequence sort = count, scan, scatter");
     for (const auto& other : out.sequences)
-        if (other.name == line.name) refuse(line.place, "sequence '" + line.name + "' is given twice");
+        if (other.name == line.name) refuse(line.place, "sequence '", line.name, "' is given twice");
     line.kernels = split_top(rest.text, rest.place, ',');
     for (const auto& [name, where] : line.kernels)
         if (!is_name(name))
-            refuse(where, "a sequence lists kernels, as in 'sequence sort = count, scan, scatter'; found " +
-                              cllab::quoted(name));
+            refuse(where, "a sequence lists kernels, as in 'sequence sort = count, scan, scatter'; found ",
+                   cllab::quoted(name));
     out.sequences.push_back(std::move(line));
     scope = &out.sequences.back().scope;
 }
@@ -53,14 +53,14 @@ void parse_swap(Piece rest, SequenceLine& to) {
     rest.take(',');
     swap.b = rest.take_word();
     if (!is_name(swap.a) || !is_name(swap.b) || !rest.text.empty() || swap.a == swap.b)
-        refuse(swap.place, "'swap' takes two buffers, as in 'swap front back'; found " + cllab::quoted(found));
+        refuse(swap.place, "'swap' takes two buffers, as in 'swap front back'; found ", cllab::quoted(found));
     to.swaps.push_back(std::move(swap));
 }
 
 void parse_reset(const Piece& rest, SequenceLine& to) {
     for (const auto& [name, where] : split_top(rest.text, rest.place, ',')) {
         if (!is_name(name))
-            refuse(where, "'reset' takes buffers, as in 'reset bins, sums'; found " + cllab::quoted(name));
+            refuse(where, "'reset' takes buffers, as in 'reset bins, sums'; found ", cllab::quoted(name));
         to.resets.emplace_back(name, where);
     }
 }
@@ -78,7 +78,7 @@ bool parse_scope(const std::string& keyword, Piece rest, Description& out, Scope
     }
     if (keyword != "repeat" && keyword != "swap" && keyword != "reset") return false;
     if (out.sequences.empty() || scope != &out.sequences.back().scope)
-        refuse(rest.place, "'" + keyword + "' stands behind the line 'sequence NAME = KERNEL, …' that it is about");
+        refuse(rest.place, "'", keyword, "' stands behind the line 'sequence NAME = KERNEL, …' that it is about");
     auto& sequence = out.sequences.back();
     if (keyword == "repeat") parse_repeat(rest, sequence);
     if (keyword == "swap") parse_swap(rest, sequence);

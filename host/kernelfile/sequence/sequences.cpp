@@ -20,13 +20,13 @@ void check_sequences(const Description& description, const std::string& path, co
     for (const auto& [name, kernel] : description.aliases) {
         const auto& place = description.kernels.at(name).first;
         if (kernels.count(name))
-            refuse(place, "'" + name + "' is a kernel of '" + path + "'; an alias has a name of its own");
+            refuse(place, "'", name, "' is a kernel of '", path, "'; an alias has a name of its own");
         if (!kernels.count(kernel))
-            refuse(place, "there is no kernel '" + kernel + "' in '" + path + "'; there are " + all());
+            refuse(place, "there is no kernel '", kernel, "' in '", path, "'; there are ", all());
         const bool listed = std::ranges::any_of(description.sequences, [&, &n = name](const auto& line) {
             return std::ranges::any_of(line.kernels, [&](const auto& item) { return item.first == n; });
         });
-        if (!listed) refuse(place, "no sequence lists '" + name + "', and an alias of a kernel runs in sequences only");
+        if (!listed) refuse(place, "no sequence lists '", name, "', and an alias of a kernel runs in sequences only");
     }
     for (const auto& axis : description.axes)
         if (axis.name == repetition && !description.sequences.empty())
@@ -34,11 +34,11 @@ void check_sequences(const Description& description, const std::string& path, co
                    "an axis of a file with sequences may not be called 'rep', the number of the repetition");
     for (const auto& line : description.sequences) {
         if (kernels.count(line.name))
-            refuse(line.place, "'" + line.name + "' is a kernel of '" + path + "'; a sequence has a name of its own");
+            refuse(line.place, "'", line.name, "' is a kernel of '", path, "'; a sequence has a name of its own");
         for (const auto& [item, place] : line.kernels)
             if (!kernels.count(description.kernel_of(item)))
-                refuse(place, "sequence '" + line.name + "' lists '" + item + "', which is no kernel of '" + path +
-                                  "'; there are " + all());
+                refuse(place, "sequence '", line.name, "' lists '", item, "', which is no kernel of '", path,
+                       "'; there are ", all());
     }
 }
 
