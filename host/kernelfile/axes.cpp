@@ -55,6 +55,10 @@ model::Axis axis_from(const AxisLine& line) {
     return axis;
 }
 
+Place place_of_setting(const std::string& name, const std::string& values) {
+    return {"option '--axis' is '" + name + "=" + excerpt(values) + "'", 0, 0};
+}
+
 }  // namespace
 
 void KernelFiles::declare_axes(bool all_are_known) {
@@ -77,7 +81,7 @@ void KernelFiles::declare_axes(bool all_are_known) {
     }
     for (const auto& [name, values] : settings) {
         if (std::ranges::any_of(axes_, [&, &n = name](const auto& a) { return a.name == n; })) continue;
-        const Place place{"option '--axis' is '" + name + "=" + excerpt(values) + "'", 0, 0};
+        const auto place = place_of_setting(name, values);
         if (!mentions(name)) {
             // Every experiment has the first one, and every kernel file the other.
             if (name == model::build_options_axis().name || name == group_axis || !all_are_known) continue;
@@ -92,7 +96,7 @@ void KernelFiles::declare_axes(bool all_are_known) {
     for (auto& axis : axes_)
         for (const auto& [name, values] : settings)
             if (name == axis.name && axis.kind != model::Axis::Kind::integer && axis.tune.empty())
-                axis = axis_from({{"option '--axis' is '" + name + "=" + excerpt(values) + "'", 0, 0}, name, values});
+                axis = axis_from({place_of_setting(name, values), name, values});
     const bool own = std::ranges::any_of(axes_, [](const auto& a) { return a.name == group_axis; });
     for (auto& description : described_) description.takes_group = !own;
 }
@@ -115,34 +119,24 @@ void KernelFiles::add_group_axes(const std::vector<std::pair<std::string, std::v
 }
 
 bool KernelFiles::mentions(const std::string& name) const {
-    const auto in = [&](const std::string& text) {
-        for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
-            const auto inside = [&](std::size_t i) {
-                return i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) || text[i] == '_');
-            };
-            if (!inside(at - 1) && !inside(at + name.size())) return true;
-        }
-        return false;
-    };
+    const auto in = [&](const std::string& text) { return names_in(text).count(name) > 0; };
+    const auto in_expression = [&](const Expression& e) { return in(e.text()); };
+    const auto in_sizes = [&](const auto& sizes) { return sizes && std::ranges::any_of(sizes->second, in_expression); };
     const auto in_scope = [&](const Scope& scope) {
-        for (const auto& [argument, spec] : scope.arguments)
-            if (in(spec.text)) return true;
-        for (const auto* list : {&scope.global, &scope.local, &scope.offset})
-            if (*list && std::any_of((*list)->second.begin(), (*list)->second.end(),
-                                     [&](const auto& e) { return in(e.text()); }))
-                return true;
-        return std::ranges::any_of(scope.work, [&](const auto& amount) { return in(amount.second.text()); });
+        return in_sizes(scope.global) || in_sizes(scope.local) || in_sizes(scope.offset) ||
+               std::ranges::any_of(scope.arguments, [&](const auto& a) { return in(a.second.text); }) ||
+               std::ranges::any_of(scope.work, [&](const auto& amount) { return in_expression(amount.second); }) ||
+               std::ranges::any_of(scope.relations, [&](const auto& r) { return r.sum && in_expression(*r.sum); });
     };
-    for (const auto& description : described_) {
-        if (in_scope(description.all)) return true;
-        for (const auto& [kernel, scope] : description.kernels)
-            if (in_scope(scope.second)) return true;
-        for (const auto& [place, text] : description.options)
-            if (in(text)) return true;
-        for (const auto& line : description.variants)
-            if (in(line.options)) return true;
-    }
-    return false;
+    return std::ranges::any_of(described_, [&](const Description& said) {
+        return in_scope(said.all) ||
+               std::ranges::any_of(said.kernels, [&](const auto& kernel) { return in_scope(kernel.second.second); }) ||
+               std::ranges::any_of(said.options, [&](const auto& line) { return in(line.second); }) ||
+               std::ranges::any_of(said.variants, [&](const auto& line) { return in(line.options); }) ||
+               std::ranges::any_of(said.sequences, [&](const auto& line) {
+                   return in_scope(line.scope) || (line.repeat && in_expression(*line.repeat));
+               });
+    });
 }
 
 }  // namespace cllab::kernelfile
