@@ -52,6 +52,11 @@ std::string example(const Parameter& p) {
     return p.type.is_floating() ? "0.5" : "1024";
 }
 
+/// Of kernels that leave out the same, one note.
+void add_once(std::vector<std::string>& notes, const std::string& note) {
+    if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
+}
+
 }  // namespace
 
 model::PixelFormat usual_format(const std::string& text) {
@@ -110,7 +115,7 @@ void Bound::bind_all(const LoadPicture& load, std::vector<std::string>& notes) {
         auto& argument = arguments_.emplace_back(Argument{parameter, std::move(*spec), parameter.type});
         bind(argument, load);
         if (has_extent(parameter) && argument.spec.extent.empty() && !argument.file)
-            notes.push_back(parameter.name + " = " + argument.spec.text + ", as large as global");
+            add_once(notes, parameter.name + " = " + argument.spec.text + ", as large as global");
     }
     require_all(missing);
     if (!said_.local && signature_.required_group[0] > 0) {
@@ -118,8 +123,8 @@ void Bound::bind_all(const LoadPicture& load, std::vector<std::string>& notes) {
         for (std::size_t d = 0; d < said_.global->second.size(); ++d)
             sizes.push_back(Expression::parse(std::to_string(signature_.required_group[d]), place));
     }
-    if (!said_.local) notes.push_back("local = the driver's choice");
-    if (!said_.work.count("bytes")) notes.push_back("work bytes = every buffer once");
+    if (!said_.local) add_once(notes, "local = the driver's choice");
+    if (!said_.work.count("bytes")) add_once(notes, "work bytes = every buffer once");
 }
 
 /// Of the arguments, code has only the size of local memory to be judged by.
@@ -139,11 +144,11 @@ std::optional<ArgumentSpec> Bound::spec_of(const Parameter& parameter, std::vect
     if (parameter.kind == Parameter::Kind::sampler) {
         ArgumentSpec out{nowhere, "sampler:nearest,edge,pixel", Kind::sampler};
         out.words = {"nearest", "edge", "pixel"};
-        notes.push_back(parameter.name + " = " + out.text);
+        add_once(notes, parameter.name + " = " + out.text);
         return out;
     }
     if (said_.global && has_extent(parameter)) {
-        const bool writes = parameter.kind == Parameter::Kind::image ? parameter.writes : !parameter.is_const;
+        const bool writes = parameter.is_written();
         return ArgumentSpec{nowhere, writes ? "out" : "rand", writes ? Kind::output : Kind::drawn};
     }
     return std::nullopt;
@@ -283,8 +288,7 @@ void Bound::expect(const std::string& name, const Place& place, const std::strin
         refuse(place, "kernel '", signature_.name, "' has no argument '", name, "'; its arguments are ",
                join(arguments_, ", ", [](const auto& a) { return a.parameter.name; }));
     const auto& p = found->parameter;
-    const bool written = p.kind == Parameter::Kind::image ? p.writes : p.kind == Parameter::Kind::global && !p.is_const;
-    if (!written) refuse(place, described(p), ", which is never written");
+    if (!p.is_written()) refuse(place, described(p), ", which is never written");
     for (const auto& a : arguments_)
         if (a.spec.is_random())
             refuse(place, "argument '", a.parameter.name,

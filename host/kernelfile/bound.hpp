@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "kernelfile/contents.hpp"
+#include "kernelfile/data.hpp"
 #include "kernelfile/description.hpp"
 #include "kernelfile/proof.hpp"
 #include "kernelfile/relation.hpp"
@@ -19,13 +19,8 @@
 
 namespace cllab::kernelfile {
 
-/// The argument is a buffer.
-inline bool is_pointer(const model::Parameter& p) {
-    return p.kind == model::Parameter::Kind::global || p.kind == model::Parameter::Kind::constant;
-}
-
 /// It has as many elements as the kernel has work-items where nothing else is said.
-inline bool has_extent(const model::Parameter& p) { return is_pointer(p) || p.kind == model::Parameter::Kind::image; }
+inline bool has_extent(const model::Parameter& p) { return p.is_buffer() || p.kind == model::Parameter::Kind::image; }
 
 /// The format of images for what the text reads and writes: rgba8, of whole numbers rgba8ui or rgba32i.
 model::PixelFormat usual_format(const std::string& text);
@@ -64,8 +59,8 @@ public:
 
 class Bound : public BoundOperation {
 public:
-    /// `where`: the file's name for sentences. Takes the defaults that `notes` then says, one clause each. Throws
-    /// Error(usage) for a value that does not fit its parameter, and for what is missing.
+    /// `where`: the file's name for sentences. Takes the defaults that `notes` then says, one clause each and each
+    /// once. Throws Error(usage) for a value that does not fit its parameter, and for what is missing.
     Bound(std::string where, const Description& description, model::KernelSignature signature,
           std::vector<std::string> options, const model::PixelFormat& usual_format, const LoadPicture& load,
           Wants wants, std::vector<std::string>& notes);

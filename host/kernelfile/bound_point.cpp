@@ -139,7 +139,7 @@ model::SharedBytes Bound::data(const model::Point& point, const Argument& a, std
     if (a.file) return a.file;
     std::uint64_t name = 0;
     for (const char c : a.parameter.name) name = mix64(name ^ static_cast<unsigned char>(c));
-    return random_data(a.element, count, seed ^ name, drawn(point, a));
+    return drawn_data(a.element, count, seed ^ name, drawn(point, a));
 }
 
 model::Setup Bound::setup(const model::Point& point, const Shape& shape, std::uint64_t seed) const {
@@ -208,7 +208,7 @@ std::vector<Result> Bound::results(const model::Setup& setup) const {
 void Bound::check_relation(const RelationLine& line) const {
     const auto require = [&](const std::string& name, bool comes_out) {
         const auto* const found = find(name);
-        const bool buffer = found && is_pointer(found->parameter);
+        const bool buffer = found && found->parameter.is_buffer();
         const bool fits = buffer && (comes_out ? !found->parameter.is_const : found->spec.kind != Kind::output);
         if (!fits)
             refuse(line.place, "the relation ", cllab::quoted(line.text), " names ", cllab::quoted(name),
@@ -222,7 +222,7 @@ void Bound::check_relation(const RelationLine& line) const {
     if (!line.of.empty()) require(line.of, true);
     if (line.kind != RelationLine::Kind::linear) return;
     for (const auto& a : arguments_)
-        if (is_pointer(a.parameter) && !a.parameter.is_const) require(a.parameter.name, true);
+        if (a.parameter.is_buffer() && !a.parameter.is_const) require(a.parameter.name, true);
 }
 
 Related Bound::related(const model::Point& point, const model::Setup& setup, std::uint64_t seed,

@@ -140,7 +140,7 @@ Shape Bound::shape(const model::Point& point, const model::Device& device) const
     for (const auto& a : arguments_) {
         if (a.parameter.kind == Parameter::Kind::image)
             out.work.bytes += add_image(point, a, out);
-        else if (is_pointer(a.parameter) || a.parameter.kind == Parameter::Kind::local)
+        else if (a.parameter.is_buffer() || a.parameter.kind == Parameter::Kind::local)
             out.work.bytes += add_buffer(point, device, a, out);
         else
             value_bytes(point, a);  // refuses what does not fit

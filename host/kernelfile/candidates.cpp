@@ -1,9 +1,10 @@
-// The kernels that the builds have, by the names under which they may be wanted.
+// The kernels that the builds have, by the names under which they may be wanted, and what is said of them.
 #include <algorithm>
 #include <cctype>
 
 #include "core/kernel_text.hpp"
 #include "core/text.hpp"
+#include "core/units.hpp"
 #include "kernelfile/experiment.hpp"
 
 namespace cllab::kernelfile {
@@ -15,6 +16,27 @@ std::string first_error(const std::string& log) {
     for (const auto& line : split(log, '\n'))
         if (lower(line).find("error") != std::string::npos) return trim(line);
     return one_line(log);
+}
+
+/// Whether Bound would ask for something: what it has no default for.
+bool lacks(const SaidOfKernel& said) {
+    if (said.global.empty()) return true;
+    return std::ranges::any_of(said.signature.parameters, [&](const auto& p) {
+        const bool has_default = has_extent(p) || p.kind == model::Parameter::Kind::sampler;
+        return !has_default && said.given.count(p.name) == 0;
+    });
+}
+
+std::vector<std::string> texts_of(const std::optional<Sizes>& sizes) {
+    std::vector<std::string> out;
+    if (sizes)
+        for (const auto& one : sizes->second) out.push_back(one.text());
+    return out;
+}
+
+SaidOfKernel said_of(const Description& description, const model::KernelSignature& signature) {
+    const auto said = scope_of(description, signature.name);
+    return {signature, said.arguments, texts_of(said.global), texts_of(said.local), said.offset.has_value()};
 }
 
 }  // namespace
@@ -225,6 +247,26 @@ std::map<std::string, std::string> KernelFiles::alike(bool all) const {
             }
             for (auto& [variant, key] : out)
                 if (joined.count(key)) key = *joined.begin();
+        }
+    }
+    return out;
+}
+
+std::vector<Stated> KernelFiles::stated(const std::vector<Wanted>& wanted) {
+    make_candidates();
+    std::vector<Stated> out;
+    std::vector<std::pair<std::size_t, std::string>> known;  // variants of a kernel are guessed once
+    for (const auto& one : wanted) {
+        for (const auto* c : matching(one)) {
+            if (c->is_sequence()) continue;  // nobody guesses what kernels are to each other
+            const auto file = builds_[c->build].file;
+            if (std::ranges::find(known, std::pair(file, c->entry)) != known.end()) continue;
+            known.emplace_back(file, c->entry);
+            auto said = said_of(described_[file], *c->signature);
+            for (const auto& axis : axes_)
+                if (const auto value = parse_integer(axis.values.front())) said.axes.emplace_back(axis.name, *value);
+            const bool is_enough = !lacks(said);
+            out.push_back({c->build, std::move(said), is_enough});
         }
     }
     return out;

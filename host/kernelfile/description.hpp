@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "kernelfile/drawn_data.hpp"
 #include "kernelfile/expression.hpp"
-#include "kernelfile/random_data.hpp"
 #include "model/experiment.hpp"
 #include "model/tolerance.hpp"
 

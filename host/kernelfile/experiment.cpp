@@ -6,11 +6,10 @@
 #include "core/text.hpp"
 #include "model/params.hpp"
 #include "model/plan.hpp"
+#include "model/work.hpp"
 
 namespace cllab::kernelfile {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// What the cells of the experiment share.
 struct State {
@@ -32,15 +31,10 @@ struct State {
 std::string comparison_of(const model::Setup& setup, const model::Point& point, const std::set<std::string>& tuned) {
     std::vector<std::string> parts;
     for (const auto& argument : setup.args) {
-        if (const auto* a = std::get_if<model::Input>(&argument))
-            parts.push_back("i" + a->name + std::to_string(a->data.size()));
-        if (const auto* a = std::get_if<model::InOut>(&argument))
-            parts.push_back("b" + a->name + std::to_string(a->data.size()));
-        if (const auto* a = std::get_if<model::Output>(&argument))
-            parts.push_back("o" + a->name + std::to_string(a->size_bytes));
+        const auto bytes = static_cast<std::uint64_t>(model::bytes_of(argument));
+        if (bytes > 0) parts.push_back(concat(argument.index(), model::name_of(argument), bytes));
         if (const auto* a = std::get_if<model::Image>(&argument))
-            parts.push_back("p" + a->name + std::to_string(a->width) + "x" + std::to_string(a->height) + "x" +
-                            std::to_string(a->depth));
+            parts.push_back(concat(a->name, a->width, "x", a->height, "x", a->depth));
     }
     std::ranges::sort(parts);
     for (const auto& [axis, value] : point.values())
@@ -211,11 +205,7 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
     std::vector<std::pair<std::string, std::vector<std::string>>> groups;  // by variant
     std::map<std::size_t, std::vector<std::string>> notes;                 // by file
     for (const auto* c : chosen) {
-        auto& said = notes[builds_[c->build].file];
-        std::vector<std::string> new_notes;
-        const auto bound = bind(*c, load, wants, new_notes);
-        for (const auto& note : new_notes)
-            if (std::ranges::find(said, note) == said.end()) said.push_back(note);
+        const auto bound = bind(*c, load, wants, notes[builds_[c->build].file]);
         out.variants.push_back(variant_of(*c));
         auto& operation = state->operations[c->name] = {bound, {}, {}};
         if (auto tried = bound->groups()) groups.emplace_back(c->name, std::move(*tried));

@@ -4,7 +4,7 @@
 //   include FILE
 //   work bytes=EXPR flops=EXPR …       expect NAME = FILE         reference NAME        tolerance absolute=X relative=X
 //   ulp=X        same NAME, NAME               relation TEXT
-// and those of sequences, which sequence/parse_scope.cpp reads.
+// and those of sequences, which sequence/sequences.cpp reads.
 #include <algorithm>
 #include <cctype>
 
@@ -34,6 +34,13 @@ std::string take_named(Piece& rest, const std::string& keyword, const std::strin
         refuse(place, cllab::quoted(keyword), " takes NAME = VALUE, as in '", example, "'; found ",
                cllab::quoted(trim(found)));
     return name;
+}
+
+std::vector<std::pair<std::string, Place>> take_names(const Piece& rest, const std::string& wants) {
+    auto out = split_top(rest.text, rest.place, ',');
+    for (const auto& [name, where] : out)
+        if (!is_name(name)) refuse(where, wants, "; found ", cllab::quoted(name));
+    return out;
 }
 
 namespace {
@@ -124,10 +131,8 @@ void parse_axis(Piece rest, Description& out) {
 
 void parse_same(Piece rest, Description& out) {
     SameLine same{rest.place, {}};
-    for (const auto& [name, where] : split_top(rest.text, rest.place, ',')) {
-        if (!is_name(name)) refuse(where, "'same' takes names, as in 'same naive, tiled'; found ", cllab::quoted(name));
+    for (const auto& [name, where] : take_names(rest, "'same' takes names, as in 'same naive, tiled'"))
         same.names.push_back(name);
-    }
     if (same.names.size() < 2) refuse(rest.place, "'same' takes two names or more, as in 'same naive, tiled'");
     out.same.push_back(std::move(same));
 }

@@ -4,7 +4,7 @@
 #include <regex>
 
 #include "core/text.hpp"
-#include "kernelfile/contents.hpp"
+#include "kernelfile/data.hpp"
 #include "kernelfile/piece.hpp"
 #include "model/pixel_format.hpp"
 

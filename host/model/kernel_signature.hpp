@@ -37,6 +37,9 @@ struct Parameter {
     bool is_array = false;  ///< the last of them counts layers
     bool writes = false;    ///< write_only image
     std::string refusal{};  ///< Kind::refused: what it is, e.g. "a pipe"
+
+    bool is_buffer() const { return kind == Kind::global || kind == Kind::constant; }
+    bool is_written() const { return kind == Kind::image ? writes : kind == Kind::global && !is_const; }
 };
 
 struct KernelSignature {

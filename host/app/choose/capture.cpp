@@ -85,7 +85,7 @@ kernelfile::Description described(const Capture& capture, const model::KernelSig
         const auto& parameter = kernel.parameters[i];
         const auto named = "argument " + std::to_string(i) + " ('" + parameter.name + "')";
         ArgumentSpec spec{place, named};
-        if (parameter.kind == Parameter::Kind::global || parameter.kind == Parameter::Kind::constant) {
+        if (parameter.is_buffer()) {
             const auto offset = cllab::read_file(capture.folder / ("SVM_Arg_Offset_" + std::to_string(i) + ".txt"));
             if (offset && trim(*offset) != "0")
                 kernelfile::refuse(place, named,

@@ -118,15 +118,13 @@ namespace {
 
 /// Of a command whose patterns all name the lab's own kernels. Throws Error(usage).
 void check_for_families(const CellOptions& invocation) {
-    const auto& said = invocation.statements;
-    const auto other = std::ranges::find_if(said, [](const auto& s) { return s.first != "tolerance"; });
-    if (other != said.end())
-        throw Error(Blame::usage, "option '--", other->first,
+    const auto refuse = [](const std::string& option) {
+        throw Error(Blame::usage, "option '--", option,
                     "' is about a kernel file, as in `cllab run my.cl`; no pattern names one");
-    if (!invocation.reference_command.empty())
-        throw Error(
-            Blame::usage,
-            "option '--reference-command' is about a kernel file, as in `cllab run my.cl`; no pattern names one");
+    };
+    for (const auto& [option, value] : invocation.statements)
+        if (option != "tolerance") refuse(option);
+    if (!invocation.reference_command.empty()) refuse("reference-command");
     tolerance_of(invocation);  // what is wrong with it is said before any device is asked
     if (names_kernel_file(invocation.versus))
         throw Error(Blame::usage, "--vs names a kernel file, so the pattern must name one too");
@@ -193,16 +191,14 @@ Choice::Choice(const CellOptions& invocation, const Snapshots& earlier, const As
     // --vs may name a kernel of the same files by its own name.
     if (names_variant(invocation.versus) && !names_kernel_file(invocation.versus))
         wanted.push_back({files.index_of(paths.front()), invocation.versus, paths.front() + ":" + invocation.versus});
+    const bool compared = !invocation.versus.empty() && !names_build_options(invocation.versus);
     // Who asks otherwise has called OpenCL already, or may not.
-    if (!ask && wants == kernelfile::Wants::launch)
-        own_->guessed = guess_what_lacks(files, asked, wanted,
-                                         !invocation.versus.empty() && !names_build_options(invocation.versus));
+    if (!ask && wants == kernelfile::Wants::launch) own_->guessed = guess_what_lacks(files, asked, wanted, compared);
     leave_out_open(own_->guessed, files, wanted);
     std::set<std::string> taken;
     for (const auto& experiment : model::registry()) taken.insert(experiment.family);
-    own_->experiments.push_back(files.experiment(
-        wanted, [](const std::string& path) { return load_grey(path); }, wants, taken,
-        !invocation.versus.empty() && !names_build_options(invocation.versus)));
+    const auto load = [](const std::string& path) { return load_grey(path); };
+    own_->experiments.push_back(files.experiment(wanted, load, wants, taken, compared));
 }
 
 void Choice::say_defaults() const {
@@ -245,21 +241,17 @@ std::vector<std::string> Choice::files() const {
     return out;
 }
 
-const std::vector<model::Experiment>& Choice::experiments() const {
-    return own_ ? own_->experiments : model::registry();
-}
-
 std::vector<model::Selected> Choice::select(const std::vector<std::string>& patterns) const {
     if (!own_) {
         for (const auto& pattern : patterns) {
             try {
-                model::select(experiments(), {pattern});
+                model::select(model::registry(), {pattern});
             } catch (const Error&) {
                 refuse_file(pattern, invocation_.command);
                 throw;
             }
         }
-        return model::select(experiments(), patterns);
+        return model::select(model::registry(), patterns);
     }
     const auto& experiment = own_->experiments.front();
     std::set<std::string> names;

@@ -7,6 +7,7 @@
 
 #include "app/files/image_file.hpp"
 #include "core/error.hpp"
+#include "core/grouped.hpp"
 #include "core/text.hpp"
 #include "device/driver_settings.hpp"
 #include "explain/limiter.hpp"
@@ -156,10 +157,8 @@ std::vector<model::Selected> select_for(const Choice& choice, const CellOptions&
 
 /// --native: behind the kernels of each family its loops.
 void add_native(std::vector<model::Selected>& selected) {
-    std::vector<const model::Experiment*> families;
-    for (const auto& s : selected)
-        if (std::ranges::find(families, s.experiment) == families.end()) families.push_back(s.experiment);
-    for (const auto* family : families) {
+    for (const auto& kernels : grouped(selected, [](const auto& s) { return s.experiment; })) {
+        const auto* family = kernels.front().experiment;
         if (family->native.empty())
             throw Error(Blame::usage, "'", family->family, "' has no native loop; those with one are ",
                         join(native_families(), ", "));

@@ -135,11 +135,8 @@ void BoundSequence::add_item(const From& from, const std::string& item, const Lo
     joined.scopes.push_back(own.all);
     own.all.expected.clear(), own.all.relations.clear(), own.all.reference.reset();
     own.all.work = from.line.scope.work;
-    std::vector<std::string> said;
     out.own = std::make_shared<const Bound>(from.path, own, signature, std::vector<std::string>{}, model::PixelFormat{},
-                                            load, Wants::launch, said);
-    for (const auto& note : said)
-        if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
+                                            load, Wants::launch, notes);
     items_.push_back(std::move(out));
 }
 
@@ -159,7 +156,7 @@ void BoundSequence::join_parameter(const Parameter& parameter, const std::string
                "' and ", now, " for '", item, "'; ", what);
     };
     auto& before = known->parameter;
-    const bool buffers = is_pointer(before) && is_pointer(parameter);
+    const bool buffers = before.is_buffer() && parameter.is_buffer();
     if ((!buffers && before.kind != parameter.kind) || before.dims != parameter.dims ||
         before.is_array != parameter.is_array || before.writes != parameter.writes || !(before.type == parameter.type))
         refuse_pair(type_words(before), type_words(parameter), "what kernels share has one type");
@@ -176,7 +173,7 @@ void BoundSequence::join_parameter(const Parameter& parameter, const std::string
 void BoundSequence::check_buffers(Joined& joined) const {
     const auto find = [&](const std::string& name, const Place& place, const char* keyword) -> auto& {
         auto* const found = joined.find(name);
-        if (!found || !is_pointer(found->parameter))
+        if (!found || !found->parameter.is_buffer())
             refuse(place, "'", keyword, "' names '", name, "', which is no buffer of sequence '", line_.name,
                    "'; there are ", joined.names());
         return *found;
@@ -225,11 +222,8 @@ void BoundSequence::bind_data(const From& from, const LoadPicture& load, std::ve
     if (!missing.empty())
         refuse(line_.place, "sequence '", line_.name, "' lacks the data or the length of ", join(missing, ", "),
                "; write e.g. 'arg ", missing.front(), " = zero:1024'");
-    std::vector<std::string> said;
     data_ = std::make_shared<const Bound>(from.path, all, signature, from.options, from.usual_format, load,
-                                          Wants::launch, said);
-    for (const auto& note : said)
-        if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
+                                          Wants::launch, notes);
 }
 
 std::size_t BoundSequence::repetitions(const model::Point& point) const {
