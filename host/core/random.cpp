@@ -3,10 +3,20 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <numeric>
+#include <utility>
 
 #include "core/parallel.hpp"
 
 namespace cllab {
+
+std::vector<std::uint32_t> random_order(std::size_t count, std::uint64_t seed) {
+    std::vector<std::uint32_t> order(count);
+    std::iota(order.begin(), order.end(), 0u);
+    Random random(seed);
+    for (std::size_t i = count; i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+    return order;
+}
 
 void fill_random(std::span<std::byte> bytes, std::uint64_t seed) {
     constexpr std::size_t word_bytes = 8;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace cllab {
 
@@ -38,6 +39,10 @@ public:
 private:
     std::uint64_t state_;
 };
+
+/// 0 .. count-1 in random order, by Fisher and Yates. Visited cyclically this is one cycle through all, drawn uniformly
+/// among all such cycles.
+std::vector<std::uint32_t> random_order(std::size_t count, std::uint64_t seed);
 
 /// Fills with random bytes, eight at a time.
 void fill_random(std::span<std::byte> bytes, std::uint64_t seed);

@@ -134,6 +134,12 @@ std::string replace_names(std::string_view text, const std::function<std::string
     return out;
 }
 
+std::set<std::string> names_in(std::string_view text) {
+    std::set<std::string> out;
+    replace_names(text, [&](const std::string& name) { return *out.insert(name).first; });
+    return out;
+}
+
 std::string lower(std::string_view text) {
     std::string out(text);
     for (char& c : out)

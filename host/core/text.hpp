@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,8 @@ std::string lower(std::string_view text);
 bool in_name(char c);
 /// The text with what `instead` makes of each name or number in it.
 std::string replace_names(std::string_view text, const std::function<std::string(const std::string&)>& instead);
+/// The names and numbers in the text, each once.
+std::set<std::string> names_in(std::string_view text);
 std::string one_line(std::string_view text);  ///< first non-empty line, trimmed, control characters removed
 
 /// The text as a terminal may show it, whoever wrote it: control characters (C0, DEL, C1), characters that break or

@@ -62,6 +62,12 @@ std::string format_significant(double value, int digits) {
     return fixed(value, exponent >= digits - 1 ? 0 : digits - 1 - exponent);
 }
 
+std::string format_general(double value, int digits) {
+    char buffer[64];
+    const auto end = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::general, digits);
+    return {buffer, end.ptr};
+}
+
 std::string format_exact(double value) {
     if (value == 0) return "0";  // also -0
     char buffer[64];

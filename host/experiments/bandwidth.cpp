@@ -1,5 +1,4 @@
 // bandwidth: reads, writes, the copy that every other family is measured against, and the levels in between.
-#include "experiments/lib/bandwidth_findings.hpp"
 #include "experiments/lib/family.hpp"
 
 namespace cllab::model::bandwidth_family {

@@ -2,7 +2,6 @@
 // its latency) and the number of compute units (by a staircase over saturating work-groups).
 #include "experiments/lib/chain.hpp"
 #include "experiments/lib/family.hpp"
-#include "experiments/lib/fma_findings.hpp"
 
 namespace cllab::model::fma_family {
 

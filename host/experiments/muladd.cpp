@@ -1,4 +1,6 @@
 // muladd: the smallest kernel that computes anything, for reading its code.
+#include <cstdio>
+
 #include "experiments/lib/family.hpp"
 
 namespace cllab::model::muladd_family {

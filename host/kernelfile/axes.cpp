@@ -40,8 +40,8 @@ model::Axis axis_from(const AxisLine& line) {
             const auto word = trim(part);
             if (word.empty() ||
                 !std::ranges::all_of(word, [](unsigned char c) { return std::isalnum(c) || std::strchr("_.+-", c); }))
-                refuse(line.place, "axis '" + line.name + "' cannot be " + cllab::quoted(word) +
-                                       "; its values are numbers, ranges such as 1Ki:1Mi:*2, or words");
+                refuse(line.place, "axis '", line.name, "' cannot be ", cllab::quoted(word),
+                       "; its values are numbers, ranges such as 1Ki:1Mi:*2, or words");
             axis.choices.push_back(word);
         }
         try {
@@ -53,6 +53,10 @@ model::Axis axis_from(const AxisLine& line) {
     axis.values = line.tune ? std::vector<std::string>{values.front()} : values;
     if (line.tune) axis.tune = values;
     return axis;
+}
+
+Place place_of_setting(const std::string& name, const std::string& values) {
+    return {"option '--axis' is '" + name + "=" + excerpt(values) + "'", 0, 0};
 }
 
 }  // namespace
@@ -70,22 +74,21 @@ void KernelFiles::declare_axes(bool all_are_known) {
                 axes_.push_back(axis);
                 from[axis.name] = line.place;
             } else if (!set && (other->values != axis.values || other->tune != axis.tune)) {
-                refuse(line.place, "axis '" + axis.name + "' has other values at " + from[axis.name].text() +
-                                       "; --axis " + axis.name + "=VALUES gives both the same");
+                refuse(line.place, "axis '", axis.name, "' has other values at ", from[axis.name].text(), "; --axis ",
+                       axis.name, "=VALUES gives both the same");
             }
         }
     }
     for (const auto& [name, values] : settings) {
         if (std::ranges::any_of(axes_, [&, &n = name](const auto& a) { return a.name == n; })) continue;
-        const Place place{"option '--axis' is '" + name + "=" + excerpt(values) + "'", 0, 0};
+        const auto place = place_of_setting(name, values);
         if (!mentions(name)) {
             // Every experiment has the first one, and every kernel file the other.
             if (name == model::build_options_axis().name || name == group_axis || !all_are_known) continue;
             std::vector<std::string> known;
             for (const auto& axis : axes_) known.push_back(axis.name);
-            refuse(place,
-                   "nothing in '" + files_.front().path + "' or on the command line uses an axis '" + name + "'" +
-                       (known.empty() ? "" : "; " + did_you_mean(name, known, "its axes are " + join(known, ", "))));
+            refuse(place, "nothing in '", files_.front().path, "' or on the command line uses an axis '", name, "'",
+                   known.empty() ? "" : "; " + did_you_mean(name, known, "its axes are " + join(known, ", ")));
         }
         axes_.push_back(axis_from({place, name, values}));
     }
@@ -93,7 +96,7 @@ void KernelFiles::declare_axes(bool all_are_known) {
     for (auto& axis : axes_)
         for (const auto& [name, values] : settings)
             if (name == axis.name && axis.kind != model::Axis::Kind::integer && axis.tune.empty())
-                axis = axis_from({{"option '--axis' is '" + name + "=" + excerpt(values) + "'", 0, 0}, name, values});
+                axis = axis_from({place_of_setting(name, values), name, values});
     const bool own = std::ranges::any_of(axes_, [](const auto& a) { return a.name == group_axis; });
     for (auto& description : described_) description.takes_group = !own;
 }
@@ -116,34 +119,24 @@ void KernelFiles::add_group_axes(const std::vector<std::pair<std::string, std::v
 }
 
 bool KernelFiles::mentions(const std::string& name) const {
-    const auto in = [&](const std::string& text) {
-        for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
-            const auto inside = [&](std::size_t i) {
-                return i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) || text[i] == '_');
-            };
-            if (!inside(at - 1) && !inside(at + name.size())) return true;
-        }
-        return false;
-    };
+    const auto in = [&](const std::string& text) { return names_in(text).count(name) > 0; };
+    const auto in_expression = [&](const Expression& e) { return in(e.text()); };
+    const auto in_sizes = [&](const auto& sizes) { return sizes && std::ranges::any_of(sizes->second, in_expression); };
     const auto in_scope = [&](const Scope& scope) {
-        for (const auto& [argument, spec] : scope.arguments)
-            if (in(spec.text)) return true;
-        for (const auto* list : {&scope.global, &scope.local, &scope.offset})
-            if (*list && std::any_of((*list)->second.begin(), (*list)->second.end(),
-                                     [&](const auto& e) { return in(e.text()); }))
-                return true;
-        return std::ranges::any_of(scope.work, [&](const auto& amount) { return in(amount.second.text()); });
+        return in_sizes(scope.global) || in_sizes(scope.local) || in_sizes(scope.offset) ||
+               std::ranges::any_of(scope.arguments, [&](const auto& a) { return in(a.second.text); }) ||
+               std::ranges::any_of(scope.work, [&](const auto& amount) { return in_expression(amount.second); }) ||
+               std::ranges::any_of(scope.relations, [&](const auto& r) { return r.sum && in_expression(*r.sum); });
     };
-    for (const auto& description : described_) {
-        if (in_scope(description.all)) return true;
-        for (const auto& [kernel, scope] : description.kernels)
-            if (in_scope(scope.second)) return true;
-        for (const auto& [place, text] : description.options)
-            if (in(text)) return true;
-        for (const auto& line : description.variants)
-            if (in(line.options)) return true;
-    }
-    return false;
+    return std::ranges::any_of(described_, [&](const Description& said) {
+        return in_scope(said.all) ||
+               std::ranges::any_of(said.kernels, [&](const auto& kernel) { return in_scope(kernel.second.second); }) ||
+               std::ranges::any_of(said.options, [&](const auto& line) { return in(line.second); }) ||
+               std::ranges::any_of(said.variants, [&](const auto& line) { return in(line.options); }) ||
+               std::ranges::any_of(said.sequences, [&](const auto& line) {
+                   return in_scope(line.scope) || (line.repeat && in_expression(*line.repeat));
+               });
+    });
 }
 
 }  // namespace cllab::kernelfile

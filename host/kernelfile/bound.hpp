@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "kernelfile/contents.hpp"
+#include "kernelfile/data.hpp"
 #include "kernelfile/description.hpp"
 #include "kernelfile/proof.hpp"
 #include "kernelfile/relation.hpp"
@@ -19,13 +19,8 @@
 
 namespace cllab::kernelfile {
 
-/// The argument is a buffer.
-inline bool is_pointer(const model::Parameter& p) {
-    return p.kind == model::Parameter::Kind::global || p.kind == model::Parameter::Kind::constant;
-}
-
 /// It has as many elements as the kernel has work-items where nothing else is said.
-inline bool has_extent(const model::Parameter& p) { return is_pointer(p) || p.kind == model::Parameter::Kind::image; }
+inline bool has_extent(const model::Parameter& p) { return p.is_buffer() || p.kind == model::Parameter::Kind::image; }
 
 /// The format of images for what the text reads and writes: rgba8, of whole numbers rgba8ui or rgba32i.
 model::PixelFormat usual_format(const std::string& text);
@@ -45,6 +40,8 @@ struct Shape {
 /// they are given and nothing else is looked at.
 enum class Wants { launch, code };
 
+class Bound;
+
 /// What an operation of a file needs for its cells: one kernel, or several in sequence.
 class BoundOperation {
 public:
@@ -53,15 +50,8 @@ public:
     virtual void check(const model::Point& point, const model::Device& device) const = 0;
     /// Arguments, extents and steps with data of `seed`; without check and proof. Throws as check().
     virtual model::Setup setup(const model::Point& point, const model::Device& device, std::uint64_t seed) const = 0;
-    virtual std::vector<Result> results(const model::Setup& setup) const = 0;
-    /// Its relations with data of the seed. `may_launch`: as relate()'s.
-    virtual Related related(const model::Point& point, const model::Setup& setup, std::uint64_t seed,
-                            bool may_launch) const = 0;
-    /// What goes in and comes out, but for samplers and local memory.
-    virtual std::vector<ArgumentArray> shown(const model::Setup& setup) const = 0;
-    virtual const std::optional<Tolerance>& tolerance() const = 0;
-    virtual bool random_inputs() const = 0;
-    virtual const std::optional<std::pair<Place, std::string>>& reference() const = 0;
+    /// What goes in and comes out, as the arguments of one kernel, which are the first ones of the set-up.
+    virtual const Bound& data() const = 0;
     /// Work-groups that a tuning tries: "auto" and powers of two; none where its file says which one it is. Nothing for
     /// what has no work-group of the user's choice: a kernel that requires one, and a sequence.
     virtual std::optional<std::vector<std::string>> groups() const { return std::nullopt; }
@@ -69,8 +59,8 @@ public:
 
 class Bound : public BoundOperation {
 public:
-    /// `where`: the file's name for sentences. Takes the defaults that `notes` then says, one clause each. Throws
-    /// Error(usage) for a value that does not fit its parameter, and for what is missing.
+    /// `where`: the file's name for sentences. Takes the defaults that `notes` then says, one clause each and each
+    /// once. Throws Error(usage) for a value that does not fit its parameter, and for what is missing.
     Bound(std::string where, const Description& description, model::KernelSignature signature,
           std::vector<std::string> options, const model::PixelFormat& usual_format, const LoadPicture& load,
           Wants wants, std::vector<std::string>& notes);
@@ -82,19 +72,26 @@ public:
     model::Setup setup(const model::Point& point, const model::Device& device, std::uint64_t seed) const override {
         return setup(point, shape(point, device), seed);
     }
-    /// Of the first arguments of the set-up, which are this kernel's; likewise shown().
-    std::vector<Result> results(const model::Setup& setup) const override;
-    Related related(const model::Point& point, const model::Setup& setup, std::uint64_t seed,
-                    bool may_launch) const override;
-    std::vector<ArgumentArray> shown(const model::Setup& setup) const override;
-
-    const std::optional<Tolerance>& tolerance() const override { return tolerance_; }
-    bool random_inputs() const override;
+    const Bound& data() const override { return *this; }
     std::optional<std::vector<std::string>> groups() const override;
-    const std::optional<std::pair<Place, std::string>>& reference() const override { return reference_; }
+
+    std::vector<Result> results(const model::Setup& setup) const;
+    /// Its relations with data of the seed. `may_launch`: as relate()'s.
+    Related related(const model::Point& point, const model::Setup& setup, std::uint64_t seed, bool may_launch) const;
+    /// What goes in and comes out, but for samplers and local memory.
+    std::vector<ArgumentArray> shown(const model::Setup& setup) const;
+    const std::optional<Tolerance>& tolerance() const { return tolerance_; }
+    bool random_inputs() const;
+    const std::optional<Placed>& reference() const { return said_.reference; }
     std::int64_t value(const model::Point& point, const Expression& expression) const;
 
 private:
+    /// Numbers of a value, one for each lane or one for all: of a scalar or vector its only field.
+    struct Field {
+        std::size_t begin;
+        model::ElementType type;
+        std::vector<Expression> numbers;
+    };
     struct Argument {
         model::Parameter parameter;
         ArgumentSpec spec;
@@ -102,6 +99,8 @@ private:
         model::PixelFormat format{};
         model::SharedBytes file{};          ///< of a file or picture
         std::size_t width = 0, height = 0;  ///< of a picture
+        std::vector<Field> fields{};        ///< of a value that is not given by its bytes
+        std::size_t value_bytes = 0;        ///< of all fields
     };
     struct Expected {
         std::string file;
@@ -113,6 +112,10 @@ private:
     void bind_all(const LoadPicture& load, std::vector<std::string>& notes);
     void bind_local_memory();
     void require_all(std::vector<std::string> missing) const;
+    /// "argument 'src' of kernel 'copy'", and " is a __global float*" behind it.
+    std::string named(const model::Parameter& parameter) const;
+    std::string described(const model::Parameter& parameter) const;
+    const Argument* find(const std::string& name) const;
     void bind(Argument& argument, const LoadPicture& load);
     void bind_pointer(Argument& argument, const LoadPicture& load);
     void bind_image(Argument& argument, const LoadPicture& load);
@@ -133,8 +136,7 @@ private:
     model::SharedBytes data(const model::Point& point, const Argument& argument, std::size_t count,
                             std::uint64_t seed) const;
     std::string substituted(const model::Point& point, const std::string& options) const;
-    model::Extent extent(const model::Point& point, const std::pair<Place, std::vector<Expression>>& list,
-                         std::int64_t least, const char* what) const;
+    model::Extent extent(const model::Point& point, const Sizes& list, std::int64_t least, const char* what) const;
 
     std::string where_;
     model::KernelSignature signature_;
@@ -143,14 +145,10 @@ private:
     bool code_only_;    ///< Wants::code
     bool takes_group_;  ///< Description::takes_group
     std::vector<Argument> arguments_;
-    std::map<std::string, ArgumentSpec> given_;  ///< of all kernels: sizes may be named that are no parameter
-    std::set<std::string> real_;                 ///< scalar parameters of a floating type
-    std::optional<std::pair<Place, std::vector<Expression>>> global_, local_, offset_;
-    std::map<std::string, Expression> work_;  ///< by name, as in `works`
+    Scope said_;                  ///< also arguments that are no parameter: sizes may name them
+    std::set<std::string> real_;  ///< scalar parameters of a floating type
     std::map<std::string, Expected> expected_;
-    std::optional<std::pair<Place, std::string>> reference_;
     std::optional<Tolerance> tolerance_;
-    std::vector<RelationLine> relations_;
 };
 
 /// `text` with each {EXPRESSION} or {AXIS} replaced by its value at the point.

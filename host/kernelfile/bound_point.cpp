@@ -15,7 +15,6 @@ namespace cllab::kernelfile {
 namespace {
 
 using model::ElementType;
-using model::Image;
 using model::Parameter;
 using Kind = ArgumentSpec::Kind;
 
@@ -49,7 +48,7 @@ std::string substitute(const std::string& text, const std::function<std::string(
 }
 
 std::int64_t Bound::value(const model::Point& point, const Expression& expression) const {
-    return Names(point, given_, real_).whole(expression);
+    return Names(point, said_.arguments, real_).whole(expression);
 }
 
 std::string Bound::substituted(const model::Point& point, const std::string& options) const {
@@ -62,10 +61,10 @@ std::string Bound::substituted(const model::Point& point, const std::string& opt
 void Bound::put_number(std::byte* to, const ElementType& type, const model::Point& point,
                        const Expression& number) const {
     const auto unfit = [&](const std::string& value) {
-        refuse(number.place(), "the value " + value + " does not fit the type " + type.name);
+        refuse(number.place(), "the value ", value, " does not fit the type ", type.name);
     };
-    if (type.kind == ElementType::Kind::floating) {
-        const auto real = Names(point, given_, real_).real(number);
+    if (type.is_floating()) {
+        const auto real = Names(point, said_.arguments, real_).real(number);
         put_real(to, type, real);
         if (!std::isfinite(lane_value(to, type))) unfit(format_exact(real));
         return;
@@ -81,33 +80,21 @@ model::Bytes Bound::value_bytes(const model::Point& point, const Argument& a) co
         const auto* first = reinterpret_cast<const std::byte*>(a.spec.raw.data());
         return {first, first + a.spec.raw.size()};
     }
-    const auto put = [&](model::Bytes& out, std::size_t at, const ElementType& type,
-                         const std::vector<Expression>& numbers) {
+    model::Bytes out(a.value_bytes);
+    for (const auto& [begin, type, numbers] : a.fields)
         for (std::size_t lane = 0; lane < type.lanes; ++lane)
-            put_number(out.data() + at + lane * type.lane_bytes, type, point, numbers[numbers.size() == 1 ? 0 : lane]);
-    };
-    if (a.spec.kind == Kind::numbers) {
-        model::Bytes out(a.parameter.type.bytes);
-        put(out, 0, a.parameter.type, a.spec.numbers);
-        return out;
-    }
-    model::Bytes out;
-    std::size_t align = 1;
-    for (const auto& [name, numbers] : a.spec.fields) {
-        const auto field = *model::builtin_type(name);
-        align = std::max(align, field.bytes);
-        const auto at = (out.size() + field.bytes - 1) / field.bytes * field.bytes;
-        out.resize(at + field.bytes);
-        put(out, at, field, numbers);
-    }
-    out.resize((out.size() + align - 1) / align * align);
+            put_number(out.data() + begin + lane * type.lane_bytes, type, point,
+                       numbers[numbers.size() == 1 ? 0 : lane]);
     return out;
 }
 
 Drawn Bound::drawn(const model::Point& point, const Argument& a) const {
     Drawn out{.draw = a.spec.draw};
     const auto& numbers = a.spec.numbers;
-    const auto refused = [&](const std::string& sentence) { refuse(a.spec.place, sentence); };
+    const auto wrong_way = [&](const auto& low, const auto& high) {
+        refuse(a.spec.place, "the bounds of '", a.parameter.name, "' are ", low, " and ", high,
+               ", the wrong way round");
+    };
     const auto refuse_unfit = [&] {
         model::Bytes lane(a.element.lane_bytes);
         for (const auto& number : numbers) put_number(lane.data(), a.element, point, number);
@@ -118,27 +105,24 @@ Drawn Bound::drawn(const model::Point& point, const Argument& a) const {
         out.least = a.format.is_signed() ? -out.most : 0;
     }
     const bool bounded = numbers.size() == 2 || out.draw == Draw::constant;  // which has both bounds in one number
-    if (out.draw == Draw::normal || (bounded && a.element.kind == ElementType::Kind::floating)) {
+    if (out.draw == Draw::normal || (bounded && a.element.is_floating())) {
         if (numbers.empty()) return out;
         refuse_unfit();
-        Names names(point, given_, real_);
+        Names names(point, said_.arguments, real_);
         out.low = names.real(numbers[0]), out.high = names.real(numbers.back());
         if (out.draw == Draw::normal && out.high < 0)
-            refused("the deviation of '" + a.parameter.name + "' is " + format_exact(out.high) + ", less than 0");
-        if (out.draw != Draw::normal && out.low > out.high)
-            refused("the bounds of '" + a.parameter.name + "' are " + format_exact(out.low) + " and " +
-                    format_exact(out.high) + ", the wrong way round");
+            refuse(a.spec.place, "the deviation of '", a.parameter.name, "' is ", format_exact(out.high),
+                   ", less than 0");
+        if (out.draw != Draw::normal && out.low > out.high) wrong_way(format_exact(out.low), format_exact(out.high));
     } else if (bounded) {
         refuse_unfit();
         out.least = value(point, numbers[0]), out.most = value(point, numbers.back());
-        if (out.least > out.most)
-            refused("the bounds of '" + a.parameter.name + "' are " + std::to_string(out.least) + " and " +
-                    std::to_string(out.most) + ", the wrong way round");
+        if (out.least > out.most) wrong_way(out.least, out.most);
     } else if (numbers.size() == 1) {
         out.most = value(point, numbers[0]);
         if (const int least = out.draw == Draw::one_hot ? 1 : 0; out.most < least)
-            refused(cllab::quoted(a.spec.text) + " of '" + a.parameter.name + "' ends in " + std::to_string(out.most) +
-                    ", less than " + std::to_string(least));
+            refuse(a.spec.place, cllab::quoted(a.spec.text), " of '", a.parameter.name, "' ends in ", out.most,
+                   ", less than ", least);
     }
     return out;
 }
@@ -146,8 +130,8 @@ Drawn Bound::drawn(const model::Point& point, const Argument& a) const {
 void Bound::check_data(const model::Point& point, const Argument& a, std::size_t count) const {
     if (a.spec.kind != Kind::drawn) return;
     if (const auto why = undrawable(a.element, count, drawn(point, a)); !why.empty())
-        refuse(a.spec.place, cllab::quoted(a.spec.text) + " does not fit '" + a.parameter.name +
-                                 "', whose elements of type " + a.element.name + " " + why);
+        refuse(a.spec.place, cllab::quoted(a.spec.text), " does not fit '", a.parameter.name,
+               "', whose elements of type ", a.element.name, " ", why);
 }
 
 model::SharedBytes Bound::data(const model::Point& point, const Argument& a, std::size_t count,
@@ -155,7 +139,7 @@ model::SharedBytes Bound::data(const model::Point& point, const Argument& a, std
     if (a.file) return a.file;
     std::uint64_t name = 0;
     for (const char c : a.parameter.name) name = mix64(name ^ static_cast<unsigned char>(c));
-    return random_data(a.element, count, seed ^ name, drawn(point, a));
+    return drawn_data(a.element, count, seed ^ name, drawn(point, a));
 }
 
 model::Setup Bound::setup(const model::Point& point, const Shape& shape, std::uint64_t seed) const {
@@ -223,31 +207,30 @@ std::vector<Result> Bound::results(const model::Setup& setup) const {
 /// Throws Error(usage) for what the relation cannot be about.
 void Bound::check_relation(const RelationLine& line) const {
     const auto require = [&](const std::string& name, bool comes_out) {
-        const auto found = std::ranges::find_if(arguments_, [&](const auto& a) { return a.parameter.name == name; });
-        const bool buffer = found != arguments_.end() && is_pointer(found->parameter);
+        const auto* const found = find(name);
+        const bool buffer = found && found->parameter.is_buffer();
         const bool fits = buffer && (comes_out ? !found->parameter.is_const : found->spec.kind != Kind::output);
         if (!fits)
-            refuse(line.place, "the relation " + cllab::quoted(line.text) + " names " + cllab::quoted(name) +
-                                   ", which is no buffer that kernel '" + signature_.name + "' " +
-                                   (comes_out ? "writes" : "is given data in"));
-        const bool numbers = found->element.kind != ElementType::Kind::opaque;
-        if (!numbers && line.kind != RelationLine::Kind::permute)
-            refuse(line.place, "the relation " + cllab::quoted(line.text) + " is about numbers; '" + name +
-                                   "' has elements of type " + found->element.name);
+            refuse(line.place, "the relation ", cllab::quoted(line.text), " names ", cllab::quoted(name),
+                   ", which is no buffer that kernel '", signature_.name, "' ",
+                   comes_out ? "writes" : "is given data in");
+        if (found->element.is_opaque() && line.kind != RelationLine::Kind::permute)
+            refuse(line.place, "the relation ", cllab::quoted(line.text), " is about numbers; '", name,
+                   "' has elements of type ", found->element.name);
     };
     for (const auto& name : line.from) require(name, false);
     if (!line.of.empty()) require(line.of, true);
     if (line.kind != RelationLine::Kind::linear) return;
     for (const auto& a : arguments_)
-        if (is_pointer(a.parameter) && !a.parameter.is_const) require(a.parameter.name, true);
+        if (a.parameter.is_buffer() && !a.parameter.is_const) require(a.parameter.name, true);
 }
 
 Related Bound::related(const model::Point& point, const model::Setup& setup, std::uint64_t seed,
                        bool may_launch) const {
     std::map<std::string, ElementType> elements;
     for (const auto& a : arguments_) elements.emplace(a.parameter.name, a.element);
-    const auto value = [&](const Expression& e) { return Names(point, given_, real_).real(e); };
-    return relate(relations_, setup, elements, value, seed, may_launch);
+    const auto value = [&](const Expression& e) { return Names(point, said_.arguments, real_).real(e); };
+    return relate(said_.relations, setup, elements, value, seed, may_launch);
 }
 
 std::vector<ArgumentArray> Bound::shown(const model::Setup& setup) const {
@@ -272,7 +255,7 @@ std::vector<ArgumentArray> Bound::shown(const model::Setup& setup) const {
         } else {
             continue;
         }
-        const bool opaque = a.element.kind == ElementType::Kind::opaque;
+        const bool opaque = a.element.is_opaque();
         const auto lanes = opaque ? a.element.bytes : a.element.bytes / a.element.lane_bytes;
         if (opaque || lanes > 1) one.shape.push_back(lanes);
         out.push_back(std::move(one));

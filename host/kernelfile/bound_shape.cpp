@@ -6,64 +6,59 @@
 #include "kernelfile/bound.hpp"
 
 namespace cllab::kernelfile {
-namespace {
 
 using model::Parameter;
 
-constexpr std::size_t most_elements = std::size_t{1} << 40;
+static constexpr std::size_t most_elements = std::size_t{1} << 40;
 
-}  // namespace
-
-model::Extent Bound::extent(const model::Point& point, const std::pair<Place, std::vector<Expression>>& list,
-                            std::int64_t least, const char* what) const {
+model::Extent Bound::extent(const model::Point& point, const Sizes& list, std::int64_t least, const char* what) const {
     model::Extent out;
     out.dims = static_cast<unsigned>(list.second.size());
     std::size_t count = 1;
     for (std::size_t d = 0; d < list.second.size(); ++d) {
         const auto size = value(point, list.second[d]);
         if (size < least)
-            refuse(list.second[d].place(), std::string(what) + " size " + std::to_string(d) + " is " +
-                                               std::to_string(size) + " ('" + list.second[d].text() +
-                                               "'); it is at least " + std::to_string(least));
+            refuse(list.second[d].place(), what, " size ", d, " is ", size, " ('", list.second[d].text(),
+                   "'); it is at least ", least);
         out.size[d] = static_cast<std::size_t>(size);
         if (least > 0 && (__builtin_mul_overflow(count, out.size[d], &count) || count > most_elements))
-            refuse(list.first, std::string(what) + " is " + out.text() + ", more work-items than can be");
+            refuse(list.first, what, " is ", out.text(), ", more work-items than can be");
     }
     return out;
 }
 
 void Bound::add_local(const model::Point& point, const model::Device& device, Shape& out) const {
     const bool asked = takes_group_ && point.has(group_axis) && point.text(group_axis) != "auto";
-    if (!asked && !local_) return;
-    out.local = asked ? point.shape(group_axis) : extent(point, *local_, 1, "local");
+    if (!asked && !said_.local) return;
+    out.local = asked ? point.shape(group_axis) : extent(point, *said_.local, 1, "local");
     if (code_only_) return;
     // One of several that are tried is no mistake of its user's.
     const auto wrong = [&](const std::string& sentence, const std::string& help = "") {
         if (asked) throw Unsupported(sentence);
-        refuse(local_->first, sentence + help);
+        refuse(said_.local->first, sentence, help);
     };
     if (out.local.dims != out.global.dims)
-        wrong("local has " + std::to_string(out.local.dims) + " dimensions, global " + std::to_string(out.global.dims));
+        wrong(concat("local has ", out.local.dims, " dimensions, global ", out.global.dims));
     for (unsigned d = 0; d < out.local.dims; ++d) {
         const auto l = std::to_string(out.local.size[d]);
         if (out.global.size[d] % out.local.size[d] != 0)
             wrong("global " + out.global.text() + " is not a multiple of local " + out.local.text(),
-                  "; write global e.g. as ceil(" + global_->second[d].text() + " / " + l + ") * " + l);
+                  "; write global e.g. as ceil(" + said_.global->second[d].text() + " / " + l + ") * " + l);
         const auto& promised = signature_.required_group;
         if (promised[0] > 0 && out.local.size[d] != promised[d])
-            wrong("local is " + out.local.text() + ", but kernel '" + signature_.name + "' requires " +
-                  std::to_string(promised[0]) + "x" + std::to_string(promised[1]) + "x" + std::to_string(promised[2]));
+            wrong(concat("local is ", out.local.text(), ", but kernel '", signature_.name, "' requires ", promised[0],
+                         "x", promised[1], "x", promised[2]));
     }
     if (asked && out.local.count() > device.max_group_promised)
-        throw Unsupported("a work-group of " + out.local.text() + " is larger than the device's " +
-                          std::to_string(device.max_group_promised) + " work-items");
+        throw Unsupported("a work-group of ", out.local.text(), " is larger than the device's ",
+                          device.max_group_promised, " work-items");
 }
 
 std::optional<std::vector<std::string>> Bound::groups() const {
     if (signature_.required_group[0] > 0) return std::nullopt;
     std::vector<std::string> out;
-    if (local_ || !global_) return out;
-    const auto dims = global_->second.size();
+    if (said_.local || !said_.global) return out;
+    const auto dims = said_.global->second.size();
     constexpr std::size_t least = 32, most = 4096;
     const std::array<std::size_t, 3> sides{dims == 1 ? most : 1024, dims > 1 ? 32U : 1U, dims > 2 ? 16U : 1U};
     out.emplace_back("auto");
@@ -87,8 +82,8 @@ double Bound::add_image(const model::Point& point, const Argument& a, Shape& out
         else if (a.file)
             n = static_cast<std::int64_t>(d == 0 ? a.width : a.height);
         if (n < 1 || n > 1 << 20)
-            refuse(a.spec.place, "size " + std::to_string(d) + " of image '" + a.parameter.name + "' is " +
-                                     std::to_string(n) + "; possible are 1 to 1048576");
+            refuse(a.spec.place, "size ", d, " of image '", a.parameter.name, "' is ", n,
+                   "; possible are 1 to 1048576");
         size[d] = static_cast<std::size_t>(n);
     }
     out.images[a.parameter.name] = size;
@@ -98,24 +93,22 @@ double Bound::add_image(const model::Point& point, const Argument& a, Shape& out
 /// Adds the length of a buffer or of local memory; the bytes that a buffer may move.
 double Bound::add_buffer(const model::Point& point, const model::Device& device, const Argument& a, Shape& out) const {
     const auto& name = a.parameter.name;
-    const bool is_local = a.parameter.kind == Parameter::Kind::local;
     auto count = static_cast<std::int64_t>(out.global.count());
     if (!a.spec.extent.empty())
         count = value(point, a.spec.extent[0]);
     else if (a.file)
         count = static_cast<std::int64_t>(a.file.size() / a.element.bytes);
     if (count < 1 || static_cast<std::size_t>(count) > most_elements)
-        refuse(a.spec.place, "the length of '" + name + "' is " + std::to_string(count) + "; possible are 1 to " +
-                                 std::to_string(most_elements));
+        refuse(a.spec.place, "the length of '", name, "' is ", count, "; possible are 1 to ", most_elements);
     const auto bytes = static_cast<std::size_t>(count) * a.element.bytes;
     out.counts[name] = static_cast<std::size_t>(count);
-    if (is_local) return 0;
+    if (a.parameter.kind == Parameter::Kind::local) return 0;
     if (a.file && !a.spec.extent.empty() && bytes != a.file.size())
-        refuse(a.spec.place, "'" + a.spec.path + "' has " + std::to_string(a.file.size() / a.element.bytes) +
-                                 " elements, '" + name + "' " + std::to_string(count));
+        refuse(a.spec.place, "'", a.spec.path, "' has ", a.file.size() / a.element.bytes, " elements, '", name, "' ",
+               count);
     if (device.max_alloc_bytes > 0 && bytes > device.max_alloc_bytes)
-        throw Unsupported("'" + name + "' needs " + format_bytes(bytes) + "; the device allocates " +
-                          format_bytes(device.max_alloc_bytes) + " at once");
+        throw Unsupported("'", name, "' needs ", format_bytes(bytes), "; the device allocates ",
+                          format_bytes(device.max_alloc_bytes), " at once");
     return static_cast<double>(bytes);
 }
 
@@ -129,39 +122,35 @@ std::size_t Shape::elements_of(const std::string& argument) const {
 /// Whether the files of expected results have as many bytes as the results.
 void Bound::check_expected(const Shape& shape) const {
     for (const auto& [name, expected] : expected_) {
-        const auto found =
-            std::ranges::find_if(arguments_, [&n = name](const auto& a) { return a.parameter.name == n; });
-        const auto elements = shape.elements_of(name);
-        if (expected.data.size() != elements * found->element.bytes)
-            refuse(expected.place, "'" + expected.file + "' has " + std::to_string(expected.data.size()) + " bytes, '" +
-                                       name + "' " + std::to_string(elements * found->element.bytes));
+        const auto bytes = shape.elements_of(name) * find(name)->element.bytes;
+        if (expected.data.size() != bytes)
+            refuse(expected.place, "'", expected.file, "' has ", expected.data.size(), " bytes, '", name, "' ", bytes);
     }
 }
 
 Shape Bound::shape(const model::Point& point, const model::Device& device) const {
     Shape out;
-    if (global_) out.global = extent(point, *global_, 1, "global");
+    if (said_.global) out.global = extent(point, *said_.global, 1, "global");
     add_local(point, device, out);
-    if (offset_ && !code_only_) {
-        out.offset = extent(point, *offset_, 0, "offset");
+    if (said_.offset && !code_only_) {
+        out.offset = extent(point, *said_.offset, 0, "offset");
         if (out.offset.dims != out.global.dims)
-            refuse(offset_->first, "offset has " + std::to_string(out.offset.dims) + " dimensions, global " +
-                                       std::to_string(out.global.dims));
+            refuse(said_.offset->first, "offset has ", out.offset.dims, " dimensions, global ", out.global.dims);
     }
     for (const auto& a : arguments_) {
         if (a.parameter.kind == Parameter::Kind::image)
             out.work.bytes += add_image(point, a, out);
-        else if (is_pointer(a.parameter) || a.parameter.kind == Parameter::Kind::local)
+        else if (a.parameter.is_buffer() || a.parameter.kind == Parameter::Kind::local)
             out.work.bytes += add_buffer(point, device, a, out);
         else
             value_bytes(point, a);  // refuses what does not fit
         check_data(point, a, out.elements_of(a.parameter.name));
     }
     check_expected(out);
-    out.work.assumed = !work_.count("bytes");
+    out.work.assumed = !said_.work.count("bytes");
     for (const auto& [name, to] : works) {
-        const auto amount = work_.find(std::string(name));
-        if (amount == work_.end()) continue;
+        const auto amount = said_.work.find(std::string(name));
+        if (amount == said_.work.end()) continue;
         out.work.*to = static_cast<double>(value(point, amount->second));
         if (out.work.*to < 0) refuse(amount->second.place(), "the work is negative");
     }

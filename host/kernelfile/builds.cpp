@@ -21,7 +21,7 @@ std::string KernelFiles::at_values(const std::string& options, const Place& plac
                 for (const auto& axis : axes_)
                     if (axis.name == name)
                         if (const auto value = parse_integer(axis.values.front())) return *value;
-                refuse(at, "'" + name + "' is not an axis of whole numbers; options may use axes only");
+                refuse(at, "'", name, "' is not an axis of whole numbers; options may use axes only");
             }));
     });
 }
@@ -36,10 +36,10 @@ void KernelFiles::make_builds() {
             read_whole(build);
             for (const auto& [place, text] : described_[f].options)
                 if (!text.starts_with("-"))
-                    refuse(place, "a build option begins with '-', as in -DTILE=16; found " + cllab::quoted(text));
+                    refuse(place, "a build option begins with '-', as in -DTILE=16; found ", cllab::quoted(text));
             if (line && !line->options.starts_with("-"))
-                refuse(line->place, "the options of variant '" + line->name +
-                                        "' begin with '-', as in -DTILE=32; found " + cllab::quoted(line->options));
+                refuse(line->place, "the options of variant '", line->name, "' begin with '-', as in -DTILE=32; found ",
+                       cllab::quoted(line->options));
             const Place place = line                            ? line->place
                                 : described_[f].options.empty() ? Place{files_[f].path, 0, 0}
                                                                 : described_[f].options.front().first;
@@ -68,7 +68,7 @@ std::vector<fs::path> KernelFiles::folders_of(const Build& build) const {
         out.push_back(resolved(path, place));
         std::error_code ignored;
         if (!fs::is_directory(out.back(), ignored))
-            refuse(place, "there is no folder '" + out.back().string() + "' to include from");
+            refuse(place, "there is no folder '", out.back().string(), "' to include from");
     }
     return out;
 }
@@ -92,7 +92,7 @@ void KernelFiles::read_whole(Build& build) {
         const auto path = resolved(name, place);
         std::error_code ignored;
         if (!file.read.files.count(path.string()) && !fs::is_regular_file(path, ignored))
-            refuse(place, "there is no file '" + path.string() + "' to include");
+            refuse(place, "there is no file '", path.string(), "' to include");
         first += "#include \"" + path.string() + "\"\n";
     }
     if (first.empty()) {
@@ -116,8 +116,8 @@ std::vector<std::string> KernelFiles::options_of(const Build& build) const {
         for (const auto& folder : folders) {
             const auto text = folder.empty() ? std::string(".") : folder.string();
             if (text.find(' ') != std::string::npos)
-                refuse({"kernel file '" + file.path + "'", 0, 0},
-                       "the folder '" + text + "' has a blank in its name, which build options cannot hold");
+                refuse({"kernel file '" + file.path + "'", 0, 0}, "the folder '", text,
+                       "' has a blank in its name, which build options cannot hold");
             out.push_back("-I" + text);
         }
     }

@@ -1,9 +1,10 @@
-// The kernels that the builds have, by the names under which they may be wanted.
+// The kernels that the builds have, by the names under which they may be wanted, and what is said of them.
 #include <algorithm>
 #include <cctype>
 
 #include "core/kernel_text.hpp"
 #include "core/text.hpp"
+#include "core/units.hpp"
 #include "kernelfile/experiment.hpp"
 
 namespace cllab::kernelfile {
@@ -15,6 +16,27 @@ std::string first_error(const std::string& log) {
     for (const auto& line : split(log, '\n'))
         if (lower(line).find("error") != std::string::npos) return trim(line);
     return one_line(log);
+}
+
+/// Whether Bound would ask for something: what it has no default for.
+bool lacks(const SaidOfKernel& said) {
+    if (said.global.empty()) return true;
+    return std::ranges::any_of(said.signature.parameters, [&](const auto& p) {
+        const bool has_default = has_extent(p) || p.kind == model::Parameter::Kind::sampler;
+        return !has_default && said.given.count(p.name) == 0;
+    });
+}
+
+std::vector<std::string> texts_of(const std::optional<Sizes>& sizes) {
+    std::vector<std::string> out;
+    if (sizes)
+        for (const auto& one : sizes->second) out.push_back(one.text());
+    return out;
+}
+
+SaidOfKernel said_of(const Description& description, const model::KernelSignature& signature) {
+    const auto said = scope_of(description, signature.name);
+    return {signature, said.arguments, texts_of(said.global), texts_of(said.local), said.offset.has_value()};
 }
 
 }  // namespace
@@ -59,21 +81,20 @@ void KernelFiles::check_names() const {
         for (const auto& name : buffers_of_sequences(described_[f])) arguments[f].insert(name);
         for (const auto& [name, spec] : described_[f].all.arguments) {
             if ((spec.place.line == 0 ? everywhere : arguments[f]).count(name)) continue;
-            refuse(spec.place,
-                   "no kernel of '" + files_[f].path + "' has an argument '" + name + "'; " +
-                       did_you_mean(name, {arguments[f].begin(), arguments[f].end()},
-                                    "there are " + list(arguments[f]) +
-                                        "; to name a size of your own, add an axis, as in 'axis " + name + " = 1024'"));
+            refuse(spec.place, "no kernel of '", files_[f].path, "' has an argument '", name, "'; ",
+                   did_you_mean(name, {arguments[f].begin(), arguments[f].end()},
+                                "there are " + list(arguments[f]) +
+                                    "; to name a size of your own, add an axis, as in 'axis " + name + " = 1024'"));
         }
         for (const auto& [name, kernel] : described_[f].kernels) {
             if (described_[f].aliases.count(name)) continue;
             if (!kernels[f].count(name))
-                refuse(kernel.first,
-                       "there is no kernel '" + name + "' in '" + files_[f].path + "'; there are " + list(kernels[f]));
+                refuse(kernel.first, "there is no kernel '", name, "' in '", files_[f].path, "'; there are ",
+                       list(kernels[f]));
             for (const auto& [argument, spec] : kernel.second.arguments)
                 if (spec.place.line > 0 && !arguments[f].count(argument))
-                    refuse(spec.place,
-                           "kernel '" + name + "' has no argument '" + argument + "'; there are " + list(arguments[f]));
+                    refuse(spec.place, "kernel '", name, "' has no argument '", argument, "'; there are ",
+                           list(arguments[f]));
         }
     }
 }
@@ -93,12 +114,11 @@ void KernelFiles::check_types() const {
                         continue;
                     const auto& lines = described_[build.file].options;
                     const auto word = build.setting.substr(build.setting.find('=') + 1);
-                    refuse(lines.empty() ? Place{files_[build.file].path, 0, 0} : lines.front().first,
-                           "argument '" + now.name + "' of kernel '" + kernel.name + "' has " +
-                               std::to_string(now.type.bytes) + " bytes an element with " + build.setting + " and " +
-                               std::to_string(then.type.bytes) +
-                               " otherwise; what changes a type is a variant, as in 'variant " + word + " = " +
-                               build.options + "', and not an axis");
+                    refuse(lines.empty() ? Place{files_[build.file].path, 0, 0} : lines.front().first, "argument '",
+                           now.name, "' of kernel '", kernel.name, "' has ", now.type.bytes, " bytes an element with ",
+                           build.setting, " and ", then.type.bytes,
+                           " otherwise; what changes a type is a variant, as in 'variant ", word, " = ", build.options,
+                           "', and not an axis");
                 }
             }
     }
@@ -112,18 +132,15 @@ void KernelFiles::make_candidates() {
         for (const auto& build : builds_)
             if (build.file == f && (!base || !base->built)) base = &build.found;  // the first one that builds
         if (!base || !base->built) {
-            const auto& log = builds_[static_cast<std::size_t>(
-                                          std::ranges::find_if(builds_, [&](const auto& b) { return b.file == f; }) -
-                                          builds_.begin())]
-                                  .found.log;
-            throw Error(Blame::result, "'" + files_[f].path + "' does not build: " + first_error(log));
+            const auto first = std::ranges::find(builds_, f, &Build::file);
+            throw Error(Blame::result, "'", files_[f].path, "' does not build: ", first_error(first->found.log));
         }
         if (base->kernels.empty()) {
             if (!base->trouble.empty())
-                throw Error(Blame::environment,
-                            "the driver tells nothing of the kernels in '" + files_[f].path + "': " + base->trouble);
-            throw Error(Blame::usage, "there is no kernel in '" + files_[f].path +
-                                          "': " + (left_out(f).empty() ? "no function is __kernel" : left_out(f)));
+                throw Error(Blame::environment, "the driver tells nothing of the kernels in '", files_[f].path,
+                            "': ", base->trouble);
+            throw Error(Blame::usage, "there is no kernel in '", files_[f].path,
+                        "': ", left_out(f).empty() ? "no function is __kernel" : left_out(f));
         }
         for (std::size_t b = 0; b < builds_.size(); ++b) {
             const auto& build = builds_[b];
@@ -148,7 +165,7 @@ void KernelFiles::make_candidates() {
     names.clear();
     for (auto& c : candidates_) {
         c.name = stem_of(builds_[c.build].file) + "_" + c.name;
-        if (!names.insert(c.name).second) throw Error(Blame::usage, "two variants have the name '" + c.name + "'");
+        if (!names.insert(c.name).second) throw Error(Blame::usage, "two variants have the name '", c.name, "'");
     }
 }
 
@@ -176,9 +193,8 @@ std::vector<const KernelFiles::Candidate*> KernelFiles::matching(const Wanted& w
     std::vector<std::string> names;
     for (const auto& c : candidates_)
         if (builds_[c.build].file == wanted.file) names.push_back(c.plain);
-    throw Error(Blame::usage, "no kernel matches '" + wanted.as_written + "'; '" + files_[wanted.file].path + "' has " +
-                                  join(names, ", ") +
-                                  (left_out(wanted.file).empty() ? "" : "; " + left_out(wanted.file)));
+    throw Error(Blame::usage, "no kernel matches '", wanted.as_written, "'; '", files_[wanted.file].path, "' has ",
+                join(names, ", "), left_out(wanted.file).empty() ? "" : "; " + left_out(wanted.file));
 }
 
 std::vector<std::string> KernelFiles::variants_of(const Wanted& wanted) const {
@@ -187,15 +203,12 @@ std::vector<std::string> KernelFiles::variants_of(const Wanted& wanted) const {
     return out;
 }
 
-const KernelFiles::Candidate& KernelFiles::reference_of(const std::pair<Place, std::string>& named,
-                                                        const Candidate& of) const {
+const KernelFiles::Candidate& KernelFiles::reference_of(const Placed& named, const Candidate& of) const {
     auto name = named.second;
     auto file = builds_[of.build].file;
-    if (const auto at = name.rfind(".cl:"); at != std::string::npos) {
-        const auto path = named.first.line == 0 ? fs::path(name.substr(0, at + 3))
-                                                : fs::path(files_[file].path).parent_path() / name.substr(0, at + 3);
-        file = index_of(path.string());
-        name = name.substr(at + 4);
+    if (const auto other = file_of_reference(named)) {
+        file = index_of(other->first);
+        name = other->second;
     }
     std::vector<std::string> names;
     for (const auto& c : candidates_) {
@@ -206,8 +219,8 @@ const KernelFiles::Candidate& KernelFiles::reference_of(const std::pair<Place, s
     // Of a file that builds only by its variants, a kernel is that of the same variant.
     for (const auto& c : candidates_)
         if (c.build == of.build && c.entry == name) return c;
-    refuse(named.first,
-           "there is no kernel or variant '" + name + "' to be the reference; there are " + join(names, ", "));
+    refuse(named.first, "there is no kernel or variant '", name, "' to be the reference; there are ",
+           join(names, ", "));
 }
 
 std::map<std::string, std::string> KernelFiles::alike(bool all) const {
@@ -229,11 +242,31 @@ std::map<std::string, std::string> KernelFiles::alike(bool all) const {
                     found = true;
                 }
                 if (!found)
-                    refuse(line.place, "there is no kernel or variant '" + name + "' to leave the same; there are " +
-                                           join(known, ", "));
+                    refuse(line.place, "there is no kernel or variant '", name, "' to leave the same; there are ",
+                           join(known, ", "));
             }
             for (auto& [variant, key] : out)
                 if (joined.count(key)) key = *joined.begin();
+        }
+    }
+    return out;
+}
+
+std::vector<Stated> KernelFiles::stated(const std::vector<Wanted>& wanted) {
+    make_candidates();
+    std::vector<Stated> out;
+    std::vector<std::pair<std::size_t, std::string>> known;  // variants of a kernel are guessed once
+    for (const auto& one : wanted) {
+        for (const auto* c : matching(one)) {
+            if (c->is_sequence()) continue;  // nobody guesses what kernels are to each other
+            const auto file = builds_[c->build].file;
+            if (std::ranges::find(known, std::pair(file, c->entry)) != known.end()) continue;
+            known.emplace_back(file, c->entry);
+            auto said = said_of(described_[file], *c->signature);
+            for (const auto& axis : axes_)
+                if (const auto value = parse_integer(axis.values.front())) said.axes.emplace_back(axis.name, *value);
+            const bool is_enough = !lacks(said);
+            out.push_back({c->build, std::move(said), is_enough});
         }
     }
     return out;

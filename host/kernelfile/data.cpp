@@ -4,11 +4,11 @@
 #include <bit>
 #include <cerrno>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <limits>
 
+#include "core/half.hpp"
 #include "core/reading.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -18,29 +18,6 @@ namespace {
 
 using model::ElementType;
 using ElementKind = ElementType::Kind;
-
-float half_to_float(std::uint16_t h) {
-    const int exponent = h >> 10 & 31, fraction = h & 1023;
-    const float magnitude =
-        exponent == 0    ? std::ldexp(static_cast<float>(fraction), -24)
-        : exponent == 31 ? (fraction ? std::numeric_limits<float>::quiet_NaN() : std::numeric_limits<float>::infinity())
-                         : std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
-    return h & 0x8000 ? -magnitude : magnitude;
-}
-
-std::uint16_t float_to_half(double value) {
-    const std::uint16_t sign = std::signbit(value) ? 0x8000 : 0;
-    const double m = std::fabs(value);
-    if (std::isnan(value)) return 0x7e00;
-    if (m >= 65520) return sign | 0x7c00;
-    int exponent = 0;
-    std::frexp(m, &exponent);
-    exponent = std::max(exponent - 1, -14);
-    // 1024..2048, fewer for subnormals.
-    const auto units = static_cast<unsigned>(std::nearbyint(std::ldexp(m, 10 - exponent)));
-    const unsigned biased = units >= 1024 ? static_cast<unsigned>(exponent + 15) : 0;
-    return static_cast<std::uint16_t>(sign | (biased == 0 ? units : (biased << 10) + (units - 1024)));
-}
 
 template <typename T>
 T load(const std::byte* from) {
@@ -52,6 +29,12 @@ T load(const std::byte* from) {
 template <typename T>
 void store(std::byte* to, T value) {
     std::memcpy(to, &value, sizeof value);
+}
+
+/// Where so many bytes of the word begin that hold its low end.
+std::byte* low_end(std::uint64_t& word, std::size_t bytes) {
+    const bool last = std::endian::native == std::endian::big;
+    return reinterpret_cast<std::byte*>(&word) + (last ? sizeof word - bytes : 0);
 }
 
 /// The value of 'key' in the header's Python literal, from behind its colon to the next comma outside parentheses.
@@ -72,19 +55,27 @@ std::string header_value(const std::string& header, const std::string& key) {
     return trim(out);
 }
 
+model::Bytes as_pixels(const model::Loaded& picture, const ElementType& type, std::int64_t white) {
+    const auto pixels = picture.width * picture.height;
+    model::Bytes out(pixels * type.bytes);
+    for (std::size_t i = 0; i < pixels; ++i)
+        for (std::size_t lane = 0; lane < type.lanes; ++lane) {
+            auto* to = out.data() + i * type.bytes + lane * type.lane_bytes;
+            const int level = lane == 3 ? 255 : std::to_integer<int>((*picture.grey)[i]);
+            if (type.is_floating())
+                put_real(to, type, level / 255.0);
+            else
+                put_integer(to, type, level * white / 255);
+        }
+    return out;
+}
+
 }  // namespace
 
 std::uint64_t unsigned_lane(const std::byte* from, std::size_t bytes) {
-    switch (bytes) {
-        case 1:
-            return load<std::uint8_t>(from);
-        case 2:
-            return load<std::uint16_t>(from);
-        case 4:
-            return load<std::uint32_t>(from);
-        default:
-            return load<std::uint64_t>(from);
-    }
+    std::uint64_t out = 0;
+    std::memcpy(low_end(out, bytes), from, bytes);
+    return out;
 }
 
 std::int64_t signed_lane(const std::byte* from, std::size_t bytes) {
@@ -93,7 +84,7 @@ std::int64_t signed_lane(const std::byte* from, std::size_t bytes) {
 }
 
 bool fits(const ElementType& type, std::int64_t value) {
-    if (type.kind == ElementKind::floating) return true;
+    if (type.is_floating()) return true;
     const auto bits = 8 * type.lane_bytes;
     if (type.kind == ElementKind::unsigned_integer)
         return value >= 0 && (bits >= 63 || value < std::int64_t{1} << bits);
@@ -101,65 +92,46 @@ bool fits(const ElementType& type, std::int64_t value) {
 }
 
 void put_integer(std::byte* to, const ElementType& type, std::int64_t value) {
-    if (type.kind == ElementKind::floating) return put_real(to, type, static_cast<double>(value));
-    switch (type.lane_bytes) {
-        case 1:
-            return store(to, static_cast<std::uint8_t>(value));
-        case 2:
-            return store(to, static_cast<std::uint16_t>(value));
-        case 4:
-            return store(to, static_cast<std::uint32_t>(value));
-        default:
-            return store(to, static_cast<std::uint64_t>(value));
-    }
+    if (type.is_floating()) return put_real(to, type, static_cast<double>(value));
+    auto bits = static_cast<std::uint64_t>(value);
+    std::memcpy(to, low_end(bits, type.lane_bytes), type.lane_bytes);
 }
 
 void put_real(std::byte* to, const ElementType& type, double value) {
-    if (type.kind != ElementKind::floating) return put_integer(to, type, static_cast<std::int64_t>(value));
+    if (!type.is_floating()) return put_integer(to, type, static_cast<std::int64_t>(value));
     if (type.lane_bytes == 8)
         store(to, value);
     else if (type.lane_bytes == 4)
         store(to, static_cast<float>(value));
     else
-        store(to, float_to_half(value));
+        store(to, to_half(value).bits);
 }
 
 double lane_value(const std::byte* from, const ElementType& type) {
     return type.lane_bytes == 8   ? load<double>(from)
            : type.lane_bytes == 4 ? load<float>(from)
-                                  : half_to_float(load<std::uint16_t>(from));
+                                  : double{Half{load<std::uint16_t>(from)}};
 }
 
 std::string lane_text(const std::byte* from, const ElementType& type) {
     if (type.kind == ElementKind::unsigned_integer) return std::to_string(unsigned_lane(from, type.lane_bytes));
     if (type.kind == ElementKind::signed_integer) return std::to_string(signed_lane(from, type.lane_bytes));
-    char out[40];
-    std::snprintf(out, sizeof out,
-                  type.lane_bytes == 8   ? "%.17g"
-                  : type.lane_bytes == 4 ? "%.9g"
-                                         : "%.5g",
-                  lane_value(from, type));
-    return out;
+    const int digits = type.lane_bytes == 8 ? 17 : type.lane_bytes == 4 ? 9 : 5;
+    return format_general(lane_value(from, type), digits);
 }
-
-namespace {
-
-/// Floating bits as integers in the order of the values.
-std::int64_t ordered(const std::byte* from, std::size_t bytes) {
-    const auto bits = unsigned_lane(from, bytes);
-    const std::uint64_t sign = std::uint64_t{1} << (8 * bytes - 1);
-    return bits & sign ? -static_cast<std::int64_t>(bits & (sign - 1)) : static_cast<std::int64_t>(bits);
-}
-
-}  // namespace
 
 double ulps_between(const std::byte* a, const std::byte* b, const ElementType& type) {
-    return model::distance(ordered(a, type.lane_bytes), ordered(b, type.lane_bytes));
+    // Bits as integers in the order of the values; both zeros are 0.
+    const auto ordered = [&](const std::byte* from) {
+        const auto bits = signed_lane(from, type.lane_bytes);
+        return bits < 0 ? (std::int64_t{-1} << (8 * type.lane_bytes - 1)) - bits : bits;
+    };
+    return model::distance(ordered(a), ordered(b));
 }
 
 model::Bytes read_bytes(const std::filesystem::path& path, const Place& place) {
     if (const auto fault = reading_fault(path); !fault.empty())
-        refuse(place, "'" + path.string() + "' cannot be read: " + fault);
+        refuse(place, "'", path.string(), "' cannot be read: ", fault);
     errno = 0;
     std::ifstream in(path, std::ios::binary);
     constexpr std::size_t most = std::size_t{4} << 30;
@@ -169,10 +141,10 @@ model::Bytes read_bytes(const std::filesystem::path& path, const Place& place) {
         const auto had = out.size(), more = static_cast<std::size_t>(in.gcount());
         out.resize(had + more);
         std::memcpy(out.data() + had, chunk.data(), more);
-        if (out.size() > most) refuse(place, "'" + path.string() + "' is larger than 4 GiB");
+        if (out.size() > most) refuse(place, "'", path.string(), "' is larger than 4 GiB");
     }
-    if (in.bad()) refuse(place, "'" + path.string() + "' cannot be read: " + std::strerror(errno));
-    if (out.empty()) refuse(place, "'" + path.string() + "' is empty");
+    if (in.bad()) refuse(place, "'", path.string(), "' cannot be read: ", std::strerror(errno));
+    if (out.empty()) refuse(place, "'", path.string(), "' is empty");
     return out;
 }
 
@@ -181,9 +153,7 @@ std::string shape_text(const std::vector<std::size_t>& shape) {
 }
 
 Array read_npy(const model::Bytes& file, const std::string& name, const Place& place) {
-    const auto damaged = [&](const std::string& why) {
-        refuse(place, "'" + name + "' is not a valid .npy file: " + why);
-    };
+    const auto damaged = [&](const std::string& why) { refuse(place, "'", name, "' is not a valid .npy file: ", why); };
     const auto byte = [&](std::size_t i) { return i < file.size() ? std::to_integer<std::size_t>(file[i]) : 0; };
     if (file.size() < 10 || std::memcmp(file.data(), "\x93NUMPY", 6) != 0) damaged("it does not begin like one");
     const auto version = byte(6);
@@ -209,9 +179,8 @@ Array read_npy(const model::Bytes& file, const std::string& name, const Place& p
     const bool here = descr[0] == '=' || (descr[0] == '|' && one_byte) ||
                       descr[0] == (std::endian::native == std::endian::little ? '<' : '>');
     if (out.type.empty() || !here)
-        refuse(place,
-               "'" + name + "' holds elements of type " + cllab::quoted(descr) +
-                   "; possible are integers of 1 to 8 bytes and floats of 2, 4 and 8 in this machine's byte order");
+        refuse(place, "'", name, "' holds elements of type ", cllab::quoted(descr),
+               "; possible are integers of 1 to 8 bytes and floats of 2, 4 and 8 in this machine's byte order");
     std::size_t count = 1;
     for (const auto& part : split(shape.substr(1, shape.size() - 2), ',')) {
         const auto text = trim(part);
@@ -222,7 +191,7 @@ Array read_npy(const model::Bytes& file, const std::string& name, const Place& p
         out.shape.push_back(static_cast<std::size_t>(*size));
     }
     if (order != "False" && out.shape.size() > 1)
-        refuse(place, "'" + name + "' is in Fortran order; save it by numpy.ascontiguousarray");
+        refuse(place, "'", name, "' is in Fortran order; save it by numpy.ascontiguousarray");
     const auto bytes = model::builtin_type(out.type)->bytes;
     const auto have = file.size() - start - length;
     if (have / bytes != count || have % bytes != 0)
@@ -233,10 +202,47 @@ Array read_npy(const model::Bytes& file, const std::string& name, const Place& p
 }
 
 bool fits(const Array& array, const model::ElementType& element) {
-    if (element.kind == ElementKind::opaque) return true;
+    if (element.is_opaque()) return true;
     const auto held = *model::builtin_type(array.type);
-    if (array.truth && element.kind != ElementKind::floating && element.lane_bytes == 1) return true;
+    if (array.truth && !element.is_floating() && element.lane_bytes == 1) return true;
     return held.kind == element.kind && held.lane_bytes == element.lane_bytes;
+}
+
+std::filesystem::path resolved(const std::string& path, const Place& place) {
+    const std::filesystem::path plain(path);
+    if (place.line == 0 || plain.is_absolute()) return plain;
+    return std::filesystem::path(place.file).parent_path() / plain;
+}
+
+std::optional<std::pair<std::string, std::string>> file_of_reference(const Placed& reference) {
+    const auto& [place, text] = reference;
+    const auto at = text.rfind(".cl:");
+    if (at == std::string::npos) return std::nullopt;
+    return std::pair(resolved(text.substr(0, at + 3), place).string(), text.substr(at + 4));
+}
+
+model::PixelFormat image_format(const std::string& name, const Place& place) {
+    if (const auto found = model::pixel_format(name)) return *found;
+    refuse(place, cllab::quoted(name), " is no format of images; a format is ", model::pixel_formats);
+}
+
+Picture read_picture(const LoadPicture& load, const std::filesystem::path& path, const Place& place,
+                     const ElementType& type, std::int64_t white) {
+    try {
+        const auto picture = load(path.string());
+        return {picture.width, picture.height, std::make_shared<const model::Bytes>(as_pixels(picture, type, white))};
+    } catch (const Error& e) {
+        refuse(place, e.what());
+    }
+}
+
+model::Bytes read_elements(const std::filesystem::path& path, const Place& place, bool is_npy,
+                           const ElementType& element, const std::string& whose) {
+    auto bytes = read_bytes(path, place);
+    if (!is_npy) return bytes;
+    auto array = read_npy(bytes, path.string(), place);
+    if (!fits(array, element)) refuse(place, "'", path.string(), "' holds ", array.type, ", ", whose);
+    return std::move(array.data);
 }
 
 }  // namespace cllab::kernelfile

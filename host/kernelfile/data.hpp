@@ -1,15 +1,20 @@
-// Bytes for arguments from files, and numbers in the types of OpenCL C.
+// Bytes for arguments from files and pictures, and numbers in the types of OpenCL C.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernelfile/description.hpp"
 #include "model/experiment.hpp"
 #include "model/kernel_signature.hpp"
+#include "model/pixel_format.hpp"
+#include "model/tolerance.hpp"
 
 namespace cllab::kernelfile {
 
@@ -42,5 +47,43 @@ Array read_npy(const model::Bytes& file, const std::string& name, const Place& p
 /// Whether its elements are those of a buffer of `element`; elements of no known kind take anything.
 bool fits(const Array& array, const model::ElementType& element);
 std::string shape_text(const std::vector<std::size_t>& shape);  ///< "(256, 256)"
+
+/// Reads a picture as one grey byte per pixel; throws Error(usage).
+using LoadPicture = std::function<model::Loaded(const std::string& path)>;
+
+/// A file named in a kernel file's block lies beside it, one named on the command line in the current folder.
+std::filesystem::path resolved(const std::string& path, const Place& place);
+
+/// Of 'reference FILE.cl:KERNEL' the file, as a pattern names it, and the kernel; nothing where no file is named.
+std::optional<std::pair<std::string, std::string>> file_of_reference(const Placed& reference);
+
+/// The format of images that has the name. Throws Error(usage) where none has.
+model::PixelFormat image_format(const std::string& name, const Place& place);
+
+struct Picture {
+    std::size_t width = 0, height = 0;
+    model::SharedBytes pixels;
+};
+/// In elements of 1, 2 or 4 lanes: floats from 0 to 1, integers from 0 to `white`; the fourth lane is opaque.
+Picture read_picture(const LoadPicture& load, const std::filesystem::path& path, const Place& place,
+                     const model::ElementType& type, std::int64_t white = 255);
+
+/// The bytes of a file, or of an array of NumPy, whose elements must be those of a buffer of `element`. `whose`: that
+/// buffer and its type, for the sentence when they are not.
+model::Bytes read_elements(const std::filesystem::path& path, const Place& place, bool is_npy,
+                           const model::ElementType& element, const std::string& whose);
+
+// --- Where results differ, and by how much, in words.
+
+/// The first element of `found` that differs from `expected` by more than `errors` takes: "dst[17] is 3, expected 4".
+/// Of differences as rounding makes them it says which tolerance takes them all.
+std::optional<std::string> first_difference(const std::string& name, std::span<const std::byte> found,
+                                            std::span<const std::byte> expected, const model::ElementType& type,
+                                            model::Errors& errors, const std::string& whose);
+
+/// The same, for results of another's arithmetic: of every difference in floating point it has the largest errors.
+std::optional<std::string> difference(const std::string& name, std::span<const std::byte> found,
+                                      std::span<const std::byte> expected, const model::ElementType& type,
+                                      model::Errors& errors, const std::string& whose);
 
 }  // namespace cllab::kernelfile

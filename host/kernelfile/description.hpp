@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "kernelfile/drawn_data.hpp"
 #include "kernelfile/expression.hpp"
-#include "kernelfile/random_data.hpp"
 #include "model/experiment.hpp"
 #include "model/tolerance.hpp"
 
@@ -30,10 +30,10 @@ struct ArgumentSpec {
     std::vector<Expression> extent{};  ///< one length, or up to three sizes of an image; empty: not given
     /// Drawn: what the draw takes, e.g. low and high; numbers: those of a scalar or vector.
     std::vector<Expression> numbers{};
-    std::string path{};                                                     ///< file, picture
-    std::vector<std::string> words{};                                       ///< of a sampler
-    std::vector<std::pair<std::string, std::vector<Expression>>> fields{};  ///< of a struct: type and values
-    std::string raw{};                                                      ///< bytes: the bytes themselves
+    std::string path{};                                                            ///< file, picture
+    std::vector<std::string> words{};                                              ///< of a sampler
+    std::vector<std::pair<model::ElementType, std::vector<Expression>>> fields{};  ///< of a struct: with their values
+    std::string raw{};                                                             ///< bytes: the bytes themselves
 
     bool is_random() const { return kind == Kind::drawn && draw >= Draw::uniform; }
 };
@@ -71,13 +71,17 @@ struct RelationLine {
     std::optional<Expression> sum{};
 };
 
+/// A text, and sizes in up to three dimensions, with where they stand.
+using Placed = std::pair<Place, std::string>;
+using Sizes = std::pair<Place, std::vector<Expression>>;
+
 /// What holds for all kernels of a file, or behind a line `kernel NAME` or `sequence NAME` for that one.
 struct Scope {
     std::map<std::string, ArgumentSpec> arguments;
-    std::optional<std::pair<Place, std::vector<Expression>>> global, local, offset;
-    std::map<std::string, Expression> work;                         ///< by name, as in `works`
-    std::map<std::string, std::pair<Place, std::string>> expected;  ///< file by argument
-    std::optional<std::pair<Place, std::string>> reference;
+    std::optional<Sizes> global, local, offset;
+    std::map<std::string, Expression> work;  ///< by name, as in `works`
+    std::map<std::string, Placed> expected;  ///< file by argument
+    std::optional<Placed> reference;
     std::vector<RelationLine> relations;
 };
 
@@ -116,8 +120,8 @@ struct Description {
     std::vector<AxisLine> axes;
     std::vector<VariantLine> variants;
     std::vector<SameLine> same;
-    std::vector<std::pair<Place, std::string>> options, folders;
-    std::vector<std::pair<Place, std::string>> includes;  ///< files in front of the text
+    std::vector<Placed> options, folders;
+    std::vector<Placed> includes;  ///< files in front of the text
     std::optional<Tolerance> tolerance;
     bool takes_group = true;  ///< `group_axis` is the work-group and no axis of the file's own
     Scope all;
@@ -144,5 +148,8 @@ void parse_blocks(std::string_view text, const std::string& file, Description& t
 /// Takes over what `over` says; it wins where both say something.
 void override_with(Description& base, const Description& over);
 void take_over(Scope& base, const Scope& over);
+
+/// What is said of the kernel, for all or in lines of its own.
+Scope scope_of(const Description& description, const std::string& kernel);
 
 }  // namespace cllab::kernelfile

@@ -1,5 +1,4 @@
-#include "kernelfile/difference.hpp"
-
+// Where results differ, and by how much, in words: data.hpp.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -84,7 +83,7 @@ std::optional<std::string> first_difference(const std::string& name, std::span<c
         return name + " has " + std::to_string(found.size()) + " bytes, " + whose + " " +
                std::to_string(expected.size());
     if (std::memcmp(found.data(), expected.data(), found.size()) == 0) return std::nullopt;
-    if (type.kind == ElementType::Kind::opaque || type.lane_bytes == 0) {
+    if (type.is_opaque() || type.lane_bytes == 0) {
         const auto i =
             static_cast<std::size_t>(std::mismatch(found.begin(), found.end(), expected.begin()).first - found.begin());
         return "byte " + std::to_string(i) + " of " + name + " is " +
@@ -98,7 +97,7 @@ std::optional<std::string> first_difference(const std::string& name, std::span<c
         std::string where = name + "[" + std::to_string(lane / width) + "]";
         if (width > 1) where += ".s" + std::string(1, "0123456789abcdef"[lane % width]);
         std::string out = where + " is " + lane_text(a, type) + ", " + whose + " " + lane_text(e, type);
-        if (type.kind != ElementType::Kind::floating) return out;
+        if (!type.is_floating()) return out;
         const auto spread = spread_of(found, expected, type);
         if (spread.is_rounding()) out += " (" + words_of(spread) + ")";
         return out;
@@ -110,7 +109,7 @@ std::optional<std::string> difference(const std::string& name, std::span<const s
                                       std::span<const std::byte> expected, const ElementType& type,
                                       model::Errors& errors, const std::string& whose) {
     auto out = first_difference(name, found, expected, type, errors, whose);
-    if (!out || type.kind != ElementType::Kind::floating || found.size() != expected.size()) return out;
+    if (!out || !type.is_floating() || found.size() != expected.size()) return out;
     const auto words = words_of(spread_of(found, expected, type));
     return out->find(words) == std::string::npos ? *out + "; " + words : *out;
 }

@@ -6,20 +6,22 @@
 #include "core/text.hpp"
 #include "model/params.hpp"
 #include "model/plan.hpp"
+#include "model/work.hpp"
 
 namespace cllab::kernelfile {
 namespace {
 
-namespace fs = std::filesystem;
-
 /// What the cells of the experiment share.
 struct State {
-    std::map<std::string, std::shared_ptr<const BoundOperation>> bound;       ///< by variant
-    std::map<std::string, std::shared_ptr<const model::Variant>> references;  ///< by variant that is held against it
-    std::map<std::string, std::shared_ptr<const BoundOperation>> reference_bound;  ///< likewise
-    std::set<std::string> is_reference;        ///< variants that others are held against
-    std::set<std::string> tuned;               ///< axes that must not change a result
-    std::map<std::string, std::string> alike;  ///< by variant: Ledger::Question::alike
+    struct Operation {
+        std::shared_ptr<const BoundOperation> bound;
+        std::shared_ptr<const model::Variant> reference;  ///< that it is held against; nothing: none
+        std::shared_ptr<const BoundOperation> reference_bound;
+    };
+    std::map<std::string, Operation> operations;  ///< by variant
+    std::set<std::string> is_reference;           ///< variants that others are held against
+    std::set<std::string> tuned;                  ///< axes that must not change a result
+    std::map<std::string, std::string> alike;     ///< by variant: Ledger::Question::alike
     Ledger ledger;
     Opinions opinions;
 };
@@ -29,15 +31,10 @@ struct State {
 std::string comparison_of(const model::Setup& setup, const model::Point& point, const std::set<std::string>& tuned) {
     std::vector<std::string> parts;
     for (const auto& argument : setup.args) {
-        if (const auto* a = std::get_if<model::Input>(&argument))
-            parts.push_back("i" + a->name + std::to_string(a->data.size()));
-        if (const auto* a = std::get_if<model::InOut>(&argument))
-            parts.push_back("b" + a->name + std::to_string(a->data.size()));
-        if (const auto* a = std::get_if<model::Output>(&argument))
-            parts.push_back("o" + a->name + std::to_string(a->size_bytes));
+        const auto bytes = static_cast<std::uint64_t>(model::bytes_of(argument));
+        if (bytes > 0) parts.push_back(concat(argument.index(), model::name_of(argument), bytes));
         if (const auto* a = std::get_if<model::Image>(&argument))
-            parts.push_back("p" + a->name + std::to_string(a->width) + "x" + std::to_string(a->height) + "x" +
-                            std::to_string(a->depth));
+            parts.push_back(concat(a->name, a->width, "x", a->height, "x", a->depth));
     }
     std::ranges::sort(parts);
     for (const auto& [axis, value] : point.values())
@@ -56,7 +53,7 @@ std::string agreement_key(const model::Request& request) {
     return request.variant.name + "\n" + text_of(request.point) + "\n" + request.device.selector;
 }
 
-Ledger::Question question_of(const State& state, const BoundOperation& bound, const model::Setup& setup,
+Ledger::Question question_of(const State& state, const Bound& bound, const model::Setup& setup,
                              const model::Request& request) {
     Ledger::Question out;
     out.comparison = comparison_of(setup, request.point, state.tuned);
@@ -76,8 +73,9 @@ Ledger::Question question_of(const State& state, const BoundOperation& bound, co
 
 model::Setup setup_of(const std::shared_ptr<State>& state, const model::Request& request, model::Params& params) {
     for (const auto& [axis, value] : request.point.values()) params.text(axis);
-    const auto& bound = *state->bound.at(request.variant.name);
-    auto out = bound.setup(request.point, request.device, request.seed);
+    const auto& [operation, reference, reference_bound] = state->operations.at(request.variant.name);
+    const auto& bound = operation->data();
+    auto out = operation->setup(request.point, request.device, request.seed);
     auto question = question_of(*state, bound, out, request);
     if (bound.tolerance()) out.errors = std::make_shared<model::Errors>(*bound.tolerance());
     const bool given = std::ranges::any_of(question.results, [&](const auto& r) {
@@ -86,11 +84,10 @@ model::Setup setup_of(const std::shared_ptr<State>& state, const model::Request&
     // A buffer that the kernel was seen to leave as it is accumulates nothing, and no more does one that is put back.
     question.accumulates = out.accumulates =
         given && (request.verification == 0 || state->ledger.changes_given_data(question));
-    if (const auto reference = state->references.find(request.variant.name); reference != state->references.end()) {
-        const auto& other = *state->reference_bound.at(request.variant.name);
-        question.reference = reference->second->name;
-        out.reference = model::Reference{reference->second.get(), std::make_shared<const model::Setup>(other.setup(
-                                                                      request.point, request.device, request.seed))};
+    if (reference) {
+        question.reference = reference->name;
+        out.reference = model::Reference{reference.get(), std::make_shared<const model::Setup>(reference_bound->setup(
+                                                              request.point, request.device, request.seed))};
     }
     // A reference proves more, and there is room for one kernel beside the cell's.
     auto related = bound.related(request.point, out, request.seed, !out.reference);
@@ -120,13 +117,8 @@ KernelFiles::KernelFiles(const std::vector<std::string>& paths, const Descriptio
         std::vector<const Scope*> scopes{&described_.back().all};
         for (const auto& [name, kernel] : described_.back().kernels) scopes.push_back(&kernel.second);
         for (const auto* scope : scopes) {
-            if (!scope->reference) continue;
-            const auto& [place, text] = *scope->reference;
-            const auto at = text.rfind(".cl:");
-            if (at == std::string::npos) continue;
-            const auto path = place.line == 0 ? fs::path(text.substr(0, at + 3))
-                                              : fs::path(wanted[i]).parent_path() / text.substr(0, at + 3);
-            if (std::ranges::find(wanted, path.string()) == wanted.end()) wanted.push_back(path.string());
+            const auto other = scope->reference ? file_of_reference(*scope->reference) : std::nullopt;
+            if (other && std::ranges::find(wanted, other->first) == wanted.end()) wanted.push_back(other->first);
         }
     }
     declare_axes(false);  // what is guessed may use the others
@@ -136,7 +128,7 @@ KernelFiles::KernelFiles(const std::vector<std::string>& paths, const Descriptio
 std::size_t KernelFiles::index_of(const std::string& path) const {
     for (std::size_t i = 0; i < files_.size(); ++i)
         if (files_[i].path == path) return i;
-    throw Error(Blame::usage, "kernel file '" + path + "' is not among those that were read");
+    throw Error(Blame::usage, "kernel file '", path, "' is not among those that were read");
 }
 
 void KernelFiles::describe(std::size_t file, const Description& more) {
@@ -213,29 +205,26 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
     std::vector<std::pair<std::string, std::vector<std::string>>> groups;  // by variant
     std::map<std::size_t, std::vector<std::string>> notes;                 // by file
     for (const auto* c : chosen) {
-        auto& said = notes[builds_[c->build].file];
-        std::vector<std::string> new_notes;
-        const auto bound = bind(*c, load, wants, new_notes);
-        for (const auto& note : new_notes)
-            if (std::ranges::find(said, note) == said.end()) said.push_back(note);
+        const auto bound = bind(*c, load, wants, notes[builds_[c->build].file]);
         out.variants.push_back(variant_of(*c));
-        state->bound[c->name] = bound;
+        auto& operation = state->operations[c->name] = {bound, {}, {}};
         if (auto tried = bound->groups()) groups.emplace_back(c->name, std::move(*tried));
-        if (!bound->reference()) continue;
-        const auto& reference = reference_of(*bound->reference(), *c);
+        if (!bound->data().reference()) continue;
+        const auto& reference = reference_of(*bound->data().reference(), *c);
         state->is_reference.insert(reference.name);
         if (&reference == c) continue;
         std::vector<std::string> unsaid;
-        state->references[c->name] = std::make_shared<const model::Variant>(variant_of(reference));
-        state->reference_bound[c->name] = bind(reference, load, wants, unsaid);
+        operation.reference = std::make_shared<const model::Variant>(variant_of(reference));
+        operation.reference_bound = bind(reference, load, wants, unsaid);
     }
     add_group_axes(groups, out.axes);
     for (const auto& [file, said] : notes)
         if (!said.empty() && !is_earlier(file))
             notes_.push_back(files_[file].path + " leaves out, and so gets: " + join(said, "; "));
     arguments_of_ = [state](const model::Request& request) {
-        const auto& bound = *state->bound.at(request.variant.name);
-        const auto setup = bound.setup(request.point, request.device, request.seed);
+        const auto& operation = *state->operations.at(request.variant.name).bound;
+        const auto& bound = operation.data();
+        const auto setup = operation.setup(request.point, request.device, request.seed);
         return CellArguments{agreement_key(request), bound.shown(setup), bound.tolerance().value_or(Tolerance{}),
                              bound.random_inputs()};
     };
@@ -244,9 +233,9 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
     };
     out.resolve = [state](const model::Request& request, model::Params& params) {
         for (const auto& [axis, value] : request.point.values()) params.text(axis);
-        state->bound.at(request.variant.name)->check(request.point, request.device);
-        if (const auto found = state->reference_bound.find(request.variant.name); found != state->reference_bound.end())
-            found->second->check(request.point, request.device);
+        const auto& [operation, reference, reference_bound] = state->operations.at(request.variant.name);
+        operation->check(request.point, request.device);
+        if (reference) reference_bound->check(request.point, request.device);
     };
     return out;
 }

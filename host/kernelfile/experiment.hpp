@@ -124,7 +124,7 @@ private:
     bool is_part_of_sequence(const Candidate& candidate) const;
     /// For the code of a sequence its kernels stand.
     bool is_meant(const Candidate& candidate, const std::string& glob) const;
-    const Candidate& reference_of(const std::pair<Place, std::string>& named, const Candidate& of) const;
+    const Candidate& reference_of(const Placed& named, const Candidate& of) const;
 
     std::string more_options_;
     std::vector<std::pair<std::string, std::string>> settings_;  ///< of --axis

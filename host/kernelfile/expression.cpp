@@ -5,7 +5,6 @@
 #include <cmath>
 #include <optional>
 
-#include "core/error.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 
@@ -61,8 +60,8 @@ private:
     [[noreturn]] void refuse_here(const std::string& wanted) {
         const auto at = skip();
         const auto found = at < text_.size() ? cllab::quoted(text_.substr(at)) : std::string("the end");
-        refuse(place_.at(at),
-               "expected " + wanted + " in the expression " + cllab::quoted(trim(text_)) + ", found " + found);
+        refuse(place_.at(at), "expected ", wanted, " in the expression ", cllab::quoted(trim(text_)), ", found ",
+               found);
     }
     bool take(char c) {
         if (skip() >= text_.size() || text_[at_] != c) return false;
@@ -87,15 +86,13 @@ private:
             const auto found = std::ranges::find_if(operators, [&](const auto& one) { return take(one.first); });
             if (found == operators.end()) return left;
             left = make(found->second, at, {left, (this->*operand)()});
-            if (++links_ > most_links)
-                refuse(place_.at(at), "the expression has more than " + std::to_string(most_links) + " operators");
+            if (++links_ > most_links) refuse(place_.at(at), "the expression has more than ", most_links, " operators");
         }
     }
     /// As in C, shifts come behind sums: 1 << n + 1 is 1 << (n + 1).
     Made shifted() { return chain(&Parser::sum, {{"<<", NodeKind::shift_left}, {">>", NodeKind::shift_right}}); }
     Made sum() {
-        if (++depth_ > deepest)
-            refuse(place_.at(at_), "the expression is nested deeper than " + std::to_string(deepest) + " levels");
+        if (++depth_ > deepest) refuse(place_.at(at_), "the expression is nested deeper than ", deepest, " levels");
         auto out = chain(&Parser::product, {{"+", NodeKind::add}, {"-", NodeKind::subtract}});
         --depth_;
         return out;
@@ -106,8 +103,7 @@ private:
     Made factor() {
         const auto at = skip();
         if (take('-')) {
-            if (++depth_ > deepest)
-                refuse(place_.at(at), "the expression is nested deeper than " + std::to_string(deepest) + " levels");
+            if (++depth_ > deepest) refuse(place_.at(at), "the expression is nested deeper than ", deepest, " levels");
             auto out = make(NodeKind::negate, at, {factor()});
             --depth_;
             return out;
@@ -124,7 +120,7 @@ private:
         while (at_ < text_.size() && in_name(text_[at_])) ++at_;
         const std::string word(text_.substr(at, at_ - at));
         if (take('(')) return call(word, at);
-        if (lower(word) == "nan" || lower(word) == "inf") refuse(place_.at(at), cllab::quoted(word) + " is not finite");
+        if (lower(word) == "nan" || lower(word) == "inf") refuse(place_.at(at), cllab::quoted(word), " is not finite");
         return std::make_shared<const Node>(Node{NodeKind::name, 0, {}, word, place_.at(at)});
     }
     Made literal(std::size_t at) {
@@ -141,7 +137,7 @@ private:
             return std::make_shared<const Node>(Node{NodeKind::number, *value, {}, {}, place_.at(at)});
         if (word.ends_with('f') && word.find('.') != std::string::npos) word.remove_suffix(1);  // 0.5f
         const auto real = parse_real(word);
-        if (!real) refuse(place_.at(at), cllab::quoted(word) + " is not a number; write 4096, 4Ki, 1M or 0.5");
+        if (!real) refuse(place_.at(at), cllab::quoted(word), " is not a number; write 4096, 4Ki, 1M or 0.5");
         whole_ = false;
         return std::make_shared<const Node>(Node{NodeKind::number, 0, real, std::string(word), place_.at(at)});
     }
@@ -156,8 +152,8 @@ private:
             return make(NodeKind::ceiling, at, parts.front()->parts);
         }
         if (function != "min" && function != "max")
-            refuse(place_.at(at), "there is no function " + cllab::quoted(function) + "; there are min, max and ceil");
-        if (parts.size() < 2) refuse(place_.at(at), function + " takes two values or more");
+            refuse(place_.at(at), "there is no function ", cllab::quoted(function), "; there are min, max and ceil");
+        if (parts.size() < 2) refuse(place_.at(at), function, " takes two values or more");
         return make(function == "min" ? NodeKind::minimum : NodeKind::maximum, at, std::move(parts));
     }
 
@@ -182,8 +178,7 @@ std::int64_t divide(std::int64_t a, std::int64_t b, NodeKind kind, const Place& 
 
 /// By how many places; a quotient by a power of two is rounded down, as any.
 std::int64_t places_of(std::int64_t places, const Place& place) {
-    if (places < 0 || places > 62)
-        refuse(place, "this shifts by " + std::to_string(places) + " places; possible are 0 to 62");
+    if (places < 0 || places > 62) refuse(place, "this shifts by ", places, " places; possible are 0 to 62");
     return places;
 }
 
@@ -239,9 +234,9 @@ T number_of(const Node& node) {
     else if (!node.fraction)
         return node.number;
     else if (*node.fraction != std::trunc(*node.fraction))
-        refuse(node.place, cllab::quoted(node.name) + " is not a whole number");
+        refuse(node.place, cllab::quoted(node.name), " is not a whole number");
     else if (*node.fraction >= 0x1p63)
-        refuse(node.place, cllab::quoted(node.name) + " does not fit 63 bits");
+        refuse(node.place, cllab::quoted(node.name), " does not fit 63 bits");
     else
         return static_cast<T>(*node.fraction);
 }
@@ -261,10 +256,6 @@ T value_of(const Node& node, const Expression::Lookup<T>& lookup) {
 
 std::string Place::text() const {
     return line == 0 ? file : file + ":" + std::to_string(line) + ":" + std::to_string(column);
-}
-
-void refuse(const Place& place, const std::string& sentence) {
-    throw Error(Blame::usage, place.text() + ": " + sentence);
 }
 
 Expression Expression::parse(std::string_view text, const Place& place) {

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/error.hpp"
+
 namespace cllab::kernelfile {
 
 /// Where a text stands: a file with line and column, or an option of the command line.
@@ -20,8 +22,11 @@ struct Place {
     Place at(std::size_t offset) const { return line == 0 ? *this : Place{file, line, column + offset}; }
 };
 
-/// Throws Error(usage) "conv.cl:3:11: SENTENCE".
-[[noreturn]] void refuse(const Place& place, const std::string& sentence);
+/// Throws Error(usage) "conv.cl:3:11: SENTENCE", of the parts that concat() takes.
+template <typename... Part>
+[[noreturn]] void refuse(const Place& place, const Part&... sentence) {
+    throw Error(Blame::usage, place.text(), ": ", sentence...);
+}
 
 struct Node;
 

@@ -12,8 +12,8 @@ std::int64_t Names::whole(const Expression& expression) {
         const auto& known = find(name, place);
         if (!known.real) return known.whole;
         if (std::trunc(*known.real) != *known.real || std::fabs(*known.real) >= 0x1p63)
-            refuse(place,
-                   "'" + name + "' is " + format_exact(*known.real) + ", no whole number that an expression can use");
+            refuse(place, "'", name, "' is ", format_exact(*known.real),
+                   ", no whole number that an expression can use");
         return static_cast<std::int64_t>(*known.real);
     });
 }
@@ -27,7 +27,7 @@ double Names::real(const Expression& expression) {
 
 const Names::Known& Names::find(const std::string& name, const Place& place) {
     if (const auto known = known_.find(name); known != known_.end()) return known->second;
-    if (!open_.insert(name).second) refuse(place, "the value of '" + name + "' depends on itself");
+    if (!open_.insert(name).second) refuse(place, "the value of '", name, "' depends on itself");
     const auto out = point_.has(name) ? of_axis(name, place) : of_argument(name, place);
     open_.erase(name);
     return known_.emplace(name, out).first->second;
@@ -37,7 +37,7 @@ Names::Known Names::of_axis(const std::string& name, const Place& place) const {
     const auto& text = point_.text(name);
     if (const auto whole = parse_integer(text)) return {*whole};
     if (const auto real = parse_real(text)) return {0, *real};
-    refuse(place, "axis '" + name + "' is '" + text + "', no number that an expression can use");
+    refuse(place, "axis '", name, "' is '", text, "', no number that an expression can use");
 }
 
 Names::Known Names::of_argument(const std::string& name, const Place& place) {
@@ -51,9 +51,8 @@ Names::Known Names::of_argument(const std::string& name, const Place& place) {
         for (const auto& [argument, spec] : given_)
             if (is_number(spec)) known.insert(argument);
         const auto line = "add a line 'axis " + name + " = 1024'";
-        refuse(place,
-               "nothing says what '" + name + "' is; " +
-                   (known.empty() ? line : "known are " + join({known.begin(), known.end()}, ", ") + ", or " + line));
+        refuse(place, "nothing says what '", name, "' is; ",
+               known.empty() ? line : "known are " + join({known.begin(), known.end()}, ", ") + ", or " + line);
     }
     const auto& number = found->second.numbers[0];
     if (real_.count(name) || !number.is_whole()) return {0, real(number)};

@@ -9,6 +9,7 @@
 
 #include "core/hash.hpp"
 #include "core/reading.hpp"
+#include "core/table.hpp"
 #include "core/text.hpp"
 #include "kernelfile/data.hpp"
 
@@ -38,25 +39,20 @@ void publish(const fs::path& folder, const std::function<void(const fs::path& pa
     fs::rename(part, folder);
 }
 
-/// '<f4'; bytes for what is no number.
+/// As numpy calls them, in the order of the enumeration: what is no number is bytes.
+constexpr std::array kind_names{"int", "uint", "float", "uint"};
+const char* kind_name(const ElementType& type) { return name_in(kind_names, type.kind); }
+
+std::size_t bytes_of_one(const ElementType& type) { return type.is_opaque() ? 1 : type.lane_bytes; }
+
+/// '<f4'
 std::string descr_of(const ElementType& type) {
-    if (type.kind == ElementType::Kind::opaque) return "|u1";
-    const char kind = type.kind == ElementType::Kind::floating           ? 'f'
-                      : type.kind == ElementType::Kind::unsigned_integer ? 'u'
-                                                                         : 'i';
-    const char order = type.lane_bytes == 1 ? '|' : std::endian::native == std::endian::little ? '<' : '>';
-    return std::string{order, kind} + std::to_string(type.lane_bytes);
+    const auto bytes = bytes_of_one(type);
+    const char order = bytes == 1 ? '|' : std::endian::native == std::endian::little ? '<' : '>';
+    return concat(order, *kind_name(type), bytes);
 }
 
-/// Of one element of the array; numpy's name of the type.
-std::string type_name(const ElementType& type) {
-    if (type.kind == ElementType::Kind::opaque) return "uint8";
-    const auto bits = std::to_string(8 * type.lane_bytes);
-    return (type.kind == ElementType::Kind::floating           ? "float"
-            : type.kind == ElementType::Kind::unsigned_integer ? "uint"
-                                                               : "int") +
-           bits;
-}
+std::string type_name(const ElementType& type) { return concat(kind_name(type), 8 * bytes_of_one(type)); }
 
 std::size_t elements(const std::vector<std::size_t>& shape) {
     return std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>());
@@ -137,15 +133,14 @@ model::Bytes read_result(const fs::path& path, const ArgumentArray& like, const 
     const auto name = path.filename().string();
     const Place place{whose, 0, 0};
     auto array = read_npy(read_bytes(path, place), name, place);
-    const bool fit = like.element.kind == ElementType::Kind::opaque ? array.type == "uchar" || array.type == "char"
-                                                                    : fits(array, like.element);
+    const bool fit =
+        like.element.is_opaque() ? array.type == "uchar" || array.type == "char" : fits(array, like.element);
     if (!fit)
-        refuse(place, "'" + name + "' holds " + type_name(*model::builtin_type(array.type)) + ", the kernel's '" +
-                          like.name + "' " + type_name(like.element) + "; save it with .astype('" +
-                          type_name(like.element) + "')");
+        refuse(place, "'", name, "' holds ", type_name(*model::builtin_type(array.type)), ", the kernel's '", like.name,
+               "' ", type_name(like.element), "; save it with .astype('", type_name(like.element), "')");
     if (elements(array.shape) != elements(like.shape))
-        refuse(place, "'" + name + "' has the shape " + shape_text(array.shape) + ", the kernel's '" + like.name +
-                          "' " + shape_text(like.shape));
+        refuse(place, "'", name, "' has the shape ", shape_text(array.shape), ", the kernel's '", like.name, "' ",
+               shape_text(like.shape));
     return std::move(array.data);
 }
 

@@ -4,7 +4,7 @@
 //   include FILE
 //   work bytes=EXPR flops=EXPR …       expect NAME = FILE         reference NAME        tolerance absolute=X relative=X
 //   ulp=X        same NAME, NAME               relation TEXT
-// and those of sequences, which sequence/parse_scope.cpp reads.
+// and those of sequences, which sequence/sequences.cpp reads.
 #include <algorithm>
 #include <cctype>
 
@@ -31,9 +31,16 @@ std::string take_named(Piece& rest, const std::string& keyword, const std::strin
     const auto found = rest.text;
     const auto name = rest.take_word();
     if (!is_name(name) || !rest.take('=') || rest.text.empty())
-        refuse(place, cllab::quoted(keyword) + " takes NAME = VALUE, as in '" + example + "'; found " +
-                          cllab::quoted(trim(found)));
+        refuse(place, cllab::quoted(keyword), " takes NAME = VALUE, as in '", example, "'; found ",
+               cllab::quoted(trim(found)));
     return name;
+}
+
+std::vector<std::pair<std::string, Place>> take_names(const Piece& rest, const std::string& wants) {
+    auto out = split_top(rest.text, rest.place, ',');
+    for (const auto& [name, where] : out)
+        if (!is_name(name)) refuse(where, wants, "; found ", cllab::quoted(name));
+    return out;
 }
 
 namespace {
@@ -49,14 +56,13 @@ Tolerance parse_tolerance(Piece rest) {
                      : name == "ulp"      ? &out.ulp
                                           : nullptr;
         if (!to || !rest.take('='))
-            refuse(place,
-                   "'tolerance' takes absolute=X, relative=X or ulp=X; found " + cllab::quoted(name + rest.text));
+            refuse(place, "'tolerance' takes absolute=X, relative=X or ulp=X; found ", cllab::quoted(name + rest.text));
         const auto end = std::min(rest.text.find(' '), rest.text.size());
         const auto text = rest.text.substr(0, end);
         const auto value = parse_real(text);
         if (!value || !(*value >= 0))
-            refuse(rest.place,
-                   "the tolerance " + name + " is " + cllab::quoted(text) + "; possible are numbers of 0 or more");
+            refuse(rest.place, "the tolerance ", name, " is ", cllab::quoted(text),
+                   "; possible are numbers of 0 or more");
         *to = *value;
         rest.drop(end);
         rest.skip_blanks();
@@ -72,7 +78,7 @@ void parse_work(Piece rest, Scope& scope) {
                          : work.name == works.back().name ? " and "
                                                           : ", ") +
                         std::string(work.name) + "=EXPRESSION";
-        refuse(rest.place, "'work' takes " + possible + "; found " + cllab::quoted(rest.text));
+        refuse(rest.place, "'work' takes ", possible, "; found ", cllab::quoted(rest.text));
     };
     if (rest.text.empty()) wrong();
     while (!rest.text.empty()) {
@@ -96,12 +102,12 @@ void parse_work(Piece rest, Scope& scope) {
 
 template <typename Map, typename Value>
 void insert_once(Map& map, const std::string& name, Value value, const Place& place, const std::string& what) {
-    if (!map.emplace(name, std::move(value)).second) refuse(place, what + " '" + name + "' is given twice");
+    if (!map.emplace(name, std::move(value)).second) refuse(place, what, " '", name, "' is given twice");
 }
 
 template <typename T>
 void set_once(std::optional<T>& to, T value, const Place& place, const std::string& what) {
-    if (to) refuse(place, "'" + what + "' is given twice");
+    if (to) refuse(place, "'", what, "' is given twice");
     to = std::move(value);
 }
 
@@ -115,21 +121,18 @@ void parse_axis(Piece rest, Description& out) {
         axis.tune = true;
     }
     if (!is_name(axis.name) || !rest.take('=') || rest.text.empty())
-        refuse(place, "'axis' takes NAME = VALUES, as in 'axis n = 512,1024' or 'axis tile tune = 8,16'; found " +
-                          cllab::quoted(found));
+        refuse(place, "'axis' takes NAME = VALUES, as in 'axis n = 512,1024' or 'axis tile tune = 8,16'; found ",
+               cllab::quoted(found));
     axis.values = trim(rest.text);
     for (const auto& other : out.axes)
-        if (other.name == axis.name) refuse(place, "axis '" + axis.name + "' is given twice");
+        if (other.name == axis.name) refuse(place, "axis '", axis.name, "' is given twice");
     out.axes.push_back(std::move(axis));
 }
 
 void parse_same(Piece rest, Description& out) {
     SameLine same{rest.place, {}};
-    for (const auto& [name, where] : split_top(rest.text, rest.place, ',')) {
-        if (!is_name(name))
-            refuse(where, "'same' takes names, as in 'same naive, tiled'; found " + cllab::quoted(name));
+    for (const auto& [name, where] : take_names(rest, "'same' takes names, as in 'same naive, tiled'"))
         same.names.push_back(name);
-    }
     if (same.names.size() < 2) refuse(rest.place, "'same' takes two names or more, as in 'same naive, tiled'");
     out.same.push_back(std::move(same));
 }
@@ -137,7 +140,7 @@ void parse_same(Piece rest, Description& out) {
 void parse_statement(const std::string& keyword, Piece rest, Description& out, Scope& scope) {
     const auto place = rest.place;
     const auto require = [&](const std::string& example) {
-        if (rest.text.empty()) refuse(place, "'" + keyword + "' is empty; write e.g. '" + example + "'");
+        if (rest.text.empty()) refuse(place, "'", keyword, "' is empty; write e.g. '", example, "'");
     };
     if (keyword == "axis") {
         parse_axis(rest, out);
@@ -148,8 +151,7 @@ void parse_statement(const std::string& keyword, Piece rest, Description& out, S
         rest.take('=');
         require(keyword + " 1024");
         auto list = parse_list(rest.text, rest.place);
-        if (list.size() > 3)
-            refuse(place, "'" + keyword + "' has at most three dimensions, found " + std::to_string(list.size()));
+        if (list.size() > 3) refuse(place, "'", keyword, "' has at most three dimensions, found ", list.size());
         auto& to = keyword == "global" ? scope.global : keyword == "local" ? scope.local : scope.offset;
         set_once(to, std::pair(place, std::move(list)), place, keyword);
     } else if (keyword == "options") {
@@ -158,7 +160,7 @@ void parse_statement(const std::string& keyword, Piece rest, Description& out, S
     } else if (keyword == "variant") {
         const auto name = take_named(rest, keyword, "variant fast = -DTILE=32");
         for (const auto& other : out.variants)
-            if (other.name == name) refuse(place, "variant '" + name + "' is given twice");
+            if (other.name == name) refuse(place, "variant '", name, "' is given twice");
         out.variants.push_back({place, name, trim(rest.text)});
     } else if (keyword == "extends") {
         require("extends include");
@@ -204,6 +206,13 @@ void take_over(Scope& base, const Scope& over) {
     base.relations.insert(base.relations.end(), over.relations.begin(), over.relations.end());
 }
 
+Scope scope_of(const Description& description, const std::string& kernel) {
+    Scope out = description.all;
+    if (const auto own = description.kernels.find(kernel); own != description.kernels.end())
+        take_over(out, own->second.second);
+    return out;
+}
+
 void parse_statements(std::string_view text, const std::string& file, std::size_t first_line, Description& to) {
     Scope* scope = &to.all;
     std::size_t number = first_line;
@@ -227,8 +236,8 @@ void parse_statements(std::string_view text, const std::string& file, std::size_
             refuse(place, "a file may not run programs; write --reference-command on the command line");
         const auto keyword = rest.take_word();
         if (std::ranges::find(keywords, keyword) == keywords.end()) {
-            refuse(place, "a line begins with one of " + join(keywords, ", ") + "; found " +
-                              cllab::quoted(keyword.empty() ? found : keyword) + or_did_you_mean(keyword, keywords));
+            refuse(place, "a line begins with one of ", join(keywords, ", "), "; found ",
+                   cllab::quoted(keyword.empty() ? found : keyword), or_did_you_mean(keyword, keywords));
         }
         if (!parse_scope(keyword, rest, to, scope)) parse_statement(keyword, rest, to, *scope);
     }
@@ -283,9 +292,11 @@ void override_with(Description& base, const Description& over) {
     base.same.insert(base.same.end(), over.same.begin(), over.same.end());
     take_over(base.tolerance, over.tolerance);
     take_over(base.all, over.all);
-    // What `over` says for all kernels wins over what `base` says for one.
-    for (auto& sequence : base.sequences) take_over(sequence.scope, over.all);
-    for (auto& [name, of_kernel] : base.kernels) take_over(of_kernel.second, over.all);
+    // What `over` says for all kernels wins over what `base` says for one. Relations add up, and hold by `base.all`.
+    auto for_each = over.all;
+    for_each.relations.clear();
+    for (auto& sequence : base.sequences) take_over(sequence.scope, for_each);
+    for (auto& [name, of_kernel] : base.kernels) take_over(of_kernel.second, for_each);
     for (const auto& [name, of_kernel] : over.kernels) {
         auto& to = base.kernels[name];
         if (to.first.file.empty()) to.first = of_kernel.first;

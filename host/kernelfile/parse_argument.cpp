@@ -4,7 +4,7 @@
 #include <regex>
 
 #include "core/text.hpp"
-#include "kernelfile/contents.hpp"
+#include "kernelfile/data.hpp"
 #include "kernelfile/piece.hpp"
 #include "model/pixel_format.hpp"
 
@@ -32,7 +32,7 @@ Parts take_type_and_extent(const Parts& parts, std::size_t from, ArgumentSpec& o
     if (from < parts.size()) {
         out.extent = parse_list(parts[from].first, parts[from].second);
         if (out.extent.size() > 3)
-            refuse(parts[from].second, "an image has at most three sizes, found " + std::to_string(out.extent.size()));
+            refuse(parts[from].second, "an image has at most three sizes, found ", out.extent.size());
         ++from;
     }
     return {parts.begin() + static_cast<std::ptrdiff_t>(std::min(from, parts.size())), parts.end()};
@@ -44,36 +44,34 @@ void read_bytes(const std::string& hex, const Place& place, ArgumentSpec& out) {
         if (!std::isspace(static_cast<unsigned char>(c))) digits += c;
     if (digits.empty() || digits.size() % 2 ||
         !std::ranges::all_of(digits, [](unsigned char c) { return std::isxdigit(c); }))
-        refuse(place, "'bytes:' takes an even number of hexadecimal digits, as in bytes:0100000a; found " +
-                          cllab::quoted(hex));
+        refuse(place, "'bytes:' takes an even number of hexadecimal digits, as in bytes:0100000a; found ",
+               cllab::quoted(hex));
     for (std::size_t i = 0; i < digits.size(); i += 2)
         out.raw += static_cast<char>(std::stoi(digits.substr(i, 2), nullptr, 16));
 }
 
 void read_fields(std::string text, Place place, ArgumentSpec& out) {
     if (text.size() < 2 || text.back() != '}')
-        refuse(place, "the fields of a struct end in '}'; found " + cllab::quoted(text));
+        refuse(place, "the fields of a struct end in '}'; found ", cllab::quoted(text));
     text = text.substr(1, text.size() - 2);
     for (const auto& [field, where] : split_top(text, place.at(1), ',')) {
         const auto colon = field.find(':');
         const auto type = trim(field.substr(0, colon));
         if (type.find('*') != std::string::npos)
-            refuse(where, "a struct passed by value may hold no pointer; found " + cllab::quoted(field));
+            refuse(where, "a struct passed by value may hold no pointer; found ", cllab::quoted(field));
         const auto known = model::builtin_type(type);
-        if (colon == std::string::npos && !out.fields.empty() &&
-            model::builtin_type(out.fields.back().first)->lanes > 1)
-            refuse(where,
-                   "the lanes of a field follow colons, as in {float3:1:2:3, float:2}; found " + cllab::quoted(field));
+        if (colon == std::string::npos && !out.fields.empty() && out.fields.back().first.lanes > 1)
+            refuse(where, "the lanes of a field follow colons, as in {float3:1:2:3, float:2}; found ",
+                   cllab::quoted(field));
         if (colon == std::string::npos || !known)
-            refuse(where, "a field is TYPE:VALUE with a type of OpenCL C, as in {int:w, float:0.5}; found " +
-                              cllab::quoted(field));
+            refuse(where, "a field is TYPE:VALUE with a type of OpenCL C, as in {int:w, float:0.5}; found ",
+                   cllab::quoted(field));
         std::vector<Expression> values;
         for (const auto& [value, at] : split_top(field.substr(colon + 1), where.at(colon + 1), ':'))
             values.push_back(Expression::parse(value, at));
         if (values.size() != 1 && values.size() != known->lanes)
-            refuse(where, "a " + type + " takes 1 or " + std::to_string(known->lanes) + " values, found " +
-                              std::to_string(values.size()));
-        out.fields.emplace_back(type, std::move(values));
+            refuse(where, "a ", type, " takes 1 or ", known->lanes, " values, found ", values.size());
+        out.fields.emplace_back(*known, std::move(values));
     }
 }
 
@@ -108,7 +106,7 @@ void read_draw(const std::string& name, const DrawSyntax& syntax, const Parts& p
     const bool first = syntax.draw == Draw::constant && parts.size() > 1;
     const auto rest = take_type_and_extent(parts, first ? 2 : 1, out);
     if (first + rest.size() != syntax.numbers && !(rest.empty() && syntax.may_lack))
-        refuse(rest.empty() ? out.place : rest.front().second, cllab::quoted(name) + " takes " + syntax.takes);
+        refuse(rest.empty() ? out.place : rest.front().second, cllab::quoted(name), " takes ", syntax.takes);
     for (const auto& [text, place] : first ? Parts{parts[1]} : rest)
         out.numbers.push_back(Expression::parse(text, place));
 }
@@ -125,8 +123,8 @@ void read_numbers(const Piece& value, const Parts& parts, ArgumentSpec& out) {
         std::vector<std::string> names;
         for (const auto& [name, kind] : kinds) names.push_back(name);
         for (const auto& [name, draw] : draws) names.push_back(name);
-        refuse(out.place, "there is no kind of value " + cllab::quoted(head) + "; " +
-                              did_you_mean(head, names, "there are " + join(names, ", ")));
+        refuse(out.place, "there is no kind of value ", cllab::quoted(head), "; ",
+               did_you_mean(head, names, "there are " + join(names, ", ")));
     }
     out.numbers = parse_list(value.text, value.place);
 }
@@ -136,7 +134,7 @@ void read_sampler(const Parts& words, ArgumentSpec& out) {
                                                 "mirror",  "none",   "normalized", "pixel"};
     for (const auto& [word, place] : words) {
         if (std::ranges::find(known, word) == known.end())
-            refuse(place, cllab::quoted(word) + " is not a sampler option; possible are " + join(known, ", "));
+            refuse(place, cllab::quoted(word), " is not a sampler option; possible are ", join(known, ", "));
         out.words.push_back(word);
     }
 }
@@ -172,8 +170,8 @@ ArgumentSpec parse_argument(const Piece& value) {
         case Kind::file:
             out.path = behind();
             if (out.path.empty())
-                refuse(out.place, cllab::quoted(head) + " takes a file, as in " + head + ":data." +
-                                      (head == "npy" ? "npy" : "bin"));
+                refuse(out.place, cllab::quoted(head), " takes a file, as in ", head, ":data.",
+                       head == "npy" ? "npy" : "bin");
             break;
         case Kind::picture:
             out.path = behind();
@@ -191,7 +189,7 @@ ArgumentSpec parse_argument(const Piece& value) {
             break;
         default:
             if (const auto rest = take_type_and_extent(parts, 1, out); !rest.empty())
-                refuse(rest.front().second, "nothing may follow here; found " + cllab::quoted(rest.front().first));
+                refuse(rest.front().second, "nothing may follow here; found ", cllab::quoted(rest.front().first));
             break;
     }
     return out;

@@ -46,6 +46,9 @@ bool is_name(const std::string& text);
 /// NAME and what follows its '='. `example`: for the sentence when there is none.
 std::string take_named(Piece& rest, const std::string& keyword, const std::string& example);
 
+/// Names with commas between, each with where it stands; `wants`: for the sentence where one is none.
+std::vector<std::pair<std::string, Place>> take_names(const Piece& rest, const std::string& wants);
+
 /// A line `kernel`, `sequence`, `repeat`, `swap` or `reset`; false: it is none. `scope` becomes what the lines behind
 /// it are about. Throws Error(usage).
 bool parse_scope(const std::string& keyword, Piece rest, Description& out, Scope*& scope);

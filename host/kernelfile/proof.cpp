@@ -24,11 +24,6 @@ std::size_t untouched_bytes(const model::Buffers& buffers, std::span<const std::
 
 constexpr const char* command_has = "the reference command has";
 
-/// How many variants with different code leave the same, in words.
-std::string agreement_of(std::size_t codes, bool one_input) {
-    return "agreement of " + std::to_string(codes) + (one_input ? ", one input" : "");
-}
-
 }  // namespace
 
 /// Whether any result is not what it was before; `seen` keeps which ones.
@@ -244,7 +239,8 @@ model::Proof Ledger::proof(const Question& q) const {
         warn(model::Warning::disputed, "'" + q.variant + "' and '" + seen.disputed_by +
                                            "' leave different results; a line 'reference NAME' says which is right");
     } else if (!proved && codes.size() > 1) {
-        rungs.push_back(agreement_of(codes.size(), q.random_inputs && seen.seeds.size() < 2));
+        const bool one_input = q.random_inputs && seen.seeds.size() < 2;
+        rungs.push_back(concat("agreement of ", codes.size(), one_input ? ", one input" : ""));
     }
     if (q.agreement && q.agreement->kind == Agreement::Kind::agrees)
         rungs.push_back("agrees with " + q.agreement->device);

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "kernelfile/data.hpp"
 #include "kernelfile/description.hpp"
-#include "kernelfile/difference.hpp"
 #include "kernelfile/opinions.hpp"
 #include "kernelfile/relation.hpp"
 #include "model/experiment.hpp"

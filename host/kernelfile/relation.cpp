@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <limits>
-#include <numeric>
 #include <set>
+#include <sstream>
 
 #include "core/random.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "kernelfile/data.hpp"
-#include "kernelfile/difference.hpp"
 #include "kernelfile/proof.hpp"
 #include "model/work.hpp"
 
@@ -22,13 +22,9 @@ using model::Bytes;
 using model::ElementType;
 using Says = RelationLine::Kind;
 
-bool is_floating(const ElementType& type) { return type.kind == ElementType::Kind::floating; }
-
 std::vector<std::string> words_of(const std::string& text) {
-    std::vector<std::string> out;
-    for (const auto& word : split(text, ' '))
-        if (!trim(word).empty()) out.push_back(trim(word));
-    return out;
+    std::istringstream words(text);
+    return {std::istream_iterator<std::string>(words), {}};
 }
 
 /// The data of an argument that goes in; nothing where none does.
@@ -43,10 +39,8 @@ model::SharedBytes given(const model::Setup& setup, const std::string& name) {
 /// The same elements in another order, which is that of every buffer of as many.
 model::SharedBytes permuted(const model::SharedBytes& data, const ElementType& type) {
     return {data.size(), [data, type] {
-                std::vector<std::size_t> order(data.size() / type.bytes);
-                std::iota(order.begin(), order.end(), std::size_t{0});
-                Random random(mix64(order.size()));
-                std::ranges::shuffle(order, random);
+                const auto count = data.size() / type.bytes;
+                const auto order = random_order(count, count);
                 Bytes out(data.size());
                 for (std::size_t i = 0; i < order.size(); ++i)
                     std::memcpy(out.data() + i * type.bytes, data->data() + order[i] * type.bytes, type.bytes);
@@ -125,7 +119,7 @@ void add_operation(model::Setup& to, const model::Setup& setup, const std::strin
 }
 
 long double lane_number(const std::byte* at, const ElementType& type) {
-    if (is_floating(type)) return lane_value(at, type);
+    if (type.is_floating()) return lane_value(at, type);
     return type.kind == ElementType::Kind::unsigned_integer
                ? static_cast<long double>(unsigned_lane(at, type.lane_bytes))
                : static_cast<long double>(signed_lane(at, type.lane_bytes));
@@ -154,7 +148,7 @@ std::string broken_sum(const Relation& r, const Sum& found, const ElementType& t
     const auto whose = r.line.sum ? "it must be " : "that of " + r.line.from.front() + " ";
     std::string out = "the sum of " + r.line.of + " is " + number_text(found.value) + ", " + whose + number_text(r.sum);
     const auto apart = std::fabs(found.value - r.sum), relative = apart / std::fabs(r.sum);
-    if (is_floating(type) && r.sum != 0 && relative < 1e-3L)
+    if (type.is_floating() && r.sum != 0 && relative < 1e-3L)
         out += ", which 'tolerance relative=" + format_significant(static_cast<double>(relative) * 1.06, 2) + "' takes";
     return out;
 }
@@ -163,7 +157,7 @@ std::string broken_sum(const Relation& r, const Sum& found, const ElementType& t
 Bytes combined(std::span<const std::byte> a, std::span<const std::byte> b, const ElementType& type) {
     Bytes out(a.size());
     for (std::size_t at = 0; at + type.lane_bytes <= a.size(); at += type.lane_bytes) {
-        if (is_floating(type)) {
+        if (type.is_floating()) {
             put_real(out.data() + at, type, 2 * lane_value(a.data() + at, type) + lane_value(b.data() + at, type));
         } else {
             const auto sum =
@@ -201,8 +195,8 @@ RelationLine parse_relation(const std::string& text, const Place& place) {
     } else {
         refuse(place,
                "'relation' is one of 'same under permute X', 'linear in X', 'sum of Y preserved from X' and "
-               "'sum of Y is EXPRESSION'; found " +
-                   cllab::quoted(text));
+               "'sum of Y is EXPRESSION'; found ",
+               cllab::quoted(text));
     }
     return out;
 }
@@ -233,9 +227,8 @@ Related relate(const std::vector<RelationLine>& lines, const model::Setup& setup
             };
             for (const auto& name : line.from) {
                 if (count(name) != count(line.from.front()))
-                    refuse(line.place, "what is permuted alike must have as many elements; '" + line.from.front() +
-                                           "' has " + std::to_string(count(line.from.front())) + ", '" + name + "' " +
-                                           std::to_string(count(name)));
+                    refuse(line.place, "what is permuted alike must have as many elements; '", line.from.front(),
+                           "' has ", count(line.from.front()), ", '", name, "' ", count(name));
                 data[name] = permuted(given(setup, name), elements.at(name));
             }
             launch(relation, data, false);

@@ -24,14 +24,13 @@ bool is_there(const fs::path& path) {
 std::string read_text(const fs::path& path, const Place& place) {
     const auto bytes = read_bytes(path, place);
     constexpr std::size_t most = 16u << 20;
-    if (bytes.size() > most) refuse(place, "'" + path.string() + "' is larger than 16 MiB, the limit for kernel text");
+    if (bytes.size() > most) refuse(place, "'", path.string(), "' is larger than 16 MiB, the limit for kernel text");
     std::string text{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
     // Programs that write a C string with its end leave a zero byte, as the OpenCL Intercept Layer does; no driver sees
     // what is put behind one, such as the kernels that ask for the sizes of types.
     text.resize(text.find_last_not_of('\0') + 1);
     if (const auto at = text.find('\0'); at != std::string::npos)
-        refuse(place,
-               "'" + path.string() + "' has a zero byte at " + std::to_string(at) + ", the limit for kernel text");
+        refuse(place, "'", path.string(), "' has a zero byte at ", at, ", the limit for kernel text");
     return text;
 }
 

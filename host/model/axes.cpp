@@ -1,7 +1,6 @@
 #include "model/axes.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <set>
@@ -46,22 +45,29 @@ void require_within(const Axis& axis, double value, std::string_view found) {
     if (!(value >= axis.least && value <= axis.most)) refuse(axis, found);
 }
 
-/// The three parts of FIRST:LAST:*FACTOR or FIRST:LAST:+STEP, as text.
+/// The three parts of FIRST:LAST:*FACTOR or FIRST:LAST:+STEP, as text; of a single value both ends, without a step.
 struct Range {
-    std::string first, last, step;
-    bool geometric;
+    std::string first, last, step{};
+    bool geometric = false;
 };
 
-std::optional<Range> read_range(const Axis& axis, const std::string& item) {
-    if (item.find(':') == std::string::npos) return std::nullopt;
+Range read_range(const Axis& axis, const std::string& item) {
+    if (item.find(':') == std::string::npos) return {item, item};
     const auto parts = split(item, ':');
     if (parts.size() != 3 || parts[2].size() < 2 || (parts[2][0] != '*' && parts[2][0] != '+')) refuse(axis, item);
-    return Range{parts[0], parts[1], parts[2].substr(1), parts[2][0] == '*'};
+    return {parts[0], parts[1], parts[2].substr(1), parts[2][0] == '*'};
 }
 
-void require_ascending(const Axis& axis, bool ascending, const std::string& item) {
-    if (!ascending)
+/// The ends of a range as numbers, which `parse` makes of them.
+template <typename Parse>
+auto read_ends(const Axis& axis, const Range& range, const std::string& item, Parse parse) {
+    const auto first = parse(range.first), last = parse(range.last);
+    if (!first || !last) refuse(axis, item);
+    if (*first > *last)
         throw Error(Blame::usage, "axis '", axis.name, "': the range '", excerpt(item), "' ends before it starts");
+    require_within(axis, static_cast<double>(*first), item);
+    require_within(axis, static_cast<double>(*last), item);
+    return std::pair(*first, *last);
 }
 
 /// The factor of a geometric range, checked, with the number of steps it takes to reach `last`.
@@ -76,42 +82,32 @@ double read_factor(const Axis& axis, const Range& range, double first, double la
 
 std::vector<std::string> expand_integers(const Axis& axis, const std::string& item) {
     const auto range = read_range(axis, item);
-    if (!range) {
-        const auto value = parse_integer(item);
-        if (!value) refuse(axis, item);
-        require_within(axis, static_cast<double>(*value), item);
-        return {std::to_string(*value)};
-    }
-    const auto first = parse_integer(range->first), last = parse_integer(range->last);
-    if (!first || !last) refuse(axis, item);
-    require_ascending(axis, *first <= *last, item);
-    require_within(axis, static_cast<double>(*first), item);
-    require_within(axis, static_cast<double>(*last), item);
-
-    std::vector<std::int64_t> values{*first};
-    if (range->geometric) {
-        const double factor = read_factor(axis, *range, static_cast<double>(*first), static_cast<double>(*last), item);
+    const auto [first, last] = read_ends(axis, range, item, parse_integer);
+    if (range.step.empty()) return {std::to_string(first)};
+    std::vector<std::int64_t> values{first};
+    if (range.geometric) {
+        const double factor = read_factor(axis, range, static_cast<double>(first), static_cast<double>(last), item);
         // Each value from the start, not from its rounded predecessor, so that a factor of 1.04 does not drift or
         // stall.
         for (int i = 1;; ++i) {
-            const long double exact = static_cast<long double>(*first) * std::pow(static_cast<long double>(factor), i);
-            if (!(exact < static_cast<long double>(*last))) break;
+            const long double exact = static_cast<long double>(first) * std::pow(static_cast<long double>(factor), i);
+            if (!(exact < static_cast<long double>(last))) break;
             const auto value = static_cast<std::int64_t>(std::llround(exact));
             if (value > values.back()) values.push_back(value);
             if (values.size() > most_values) too_many(axis, item);
         }
     } else {
-        const auto step = parse_integer(range->step);
+        const auto step = parse_integer(range.step);
         if (!step || *step < 1) refuse(axis, item);
         // Counted before it is walked: last - first may be all of 64 bits, so the difference is taken unsigned.
-        const auto span = static_cast<std::uint64_t>(*last) - static_cast<std::uint64_t>(*first);
+        const auto span = static_cast<std::uint64_t>(last) - static_cast<std::uint64_t>(first);
         const auto steps = span / static_cast<std::uint64_t>(*step);
         if (steps >= most_values) too_many(axis, item);
         for (std::uint64_t i = 1; i <= steps; ++i)
             values.push_back(
-                static_cast<std::int64_t>(static_cast<std::uint64_t>(*first) + i * static_cast<std::uint64_t>(*step)));
+                static_cast<std::int64_t>(static_cast<std::uint64_t>(first) + i * static_cast<std::uint64_t>(*step)));
     }
-    if (values.back() != *last) values.push_back(*last);
+    if (values.back() != last) values.push_back(last);
     std::vector<std::string> out;
     for (const auto value : values) out.push_back(std::to_string(value));
     return out;
@@ -119,39 +115,26 @@ std::vector<std::string> expand_integers(const Axis& axis, const std::string& it
 
 std::vector<std::string> expand_reals(const Axis& axis, const std::string& item) {
     const auto range = read_range(axis, item);
-    if (!range) {
-        const auto value = parse_real(item);
-        if (!value) refuse(axis, item);
-        require_within(axis, *value, item);
-        return {format_exact(*value)};
-    }
-    const auto first = parse_real(range->first), last = parse_real(range->last);
-    if (!first || !last) refuse(axis, item);
-    require_ascending(axis, *first <= *last, item);
-    require_within(axis, *first, item);
-    require_within(axis, *last, item);
-
+    const auto [first, last] = read_ends(axis, range, item, parse_real);
+    if (range.step.empty()) return {format_exact(first)};
     double step = 0, steps = 0;
-    if (range->geometric) {
-        step = read_factor(axis, *range, *first, *last, item);
-        steps = std::log(*last / *first) / std::log(step);
+    if (range.geometric) {
+        step = read_factor(axis, range, first, last, item);
+        steps = std::log(last / first) / std::log(step);
     } else {
-        const auto parsed = parse_real(range->step);
+        const auto parsed = parse_real(range.step);
         if (!parsed || !(*parsed > 0)) refuse(axis, item);
         step = *parsed;
-        steps = (*last - *first) / step;
+        steps = (last - first) / step;
     }
     if (!(steps < most_values)) too_many(axis, item);
     std::vector<std::string> out;
     // A value within a millionth of a step of the end is the end itself, seen through rounding.
     for (int i = 0; i < steps - 1e-6; ++i) {
-        const double value = range->geometric ? *first * std::pow(step, i) : *first + i * step;
-        char twelve_digits[32];  // 1 + 3 * 0.1 is written 1.3, not 1.3000000000000003
-        const auto end =
-            std::to_chars(twelve_digits, twelve_digits + sizeof twelve_digits, value, std::chars_format::general, 12);
-        out.push_back(format_exact(*parse_real({twelve_digits, static_cast<std::size_t>(end.ptr - twelve_digits)})));
+        const double value = range.geometric ? first * std::pow(step, i) : first + i * step;
+        out.push_back(format_exact(*parse_real(format_general(value, 12))));  // 1.3, not 1.3000000000000003
     }
-    out.push_back(format_exact(*last));
+    out.push_back(format_exact(last));
     return out;
 }
 
@@ -262,20 +245,19 @@ const std::string& Point::text(std::string_view axis) const {
     throw Error(Blame::result, "the point has no axis '", axis, "'");
 }
 
+/// The axis as `parse` reads it.
+template <typename Parse>
+static auto parsed(const Point& point, std::string_view axis, Parse parse, const char* wanted) {
+    const auto value = parse(point.text(axis));
+    if (!value) throw Error(Blame::result, "axis '", axis, "' is '", point.text(axis), "', not ", wanted);
+    return *value;
+}
+
 std::int64_t Point::integer(std::string_view axis) const {
-    if (const auto value = parse_integer(text(axis))) return *value;
-    throw Error(Blame::result, "axis '", axis, "' is '", text(axis), "', not a whole number");
+    return parsed(*this, axis, parse_integer, "a whole number");
 }
-
-double Point::real(std::string_view axis) const {
-    if (const auto value = parse_real(text(axis))) return *value;
-    throw Error(Blame::result, "axis '", axis, "' is '", text(axis), "', not a number");
-}
-
-Extent Point::shape(std::string_view axis) const {
-    if (const auto value = parse_shape(text(axis))) return *value;
-    throw Error(Blame::result, "axis '", axis, "' is '", text(axis), "', not a shape such as 64x4");
-}
+double Point::real(std::string_view axis) const { return parsed(*this, axis, parse_real, "a number"); }
+Extent Point::shape(std::string_view axis) const { return parsed(*this, axis, parse_shape, "a shape such as 64x4"); }
 
 std::vector<std::string> expand_axis(const Axis& axis, std::string_view list) {
     std::vector<std::string> values;

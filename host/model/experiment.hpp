@@ -2,20 +2,22 @@
 // result is proved. No OpenCL here, so every reference is tested with no device present.
 #pragma once
 
+#include <any>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "core/error.hpp"
 #include "model/axes.hpp"
 #include "model/device.hpp"
-#include "model/memo.hpp"
 #include "model/operation.hpp"
 #include "model/tolerance.hpp"
 
@@ -207,6 +209,33 @@ struct Loaded {
 
 /// Of a request that no --input is about.
 inline const std::map<std::string, Loaded> no_files;
+
+/// Inputs and references that are expensive to make and that several variants of one run share. Owned by the run. Keeps
+/// the last two values of each name, for the two seeds of a verification. An older one is dropped before a new one is
+/// made, because each may have gigabytes. Not for several threads.
+class Memo {
+public:
+    /// The value kept under `name` and `key`, else what make() returns, which is then kept.
+    template <typename Key, typename Make>
+    auto get(const std::string& name, const Key& key, const Make& make) {
+        using Made = std::invoke_result_t<const Make&>;
+        auto& kept = kept_[name];
+        for (const auto& entry : kept)
+            if (const auto* known = std::any_cast<Key>(&entry.key); known && *known == key)
+                return std::static_pointer_cast<Made>(entry.value);
+        if (kept.size() == 2) kept.pop_front();
+        auto made = std::make_shared<Made>(make());
+        kept.push_back({key, made});
+        return made;
+    }
+
+private:
+    struct Entry {
+        std::any key;
+        std::shared_ptr<void> value;
+    };
+    std::map<std::string, std::deque<Entry>> kept_;
+};
 
 struct Request {
     const Variant& variant;

@@ -18,6 +18,9 @@ struct ElementType {
     std::size_t lanes = 1;       ///< 3-vectors have 3
     std::size_t bytes = 0;       ///< of one in an array; 0: unknown
 
+    bool is_opaque() const { return kind == Kind::opaque; }
+    bool is_floating() const { return kind == Kind::floating; }
+    bool is_integer() const { return kind == Kind::signed_integer || kind == Kind::unsigned_integer; }
     bool operator==(const ElementType&) const = default;
 };
 
@@ -34,6 +37,9 @@ struct Parameter {
     bool is_array = false;  ///< the last of them counts layers
     bool writes = false;    ///< write_only image
     std::string refusal{};  ///< Kind::refused: what it is, e.g. "a pipe"
+
+    bool is_buffer() const { return kind == Kind::global || kind == Kind::constant; }
+    bool is_written() const { return kind == Kind::image ? writes : kind == Kind::global && !is_const; }
 };
 
 struct KernelSignature {

@@ -1,10 +1,10 @@
-#include "model/launch.hpp"
-
+// The hash of a cell's launches: work.hpp.
 #include <algorithm>
 #include <cstring>
 
 #include "core/hash.hpp"
 #include "core/random.hpp"
+#include "model/work.hpp"
 
 namespace cllab::model {
 namespace {
@@ -40,9 +40,7 @@ private:
     }
     /// Which of the arguments has the name.
     std::size_t place(const std::string& name) const {
-        const auto found = std::ranges::find_if(setup_.args, [&](const auto& argument) {
-            return std::visit([&](const auto& a) { return a.name == name; }, argument);
-        });
+        const auto found = std::ranges::find(setup_.args, name, name_of);
         return static_cast<std::size_t>(found - setup_.args.begin());
     }
 

@@ -8,24 +8,22 @@
 
 namespace cllab::model {
 
-const std::string& Params::read(const std::string& axis) {
+const std::string& Params::text(const std::string& axis) {
     read_.insert(axis);
     return point_.text(axis);
 }
 
-bool Params::is_auto(const std::string& axis) { return read(axis) == "auto"; }
-
-const std::string& Params::text(const std::string& axis) { return read(axis); }
+bool Params::is_auto(const std::string& axis) { return text(axis) == "auto"; }
 
 std::int64_t Params::integer(const std::string& axis) {
-    read(axis);
+    text(axis);
     return point_.integer(axis);
 }
 
 std::size_t Params::count(const std::string& axis) { return static_cast<std::size_t>(integer(axis)); }
 
 double Params::real(const std::string& axis) {
-    read(axis);
+    text(axis);
     return point_.real(axis);
 }
 
@@ -74,7 +72,7 @@ std::vector<std::string> Params::unread() const {
 namespace {
 
 const Variant& kernel_of(const Experiment& experiment, const Native& native) {
-    const auto found = std::ranges::find_if(experiment.variants, [&](const auto& v) { return v.name == native.like; });
+    const auto found = std::ranges::find(experiment.variants, native.like, &Variant::name);
     if (found == experiment.variants.end())
         throw Error(Blame::result, "'", experiment.family, "' has no variant '", native.like,
                     "', which its native loop is like");

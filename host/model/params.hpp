@@ -43,8 +43,6 @@ public:
     std::vector<std::string> unread() const;
 
 private:
-    const std::string& read(const std::string& axis);
-
     Point point_;
     std::set<std::string> read_;
 };

@@ -4,6 +4,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "core/grouped.hpp"
 #include "core/text.hpp"
 
 namespace cllab::model {
@@ -139,26 +140,21 @@ void check_settings(const std::vector<Selected>& selected, const Settings& setti
             const bool one = selected.size() == 1;
             throw Error(
                 Blame::usage,
-                (one ? "'" + selected.front().id + "' has no axis '" : "none of the selected variants has an axis '") +
-                    name + "'; " +
-                    did_you_mean(name, known, (one ? "its axes are " : "their axes are ") + join(known, ", ")));
+                one ? "'" + selected.front().id + "' has no axis '" : "none of the selected variants has an axis '",
+                name, "'; ",
+                did_you_mean(name, known, (one ? "its axes are " : "their axes are ") + join(known, ", ")));
         }
     }
 }
 
 std::vector<Group> make_plan(const std::vector<Selected>& selected, const Settings& settings, Points which) {
     check_settings(selected, settings);
-    std::vector<const Experiment*> families;
-    for (const auto& s : selected) {
-        if (std::ranges::find(families, s.experiment) == families.end()) families.push_back(s.experiment);
-    }
     std::vector<Group> out;
     std::size_t cells = 0;
-    for (const auto* family : families) {
+    for (const auto& of_family : grouped(selected, [](const auto& s) { return s.experiment; })) {
         Grouping grouping(out);
-        for (const auto& s : selected) {
-            if (s.experiment != family) continue;
-            auto axes = axes_of(*family, *s.variant, settings);
+        for (const auto& s : of_family) {
+            auto axes = axes_of(*s.experiment, *s.variant, settings);
             for (auto& axis : axes) {
                 const bool is_set =
                     std::ranges::any_of(settings, [&](const auto& setting) { return setting.first == axis.name; });

@@ -196,7 +196,7 @@ struct Record {
     std::vector<unsigned> rounds, aside_rounds;  ///< of each of them; cells of a comparison with the same took turns
     std::vector<std::string> warnings;           ///< "short-name: sentence with advice"
     BuildInfo build;
-    std::string launch;  ///< equal for equal arguments, sizes, groups and data (model/launch.hpp); empty: not known
+    std::string launch;  ///< equal for equal arguments, sizes, groups and data (model/work.hpp); empty: not known
     CodeInfo code;
     std::optional<NativeInfo> native;        ///< nothing: a kernel
     std::optional<Hot> hot;                  ///< which of it ran; nothing: nobody looked

@@ -3,7 +3,11 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <limits>
 #include <type_traits>
 
 namespace cllab::model {
@@ -22,8 +26,16 @@ double distance(T a, T b) {
 }
 
 /// Steps between neighboring floating-point numbers of the type from `a` to `b`.
-double ulps_between(float a, float b);
-double ulps_between(double a, double b);
+template <std::floating_point T>
+double ulps_between(T a, T b) {
+    using Signed = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+    // Bits in the order of the numbers: neighbors differ by one, both zeros are 0.
+    const auto ordered = [](T v) {
+        const auto bits = std::bit_cast<Signed>(v);
+        return bits < 0 ? static_cast<Signed>(std::numeric_limits<Signed>::min() - bits) : bits;
+    };
+    return distance(ordered(a), ordered(b));
+}
 
 /// Judges results one after the other and keeps the largest errors. For one thread; others merge theirs.
 class Errors {
@@ -56,7 +68,12 @@ public:
         if (expected != 0) relative_ = std::max(relative_, apart / std::abs(expected));
         return apart <= allowed_.absolute || apart <= allowed_.relative * std::abs(expected);
     }
-    void merge(const Errors& other);
+    void merge(const Errors& other) {
+        absolute_ = std::max(absolute_, other.absolute_);
+        relative_ = std::max(relative_, other.relative_);
+        ulp_ = std::max(ulp_, other.ulp_);
+        floating_ = floating_ || other.floating_;
+    }
 
     const Tolerance& allowed() const { return allowed_; }
     // The largest so far. An expected value of 0 gives no relative error; only floating-point results have ulps.

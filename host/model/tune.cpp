@@ -15,12 +15,6 @@ constexpr int most_passes = 6;
 
 using Values = std::vector<std::pair<std::string, std::string>>;
 
-Point point_of(const std::vector<Axis>& axes, const std::vector<std::size_t>& choice) {
-    Point out;
-    for (std::size_t a = 0; a < axes.size(); ++a) out.set(axes[a].name, axes[a].values[choice[a]]);
-    return out;
-}
-
 /// Every answer of `measure` so far, by what the points resolve to; a point measured again keeps its latest time, which
 /// its neighbours' were taken with.
 class Ledger {
@@ -81,9 +75,8 @@ std::vector<Point> starts(const TuneSpace& space, std::uint64_t seed) {
     std::vector<Point> out{space.initial};
     Random random(seed);
     for (std::size_t draw = 0; draw < 4 * random_starts; ++draw) {
-        std::vector<std::size_t> choice;
-        for (const auto& axis : space.axes) choice.push_back(random.below(axis.values.size()));
-        out.push_back(point_of(space.axes, choice));
+        auto& point = out.emplace_back();
+        for (const auto& axis : space.axes) point.set(axis.name, axis.values[random.below(axis.values.size())]);
     }
     return out;
 }

@@ -90,24 +90,18 @@ WorkInfo work_of(const Setup& setup) {
     if (out.bytes > 0) out.read = read_of(setup, out.bytes);
     for (const auto& argument : setup.args)  // what is written is of each group's own
         if (!setup.shared || std::holds_alternative<Input>(argument)) out.footprint += bytes_of(argument);
-    unsigned launches = setup.steps.empty() ? 1 : 0;
-    double groups = setup.steps.empty() ? groups_of(setup.global, setup.local) : 0,
-           items = static_cast<double>(setup.global.count());
-    double group = setup.steps.empty() && setup.local.dims > 0 ? static_cast<double>(setup.local.count()) : 0;
-    for (const auto& step : setup.steps) {
-        const auto* launch = std::get_if<Launch>(&step);
-        if (!launch) continue;
-        ++launches;
-        groups = groups_of(launch->global, launch->local);
-        group = launch->local.dims > 0 ? static_cast<double>(launch->local.count()) : 0;
-        items = static_cast<double>(launch->global.count());
-    }
-    if (launches == 1) out.groups = groups;
-    if (launches == 1) out.group = group;
-    if (!setup.slope) out.launches = launches;
+    std::vector<Launch> launches;
+    if (setup.steps.empty()) launches.push_back({{}, setup.global, setup.local});
+    for (const auto& step : setup.steps)
+        if (const auto* launch = std::get_if<Launch>(&step)) launches.push_back(*launch);
+    const auto* const only = launches.size() == 1 ? &launches.front() : nullptr;
+    if (only) out.groups = groups_of(only->global, only->local);
+    if (only && only->local.dims > 0) out.group = static_cast<double>(only->local.count());
+    if (!setup.slope) out.launches = static_cast<unsigned>(launches.size());
     out.shared = setup.shared;
     // Instructions are declared of one trip of the loop, which is so many steps; without a slope of the whole kernel.
     const double trips = setup.slope ? 1 / setup.slope->steps_per_trip : 1;
+    const double items = only ? static_cast<double>(only->global.count()) : 0;
     const auto sum = [&](Declared::What what, double factor) {
         double all = 0;
         for (const auto& d : setup.declared)
@@ -117,11 +111,11 @@ WorkInfo work_of(const Setup& setup) {
         return all * trips;
     };
     using enum Declared::What;
-    out.atomics = setup.work.atomics + (launches == 1 ? sum(atomic, items) : 0);
-    out.local_atomics = launches == 1 ? sum(local_atomic, items) : 0;
+    out.atomics = setup.work.atomics + sum(atomic, items);
+    out.local_atomics = sum(local_atomic, items);
     out.local_addresses = setup.work.local_addresses;
-    out.local_bytes = setup.work.local_bytes + (launches == 1 ? sum(local_load, items) + sum(local_store, items) : 0);
-    out.barriers = setup.work.barriers + (launches == 1 ? sum(barrier, 1) : 0);
+    out.local_bytes = setup.work.local_bytes + sum(local_load, items) + sum(local_store, items);
+    out.barriers = setup.work.barriers + sum(barrier, only ? 1 : 0);
     if (setup.chained && !setup.declared.empty()) {
         out.chain = value_of(chains, setup.declared.front().what, "");
         out.links = setup.slope ? 1 : setup.declared.front().count;

@@ -16,4 +16,10 @@ double local_bytes_of(const Setup& setup, const std::vector<std::string>& argume
 /// The declared work of one operation; with a Slope, that of one step.
 WorkInfo work_of(const Setup& setup);
 
+enum class Contents { left_out, taken };
+/// A hash of everything a cell's launches receive: SHA-256 of the arguments without their names, and of the steps.
+/// Equal code with other arguments, sizes, groups or data is another cell. Contents: of the buffers; where family,
+/// point and seed say what they are, they need not be made for this.
+std::string launch_identity(const Setup& setup, Contents contents);
+
 }  // namespace cllab::model

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "model/memo.hpp"
+#include "model/experiment.hpp"
 #include "run/cache_state.hpp"
 #include "run/conditions/reference.hpp"
 #include "run/conditions/yardstick.hpp"

@@ -337,6 +337,10 @@ __kernel void sort(__global int* x) {
                 self.write((PROOF / "filter.cl").read_text().replace("relation linear in src", line))
                 self.assert_one_sentence(self.lab("run", "t.cl", "--device", "cpu", "--no-dumps", status=2)[1], "t.cl:7:", says)
 
+    def test_an_axis_that_only_a_relation_names_is_one(self):
+        text = (PROOF / "filter.cl").read_text().replace("relation linear in src", "relation sum of dst is total")
+        self.assertIn("it must be 1000000000000", self.check(text, "-a", "total=1000000000000", status=1)[0]["reason"])
+
     def test_relations_stand_on_the_command_line_too(self):
         text = (PROOF / "filter.cl").read_text().replace("relation linear in src\n", "")
         self.assertEqual(self.check(text)[0]["checked_by"], "only itself")

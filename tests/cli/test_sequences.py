@@ -85,6 +85,10 @@ class Proof(KernelFileTest):
                 record = next(r for r in records if r["variant"] == "sums")
                 self.assertEqual(record["status"], status, record["reason"])
 
+    def test_an_axis_that_only_lines_of_a_sequence_name_is_one(self):
+        text = sequence("prefix_sums.cl", ("repeat log2n\n", "repeat times\n"))
+        self.assertEqual({r["status"] for r in self.check(text, "-a", "times=10")}, {"ok"})
+
 
 class AsAVariant(KernelFileTest):
     def test_kernels_of_a_sequence_run_alone_only_where_they_are_named(self):

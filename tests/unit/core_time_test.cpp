@@ -6,7 +6,7 @@
 #include <fstream>
 #include <random>
 
-#include "experiments/lib/fma_findings.hpp"
+#include "experiments/lib/findings.hpp"
 #include "experiments/lib/levels.hpp"
 #include "model/rankable.hpp"
 #include "unit/why_cells.hpp"

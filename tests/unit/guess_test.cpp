@@ -3,7 +3,6 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "kernelfile/guess/block.hpp"
 #include "kernelfile/guess/fit.hpp"
 #include "kernelfile/guess/scalar_names.hpp"
 
@@ -12,11 +11,12 @@ using cllab::model::Parameter;
 
 namespace {
 
-using Sizes = std::vector<std::int64_t>;
+using SampledSizes = std::vector<std::int64_t>;
 
 /// The expression for what `length` makes of small sizes.
-std::string fitted(const std::vector<std::string>& axes, const std::function<std::int64_t(const Sizes&)>& length) {
-    static const std::vector<std::vector<Sizes>> sizes{
+std::string fitted(const std::vector<std::string>& axes,
+                   const std::function<std::int64_t(const SampledSizes&)>& length) {
+    static const std::vector<std::vector<SampledSizes>> sizes{
         {{16}, {32}, {48}, {64}},
         {{8, 8}, {16, 16}, {8, 16}, {24, 8}, {16, 8}, {8, 24}},
         {{8, 8, 8}, {12, 12, 12}, {4, 8, 4}, {12, 4, 4}, {4, 4, 8}, {8, 4, 12}, {4, 12, 8}}};
@@ -48,33 +48,33 @@ std::string guessed_by_text(const std::string& text, const std::vector<Parameter
 BOOST_AUTO_TEST_SUITE(guess)
 
 BOOST_AUTO_TEST_CASE(lengths_become_expressions_of_one_size) {
-    BOOST_TEST(fitted({"n"}, [](const Sizes& s) { return s[0]; }) == "n");
-    BOOST_TEST(fitted({"n"}, [](const Sizes& s) { return 2 * s[0]; }) == "2*n");
-    BOOST_TEST(fitted({"n"}, [](const Sizes& s) { return s[0] + 2; }) == "n+2");
-    BOOST_TEST(fitted({"n"}, [](const Sizes& s) { return s[0] * s[0]; }) == "n*n");
-    BOOST_TEST(fitted({"n"}, [](const Sizes& s) { return (s[0] + 2) * (s[0] + 2); }) == "(n+2)*(n+2)");
-    BOOST_TEST(fitted({"n"}, [](const Sizes& s) { return s[0] / 16; }) == "ceil(n/16)");
-    BOOST_TEST(fitted({"n"}, [](const Sizes&) { return 256; }) == "256");
+    BOOST_TEST(fitted({"n"}, [](const SampledSizes& s) { return s[0]; }) == "n");
+    BOOST_TEST(fitted({"n"}, [](const SampledSizes& s) { return 2 * s[0]; }) == "2*n");
+    BOOST_TEST(fitted({"n"}, [](const SampledSizes& s) { return s[0] + 2; }) == "n+2");
+    BOOST_TEST(fitted({"n"}, [](const SampledSizes& s) { return s[0] * s[0]; }) == "n*n");
+    BOOST_TEST(fitted({"n"}, [](const SampledSizes& s) { return (s[0] + 2) * (s[0] + 2); }) == "(n+2)*(n+2)");
+    BOOST_TEST(fitted({"n"}, [](const SampledSizes& s) { return s[0] / 16; }) == "ceil(n/16)");
+    BOOST_TEST(fitted({"n"}, [](const SampledSizes&) { return 256; }) == "256");
 }
 
 BOOST_AUTO_TEST_CASE(lengths_become_expressions_of_several_sizes) {
     const std::vector<std::string> plane{"w", "h"}, cube{"x", "y", "z"};
-    BOOST_TEST(fitted(plane, [](const Sizes& s) { return s[0] * s[1]; }) == "w*h");
-    BOOST_TEST(fitted(plane, [](const Sizes& s) { return (s[0] + 2) * (s[1] + 2); }) == "(w+2)*(h+2)");
-    BOOST_TEST(fitted(plane, [](const Sizes& s) { return s[1]; }) == "h");
-    BOOST_TEST(fitted(cube, [](const Sizes& s) { return s[0] * s[1] * s[2]; }) == "x*y*z");
-    BOOST_TEST(fitted(cube, [](const Sizes& s) { return s[0] * s[2]; }) == "x*z");
+    BOOST_TEST(fitted(plane, [](const SampledSizes& s) { return s[0] * s[1]; }) == "w*h");
+    BOOST_TEST(fitted(plane, [](const SampledSizes& s) { return (s[0] + 2) * (s[1] + 2); }) == "(w+2)*(h+2)");
+    BOOST_TEST(fitted(plane, [](const SampledSizes& s) { return s[1]; }) == "h");
+    BOOST_TEST(fitted(cube, [](const SampledSizes& s) { return s[0] * s[1] * s[2]; }) == "x*y*z");
+    BOOST_TEST(fitted(cube, [](const SampledSizes& s) { return s[0] * s[2]; }) == "x*z");
 }
 
 BOOST_AUTO_TEST_CASE(a_border_that_is_left_out_is_part_of_the_data) {
-    BOOST_TEST(fitted({"n"}, [](const Sizes& s) { return s[0] - 1; }) == "n");
-    BOOST_TEST(fitted({"w", "h"}, [](const Sizes& s) { return s[0] * s[1] - s[0] - 1; }) == "w*h");
-    BOOST_TEST(fitted({"w", "h"}, [](const Sizes& s) { return (s[0] + 2) * (s[1] + 2) - 1; }) == "(w+2)*(h+2)");
+    BOOST_TEST(fitted({"n"}, [](const SampledSizes& s) { return s[0] - 1; }) == "n");
+    BOOST_TEST(fitted({"w", "h"}, [](const SampledSizes& s) { return s[0] * s[1] - s[0] - 1; }) == "w*h");
+    BOOST_TEST(fitted({"w", "h"}, [](const SampledSizes& s) { return (s[0] + 2) * (s[1] + 2) - 1; }) == "(w+2)*(h+2)");
 }
 
 BOOST_AUTO_TEST_CASE(lengths_that_no_simple_expression_gives_have_none) {
     const std::int64_t odd[] = {7, 3, 90, 11};
-    BOOST_TEST(fitted({"n"}, [&](const Sizes& s) { return odd[s[0] / 16 - 1]; }) == "none");
+    BOOST_TEST(fitted({"n"}, [&](const SampledSizes& s) { return odd[s[0] / 16 - 1]; }) == "none");
 }
 
 BOOST_AUTO_TEST_CASE(names_say_what_a_scalar_is) {

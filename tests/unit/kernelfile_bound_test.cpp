@@ -217,6 +217,17 @@ BOOST_AUTO_TEST_CASE(lines_of_one_kernel_win_over_those_of_all) {
     BOOST_TEST(made.shape().work.flops == 5);
 }
 
+BOOST_AUTO_TEST_CASE(a_relation_of_all_kernels_is_held_once_by_one_with_lines_of_its_own) {
+    auto said = Made::described("arg src = rand:8\n" + rest + "kernel k\nlocal 4");
+    Description option;
+    parse_option("relation", "linear in src", option);
+    override_with(said, option);
+    std::vector<std::string> notes;
+    const Bound bound("k.cl", said, signature(), {}, {}, {}, Wants::launch, notes);
+    const auto setup = bound.setup({}, bound.shape({}, {}), 1);
+    BOOST_TEST(bound.related({}, setup, 1, true).relations.size() == 1u);
+}
+
 BOOST_AUTO_TEST_CASE(same_names_two_or_more) {
     Description said;
     parse_statements("same one, two , three", "k.cl", 1, said);

@@ -195,12 +195,12 @@ BOOST_AUTO_TEST_CASE(integers_are_compared_as_integers_of_their_width_and_sign) 
 
 BOOST_AUTO_TEST_CASE(random_integers_reach_over_all_of_their_type) {
     const auto type = *model::builtin_type("long");
-    const auto all = kernelfile::random_data(type, 64, 1, {.least = INT64_MIN, .most = INT64_MAX});
+    const auto all = kernelfile::drawn_data(type, 64, 1, {.least = INT64_MIN, .most = INT64_MAX});
     std::set<std::int64_t> values;
     for (std::size_t i = 0; i < 64; ++i) values.insert(signed_lane(all->data() + 8 * i, 8));
     BOOST_TEST(values.size() == 64u);
     BOOST_TEST((*values.begin() < 0 && *values.rbegin() > 0));
-    const auto two = kernelfile::random_data(type, 64, 1, {.least = INT64_MAX - 1, .most = INT64_MAX});
+    const auto two = kernelfile::drawn_data(type, 64, 1, {.least = INT64_MAX - 1, .most = INT64_MAX});
     for (std::size_t i = 0; i < 64; ++i) BOOST_TEST(signed_lane(two->data() + 8 * i, 8) >= INT64_MAX - 1);
 }
 

@@ -18,7 +18,7 @@ using model::Parameter;
 
 std::string need_file(const fs::path& path, const fs::path& folder) {
     const auto refuse = [&](const std::string& why) {
-        throw Error(Blame::usage, "'" + folder.string() + "' is not a capture of the OpenCL Intercept Layer: " + why);
+        throw Error(Blame::usage, "'", folder.string(), "' is not a capture of the OpenCL Intercept Layer: ", why);
     };
     std::error_code trouble;
     if (!fs::exists(path, trouble)) refuse("it has no " + path.filename().string());
@@ -35,8 +35,8 @@ std::string sizes_of(const std::string& line, const fs::path& path) {
     for (std::string word; words >> word;) {
         const auto size = parse_integer(word);
         if (!size || *size < 0)
-            throw Error(Blame::usage,
-                        "'" + path.string() + "' holds " + cllab::quoted(line) + ", which is not a list of sizes");
+            throw Error(Blame::usage, "'", path.string(), "' holds ", cllab::quoted(line),
+                        ", which is not a list of sizes");
         all_zero = all_zero && *size == 0;
         out.push_back(word);
     }
@@ -65,12 +65,12 @@ Capture read_capture(const fs::path& folder) {
     const auto path = folder / "worksizes.txt";
     const auto lines = split(need_file(path, folder), '\n');
     if (lines.size() < 3)
-        throw Error(Blame::usage, "'" + path.string() + "' has " + std::to_string(lines.size()) +
-                                      " lines; global, local and offset are three");
+        throw Error(Blame::usage, "'", path.string(), "' has ", lines.size(),
+                    " lines; global, local and offset are three");
     out.global = sizes_of(lines[0], path);
     out.local = sizes_of(lines[1], path);
     out.offset = sizes_of(lines[2], path);
-    if (out.global.empty()) throw Error(Blame::usage, "'" + path.string() + "' has no global size");
+    if (out.global.empty()) throw Error(Blame::usage, "'", path.string(), "' has no global size");
     return out;
 }
 
@@ -85,14 +85,14 @@ kernelfile::Description described(const Capture& capture, const model::KernelSig
         const auto& parameter = kernel.parameters[i];
         const auto named = "argument " + std::to_string(i) + " ('" + parameter.name + "')";
         ArgumentSpec spec{place, named};
-        if (parameter.kind == Parameter::Kind::global || parameter.kind == Parameter::Kind::constant) {
+        if (parameter.is_buffer()) {
             const auto offset = cllab::read_file(capture.folder / ("SVM_Arg_Offset_" + std::to_string(i) + ".txt"));
             if (offset && trim(*offset) != "0")
-                kernelfile::refuse(place,
-                                   named + " is shared virtual memory at an offset; cllab supports offset 0 only");
+                kernelfile::refuse(place, named,
+                                   " is shared virtual memory at an offset; cllab supports offset 0 only");
             const auto before = buffer_of(capture.folder / "Pre", i, "Buffer"),
                        after = buffer_of(capture.folder / "Post", i, "Buffer");
-            if (before.empty()) kernelfile::refuse(place, named + " has no buffer below Pre");
+            if (before.empty()) kernelfile::refuse(place, named, " has no buffer below Pre");
             spec.kind = ArgumentSpec::Kind::file;
             spec.path = before.string();
             if (!after.empty() && !parameter.is_const) out.all.expected[parameter.name] = {place, after.string()};
@@ -100,8 +100,8 @@ kernelfile::Description described(const Capture& capture, const model::KernelSig
             spec.kind = ArgumentSpec::Kind::bytes;
             spec.raw = need_file(capture.folder / ("Argument" + std::to_string(i) + ".bin"), capture.folder);
         } else if (parameter.kind == Parameter::Kind::image) {
-            kernelfile::refuse(place, named + " is an image, of which the capture does not say the format; --arg " +
-                                          parameter.name + "=… says what to take");
+            kernelfile::refuse(place, named, " is an image, of which the capture does not say the format; --arg ",
+                               parameter.name, "=… says what to take");
         } else {
             continue;  // samplers have a default, local memory is asked for
         }

@@ -95,17 +95,17 @@ void refuse_file(const std::string& pattern, const std::string& command) {
         std::error_code ignored;
         const auto found = std::filesystem::status(path, ignored);
         if (std::filesystem::is_directory(found))
-            throw Error(Blame::usage, "'" + path + "' is a folder; `cllab " + command +
-                                          "` takes names of kernels, as `cllab list` has them, and files");
+            throw Error(Blame::usage, "'", path, "' is a folder; `cllab ", command,
+                        "` takes names of kernels, as `cllab list` has them, and files");
         if (const auto fault = reading_fault(path); std::filesystem::exists(found) && !fault.empty())
-            throw Error(Blame::usage, "file '" + path + "' cannot be read: " + fault);
+            throw Error(Blame::usage, "file '", path, "' cannot be read: ", fault);
         if (std::filesystem::exists(found))
-            throw Error(Blame::usage, "file '" + path + "' is not kernel text; its name must end in .cl or .ocl" +
-                                          (command == "isa" ? "" : "; `cllab isa` reads program binaries"));
+            throw Error(Blame::usage, "file '", path, "' is not kernel text; its name must end in .cl or .ocl",
+                        command == "isa" ? "" : "; `cllab isa` reads program binaries");
     }
     // No kernel's name has these.
     if (pattern.find_first_of("/.") != std::string::npos && pattern.find_first_of("*?[") == std::string::npos)
-        throw Error(Blame::usage, "there is no file '" + pattern.substr(0, colon) + "'");
+        throw Error(Blame::usage, "there is no file '", pattern.substr(0, colon), "'");
 }
 
 bool names_build_options(const std::string& versus) { return versus.starts_with('-'); }
@@ -118,15 +118,13 @@ namespace {
 
 /// Of a command whose patterns all name the lab's own kernels. Throws Error(usage).
 void check_for_families(const CellOptions& invocation) {
-    const auto& said = invocation.statements;
-    const auto other = std::ranges::find_if(said, [](const auto& s) { return s.first != "tolerance"; });
-    if (other != said.end())
-        throw Error(Blame::usage, "option '--" + other->first +
-                                      "' is about a kernel file, as in `cllab run my.cl`; no pattern names one");
-    if (!invocation.reference_command.empty())
-        throw Error(
-            Blame::usage,
-            "option '--reference-command' is about a kernel file, as in `cllab run my.cl`; no pattern names one");
+    const auto refuse = [](const std::string& option) {
+        throw Error(Blame::usage, "option '--", option,
+                    "' is about a kernel file, as in `cllab run my.cl`; no pattern names one");
+    };
+    for (const auto& [option, value] : invocation.statements)
+        if (option != "tolerance") refuse(option);
+    if (!invocation.reference_command.empty()) refuse("reference-command");
     tolerance_of(invocation);  // what is wrong with it is said before any device is asked
     if (names_kernel_file(invocation.versus))
         throw Error(Blame::usage, "--vs names a kernel file, so the pattern must name one too");
@@ -135,8 +133,8 @@ void check_for_families(const CellOptions& invocation) {
 /// Of a command that names kernel files, beside patterns that are `built_in`. Throws Error(usage).
 void check_for_files(const CellOptions& invocation, const std::vector<std::string>& built_in) {
     if (!built_in.empty())
-        throw Error(Blame::usage, "kernel files and cllab's families cannot run in one command; found '" +
-                                      built_in.front() + "' beside a file");
+        throw Error(Blame::usage, "kernel files and cllab's families cannot run in one command; found '",
+                    built_in.front(), "' beside a file");
     if (!invocation.cl_dir.empty())
         throw Error(Blame::usage,
                     "option '--cl-dir' applies to cllab's families only; a kernel file is always read from disk");
@@ -193,16 +191,14 @@ Choice::Choice(const CellOptions& invocation, const Snapshots& earlier, const As
     // --vs may name a kernel of the same files by its own name.
     if (names_variant(invocation.versus) && !names_kernel_file(invocation.versus))
         wanted.push_back({files.index_of(paths.front()), invocation.versus, paths.front() + ":" + invocation.versus});
+    const bool compared = !invocation.versus.empty() && !names_build_options(invocation.versus);
     // Who asks otherwise has called OpenCL already, or may not.
-    if (!ask && wants == kernelfile::Wants::launch)
-        own_->guessed = guess_what_lacks(files, asked, wanted,
-                                         !invocation.versus.empty() && !names_build_options(invocation.versus));
+    if (!ask && wants == kernelfile::Wants::launch) own_->guessed = guess_what_lacks(files, asked, wanted, compared);
     leave_out_open(own_->guessed, files, wanted);
     std::set<std::string> taken;
     for (const auto& experiment : model::registry()) taken.insert(experiment.family);
-    own_->experiments.push_back(files.experiment(
-        wanted, [](const std::string& path) { return load_grey(path); }, wants, taken,
-        !invocation.versus.empty() && !names_build_options(invocation.versus)));
+    const auto load = [](const std::string& path) { return load_grey(path); };
+    own_->experiments.push_back(files.experiment(wanted, load, wants, taken, compared));
 }
 
 void Choice::say_defaults() const {
@@ -245,21 +241,17 @@ std::vector<std::string> Choice::files() const {
     return out;
 }
 
-const std::vector<model::Experiment>& Choice::experiments() const {
-    return own_ ? own_->experiments : model::registry();
-}
-
 std::vector<model::Selected> Choice::select(const std::vector<std::string>& patterns) const {
     if (!own_) {
         for (const auto& pattern : patterns) {
             try {
-                model::select(experiments(), {pattern});
+                model::select(model::registry(), {pattern});
             } catch (const Error&) {
                 refuse_file(pattern, invocation_.command);
                 throw;
             }
         }
-        return model::select(experiments(), patterns);
+        return model::select(model::registry(), patterns);
     }
     const auto& experiment = own_->experiments.front();
     std::set<std::string> names;

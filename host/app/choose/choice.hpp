@@ -59,8 +59,6 @@ public:
     bool own() const { return own_ != nullptr; }  ///< the text is not the lab's
 
 private:
-    const std::vector<model::Experiment>& experiments() const;
-
     /// Kernel files that were read, and the experiment made of them.
     struct Own;
     /// From now on it lives as long as the program: cells point into it, and outlive the choice.

@@ -5,24 +5,127 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "app/choose/small_launcher.hpp"
 #include "app/files/image_file.hpp"
 #include "app/processes/local_devices.hpp"
 #include "app/processes/worker.hpp"
 #include "core/error.hpp"
+#include "core/reading.hpp"
 #include "count/oclgrind.hpp"
+#include "device/driver_settings.hpp"
+#include "device/program.hpp"
 #include "inspect/tools/tool.hpp"
-#include "kernelfile/guess/block.hpp"
+#include "kernelfile/bound.hpp"
+#include "kernelfile/piece.hpp"
+#include "run/cell/operation.hpp"
 
 namespace cllab::kernelfile {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GuessedKernel, axes, arguments, global, local, offset, how, open)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TouchedBytes, size, last, unit, bytes, written_bytes, read, written,
+                                                atomic, read_first, before, argument)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SeenLaunch, too_long, overruns, instructions, items, calls, arguments,
+                                                local)
 }  // namespace cllab::kernelfile
 
 namespace cllab::app {
 namespace {
 
+using kernelfile::Description;
 using kernelfile::GuessedKernel;
+using kernelfile::Place;
+using kernelfile::SaidOfKernel;
+using kernelfile::SeenLaunch;
+using kernelfile::SmallLaunch;
 using kernelfile::Stated;
+
+/// As if a block had said so; what the user gave is taken as it was.
+Description described(const SaidOfKernel& said, const SmallLaunch& small) {
+    Description out;
+    for (const auto& [name, text] : small.arguments) {
+        const auto given = said.given.find(name);
+        if (given != said.given.end() && given->second.text == text)
+            out.all.arguments.emplace(name, given->second);
+        else
+            out.all.arguments.emplace(name, kernelfile::parse_argument(kernelfile::Piece{text, {"a guess", 0, 0}}));
+    }
+    const Place nowhere{"a guess", 0, 0};
+    const auto set = [&](auto& to, const std::string& text) {
+        if (!text.empty()) to.emplace(nowhere, kernelfile::parse_list(text, nowhere));
+    };
+    set(out.all.global, small.global);
+    set(out.all.local, small.local);
+    set(out.all.offset, small.offset);
+    return out;
+}
+
+/// Small launches in Oclgrind, whose plugin says what they touch. For a child process.
+class SmallLauncher {
+public:
+    /// Files are written into the folder. Throws Error(environment) where Oclgrind or its plugin is missing.
+    explicit SmallLauncher(const std::filesystem::path& folder) : file_(folder / "touched") {
+        const auto library = count::oclgrind_library("a guess");
+        device::use_only_drivers({{"oclgrind.icd", library}},
+                                 {{"OCLGRIND_PLUGINS", count::count_plugin(this_program())},
+                                  {"OCLGRIND_MAX_ERRORS", "1"},
+                                  {"OCLGRIND_LOG", folder / "log"},
+                                  {"OCLGRIND_LOCAL_MEM_SIZE", "4194304"},
+                                  {"OCLGRIND_CONSTANT_MEM_SIZE", "67108864"},
+                                  {"CLLAB_TOUCHED_FILE", file_},
+                                  {"CLLAB_TOUCHED_INSTRUCTIONS", "600000"}});
+        session_ = &devices_.open(devices_.devices({"oclgrind"}, nullptr).front().selector);
+        session_->set_guards(false);
+    }
+    /// From now on this text is launched. One that was built stays so.
+    void build(const AskedBuild& asked) {
+        text_ = asked.text;
+        const auto options = options_on(session_->facts(), asked);
+        auto [at, is_new] = built_.try_emplace(options + "\n" + text_);
+        if (is_new) at->second = device::build(*session_, text_, options);
+        now_ = &at->second;
+    }
+    /// `where`: the file's name for sentences. What fails is the result's trouble.
+    SeenLaunch launch(const std::string& where, const SaidOfKernel& said, const SmallLaunch& small) {
+        SeenLaunch out;
+        std::error_code ignored;
+        std::filesystem::remove(file_, ignored);
+        try {
+            if (!now_->ok) return SeenLaunch{.trouble = "the simulator does not build the text"};
+            launch_once(where, said, small);
+        } catch (const std::exception& e) {
+            out.trouble = e.what();
+        }
+        const auto json = nlohmann::json::parse(cllab::read_file(file_).value_or(""), nullptr, false);
+        if (json.is_object()) {
+            out = json.get<SeenLaunch>();
+            if (!out.too_long && out.instructions == 0) out.trouble = "nothing ran";
+        } else if (out.trouble.empty()) {
+            out.trouble = "the simulator ran nothing";
+        }
+        return out;
+    }
+
+private:
+    void launch_once(const std::string& where, const SaidOfKernel& said, const SmallLaunch& small) {
+        model::Point point;
+        for (const auto& [name, value] : small.axes) point.set(name, std::to_string(value));
+        std::vector<std::string> notes;
+        const kernelfile::Bound bound(
+            where, described(said, small), said.signature, {}, kernelfile::usual_format(text_),
+            [](const std::string& path) { return load_grey(path); }, kernelfile::Wants::launch, notes);
+        constexpr std::uint64_t seed = 1;
+        const auto setup = bound.setup(point, session_->facts(), seed);
+        run::Operation operation(*session_, *now_, setup, said.signature.name);
+        operation.load(setup, seed);
+        operation.enqueue();
+        session_->wait();
+    }
+
+    std::filesystem::path file_;
+    LocalDevices devices_;
+    device::Session* session_ = nullptr;
+    std::map<std::string, device::Built> built_;
+    const device::Built* now_ = nullptr;
+    std::string text_;
+};
 
 /// What there is to guess from.
 struct Task {
@@ -45,9 +148,9 @@ void guess_here(const Task& task, const HandOver& hand_over) {
     for (const auto& kernel : task.kernels) {
         const auto start = std::clock();
         simulator.build(task.builds[kernel.build]);
-        const kernelfile::TryLaunch launch = [&](const kernelfile::SmallLaunch& small) {
+        const kernelfile::TryLaunch launch = [&](const SmallLaunch& small) {
             if (static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC > most_seconds)
-                return kernelfile::SeenLaunch{.trouble = "the time for guesses is over"};
+                return SeenLaunch{.trouble = "the time for guesses is over"};
             return simulator.launch(task.path_of(kernel), kernel.said, small);
         };
         hand_over(nlohmann::json(guess_kernel(kernel.said, task.text_of(kernel), launch))

@@ -19,14 +19,17 @@ void drop_stderr() {
     close(nowhere);
 }
 
+std::string options_on(const model::Device& device, const AskedBuild& build) {
+    auto out = build.options;
+    if (build.includes_lab)
+        for (const auto& define : device::device_defines(device)) out += " -D" + define;
+    return out;
+}
+
 std::vector<model::Introspection> introspect(device::Session& session, const std::vector<AskedBuild>& builds) {
     std::vector<model::Introspection> out;
-    for (const auto& build : builds) {
-        auto options = build.options;
-        if (build.includes_lab)
-            for (const auto& define : device::device_defines(session.facts())) options += " -D" + define;
-        out.push_back(device::introspect(session, build.text, options));
-    }
+    for (const auto& build : builds)
+        out.push_back(device::introspect(session, build.text, options_on(session.facts(), build)));
     return out;
 }
 

@@ -33,6 +33,9 @@ struct AskedBuild {
 };
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AskedBuild, text, options, includes_lab)
 
+/// Its options on this device.
+std::string options_on(const model::Device& device, const AskedBuild& build);
+
 /// What is said of each of the builds. Throws Error(environment).
 using AskDevice = std::function<std::vector<model::Introspection>(const std::vector<AskedBuild>&)>;
 

@@ -7,6 +7,7 @@
 
 #include "app/files/image_file.hpp"
 #include "core/error.hpp"
+#include "core/grouped.hpp"
 #include "core/text.hpp"
 #include "device/driver_settings.hpp"
 #include "explain/limiter.hpp"
@@ -64,8 +65,8 @@ static void require_pictures(const std::string& id, const model::Setup& setup,
     for (const auto& [name, picture] : setup.pictures) known.push_back(name);
     for (const auto& [name, path] : asked)
         if (!setup.pictures.count(name))
-            throw Error(Blame::usage, "'" + id + "' has no buffer '" + name + "' that can be written as a picture" +
-                                          (known.empty() ? "" : "; --output can name " + join(known, ", ")));
+            throw Error(Blame::usage, "'", id, "' has no buffer '", name, "' that can be written as a picture",
+                        known.empty() ? "" : "; --output can name " + join(known, ", "));
 }
 
 void check_points(const run::RunRequest& request, const model::Device& device) {
@@ -122,9 +123,8 @@ std::vector<model::Group> beside_each_other(const std::vector<model::Selected>& 
     std::vector<model::Group> out(sides.back().size());
     for (std::size_t v = 0; v < sides.size(); ++v) {
         if (sides[v].size() != out.size())
-            throw Error(Blame::usage, "--vs compares point by point; '" + selected[v].id + "' has " +
-                                          std::to_string(sides[v].size()) + " and '" + selected.back().id + "' " +
-                                          std::to_string(out.size()) + "; set both with --axis");
+            throw Error(Blame::usage, "--vs compares point by point; '", selected[v].id, "' has ", sides[v].size(),
+                        " and '", selected.back().id, "' ", out.size(), "; set both with --axis");
         for (std::size_t i = 0; i < out.size(); ++i) out[i].push_back(std::move(sides[v][i]));
     }
     return out;
@@ -137,32 +137,30 @@ std::vector<model::Selected> select_for(const Choice& choice, const CellOptions&
     const auto number = std::to_string(selected.size());
     if (names_build_options(invocation.versus)) {
         if (selected.size() == 1) return selected;
-        throw Error(Blame::usage,
-                    "--vs with build options compares one variant with itself; the patterns select " + number);
+        throw Error(Blame::usage, "--vs with build options compares one variant with itself; the patterns select ",
+                    number);
     }
     if (names_best(invocation.versus)) {
         if (selected.size() > 1) return selected;
-        throw Error(Blame::usage, "--vs best compares several variants with the fastest of them; the patterns select " +
-                                      number + ", '" + selected.front().id + "'");
+        throw Error(Blame::usage, "--vs best compares several variants with the fastest of them; the patterns select ",
+                    number, ", '", selected.front().id, "'");
     }
     const auto other = choice.select({invocation.versus});
     const bool same = selected.front().id == other.front().id;
     if (other.size() != 1 || same)
-        throw Error(Blame::usage, "--vs names one variant, and another one than the patterns; they select " + number +
-                                      " and " + std::to_string(other.size()) + (same ? ", the same" : ""));
+        throw Error(Blame::usage, "--vs names one variant, and another one than the patterns; they select ", number,
+                    " and ", other.size(), same ? ", the same" : "");
     selected.push_back(other.front());
     return selected;
 }
 
 /// --native: behind the kernels of each family its loops.
 void add_native(std::vector<model::Selected>& selected) {
-    std::vector<const model::Experiment*> families;
-    for (const auto& s : selected)
-        if (std::ranges::find(families, s.experiment) == families.end()) families.push_back(s.experiment);
-    for (const auto* family : families) {
+    for (const auto& kernels : grouped(selected, [](const auto& s) { return s.experiment; })) {
+        const auto* family = kernels.front().experiment;
         if (family->native.empty())
-            throw Error(Blame::usage, "'" + family->family + "' has no native loop; those with one are " +
-                                          join(native_families(), ", "));
+            throw Error(Blame::usage, "'", family->family, "' has no native loop; those with one are ",
+                        join(native_families(), ", "));
         for (const auto& loop : family->native) selected.push_back({family, &loop, family->id(loop)});
     }
 }
@@ -190,14 +188,13 @@ run::RunRequest request_of(const Choice& choice, const MeasureOptions& invocatio
             const auto& inputs = s.experiment->file_inputs;
             return std::ranges::find(inputs, name) != inputs.end();
         });
-        if (!known) throw Error(Blame::usage, "none of the selected families takes an input file '" + name + "'");
+        if (!known) throw Error(Blame::usage, "none of the selected families takes an input file '", name, "'");
         settings.files[name] = load_grey(path);
     }
     for (const auto& [name, path] : invocation.outputs) {
         std::size_t cells = 0;
         for (const auto& group : out.comparisons) cells += group.size();
-        if (cells != 1)
-            throw Error(Blame::usage, "--output needs a run of one cell; this plan has " + std::to_string(cells));
+        if (cells != 1) throw Error(Blame::usage, "--output needs a run of one cell; this plan has ", cells);
         require_savable(path);
         settings.pictures[name] = path;
     }

@@ -1,20 +1,26 @@
 #include "app/code/isa_code.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdio>
 #include <span>
 
 #include "app/choose/request.hpp"
 #include "app/processes/runner.hpp"
+#include "app/screen/streams.hpp"
 #include "core/reading.hpp"
 #include "core/text.hpp"
 #include "device/quirks.hpp"
 #include "inspect/binary/binary.hpp"
 #include "inspect/code/hot_code.hpp"
+#include "inspect/code/liveness.hpp"
 #include "inspect/code/source_lines.hpp"
 #include "inspect/cuda/replay.hpp"
 #include "inspect/isa/isa.hpp"
 #include "inspect/tools/dump.hpp"
 #include "inspect/tools/tool.hpp"
+#include "run/kernel_source.hpp"
 
 namespace cllab::app {
 
@@ -26,21 +32,21 @@ std::string refusal_of(const inspect::Analysis& analysis) {
 
 std::vector<CellCode> code_of_binary(const std::string& path, const std::string& glob) {
     if (const auto fault = reading_fault(path); !fault.empty())
-        throw Error(Blame::usage, "program file '" + path + "' cannot be read: " + fault);
+        throw Error(Blame::usage, "program file '", path, "' cannot be read: ", fault);
     const auto bytes = cllab::read_file(path);
-    if (!bytes) throw Error(Blame::usage, "program file '" + path + "' cannot be read");
+    if (!bytes) throw Error(Blame::usage, "program file '", path, "' cannot be read");
     const auto binary = inspect::as_bytes(*bytes);
     const auto kind = inspect::recognise(binary);
-    if (kind == inspect::Kind::empty) throw Error(Blame::usage, "program file '" + path + "' is empty");
+    if (kind == inspect::Kind::empty) throw Error(Blame::usage, "program file '", path, "' is empty");
     if (kind == inspect::Kind::unknown)
-        throw Error(Blame::usage, "program file '" + path +
-                                      "' is not a program binary that cllab knows: PTX, cubin, AMD or Intel code, "
-                                      "PoCL's container, SPIR-V, LLVM bitcode");
+        throw Error(Blame::usage, "program file '", path,
+                    "' is not a program binary that cllab knows: PTX, cubin, AMD or Intel code, "
+                    "PoCL's container, SPIR-V, LLVM bitcode");
     auto names = inspect::kernel_names(binary);
     const auto all = names;
     std::erase_if(names, [&](const auto& name) { return !glob.empty() && !glob_match(glob, name); });
     if (names.empty() && !all.empty())
-        throw Error(Blame::usage, "no kernel in '" + path + "' matches '" + glob + "'; there are " + join(all, ", "));
+        throw Error(Blame::usage, "no kernel in '", path, "' matches '", glob, "'; there are ", join(all, ", "));
     if (names.empty()) names.push_back(glob);
     const auto damage = inspect::damage_of(binary);
     std::vector<CellCode> out;
@@ -217,6 +223,92 @@ std::vector<CellCode> code_on_devices(const IsaOptions& invocation, const std::v
         records.clear();
     }
     return codes;
+}
+
+std::string LiveCode::beside(std::uint64_t address) const {
+    const auto found = columns.find(address);
+    return found == columns.end() ? std::string(columns.empty() ? 0 : columns.begin()->second.size(), ' ')
+                                  : found->second;
+}
+
+LiveCode live_code(const CellCode& code) {
+    LiveCode out;
+    if (!code.counts.isa) {
+        out.summary = "live registers: unknown: cllab has no listing to read";
+        return out;
+    }
+    const auto& function = code.counts.code;
+    const auto live = inspect::live_registers(*code.counts.isa, function);
+    out.summary = inspect::live_summary(*code.counts.isa, function, live);
+    if (live.kinds.empty()) return out;
+    const auto width = [](const auto& kind) { return std::max<std::size_t>(5, kind.label.size() + 2); };
+    for (const auto& kind : live.kinds) out.head += fmt::format("{:>{}}", kind.label, width(kind));
+    out.head += "  live, while the instruction executes\n";
+    for (std::size_t i = 0; i < function.instructions.size(); ++i) {
+        std::string line;
+        for (const auto& kind : live.kinds) line += fmt::format("{:>{}}", kind.counts[i], width(kind));
+        out.columns[function.instructions[i].address] = line + " ";
+    }
+    return out;
+}
+
+namespace {
+
+/// The first error of a compiler's log, with its line, and how many more there are.
+std::string first_of(const std::string& log, bool dumped) {
+    const auto lines = split(log, '\n');
+    const auto errors = std::ranges::count_if(lines, [](const auto& line) {
+        // What a linker finds nowhere is named in the first one.
+        return line.find("error: ") != line.npos && line.find("undefined ") == line.npos;
+    });
+    if (errors < 2) return run::first_error(log);
+    return fmt::format("{}; {} more error{}{}", run::first_error(log), errors - 1, errors == 2 ? "" : "s",
+                       dumped ? ", all in build.log" : "; --dumps DIR keeps them in build.log");
+}
+
+/// "a, b, c and 9 more"
+std::string some_of(const std::vector<std::string>& names) {
+    constexpr std::size_t most = 4;
+    const auto shown = names.size() <= most ? names.size() : most - 1;
+    const auto rest = names.size() - shown;
+    return join({names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown)}, ", ") +
+           (rest == 0 ? "" : fmt::format(" and {} more", rest));
+}
+
+/// Targets whose registers nothing here finds out, each with the package that does. No compiler is loaded where none is
+/// asked for: beside a driver's own LLVM another one ends the process.
+std::vector<std::string> missing_registers(const std::vector<std::string>& targets) {
+    std::vector<std::string> out;
+    if (targets.empty()) return out;
+    for (const auto& target : inspect::offline_targets())
+        if (std::ranges::find(targets, target.name) != targets.end() && target.available() &&
+            target.gives.find("registers") == std::string::npos && target.gives.find("metadata") == std::string::npos)
+            out.push_back(target.name + ": " + target.gives + " only; " + target.missing);
+    return out;
+}
+
+}  // namespace
+
+int report_failures(const std::vector<CellCode>& codes, const IsaOptions& invocation) {
+    int status = 0;
+    std::vector<std::string> notes;
+    std::vector<std::pair<std::string, std::vector<std::string>>> refusals;  // with the kernels
+    for (const auto& code : codes) {
+        for (const auto& note : code.notes)
+            if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
+        if (code.status == model::Status::ok) continue;
+        const auto said = " for " + code.where + ": " + model::name(code.status) + ": " +
+                          first_of(code.reason, !invocation.dumps.empty());
+        auto same = std::ranges::find(refusals, said, [](const auto& one) { return one.first; });
+        if (same == refusals.end() || !code.own) same = refusals.insert(refusals.end(), {said, {}});
+        same->second.push_back(code.id);
+        if (model::is_failure(code.status) || invocation.require_all) status = 1;
+    }
+    for (const auto& [said, kernels] : refusals)
+        std::fprintf(stderr, "%s\n", printable(some_of(kernels) + said).c_str());
+    for (const auto& note : missing_registers(invocation.targets)) notes.push_back(note);
+    for (const auto& note : notes) say(note);
+    return status;
 }
 
 }  // namespace cllab::app

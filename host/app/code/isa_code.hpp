@@ -75,4 +75,20 @@ std::vector<CellCode> code_for_target(const IsaOptions& invocation, inspect::Off
 /// Builds and verifies each cell once on the devices the invocation selects.
 std::vector<CellCode> code_on_devices(const IsaOptions& invocation, const std::vector<model::Cell>& cells);
 
+/// Live registers beside the instructions of a cell's code.
+struct LiveCode {
+    std::string summary;  ///< where most are live, or why that is not known
+    std::string head;     ///< the line over the columns; empty where nothing is known
+    std::map<std::uint64_t, std::string> columns;
+
+    /// The numbers in front of the instruction at `address`; nothing where they are not known.
+    std::string beside(std::uint64_t address) const;
+};
+
+LiveCode live_code(const CellCode& code);
+
+/// Says on stderr what has no code, kernels of a user's text with one reason together, and what is not as it was asked
+/// for; the exit status.
+int report_failures(const std::vector<CellCode>& codes, const IsaOptions& invocation);
+
 }  // namespace cllab::app

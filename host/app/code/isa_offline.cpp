@@ -145,11 +145,8 @@ AskDevice ask_compilers(const IsaOptions& invocation, inspect::OfflinePrograms& 
             const auto& build = builds[i / devices.size()];
             const auto& device = devices[i % devices.size()];
             if (build.only_types) return;
-            auto options = build.options;
-            if (build.includes_lab)
-                for (const auto& define : device::device_defines(device)) options += " -D" + define;
             made[i / devices.size()][i % devices.size()] =
-                &programs.program(device.selector, build.text, options, true);
+                &programs.program(device.selector, build.text, options_on(device, build), true);
         });
         std::vector<model::Introspection> out;
         for (std::size_t i = 0; i < builds.size(); ++i)

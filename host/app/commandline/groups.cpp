@@ -83,8 +83,8 @@ Rows<CellOptions> label_rows() {
             [](CellOptions& to, const std::string& text) {
                 constexpr std::size_t longest = 200;
                 if (text.size() > longest)
-                    throw Error(Blame::usage, "option '--label' has " + std::to_string(text.size()) +
-                                                  " bytes; at most " + std::to_string(longest) + " are possible");
+                    throw Error(Blame::usage, "option '--label' has ", text.size(), " bytes; at most ", longest,
+                                " are possible");
                 to.label = text;
             });
     return out;

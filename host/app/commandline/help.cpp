@@ -35,15 +35,6 @@ std::string line_of(const Row& row, const std::string& about) {
     return report::wrap_beside(names, whole, help_width);
 }
 
-/// Those of `names` that the command has, in that order.
-std::vector<const Row*> found(const std::vector<Row>& options, const Strings& names) {
-    std::vector<const Row*> out;
-    for (const auto& name : names)
-        for (const auto& row : options)
-            if (row.long_name() == name) out.push_back(&row);
-    return out;
-}
-
 const Row help_row{"help,h", "[all]", "Prints this page; `all`: everything."};
 
 /// With a last one for options that stand in none, as one that only its own command has may do.
@@ -141,8 +132,9 @@ std::string options_text(const std::vector<Row>& options, Detail detail) {
         auto names = group.often;
         if (whole || !screen_is_short(options)) names.insert(names.end(), group.others.begin(), group.others.end());
         std::string lines;
-        for (const auto* row : found(options, names))
-            lines += line_of(*row, whole ? row->about : first_sentence(row->about));
+        for (const auto& name : names)
+            for (const auto& row : options)
+                if (row.long_name() == name) lines += line_of(row, whole ? row.about : first_sentence(row.about));
         if (whole && !lines.empty()) out += std::string(out.empty() ? "" : "\n") + group.title + ":\n";
         out += lines;
     }
@@ -189,8 +181,8 @@ std::string help_text(const std::string& topic, Detail detail) {
         if (topic == one.name) out += (out.empty() ? "" : "\n") + one.text();
     }
     if (out.empty())
-        throw Error(Blame::usage, "there is no command and no topic '" + topic + "'; possible are " +
-                                      join(known, ", ") + or_did_you_mean(topic, known));
+        throw Error(Blame::usage, "there is no command and no topic '", topic, "'; possible are ", join(known, ", "),
+                    or_did_you_mean(topic, known));
     return out;
 }
 

@@ -67,7 +67,7 @@ void refuse_missing_values(const Strings& args, const po::options_description& k
         const auto* option = option_at(args[i]);
         if (option && option->semantic()->max_tokens() > 0 &&
             (args[i + 1].rfind("--", 0) == 0 || option_at(args[i + 1])))
-            throw Error(Blame::usage, "option '" + args[i] + "' needs a value; found '" + args[i + 1] + "'");
+            throw Error(Blame::usage, "option '", args[i], "' needs a value; found '", args[i + 1], "'");
     }
 }
 
@@ -99,7 +99,7 @@ void refuse_mistyped_command(const std::string& word) {
     }
     const auto near = nearest(word, known);
     if (!near.empty() && std::ranges::find(all, near.front()) != all.end())
-        throw Error(Blame::usage, "there is no command and no kernel '" + word + "'; " + did_you_mean(word, known));
+        throw Error(Blame::usage, "there is no command and no kernel '", word, "'; ", did_you_mean(word, known));
 }
 
 }  // namespace
@@ -178,11 +178,11 @@ int print_asked_help(const Strings& words) {
 void allow_pager_for(const Call& call) { allow_pager(!call.no_pager); }
 
 void need_pattern(const Call& call, const std::string& command, const std::string& what) {
-    if (call.patterns.empty()) throw Error(Blame::usage, "`cllab " + command + "` needs " + what);
+    if (call.patterns.empty()) throw Error(Blame::usage, "`cllab ", command, "` needs ", what);
 }
 
 void refuse_patterns(const Call& call, const std::string& about) {
-    if (!call.patterns.empty()) throw Error(Blame::usage, about + "; found '" + call.patterns.front() + "'");
+    if (!call.patterns.empty()) throw Error(Blame::usage, about, "; found '", call.patterns.front(), "'");
 }
 
 int run_command_line(int argc, char** argv) {
@@ -194,8 +194,7 @@ int run_command_line(int argc, char** argv) {
     if (words.empty()) return print_start();
     if (words.front() == "--help" || words.front() == "-h" || words.front() == "help") return print_asked_help(words);
     if (words.front() == "--version") {
-        if (words.size() > 1)
-            throw Error(Blame::usage, "`cllab --version` takes no argument; found '" + words[1] + "'");
+        if (words.size() > 1) throw Error(Blame::usage, "`cllab --version` takes no argument; found '", words[1], "'");
         results() << "cllab " << cllab::version() << '\n';
         return 0;
     }

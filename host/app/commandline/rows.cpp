@@ -12,7 +12,7 @@ namespace cllab::app {
 namespace {
 
 [[noreturn]] void refuse(const std::string& option, const std::string& found, const std::string& possible) {
-    throw Error(Blame::usage, "option '--" + option + "' is " + found + "; possible are " + possible);
+    throw Error(Blame::usage, "option '--", option, "' is ", found, "; possible are ", possible);
 }
 
 template <typename T>
@@ -41,7 +41,7 @@ unsigned whole_of(const std::string& option, const std::string& text, const Rang
 std::string word_of(const std::string& option, const std::string& text, const Strings& possible) {
     if (std::ranges::find(possible, text) != possible.end()) return text;
     if (possible.size() == 1)
-        throw Error(Blame::usage, "option '--" + option + "' is '" + text + "'; possible is " + possible.front());
+        throw Error(Blame::usage, "option '--", option, "' is '", text, "'; possible is ", possible.front());
     const Strings first(possible.begin(), possible.end() - 1);
     refuse(option, "'" + text + "'", join(first, ", ") + " and " + possible.back() + or_did_you_mean(text, possible));
 }
@@ -49,12 +49,12 @@ std::string word_of(const std::string& option, const std::string& text, const St
 void add_named(const std::string& option, const std::string& text, Pairs& to) {
     const auto at = text.find('=');
     if (at == 0 || at == std::string::npos || at + 1 == text.size())
-        throw Error(Blame::usage, "option '--" + option + "' takes NAME=VALUE; found '" + text + "'");
+        throw Error(Blame::usage, "option '--", option, "' takes NAME=VALUE; found '", text, "'");
     const std::pair<std::string, std::string> added{text.substr(0, at), text.substr(at + 1)};
     for (const auto& [name, value] : to)
         if (name == added.first)
-            throw Error(Blame::usage, "option '--" + option + "' gives '" + name + "' twice, '" + value + "' and '" +
-                                          added.second + "'");
+            throw Error(Blame::usage, "option '--", option, "' gives '", name, "' twice, '", value, "' and '",
+                        added.second, "'");
     to.push_back(added);
 }
 
@@ -62,7 +62,7 @@ Strings columns_of(const std::string& text) {
     Strings out;
     for (const auto& name : split(text, ',')) out.push_back(report::column_name(name));
     if (std::ranges::find(out, "") != out.end())
-        throw Error(Blame::usage, "option '--columns' takes names with commas between; found '" + text + "'");
+        throw Error(Blame::usage, "option '--columns' takes names with commas between; found '", text, "'");
     return out;
 }
 

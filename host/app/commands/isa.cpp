@@ -9,8 +9,6 @@
 
 #include "app/choose/choice.hpp"
 #include "app/code/isa_code.hpp"
-#include "app/code/isa_failures.hpp"
-#include "app/code/isa_live.hpp"
 #include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
 #include "app/screen/comparison.hpp"

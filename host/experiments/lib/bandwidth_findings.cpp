@@ -1,5 +1,3 @@
-#include "experiments/lib/bandwidth_findings.hpp"
-
 #include "experiments/lib/family.hpp"
 #include "experiments/lib/levels.hpp"
 

@@ -5,11 +5,11 @@
 // the same bits; here the end value depends on every single step, and the host's fma reproduces it bit for bit.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <vector>
 
+#include "core/half.hpp"
 #include "core/random.hpp"
 
 namespace cllab::model::lib {
@@ -29,31 +29,6 @@ inline float chain_step(float x, float c) { return std::fma(x, x, c); }
 inline double chain_step(double x, double c) { return std::fma(x, x, c); }
 
 inline std::uint32_t chain_step(std::uint32_t x, std::uint32_t c) { return x * x + c; }
-
-/// IEEE binary16 as a plain value: its bits and the double it stands for.
-struct Half {
-    std::uint16_t bits = 0;
-    operator double() const {
-        const int exponent = bits >> 10 & 31, fraction = bits & 1023;
-        const double size = exponent == 0    ? std::ldexp(fraction, -24)
-                            : exponent == 31 ? (fraction ? NAN : INFINITY)
-                                             : std::ldexp(1024 + fraction, exponent - 25);
-        return bits >> 15 ? -size : size;
-    }
-};
-
-/// Rounds to nearest, ties to even, as the device does.
-inline Half to_half(double x) {
-    const std::uint16_t sign = std::signbit(x) ? 0x8000 : 0;
-    const double size = std::abs(x);
-    if (std::isnan(x)) return {static_cast<std::uint16_t>(sign | 0x7E00)};
-    if (size >= 65520) return {static_cast<std::uint16_t>(sign | 0x7C00)};
-    int exponent = size > 0 ? std::ilogb(size) : -15;
-    exponent = std::max(exponent, -14);
-    // Units in the last place; one too many carries into the exponent by itself.
-    const auto units = static_cast<int>(std::nearbyint(std::ldexp(size, 10 - exponent)));
-    return {static_cast<std::uint16_t>(sign | (((exponent + 14) << 10) + units))};
-}
 
 // Product and sum of three halves near 1 are exact in double, so only the last rounding counts.
 inline Half chain_step(Half x, Half c) { return to_half(static_cast<double>(x) * x + c); }

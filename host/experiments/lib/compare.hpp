@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "core/parallel.hpp"
+#include "core/units.hpp"
 #include "model/experiment.hpp"
 
 namespace cllab::model::lib {
@@ -22,13 +22,10 @@ namespace cllab::model::lib {
 /// A value with the digits that tell it from its neighbours.
 template <typename T>
 std::string shown(const T& v) {
-    if constexpr (std::is_integral_v<T>) {
+    if constexpr (std::is_integral_v<T>)
         return std::to_string(v);
-    } else {
-        char out[40];
-        std::snprintf(out, sizeof out, sizeof(T) > 4 ? "%.17g" : "%.9g", static_cast<double>(v));
-        return out;
-    }
+    else
+        return format_general(static_cast<double>(v), sizeof(T) > 4 ? 17 : 9);
 }
 
 /// "dst[17] is 3, expected 4"

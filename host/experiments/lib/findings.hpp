@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <optional>
 #include <string>
 #include <utility>
@@ -20,9 +19,7 @@ namespace cllab::model::lib {
 /// A number as a person writes it: whole numbers in full, others with six digits.
 inline std::string text_of(double value) {
     if (std::abs(value) < 1e15 && value == std::floor(value)) return std::to_string(std::llround(value));
-    char out[32];
-    std::snprintf(out, sizeof out, "%g", value);
-    return out;
+    return format_general(value, 6);
 }
 
 /// A percentage of one decimal.
@@ -31,7 +28,7 @@ inline std::string percent(double part) { return text_of(std::round(1000 * part)
 inline std::string bytes_text(double bytes) { return format_bytes(static_cast<std::uint64_t>(bytes)); }
 
 inline const Curve* curve_of(const std::vector<Curve>& curves, const std::string& variant) {
-    const auto found = std::ranges::find_if(curves, [&](const auto& c) { return c.variant == variant; });
+    const auto found = std::ranges::find(curves, variant, &Curve::variant);
     return found == curves.end() ? nullptr : &*found;
 }
 
@@ -49,7 +46,7 @@ inline std::vector<double> steps(const Curve& curve) {
 }
 
 inline const Curve::Sample* sample_at(const Curve& curve, double x) {
-    const auto found = std::ranges::find_if(curve.samples, [&](const auto& s) { return s.x == x; });
+    const auto found = std::ranges::find(curve.samples, x, &Curve::Sample::x);
     return found == curve.samples.end() ? nullptr : &*found;
 }
 
@@ -163,6 +160,17 @@ inline auto each_curve(void (*one)(const Curve&, const Device&, std::vector<Find
 inline void append(std::vector<Finding>& out, std::vector<Finding> more) {
     for (auto& finding : more) out.push_back(std::move(finding));
 }
+
+/// The variants of bandwidth that move each byte of their buffers once.
+inline const std::vector<std::string> bandwidth_streams{"copy", "batch", "read", "write", "triad"};
+/// What the curves of bandwidth say: the rates of its streams, of the levels in between and of places in memory.
+std::vector<Finding> bandwidth_findings(const std::vector<Curve>& all, const Device& device);
+
+/// Work-groups of fma for a load in percent of the compute units that the driver reports, at least one.
+std::size_t groups_for(double load_percent, const Device& device);
+/// What the curves of fma say: latencies, in cycles where the clock is known, peak rates, loop and fetch cost, compute
+/// units: each a figure or withheld with the reason.
+std::vector<Finding> fma_findings(const std::vector<Curve>& curves, const Device& device);
 
 /// Part of the device's cores that the sample had; 1 where that is not known, and of all that is no CPU.
 inline double share_of_cores(const Curve::Sample& s, const Device& device) {

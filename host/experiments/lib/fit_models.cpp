@@ -97,8 +97,7 @@ std::optional<Staircase> fit_staircase(std::span<const double> groups, std::span
         if (affine.base <= affine.slope / 2) tried.emplace_back(period, affine);
     }
     if (tried.empty()) return std::nullopt;
-    const auto best = std::ranges::min_element(
-        tried, [](const auto& a, const auto& b) { return a.second.residual < b.second.residual; });
+    const auto best = std::ranges::min_element(tried, {}, [](const auto& one) { return one.second.residual; });
     const auto& [period, affine] = *best;
     const double height = affine.slope / summarise(t).median;
     if (height <= std::max(4 * affine.residual, fit::least_effect)) return std::nullopt;
@@ -159,8 +158,7 @@ std::optional<Dispatch> fit_dispatch(std::span<const double> group_sizes, std::s
     if (sizes.size() < 3) return std::nullopt;
     std::vector<Dispatch> tried;
     for (const unsigned width : {8u, 16u, 32u, 64u, 128u}) tried.push_back(fit_width(sizes, rate, width));
-    auto best =
-        *std::ranges::min_element(tried, [](const Dispatch& a, const Dispatch& b) { return a.residual < b.residual; });
+    auto best = *std::ranges::min_element(tried, {}, &Dispatch::residual);
     // A wave rate is claimed only where group rate alone explains the points markedly worse. It brings a rate, a width
     // and a split, chosen as the best of dozens, so mere noise gains up to about 3 in log likelihood; a real limit
     // gains tens.

@@ -1,5 +1,3 @@
-#include "experiments/lib/fma_findings.hpp"
-
 #include "experiments/lib/family.hpp"
 
 namespace cllab::model::lib {

@@ -41,16 +41,6 @@ struct Region {
     long long left = -1, top = -1, right = -1, bottom = -1;
 };
 
-namespace detail {
-inline int edge(const char* name, long long asked, long long automatic, long long least, long long most,
-                const std::string& where) {
-    const long long value = asked < 0 ? automatic : asked;
-    if (value < least || value > most)
-        throw Error(Blame::usage, name, " is ", value, "; ", where, " it can be ", least, " to ", most);
-    return static_cast<int>(value);
-}
-}  // namespace detail
-
 /// The geometry with every edge known: column x is legal when x - n - 1 and x + n + 1 lie in the image.
 /// width and height in pixels, pitch in pixels. Throws Error(usage) for a pitch below 1, an image too narrow for the
 /// pitch, and an edge outside the legal columns or rows.
@@ -68,10 +58,16 @@ inline Geometry resolve(long long width, long long height, double pitch, const R
     g.n = static_cast<int>(pitch);
     const std::string where = concat("with pitch ", format_exact(pitch), " in an image of ", width, "x", height);
     const long long first = g.n + 1, last = width - g.n - 2;
-    g.left = detail::edge("left", region.left, first, first, last, where);
-    g.right = detail::edge("right", region.right, last, g.left, last, where);
-    g.top = detail::edge("top", region.top, 0, 0, height - 1, where);
-    g.bottom = detail::edge("bottom", region.bottom, height - 1, g.top, height - 1, where);
+    const auto edge = [&](const char* name, long long asked, long long automatic, long long least, long long most) {
+        const long long value = asked < 0 ? automatic : asked;
+        if (value < least || value > most)
+            throw Error(Blame::usage, name, " is ", value, "; ", where, " it can be ", least, " to ", most);
+        return static_cast<int>(value);
+    };
+    g.left = edge("left", region.left, first, first, last);
+    g.right = edge("right", region.right, last, g.left, last);
+    g.top = edge("top", region.top, 0, 0, height - 1);
+    g.bottom = edge("bottom", region.bottom, height - 1, g.top, height - 1);
     return g;
 }
 

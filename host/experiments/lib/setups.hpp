@@ -8,7 +8,6 @@
 #include <cstring>
 #include <initializer_list>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
@@ -159,16 +158,6 @@ SharedBytes random_values(std::size_t count, std::uint64_t seed, Make make) {
 inline SharedBytes random_floats(std::size_t count, std::uint64_t seed, float low, float high) {
     const float step = (high - low) * 0x1p-24f;
     return random_values<float>(count, seed, [=](std::uint32_t w) { return low + step * static_cast<float>(w >> 8); });
-}
-
-/// 0 .. count-1 in random order. Visited cyclically this is one cycle through all, drawn uniformly among all such
-/// cycles.
-inline std::vector<std::uint32_t> random_order(std::size_t count, std::uint64_t seed) {
-    std::vector<std::uint32_t> order(count);
-    std::iota(order.begin(), order.end(), 0u);
-    Random random(seed);
-    for (std::size_t i = count; i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
-    return order;
 }
 
 /// The bytes as values of T.

@@ -1,26 +1,44 @@
+// The steps of a guess, the dimensions and the work-group, and the block of all guesses.
 #include "kernelfile/guess/guess.hpp"
 
 #include <algorithm>
 
 #include "core/text.hpp"
+#include "core/units.hpp"
 #include "kernelfile/guess/kernel_guess.hpp"
 
 namespace cllab::kernelfile {
+namespace {
 
-using model::ElementType;
+std::string renamed(const std::string& text, const std::string& from, const std::string& to) {
+    return replace_names(text, [&](const auto& name) { return name == from ? to : name; });
+}
+
+/// "1Mi" for what is a power of two of a person's.
+std::string size_text(std::int64_t size) {
+    constexpr std::int64_t mebi = 1 << 20, kibi = 1 << 10;
+    if (size >= mebi && size % mebi == 0) return std::to_string(size / mebi) + "Mi";
+    if (size >= 4 * kibi && size % kibi == 0) return std::to_string(size / kibi) + "Ki";
+    return std::to_string(size);
+}
+
+std::string lines_of(const GuessedKernel& kernel) {
+    std::string out;
+    for (const auto& [name, text] : kernel.arguments) out += "arg " + name + " = " + text + "\n";
+    if (!kernel.global.empty()) out += "global " + kernel.global + "\n";
+    if (!kernel.local.empty()) out += "local " + kernel.local + "\n";
+    if (!kernel.offset.empty()) out += "offset " + kernel.offset + "\n";
+    return out;
+}
+
+}  // namespace
+
+using Meaning = ScalarName::Meaning;
 using model::Parameter;
 
 KernelGuess::KernelGuess(const SaidOfKernel& said, const TextFacts& text, const TryLaunch& launch)
     : said_(said), text_(text), launch_(launch), parameters_(said.signature.parameters), by_text_(!launch) {
     for (const auto& [name, value] : said.axes) axes_.push_back({name, name, false, value});
-}
-
-bool KernelGuess::is_buffer(const Parameter& p) {
-    return p.kind == Parameter::Kind::global || p.kind == Parameter::Kind::constant;
-}
-
-bool KernelGuess::is_integer(const Parameter& p) {
-    return p.type.kind == ElementType::Kind::signed_integer || p.type.kind == ElementType::Kind::unsigned_integer;
 }
 
 GuessedKernel KernelGuess::made() {
@@ -42,7 +60,7 @@ std::string KernelGuess::text_of(const Parameter& p) const {
     bool is_struct = false;
     for (const auto& scalar : scalars_) {
         if (scalar.of != &p) continue;
-        is_struct = p.type.kind == ElementType::Kind::opaque;
+        is_struct = p.type.is_opaque();
         parts.push_back(is_struct ? scalar.type.name + ":" + scalar.value : scalar.value);
     }
     return is_struct ? "{" + join(parts, ", ") + "}" : join(parts, ",");
@@ -58,8 +76,8 @@ SmallLaunch KernelGuess::small_launch() const {
             out.arguments[p.name] = text;
         } else if (is_given(p)) {
             out.arguments[p.name] = said_.given.at(p.name).text;
-        } else if (is_buffer(p)) {
-            const auto kind = fill_.count(p.name) ? fill_.at(p.name) : is_integer(p) ? "zero" : "rand";
+        } else if (p.is_buffer()) {
+            const auto kind = fill_.count(p.name) ? fill_.at(p.name) : p.type.is_integer() ? "zero" : "rand";
             out.arguments[p.name] = typed_data(p, kind, std::to_string(bytes / element_bytes(p)));
         } else if (p.kind == Parameter::Kind::local) {
             // Each has a size of its own, by which the simulator's plugin tells them apart.
@@ -97,8 +115,8 @@ GuessedKernel KernelGuess::result() const {
         const auto& p = parameters_[i];
         if (is_given(p)) continue;
         std::string text = open_.count(p.name) ? "" : text_of(p);
-        if (is_buffer(p) && !open_.count(p.name)) text = data_of(i);
-        if (p.kind == Parameter::Kind::local && lengths_.count(p.name)) text = "local:" + lengths_.at(p.name).text;
+        if (p.is_buffer() && !open_.count(p.name)) text = data_of(i);
+        if (p.kind == Parameter::Kind::local && lengths_.count(p.name)) text = "local:" + lengths_.at(p.name);
         if (p.kind == Parameter::Kind::image) text = (p.writes ? "out:" : "rand:") + image_size(p);
         if (!text.empty())
             out.arguments.emplace_back(p.name, shown(text));
@@ -123,8 +141,130 @@ GuessedKernel KernelGuess::result() const {
     return out;
 }
 
+/// One group of one item, or of as many as the kernel promises.
+bool KernelGuess::look() {
+    const auto& promised = said_.signature.required_group;
+    global_ = {"1", "1", "1"};
+    local_.clear();
+    if (promised[0] > 0)
+        for (unsigned d = 0; d < 3; ++d) {
+            local_.push_back(static_cast<std::int64_t>(promised[d]));
+            global_[d] = std::to_string(promised[d]);
+        }
+    first_ = launch_(small_launch());
+    return first_.trouble.empty();
+}
+
+bool KernelGuess::asks(std::initializer_list<const char*> functions) const {
+    return std::ranges::any_of(functions, [&](const char* name) { return first_.calls.count(name) > 0; });
+}
+
+void KernelGuess::set_dimensions() {
+    if (by_text_) first_.calls = text_.calls(said_.signature.name);
+    unsigned bits = 1;
+    for (const char* name : {"get_global_id", "get_local_id", "get_group_id"})
+        if (const auto found = first_.calls.find(name); found != first_.calls.end()) bits |= found->second;
+    const auto& promised = said_.signature.required_group;
+    for (unsigned d = 1; d < 3; ++d)
+        if (bits >> d & 1 || promised[d] > 1) dims_ = d + 1;
+    if (!said_.global.empty()) dims_ = static_cast<unsigned>(said_.global.size());
+    if (!said_.local.empty()) dims_ = static_cast<unsigned>(said_.local.size());
+}
+
+void KernelGuess::set_local() {
+    local_.clear();
+    local_is_given_ = !said_.local.empty();
+    for (const auto& text : said_.local) local_.push_back(parse_integer(text).value_or(16));
+    const auto& promised = said_.signature.required_group;
+    if (local_is_given_) return;
+    if (promised[0] > 0) {
+        local_.assign(promised.begin(), promised.begin() + dims_);
+        return;
+    }
+    const bool has_local =
+        std::ranges::any_of(parameters_, [](const auto& p) { return p.kind == Parameter::Kind::local; });
+    if (!has_local && first_.local.empty() &&
+        !asks({"get_local_id", "get_group_id", "get_local_size", "get_num_groups", "get_local_linear_id", "barrier",
+               "work_group_barrier"}))
+        return;
+    static const std::vector<std::int64_t> usual[] = {{256}, {16, 16}, {8, 8, 4}};
+    local_ = usual[dims_ - 1];
+    if (!by_text_ && !first_.local.empty()) choose_group();
+    for (unsigned d = 0; d < dims_ && d < said_.global.size(); ++d)
+        if (const auto all = parse_integer(said_.global[d]))
+            while (*all % local_[d] != 0) local_[d] /= 2;
+}
+
+/// One group.
+KernelGuess::GroupSeen KernelGuess::try_group(const std::vector<std::int64_t>& group) {
+    local_ = group;
+    global_.clear();
+    for (const auto size : group) global_.push_back(std::to_string(size));
+    const auto kept = scalars_;
+    for (auto& scalar : scalars_) {
+        const auto d = static_cast<std::size_t>(std::max(0, scalar.name.dimension));
+        if (scalar.is_size() || scalar.name.meaning == Meaning::stride)
+            scalar.value = global_[std::min(d, dims_ - 1ul)];
+        if (scalar.name.meaning == Meaning::group) scalar.value = std::to_string(group[0]);
+    }
+    for (auto& axis : axes_) axis.small = group[0];
+    const auto seen = launch_(small_launch());
+    scalars_ = kept;
+    GroupSeen out{seen.trouble.empty() && !seen.too_long};
+    for (const auto& variable : seen.local) {
+        if (variable.argument >= 0) continue;
+        out.overruns = out.overruns || variable.last > variable.size || variable.before;
+        out.runs = out.runs && !out.overruns && !variable.read_first;
+        out.bytes += variable.bytes;
+        out.room += variable.size;
+    }
+    return out;
+}
+
+/// The work-group that the kernel's own local arrays are made for: none of it is overrun or read before it is written,
+/// and as much as can be is used.
+void KernelGuess::choose_group() {
+    static const std::vector<std::vector<std::int64_t>> candidates[] = {
+        {{256}, {128}, {64}, {32}, {16}, {512}, {1024}},
+        {{16, 16}, {8, 8}, {32, 8}, {32, 32}, {32, 16}, {64, 4}, {16, 8}, {4, 4}, {16, 4}},
+        {{8, 8, 4}, {4, 4, 4}, {8, 8, 8}, {16, 4, 4}, {2, 2, 2}}};
+    std::vector<std::int64_t> best = local_;
+    std::vector<std::vector<std::int64_t>> too_large;
+    std::int64_t most = -1;
+    for (const auto& group : candidates[dims_ - 1]) {
+        const bool is_larger = std::ranges::any_of(
+            too_large, [&](const auto& other) { return std::ranges::equal(other, group, std::less_equal<>{}); });
+        if (is_larger) continue;
+        const auto found = try_group(group);
+        if (found.overruns) too_large.push_back(group);
+        if (!found.runs || found.bytes <= most) continue;
+        most = found.bytes;
+        best = group;
+        if (8 * found.bytes >= 7 * found.room) break;  // what is left is padding
+    }
+    local_ = best;
+}
+
 GuessedKernel guess_kernel(const SaidOfKernel& said, const TextFacts& text, const TryLaunch& launch) {
     return KernelGuess(said, text, launch).made();
+}
+
+std::string block_of(GuessedKernels kernels, bool alone, std::map<std::string, std::int64_t>& axes) {
+    std::string declared, lines;
+    for (auto& [name, kernel] : kernels) {
+        for (auto& [axis, value] : kernel.axes) {
+            const auto known = axes.find(axis);
+            if (known != axes.end() && known->second != value) {
+                const auto own = axis + "_" + name;
+                for (auto& [argument, text] : kernel.arguments) text = renamed(text, axis, own);
+                kernel.global = renamed(kernel.global, axis, own);
+                axis = own;
+            }
+            if (axes.emplace(axis, value).second) declared += "axis " + axis + " = " + size_text(value) + "\n";
+        }
+        lines += (alone ? "" : "kernel " + name + "\n") + lines_of(kernel);
+    }
+    return declared + lines;
 }
 
 }  // namespace cllab::kernelfile

@@ -8,7 +8,6 @@
 
 namespace cllab::kernelfile {
 
-using model::ElementType;
 using model::Parameter;
 
 /// A type stands in it where the kernel says none that data can be made of.
@@ -18,7 +17,7 @@ std::string KernelGuess::typed_data(const Parameter& p, const std::string& kind,
         const bool words = element_bytes(p) == 4;
         return kind + (words ? ":float:" : ":uchar:") + length + (words ? "" : bounds);
     }
-    if (p.type.kind != ElementType::Kind::opaque || kind == "out") return kind + ":" + length + bounds;
+    if (!p.type.is_opaque() || kind == "out") return kind + ":" + length + bounds;
     // A struct has random data where all of its fields are floats.
     const auto fields = text_.fields(p.type.name);
     const bool floats =
@@ -31,7 +30,7 @@ std::string KernelGuess::typed_data(const Parameter& p, const std::string& kind,
 std::string KernelGuess::data_of(std::size_t argument) const {
     const auto& p = parameters_[argument];
     if (!lengths_.count(p.name)) return {};
-    const auto& length = lengths_.at(p.name).text;
+    const auto& length = lengths_.at(p.name);
     const auto& seen = seen_[argument];
     if (counting_.count(p.name)) return typed_data(p, "iota", length);
     const auto bounds = bounds_of_data_.count(p.name) ? bounds_of_data_.at(p.name) : std::string();
@@ -52,7 +51,7 @@ bool KernelGuess::check() {
     auto small = small_launch();
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
         const auto& p = parameters_[i];
-        if (!is_buffer(p) || is_given(p) || open_.count(p.name)) continue;
+        if (!p.is_buffer() || is_given(p) || open_.count(p.name)) continue;
         auto text = data_of(i);
         if (text.starts_with("out:")) text.replace(0, 3, "zero");
         small.arguments[p.name] = text;
@@ -62,11 +61,10 @@ bool KernelGuess::check() {
     for (std::size_t i = 0; i < parameters_.size() && i < seen.arguments.size(); ++i) {
         const auto& p = parameters_[i];
         const auto& one = seen.arguments[i];
-        if (!is_buffer(p) || is_given(p)) continue;
+        if (!p.is_buffer() || is_given(p)) continue;
         if (one.last > one.size || one.before) open_.insert(p.name);
         // With data, branches are taken that zeros do not take.
-        seen_[i].read = seen_[i].read || one.read, seen_[i].written = seen_[i].written || one.written;
-        seen_[i].atomic = seen_[i].atomic || one.atomic, seen_[i].read_first = seen_[i].read_first || one.read_first;
+        seen_[i].add(one);
     }
     return true;
 }
@@ -94,9 +92,8 @@ double KernelGuess::items_at(std::int64_t size) const {
 double KernelGuess::bytes_at(std::int64_t size) const {
     double out = 0;
     for (const auto& p : parameters_)
-        if (is_buffer(p) && lengths_.count(p.name))
-            out +=
-                static_cast<double>(value_at(lengths_.at(p.name).text, size)) * static_cast<double>(element_bytes(p));
+        if (p.is_buffer() && lengths_.count(p.name))
+            out += static_cast<double>(value_at(lengths_.at(p.name), size)) * static_cast<double>(element_bytes(p));
     return out;
 }
 

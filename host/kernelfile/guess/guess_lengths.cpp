@@ -1,5 +1,7 @@
 // Lengths of buffers: what is touched at a few small sizes, as an expression of these.
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -8,7 +10,6 @@
 
 namespace cllab::kernelfile {
 
-using model::ElementType;
 using model::Parameter;
 
 /// Of a pointer to void as many as its accesses have.
@@ -56,9 +57,7 @@ bool KernelGuess::run_samples() {
             const auto& now = seen.arguments[i];
             auto& sum = seen_[i];
             sum.unit = sum.unit == 0 ? now.unit : now.unit == 0 ? sum.unit : std::min(sum.unit, now.unit);
-            sum.read = sum.read || now.read, sum.written = sum.written || now.written;
-            sum.atomic = sum.atomic || now.atomic, sum.before = sum.before || now.before;
-            sum.read_first = sum.read_first || now.read_first;
+            sum.add(now);
         }
         samples_.emplace_back(sizes, std::move(seen));
         // The largest would take longer than all before it.
@@ -88,7 +87,7 @@ bool KernelGuess::step_inside() {
 void KernelGuess::fill_by_counting() {
     const auto untouched = [&] {
         return std::ranges::count_if(seen_, [&](const auto& t) {
-            return !t.touched() && is_buffer(parameters_[static_cast<std::size_t>(&t - seen_.data())]);
+            return !t.touched() && parameters_[static_cast<std::size_t>(&t - seen_.data())].is_buffer();
         });
     };
     const auto before = untouched();
@@ -96,7 +95,7 @@ void KernelGuess::fill_by_counting() {
     std::vector<std::string> changed;
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
         const auto& p = parameters_[i];
-        if (!is_buffer(p) || !is_integer(p) || is_given(p) || !seen_[i].read || seen_[i].written) continue;
+        if (!p.is_buffer() || !p.type.is_integer() || is_given(p) || !seen_[i].read || seen_[i].written) continue;
         fill_[p.name] = "iota";
         changed.push_back(p.name);
     }
@@ -125,53 +124,56 @@ std::string KernelGuess::all_items() const {
     return join(factors, "*");
 }
 
+std::vector<std::string> KernelGuess::axis_names() const {
+    std::vector<std::string> out;
+    for (const auto& axis : axes_) out.push_back(axis.name);
+    return out;
+}
+
+std::int64_t KernelGuess::group_items() const {
+    return std::accumulate(local_.begin(), local_.end(), std::int64_t{1}, std::multiplies<>());
+}
+
 std::optional<std::string> KernelGuess::length_of(std::size_t argument) const {
     const auto bytes = element_bytes(parameters_[argument]);
     std::vector<LengthSample> samples;
     for (const auto& [sizes, seen] : samples_)
         samples.push_back({sizes, (seen.arguments[argument].last + bytes - 1) / bytes});
-    std::vector<std::string> names;
-    for (const auto& axis : axes_) names.push_back(axis.name);
+    const auto names = axis_names();
     if (auto fitted = fitted_length(names, samples)) return fitted;
     // What depends on data: no more than one element per item was seen.
-    for (std::size_t i = 0; i < samples.size(); ++i) {
-        std::int64_t items = 1;
+    const auto items = Expression::parse(all_items(), {"", 0, 0});
+    for (const auto& sample : samples) {
         const auto lookup = [&](const std::string& name, const Place&) -> std::int64_t {
-            for (std::size_t a = 0; a < axes_.size(); ++a)
-                if (axes_[a].name == name) return samples[i].sizes[a];
-            return 1;
+            const auto at = static_cast<std::size_t>(std::ranges::find(names, name) - names.begin());
+            return at < names.size() ? sample.sizes[at] : 1;
         };
-        items = Expression::parse(all_items(), {"", 0, 0}).evaluate(lookup);
-        if (samples[i].length > items) return std::nullopt;
+        if (sample.length > items.evaluate(lookup)) return std::nullopt;
     }
     return all_items();
+}
+
+std::string KernelGuess::local_length_of(std::size_t argument) const {
+    const auto bytes = element_bytes(parameters_[argument]);
+    std::vector<LengthSample> samples;
+    for (const auto& [sizes, seen] : samples_)
+        for (const auto& one : seen.local)
+            if (one.argument == static_cast<int>(argument)) samples.push_back({sizes, (one.last + bytes - 1) / bytes});
+    const auto length = fitted_length(axis_names(), samples);
+    return length && *length != "0" ? *length : std::to_string(group_items());
 }
 
 void KernelGuess::fit_lengths() {
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
         const auto& p = parameters_[i];
-        if (p.kind == Parameter::Kind::local) {
-            std::vector<LengthSample> samples;
-            for (const auto& [sizes, seen] : samples_)
-                for (const auto& one : seen.local)
-                    if (one.argument == static_cast<int>(i))
-                        samples.push_back({sizes, (one.last + element_bytes(p) - 1) / element_bytes(p)});
-            std::vector<std::string> names;
-            for (const auto& axis : axes_) names.push_back(axis.name);
-            auto length = fitted_length(names, samples);
-            std::int64_t items = 1;
-            for (const auto size : local_) items *= size;
-            if (!length || *length == "0") length = std::to_string(items);
-            lengths_[p.name] = {*length, true};
-        }
-        if (!is_buffer(p)) continue;
-        if (!seen_[i].touched()) {
-            lengths_[p.name] = {all_items(), false};
-        } else if (const auto length = length_of(i)) {
-            lengths_[p.name] = {*length, true};
-        } else {
+        if (p.kind == Parameter::Kind::local) lengths_[p.name] = local_length_of(i);
+        if (!p.is_buffer()) continue;
+        if (!seen_[i].touched())
+            lengths_[p.name] = all_items();
+        else if (const auto length = length_of(i))
+            lengths_[p.name] = *length;
+        else
             open_.insert(p.name);
-        }
     }
 }
 
@@ -187,13 +189,11 @@ void KernelGuess::bound_index(std::size_t index, std::size_t into, std::int64_t 
     }
     constexpr std::int64_t few = 256;  // values of a byte, which are the bins of most histograms
     const bool counts = seen_[into].atomic && stride.empty();
-    const auto range = p.type.lane_bytes == 1 || counts ? std::to_string(few) : lengths_[p.name].text;
+    const auto range = p.type.lane_bytes == 1 || counts ? std::to_string(few) : lengths_[p.name];
     auto& length = lengths_[other.name];
-    const auto behind = is_start ? "+" + length.text : "";
-    length = {
-        (stride.empty() ? range : stride + "*" + (range.find('+') == std::string::npos ? range : "(" + range + ")")) +
-            behind,
-        true};
+    const auto behind = is_start ? "+" + length : "";
+    const auto factor = range.find('+') == std::string::npos ? range : "(" + range + ")";
+    length = (stride.empty() ? range : stride + "*" + factor) + behind;
     open_.erase(other.name);
     // Where two items write to one element the order decides: each has its own.
     if (seen_[into].written && !seen_[into].atomic)
@@ -208,7 +208,8 @@ void KernelGuess::find_indices() {
     constexpr std::int64_t large = 3000, large_byte = 100;
     std::vector<std::size_t> integers;
     for (std::size_t i = 0; i < parameters_.size(); ++i)
-        if (is_buffer(parameters_[i]) && is_integer(parameters_[i]) && !is_given(parameters_[i]) && seen_[i].read)
+        if (parameters_[i].is_buffer() && parameters_[i].type.is_integer() && !is_given(parameters_[i]) &&
+            seen_[i].read)
             integers.push_back(i);
     if (integers.size() > 6) integers.resize(6);
     const auto& [sizes, usual] = telling_sample();
@@ -225,7 +226,7 @@ void KernelGuess::find_indices() {
             fill_.erase(p.name);
         if (!seen.trouble.empty()) continue;
         for (std::size_t i = 0; i < parameters_.size() && i < seen.arguments.size(); ++i) {
-            if (i == index || !is_buffer(parameters_[i]) || is_given(parameters_[i])) continue;
+            if (i == index || !parameters_[i].is_buffer() || is_given(parameters_[i])) continue;
             const auto further = seen.arguments[i].last - usual.arguments[i].last;
             if (further < value / 2) continue;
             const auto stride = (further + value / 2) / value;
@@ -273,28 +274,26 @@ bool KernelGuess::measure_lengths() {
 }
 
 /// Without a simulator: each item has an element.
-bool KernelGuess::set_lengths_by_text() {
+void KernelGuess::set_lengths_by_text() {
     samples_.clear();
     seen_.assign(parameters_.size(), {});
     open_.clear();
     bounds_of_data_.clear();
     counting_.clear();
-    std::int64_t group = 1;
-    for (const auto size : local_) group *= size;
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
         const auto& p = parameters_[i];
-        if (p.kind == Parameter::Kind::local) lengths_[p.name] = {std::to_string(group), false};
-        if (!is_buffer(p)) continue;
-        lengths_[p.name] = {all_items(), false};
+        if (p.kind == Parameter::Kind::local) lengths_[p.name] = std::to_string(group_items());
+        if (!p.is_buffer()) continue;
+        lengths_[p.name] = all_items();
         const auto use = text_.use(said_.signature.name, p.name);
         seen_[i].read = use.read, seen_[i].written = use.written && !p.is_const, seen_[i].atomic = use.atomic;
         seen_[i].read_first = use.read && use.written;
         // Whole numbers may choose what is read elsewhere, which a text alone does not tell; those of a byte go nowhere
         // far.
-        const bool may_choose = is_integer(p) && p.type.lane_bytes > 1 && use.read && !use.written && !is_given(p);
+        const bool may_choose =
+            p.type.is_integer() && p.type.lane_bytes > 1 && use.read && !use.written && !is_given(p);
         if (p.type.bytes == 0 || may_choose) open_.insert(p.name);
     }
-    return true;
 }
 
 }  // namespace cllab::kernelfile

@@ -13,7 +13,7 @@ using model::Parameter;
 
 void KernelGuess::add_scalar(const Parameter& p, const ElementType& type, const std::string& word, int dimension) {
     Scalar out{&p, type, scalar_name(word), word, {}};
-    if (type.kind == ElementType::Kind::floating) {
+    if (type.is_floating()) {
         out.name = {Meaning::value};
         const auto words = words_of_name(word);
         const bool tiny = std::ranges::any_of(
@@ -29,9 +29,8 @@ void KernelGuess::add_scalar(const Parameter& p, const ElementType& type, const 
 
 /// Of a vector its lanes, of a struct its fields; of what has other parts nothing, so that it is asked for.
 void KernelGuess::add_parts(const Parameter& p) {
-    if (p.type.kind != ElementType::Kind::opaque) {
-        const bool floats = p.type.kind == ElementType::Kind::floating;
-        for (std::size_t lane = 0; lane < (floats ? 1 : p.type.lanes); ++lane)
+    if (!p.type.is_opaque()) {
+        for (std::size_t lane = 0; lane < (p.type.is_floating() ? 1 : p.type.lanes); ++lane)
             add_scalar(p, p.type, p.name, p.type.lanes > 1 ? static_cast<int>(lane) : -1);
         return;
     }
@@ -62,7 +61,7 @@ void KernelGuess::list_scalars() {
         // A number that was given for a size is a size all the same: small launches take small ones.
         const auto& spec = said_.given.at(p.name);
         const bool known_axis = std::ranges::find(axes_, p.name, &SizeAxis::name) != axes_.end();
-        if (!is_integer(p) || p.type.lanes > 1 || known_axis || !parse_integer(spec.text)) continue;
+        if (!p.type.is_integer() || p.type.lanes > 1 || known_axis || !parse_integer(spec.text)) continue;
         if (scalar_name(p.name).meaning != Meaning::size) continue;
         axes_.push_back({p.name, p.name, false, *parse_integer(spec.text)});
         add_scalar(p, p.type, p.name);
@@ -88,7 +87,7 @@ std::string KernelGuess::new_axis(unsigned dimension) {
 }
 
 /// Which of the sized scalars, at these values, ends the items of each dimension.
-bool KernelGuess::find_bounds_with(const std::vector<std::size_t>& sized, const std::vector<std::int64_t>& values,
+void KernelGuess::find_bounds_with(const std::vector<std::size_t>& sized, const std::vector<std::int64_t>& values,
                                    bool products) {
     auto kept = scalars_;
     std::int64_t most = *std::ranges::max_element(values) + 4;
@@ -103,7 +102,7 @@ bool KernelGuess::find_bounds_with(const std::vector<std::size_t>& sized, const 
         if (scalar.name.meaning == Meaning::stride) scalar.value = std::to_string(most);
     const auto seen = launch_(small_launch());
     scalars_ = std::move(kept);
-    if (!seen.trouble.empty() || seen.too_long) return false;
+    if (!seen.trouble.empty() || seen.too_long) return;
     for (unsigned d = 0; d < dims_; ++d) {
         const auto ends = seen.items[d];
         if (ends == 0 || ends >= *parse_integer(global_[d])) continue;
@@ -115,7 +114,6 @@ bool KernelGuess::find_bounds_with(const std::vector<std::size_t>& sized, const 
                         bound = {{sized[i]}, divisor};
         if (products && ends == values[0] * values[1]) bound = {{sized[0], sized[1]}, 1};
     }
-    return true;
 }
 
 void KernelGuess::find_bounds() {
@@ -123,8 +121,7 @@ void KernelGuess::find_bounds() {
     std::vector<std::size_t> sized;
     for (std::size_t i = 0; i < scalars_.size(); ++i) {
         const auto meaning = scalars_[i].name.meaning;
-        if (scalars_[i].type.kind != ElementType::Kind::floating &&
-            (meaning == Meaning::size || meaning == Meaning::unknown))
+        if (!scalars_[i].type.is_floating() && (meaning == Meaning::size || meaning == Meaning::unknown))
             sized.push_back(i);
     }
     if (sized.empty()) return;
@@ -151,13 +148,10 @@ void KernelGuess::set_global(unsigned d, const std::string& items, bool bounded)
 void KernelGuess::set_unbounded(unsigned d) {
     const auto take = [&](auto matches) {
         for (auto& scalar : scalars_) {
-            const bool is_open = scalar.value == std::to_string(scalar.name.value);
             const bool is_given_one = scalar.value == scalar.word && this->is_given(*scalar.of) &&
                                       std::ranges::find(global_, scalar.word) == global_.end();
-            if (!scalar.is_size() || (!is_open && !is_given_one) || !matches(scalar)) continue;
-            scalar.value = axis_named(scalar.of->type.kind == ElementType::Kind::opaque || scalar.of->type.lanes > 1
-                                          ? new_axis(d)
-                                          : scalar.word);
+            if (!scalar.is_size() || (!scalar.is_open() && !is_given_one) || !matches(scalar)) continue;
+            scalar.value = axis_named(scalar.is_part() ? new_axis(d) : scalar.word);
             set_global(d, scalar.value, false);
             return true;
         }
@@ -192,10 +186,9 @@ void KernelGuess::set_sizes() {
         std::vector<std::string> names;
         for (const auto i : bounds_[d].scalars) {
             auto& scalar = scalars_[i];
-            const bool whole = scalar.of->type.kind != ElementType::Kind::opaque && scalar.of->type.lanes == 1;
             scalar.name.meaning = Meaning::size;
-            if (scalar.value == std::to_string(scalar.name.value))
-                scalar.value = axis_named(whole                         ? scalar.word
+            if (scalar.is_open())
+                scalar.value = axis_named(!scalar.is_part()             ? scalar.word
                                           : dims_ == 1 && names.empty() ? new_axis(0)
                                           : is_name_taken(scalar.word)  ? new_axis(d)
                                                                         : scalar.word);
@@ -226,12 +219,11 @@ void KernelGuess::set_other_scalars() {
         return axes_.empty() ? "16" : axes_.front().name;
     };
     for (auto& scalar : scalars_) {
-        if (scalar.value != std::to_string(scalar.name.value)) continue;
-        const bool whole = scalar.of->type.kind != ElementType::Kind::opaque && scalar.of->type.lanes == 1;
+        if (!scalar.is_open()) continue;
         switch (scalar.name.meaning) {
             case Meaning::size: {
-                const bool own = dims_ == 1 && whole && scalar.name.dimension >= 0 && axes_.size() < most_axes &&
-                                 said_.global.empty();
+                const bool own = dims_ == 1 && !scalar.is_part() && scalar.name.dimension >= 0 &&
+                                 axes_.size() < most_axes && said_.global.empty();
                 const bool other_dimension = scalar.name.dimension >= static_cast<int>(dims_);
                 if (own)
                     scalar.value = axis_named(scalar.word);

@@ -1,5 +1,5 @@
-// The guess of one kernel while it is made: its state, which the steps of guess.cpp, guess_launch.cpp,
-// guess_scalars.cpp, guess_lengths.cpp and guess_data.cpp fill in, in that order.
+// The guess of one kernel while it is made: its state, which the steps of guess.cpp, guess_scalars.cpp,
+// guess_lengths.cpp and guess_data.cpp fill in, in that order.
 #pragma once
 
 #include <array>
@@ -24,6 +24,8 @@ private:
         std::string word;   ///< its own name
         std::string value;  ///< a number, or an expression of axes
         bool is_size() const { return name.meaning == ScalarName::Meaning::size; }
+        bool is_part() const { return of->type.is_opaque() || of->type.lanes > 1; }
+        bool is_open() const { return value == std::to_string(name.value); }
     };
     struct SizeAxis {
         std::string name, shown;  ///< shown: what stands for it in the end
@@ -36,10 +38,6 @@ private:
         std::vector<std::size_t> scalars;
         std::int64_t divisor = 1;
     };
-    struct Length {
-        std::string text;
-        bool is_fitted = false;
-    };
 
     // guess_scalars.cpp
     void list_scalars();
@@ -48,7 +46,7 @@ private:
     void add_scalar(const model::Parameter& parameter, const model::ElementType& type, const std::string& word,
                     int dimension = -1);
     void find_bounds();
-    bool find_bounds_with(const std::vector<std::size_t>& sized, const std::vector<std::int64_t>& values,
+    void find_bounds_with(const std::vector<std::size_t>& sized, const std::vector<std::int64_t>& values,
                           bool products);
     void set_sizes();
     void set_global(unsigned dimension, const std::string& items, bool bounded);
@@ -58,7 +56,7 @@ private:
     std::string new_axis(unsigned dimension);
     bool is_name_taken(const std::string& name) const;
 
-    // guess_launch.cpp
+    // guess.cpp
     bool look();
     void set_dimensions();
     void set_local();
@@ -79,6 +77,9 @@ private:
     void fill_by_counting();
     void fit_lengths();
     std::optional<std::string> length_of(std::size_t argument) const;
+    std::string local_length_of(std::size_t argument) const;
+    std::vector<std::string> axis_names() const;
+    std::int64_t group_items() const;
     std::int64_t element_bytes(const model::Parameter& parameter) const;
     void find_indices();
     /// `is_start`: elements behind the one that it says are touched too.
@@ -86,7 +87,7 @@ private:
     using Sample = std::pair<std::vector<std::int64_t>, SeenLaunch>;  ///< the axes, and what was seen
     const Sample& telling_sample() const;
     std::string all_items() const;
-    bool set_lengths_by_text();
+    void set_lengths_by_text();
 
     // guess_data.cpp
     bool check();
@@ -105,8 +106,6 @@ private:
     std::string image_size(const model::Parameter& parameter) const;
     GuessedKernel result() const;
     bool is_given(const model::Parameter& parameter) const { return said_.given.count(parameter.name) > 0; }
-    static bool is_buffer(const model::Parameter& parameter);
-    static bool is_integer(const model::Parameter& parameter);
 
     const SaidOfKernel& said_;
     const TextFacts& text_;
@@ -128,7 +127,7 @@ private:
     bool short_loops_ = false;                           ///< axes that are no size of the launch are small in samples
     bool few_items_ = false;                             ///< those that are one are small, too
     std::vector<TouchedBytes> seen_;                     ///< by argument, in all samples
-    std::map<std::string, Length> lengths_;              ///< by buffer and local pointer
+    std::map<std::string, std::string> lengths_;         ///< by buffer and local pointer
     std::map<std::string, std::string> bounds_of_data_;  ///< ":0:n-1", by buffer of indices
     std::set<std::string> counting_;                     ///< buffers that get 0, 1, 2 …
     std::set<std::string> open_;                         ///< buffers that must be asked for

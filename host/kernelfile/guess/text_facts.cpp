@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <regex>
 #include <set>
-#include <utility>
 
 #include "core/kernel_text.hpp"
 #include "core/text.hpp"
@@ -50,20 +49,6 @@ void find_bodies(const std::string& text, std::map<std::string, std::string>& ou
     }
 }
 
-/// The words of a text, each once.
-std::set<std::string> words_in(const std::string& text) {
-    std::set<std::string> out;
-    std::string word;
-    for (const char c : text + " ") {
-        if (in_name(c)) {
-            word += c;
-        } else if (!word.empty()) {
-            out.insert(std::exchange(word, {}));
-        }
-    }
-    return out;
-}
-
 }  // namespace
 
 TextFacts::TextFacts(std::string_view text) : text_(without_comments(text)) {
@@ -84,7 +69,7 @@ std::map<std::string, unsigned> TextFacts::calls(const std::string& kernel) cons
         const auto& body = found->second;
         for (std::sregex_iterator at(body.begin(), body.end(), call), end; at != end; ++at)
             out[(*at)[1]] |= 1u << ((*at)[2].length() > 0 ? std::min(3, (*at)[2].str()[0] - '0') : 0);
-        for (const auto& word : words_in(body))
+        for (const auto& word : names_in(body))
             if (bodies_.count(word) && known.insert(word).second) open.push_back(word);
     }
     return out;
@@ -138,7 +123,7 @@ std::optional<std::vector<StructField>> TextFacts::fields(const std::string& typ
         const auto open = static_cast<std::size_t>(at->position() + at->length() - 1);
         const auto close = behind_bracket(text_, open, '{', '}');
         const auto tail = text_.substr(close, text_.find(';', close) - close);
-        if (!words_in(at->str()).count(name) && !words_in(tail).count(name)) continue;
+        if (!names_in(at->str()).count(name) && !names_in(tail).count(name)) continue;
         std::vector<StructField> out;
         for (const auto& line : split(text_.substr(open + 1, close - open - 2), ';')) {
             const auto words = split(trim(line), ' ');

@@ -22,19 +22,6 @@ std::string type_words(const Parameter& p) {
     return p.type.name + "*";
 }
 
-/// What holds for an item, from the most general to what the sequence says.
-Scope scope_of(const Description& description, const SequenceLine& line, const std::string& item) {
-    Scope out = description.all;
-    const auto take = [&](const std::string& name) {
-        if (const auto kernel = description.kernels.find(name); kernel != description.kernels.end())
-            take_over(out, kernel->second.second);
-    };
-    take(description.kernel_of(item));
-    if (description.aliases.count(item)) take(item);
-    take_over(out, line.scope);
-    return out;
-}
-
 /// Adds the scalars that expressions may name, of which the items say the same.
 void add_scalars(Scope& to, const std::vector<Scope>& items) {
     std::map<std::string, const ArgumentSpec*> said;
@@ -122,11 +109,13 @@ void BoundSequence::add_item(const From& from, const std::string& item, const Lo
     const auto& kernel = from.description.kernel_of(item);
     const auto found = std::ranges::find(from.kernels, kernel, &model::KernelSignature::name);
     if (found == from.kernels.end())
-        refuse(line_.place, "sequence '" + line_.name + "' lists '" + kernel + "', which this build has not");
+        refuse(line_.place, "sequence '", line_.name, "' lists '", kernel, "', which this build has not");
     if (found->parameters.empty())
-        refuse(line_.place, "sequence '" + line_.name + "' lists '" + kernel + "', which has no arguments");
+        refuse(line_.place, "sequence '", line_.name, "' lists '", kernel, "', which has no arguments");
     Description own;
-    own.all = scope_of(from.description, from.line, item);
+    own.all = scope_of(from.description, kernel);
+    if (from.description.aliases.count(item)) take_over(own.all, from.description.kernels.at(item).second);
+    take_over(own.all, line_.scope);
     Item out{item, kernel, {}, {}};
     auto signature = *found;
     signature.parameters.clear();
@@ -146,11 +135,8 @@ void BoundSequence::add_item(const From& from, const std::string& item, const Lo
     joined.scopes.push_back(own.all);
     own.all.expected.clear(), own.all.relations.clear(), own.all.reference.reset();
     own.all.work = from.line.scope.work;
-    std::vector<std::string> said;
     out.own = std::make_shared<const Bound>(from.path, own, signature, std::vector<std::string>{}, model::PixelFormat{},
-                                            load, Wants::launch, said);
-    for (const auto& note : said)
-        if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
+                                            load, Wants::launch, notes);
     items_.push_back(std::move(out));
 }
 
@@ -166,11 +152,11 @@ void BoundSequence::join_parameter(const Parameter& parameter, const std::string
         return;
     }
     const auto refuse_pair = [&](const std::string& then, const std::string& now, const std::string& what) {
-        refuse(line_.place, "in sequence '" + line_.name + "', '" + name + "' is " + then + " for '" +
-                                known->first_item + "' and " + now + " for '" + item + "'; " + what);
+        refuse(line_.place, "in sequence '", line_.name, "', '", name, "' is ", then, " for '", known->first_item,
+               "' and ", now, " for '", item, "'; ", what);
     };
     auto& before = known->parameter;
-    const bool buffers = is_pointer(before) && is_pointer(parameter);
+    const bool buffers = before.is_buffer() && parameter.is_buffer();
     if ((!buffers && before.kind != parameter.kind) || before.dims != parameter.dims ||
         before.is_array != parameter.is_array || before.writes != parameter.writes || !(before.type == parameter.type))
         refuse_pair(type_words(before), type_words(parameter), "what kernels share has one type");
@@ -187,26 +173,26 @@ void BoundSequence::join_parameter(const Parameter& parameter, const std::string
 void BoundSequence::check_buffers(Joined& joined) const {
     const auto find = [&](const std::string& name, const Place& place, const char* keyword) -> auto& {
         auto* const found = joined.find(name);
-        if (!found || !is_pointer(found->parameter))
-            refuse(place, std::string("'") + keyword + "' names '" + name + "', which is no buffer of sequence '" +
-                              line_.name + "'; there are " + joined.names());
+        if (!found || !found->parameter.is_buffer())
+            refuse(place, "'", keyword, "' names '", name, "', which is no buffer of sequence '", line_.name,
+                   "'; there are ", joined.names());
         return *found;
     };
     for (const auto& swap : line_.swaps) {
         auto &a = find(swap.a, swap.place, "swap").parameter, &b = find(swap.b, swap.place, "swap").parameter;
         if (!(a.type == b.type))
-            refuse(swap.place, "'" + a.name + "' is " + type_words(a) + " and '" + b.name + "' is " + type_words(b) +
-                                   "; buffers of one type can change places");
+            refuse(swap.place, "'", a.name, "' is ", type_words(a), " and '", b.name, "' is ", type_words(b),
+                   "; buffers of one type can change places");
         a.is_const = b.is_const = false;
         a.kind = b.kind = Parameter::Kind::global;
     }
     for (const auto& [name, place] : line_.resets) {
         const auto& buffer = find(name, place, "reset");
         if (buffer.parameter.is_const)
-            refuse(place, "'reset' names '" + name + "', which no kernel of the sequence writes");
+            refuse(place, "'reset' names '", name, "', which no kernel of the sequence writes");
         if (buffer.spec && buffer.spec->kind == ArgumentSpec::Kind::output)
-            refuse(place, "'reset' names '" + name + "', which is given no data; write e.g. 'arg " + name + " = zero:" +
-                              (buffer.spec->extent.empty() ? "1024" : buffer.spec->extent.front().text()) + "'");
+            refuse(place, "'reset' names '", name, "', which is given no data; write e.g. 'arg ", name,
+                   " = zero:", buffer.spec->extent.empty() ? "1024" : buffer.spec->extent.front().text(), "'");
     }
 }
 
@@ -219,7 +205,7 @@ void BoundSequence::bind_data(const From& from, const LoadPicture& load, std::ve
     take_over(all.all, line_.scope);
     add_scalars(all.all, joined.scopes);
     all.all.work = line_.scope.work;
-    const std::pair<Place, std::vector<Expression>> one{line_.place, {Expression::parse("1", line_.place)}};
+    const Sizes one{line_.place, {Expression::parse("1", line_.place)}};
     all.all.global = all.all.local = one;  // the sizes are those of the kernels
     all.all.offset.reset();
     model::KernelSignature signature{line_.name, {}};
@@ -234,13 +220,10 @@ void BoundSequence::bind_data(const From& from, const LoadPicture& load, std::ve
             missing.push_back(name);
     }
     if (!missing.empty())
-        refuse(line_.place, "sequence '" + line_.name + "' lacks the data or the length of " + join(missing, ", ") +
-                                "; write e.g. 'arg " + missing.front() + " = zero:1024'");
-    std::vector<std::string> said;
+        refuse(line_.place, "sequence '", line_.name, "' lacks the data or the length of ", join(missing, ", "),
+               "; write e.g. 'arg ", missing.front(), " = zero:1024'");
     data_ = std::make_shared<const Bound>(from.path, all, signature, from.options, from.usual_format, load,
-                                          Wants::launch, said);
-    for (const auto& note : said)
-        if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
+                                          Wants::launch, notes);
 }
 
 std::size_t BoundSequence::repetitions(const model::Point& point) const {
@@ -248,9 +231,8 @@ std::size_t BoundSequence::repetitions(const model::Point& point) const {
     const auto most = most_launches / items_.size();
     const auto found = data_->value(point, *line_.repeat);
     if (found < 1 || static_cast<std::size_t>(found) > most)
-        refuse(line_.repeat->place(), "the sequence repeats " + std::to_string(found) + " times; possible are 1 to " +
-                                          std::to_string(most) + ", as an operation has at most " +
-                                          std::to_string(most_launches) + " launches");
+        refuse(line_.repeat->place(), "the sequence repeats ", found, " times; possible are 1 to ", most,
+               ", as an operation has at most ", most_launches, " launches");
     return static_cast<std::size_t>(found);
 }
 
@@ -258,8 +240,8 @@ void BoundSequence::check_swaps(const Shape& shape) const {
     for (const auto& swap : line_.swaps) {
         const auto a = shape.counts.at(swap.a), b = shape.counts.at(swap.b);
         if (a != b)
-            refuse(swap.place, "'" + swap.a + "' has " + std::to_string(a) + " elements and '" + swap.b + "' has " +
-                                   std::to_string(b) + "; buffers of one length can change places");
+            refuse(swap.place, "'", swap.a, "' has ", a, " elements and '", swap.b, "' has ", b,
+                   "; buffers of one length can change places");
     }
 }
 

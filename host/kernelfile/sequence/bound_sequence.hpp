@@ -30,16 +30,8 @@ public:
 
     void check(const model::Point& point, const model::Device& device) const override;
     model::Setup setup(const model::Point& point, const model::Device& device, std::uint64_t seed) const override;
-    std::vector<Result> results(const model::Setup& setup) const override { return data_->results(setup); }
-    Related related(const model::Point& point, const model::Setup& setup, std::uint64_t seed,
-                    bool may_launch) const override {
-        return data_->related(point, setup, seed, may_launch);
-    }
     /// But for scalars, which each kernel has of its own.
-    std::vector<ArgumentArray> shown(const model::Setup& setup) const override { return data_->shown(setup); }
-    const std::optional<Tolerance>& tolerance() const override { return data_->tolerance(); }
-    bool random_inputs() const override { return data_->random_inputs(); }
-    const std::optional<std::pair<Place, std::string>>& reference() const override { return data_->reference(); }
+    const Bound& data() const override { return *data_; }
 
 private:
     /// One item of the list.

@@ -1,4 +1,7 @@
-// Which sequences a file has, and what their lines may name.
+// The lines of sequences and those that say what the lines behind them are about:
+//   kernel NAME [= KERNEL]        sequence NAME = KERNEL, KERNEL …        repeat N        swap NAME NAME
+//   reset NAME, NAME
+// What they may name, and which sequences a file has.
 #include <algorithm>
 
 #include "core/text.hpp"
@@ -13,20 +16,88 @@ bool lists(const Description& description, const SequenceLine& line, const std::
                                [&](const auto& item) { return description.kernel_of(item.first) == kernel; });
 }
 
+void parse_kernel(Piece rest, Description& out, Scope*& scope) {
+    const auto place = rest.place;
+    const auto name = rest.take_word();
+    const bool is_alias = rest.take('=');
+    const auto kernel = is_alias ? rest.take_word() : name;
+    if (!is_name(name) || !is_name(kernel) || !rest.text.empty())
+        refuse(
+            place,
+            "'kernel' takes the name of a kernel, or NAME = KERNEL for an alias of one in a sequence; the lines behind "
+            "it are about that one");
+    if (is_alias && !out.aliases.emplace(name, kernel).second && out.aliases.at(name) != kernel)
+        refuse(place, "'", name, "' is an alias of '", out.aliases.at(name), "' already");
+    auto& [first, of_kernel] = out.kernels[name];
+    if (first.file.empty()) first = place;
+    scope = &of_kernel;
+}
+
+void parse_sequence(Piece rest, Description& out, Scope*& scope) {
+    SequenceLine line{rest.place, {}, {}, {}, {}, {}, {}};
+    line.name = take_named(rest, "sequence", "sequence sort = count, scan, scatter");
+    for (const auto& other : out.sequences)
+        if (other.name == line.name) refuse(line.place, "sequence '", line.name, "' is given twice");
+    line.kernels = take_names(rest, "a sequence lists kernels, as in 'sequence sort = count, scan, scatter'");
+    out.sequences.push_back(std::move(line));
+    scope = &out.sequences.back().scope;
+}
+
+void parse_repeat(Piece rest, SequenceLine& to) {
+    if (rest.text.empty()) refuse(rest.place, "'repeat' takes a number, as in 'repeat 100'");
+    if (to.repeat) refuse(rest.place, "'repeat' is given twice");
+    to.repeat = Expression::parse(rest.text, rest.place);
+}
+
+void parse_swap(Piece rest, SequenceLine& to) {
+    SequenceLine::Swap swap{rest.place, {}, {}};
+    const auto found = rest.text;
+    swap.a = rest.take_word();
+    rest.take(',');
+    swap.b = rest.take_word();
+    if (!is_name(swap.a) || !is_name(swap.b) || !rest.text.empty() || swap.a == swap.b)
+        refuse(swap.place, "'swap' takes two buffers, as in 'swap front back'; found ", cllab::quoted(found));
+    to.swaps.push_back(std::move(swap));
+}
+
+void parse_reset(const Piece& rest, SequenceLine& to) {
+    for (auto& buffer : take_names(rest, "'reset' takes buffers, as in 'reset bins, sums'"))
+        to.resets.push_back(std::move(buffer));
+}
+
 }  // namespace
+
+bool parse_scope(const std::string& keyword, Piece rest, Description& out, Scope*& scope) {
+    if (keyword == "kernel") {
+        parse_kernel(rest, out, scope);
+        return true;
+    }
+    if (keyword == "sequence") {
+        parse_sequence(rest, out, scope);
+        return true;
+    }
+    if (keyword != "repeat" && keyword != "swap" && keyword != "reset") return false;
+    if (out.sequences.empty() || scope != &out.sequences.back().scope)
+        refuse(rest.place, "'", keyword, "' stands behind the line 'sequence NAME = KERNEL, …' that it is about");
+    auto& sequence = out.sequences.back();
+    if (keyword == "repeat") parse_repeat(rest, sequence);
+    if (keyword == "swap") parse_swap(rest, sequence);
+    if (keyword == "reset") parse_reset(rest, sequence);
+    return true;
+}
 
 void check_sequences(const Description& description, const std::string& path, const std::set<std::string>& kernels) {
     const auto all = [&] { return join({kernels.begin(), kernels.end()}, ", "); };
     for (const auto& [name, kernel] : description.aliases) {
         const auto& place = description.kernels.at(name).first;
         if (kernels.count(name))
-            refuse(place, "'" + name + "' is a kernel of '" + path + "'; an alias has a name of its own");
+            refuse(place, "'", name, "' is a kernel of '", path, "'; an alias has a name of its own");
         if (!kernels.count(kernel))
-            refuse(place, "there is no kernel '" + kernel + "' in '" + path + "'; there are " + all());
+            refuse(place, "there is no kernel '", kernel, "' in '", path, "'; there are ", all());
         const bool listed = std::ranges::any_of(description.sequences, [&, &n = name](const auto& line) {
             return std::ranges::any_of(line.kernels, [&](const auto& item) { return item.first == n; });
         });
-        if (!listed) refuse(place, "no sequence lists '" + name + "', and an alias of a kernel runs in sequences only");
+        if (!listed) refuse(place, "no sequence lists '", name, "', and an alias of a kernel runs in sequences only");
     }
     for (const auto& axis : description.axes)
         if (axis.name == repetition && !description.sequences.empty())
@@ -34,11 +105,11 @@ void check_sequences(const Description& description, const std::string& path, co
                    "an axis of a file with sequences may not be called 'rep', the number of the repetition");
     for (const auto& line : description.sequences) {
         if (kernels.count(line.name))
-            refuse(line.place, "'" + line.name + "' is a kernel of '" + path + "'; a sequence has a name of its own");
+            refuse(line.place, "'", line.name, "' is a kernel of '", path, "'; a sequence has a name of its own");
         for (const auto& [item, place] : line.kernels)
             if (!kernels.count(description.kernel_of(item)))
-                refuse(place, "sequence '" + line.name + "' lists '" + item + "', which is no kernel of '" + path +
-                                  "'; there are " + all());
+                refuse(place, "sequence '", line.name, "' lists '", item, "', which is no kernel of '", path,
+                       "'; there are ", all());
     }
 }
 

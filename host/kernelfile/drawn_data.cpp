@@ -1,9 +1,8 @@
-#include "kernelfile/random_data.hpp"
+#include "kernelfile/drawn_data.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <numeric>
 #include <string_view>
 #include <vector>
 
@@ -14,7 +13,6 @@ namespace cllab::kernelfile {
 namespace {
 
 using model::ElementType;
-using LaneKind = ElementType::Kind;
 
 /// In [0, 1).
 double fraction(Random& random) { return static_cast<double>(random() >> 40) * 0x1p-24; }
@@ -42,8 +40,9 @@ class Lanes {
 public:
     Lanes(model::Bytes& out, const ElementType& lane) : out_(out), lane_(lane) {}
     std::size_t size() const { return out_.size() / lane_.lane_bytes; }
-    bool are_floating() const { return lane_.kind == LaneKind::floating; }
-    bool are_signed() const { return lane_.kind != LaneKind::unsigned_integer; }
+    std::size_t element_of(std::size_t i) const { return i * lane_.lane_bytes / lane_.bytes; }
+    bool are_floating() const { return lane_.is_floating(); }
+    bool are_signed() const { return lane_.kind != ElementType::Kind::unsigned_integer; }
     void put(std::size_t i, double value) { put_real(at(i), lane_, value); }
     void put_whole(std::size_t i, std::int64_t value) { put_integer(at(i), lane_, value); }
     /// Each lane what `real` or `whole` gives for its type.
@@ -75,12 +74,9 @@ void put_sorted(Lanes& lanes, Random& random, const Drawn& of) {
     for (std::size_t i = 0; i < values.size(); ++i) lanes.put_whole(i, whole(values[i], of));
 }
 
-/// By Fisher and Yates; all lanes of an element have its number.
-void put_permutation(Lanes& lanes, Random& random, std::size_t width) {
-    std::vector<std::uint32_t> order(lanes.size() / width);
-    std::iota(order.begin(), order.end(), 0u);
-    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
-    for (std::size_t i = 0; i < lanes.size(); ++i) lanes.put_whole(i, order[i / width]);
+/// All lanes of an element have its number.
+void put_permutation(Lanes& lanes, const std::vector<std::uint32_t>& order) {
+    for (std::size_t i = 0; i < lanes.size(); ++i) lanes.put_whole(i, order[lanes.element_of(i)]);
 }
 
 void put_powers(Lanes& lanes, Random& random) {
@@ -111,16 +107,15 @@ void put_text(Lanes& lanes, Random& random) {
 /// Whether each of 0 to `last` is a number of the type, and of 32 bits.
 bool counts_to(const ElementType& type, std::size_t last) {
     const std::size_t exact = type.lane_bytes == 2 ? 1 << 11 : type.lane_bytes == 4 ? 1 << 24 : UINT32_MAX;
-    return type.kind == LaneKind::floating ? last <= exact
-                                           : last <= UINT32_MAX && fits(type, static_cast<std::int64_t>(last));
+    return type.is_floating() ? last <= exact : last <= UINT32_MAX && fits(type, static_cast<std::int64_t>(last));
 }
 
 }  // namespace
 
 std::string undrawable(const ElementType& type, std::size_t count, const Drawn& drawn) {
     if (drawn.draw == Draw::uniform || drawn.draw == Draw::zero) return {};
-    if (type.kind == LaneKind::opaque) return "are not numbers";
-    const bool floating = type.kind == LaneKind::floating;
+    if (type.is_opaque()) return "are not numbers";
+    const bool floating = type.is_floating();
     switch (drawn.draw) {
         case Draw::normal:
             return floating ? "" : "are no floating-point numbers";
@@ -141,8 +136,8 @@ std::string undrawable(const ElementType& type, std::size_t count, const Drawn& 
     }
 }
 
-model::SharedBytes random_data(const ElementType& type, std::size_t count, std::uint64_t seed, const Drawn& drawn) {
-    const auto lane = type.kind == LaneKind::opaque ? *model::builtin_type("float") : type;
+model::SharedBytes drawn_data(const ElementType& type, std::size_t count, std::uint64_t seed, const Drawn& drawn) {
+    const auto lane = type.is_opaque() ? *model::builtin_type("float") : type;
     const auto size = count * type.bytes;
     return {size, [=] {
                 model::Bytes out(size);
@@ -153,7 +148,7 @@ model::SharedBytes random_data(const ElementType& type, std::size_t count, std::
                         break;
                     case Draw::counting:
                         for (std::size_t i = 0; i < lanes.size(); ++i)
-                            lanes.put_whole(i, static_cast<std::int64_t>(i * lane.lane_bytes / lane.bytes));
+                            lanes.put_whole(i, static_cast<std::int64_t>(lanes.element_of(i)));
                         break;
                     case Draw::constant:
                         lanes.put_each([&] { return drawn.low; }, [&] { return drawn.least; });
@@ -170,7 +165,7 @@ model::SharedBytes random_data(const ElementType& type, std::size_t count, std::
                         for (std::size_t i = 0; i < lanes.size(); ++i) lanes.put(i, normal(random, drawn));
                         break;
                     case Draw::permutation:
-                        put_permutation(lanes, random, lane.bytes / lane.lane_bytes);
+                        put_permutation(lanes, random_order(count, mix64(seed)));
                         break;
                     case Draw::powers:
                         put_powers(lanes, random);

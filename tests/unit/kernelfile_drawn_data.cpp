@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "kernelfile/data.hpp"
-#include "kernelfile/random_data.hpp"
+#include "kernelfile/drawn_data.hpp"
 #include "model/pixel_format.hpp"
 
-BOOST_AUTO_TEST_SUITE(kernelfile_random_data)
+BOOST_AUTO_TEST_SUITE(kernelfile_drawn_data)
 
 using namespace cllab;
 using namespace cllab::kernelfile;
@@ -24,7 +24,7 @@ model::ElementType type(const char* name) { return *model::builtin_type(name); }
 template <typename T>
 std::vector<T> draw(const char* name, std::size_t count, const Drawn& drawn, std::uint64_t seed = 1) {
     BOOST_TEST(undrawable(type(name), count, drawn) == "");
-    const auto data = kernelfile::random_data(type(name), count, seed, drawn);
+    const auto data = kernelfile::drawn_data(type(name), count, seed, drawn);
     std::vector<T> out(data.size() / sizeof(T));
     std::memcpy(out.data(), data->data(), data.size());
     return out;

@@ -34,7 +34,7 @@ struct Drawn {
 std::string undrawable(const model::ElementType& type, std::size_t count, const Drawn& drawn);
 
 /// `count` elements; opaque types get floats.
-model::SharedBytes random_data(const model::ElementType& type, std::size_t count, std::uint64_t seed,
-                               const Drawn& drawn);
+model::SharedBytes drawn_data(const model::ElementType& type, std::size_t count, std::uint64_t seed,
+                              const Drawn& drawn);
 
 }  // namespace cllab::kernelfile
