@@ -26,7 +26,7 @@ auto grouped(const Range& range, KeyOf key_of) {
 
 /// At the end of the list, where it is not there yet.
 template <typename Value>
-void add_once(std::vector<Value>& list, const Value& value) {
+void add_once(std::vector<Value>& list, const std::type_identity_t<Value>& value) {
     if (std::ranges::find(list, value) == list.end()) list.push_back(value);
 }
 

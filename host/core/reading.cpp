@@ -1,11 +1,9 @@
 #include "core/reading.hpp"
 
 #include <fcntl.h>
-#include <sys/stat.h>
-#ifdef __linux__
 #include <linux/magic.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
-#endif
 #include <unistd.h>
 
 #include <cerrno>
@@ -36,10 +34,8 @@ std::string fault_of(const std::filesystem::path& path) {
     if (!file || ::fstat(file.number(), &found) != 0) return std::strerror(errno);
     if (S_ISDIR(found.st_mode)) return std::strerror(EISDIR);
     if (S_ISFIFO(found.st_mode)) {
-#ifdef __linux__
         struct statfs system {};
         if (::fstatfs(file.number(), &system) == 0 && system.f_type == PIPEFS_MAGIC) return {};
-#endif
         return "it is a named pipe; write its contents to a file first";
     }
     if (S_ISREG(found.st_mode) || ::isatty(file.number())) return {};

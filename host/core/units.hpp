@@ -13,7 +13,7 @@ std::string format_bytes(std::uint64_t bytes);                 ///< "64 KiB", "1
 std::string format_rate(double value, std::string_view unit);  ///< 1.25e9, "B/s" -> "1.25 GB/s"
 std::string format_significant(double value, int digits);      ///< "0.00123", "12.3", "123"
 
-std::string format_general(double value, int digits);  ///< as printf's %.6g with so many digits
+std::string format_general(double value, int digits);  ///< as printf's %g, with so many digits
 /// Shortest text that reads back as the same number; fixed notation where a person would write it.
 std::string format_exact(double value);
 

@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "core/error.hpp"
+#include "core/grouped.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "device/platforms.hpp"
@@ -95,11 +96,8 @@ std::vector<std::size_t> resolve(const std::vector<model::Device>& devices, cons
         }
         return {0};
     }
-    for (const auto& selector : selectors) {
-        for (std::size_t i : resolve_one(devices, selector, trusted)) {
-            if (std::ranges::find(out, i) == out.end()) out.push_back(i);
-        }
-    }
+    for (const auto& selector : selectors)
+        for (const std::size_t i : resolve_one(devices, selector, trusted)) add_once(out, i);
     return out;
 }
 

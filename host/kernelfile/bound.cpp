@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/grouped.hpp"
 #include "core/text.hpp"
 #include "kernelfile/data.hpp"
 
@@ -50,11 +51,6 @@ std::string example(const Parameter& p) {
     }
     if (p.type.is_opaque()) return "{int:1, float:0.5}";
     return p.type.is_floating() ? "0.5" : "1024";
-}
-
-/// Of kernels that leave out the same, one note.
-void add_once(std::vector<std::string>& notes, const std::string& note) {
-    if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/error.hpp"
+#include "core/grouped.hpp"
 #include "core/text.hpp"
 #include "model/params.hpp"
 #include "model/plan.hpp"
@@ -118,7 +119,7 @@ KernelFiles::KernelFiles(const std::vector<std::string>& paths, const Descriptio
         for (const auto& [name, kernel] : described_.back().kernels) scopes.push_back(&kernel.second);
         for (const auto* scope : scopes) {
             const auto other = scope->reference ? file_of_reference(*scope->reference) : std::nullopt;
-            if (other && std::ranges::find(wanted, other->first) == wanted.end()) wanted.push_back(other->first);
+            if (other) add_once(wanted, other->first);
         }
     }
     declare_axes(false);  // what is guessed may use the others
@@ -145,8 +146,7 @@ std::vector<const KernelFiles::Candidate*> KernelFiles::choose(const std::vector
     std::vector<const Candidate*> chosen;
     std::vector<std::string> stems, paths;
     for (const auto& one : wanted) {
-        for (const auto* c : matching(one))
-            if (std::ranges::find(chosen, c) == chosen.end()) chosen.push_back(c);
+        for (const auto* c : matching(one)) add_once(chosen, c);
         if (is_earlier(one.file) || std::ranges::find(stems, stem_of(one.file)) != stems.end()) continue;
         stems.push_back(stem_of(one.file));
         paths.push_back(files_[one.file].path);

@@ -21,9 +21,11 @@ std::string read_file(const std::filesystem::path& path) {
         throw Error(Blame::usage, "kernel file '" + path.string() + "' (--cl-dir) " + why);
     };
     if (const auto fault = reading_fault(path); !fault.empty()) refuse("cannot be read: " + fault);
+    std::error_code unknown;  // of a pipe
+    if (const auto size = std::filesystem::file_size(path, unknown); !unknown && size > most)
+        refuse("is larger than 16 MiB, the limit for kernel text");
     const auto text = cllab::read_file(path);
     if (!text) refuse(std::string("cannot be read: ") + std::strerror(errno));
-    if (text->size() > most) refuse("is larger than 16 MiB, the limit for kernel text");
     return *text;
 }
 

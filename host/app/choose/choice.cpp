@@ -8,6 +8,7 @@
 #include "app/choose/request.hpp"
 #include "app/files/image_file.hpp"
 #include "app/screen/streams.hpp"
+#include "core/grouped.hpp"
 #include "core/includes.hpp"
 #include "core/reading.hpp"
 #include "core/text.hpp"
@@ -163,10 +164,7 @@ Choice::Choice(const CellOptions& invocation, const Snapshots& earlier, const As
     check_for_files(invocation, built_in);
     if (!invocation.versus.empty() && names_kernel_file(invocation.versus)) patterns.push_back(invocation.versus);
     std::vector<std::string> paths;
-    for (const auto& pattern : patterns) {
-        const auto path = file_and_glob(pattern).first;
-        if (std::ranges::find(paths, path) == paths.end()) paths.push_back(path);
-    }
+    for (const auto& pattern : patterns) add_once(paths, file_and_glob(pattern).first);
     kernelfile::Description command_line;
     for (const auto& [option, value] : invocation.statements) kernelfile::parse_option(option, value, command_line);
     if (capture && !capture->options.empty()) kernelfile::parse_option("options", capture->options, command_line);

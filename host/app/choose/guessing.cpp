@@ -9,6 +9,7 @@
 #include "app/processes/local_devices.hpp"
 #include "app/processes/worker.hpp"
 #include "core/error.hpp"
+#include "core/grouped.hpp"
 #include "core/reading.hpp"
 #include "count/oclgrind.hpp"
 #include "device/driver_settings.hpp"
@@ -259,7 +260,7 @@ GuessedBlock block_of_file(kernelfile::KernelFiles& files, std::size_t file, con
         guesses.emplace_back(signature.name, found[i]);
         out.kernels.insert(signature.name);
         alone = alone && build.found.kernels.size() == 1;
-        if (std::ranges::find(how, found[i].how) == how.end()) how.push_back(found[i].how);
+        add_once(how, found[i].how);
         if (!found[i].open.empty()) out.open.emplace_back(signature.name, question(path, signature, found[i]));
     }
     out.text = block_of(guesses, alone, axes);

@@ -9,6 +9,7 @@
 #include "app/choose/request.hpp"
 #include "app/processes/runner.hpp"
 #include "app/screen/streams.hpp"
+#include "core/grouped.hpp"
 #include "core/reading.hpp"
 #include "core/text.hpp"
 #include "device/quirks.hpp"
@@ -294,8 +295,7 @@ int report_failures(const std::vector<CellCode>& codes, const IsaOptions& invoca
     std::vector<std::string> notes;
     std::vector<std::pair<std::string, std::vector<std::string>>> refusals;  // with the kernels
     for (const auto& code : codes) {
-        for (const auto& note : code.notes)
-            if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
+        for (const auto& note : code.notes) add_once(notes, note);
         if (code.status == model::Status::ok) continue;
         const auto said = " for " + code.where + ": " + model::name(code.status) + ": " +
                           first_of(code.reason, !invocation.dumps.empty());

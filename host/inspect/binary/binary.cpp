@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/grouped.hpp"
 #include "core/text.hpp"
 #include "inspect/binary/bounded_bytes.hpp"
 #include "inspect/binary/elf.hpp"
@@ -228,8 +229,7 @@ std::string_view ptx_text(ByteSpan binary) {
 
 std::vector<std::string> kernel_names(ByteSpan binary) {
     std::vector<std::string> out;
-    for (auto& name : all_names(binary))
-        if (std::ranges::find(out, name) == out.end()) out.push_back(std::move(name));
+    for (const auto& name : all_names(binary)) add_once(out, name);
     return out;
 }
 

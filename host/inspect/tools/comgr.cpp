@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/error.hpp"
 #include "core/text.hpp"
 #include "inspect/code/code.hpp"
 #include "inspect/tools/tool.hpp"
@@ -36,11 +37,6 @@ ComgrOutput comgr_disassemble(ByteSpan, const std::string&) { return {false, {},
 
 namespace {
 
-/// A failed call, with the library's word for it.
-struct Failure {
-    std::string sentence;
-};
-
 class Library {
 public:
     Library() : handle_(::dlopen(file_.c_str(), RTLD_NOW | RTLD_LOCAL)) {}
@@ -50,7 +46,7 @@ public:
     }
     void* function(const char* name) const {
         void* found = ::dlsym(handle_, name);
-        return found ? found : throw Failure{file_ + " has no function " + name};
+        return found ? found : throw Error(Blame::environment, file_, " has no function ", name);
     }
 
 private:
@@ -70,11 +66,12 @@ const Library& library() {
 /// The library's LLVM keeps its options in globals, and nothing in its header says that two threads may use it at once.
 std::mutex one_at_a_time;
 
+/// Throws Error with the library's word for a failed call.
 void check(amd_comgr_status_t status, const char* what) {
     if (status == AMD_COMGR_STATUS_SUCCESS) return;
     const char* text = nullptr;
     COMGR(status_string)(status, &text);
-    throw Failure{std::string("amd_comgr: ") + what + " gives " + (text ? text : "an unknown status")};
+    throw Error(Blame::environment, "amd_comgr: ", what, " gives ", text ? text : "an unknown status");
 }
 
 void release(amd_comgr_data_t data) { COMGR(release_data)(data); }
@@ -127,7 +124,7 @@ struct Action : Handle<amd_comgr_action_info_t> {
         check(COMGR(create_action_info)(&raw), "create_action_info");
         const auto name = "amdgcn-amd-amdhsa--" + processor;
         if (COMGR(action_info_set_isa_name)(raw, name.c_str()) != AMD_COMGR_STATUS_SUCCESS)
-            throw Failure{"amd_comgr knows no processor '" + processor + "'"};
+            throw Error(Blame::usage, "amd_comgr knows no processor '", processor, "'");
     }
     void language(bool version2) {
         check(COMGR(action_info_set_language)(raw,
@@ -214,9 +211,9 @@ ComgrOutput with_action(const std::string& processor, Work work) {
         work(action, out);
         out.ok = !out.bytes.empty();
         out.log = without_temporary_folder(std::move(out.log));
-    } catch (const Failure& failure) {
+    } catch (const Error& failure) {
         out.log = without_temporary_folder(std::move(out.log));
-        out.log += (out.log.empty() || out.log.ends_with('\n') ? "" : "\n") + failure.sentence + "\n";
+        out.log += (out.log.empty() || out.log.ends_with('\n') ? "" : "\n") + std::string(failure.what()) + "\n";
     }
     return out;
 }

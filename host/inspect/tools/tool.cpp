@@ -3,9 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#ifdef __linux__
 #include <sys/prctl.h>
-#endif
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -84,9 +82,7 @@ void listen(pid_t child, Descriptor& out, Descriptor& err, ToolResult& result, C
 /// In the process that becomes the tool, which has the memory of this one until then: calls of the system only. Ends
 /// with this process, whatever ends that.
 int become(const char* file, char* const argv[], int out, int err) {
-#ifdef __linux__
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-#endif
     ::setpgid(0, 0);
     struct sigaction usual {};
     usual.sa_handler = SIG_DFL;

@@ -54,6 +54,7 @@ struct SeenLaunch {
     std::vector<TouchedBytes> arguments, local;
 };
 
+/// Launches the kernel in a simulator; what fails is the result's trouble.
 using TryLaunch = std::function<SeenLaunch(const SmallLaunch&)>;
 
 /// What is said of a kernel already, which a guess never changes.

@@ -125,7 +125,7 @@ private:
     std::map<std::string, std::string> fill_;  ///< data in small launches, by buffer
     std::vector<Sample> samples_;
     bool short_loops_ = false;                           ///< axes that are no size of the launch are small in samples
-    bool few_items_ = false;                             ///< those that are one are small, too
+    bool few_items_ = false;                             ///< the sizes of the launch are small in samples, too
     std::vector<TouchedBytes> seen_;                     ///< by argument, in all samples
     std::map<std::string, std::string> lengths_;         ///< by buffer and local pointer
     std::map<std::string, std::string> bounds_of_data_;  ///< ":0:n-1", by buffer of indices

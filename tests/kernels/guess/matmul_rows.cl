@@ -1,4 +1,5 @@
-// A row of A in private memory, a column of B in local memory: with groups of 16 an item does too much to be tried.
+// A row of A in private memory, a column of B in local memory: an item of a usual group does too much to be
+// tried.
 kernel void matmul_rows(const int n, global const float* a, global const float* b, global float* c,
                         local float* column) {
     const int i = get_global_id(0);
