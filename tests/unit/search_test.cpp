@@ -109,21 +109,6 @@ BOOST_AUTO_TEST_CASE(a_strategy_is_what_its_name_says) {
     BOOST_TEST(search(space, as_it_is, measured_by(bowl), 1, 1000, Strategy::local).is_exhaustive());
 }
 
-BOOST_AUTO_TEST_CASE(a_valley_apart_from_the_first_one_is_found_by_beginning_anew) {
-    const auto e = family();
-    const auto space = tune_space(selected(e, 1), {});
-    // Where x and y differ by less than 8 lies a shallow valley, elsewhere a deep one at x=19, y=2.
-    const auto two = [](const Point& p) {
-        const double x = p.is_auto("x") ? 1 : p.real("x"), y = p.real("y"), z = p.real("z");
-        if (std::fabs(x - y) < 8) return 2 + std::pow(x - 5, 2) / 100 + std::pow(y - 5, 2) / 100 + z / 100;
-        return 1 + std::pow(x - 19, 2) / 10 + std::pow(y - 2, 2) / 10 + z / 100;
-    };
-    int found = 0;
-    for (std::uint64_t seed = 1; seed <= 20; ++seed)
-        found += search(space, as_it_is, measured_by(two), seed).ranked.front().second < 1.1;
-    BOOST_TEST(found >= 18);
-}
-
 BOOST_AUTO_TEST_CASE(what_is_known_is_not_measured_again) {
     const auto e = family();
     const auto space = tune_space(selected(e, 0), {{"x", "1:15:+1"}});
