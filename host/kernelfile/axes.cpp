@@ -126,6 +126,7 @@ bool KernelFiles::mentions(const std::string& name) const {
         return in_sizes(scope.global) || in_sizes(scope.local) || in_sizes(scope.offset) ||
                std::ranges::any_of(scope.arguments, [&](const auto& a) { return in(a.second.text); }) ||
                std::ranges::any_of(scope.work, [&](const auto& amount) { return in_expression(amount.second); }) ||
+               std::ranges::any_of(scope.where, in_expression) ||
                std::ranges::any_of(scope.relations, [&](const auto& r) { return r.sum && in_expression(*r.sum); });
     };
     return std::ranges::any_of(described_, [&](const Description& said) {

@@ -84,6 +84,8 @@ public:
     bool random_inputs() const;
     const std::optional<Placed>& reference() const { return said_.reference; }
     std::int64_t value(const model::Point& point, const Expression& expression) const;
+    /// Lines `where`, of a Bound that outlives them.
+    std::vector<model::Constraint> constraints() const;
 
 private:
     /// Numbers of a value, one for each lane or one for all: of a scalar or vector its only field.

@@ -128,8 +128,19 @@ void Bound::check_expected(const Shape& shape) const {
     }
 }
 
+std::vector<model::Constraint> Bound::constraints() const {
+    std::vector<model::Constraint> out;
+    for (const auto& line : said_.where)
+        out.push_back({line.place().line == 0 ? "--where '" + line.text() + "'"
+                                              : "'where " + line.text() + "' (" + line.place().text() + ")",
+                       line.names(), [this, line](const model::Point& point) { return value(point, line) != 0; }});
+    return out;
+}
+
 Shape Bound::shape(const model::Point& point, const model::Device& device) const {
     Shape out;
+    for (const auto& line : said_.where)
+        if (value(point, line) == 0) throw Unsupported("it breaks 'where ", line.text(), "'");
     if (said_.global) out.global = extent(point, *said_.global, 1, "global");
     add_local(point, device, out);
     if (said_.offset && !code_only_) {

@@ -5,22 +5,42 @@
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "kernelfile/experiment.hpp"
+#include "kernelfile/names.hpp"
 #include "kernelfile/piece.hpp"
 
 namespace cllab::kernelfile {
 
 namespace fs = std::filesystem;
 
-std::string KernelFiles::at_values(const std::string& options, const Place& place,
-                                   const std::pair<std::string, std::string>& other) const {
+/// The first value of each axis; where a line `where` leaves that point out, those of the first point that it does not.
+model::Point KernelFiles::first_point(const Scope& said) const {
+    auto axes = axes_;
+    model::Point first;
+    for (auto& axis : axes) {
+        first.set(axis.name, axis.values.front());
+        if (!axis.tune.empty()) axis.values = axis.tune;
+    }
+    std::vector<model::Constraint> constraints;
+    for (const auto& line : said.where)
+        constraints.push_back({line.text(), line.names(), [&](const model::Point& point) {
+                                   return Names(point, said.arguments, {}).whole(line) != 0;
+                               }});
+    try {
+        if (std::ranges::all_of(constraints, [&](const auto& c) { return c.holds(first); })) return first;
+        const auto points = model::cross_if_few(axes, constraints);
+        return points && !points->empty() ? points->front() : first;
+    } catch (const Error&) {  // the plan says it, when all names are known
+        return first;
+    }
+}
+
+std::string KernelFiles::at_values(const std::string& options, const Place& place, const model::Point& point) const {
     return substitute(options, [&](const std::string& inside) {
-        for (const auto& axis : axes_)
-            if (axis.name == inside) return axis.name == other.first ? other.second : axis.values.front();
+        if (point.has(inside)) return point.text(inside);
         return std::to_string(
             Expression::parse(inside, place).evaluate([&](const std::string& name, const Place& at) -> std::int64_t {
-                for (const auto& axis : axes_)
-                    if (axis.name == name)
-                        if (const auto value = parse_integer(axis.values.front())) return *value;
+                if (point.has(name))
+                    if (const auto value = parse_integer(point.text(name))) return *value;
                 refuse(at, "'", name, "' is not an axis of whole numbers; options may use axes only");
             }));
     });
@@ -29,6 +49,7 @@ std::string KernelFiles::at_values(const std::string& options, const Place& plac
 void KernelFiles::make_builds() {
     constexpr std::size_t most_builds = 16;  // that a device is asked about
     for (std::size_t f = 0; f < files_.size(); ++f) {
+        const auto first = first_point(described_[f].all);
         std::vector<const VariantLine*> lines{nullptr};
         for (const auto& line : described_[f].variants) lines.push_back(&line);
         for (const auto* line : lines) {
@@ -43,16 +64,18 @@ void KernelFiles::make_builds() {
             const Place place = line                            ? line->place
                                 : described_[f].options.empty() ? Place{files_[f].path, 0, 0}
                                                                 : described_[f].options.front().first;
-            const auto at = [&](const std::pair<std::string, std::string>& other) {
-                return join(options_of(build), " ", [&](const auto& one) { return at_values(one, place, other); });
+            const auto at = [&](const model::Point& point) {
+                return join(options_of(build), " ", [&](const auto& one) { return at_values(one, place, point); });
             };
-            build.options = at({});
+            build.options = at(first);
             builds_.push_back(build);
             // A word may be a type; a number is none.
             for (const auto& axis : axes_)
                 for (const auto& value : axis.values) {
                     if (parse_real(value) || builds_.size() >= most_builds) continue;
-                    const auto options = at({axis.name, value});
+                    auto other = first;
+                    other.set(axis.name, value);
+                    const auto options = at(other);
                     const bool known = std::ranges::any_of(
                         builds_, [&](const auto& b) { return b.file == f && b.options == options; });
                     if (!known) builds_.push_back({f, build.variant, options, axis.name + "=" + value, build.text});

@@ -83,6 +83,7 @@ struct Scope {
     std::map<std::string, Placed> expected;  ///< file by argument
     std::optional<Placed> reference;
     std::vector<RelationLine> relations;
+    std::vector<Expression> where;  ///< conditions that hold at every point
 };
 
 using model::Tolerance;

@@ -208,6 +208,7 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
         const auto bound = bind(*c, load, wants, notes[builds_[c->build].file]);
         out.variants.push_back(variant_of(*c));
         auto& operation = state->operations[c->name] = {bound, {}, {}};
+        out.constraints[c->name] = bound->data().constraints();  // the state keeps it
         if (auto tried = bound->groups()) groups.emplace_back(c->name, std::move(*tried));
         if (!bound->data().reference()) continue;
         const auto& reference = reference_of(*bound->data().reference(), *c);

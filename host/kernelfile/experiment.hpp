@@ -103,9 +103,8 @@ private:
     std::vector<std::string> options_of(const Build& build) const;
     std::vector<std::filesystem::path> folders_of(const Build& build) const;
     void read_whole(Build& build);
-    /// The options at the first value of each axis, but for that of `other`.
-    std::string at_values(const std::string& options, const Place& place,
-                          const std::pair<std::string, std::string>& other = {}) const;
+    model::Point first_point(const Scope& said) const;
+    std::string at_values(const std::string& options, const Place& place, const model::Point& point) const;
     void check_types() const;
     /// By variant: equal for those that are to leave the same, which variants of one kernel are.
     std::map<std::string, std::string> alike(bool all) const;

@@ -24,7 +24,15 @@ struct Node {
         shift_right,
         minimum,
         maximum,
-        ceiling
+        ceiling,
+        equal,  // and those behind it: what is true or not, as in C
+        unequal,
+        at_most,
+        at_least,
+        less,
+        more,
+        both,
+        either
     };
     Kind kind;
     std::int64_t number = 0;
@@ -41,10 +49,12 @@ using Made = std::shared_ptr<const Node>;
 
 class Parser {
 public:
-    Parser(std::string_view text, const Place& place) : text_(text), place_(place) {}
+    /// `condition`: it may compare.
+    Parser(std::string_view text, const Place& place, bool condition)
+        : text_(text), place_(place), condition_(condition) {}
 
     Made everything() {
-        auto out = shifted();
+        auto out = whole();
         if (skip() < text_.size()) refuse_here("an operator or the end");
         return out;
     }
@@ -89,6 +99,17 @@ private:
             if (++links_ > most_links) refuse(place_.at(at), "the expression has more than ", most_links, " operators");
         }
     }
+    Made whole() { return condition_ ? either() : shifted(); }
+    Made either() { return chain(&Parser::both, {{"||", NodeKind::either}}); }
+    Made both() { return chain(&Parser::compared, {{"&&", NodeKind::both}}); }
+    Made compared() {
+        return chain(&Parser::shifted, {{"==", NodeKind::equal},
+                                        {"!=", NodeKind::unequal},
+                                        {"<=", NodeKind::at_most},
+                                        {">=", NodeKind::at_least},
+                                        {"<", NodeKind::less},
+                                        {">", NodeKind::more}});
+    }
     /// As in C, shifts come behind sums: 1 << n + 1 is 1 << (n + 1).
     Made shifted() { return chain(&Parser::sum, {{"<<", NodeKind::shift_left}, {">>", NodeKind::shift_right}}); }
     Made sum() {
@@ -109,7 +130,7 @@ private:
             return out;
         }
         if (take('(')) {
-            auto out = shifted();
+            auto out = whole();
             if (!take(')')) refuse_here("')'");
             return out;
         }
@@ -160,6 +181,7 @@ private:
     static constexpr unsigned most_links = 1000;
     std::string_view text_;
     Place place_;
+    bool condition_;
     std::size_t at_ = 0;
     unsigned depth_ = 0, links_ = 0;
     bool whole_ = true;
@@ -242,6 +264,18 @@ T number_of(const Node& node) {
 }
 
 template <typename T>
+bool is_true(NodeKind kind, T a, T b) {
+    return kind == NodeKind::equal      ? a == b
+           : kind == NodeKind::unequal  ? a != b
+           : kind == NodeKind::at_most  ? a <= b
+           : kind == NodeKind::at_least ? a >= b
+           : kind == NodeKind::less     ? a < b
+           : kind == NodeKind::more     ? a > b
+           : kind == NodeKind::both     ? a != 0 && b != 0
+                                        : a != 0 || b != 0;
+}
+
+template <typename T>
 T value_of(const Node& node, const Expression::Lookup<T>& lookup) {
     if (node.kind == NodeKind::number) return number_of<T>(node);
     if (node.kind == NodeKind::name) return lookup(node.name, node.place);
@@ -249,6 +283,7 @@ T value_of(const Node& node, const Expression::Lookup<T>& lookup) {
     for (const auto& part : node.parts) v.push_back(value_of(*part, lookup));
     if (node.kind == NodeKind::minimum) return *std::ranges::min_element(v);
     if (node.kind == NodeKind::maximum) return *std::ranges::max_element(v);
+    if (node.kind >= NodeKind::equal) return is_true(node.kind, v[0], v[1]);
     return combined(node, v);
 }
 
@@ -258,13 +293,28 @@ std::string Place::text() const {
     return line == 0 ? file : file + ":" + std::to_string(line) + ":" + std::to_string(column);
 }
 
-Expression Expression::parse(std::string_view text, const Place& place) {
+Expression Expression::made(std::string_view text, const Place& place, bool condition) {
     Expression out;
     out.text_ = trim(text);
     out.place_ = place;
-    Parser parser(text, place);
+    Parser parser(text, place, condition);
     out.root_ = parser.everything();
     out.whole_ = parser.is_whole();
+    return out;
+}
+
+Expression Expression::parse(std::string_view text, const Place& place) { return made(text, place, false); }
+
+Expression Expression::condition(std::string_view text, const Place& place) {
+    auto out = made(text, place, true);
+    if (out.root_->kind < NodeKind::equal)
+        refuse(place, cllab::quoted(out.text_), " compares nothing; write e.g. 'tile % local == 0'");
+    return out;
+}
+
+std::set<std::string> Expression::names() const {
+    auto out = names_in(text_);
+    for (const auto* function : {"min", "max", "ceil"}) out.erase(function);
     return out;
 }
 

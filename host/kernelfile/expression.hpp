@@ -1,10 +1,12 @@
 // Expressions over axes and scalar arguments: + - * / % << >> ( ) min max ceil, in whole numbers or in floating point.
+// Conditions compare them: == != <= >= < > && ||.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +36,8 @@ class Expression {
 public:
     /// Throws Error(usage) with the place of what does not fit.
     static Expression parse(std::string_view text, const Place& place);
+    /// One that is 1 or 0. Throws as parse(), and for one that compares nothing.
+    static Expression condition(std::string_view text, const Place& place);
     template <typename T>
     using Lookup = std::function<T(const std::string& name, const Place& place)>;
     /// In whole numbers, of which a quotient is rounded down. `lookup` gives the value of a name, and throws for one
@@ -44,8 +48,11 @@ public:
     bool is_whole() const { return whole_; }  ///< no fraction, as 0.5, is written in it
     const std::string& text() const { return text_; }
     const Place& place() const { return place_; }
+    std::set<std::string> names() const;  ///< of axes and arguments
 
 private:
+    static Expression made(std::string_view text, const Place& place, bool condition);
+
     std::string text_;
     Place place_;
     bool whole_ = true;

@@ -3,7 +3,7 @@
 //   options TEXT                       variant NAME = OPTIONS     extends FOLDER        kernel NAME
 //   include FILE
 //   work bytes=EXPR flops=EXPR …       expect NAME = FILE         reference NAME        tolerance absolute=X relative=X
-//   ulp=X        same NAME, NAME               relation TEXT
+//   ulp=X        same NAME, NAME               relation TEXT            where CONDITION
 // and those of sequences, which sequence/sequences.cpp reads.
 #include <algorithm>
 #include <cctype>
@@ -16,9 +16,9 @@
 namespace cllab::kernelfile {
 namespace {
 
-const std::vector<std::string> keywords{"axis",      "arg",      "global", "local",    "offset", "options",   "variant",
-                                        "extends",   "include",  "kernel", "work",     "expect", "reference", "same",
-                                        "tolerance", "relation", "repeat", "sequence", "swap",   "reset"};
+const std::vector<std::string> keywords{"axis",      "arg",      "global", "local",  "offset",   "options",   "variant",
+                                        "extends",   "include",  "kernel", "work",   "expect",   "reference", "same",
+                                        "tolerance", "relation", "where",  "repeat", "sequence", "swap",      "reset"};
 
 }  // namespace
 
@@ -181,6 +181,9 @@ void parse_statement(const std::string& keyword, Piece rest, Description& out, S
     } else if (keyword == "relation") {
         require("relation linear in src");
         scope.relations.push_back(parse_relation(rest.text, place));
+    } else if (keyword == "where") {
+        require("where tile % local == 0");
+        scope.where.push_back(Expression::condition(rest.text, place));
     } else if (keyword == "same") {
         parse_same(rest, out);
     } else if (keyword == "tolerance") {
@@ -204,6 +207,7 @@ void take_over(Scope& base, const Scope& over) {
     for (const auto& [name, amount] : over.work) base.work.insert_or_assign(name, amount);
     take_over(base.reference, over.reference);
     base.relations.insert(base.relations.end(), over.relations.begin(), over.relations.end());
+    base.where.insert(base.where.end(), over.where.begin(), over.where.end());
 }
 
 Scope scope_of(const Description& description, const std::string& kernel) {
@@ -292,9 +296,10 @@ void override_with(Description& base, const Description& over) {
     base.same.insert(base.same.end(), over.same.begin(), over.same.end());
     take_over(base.tolerance, over.tolerance);
     take_over(base.all, over.all);
-    // What `over` says for all kernels wins over what `base` says for one. Relations add up, and hold by `base.all`.
+    // What `over` says for all kernels wins over what `base` says for one. Relations and conditions add up, and hold by
+    // `base.all`.
     auto for_each = over.all;
-    for_each.relations.clear();
+    for_each.relations.clear(), for_each.where.clear();
     for (auto& sequence : base.sequences) take_over(sequence.scope, for_each);
     for (auto& [name, of_kernel] : base.kernels) take_over(of_kernel.second, for_each);
     for (const auto& [name, of_kernel] : over.kernels) {

@@ -273,26 +273,56 @@ std::vector<std::string> expand_axis(const Axis& axis, std::string_view list) {
     return values;
 }
 
-std::vector<Point> cross(const std::vector<Axis>& axes) {
-    std::size_t count = 1;
-    for (const auto& axis : axes) {
-        if (axis.values.empty()) throw Error(Blame::usage, "axis '", axis.name, "' has no values");
-        if (__builtin_mul_overflow(count, axis.values.size(), &count) || count > most_points)
-            throw Error(Blame::usage, "the axes make more than ", most_points, " points together");
-    }
+namespace {
+
+bool holds_all(const std::vector<const Constraint*>& constraints, const Point& point) {
+    return std::ranges::all_of(constraints, [&](const auto* c) { return c->holds(point); });
+}
+
+}  // namespace
+
+std::optional<std::vector<Point>> cross_if_few(const std::vector<Axis>& axes,
+                                               const std::vector<Constraint>& constraints) {
+    std::vector<const Constraint*> open;
+    for (const auto& constraint : constraints) open.push_back(&constraint);
+    std::set<std::string> known;
     std::vector<Point> points(1);
     for (const auto& axis : axes) {
+        if (axis.values.empty()) throw Error(Blame::usage, "axis '", axis.name, "' has no values");
+        known.insert(axis.name);
+        // What is known to break is not multiplied by the axes behind.
+        std::vector<const Constraint*> decided;
+        std::erase_if(open, [&](const auto* c) {
+            const bool is_decided = !c->names.empty() && std::ranges::includes(known, c->names);
+            if (is_decided) decided.push_back(c);
+            return is_decided;
+        });
         std::vector<Point> longer;
-        longer.reserve(points.size() * axis.values.size());
         for (const auto& point : points) {
             for (const auto& value : axis.values) {
-                longer.push_back(point);
-                longer.back().set(axis.name, value);
+                auto next = point;
+                next.set(axis.name, value);
+                if (!holds_all(decided, next)) continue;
+                if (longer.size() == most_points) return std::nullopt;
+                longer.push_back(std::move(next));
             }
         }
         points = std::move(longer);
     }
+    std::erase_if(points, [&](const auto& point) { return !holds_all(open, point); });
     return points;
+}
+
+std::vector<Point> cross(const std::vector<Axis>& axes, const std::vector<Constraint>& constraints) {
+    auto out = cross_if_few(axes, constraints);
+    if (!out) throw Error(Blame::usage, "the axes make more than ", most_points, " points together");
+    return std::move(*out);
+}
+
+double points_of(const std::vector<Axis>& axes) {
+    double out = 1;
+    for (const auto& axis : axes) out *= static_cast<double>(axis.values.size());
+    return out;
 }
 
 }  // namespace cllab::model

@@ -4,7 +4,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -78,7 +81,20 @@ std::string legal_values(const Axis& axis);
 
 inline constexpr std::size_t most_points = 100'000;  ///< of one run: at 50 ms each, more than an hour
 
-/// The cartesian product of the axes' values, last axis fastest. Throws Error(usage) for more than most_points.
-std::vector<Point> cross(const std::vector<Axis>& axes);
+/// What must hold at a point, or it is none.
+struct Constraint {
+    std::string text;             ///< as written, with where it stands
+    std::set<std::string> names;  ///< that decide it; others than axes are the same at every point, or follow from axes
+    std::function<bool(const Point&)> holds;
+};
+
+/// The cartesian product of the axes' values, last axis fastest, without the points that break a constraint; nothing
+/// where they are more than most_points. Throws Error(usage) for an axis without values.
+std::optional<std::vector<Point>> cross_if_few(const std::vector<Axis>& axes,
+                                               const std::vector<Constraint>& constraints = {});
+/// The same; throws Error(usage) for more than most_points.
+std::vector<Point> cross(const std::vector<Axis>& axes, const std::vector<Constraint>& constraints = {});
+/// How many there are with those that break one.
+double points_of(const std::vector<Axis>& axes);
 
 }  // namespace cllab::model

@@ -296,6 +296,7 @@ struct Experiment {
     /// with points that may make no sense. Throws Error(usage) for a point that makes no sense on any device,
     /// Unsupported for one that this device cannot do.
     std::function<void(const Request&, Params&)> resolve{};
+    std::map<std::string, std::vector<Constraint>> constraints{};  ///< of points, by variant
     std::vector<Metric> metrics{};
     std::string curve_over{};
     std::function<std::vector<Finding>(const std::vector<Curve>&, const Device&)> conclude{};

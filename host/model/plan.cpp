@@ -6,6 +6,7 @@
 
 #include "core/grouped.hpp"
 #include "core/text.hpp"
+#include "core/units.hpp"
 
 namespace cllab::model {
 namespace {
@@ -147,10 +148,29 @@ void check_settings(const std::vector<Selected>& selected, const Settings& setti
     }
 }
 
-std::vector<Group> make_plan(const std::vector<Selected>& selected, const Settings& settings, Points which) {
+const std::vector<Constraint>& constraints_of(const Selected& selected) {
+    static const std::vector<Constraint> none;
+    const auto& by_variant = selected.experiment->constraints;
+    const auto found = by_variant.find(selected.variant->name);
+    return found == by_variant.end() ? none : found->second;
+}
+
+void refuse_nothing_left(const std::vector<Selected>& selected, double points) {
+    std::vector<std::string> texts;
+    for (const auto& s : selected)
+        for (const auto& constraint : constraints_of(s)) add_once(texts, constraint.text);
+    throw Error(Blame::usage, "no point is left: ", join(texts, " and "),
+                texts.size() > 1 ? " leave out " : " leaves out ",
+                points > 1 ? concat("all ", format_exact(points)) : "the only one",
+                "; --axis NAME=VALUES gives an axis other values");
+}
+
+std::vector<Group> make_plan(const std::vector<Selected>& selected, const Settings& settings, Points which,
+                             double* left_out) {
     check_settings(selected, settings);
     std::vector<Group> out;
     std::size_t cells = 0;
+    double all = 0;
     for (const auto& of_family : grouped(selected, [](const auto& s) { return s.experiment; })) {
         Grouping grouping(out);
         for (const auto& s : of_family) {
@@ -160,14 +180,17 @@ std::vector<Group> make_plan(const std::vector<Selected>& selected, const Settin
                     std::ranges::any_of(settings, [&](const auto& setting) { return setting.first == axis.name; });
                 if (which == Points::first && !is_set) axis.values.resize(1);
             }
-            auto points = cross(axes);
+            auto points = cross(axes, constraints_of(s));
             cells += points.size();
+            all += points_of(axes);
             if (cells > most_points)
                 throw Error(Blame::usage, "the selected variants have more than ", most_points,
                             " points together; give fewer values or variants");
             for (auto& point : points) grouping.add(s, std::move(point), axes);
         }
     }
+    if (cells == 0 && all > 0) refuse_nothing_left(selected, all);
+    if (left_out) *left_out += all - static_cast<double>(cells);
     return out;
 }
 

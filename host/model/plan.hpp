@@ -47,8 +47,14 @@ enum class Points { all, first };
 /// Throws Error(usage) for an axis that no selected variant has, with the nearest names.
 void check_settings(const std::vector<Selected>& selected, const Settings& settings);
 
-/// All cells of the selected variants, most_points at the most. Throws Error(usage) as check_settings and axes_of.
+/// What every point of the variant must hold.
+const std::vector<Constraint>& constraints_of(const Selected& selected);
+/// Throws Error(usage): the constraints of the variants leave none of so many points.
+[[noreturn]] void refuse_nothing_left(const std::vector<Selected>& selected, double points);
+
+/// All cells of the selected variants, most_points at the most, without those whose points break a constraint, whose
+/// number is added to `left_out`. Throws Error(usage) as check_settings and axes_of, and where nothing is left.
 std::vector<Group> make_plan(const std::vector<Selected>& selected, const Settings& settings,
-                             Points points = Points::all);
+                             Points points = Points::all, double* left_out = nullptr);
 
 }  // namespace cllab::model

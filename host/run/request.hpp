@@ -69,6 +69,7 @@ struct RunRequest {
     /// Comparisons that are likely to follow. They are built beside the last of `comparisons` where the device can and
     /// builds are kept.
     std::vector<model::Group> upcoming{};
+    double left_out = 0;  ///< cells whose points break a constraint
 };
 
 }  // namespace cllab::run

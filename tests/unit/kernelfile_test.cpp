@@ -65,6 +65,26 @@ BOOST_AUTO_TEST_CASE(expressions_have_the_precedence_and_rounding_of_whole_numbe
     BOOST_TEST(value("-n >> 3 << 1") == -26);  // rounded down too
 }
 
+BOOST_AUTO_TEST_CASE(conditions_compare_and_join_as_in_c) {
+    const auto holds = [](const std::string& text) {
+        return Expression::condition(text, {"t", 1, 1}).evaluate([](const std::string&, const Place&) -> std::int64_t {
+            return 100;
+        }) == 1;
+    };
+    for (const char* text :
+         {"n == 100", "n != 1", "n <= 100", "n >= 100", "n < 101", "n > 99", "n % 10 == 0 && n / 10 == 10",
+          "n == 1 || n == 100", "n == 100 || n == 1 && n == 2", "(n == 1 || n == 100) && n > 99", "n << 1 > n >> 1",
+          "2 * n == 200", "max(n, 4Ki) == 4Ki", "-n < 0"})
+        BOOST_TEST(holds(text), text);
+    for (const char* text : {"n == 99", "n != 100", "n <= 99", "n >= 101", "n < 100", "n > 100", "n == 100 && n == 1",
+                             "n == 1 || n == 2", "(n == 100 || n == 1) && n == 2"})
+        BOOST_TEST(!holds(text), text);
+    const auto names = Expression::condition("max(a, b) % 4Ki == c", {"t", 1, 1}).names();
+    for (const char* name : {"a", "b", "c"}) BOOST_TEST(names.count(name) == 1u, name);
+    BOOST_TEST(names.count("max") == 0u);
+    BOOST_CHECK_THROW(Expression::condition("n % 10", {"t", 1, 1}), Error);
+}
+
 BOOST_AUTO_TEST_CASE(an_expression_that_does_not_fit_says_where) {
     BOOST_TEST(refusal("n + m") == "t:1:5: unknown m");
     BOOST_TEST(refusal("n / (n - 100)") == "t:1:3: this divides by zero");

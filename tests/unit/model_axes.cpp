@@ -140,6 +140,25 @@ BOOST_AUTO_TEST_CASE(cross_varies_the_last_axis_fastest) {
     BOOST_CHECK_THROW(cross({{.name = "a", .values = many}, {.name = "b", .values = many}}), Error);
 }
 
+BOOST_AUTO_TEST_CASE(a_constraint_is_asked_as_soon_as_its_axes_are_known_and_points_that_break_it_are_not_made) {
+    std::vector<std::string> many(1000);
+    for (std::size_t i = 0; i < many.size(); ++i) many[i] = std::to_string(i);
+    std::size_t asked = 0;
+    const std::vector<Constraint> equal{{"'where a == b'", {"a", "b"}, [&](const Point& p) {
+                                             ++asked;
+                                             return p.text("a") == p.text("b");
+                                         }}};
+    const std::vector<Axis> axes{
+        {.name = "a", .values = many}, {.name = "b", .values = many}, {.name = "c", .values = {"0", "1"}}};
+    BOOST_TEST(cross(axes, equal).size() == 2000u);
+    BOOST_TEST(asked == 1'000'000u);
+    BOOST_TEST(!cross_if_few(axes));
+    // One that another name decides is asked at the end.
+    const std::vector<Constraint> argument{{"'where n > a'", {"a", "n"}, [](const Point& p) { return p.has("c"); }}};
+    BOOST_TEST(cross({axes[0], axes[2]}, argument).size() == 2000u);
+    BOOST_TEST(cross({}, {{"'where n > 1'", {"n"}, [](const Point&) { return false; }}}).empty());
+}
+
 BOOST_AUTO_TEST_CASE(a_point_gives_typed_values_and_keeps_the_order_of_the_axes) {
     Point p;
     p.set("width", "1024");

@@ -12,6 +12,7 @@
 #include "core/includes.hpp"
 #include "core/reading.hpp"
 #include "core/text.hpp"
+#include "core/units.hpp"
 #include "inspect/tools/tool.hpp"
 #include "kernelfile/experiment.hpp"
 
@@ -199,8 +200,9 @@ Choice::Choice(const CellOptions& invocation, const Snapshots& earlier, const As
     own_->experiments.push_back(files.experiment(wanted, load, wants, taken, compared));
 }
 
-void Choice::say_defaults() const {
+void Choice::say_defaults(double left_out) const {
     if (!own_) return;
+    if (left_out > 0) say("lines 'where' leave out " + format_exact(left_out) + " cell(s)");
     if (own_->guessed.empty())  // a guess says all that was taken
         for (const auto& note : own_->files.notes()) say(note);
     for (const auto& block : own_->guessed) say_guess(block);

@@ -46,8 +46,9 @@ public:
     std::vector<model::Selected> select(const std::vector<std::string>& patterns) const;
     /// The patterns of the invocation, less what --vs means.
     std::vector<model::Selected> selected() const;
-    /// On stderr: the defaults that were taken. When the points are known to be good.
-    void say_defaults() const;
+    /// On stderr: the defaults that were taken, and how many cells constraints leave out. When the points are known to
+    /// be good.
+    void say_defaults(double left_out = 0) const;
     /// Whether anything that its kernel gets is a guess.
     bool is_guessed(const model::Variant& variant) const;
     const std::vector<GuessedBlock>& guessed() const;  ///< by file

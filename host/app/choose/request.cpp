@@ -104,7 +104,7 @@ namespace {
 /// The selected variants point by point, or one as it is and with the build options behind --vs: those of one point are
 /// compared, and take turns before.
 std::vector<model::Group> beside_each_other(const std::vector<model::Selected>& selected,
-                                            const MeasureOptions& invocation) {
+                                            const MeasureOptions& invocation, double& left_out) {
     const auto options = model::build_options_axis();
     auto axes = invocation.axes;
     const bool builds = names_build_options(invocation.versus);
@@ -118,7 +118,7 @@ std::vector<model::Group> beside_each_other(const std::vector<model::Selected>& 
         return static_cast<std::size_t>(std::ranges::find(selected, cell.id, &model::Selected::id) - selected.begin());
     };
     // Families with axes of different names are planned together, so that an axis need only be known to one of them.
-    for (auto& group : model::make_plan(selected, axes, invocation.points))
+    for (auto& group : model::make_plan(selected, axes, invocation.points, &left_out))
         for (auto& cell : group) sides[side_of(cell)].push_back(std::move(cell));
     std::vector<model::Group> out(sides.back().size());
     for (std::size_t v = 0; v < sides.size(); ++v) {
@@ -171,8 +171,9 @@ run::RunRequest request_of(const Choice& choice, const MeasureOptions& invocatio
     run::RunRequest out;
     auto selected = select_for(choice, invocation);
     if (invocation.native) add_native(selected);
-    out.comparisons = invocation.versus.empty() ? model::make_plan(selected, invocation.axes, invocation.points)
-                                                : beside_each_other(selected, invocation);
+    out.comparisons = invocation.versus.empty()
+                          ? model::make_plan(selected, invocation.axes, invocation.points, &out.left_out)
+                          : beside_each_other(selected, invocation, out.left_out);
     auto& settings = out.settings = settings_of(invocation);
     settings.measure = !invocation.verify_only;
     settings.sampling_seconds = invocation.sampling_seconds;

@@ -24,6 +24,9 @@ const Statement statements[]{
     {"reference", "KERNEL", "Kernel files: results must equal those of this kernel or variant."},
     {"relation", "TEXT",
      "Kernel files: a relation that right results hold, e.g. 'linear in src'. See `cllab help kernel-file`."},
+    {"where", "CONDITION",
+     "Kernel files: leaves out points at which the condition over axes does not hold, e.g. 'tile % local == 0'. "
+     "Repeats."},
     {"tolerance", "KIND=X",
      "Accepts results within absolute=X, relative=X or ulp=X of the expected ones. One bound that holds is enough. "
      "Adds the largest errors to the table."},

@@ -98,7 +98,7 @@ const std::vector<OptionGroup>& option_groups() {
     static const std::vector<OptionGroup> all{
         {"What to run", {"device", "target", "axis"}, {"kernel", "targets", "points", "input", "replay", "native"}},
         {"Measurement",
-         {"max-time", "budget", "count-budget", "wave", "test", "on", "noise"},
+         {"max-time", "budget", "strategy", "count-budget", "wave", "test", "on", "noise"},
          {"verify", "cache", "steps", "no-yardstick", "seed"}},
         {"Comparison",
          {"vs", "watch", "baseline", "threshold", "strict", "results-may-change"},
@@ -107,12 +107,12 @@ const std::vector<OptionGroup>& option_groups() {
         {"Output",
          {"json", "html", "junit", "long", "columns", "all", "no-dumps"},
          {"csv", "markdown", "svg", "t4", "google-benchmark", "github-action-benchmark", "bencher", "dumps", "export",
-          "output", "count-above", "label", "timings", "force", "append", "no-pager"}},
+          "output", "count-above", "label", "timings", "force", "append", "resume", "no-pager"}},
         {"Kernel text", {"cl-dir"}, {"build-options"}},
         {"Kernel files (`cllab help kernel-file`)",
          {},
          {"print-block", "write-block", "check", "arg", "global", "local", "offset", "variant", "extends", "include",
-          "work", "expect", "reference", "reference-command", "relation", "tolerance"}},
+          "work", "expect", "reference", "reference-command", "relation", "where", "tolerance"}},
         {"Processes", {}, {"isolate", "parallel", "processes", "timeout", "require-all"}},
     };
     return all;

@@ -25,6 +25,7 @@ in a comment of the file, from my.cllab beside it, and from options. The later o
 Lines (options: --arg src=rand:n*n, --global n,n, --variant fast=-DTILE=32 …); # begins a comment
   axis NAME = VALUES            integers, ranges 1Ki:1Mi:*2 or 1:9:+2, fractions, or words
   axis NAME tune = VALUES       `run` takes the first, `tune` tries all; the result must not change
+  where CONDITION               leaves out points that break it: where tile % local == 0 && tile < n
   arg NAME = VALUE              see below
   global, local, offset X[,Y[,Z]]
                                 local: default the driver's choice, or reqd_work_group_size
@@ -61,9 +62,8 @@ arguments, + - * / % << >> ( ), min, max, ceil(a / b). They are evaluated in flo
 floating-point arguments and data, else in whole numbers, where / rounds down. A buffer that has
 data and is not const is given anew at each verification and checked too.
 
-What a file leaves out is guessed, by small launches in Oclgrind where it is installed, by names and
-text, and printed as the block that would say so. --write-block keeps it in my.cllab. What you say
-wins. Data with a meaning cannot be guessed.
+What a file leaves out is guessed, by small launches in Oclgrind, names and text, and printed as a
+block. --write-block keeps it in my.cllab. What you say wins. Data with a meaning is not guessed.
 
 What a result is checked by, from the surest; the table and the record say it (`cllab help proof`):
   file NAME           equal to the expected file

@@ -7,9 +7,9 @@
 namespace cllab::app {
 
 struct TuneOptions : CellOptions, FileOptions {
-    std::optional<double> max_time;
+    std::optional<double> max_time, budget;
     double sampling_seconds = 0.4, comparison_seconds = 10;
-    std::string dumps = "dumps";
+    std::string dumps = "dumps", strategy = "auto", resume;
 };
 
 /// Tries the points of each variant on each device, prints which is the fastest, and returns the exit status.

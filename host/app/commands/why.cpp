@@ -151,7 +151,7 @@ int run_why(const WhyOptions& asked) {
     }
     request.settings.core_models = true;
     request.settings.limits = profiles_of(invocation, devices);
-    choice.say_defaults();
+    choice.say_defaults(request.left_out);
     outputs.open();
     Sink sink(outputs.json(), nullptr);
     give_up = [&](model::Record& stuck) { sink.take(stuck); };

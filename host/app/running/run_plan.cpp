@@ -99,7 +99,7 @@ std::vector<model::Device> RunPlan::prepare(Runner& runner, RunListener& listene
         outputs.reads(profile_path(options.dumps, device));
         check_points(request, device);
     }
-    choice.say_defaults();
+    choice.say_defaults(request.left_out);
     if (request.settings.measure) request.settings.limits = read_profiles(options.dumps, devices);
     outputs.open();
     return devices;

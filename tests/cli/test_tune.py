@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+"""The search of `cllab tune` as a user meets it: what a line `where` leaves out, what a budget leaves untried, and what a file of records saves."""
+import re
+import signal
+import time
+import unittest
+
+from kernel_files import KernelFileTest
+from lab import main, words
+
+# With 3 elements per work-item it does not build: that point breaks the line `where`.
+SCALE = """/*cllab
+axis n = 4096
+axis l tune = 16, 32, 64
+axis per tune = 1, 2, 3, 4, 8
+options -DPER={per}
+where n % (l * per) == 0
+arg src = rand:n
+arg dst = out:n
+global n / per
+local l
+*/
+#if PER == 3
+#error PER is 3
+#endif
+__kernel void scale(__global const float* src, __global float* dst) {
+    const int i = get_global_id(0) * PER;
+    for (int j = 0; j < PER; ++j) dst[i + j] = 2 * src[i + j];
+}
+"""
+# 2 * 4 * 40 * 4 points, which differ for the compiler.
+MANY = SCALE.replace("axis per tune = 1, 2, 3, 4, 8", "axis per tune = 1, 2, 4, 8\naxis a tune = 1:40:+1\naxis b tune = 1:4:+1\naxis l2 tune = 1, 2").replace(
+    "axis l tune = 16, 32, 64", "axis l = 16").replace("-DPER={per}", "-DPER={per} -DA={a} -DB={b} -DL={l2}")
+QUICK = ("--device", "cpu", "--max-time", "0.01")
+
+
+def cells(records):
+    return [r for r in records if "record" not in r]
+
+
+def points(records):
+    return {tuple(sorted(r["point"].items())) for r in cells(records)}
+
+
+class Where(KernelFileTest):
+    def test_points_that_break_it_are_not_built_by_run_and_their_number_is_said_once(self):
+        self.write(SCALE)
+        _, err = self.lab("run", "t.cl", *QUICK, "--no-dumps", "--axis", "per=1,2,3", "--axis", "l=16,32", "--json", "r.jsonl")
+        self.assertEqual(sorted((r["point"]["l"], r["point"]["per"], r["status"]) for r in self.records()), [(l, per, "ok") for l in (16, 32) for per in (1, 2)])
+        self.assertEqual(err.count("lines 'where' leave out 2 cell(s)"), 1)
+
+    def test_nor_by_tune(self):
+        self.write(SCALE)
+        out, _ = self.lab("tune", "t.cl", *QUICK, "--json", "r.jsonl")
+        self.assertRegex(words(out), r"15 points of l, per, 3 left out by 'where' all 12 tried; 12 have a time")
+        self.assertEqual({r["status"] for r in cells(self.records())}, {"ok"})
+        self.assertEqual(len(points(self.records())), 12)
+
+    def test_the_command_line_adds_conditions(self):
+        self.write(SCALE)
+        for more, left in ((["--where", "l < 64 && per != 8"], 6), (["--where", "l < 64", "--where", "per >= 4 || l == 16"], 6), (["--where", "max(l, 32) <= 32 && (per == 1 || per == 2)"], 4)):
+            out, _ = self.lab("tune", "t.cl", *QUICK, *more, "--json", "r.jsonl", "--force")
+            self.assertIn(f"all {left} tried", words(out))
+            self.assertEqual(len(points(self.records())), left)
+
+    def test_it_may_name_a_scalar_argument_and_be_about_one_kernel(self):
+        other = "__kernel void other(__global const float* src, __global float* dst, int size) { const int i = get_global_id(0); if (PER * i < size) dst[i] = src[i]; }\n"
+        self.write(SCALE.replace("*/", "kernel other\narg dst = out:n/per\narg size = 2 * per\nwhere size > 4\n*/", 1) + other)
+        self.lab("run", "t.cl", *QUICK, "--no-dumps", "--axis", "per=1,2,4", "--json", "r.jsonl")
+        self.assertEqual(sorted((r["variant"], r["point"]["per"]) for r in self.records()), [("other", 4), ("scale", 1), ("scale", 2), ("scale", 4)])
+
+    def test_one_that_leaves_nothing_is_one_sentence(self):
+        self.write(SCALE)
+        for command in ("run", "tune"):
+            _, err = self.lab(command, "t.cl", *QUICK, "--where", "per > 8", status=2)
+            self.assert_one_sentence(err, "no point is left: ", "t.cl:6:", "where n % (l * per) == 0", "--where 'per > 8'", "leave out all 15" if command == "tune" else "leave out the only one")
+
+    def test_one_with_a_name_that_nothing_gives_is_one_sentence(self):
+        self.write(SCALE)
+        for command in ("run", "tune"):
+            _, err = self.lab(command, "t.cl", *QUICK, "--where", "tile > 8", status=2)
+            self.assert_one_sentence(err, "--where", "nothing says what 'tile' is; known are", "per")
+        _, err = self.lab("run", "saxpy", "--where", "size > 8", status=2)
+        self.assert_one_sentence(err, "option '--where' is about a kernel file")
+
+    def test_a_default_that_breaks_it_gives_way_to_another_point(self):
+        self.write(SCALE.replace("1, 2, 3, 4, 8", "3, 4, 8"))
+        out, _ = self.lab("tune", "t.cl", *QUICK)
+        self.assertIn("the default breaks a line 'where'; l=16 per=4 stands for it", words(out))
+        _, err = self.lab("run", "t.cl", *QUICK, status=2)
+        self.assert_one_sentence(err, "no point is left", "leaves out the only one")
+
+    def test_a_large_space_of_which_little_is_left_is_listed_whole(self):
+        self.write(SCALE.replace("axis per tune = 1, 2, 3, 4, 8", "axis per tune = 1, 2, 4, 8\n" + "".join(f"axis {x} tune = 1:30:+1\n" for x in "abcd") + "where a == b\nwhere b == c\nwhere d == 1\nwhere a < 3"))
+        out, _ = self.lab("tune", "t.cl", *QUICK)
+        self.assertIn("9720000 points of l, per, a, b, c, d, 9719976 left out by 'where' all 24 tried", words(out))
+
+
+class Budget(KernelFileTest):
+    def test_it_ends_the_search_and_what_was_not_tried_is_counted(self):
+        self.write(MANY)
+        out, _ = self.lab("tune", "t.cl", *QUICK, "--budget", "4", "--json", "r.jsonl")
+        found = re.search(r"1280 points of per, a, b, l2 (\d+) tried in 4 s \(--budget\): some at random, then one axis at a time from the fastest; the other (\d+) were not; (\d+) have a time", words(out))
+        self.assertIsNotNone(found, out)
+        tried, others, timed = map(int, found.groups())
+        self.assertEqual(tried + others, 1280)
+        self.assertEqual(timed, tried)
+        self.assertEqual(len(points(self.records())), tried)
+        self.assertIn("cllab run t.cl:scale", out)
+
+    def test_where_all_fit_all_are_tried(self):
+        self.write(SCALE)
+        out, _ = self.lab("tune", "t.cl", *QUICK, "--budget", "120")
+        self.assertIn("all 12 tried", words(out))
+
+    def test_the_strategy_is_a_choice_and_the_page_says_it(self):
+        self.write(MANY)
+        for strategy, said in (("all", "at random"), ("random", "at random"), ("local", "some at random, then one axis at a time")):
+            out, _ = self.lab("tune", "t.cl", *QUICK, "--budget", "2", "--strategy", strategy)
+            self.assertRegex(words(out), rf"\d+ tried in 2 s \(--budget\): {said}")
+        _, err = self.lab("tune", "t.cl", *QUICK, "--strategy", "grid", status=2)
+        self.assert_one_sentence(err, "option '--strategy' is 'grid'; possible are auto, all, random and local")
+
+    def test_an_interrupt_prints_the_fastest_so_far_and_keeps_the_records(self):
+        self.write(MANY)
+        process = self.start("tune", "t.cl", *QUICK, "--strategy", "all", "--json", "r.jsonl")
+        until = time.monotonic() + 120
+        while time.monotonic() < until and not ((self.folder / "r.jsonl").exists() and len(self.records()) >= 70):
+            time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 130, out + err)
+        found = re.search(r"(\d+) tried: at random; the other (\d+) were not; .*the fastest so far, not yet held against any other: per=", words(out))
+        self.assertIsNotNone(found, out)
+        self.assertEqual(sum(map(int, found.groups())), 1280)
+        self.assertGreaterEqual(len(points(self.records())), int(found[1]))
+        self.assertIn("interrupted", err)
+
+
+class Resume(KernelFileTest):
+    def tune(self, *more):
+        out, _ = self.lab("tune", "t.cl", *QUICK, "--resume", "r.jsonl", *more)
+        found = re.search(r"(\d+) of them earlier \(r.jsonl\)", words(out))
+        return out, int(found[1]) if found else 0
+
+    def test_what_the_file_has_is_not_measured_again(self):
+        self.write(SCALE)
+        _, known = self.tune("--axis", "per=1,2")
+        self.assertEqual(known, 0)
+        before = self.records()
+        out, known = self.tune()
+        self.assertEqual(known, 6)
+        self.assertIn("all 12 tried", words(out))
+        new = self.records()[len(before):]
+        self.assertEqual(self.records()[:len(before)], before)
+        # Those of the search, with the fastest that was known beside them; then the finals.
+        measured = [(r["point"]["l"], r["point"]["per"]) for r in cells(new)]
+        self.assertEqual({p for p in measured[:6] if p[1] in (1, 2)}, set())
+        self.assertEqual(len(measured), 6 + 1 + 6)
+
+    def test_other_text_options_and_arguments_are_measured_anew(self):
+        self.write(SCALE)
+        self.tune("--axis", "per=1,2")
+        for more in (["--build-options", "-DOTHER"], ["--arg", "src=rand:n:0:2"], ["--axis", "n=2048"]):
+            self.assertEqual(self.tune("--axis", "per=1,2", *more)[1], 0, more)
+        self.write(SCALE.replace("2 *", "3 *"))
+        self.assertEqual(self.tune("--axis", "per=1,2")[1], 0)
+
+    def test_a_point_that_failed_fails_the_tuning_that_goes_on(self):
+        self.write(SCALE.replace("where n % (l * per) == 0\n", "").replace("global n / per", "global n - n % 192"))
+        failed = []
+        for again in (False, True):
+            out, err = self.lab("tune", "t.cl", *QUICK, "--resume", "r.jsonl", "--axis", "n=192", status=1)
+            self.assertEqual("of them earlier" in words(out), again, out)
+            failed.append(re.findall("failed at (.*?):", out))
+        self.assertIn("l=64 per=3", failed[0])
+        self.assertEqual(*failed)
+
+    def test_it_is_where_the_records_go(self):
+        self.write(SCALE)
+        _, err = self.lab("tune", "t.cl", *QUICK, "--resume", "r.jsonl", "--json", "q.jsonl", status=2)
+        self.assert_one_sentence(err, "--resume FILE keeps its records in FILE, so it excludes --json")
+
+
+class Winner(KernelFileTest):
+    def test_it_is_held_against_the_default_and_the_runner_up_in_fresh_processes(self):
+        self.write(SCALE.replace("axis n = 4096", "axis n = 4096\naxis slow tune = 64, 1, 2").replace("-DPER={per}", "-DPER={per} -DSLOW={slow}").replace(
+            "dst[i + j] = 2 * src[i + j];", "{ float x = src[i + j]; for (int k = 0; k < SLOW; ++k) x = sqrt(x + 1); dst[i + j] = x; }").replace("2 * src", "src").replace(
+            "arg dst", "tolerance absolute=10\narg dst"))
+        out, _ = self.lab("tune", "t.cl", "--device", "cpu", "--max-time", "0.05", "--axis", "per=1", "--axis", "l=16,32,64", "--json", "r.jsonl")
+        compared = [(c["left"], c["right"]) for c in self.records() if c.get("record") == "comparison"]
+        fastest = out.split("in turns:\n")[1].split("  ")[2].strip()
+        self.assertEqual(compared[0], (fastest, "the default"))
+        self.assertEqual(compared[1][0], fastest)
+        self.assertNotIn("slow=64", compared[1][1])
+        self.assertRegex(out, r"cllab run t.cl:scale --device \S+ .*--axis slow=1( --axis l=\d+)?\n")
+
+    def test_build_options_are_an_axis_that_is_tuned(self):
+        self.write(SCALE)
+        out, _ = self.lab("tune", "t.cl", *QUICK, "--axis", "options=,-cl-mad-enable", "--axis", "per=1", "--axis", "l=16")
+        self.assertIn("2 points of options all tried", words(out))
+        self.assertIn("options=-cl-mad-enable", out)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""The fastest point that `cllab tune` finds in a time, against those that Kernel Tuner finds in the same time. Takes a quarter of an hour.
+
+    python3 -m venv ~/kt && ~/kt/bin/pip install kernel_tuner pyopencl numpy
+    tests/trial/tune.py --device cpu --kernel-tuner ~/kt/bin/python --budgets 15 30 60 --out tune.jsonl
+
+CLLAB names the program, build/cllab unless set. The kernels of tests/trial/tune/*.cl have 1492 and 5840 points of local sizes, tiles, unrolling
+and vectors. Both tools get the same text, axes, constraints, data sizes, device and seconds for the search; each measures as it does by default.
+Kernel Tuner runs with its strategies random_sample and greedy_mls, and chooses by its own times. Its fastest point is then held against that of
+`cllab tune` by `cllab run --vs`: two files in which the axes are constants, in fresh processes that take turns. What either tool says of its
+times counts for nothing.
+
+`--out` gets one JSON line per budget, kernel and strategy, and the table is printed. Exit status: 0 when no point of Kernel Tuner's was faster
+by the verdict, 1 when one was.
+"""
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+CLLAB = os.environ.get("CLLAB", str(SOURCE / "build" / "cllab"))
+KERNELS = sorted((SOURCE / "tests" / "trial" / "tune").glob("*.cl"))
+STRATEGIES = ["random_sample", "greedy_mls"]
+
+
+def axes_of(text):
+    """The values of each axis, tuned or not."""
+    return {name: [int(v) for v in values.split(",")] for name, values in re.findall(r"^axis (\w+) (?:tune )?= (.+)$", text, re.M)}
+
+
+def at_point(text, point):
+    """The file with its axes as constants, and without its constraints."""
+    block, code = text.split("*/", 1)
+    lines = []
+    for line in block.splitlines():
+        if line.startswith(("axis", "where")):
+            continue
+        if not line.startswith("//"):
+            for axis, value in point.items():
+                line = re.sub(rf"\{{{axis}\}}", str(value), line) if line.startswith("options") else re.sub(rf"\b{axis}\b(?! =)", str(value), line)
+        lines.append(line)
+    return "\n".join(lines) + "\n*/" + code
+
+
+def by_cllab(path, device, budget):
+    """The chosen point, how many were measured, and the seconds it took."""
+    with tempfile.TemporaryDirectory() as folder:
+        start = time.monotonic()
+        out = subprocess.run([CLLAB, "tune", path, "--device", device, "--budget", str(budget), "--json", f"{folder}/r.jsonl"], capture_output=True, text=True, check=True).stdout
+        took = time.monotonic() - start
+        records = [json.loads(line) for line in open(f"{folder}/r.jsonl")]
+    point = {axis: values[0] for axis, values in axes_of(path.read_text()).items()}
+    command = next(line for line in out.splitlines() if line.startswith("  cllab run"))
+    point |= {axis: int(value) for axis, value in re.findall(r"--axis (\w+)=(\d+)", command)}
+    return point, len({tuple(r["point"].items()) for r in records if "record" not in r}), took
+
+
+def run_kernel_tuner(path, budget, strategy):
+    """In the Python that has it: one JSON line."""
+    import kernel_tuner
+    import numpy
+    text = pathlib.Path(path).read_text()
+    axes = axes_of(text)
+    wheres = re.findall(r"^where (.+)$", text, re.M)
+    fixed = {axis: values[0] for axis, values in axes.items() if len(values) == 1}
+    tuned = {axis.upper(): values for axis, values in axes.items() if axis not in fixed}
+    code = re.sub(r"/\*cllab.*?\*/", "", text, flags=re.S)
+
+    def upper(where):
+        for axis, value in fixed.items():
+            where = re.sub(rf"\b{axis}\b", str(value), where)
+        return re.sub(r"[a-z]+", lambda name: name[0].upper(), where).replace("&&", "and").replace("||", "or")
+
+    random = numpy.random.default_rng(1)
+    if "product" in path:
+        name, n = "product", fixed["n"]
+        arguments = [random.random(n * n, dtype=numpy.float32), random.random(n * n, dtype=numpy.float32), numpy.zeros(n * n, numpy.float32)]
+        size, x, y, answer = (n, n), "TX", "TY", (arguments[0].reshape(n, n) @ arguments[1].reshape(n, n)).ravel()
+    else:
+        name, w, h = "stencil", fixed["w"], fixed["h"]
+        plane = random.random((h + 2, w + 2), dtype=numpy.float32)
+        arguments = [plane.ravel(), numpy.zeros(w * h, numpy.float32)]
+        size, x, y = (w, h), "V", "R"
+        answer = sum((2 if dx == 1 else 1) * plane[dy:dy + h, dx:dx + w] for dy in range(3) for dx in range(3)).ravel()
+    start = time.monotonic()
+    results, _ = kernel_tuner.tune_kernel(
+        name, code, size, arguments, tuned, grid_div_x=["LX", x], grid_div_y=["LY", y], block_size_names=["LX", "LY"], restrictions=[upper(w) for w in wheres],
+        answer=[None] * (len(arguments) - 1) + [answer], atol=1e-2, lang="OpenCL", strategy=strategy, strategy_options={"time_limit": budget, "max_fevals": 100000},
+        compiler_options=[f"-D{axis.upper()}={value}" for axis, value in fixed.items()], quiet=True)
+    took = time.monotonic() - start
+    timed = [r for r in results if isinstance(r["time"], float)]
+    best = min(timed, key=lambda r: r["time"])
+    print("RESULT " + json.dumps({"point": fixed | {axis.lower(): int(best[axis]) for axis in tuned}, "points": len(results), "seconds": took}))
+
+
+def by_kernel_tuner(python, path, budget, strategy):
+    done = subprocess.run([python, __file__, "--worker", str(path), str(budget), strategy], capture_output=True, text=True, cwd=tempfile.gettempdir())
+    line = next((line for line in done.stdout.splitlines() if line.startswith("RESULT ")), None)
+    if done.returncode or not line:
+        sys.exit(f"Kernel Tuner failed:\n{done.stdout[-2000:]}\n{done.stderr[-3000:]}")
+    found = json.loads(line[len("RESULT "):])
+    return found["point"], found["points"], found["seconds"]
+
+
+def held_against(path, theirs, ours, device, seconds):
+    """The comparison of two points, theirs over ours; nothing where they are one."""
+    if theirs == ours:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        for name, point in (("theirs", theirs), ("ours", ours)):
+            pathlib.Path(f"{folder}/{name}.cl").write_text(at_point(path.read_text(), point))
+        command = [CLLAB, "run", "theirs.cl", "--vs", f"ours.cl:{path.stem}", "--device", device, "--no-dumps", "--no-yardstick", "--max-time", str(seconds), "--json", "r.jsonl"]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+        lines = [json.loads(line) for line in open(f"{folder}/r.jsonl")]
+    comparison = next((line for line in lines if line.get("record") == "comparison"), None)
+    if not comparison:
+        sys.exit(f"no comparison:\n{done.stdout}\n{done.stderr}")
+    return comparison
+
+
+def main():
+    if sys.argv[1:2] == ["--worker"]:
+        return run_kernel_tuner(sys.argv[2], float(sys.argv[3]), sys.argv[4])
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--kernel-tuner", required=True, metavar="PYTHON", help="a Python that has kernel_tuner and pyopencl")
+    parser.add_argument("--budgets", type=float, nargs="+", default=[15, 30, 60], help="seconds")
+    parser.add_argument("--vs", type=float, default=20, help="seconds of each comparison")
+    parser.add_argument("--out", type=pathlib.Path, required=True)
+    args = parser.parse_args()
+    print("| kernel | budget | points of `tune` | Kernel Tuner's strategy | its points | its fastest point takes |\n|---|---|---|---|---|---|")
+    lost = False
+    for path in KERNELS:
+        for budget in args.budgets:
+            ours, tried, took = by_cllab(path, args.device, budget)
+            for strategy in STRATEGIES:
+                theirs, their_points, their_seconds = by_kernel_tuner(args.kernel_tuner, path, budget, strategy)
+                found = held_against(path, theirs, ours, args.device, args.vs)
+                said = "the same point"
+                if found:
+                    ratio = found["ratio"]
+                    said = f"{ratio['ratio']:.2f} times as long" + (f" ({ratio['low']:.2f} to {ratio['high']:.2f})" if "low" in ratio else "") + f", {found['verdict']}"
+                    lost = lost or found["verdict"] == "faster"
+                print(f"| {path.stem} | {budget:g} s | {tried} | {strategy} | {their_points} | {said} |", flush=True)
+                with args.out.open("a") as out:
+                    out.write(json.dumps({"kernel": path.stem, "budget": budget, "strategy": strategy, "ours": ours, "theirs": theirs, "points": tried, "seconds": took,
+                                          "their_points": their_points, "their_seconds": their_seconds, "comparison": found}) + "\n")
+    sys.exit(lost)
+
+
+if __name__ == "__main__":
+    main()
