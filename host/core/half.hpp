@@ -1,7 +1,8 @@
-// Half precision on a host whose compiler may not have it.
+// Half precision and bfloat16 on a host whose compiler may not have them.
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 
@@ -30,6 +31,19 @@ inline Half to_half(double x) {
     // Units in the last place; one too many carries into the exponent by itself.
     const auto units = static_cast<int>(std::nearbyint(std::ldexp(size, 10 - exponent)));
     return {static_cast<std::uint16_t>(sign | (((exponent + 14) << 10) + units))};
+}
+
+/// The upper half of a float.
+struct Bfloat16 {
+    std::uint16_t bits = 0;
+    operator double() const { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
+};
+
+/// Rounds the float to nearest, ties to even.
+inline Bfloat16 to_bfloat16(float x) {
+    const auto bits = std::bit_cast<std::uint32_t>(x);
+    if (std::isnan(x)) return {static_cast<std::uint16_t>(bits >> 16 | 0x40)};
+    return {static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16)};
 }
 
 }  // namespace cllab

@@ -47,16 +47,17 @@ Parameter parameter_of(const cl::Kernel& kernel, cl_uint index) {
     if (plain.starts_with("image")) {
         for (const unsigned dims : {1u, 2u, 3u}) {
             const auto name = "image" + std::to_string(dims) + "d_";
-            if (plain == name + "t") out.dims = dims;
-            if (plain == name + "array_t") out.dims = dims + 1, out.is_array = true;
+            if (plain == name + "t" || plain == name + "depth_t" || plain == name + "buffer_t") out.dims = dims;
+            if (plain == name + "array_t" || plain == name + "array_depth_t") out.dims = dims + 1, out.is_array = true;
         }
         if (out.dims == 0 || out.dims > 3)
             return refuse("an '" + plain +
-                          "'; images are image1d_t, image2d_t, image3d_t, image1d_array_t and "
-                          "image2d_array_t");
-        if (access == CL_KERNEL_ARG_ACCESS_READ_WRITE) return refuse("a read_write image");
+                          "'; images are image1d_t, image1d_buffer_t, image2d_t, image3d_t, image1d_array_t, "
+                          "image2d_array_t, image2d_depth_t and image2d_array_depth_t");
         out.kind = Parameter::Kind::image;
-        out.writes = access == CL_KERNEL_ARG_ACCESS_WRITE_ONLY;
+        out.type.name = plain;
+        out.reads_too = access == CL_KERNEL_ARG_ACCESS_READ_WRITE;
+        out.writes = out.reads_too || access == CL_KERNEL_ARG_ACCESS_WRITE_ONLY;
         return out;
     }
     if (plain == "sampler_t") {

@@ -13,6 +13,7 @@
 #include "core/error.hpp"
 #include "core/parallel.hpp"
 #include "core/phases.hpp"
+#include "core/units.hpp"
 #include "device/staging.hpp"
 
 namespace cllab::device {
@@ -211,8 +212,20 @@ std::optional<double> HostPages::huge_share() const {
     return said ? std::optional(huge / static_cast<double>(bytes_)) : std::nullopt;
 }
 
+SharedMemory::SharedMemory(const Session& session, std::size_t bytes) : context_(session.context()) {
+    cl_device_svm_capabilities has = 0;
+    if (clGetDeviceInfo(session.device()(), CL_DEVICE_SVM_CAPABILITIES, sizeof has, &has, nullptr) != CL_SUCCESS ||
+        !(has & CL_DEVICE_SVM_COARSE_GRAIN_BUFFER))
+        throw Unsupported("the device has no shared virtual memory (CL_DEVICE_SVM_COARSE_GRAIN_BUFFER)");
+    data_ = static_cast<std::byte*>(clSVMAlloc(context_(), CL_MEM_READ_WRITE, bytes, session.facts().base_align_bytes));
+    if (!data_)
+        throw Unsupported("the device gives no shared virtual memory of ", format_bytes(bytes), " (clSVMAlloc)");
+}
+
+SharedMemory::~SharedMemory() { clSVMFree(context_(), data_); }
+
 GuardedBuffer::GuardedBuffer(Session& session, std::size_t size_bytes, std::size_t guard_bytes,
-                             model::Transfer transfer, model::Pages pages)
+                             model::Transfer transfer, model::Pages pages, bool svm)
     : session_(&session), size_(size_bytes) {
     const std::size_t displaced = session.displacement();
     if (!session.guards()) guard_bytes = 0;
@@ -225,6 +238,12 @@ GuardedBuffer::GuardedBuffer(Session& session, std::size_t size_bytes, std::size
         flags = CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR;
     }
     void* memory = pages_ ? pages_->data() : nullptr;
+    if (svm) {
+        shared_ = std::make_shared<SharedMemory>(session, all);
+        memory = shared_->data();
+        svm_ = shared_->data() + (guard_bytes > 0 ? before_ : displaced);
+        flags = CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR;
+    }
     whole_ = inner_ = cl::Buffer(session.context(), flags, all, memory);
     cl_buffer_region region{guard_bytes > 0 ? before_ : displaced, size_};
     if (region.origin > 0) inner_ = whole_.createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region);

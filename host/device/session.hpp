@@ -140,6 +140,22 @@ private:
     std::size_t mapped_bytes_ = 0, bytes_ = 0;
 };
 
+/// Shared virtual memory of the device, coarse-grained: the host reaches it through a buffer that is made of it.
+class SharedMemory {
+public:
+    /// Throws Unsupported where the device has none, or gives none of this size.
+    SharedMemory(const Session& session, std::size_t bytes);
+    ~SharedMemory();
+    SharedMemory(const SharedMemory&) = delete;
+    SharedMemory& operator=(const SharedMemory&) = delete;
+
+    std::byte* data() const { return data_; }
+
+private:
+    cl::Context context_;
+    std::byte* data_ = nullptr;
+};
+
 /// The least guard on each side of a buffer: a write that misses by a page or a few must not land in other memory.
 inline constexpr std::size_t least_guard_bytes = 64 << 10;
 
@@ -151,14 +167,16 @@ public:
     /// transfer: mapped, allocated where the host can map it (CL_MEM_ALLOC_HOST_PTR); host_pointer, in memory of the
     /// process. Throws cl::Error when the device has no room. pages: on a CPU the buffer lies in such pages of the
     /// host's, unless any.
+    /// svm: in shared virtual memory, whatever the transfer.
     GuardedBuffer(Session& session, std::size_t size_bytes, std::size_t guard_bytes, model::Transfer transfer,
-                  model::Pages pages = model::Pages::any);
+                  model::Pages pages = model::Pages::any, bool svm = false);
     /// A buffer in the process's memory with one end at inaccessible pages, and guards in the rest of its first and
     /// last page. A fault is reported under `name`.
     GuardedBuffer(Session& session, std::size_t size_bytes, Fence fence, const std::string& name);
 
     const cl::Buffer& buffer() const { return inner_; }
     std::size_t size_bytes() const { return size_; }
+    std::byte* svm() const { return svm_; }  ///< what a kernel is given instead; nullptr: it is no such memory
     /// For a fenced buffer: whether the device works in the given memory itself, which then holds `contents`.
     bool lies_in_place(std::span<const std::byte> contents) const;
     /// HostPages::huge_share(); nothing unless the buffer asked for a kind of pages.
@@ -170,8 +188,10 @@ public:
 
 private:
     Session* session_ = nullptr;
-    std::shared_ptr<HostPages> pages_;  ///< goes after the buffers that use it, as does
+    std::shared_ptr<HostPages> pages_;  ///< goes after the buffers that use it, as do
     std::shared_ptr<FencedPages> fenced_;
+    std::shared_ptr<SharedMemory> shared_;
+    std::byte* svm_ = nullptr;
     cl::Buffer whole_, inner_;
     std::size_t size_ = 0, before_ = 0, behind_ = 0;  ///< before_, behind_: bytes of its guards
     std::uint64_t seed_ = 0;

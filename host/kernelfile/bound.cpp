@@ -5,6 +5,7 @@
 #include "core/grouped.hpp"
 #include "core/text.hpp"
 #include "kernelfile/data.hpp"
+#include "kernelfile/structs.hpp"
 
 namespace cllab::kernelfile {
 namespace {
@@ -12,7 +13,9 @@ namespace {
 using model::Parameter;
 using Kind = ArgumentSpec::Kind;
 
-bool is_data(Kind kind) { return kind == Kind::drawn || kind == Kind::file || kind == Kind::picture; }
+bool is_data(Kind kind) {
+    return kind == Kind::drawn || kind == Kind::rules || kind == Kind::file || kind == Kind::picture;
+}
 
 std::string kind_words(const Parameter& p) {
     switch (p.kind) {
@@ -23,13 +26,21 @@ std::string kind_words(const Parameter& p) {
         case Parameter::Kind::local:
             return "a __local " + p.type.name + "*";
         case Parameter::Kind::image:
-            return p.is_array ? "an image" + std::to_string(p.dims - 1) + "d_array_t"
-                              : "an image" + std::to_string(p.dims) + "d_t";
+            return (p.reads_too ? "a read_write " : "an ") + p.type.name;
         case Parameter::Kind::sampler:
             return "a sampler_t";
         default:
             return "of type " + p.type.name;
     }
+}
+
+/// Whether elements of a pointer's own type may be of this one.
+bool holds(const model::ElementType& own, const model::ElementType& type) {
+    using TypeKind = model::ElementType::Kind;
+    if (own.is_opaque()) return true;
+    if (type.is_packed()) return own.is_integer();
+    if (type.kind == TypeKind::bfloat16) return own.is_integer() && own.lane_bytes == 2;
+    return own.kind == type.kind && own.lane_bytes == type.lane_bytes;
 }
 
 /// What a user may write for the parameter.
@@ -41,9 +52,9 @@ std::string example(const Parameter& p) {
         case Parameter::Kind::local:
             return "local:256";
         case Parameter::Kind::image:
-            return (p.writes ? "out:" : "rand:") + std::string(p.dims == 3   ? "16,16,16"
-                                                               : p.dims == 1 ? "1024"
-                                                                             : "64,64");
+            return (p.writes && !p.reads_too ? "out:" : "rand:") + std::string(p.dims == 3   ? "16,16,16"
+                                                                               : p.dims == 1 ? "1024"
+                                                                                             : "64,64");
         case Parameter::Kind::sampler:
             return "sampler:linear,edge";
         default:
@@ -81,7 +92,11 @@ Bound::Bound(std::string where, const Description& description, model::KernelSig
     }
     bind_all(load, notes);
     for (const auto& [name, file] : said_.expected) expect(name, file.first, file.second, load);
-    for (const auto& line : said_.relations) check_relation(line);
+    for (auto& line : said_.relations) {
+        line.of = called(line.of);
+        for (auto& name : line.from) name = called(name);
+        check_relation(line);
+    }
 }
 
 std::string Bound::named(const Parameter& parameter) const {
@@ -93,14 +108,16 @@ std::string Bound::described(const Parameter& parameter) const {
 }
 
 const Bound::Argument* Bound::find(const std::string& name) const {
-    const auto found = std::ranges::find_if(arguments_, [&](const auto& a) { return a.parameter.name == name; });
+    const auto& own = called(name);
+    const auto found = std::ranges::find_if(arguments_, [&](const auto& a) { return a.parameter.name == own; });
     return found == arguments_.end() ? nullptr : &*found;
 }
 
 /// Takes what is given and what may be left out, which `notes` then say.
 void Bound::bind_all(const LoadPicture& load, std::vector<std::string>& notes) {
     std::vector<std::string> missing;
-    for (const auto& parameter : signature_.parameters) {
+    declare_structs();
+    for (const auto& parameter : join_same()) {
         if (parameter.kind == Parameter::Kind::refused)
             refuse({where_, 0, 0}, named(parameter), " is ", parameter.refusal, ", which this lab cannot give");
         auto spec = spec_of(parameter, notes);
@@ -109,7 +126,9 @@ void Bound::bind_all(const LoadPicture& load, std::vector<std::string>& notes) {
             continue;
         }
         auto& argument = arguments_.emplace_back(Argument{parameter, std::move(*spec), parameter.type});
+        argument.drawn_as = parameter.name;
         bind(argument, load);
+        argument.parameter.name = called(parameter.name);
         if (has_extent(parameter) && argument.spec.extent.empty() && !argument.file)
             add_once(notes, parameter.name + " = " + argument.spec.text + ", as large as global");
     }
@@ -144,7 +163,7 @@ std::optional<ArgumentSpec> Bound::spec_of(const Parameter& parameter, std::vect
         return out;
     }
     if (said_.global && has_extent(parameter)) {
-        const bool writes = parameter.is_written();
+        const bool writes = parameter.is_written() && !parameter.reads_too;
         return ArgumentSpec{nowhere, writes ? "out" : "rand", writes ? Kind::output : Kind::drawn};
     }
     return std::nullopt;
@@ -164,6 +183,7 @@ void Bound::bind(Argument& a, const LoadPicture& load) {
         refuse(a.spec.place, described(a.parameter), ", which ", cllab::quoted(a.spec.text),
                " does not fit; write e.g. ", example(a.parameter));
     };
+    if (a.spec.svm && a.parameter.kind != Parameter::Kind::global) unfit();
     switch (a.parameter.kind) {
         case Parameter::Kind::global:
         case Parameter::Kind::constant:
@@ -179,7 +199,10 @@ void Bound::bind(Argument& a, const LoadPicture& load) {
                 refuse(a.spec.place, described(a.parameter), ", and the size of that type is unknown");
             return;
         case Parameter::Kind::image:
-            if ((!is_data(kind) && kind != Kind::output) || (kind == Kind::output) != a.parameter.writes) unfit();
+            if (kind == Kind::output
+                    ? !a.parameter.writes
+                    : !is_data(kind) || kind == Kind::rules || (a.parameter.writes && !a.parameter.reads_too))
+                unfit();
             return bind_image(a, load);
         case Parameter::Kind::sampler:
             if (kind != Kind::sampler) unfit();
@@ -195,10 +218,9 @@ void Bound::bind_pointer(Argument& a, const LoadPicture& load) {
     if (a.spec.kind == Kind::output && a.parameter.is_const)
         refuse(place, described(a.parameter), ", but the kernel declares it const; give it data, e.g. rand:1024");
     if (!a.spec.type.empty()) {
-        const auto type = model::builtin_type(a.spec.type);
+        const auto type = model::data_type(a.spec.type);
         if (!type) refuse(place, cllab::quoted(a.spec.type), " is a format of images; ", described(a.parameter));
-        const auto& own = a.parameter.type;
-        if (!own.is_opaque() && (own.kind != type->kind || own.lane_bytes != type->lane_bytes))
+        if (!holds(a.parameter.type, *type))
             refuse(place, described(a.parameter), "; elements of type ", a.spec.type, " do not fit");
         a.element = *type;
     }
@@ -209,7 +231,8 @@ void Bound::bind_pointer(Argument& a, const LoadPicture& load) {
         refuse(place, named(a.parameter), " is a buffer with one length, found ", a.spec.extent.size());
     if (a.spec.kind == Kind::drawn && !a.spec.numbers.empty() && a.element.is_opaque())
         refuse(place, named(a.parameter), " has elements of type ", a.element.name,
-               ", which are not numbers; write rand:1024 or zero:1024");
+               ", which are not numbers; write rand:1024 or zero:1024, or fields:1024:{x:rand:0:1} for each field");
+    bind_members(a);
     if (a.spec.kind == Kind::file) {
         const auto path = resolved(a.spec.path, place);
         const bool is_npy = lower(path.extension().string()) == ".npy" || a.spec.text.starts_with("npy:");
@@ -228,7 +251,13 @@ void Bound::bind_pointer(Argument& a, const LoadPicture& load) {
 
 void Bound::bind_image(Argument& a, const LoadPicture& load) {
     const auto& place = a.spec.place;
-    a.format = a.spec.type.empty() ? usual_format_ : image_format(a.spec.type, place);
+    const bool is_depth = a.parameter.is_depth_image();
+    a.format = !a.spec.type.empty() ? image_format(a.spec.type, place)
+               : is_depth           ? model::depth32_float
+                                    : usual_format_;
+    if (is_depth != (a.format.order == model::PixelFormat::Order::depth))
+        refuse(place, described(a.parameter), ", which has no format ", a.format.name(), "; write e.g. ",
+               is_depth ? "rand:depth32f or rand:depth16" : "rand:r32f");
     a.element = a.format.type();
     if (!a.spec.extent.empty() && a.spec.extent.size() != a.parameter.dims)
         refuse(place, described(a.parameter), " with ", a.parameter.dims, " sizes, found ", a.spec.extent.size());
@@ -259,17 +288,14 @@ void Bound::bind_value(Argument& a) {
         a.value_bytes = type.bytes;
         return;
     }
-    std::size_t bytes = a.spec.raw.size(), align = 1;
-    const auto round_up = [](std::size_t n, std::size_t step) { return (n + step - 1) / step * step; };
+    Layout layout;
     for (const auto& [field, numbers] : a.spec.fields) {
         if (!field.is_floating() && std::ranges::any_of(numbers, is_fraction))
             refuse(place, "a field of type ", field.name, " takes whole numbers; found a fraction in ",
                    cllab::quoted(a.spec.text));
-        a.fields.push_back({round_up(bytes, field.bytes), field, numbers});
-        bytes = a.fields.back().begin + field.bytes;
-        align = std::max(align, field.bytes);
+        a.fields.push_back({layout.add(field), field, numbers});
     }
-    a.value_bytes = bytes = round_up(bytes, align);
+    const auto bytes = a.value_bytes = a.spec.kind == Kind::bytes ? a.spec.raw.size() : layout.bytes();
     if (type.bytes > 0 && bytes != type.bytes)
         refuse(place, described(a.parameter), " with ", type.bytes, " bytes on the device; ",
                cllab::quoted(a.spec.text), " makes ", bytes,
@@ -286,7 +312,7 @@ void Bound::expect(const std::string& name, const Place& place, const std::strin
     const auto& p = found->parameter;
     if (!p.is_written()) refuse(place, described(p), ", which is never written");
     for (const auto& a : arguments_)
-        if (a.spec.is_random())
+        if (is_random(a))
             refuse(place, "argument '", a.parameter.name,
                    "' is random, so no file can hold the expected result; give it a file, iota or const");
     const auto file = resolved(path, place);
@@ -299,7 +325,7 @@ void Bound::expect(const std::string& name, const Place& place, const std::strin
     else
         out.data = std::make_shared<const model::Bytes>(
             read_elements(file, place, extension == ".npy", type, "argument '" + name + "' is " + kind_words(p)));
-    expected_.emplace(name, std::move(out));
+    expected_.emplace(called(name), std::move(out));
 }
 
 }  // namespace cllab::kernelfile

@@ -99,8 +99,11 @@ private:
         ArgumentSpec spec;
         model::ElementType element;  ///< what extents count
         model::PixelFormat format{};
+        std::string drawn_as{};             ///< whose line its data is from: two may be one buffer
         model::SharedBytes file{};          ///< of a file or picture
         std::size_t width = 0, height = 0;  ///< of a picture
+        std::vector<Argument> members{};    ///< of structs that are drawn field by field
+        std::size_t begin = 0;              ///< of such a field in its struct
         std::vector<Field> fields{};        ///< of a value that is not given by its bytes
         std::size_t value_bytes = 0;        ///< of all fields
     };
@@ -112,6 +115,10 @@ private:
 
     std::optional<ArgumentSpec> spec_of(const model::Parameter& parameter, std::vector<std::string>& notes) const;
     void bind_all(const LoadPicture& load, std::vector<std::string>& notes);
+    std::vector<model::Parameter> join_same();
+    std::optional<std::string> same_as(const model::Parameter& parameter) const;
+    /// Of arguments that are one buffer the one by which it is called; the name itself of others.
+    const std::string& called(const std::string& name) const;
     void bind_local_memory();
     void require_all(std::vector<std::string> missing) const;
     /// "argument 'src' of kernel 'copy'", and " is a __global float*" behind it.
@@ -120,6 +127,12 @@ private:
     const Argument* find(const std::string& name) const;
     void bind(Argument& argument, const LoadPicture& load);
     void bind_pointer(Argument& argument, const LoadPicture& load);
+    void declare_structs();
+    void bind_members(Argument& argument) const;
+    /// The structs of all fields' data.
+    model::SharedBytes structs(const model::Point& point, const Argument& argument, std::size_t count,
+                               std::uint64_t seed) const;
+    static bool is_random(const Argument& argument);
     void bind_image(Argument& argument, const LoadPicture& load);
     void bind_value(Argument& argument);
     void expect(const std::string& name, const Place& place, const std::string& path, const LoadPicture& load);
@@ -144,8 +157,9 @@ private:
     model::KernelSignature signature_;
     std::vector<std::string> options_;
     model::PixelFormat usual_format_;
-    bool code_only_;    ///< Wants::code
-    bool takes_group_;  ///< Description::takes_group
+    bool code_only_;                           ///< Wants::code
+    bool takes_group_;                         ///< Description::takes_group
+    std::map<std::string, std::string> same_;  ///< what called() says
     std::vector<Argument> arguments_;
     Scope said_;                  ///< also arguments that are no parameter: sizes may name them
     std::set<std::string> real_;  ///< scalar parameters of a floating type

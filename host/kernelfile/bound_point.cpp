@@ -100,6 +100,7 @@ Drawn Bound::drawn(const model::Point& point, const Argument& a) const {
         for (const auto& number : numbers) put_number(lane.data(), a.element, point, number);
     };
     if (a.element.lane_bytes == 1 && a.element.kind == ElementType::Kind::signed_integer) out.most = 127;
+    if (a.element.is_packed()) out.most = 15;
     if (a.parameter.kind == Parameter::Kind::image && a.format.is_normalised()) {
         out.most = a.format.white();
         out.least = a.format.is_signed() ? -out.most : 0;
@@ -128,6 +129,7 @@ Drawn Bound::drawn(const model::Point& point, const Argument& a) const {
 }
 
 void Bound::check_data(const model::Point& point, const Argument& a, std::size_t count) const {
+    for (const auto& member : a.members) check_data(point, member, count);
     if (a.spec.kind != Kind::drawn) return;
     if (const auto why = undrawable(a.element, count, drawn(point, a)); !why.empty())
         refuse(a.spec.place, cllab::quoted(a.spec.text), " does not fit '", a.parameter.name,
@@ -137,8 +139,9 @@ void Bound::check_data(const model::Point& point, const Argument& a, std::size_t
 model::SharedBytes Bound::data(const model::Point& point, const Argument& a, std::size_t count,
                                std::uint64_t seed) const {
     if (a.file) return a.file;
+    if (!a.members.empty()) return structs(point, a, count, seed);
     std::uint64_t name = 0;
-    for (const char c : a.parameter.name) name = mix64(name ^ static_cast<unsigned char>(c));
+    for (const char c : a.drawn_as) name = mix64(name ^ static_cast<unsigned char>(c));
     return drawn_data(a.element, count, seed ^ name, drawn(point, a));
 }
 
@@ -146,9 +149,10 @@ model::Setup Bound::setup(const model::Point& point, const Shape& shape, std::ui
     model::Setup out;
     for (const auto& a : arguments_) {
         const auto& name = a.parameter.name;
+        if (a.spec.svm) out.svm.push_back(name);
         switch (a.parameter.kind) {
             case Parameter::Kind::local:
-                out.args.push_back(model::Local{name, shape.counts.at(name) * a.element.bytes});
+                out.args.push_back(model::Local{name, a.element.bytes_of(shape.counts.at(name))});
                 break;
             case Parameter::Kind::sampler:
                 out.args.push_back(sampler_of(name, a.spec.words));
@@ -157,7 +161,9 @@ model::Setup Bound::setup(const model::Point& point, const Shape& shape, std::ui
                 const auto& size = shape.images.at(name);
                 model::Image image{name,    size[0], size[1],          a.format,
                                    nullptr, size[2], a.parameter.dims, a.parameter.is_array};
-                if (!a.parameter.writes) image.data = data(point, a, size[0] * size[1] * size[2], seed);
+                image.of_buffer = a.parameter.is_buffer_image();
+                image.read_write = a.parameter.reads_too;
+                if (a.spec.kind != Kind::output) image.data = data(point, a, size[0] * size[1] * size[2], seed);
                 out.args.push_back(std::move(image));
                 break;
             }
@@ -165,7 +171,7 @@ model::Setup Bound::setup(const model::Point& point, const Shape& shape, std::ui
             case Parameter::Kind::constant:
                 if (a.spec.kind == Kind::output)
                     out.args.push_back(model::Output{.name = name,
-                                                     .size_bytes = shape.counts.at(name) * a.element.bytes,
+                                                     .size_bytes = a.element.bytes_of(shape.counts.at(name)),
                                                      .given = "zero:" + std::to_string(shape.counts.at(name))});
                 else if (auto bytes = data(point, a, shape.counts.at(name), seed); a.parameter.is_const)
                     out.args.push_back(model::Input{name, std::move(bytes)});
@@ -177,6 +183,8 @@ model::Setup Bound::setup(const model::Point& point, const Shape& shape, std::ui
                 break;
         }
     }
+    if (!same_.empty())
+        for (const auto& p : signature_.parameters) out.parameters.push_back(called(p.name));
     out.global = shape.global;
     out.local = shape.local;
     out.offset = shape.offset;
@@ -190,7 +198,8 @@ std::vector<Result> Bound::results(const model::Setup& setup) const {
     for (std::size_t i = 0; i < arguments_.size(); ++i) {
         const auto& a = arguments_[i];
         Result result{a.parameter.name, a.element};
-        if (const auto* image = std::get_if<model::Image>(&setup.args[i]); image && !image->data) {
+        if (const auto* image = std::get_if<model::Image>(&setup.args[i]); image && image->comes_out()) {
+            result.given = image->data;
         } else if (std::holds_alternative<model::Output>(setup.args[i])) {
         } else if (const auto* inout = std::get_if<model::InOut>(&setup.args[i])) {
             result.given = inout->data;
@@ -214,7 +223,7 @@ void Bound::check_relation(const RelationLine& line) const {
             refuse(line.place, "the relation ", cllab::quoted(line.text), " names ", cllab::quoted(name),
                    ", which is no buffer that kernel '", signature_.name, "' ",
                    comes_out ? "writes" : "is given data in");
-        if (found->element.is_opaque() && line.kind != RelationLine::Kind::permute)
+        if (found->element.is_packed() || (found->element.is_opaque() && line.kind != RelationLine::Kind::permute))
             refuse(line.place, "the relation ", cllab::quoted(line.text), " is about numbers; '", name,
                    "' has elements of type ", found->element.name);
     };
@@ -242,7 +251,7 @@ std::vector<ArgumentArray> Bound::shown(const model::Setup& setup) const {
         if (const auto* image = std::get_if<model::Image>(&setup.args[i])) {
             one.shape = {image->depth, image->height, image->width};
             one.shape.erase(one.shape.begin(), one.shape.end() - image->dims);
-            one.data = image->data, one.comes_out = !image->data;
+            one.data = image->data, one.comes_out = image->comes_out();
         } else if (const auto* output = std::get_if<model::Output>(&setup.args[i])) {
             hold(output->size_bytes), one.comes_out = true;
         } else if (const auto* inout = std::get_if<model::InOut>(&setup.args[i])) {
@@ -258,13 +267,14 @@ std::vector<ArgumentArray> Bound::shown(const model::Setup& setup) const {
         const bool opaque = a.element.is_opaque();
         const auto lanes = opaque ? a.element.bytes : a.element.bytes / a.element.lane_bytes;
         if (opaque || lanes > 1) one.shape.push_back(lanes);
+        // Whoever reads what goes in may know it by any of its names.
+        for (const auto& [name, own] : same_)
+            if (own == one.name && name != own && one.data) out.push_back({name, one.element, one.shape, one.data});
         out.push_back(std::move(one));
     }
     return out;
 }
 
-bool Bound::random_inputs() const {
-    return std::ranges::any_of(arguments_, [](const auto& a) { return a.spec.is_random(); });
-}
+bool Bound::random_inputs() const { return std::ranges::any_of(arguments_, is_random); }
 
 }  // namespace cllab::kernelfile

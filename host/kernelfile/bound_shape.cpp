@@ -81,9 +81,9 @@ double Bound::add_image(const model::Point& point, const Argument& a, Shape& out
             n = value(point, a.spec.extent[d]);
         else if (a.file)
             n = static_cast<std::int64_t>(d == 0 ? a.width : a.height);
-        if (n < 1 || n > 1 << 20)
-            refuse(a.spec.place, "size ", d, " of image '", a.parameter.name, "' is ", n,
-                   "; possible are 1 to 1048576");
+        const std::int64_t most = a.parameter.is_buffer_image() ? 1 << 30 : 1 << 20;
+        if (n < 1 || n > most)
+            refuse(a.spec.place, "size ", d, " of image '", a.parameter.name, "' is ", n, "; possible are 1 to ", most);
         size[d] = static_cast<std::size_t>(n);
     }
     out.images[a.parameter.name] = size;
@@ -97,14 +97,18 @@ double Bound::add_buffer(const model::Point& point, const model::Device& device,
     if (!a.spec.extent.empty())
         count = value(point, a.spec.extent[0]);
     else if (a.file)
-        count = static_cast<std::int64_t>(a.file.size() / a.element.bytes);
+        count = static_cast<std::int64_t>(a.element.count_in(a.file.size()));
     if (count < 1 || static_cast<std::size_t>(count) > most_elements)
         refuse(a.spec.place, "the length of '", name, "' is ", count, "; possible are 1 to ", most_elements);
-    const auto bytes = static_cast<std::size_t>(count) * a.element.bytes;
+    const auto bytes = a.element.bytes_of(static_cast<std::size_t>(count));
+    if (const auto own = std::max<std::size_t>(1, a.parameter.type.bytes);
+        a.element.is_packed() && static_cast<std::size_t>(count) % (2 * own) != 0)
+        refuse(a.spec.place, "the length of '", name, "' is ", count, " nibbles, no multiple of the ", 2 * own,
+               " in an element of the kernel's");
     out.counts[name] = static_cast<std::size_t>(count);
     if (a.parameter.kind == Parameter::Kind::local) return 0;
     if (a.file && !a.spec.extent.empty() && bytes != a.file.size())
-        refuse(a.spec.place, "'", a.spec.path, "' has ", a.file.size() / a.element.bytes, " elements, '", name, "' ",
+        refuse(a.spec.place, "'", a.spec.path, "' has ", a.element.count_in(a.file.size()), " elements, '", name, "' ",
                count);
     if (device.max_alloc_bytes > 0 && bytes > device.max_alloc_bytes)
         throw Unsupported("'", name, "' needs ", format_bytes(bytes), "; the device allocates ",
@@ -122,7 +126,7 @@ std::size_t Shape::elements_of(const std::string& argument) const {
 /// Whether the files of expected results have as many bytes as the results.
 void Bound::check_expected(const Shape& shape) const {
     for (const auto& [name, expected] : expected_) {
-        const auto bytes = shape.elements_of(name) * find(name)->element.bytes;
+        const auto bytes = find(name)->element.bytes_of(shape.elements_of(name));
         if (expected.data.size() != bytes)
             refuse(expected.place, "'", expected.file, "' has ", expected.data.size(), " bytes, '", name, "' ", bytes);
     }

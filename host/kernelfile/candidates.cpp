@@ -6,6 +6,7 @@
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "kernelfile/experiment.hpp"
+#include "kernelfile/structs.hpp"
 
 namespace cllab::kernelfile {
 namespace {
@@ -127,6 +128,8 @@ void KernelFiles::check_types() const {
 void KernelFiles::make_candidates() {
     if (!candidates_.empty()) return;
     check_types();
+    for (auto& build : builds_)
+        if (build.text) name_members(build.found, build.text->text);
     for (std::size_t f = 0; f < files_.size(); ++f) {
         const model::Introspection* base = nullptr;
         for (const auto& build : builds_)

@@ -85,6 +85,7 @@ std::int64_t signed_lane(const std::byte* from, std::size_t bytes) {
 
 bool fits(const ElementType& type, std::int64_t value) {
     if (type.is_floating()) return true;
+    if (type.is_packed()) return value >= 0 && value < 16;
     const auto bits = 8 * type.lane_bytes;
     if (type.kind == ElementKind::unsigned_integer)
         return value >= 0 && (bits >= 63 || value < std::int64_t{1} << bits);
@@ -103,14 +104,29 @@ void put_real(std::byte* to, const ElementType& type, double value) {
         store(to, value);
     else if (type.lane_bytes == 4)
         store(to, static_cast<float>(value));
+    else if (type.kind == ElementKind::bfloat16)
+        store(to, to_bfloat16(static_cast<float>(value)).bits);
     else
         store(to, to_half(value).bits);
 }
 
+model::Bytes packed_nibbles(std::span<const std::byte> single) {
+    model::Bytes out(single.size() / 2);
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = (single[2 * i] & std::byte{15}) | single[2 * i + 1] << 4;
+    return out;
+}
+
+model::Bytes single_nibbles(std::span<const std::byte> packed) {
+    model::Bytes out(packed.size() * 2);
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = packed[i / 2] >> (i % 2 * 4) & std::byte{15};
+    return out;
+}
+
 double lane_value(const std::byte* from, const ElementType& type) {
-    return type.lane_bytes == 8   ? load<double>(from)
-           : type.lane_bytes == 4 ? load<float>(from)
-                                  : double{Half{load<std::uint16_t>(from)}};
+    return type.lane_bytes == 8                 ? load<double>(from)
+           : type.lane_bytes == 4               ? load<float>(from)
+           : type.kind == ElementKind::bfloat16 ? double{Bfloat16{load<std::uint16_t>(from)}}
+                                                : double{Half{load<std::uint16_t>(from)}};
 }
 
 std::string lane_text(const std::byte* from, const ElementType& type) {
@@ -204,6 +220,8 @@ Array read_npy(const model::Bytes& file, const std::string& name, const Place& p
 bool fits(const Array& array, const model::ElementType& element) {
     if (element.is_opaque()) return true;
     const auto held = *model::builtin_type(array.type);
+    if (element.kind == ElementKind::bfloat16) return held.is_integer() && held.lane_bytes == 2;
+    if (element.is_packed()) return held.is_integer() && held.lane_bytes == 1;
     if (array.truth && !element.is_floating() && element.lane_bytes == 1) return true;
     return held.kind == element.kind && held.lane_bytes == element.lane_bytes;
 }

@@ -25,6 +25,9 @@ bool fits(const model::ElementType& type, std::int64_t value);
 /// One lane of an integer type, which has so many bytes.
 std::uint64_t unsigned_lane(const std::byte* from, std::size_t bytes);
 std::int64_t signed_lane(const std::byte* from, std::size_t bytes);
+/// Numbers of 4 bits, one and two to a byte.
+model::Bytes packed_nibbles(std::span<const std::byte> single);
+model::Bytes single_nibbles(std::span<const std::byte> packed);
 /// One lane of a floating type.
 double lane_value(const std::byte* from, const model::ElementType& type);
 /// One lane in digits that tell it from its neighbours.

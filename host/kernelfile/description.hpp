@@ -19,9 +19,11 @@
 
 namespace cllab::kernelfile {
 
+struct FieldRule;
+
 /// One value for one argument, e.g. "rand:n*n". What of it applies depends on the kind.
 struct ArgumentSpec {
-    enum class Kind { drawn, output, local, file, picture, sampler, bytes, fields, numbers };
+    enum class Kind { drawn, rules, output, same, local, file, picture, sampler, bytes, fields, numbers };
     Place place;
     std::string text;  ///< as written
     Kind kind = Kind::numbers;
@@ -31,11 +33,19 @@ struct ArgumentSpec {
     /// Drawn: what the draw takes, e.g. low and high; numbers: those of a scalar or vector.
     std::vector<Expression> numbers{};
     std::string path{};                                                            ///< file, picture
-    std::vector<std::string> words{};                                              ///< of a sampler
+    std::vector<std::string> words{};                                              ///< of a sampler; same: the other
     std::vector<std::pair<model::ElementType, std::vector<Expression>>> fields{};  ///< of a struct: with their values
     std::string raw{};                                                             ///< bytes: the bytes themselves
+    bool svm = false;                                                              ///< in shared virtual memory
+    std::vector<FieldRule> rules{};                                                ///< of structs in an array
 
     bool is_random() const { return kind == Kind::drawn && draw >= Draw::uniform; }
+};
+
+/// How a field of each struct is drawn, "mass:normal:1:0.1".
+struct FieldRule {
+    std::string declaration, name;  ///< "float3 position", "position"; declaration: empty where the text has it
+    ArgumentSpec drawn;
 };
 
 struct AxisLine {
@@ -107,10 +117,11 @@ struct SequenceLine {
     };
     Place place;
     std::string name;
-    std::vector<std::pair<std::string, Place>> kernels;  ///< or aliases
-    std::optional<Expression> repeat;                    ///< how often the list runs in an operation
-    std::vector<Swap> swaps;                             ///< of buffers, after each repetition
-    std::vector<std::pair<std::string, Place>> resets;   ///< buffers that begin each operation with their data
+    std::vector<std::pair<std::string, Place>> kernels;          ///< or aliases
+    std::optional<Expression> repeat;                            ///< how often the list runs in an operation
+    std::vector<Swap> swaps;                                     ///< of buffers, after each repetition
+    std::vector<std::pair<std::string, Place>> resets;           ///< buffers that begin each operation with their data
+    std::vector<std::pair<std::string, Place>> repeated_resets;  ///< and those that begin each repetition with it
     Scope scope;
 };
 

@@ -24,6 +24,30 @@ bool near_enough(const std::byte* found, const std::byte* expected, const Elemen
     return errors.tolerates_floating(a, e, [&] { return ulps_between(found, expected, type); });
 }
 
+/// What `compare` says first of the fields of structs, each as an array of its own.
+std::optional<std::string> first_field(const std::string& name, std::span<const std::byte> found,
+                                       std::span<const std::byte> expected, const ElementType& type,
+                                       const auto& compare) {
+    const auto column = [&](std::span<const std::byte> all, const model::Member& member) {
+        const auto width = member.type.bytes;
+        model::Bytes out(all.size() / type.bytes * width);
+        for (std::size_t i = 0; i * width < out.size(); ++i)
+            std::memcpy(out.data() + i * width, all.data() + i * type.bytes + member.begin, width);
+        return out;
+    };
+    for (const auto& member : type.members)
+        if (auto wrong =
+                compare(name + "." + member.name, column(found, member), column(expected, member), member.type))
+            return wrong;
+    return std::nullopt;
+}
+
+/// "dst[3]"; of a field 'p.x' it is "p[3].x".
+std::string element_text(const std::string& name, std::size_t number) {
+    const auto dot = std::min(name.find('.'), name.size());
+    return name.substr(0, dot) + "[" + std::to_string(number) + "]" + name.substr(dot);
+}
+
 /// Of a 3-vector the fourth lane is padding.
 bool is_padding(const ElementType& type, std::size_t lane) { return type.lanes == 3 && lane % 4 == 3; }
 
@@ -83,6 +107,14 @@ std::optional<std::string> first_difference(const std::string& name, std::span<c
         return name + " has " + std::to_string(found.size()) + " bytes, " + whose + " " +
                std::to_string(expected.size());
     if (std::memcmp(found.data(), expected.data(), found.size()) == 0) return std::nullopt;
+    if (type.is_packed())
+        return first_difference(name, single_nibbles(found), single_nibbles(expected), *model::builtin_type("uchar"),
+                                errors, whose);
+    if (!type.members.empty())
+        return first_field(name, found, expected, type,
+                           [&](const auto& field, const auto& a, const auto& e, const auto& of) {
+                               return first_difference(field, a, e, of, errors, whose);
+                           });
     if (type.is_opaque() || type.lane_bytes == 0) {
         const auto i =
             static_cast<std::size_t>(std::mismatch(found.begin(), found.end(), expected.begin()).first - found.begin());
@@ -94,7 +126,7 @@ std::optional<std::string> first_difference(const std::string& name, std::span<c
         const auto *a = found.data() + lane * type.lane_bytes, *e = expected.data() + lane * type.lane_bytes;
         if (is_padding(type, lane) || near_enough(a, e, type, errors)) continue;
         const auto width = type.lanes == 3 ? 4 : type.lanes;
-        std::string where = name + "[" + std::to_string(lane / width) + "]";
+        std::string where = element_text(name, lane / width);
         if (width > 1) where += ".s" + std::string(1, "0123456789abcdef"[lane % width]);
         std::string out = where + " is " + lane_text(a, type) + ", " + whose + " " + lane_text(e, type);
         if (!type.is_floating()) return out;
@@ -108,6 +140,11 @@ std::optional<std::string> first_difference(const std::string& name, std::span<c
 std::optional<std::string> difference(const std::string& name, std::span<const std::byte> found,
                                       std::span<const std::byte> expected, const ElementType& type,
                                       model::Errors& errors, const std::string& whose) {
+    if (!type.members.empty() && found.size() == expected.size())
+        return first_field(name, found, expected, type,
+                           [&](const auto& field, const auto& a, const auto& e, const auto& of) {
+                               return difference(field, a, e, of, errors, whose);
+                           });
     auto out = first_difference(name, found, expected, type, errors, whose);
     if (!out || !type.is_floating() || found.size() != expected.size()) return out;
     const auto words = words_of(spread_of(found, expected, type));

@@ -106,7 +106,10 @@ void put_text(Lanes& lanes, Random& random) {
 
 /// Whether each of 0 to `last` is a number of the type, and of 32 bits.
 bool counts_to(const ElementType& type, std::size_t last) {
-    const std::size_t exact = type.lane_bytes == 2 ? 1 << 11 : type.lane_bytes == 4 ? 1 << 24 : UINT32_MAX;
+    const std::size_t exact = type.kind == ElementType::Kind::bfloat16 ? 1 << 8
+                              : type.lane_bytes == 2                   ? 1 << 11
+                              : type.lane_bytes == 4                   ? 1 << 24
+                                                                       : UINT32_MAX;
     return type.is_floating() ? last <= exact : last <= UINT32_MAX && fits(type, static_cast<std::int64_t>(last));
 }
 
@@ -130,13 +133,17 @@ std::string undrawable(const ElementType& type, std::size_t count, const Drawn& 
                        ? ""
                        : "are " + std::to_string(count) + ", no whole number of rows of " + std::to_string(drawn.most);
         case Draw::text:
-            return !floating && type.lane_bytes == 1 ? "" : "are no bytes";
+            return type.is_integer() && type.lane_bytes == 1 ? "" : "are no bytes";
         default:
             return {};
     }
 }
 
 model::SharedBytes drawn_data(const ElementType& type, std::size_t count, std::uint64_t seed, const Drawn& drawn) {
+    if (type.is_packed()) {
+        const auto single = drawn_data(*model::builtin_type("uchar"), count, seed, drawn);
+        return {type.bytes_of(count), [single] { return packed_nibbles(*single); }};
+    }
     const auto lane = type.is_opaque() ? *model::builtin_type("float") : type;
     const auto size = count * type.bytes;
     return {size, [=] {

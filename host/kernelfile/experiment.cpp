@@ -80,15 +80,20 @@ model::Setup setup_of(const std::shared_ptr<State>& state, const model::Request&
     auto question = question_of(*state, bound, out, request);
     if (bound.tolerance()) out.errors = std::make_shared<model::Errors>(*bound.tolerance());
     const bool given = std::ranges::any_of(question.results, [&](const auto& r) {
-        return r.given != nullptr && std::ranges::find(out.reset, r.name) == out.reset.end();
+        const bool again = std::ranges::any_of(out.steps, [&](const auto& step) {
+            const auto* reset = std::get_if<model::Reset>(&step);
+            return reset && reset->data == r.name;
+        });
+        return r.given != nullptr && !again && std::ranges::find(out.reset, r.name) == out.reset.end();
     });
     // A buffer that the kernel was seen to leave as it is accumulates nothing, and no more does one that is put back.
     question.accumulates = out.accumulates =
         given && (request.verification == 0 || state->ledger.changes_given_data(question));
     if (reference) {
         question.reference = reference->name;
-        out.reference = model::Reference{reference.get(), std::make_shared<const model::Setup>(reference_bound->setup(
-                                                              request.point, request.device, request.seed))};
+        auto theirs = reference_bound->setup(request.point, request.device, request.seed);
+        question.reference_accumulates = std::ranges::any_of(theirs.args, model::goes_in_and_out);
+        out.reference = model::Reference{reference.get(), std::make_shared<const model::Setup>(std::move(theirs))};
     }
     // A reference proves more, and there is room for one kernel beside the cell's.
     auto related = bound.related(request.point, out, request.seed, !out.reference);

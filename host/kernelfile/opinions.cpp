@@ -39,8 +39,8 @@ void publish(const fs::path& folder, const std::function<void(const fs::path& pa
     fs::rename(part, folder);
 }
 
-/// As numpy calls them, in the order of the enumeration: what is no number is bytes.
-constexpr std::array kind_names{"int", "uint", "float", "uint"};
+/// As numpy calls them, in the order of the enumeration: what is no number there is bits.
+constexpr std::array kind_names{"int", "uint", "float", "uint", "uint", "uint"};
 const char* kind_name(const ElementType& type) { return name_in(kind_names, type.kind); }
 
 std::size_t bytes_of_one(const ElementType& type) { return type.is_opaque() ? 1 : type.lane_bytes; }

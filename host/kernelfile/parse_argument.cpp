@@ -6,6 +6,7 @@
 #include "core/text.hpp"
 #include "kernelfile/data.hpp"
 #include "kernelfile/piece.hpp"
+#include "kernelfile/structs.hpp"
 #include "model/pixel_format.hpp"
 
 namespace cllab::kernelfile {
@@ -13,13 +14,13 @@ namespace {
 
 using Kind = ArgumentSpec::Kind;
 
-bool is_type(const std::string& text) { return model::builtin_type(text) || model::pixel_format(text); }
+bool is_type(const std::string& text) { return model::data_type(text) || model::pixel_format(text); }
 
 using Parts = std::vector<std::pair<std::string, Place>>;
 
 /// "rgb8", "rgba64f": what nobody would call an axis.
 bool looks_like_format(const std::string& text) {
-    static const std::regex pattern("(rg|rgb|rgba|bgr|bgra|argb|abgr)(8|16|32|64)[a-z]*");
+    static const std::regex pattern("(rg|rgb|rgba|bgr|bgra|argb|abgr|depth)(8|16|32|64)[a-z]*");
     return std::regex_match(text, pattern);
 }
 
@@ -96,25 +97,80 @@ const std::map<std::string, DrawSyntax> draws{
     {"onehot", {Draw::one_hot, false, 1, "a length and a row's elements, as in onehot:n*10:10"}},
     {"text", {Draw::text, true, 0, "a length only, as in text:n"}}};
 
-const std::map<std::string, Kind> kinds{{"out", Kind::output}, {"local", Kind::local},   {"file", Kind::file},
-                                        {"npy", Kind::file},   {"image", Kind::picture}, {"sampler", Kind::sampler},
-                                        {"bytes", Kind::bytes}};
+const std::map<std::string, Kind> kinds{{"out", Kind::output},  {"local", Kind::local},   {"file", Kind::file},
+                                        {"npy", Kind::file},    {"image", Kind::picture}, {"sampler", Kind::sampler},
+                                        {"bytes", Kind::bytes}, {"same", Kind::same}};
 
-void read_draw(const std::string& name, const DrawSyntax& syntax, const Parts& parts, ArgumentSpec& out) {
+/// A field has the length of its array.
+void read_draw(const std::string& name, const DrawSyntax& syntax, const Parts& parts, ArgumentSpec& out,
+               bool of_field = false) {
     out.kind = Kind::drawn;
     out.draw = syntax.draw;
     const bool first = syntax.draw == Draw::constant && parts.size() > 1;
-    const auto rest = take_type_and_extent(parts, first ? 2 : 1, out);
+    const auto at = first ? 2 : 1;
+    const auto rest = of_field ? Parts(parts.begin() + at, parts.end())
+                               : take_type_and_extent(parts, static_cast<std::size_t>(at), out);
     if (first + rest.size() != syntax.numbers && !(rest.empty() && syntax.may_lack))
-        refuse(rest.empty() ? out.place : rest.front().second, cllab::quoted(name), " takes ", syntax.takes);
+        refuse(rest.empty() ? out.place : rest.front().second, cllab::quoted(name), " takes ", syntax.takes,
+               of_field ? "; in a field without the length" : "");
     for (const auto& [text, place] : first ? Parts{parts[1]} : rest)
         out.numbers.push_back(Expression::parse(text, place));
+}
+
+/// [TYPE] NAME:RULE
+FieldRule read_rule(const std::string& text, const Place& place) {
+    auto parts = split_top(text, place, ':');
+    const auto& head = parts.front().first;
+    FieldRule out{{}, head, {}};
+    if (head.find(' ') != std::string::npos) {
+        const auto members = members_in(head);
+        if (members.empty())
+            refuse(place, cllab::quoted(head), " is no field of a type of OpenCL C, as float3 position is");
+        out.declaration = head;
+        out.name = members.front().name.substr(0, members.front().name.find('['));
+    }
+    if (parts.size() < 2 || !is_name(out.name))
+        refuse(place, "a field is NAME:RULE, as in position:rand:-1:1 or id:iota; found ", cllab::quoted(text));
+    parts.erase(parts.begin());
+    out.drawn.place = parts.front().second;
+    out.drawn.text = text;
+    const auto& rule = parts.front().first;
+    if (const auto draw = draws.find(rule); draw != draws.end()) {
+        read_draw(rule, draw->second, parts, out.drawn, true);
+    } else if (parts.size() == 1) {
+        out.drawn.kind = Kind::drawn;
+        out.drawn.draw = Draw::constant;
+        out.drawn.numbers = {Expression::parse(rule, out.drawn.place)};
+    } else {
+        std::vector<std::string> names;
+        for (const auto& [name, draw] : draws) names.push_back(name);
+        refuse(out.drawn.place, "there is no rule ", cllab::quoted(rule), "; ",
+               did_you_mean(rule, names, "there are " + join(names, ", ")));
+    }
+    return out;
+}
+
+/// LENGTH:{RULE, …}
+void read_rules(const Parts& parts, ArgumentSpec& out) {
+    out.kind = Kind::rules;
+    if (parts.size() != 3 || !parts[2].first.starts_with("{") || !parts[2].first.ends_with("}"))
+        refuse(out.place, "'fields' takes a length and rules, as in fields:n:{position:rand:-1:1, mass:1}; found ",
+               cllab::quoted(out.text));
+    out.extent = parse_list(parts[1].first, parts[1].second);
+    const auto& [text, place] = parts[2];
+    for (const auto& [rule, where] : split_top(std::string_view(text).substr(1, text.size() - 2), place.at(1), ',')) {
+        out.rules.push_back(read_rule(rule, where));
+        const auto& last = out.rules.back();
+        if (std::ranges::count(out.rules, last.name, &FieldRule::name) > 1)
+            refuse(where, "the field '", last.name, "' is given twice");
+        if (last.declaration.empty() != out.rules.front().declaration.empty())
+            refuse(where, "either all fields have their types or none; found ", cllab::quoted(rule));
+    }
 }
 
 /// What begins with no kind of value is a list of numbers.
 void read_numbers(const Piece& value, const Parts& parts, ArgumentSpec& out) {
     const auto& head = parts.front().first;
-    if (head == "svm") refuse(out.place, "shared virtual memory is not supported; give a buffer, e.g. rand:1024");
     if (head == "inout")
         refuse(out.place,
                "a buffer that the kernel reads and writes begins with data, as in zero:n or rand:n, and is checked "
@@ -123,6 +179,7 @@ void read_numbers(const Piece& value, const Parts& parts, ArgumentSpec& out) {
         std::vector<std::string> names;
         for (const auto& [name, kind] : kinds) names.push_back(name);
         for (const auto& [name, draw] : draws) names.push_back(name);
+        names.emplace_back("fields");
         refuse(out.place, "there is no kind of value ", cllab::quoted(head), "; ",
                did_you_mean(head, names, "there are " + join(names, ", ")));
     }
@@ -137,6 +194,36 @@ void read_sampler(const Parts& words, ArgumentSpec& out) {
             refuse(place, cllab::quoted(word), " is not a sampler option; possible are ", join(known, ", "));
         out.words.push_back(word);
     }
+}
+
+/// PATH[:FORMAT]
+void read_picture_path(const std::string& text, const Parts& parts, ArgumentSpec& out) {
+    out.path = text;
+    if (parts.size() > 2 && is_type(parts.back().first)) {
+        out.type = parts.back().first;
+        out.path = trim(text.substr(0, text.rfind(':')));
+    }
+    if (out.path.empty()) refuse(out.place, "'image' takes a picture, as in image:panel.png");
+}
+
+void read_same(const std::string& other, ArgumentSpec& out) {
+    if (!is_name(other))
+        refuse(out.place, "'same' takes another argument, as in same:src; found ", cllab::quoted(other));
+    out.words = {other};
+}
+
+/// A buffer in shared virtual memory; `value` stands behind "svm:".
+ArgumentSpec read_svm(const Piece& value, const Place& place) {
+    const auto wrong = [&] {
+        refuse(place, "'svm' takes the value of a buffer, as in svm:rand:1024 or svm:out:1024; found ",
+               cllab::quoted(trim(value.text)));
+    };
+    if (trim(value.text).empty()) wrong();
+    auto out = parse_argument(value);
+    if (out.kind != Kind::drawn && out.kind != Kind::rules && out.kind != Kind::output && out.kind != Kind::file)
+        wrong();
+    out.svm = true;
+    return out;
 }
 
 }  // namespace
@@ -160,6 +247,14 @@ ArgumentSpec parse_argument(const Piece& value) {
         read_draw(head, draw->second, parts, out);
         return out;
     }
+    if (head == "svm") {
+        const auto at = std::min(value.text.find(':'), value.text.size() - 1) + 1;
+        return read_svm({value.text.substr(at), value.place.at(at)}, value.place);
+    }
+    if (head == "fields" && parts.size() > 1) {
+        read_rules(parts, out);
+        return out;
+    }
     const auto known = kinds.find(head);
     if (known == kinds.end()) {
         read_numbers(value, parts, out);
@@ -174,18 +269,16 @@ ArgumentSpec parse_argument(const Piece& value) {
                        head == "npy" ? "npy" : "bin");
             break;
         case Kind::picture:
-            out.path = behind();
-            if (parts.size() > 2 && is_type(parts.back().first)) {
-                out.type = parts.back().first;
-                out.path = trim(out.path.substr(0, out.path.rfind(':')));
-            }
-            if (out.path.empty()) refuse(out.place, "'image' takes a picture, as in image:panel.png");
+            read_picture_path(behind(), parts, out);
             break;
         case Kind::sampler:
             read_sampler(split_top(behind(), value.place.at(value.text.find(':') + 1), ','), out);
             break;
         case Kind::bytes:
             read_bytes(behind(), out.place, out);
+            break;
+        case Kind::same:
+            read_same(behind(), out);
             break;
         default:
             if (const auto rest = take_type_and_extent(parts, 1, out); !rest.empty())

@@ -11,14 +11,16 @@
 namespace cllab::kernelfile {
 namespace {
 
-/// Elements of eight bytes at least that hold their poison, so that chance plays no part.
-std::size_t untouched_bytes(const model::Buffers& buffers, std::span<const std::byte> data) {
+/// Elements of eight bytes at least that hold their poison, so that chance plays no part. Nobody writes padding.
+std::size_t untouched_bytes(const model::Buffers& buffers, std::span<const std::byte> data,
+                            const model::ElementType& type) {
     std::vector<std::byte> poison(data.size());
     model::poison(poison, buffers.poison_seed);
     if (std::memcmp(poison.data(), data.data(), data.size()) == 0) return data.size();
     std::size_t out = 0;
+    const auto holds = [&](std::size_t byte) { return type.bytes == 0 || type.holds(byte % type.bytes); };
     for (std::size_t i = 0; i + 8 <= data.size(); i += 8)
-        if (std::memcmp(poison.data() + i, data.data() + i, 8) == 0) out += 8;
+        if (std::memcmp(poison.data() + i, data.data() + i, 8) == 0 && holds(i) && holds(i + 7)) out += 8;
     return out;
 }
 
@@ -39,7 +41,7 @@ bool Ledger::writes_something(const Question& q, const model::Buffers& buffers, 
             seen.changes_given = seen.changes_given || changed;
             continue;
         }
-        const auto untouched = untouched_bytes(buffers, data);
+        const auto untouched = untouched_bytes(buffers, data, result.type);
         if (untouched == data.size())
             seen.untouched.insert(result.name);
         else
@@ -102,7 +104,8 @@ std::vector<Ledger::Witness> Ledger::witnesses(const Question& q, const Result& 
     std::vector<Witness> out;
     const bool first = !q.accumulates || buffers.operations == 1;
     if (result.expected && first) out.push_back({*result.expected, "expected"});
-    if (buffers.expected)
+    // A reference with buffers of its own for what comes out leaves what one operation of a kernel in place does.
+    if (buffers.expected && (first || q.reference_accumulates))
         if (const auto found = buffers.expected->find(result.name); found != buffers.expected->end())
             out.push_back({found->second, "the reference '" + q.reference + "' has"});
     if (q.answer && first)

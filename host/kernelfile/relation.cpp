@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "core/grouped.hpp"
 #include "core/random.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -78,13 +79,15 @@ std::vector<model::Step> renamed(const model::Setup& setup, const std::set<std::
     };
     auto out = setup.steps;
     if (out.empty()) {
-        model::Launch launch{{}, setup.global, setup.local, {}, setup.offset};
-        for (const auto& argument : setup.args) launch.args.push_back(model::name_of(argument));
+        model::Launch launch{{}, setup.global, setup.local, setup.parameters, setup.offset};
+        if (launch.args.empty())
+            for (const auto& argument : setup.args) launch.args.push_back(model::name_of(argument));
         out.push_back(std::move(launch));
     }
     for (auto& step : out) {
         if (auto* launch = std::get_if<model::Launch>(&step)) std::ranges::for_each(launch->args, named);
         if (auto* swap = std::get_if<model::Swap>(&step)) named(swap->a), named(swap->b);
+        if (auto* reset = std::get_if<model::Reset>(&step)) named(reset->buffer), named(reset->data);
     }
     return out;
 }
@@ -105,7 +108,7 @@ void add_operation(model::Setup& to, const model::Setup& setup, const std::strin
         } else if (auto* inout = std::get_if<model::InOut>(&argument)) {
             inout->name += suffix;
             if (other != replaced.end()) inout->data = other->second;
-        } else if (auto* image = std::get_if<model::Image>(&argument); image && !image->data) {
+        } else if (auto* image = std::get_if<model::Image>(&argument); image && image->comes_out()) {
             image->name += suffix;
         } else if (auto* input = std::get_if<model::Input>(&argument); input && other != replaced.end()) {
             *input = model::Input{name + suffix, other->second};
@@ -113,6 +116,7 @@ void add_operation(model::Setup& to, const model::Setup& setup, const std::strin
             own = false;
         }
         if (own) renamed_here.insert(name);
+        if (std::ranges::count(setup.svm, name) > 0) add_once(to.svm, model::name_of(argument));
         if (own || shared.insert(name).second) to.args.push_back(std::move(argument));
     }
     for (auto& step : renamed(setup, renamed_here, suffix)) to.steps.push_back(std::move(step));

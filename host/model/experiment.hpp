@@ -154,7 +154,10 @@ struct Proof {
 struct Setup {
     std::vector<Argument> args;
     Extent global, local{}, offset{};  ///< offset: of the one launch of a set-up without steps
+    /// Of that launch: what each parameter is given, by name. Empty: all arguments, in order.
+    std::vector<std::string> parameters{};
     std::vector<Step> steps{};
+    std::vector<std::string> svm{};  ///< arguments in shared virtual memory: kernels are given their pointers
     unsigned verify_operations = 1;  ///< operations run before the check
     /// Each operation continues from the previous one's output. `check` must then depend on Buffers::operations and is
     /// called after verify_operations or one more. Without this flag `check` must hold after any number of operations,

@@ -1,8 +1,24 @@
 #include "model/kernel_signature.hpp"
 
+#include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace cllab::model {
+
+bool ElementType::holds(std::size_t byte) const {
+    if (members.empty()) return lanes != 3 || byte < lanes * lane_bytes;
+    return std::ranges::any_of(members, [&](const auto& m) {
+        return byte >= m.begin && byte < m.begin + m.type.bytes && m.type.holds(byte - m.begin);
+    });
+}
+
+bool ElementType::operator==(const ElementType& other) const {
+    const auto all = [](const ElementType& t) {
+        return std::tie(t.name, t.kind, t.lane_bytes, t.lanes, t.bytes, t.members);
+    };
+    return all(*this) == all(other);
+}
 
 std::optional<ElementType> builtin_type(const std::string& name) {
     using Kind = ElementType::Kind;
@@ -37,6 +53,12 @@ std::optional<ElementType> builtin_type(const std::string& name) {
         }
     }
     return std::nullopt;
+}
+
+std::optional<ElementType> data_type(const std::string& name) {
+    if (name == "bf16") return ElementType{name, ElementType::Kind::bfloat16, 2, 1, 2};
+    if (name == "nibble") return ElementType{name, ElementType::Kind::nibbles, 1, 1, 1};
+    return builtin_type(name);
 }
 
 }  // namespace cllab::model

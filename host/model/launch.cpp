@@ -19,6 +19,8 @@ public:
         for (const bool b : {setup.accumulates, setup.blocking}) put(b);
         put(static_cast<int>(setup.transfer));
         for (const auto& name : setup.reset) all("reset ", place(name));
+        for (const auto& name : setup.parameters) all("given ", place(name));
+        for (const auto& name : setup.svm) all("svm ", place(name));
     }
     const std::string& text() const { return text_; }
 
@@ -70,6 +72,7 @@ private:
     void argument(const Image& a) {
         all("image ", a.width, a.height, a.depth, static_cast<int>(a.dims), a.is_array, a.format.name(),
             static_cast<bool>(a.data), digest(a.data));
+        if (a.of_buffer || a.read_write) all("kind ", a.of_buffer, a.read_write);
     }
     void argument(const Sampler& a) { all("sampler ", a.normalised, a.linear, static_cast<int>(a.outside)); }
 
@@ -81,6 +84,7 @@ private:
     void step(const Upload& s) { all("up ", place(s.buffer), s.piece_bytes, static_cast<int>(s.queue)); }
     void step(const Download& s) { all("down ", place(s.buffer), static_cast<int>(s.queue)); }
     void step(const Swap& s) { all("swap ", place(s.a), place(s.b)); }
+    void step(const Reset& s) { all("reset ", place(s.buffer), place(s.data)); }
     void step(const HostLoop&) { all("host "); }
 
     const Setup& setup_;

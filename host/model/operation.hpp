@@ -61,7 +61,7 @@ struct Value {
     std::string name;
     Bytes data;
 };
-/// An image of `dims` sizes. data == nullptr: write-only output, poisoned and read back like Output.
+/// An image of `dims` sizes. data == nullptr: an output, poisoned and read back like Output.
 struct Image {
     std::string name;
     std::size_t width = 0, height = 0;  ///< pixels
@@ -69,7 +69,11 @@ struct Image {
     SharedBytes data;
     std::size_t depth = 1;
     unsigned dims = 2;
-    bool is_array = false;  ///< the last size counts layers
+    bool is_array = false;    ///< the last size counts layers
+    bool of_buffer = false;   ///< of one size: made of a buffer
+    bool read_write = false;  ///< the kernel does both: with data it is like InOut
+
+    bool comes_out() const { return !data || read_write; }
 };
 struct Sampler {
     enum class Outside { undefined, edge, zero, repeat, mirror };
@@ -123,6 +127,10 @@ struct Download {
 struct Swap {
     std::string a, b;
 };
+/// The buffer holds the data of the argument `data` again: a copy on the device, counted in the time.
+struct Reset {
+    std::string buffer, data;
+};
 
 /// The buffers and by-value arguments of a set-up in the memory of this process, by name.
 class HostMemory {
@@ -146,6 +154,6 @@ struct HostLoop {
     std::function<void(const HostMemory&)> run;
 };
 
-using Step = std::variant<Launch, Upload, Download, Swap, HostLoop>;
+using Step = std::variant<Launch, Upload, Download, Swap, Reset, HostLoop>;
 
 }  // namespace cllab::model

@@ -32,7 +32,7 @@ std::optional<double> read_of(const Setup& setup, double bytes) {
         if (std::holds_alternative<Scratch>(argument) && size > 0) return std::nullopt;
         const bool both = std::holds_alternative<InOut>(argument);
         if (both || std::holds_alternative<Input>(argument) || (image && image->data)) read += size;
-        if (both || std::holds_alternative<Output>(argument) || (image && !image->data)) written += size;
+        if (both || std::holds_alternative<Output>(argument) || (image && image->comes_out())) written += size;
     }
     constexpr double little = 0.02;
     if (setup.slope) {
@@ -69,6 +69,12 @@ double bytes_of(const Argument& argument) {
     if (const auto* a = std::get_if<Image>(&argument))
         return static_cast<double>(a->width * a->height * a->depth * a->format.bytes());
     return 0;
+}
+
+bool goes_in_and_out(const Argument& argument) {
+    if (const auto* inout = std::get_if<InOut>(&argument)) return inout->by_step != ByStep::up;
+    const auto* image = std::get_if<Image>(&argument);
+    return image && image->data && image->read_write;
 }
 
 double local_bytes_of(const Setup& setup, const std::vector<std::string>& arguments) {

@@ -10,6 +10,9 @@ const std::string& name_of(const Argument& argument);
 /// Bytes of an argument's buffer or image.
 double bytes_of(const Argument& argument);
 
+/// What goes in and comes out: an operation begins with what the one before left there.
+bool goes_in_and_out(const Argument& argument);
+
 /// Bytes of local memory that a launch with these arguments brings; empty: all of them.
 double local_bytes_of(const Setup& setup, const std::vector<std::string>& arguments = {});
 

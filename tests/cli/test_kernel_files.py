@@ -15,7 +15,7 @@ class KernelFiles(KernelFileTest):
         self.assertEqual([r["status"] for r in self.check(kernel)], ["ok"])
 
     def test_the_files_of_the_tree_run_by_one_command(self):
-        proofs = {"transpose.cl": "agreement of 3", "conv3x3.cl": "agreement of 2", "reduce_local.cl": "reference sum_serial", "soften.cl": "only itself", "affine.cl": "only itself"}
+        proofs = {"transpose.cl": "agreement of 3", "conv3x3.cl": "agreement of 2", "reduce_local.cl": "reference sum_serial", "soften.cl": "only itself", "affine.cl": "only itself", "in_place.cl": "reference apart", "particles.cl": "agreement of 2"}
         self.assertEqual(set(proofs), {path.name for path in KERNELS.glob("*.cl")})
         for name, proof in proofs.items():
             with self.subTest(name=name):

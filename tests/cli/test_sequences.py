@@ -1,5 +1,6 @@
 """Several kernels of a file as one operation: proved, timed and compared as a whole. Each kind has a right sequence and one that is wrong where
 only the whole shows it."""
+import struct
 import unittest
 
 from kernel_files import KERNELS, KernelFileTest, floats
@@ -84,6 +85,26 @@ class Proof(KernelFileTest):
                 records = self.check(sequence("prefix_sums.cl", change), "-a", "log2n=7", status=status != "ok")
                 record = next(r for r in records if r["variant"] == "sums")
                 self.assertEqual(record["status"], status, record["reason"])
+
+    def test_what_is_reset_before_each_repetition_holds_what_one_leaves(self):
+        text = """/*cllab
+arg keys = iota:1024
+arg bins = zero:16
+global 1024
+sequence counts = count
+repeat 3
+{}expect bins = bins.bin
+*/
+__kernel void count(__global const int* keys, __global int* bins) {{ atomic_inc(&bins[keys[get_global_id(0)] % 16]); }}
+"""
+        for times, reset in ((1, "reset each bins\n"), (3, "reset bins\n")):
+            (self.folder / "bins.bin").write_bytes(struct.pack("<16i", *[64 * times] * 16))
+            record, = self.check(text.format(reset), "--steps")
+            self.assertEqual((record["status"], record["checked_by"]), ("ok", "file bins.bin"), record["reason"])
+            self.assertEqual(record["work"]["launches"], 3)
+            self.assertEqual("step_reset" in record["metrics"], times == 1)
+        record, = self.check(text.format("reset each bins\n"), status=1)
+        self.assertEqual(record["reason"], "bins[0] is 64, expected 192")
 
     def test_an_axis_that_only_lines_of_a_sequence_name_is_one(self):
         text = sequence("prefix_sums.cl", ("repeat log2n\n", "repeat times\n"))

@@ -158,7 +158,7 @@ class Kernels(Lane):
 class KernelFiles(Lane):
     """The files of tests/kernels, as a user's own."""
 
-    SMALL = {"transpose.cl": ["n=32"], "conv3x3.cl": ["w=32", "h=16"], "reduce_local.cl": ["n=1024"], "soften.cl": ["w=16", "h=8"], "affine.cl": ["n=256"]}
+    SMALL = {"transpose.cl": ["n=32"], "conv3x3.cl": ["w=32", "h=16"], "reduce_local.cl": ["n=1024"], "soften.cl": ["w=16", "h=8"], "affine.cl": ["n=256"], "in_place.cl": ["rows=16"], "particles.cl": ["n=64"]}
 
     def test_every_kernel_file_is_right(self):
         environment = OTHERS.get(LANE, {})

@@ -6,6 +6,7 @@
 
 #include "core/error.hpp"
 #include "kernelfile/bound.hpp"
+#include "model/work.hpp"
 #include "unit/kernel_parameter.hpp"
 
 BOOST_AUTO_TEST_SUITE(kernelfile_bound)
@@ -182,6 +183,73 @@ BOOST_AUTO_TEST_CASE(arguments_are_inputs_outputs_or_both_by_qualifier_and_value
     float quarter = 0;
     std::memcpy(&quarter, both.data->data() + 28, sizeof quarter);
     BOOST_TEST(quarter == 0.25f);
+}
+
+BOOST_AUTO_TEST_CASE(two_arguments_may_be_one_buffer) {
+    const std::string more = "arg f = 1\narg n = 8\nglobal 8\nrelation linear in src\n";
+    const Made made("arg src = rand:8\narg dst = same:src\n" + more);
+    const auto setup = made.bound.setup({}, made.shape(), 1);
+    BOOST_TEST(setup.args.size() == 3u);
+    const auto& both = std::get<model::InOut>(setup.args[0]);
+    BOOST_TEST(both.name == "dst");  // by which it is written
+    BOOST_TEST((setup.parameters == std::vector<std::string>{"dst", "dst", "f", "n"}));
+    BOOST_TEST(setup.work.bytes == 32);
+    const auto results = made.bound.results(setup);
+    BOOST_REQUIRE(results.size() == 1u);
+    BOOST_TEST((results[0].name == "dst" && results[0].given == both.data));
+    const auto related = made.bound.related({}, setup, 1, true);
+    BOOST_TEST(related.relations.size() == 1u);
+    BOOST_TEST((std::get<model::Launch>(related.launches->steps[0]).args ==
+                std::vector<std::string>{"dst.1", "dst.1", "f", "n"}));
+    const auto shown = made.bound.shown(setup);
+    BOOST_TEST((shown[0].name == "src" && !shown[0].comes_out && shown[1].name == "dst" && shown[1].comes_out));
+    // The data is that of the argument with the data, so that a kernel apart gets the same.
+    const Made apart("arg src = rand:8\n" + rest);
+    BOOST_TEST((*std::get<model::Input>(apart.bound.setup({}, apart.shape(), 1).args[0]).data == *both.data));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_the_same_buffer_names_one_with_data) {
+    const std::string more = "arg f = 1\narg n = 8\nglobal 8\n", of = "argument 'dst' of kernel 'k' is ";
+    BOOST_TEST(refusal("arg src = rand:8\narg dst = same:n\n" + more) ==
+               "k.cl:2:11: " + of + "'same:n'; possible are src");
+    BOOST_TEST(refusal("arg src = rand:8\narg dst = same:dst\n" + more) ==
+               "k.cl:2:11: " + of + "'same:dst'; possible are src");
+    BOOST_TEST(
+        refusal("arg dst = same:src\narg src = same:dst\n" + more).find("no other buffer of the kernel has data") !=
+        std::string::npos);
+    BOOST_TEST(refusal("arg src = rand:8\narg dst = same:3\n" + more) ==
+               "k.cl:2:11: 'same' takes another argument, as in same:src; found '3'");
+    BOOST_TEST(refusal("arg src = rand:8\narg dst = out:8\narg f = 1\narg n = same:src\nglobal 8") ==
+               "k.cl:4:9: argument 'n' of kernel 'k' is of type int, which 'same:src' does not fit; write e.g. 1024");
+}
+
+BOOST_AUTO_TEST_CASE(buffers_in_shared_virtual_memory_are_named_in_the_set_up) {
+    const Made made(
+        "arg src = svm:rand:8\narg dst = svm:out:8\narg f = 1\narg n = 8\nglobal 8\nrelation linear in src\n");
+    const auto setup = made.bound.setup({}, made.shape(), 1);
+    BOOST_TEST((setup.svm == std::vector<std::string>{"src", "dst"}));
+    BOOST_TEST(std::holds_alternative<model::Output>(setup.args[1]));
+    BOOST_TEST((made.bound.related({}, setup, 1, true).launches->svm ==
+                std::vector<std::string>{"src.1", "dst.1", "src.2", "dst.2", "src.3", "dst.3"}));
+    BOOST_TEST(Made("arg src = rand:8\n" + rest).bound.setup({}, made.shape(), 1).svm.empty());
+}
+
+BOOST_AUTO_TEST_CASE(lengths_of_packed_data_count_its_numbers) {
+    const auto bytes_of = [](const std::string& type, const std::string& value) {
+        const Made made("arg src = " + value + "\narg dst = out:8\narg f = 1\narg n = 8\nglobal 8\n", signature(type));
+        return model::bytes_of(made.bound.setup({}, made.shape(), 1).args[0]);
+    };
+    BOOST_TEST(bytes_of("uchar", "rand:nibble:64") == 32);
+    BOOST_TEST(bytes_of("uint4", "rand:nibble:64:0:9") == 32);
+    BOOST_TEST(bytes_of("ushort", "rand:bf16:64") == 128);
+    BOOST_TEST(bytes_of("ushort4", "normal:bf16:64:0:2") == 128);
+    BOOST_TEST(refusal("arg src = rand:nibble:12\n" + rest, signature("uint")) ==
+               "k.cl:1:11: the length of 'src' is 12 nibbles, no multiple of the 8 in an element of the kernel's");
+    BOOST_TEST(refusal("arg src = rand:nibble:16:0:16\n" + rest, signature("uint"))
+                   .find("the value 16 does not fit the type nibble") != std::string::npos);
+    for (const auto& [type, own] : {std::pair("nibble", "float"), {"bf16", "uint"}, {"bf16", "half"}})
+        BOOST_TEST(refusal(std::string("arg src = rand:") + type + ":64\n" + rest, signature(own))
+                       .find("elements of type " + std::string(type) + " do not fit") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(a_struct_is_laid_out_as_in_c) {

@@ -19,7 +19,7 @@ using namespace cllab::kernelfile;
 
 namespace {
 
-model::ElementType type(const char* name) { return *model::builtin_type(name); }
+model::ElementType type(const char* name) { return *model::data_type(name); }
 
 template <typename T>
 std::vector<T> draw(const char* name, std::size_t count, const Drawn& drawn, std::uint64_t seed = 1) {
@@ -128,9 +128,65 @@ BOOST_AUTO_TEST_CASE(text_is_words_of_small_letters) {
     BOOST_TEST(undrawable(type("int"), 8, {.draw = Draw::text}) == "are no bytes");
 }
 
+BOOST_AUTO_TEST_CASE(bfloat16_is_a_float_rounded_to_its_upper_half) {
+    for (const auto& [in, out] : std::vector<std::pair<float, float>>{{1, 1},
+                                                                      {1.00390625f, 1},           // half way, to even
+                                                                      {1.01171875f, 1.015625f},   // half way, to even
+                                                                      {1.00390637f, 1.0078125f},  // above half way
+                                                                      {-3.14159265f, -3.140625f},
+                                                                      {1e-40f, 9.18354962e-41f},
+                                                                      {3.4e38f, INFINITY}}) {
+        std::byte bytes[2];
+        put_real(bytes, type("bf16"), in);
+        BOOST_TEST(static_cast<float>(lane_value(bytes, type("bf16"))) == out);
+    }
+    std::byte nan[2];
+    put_real(nan, type("bf16"), NAN);
+    BOOST_TEST(std::isnan(lane_value(nan, type("bf16"))));
+}
+
+BOOST_AUTO_TEST_CASE(random_bfloat16_lies_within_its_bounds_and_is_compared_in_its_own_steps) {
+    const auto x = draw<std::uint16_t>("bf16", 1000, {.low = -2, .high = 3});
+    std::set<std::uint16_t> values(x.begin(), x.end());
+    BOOST_TEST(values.size() > 300u);
+    for (const auto bits : x) {
+        std::byte bytes[2];
+        std::memcpy(bytes, &bits, 2);
+        const auto value = lane_value(bytes, type("bf16"));
+        BOOST_TEST((value >= -2 && value <= 3));
+    }
+    const auto difference = [&](std::uint16_t found, std::uint16_t expected, double ulp) {
+        model::Errors errors({0, 0, ulp});
+        const auto a = model::share(std::vector{found}), b = model::share(std::vector{expected});
+        return first_difference("x", *a, *b, type("bf16"), errors, "expected").value_or("");
+    };
+    BOOST_TEST(difference(0x3f81, 0x3f80, 0).find("x[0] is 1.0078, expected 1") == 0u);
+    BOOST_TEST(difference(0x3f81, 0x3f80, 1) == "");
+    BOOST_TEST(difference(0x3f82, 0x3f80, 1) != "");
+    BOOST_TEST(undrawable(type("bf16"), 257, {.draw = Draw::permutation}) == "");
+    BOOST_TEST(undrawable(type("bf16"), 258, {.draw = Draw::permutation}) == "cannot count to 257");
+}
+
+BOOST_AUTO_TEST_CASE(nibbles_lie_two_to_a_byte_and_are_compared_one_by_one) {
+    BOOST_TEST((draw<std::uint8_t>("nibble", 4, {.draw = Draw::counting}) == std::vector<std::uint8_t>{0x10, 0x32}));
+    std::set<int> low, high;
+    for (const auto byte : draw<std::uint8_t>("nibble", 1000, {.least = 3, .most = 11}))
+        low.insert(byte & 15), high.insert(byte >> 4);
+    BOOST_TEST((low.size() == 9u && *low.begin() == 3 && *low.rbegin() == 11 && low == high));
+    const auto a = model::share(std::vector<std::uint8_t>{0x21, 0x43, 0x65}),
+               b = model::share(std::vector<std::uint8_t>{0x21, 0x73, 0x65});
+    model::Errors exact({}), near({3, 0, 0});
+    BOOST_TEST(first_difference("x", *a, *b, type("nibble"), exact, "expected").value() == "x[3] is 4, expected 7");
+    BOOST_TEST(!first_difference("x", *a, *b, type("nibble"), near, "expected"));
+    BOOST_TEST(undrawable(type("nibble"), 16, {.draw = Draw::permutation}) == "");
+    BOOST_TEST(undrawable(type("nibble"), 18, {.draw = Draw::permutation}) == "cannot count to 17");
+    BOOST_TEST(undrawable(type("nibble"), 8, {.draw = Draw::text}) == "are no bytes");
+}
+
 BOOST_AUTO_TEST_CASE(a_format_of_pixels_is_known_by_its_name) {
     using model::pixel_format;
-    for (const char* name : {"r8", "r8ui", "r32f", "rg16f", "rgba8", "rgba8s", "rgba16ui", "rgba32i", "bgra8", "rg16"})
+    for (const char* name : {"r8", "r8ui", "r32f", "rg16f", "rgba8", "rgba8s", "rgba16ui", "rgba32i", "bgra8", "rg16",
+                             "depth16", "depth32f"})
         BOOST_TEST(pixel_format(name).value().name() == name);
     BOOST_TEST(pixel_format("rgba16f")->bytes() == 8u);
     BOOST_TEST(pixel_format("rg8")->bytes() == 2u);
@@ -141,7 +197,7 @@ BOOST_AUTO_TEST_CASE(a_format_of_pixels_is_known_by_its_name) {
     BOOST_TEST(pixel_format("rgba8s")->white() == 127);
     BOOST_TEST(pixel_format("r8i")->white() == 127);
     BOOST_TEST(pixel_format("r32ui")->white() == 255);
-    for (const char* name : {"rgb8", "r32", "r8f", "bgra32f", "rgba", "r16x", "float", ""})
+    for (const char* name : {"rgb8", "r32", "r8f", "bgra32f", "rgba", "r16x", "float", "depth8", "depth16f", ""})
         BOOST_TEST(!pixel_format(name));
 }
 

@@ -67,6 +67,7 @@ std::string steps(const model::Setup& setup) {
             for (const auto& name : launch->args) out += name + " ";
             out.back() = ')';
         }
+        if (const auto* reset = std::get_if<model::Reset>(&step)) out += reset->buffer + "=" + reset->data;
         if (const auto* swap = std::get_if<model::Swap>(&step)) out += "<" + swap->a + " " + swap->b + ">";
         out += " ";
     }
@@ -124,6 +125,13 @@ BOOST_AUTO_TEST_CASE(a_kernel_used_twice_has_other_buffers_in_the_second_use) {
     BOOST_TEST(again.global.text() == "8");
 }
 
+BOOST_AUTO_TEST_CASE(two_arguments_of_one_kernel_may_be_one_buffer) {
+    const auto setup =
+        Made(buffers + "arg n = 3\nglobal 8\nkernel scatter\narg sorted = same:keys\nsequence s = scatter\n").setup();
+    BOOST_TEST(steps(setup) == "scatter(keys bins keys part n)");
+    BOOST_TEST(std::holds_alternative<model::InOut>(setup.args[0]));
+}
+
 BOOST_AUTO_TEST_CASE(repetitions_have_their_number_and_swapped_buffers_end_in_their_places) {
     const std::string pair = "arg keys = iota:8\narg bins = out:8\nglobal 8\nsequence s = count\nswap keys bins\n";
     BOOST_TEST(steps(Made(pair + "repeat 2\n").setup()) == "count(keys bins) count(bins keys)");
@@ -153,6 +161,17 @@ BOOST_AUTO_TEST_CASE(what_is_reset_is_named_in_the_set_up) {
     BOOST_TEST(Made(sort).setup().reset.empty());
 }
 
+BOOST_AUTO_TEST_CASE(what_is_reset_before_each_repetition_is_a_step_of_it) {
+    const std::string lines = "arg keys = iota:8\narg bins = zero:8\nglobal 8\nsequence s = count\nrepeat 2\n";
+    const auto setup = Made(lines + "reset each bins\n").setup();
+    BOOST_TEST(steps(setup) == "bins=bins count(keys bins) bins=bins count(keys bins)");
+    BOOST_TEST(setup.reset.empty());
+    BOOST_TEST(setup.global.text() == "8");
+    // What has changed places is put back by its name, wherever that is now.
+    BOOST_TEST(steps(Made(lines + "reset each bins\nswap keys bins\n").setup()) ==
+               "bins=bins count(keys bins) keys=bins count(bins keys)");
+}
+
 BOOST_AUTO_TEST_CASE(lines_that_do_not_fit_are_refused_in_one_sentence) {
     for (const auto& [lines, sentence] : std::vector<std::pair<std::string, std::string>>{
              {"sequence s =\n",
@@ -173,6 +192,9 @@ BOOST_AUTO_TEST_CASE(lines_that_do_not_fit_are_refused_in_one_sentence) {
              {sort + "reset sorted\n",
               "k.cl:8:7: 'reset' names 'sorted', which is given no data; write e.g. 'arg sorted = zero:64'"},
              {sort + "reset keys\n", "k.cl:8:7: 'reset' names 'keys', which no kernel of the sequence writes"},
+             {sort + "reset each keys\n", "k.cl:8:12: 'reset' names 'keys', which no kernel of the sequence writes"},
+             {sort + "reset each \n",
+              "k.cl:8:7: 'reset' names 'each', which is no buffer of sequence 'sort'; there are keys, bins, sorted"},
              {sort + "repeat 0\n",
               "k.cl:8:8: the sequence repeats 0 times; possible are 1 to 1365, as an operation has "
               "at most 4096 launches"},

@@ -50,7 +50,7 @@ Values
   zero:LENGTH  iota:LENGTH  const:VALUE:LENGTH     zeros; 0, 1, 2 …; one value
   file:PATH  npy:PATH  image:PATH[:FORMAT]
                                 raw bytes, NumPy, a picture as grey levels
-  out:LENGTH                    a buffer that the kernel writes
+  out:LENGTH  same:ARGUMENT     a buffer that the kernel writes; the buffer of another argument
   TYPE or FORMAT before the length where the kernel does not say it: out:uchar:w*h, rand:rgba8:w,h
   images: W[,H[,D]] for the length; formats r8, rg32f, rgba8ui …: `cllab help data`
   sampler:linear,edge,normalized
@@ -142,6 +142,8 @@ Lines (in the file or my.cllab)
   swap A B                       two buffers change places after each repetition
   reset A, B                     they hold their data again when an operation begins, outside of its
                                  time
+  reset each A, B                the same before each repetition, by a copy on the device within the
+                                 time; `--steps` has a row for it
   kernel NAME = KERNEL           the kernel under another name in the list, with lines of its own
   arg PARAMETER = BUFFER         the parameter of this kernel is that buffer
 
@@ -178,6 +180,22 @@ Random data (TYPE or FORMAT before the length where the kernel does not say it)
                                  arg column = rand:nonzeros:0:columns-1
                                  arg value = rand:nonzeros
 
+Packed data: a type before the length, of inputs and of outputs
+  rand:bf16:LENGTH               bfloat16 in ushort; `tolerance ulp=X` counts its own steps
+  rand:nibble:LENGTH             numbers of 4 bits, two per byte, the first in its lower half
+
+Arrays of structs: a rule for each field, as above but without the length
+  arg p = fields:n:{position:rand:-1:1, mass:1, id:iota}
+                                 by the names in the text; a field without a rule is random. Where
+                                 the struct has macros or structs in it, with all of their types:
+                                 fields:n:{float3 position:rand:-1:1, float mass:1, int id:iota}
+  Results are compared field by field: floats with the tolerance, integers exactly, padding never.
+
+Where buffers lie
+  arg dst = same:src             where src does, as when a host passes a buffer twice; src says the
+                                 length and the data. Results call it dst, which the kernel writes.
+  svm:rand:n  svm:out:n          in shared virtual memory: the kernel gets a pointer of clSVMAlloc
+
 Other data: `cllab help kernel-file`. Pictures are PNG, JPEG, BMP, PGM or PPM.
 
 Images: W, or W,H or W,H,D for the length; the last of an array's counts its layers.
@@ -189,7 +207,9 @@ Images: W, or W,H or W,H,D for the length; the last of an array's counts its lay
                                    f          floats         r32f rgba16f
                                  Default: rgba8; rgba8ui where the text has read_imageui or
                                  write_imageui, rgba32i where it has read_imagei or write_imagei.
-  What a device lacks is `unsupported`, with the list of what it has.
+  Depth images have the formats depth16 and depth32f, an image1d_buffer_t one length. A read_write
+  image is given data and is checked afterwards, as a buffer that is not const. What a device lacks
+  is `unsupported`, with the list of what it has.
 )";
 
 }  // namespace

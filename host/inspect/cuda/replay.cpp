@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <map>
@@ -69,6 +70,7 @@ std::optional<Launch> only_launch(const Setup& setup) {
         out.global = setup.global;
         out.local = setup.local;
         out.offset = setup.offset;
+        out.args = setup.parameters;
     } else {
         const auto* step = setup.steps.size() == 1 ? std::get_if<Launch>(&setup.steps.front()) : nullptr;
         if (!step) return std::nullopt;
@@ -211,7 +213,10 @@ std::optional<std::string> not_for_cuda(const Setup& setup) {
     const auto launch = only_launch(setup);
     if (!launch) return "an operation of it is not one launch";
     if (setup.reference) return "its results are checked against another kernel's, which would have to be launched too";
-    for (const auto* argument : arguments_of(setup)) {
+    const auto arguments = arguments_of(setup);
+    for (const auto* argument : arguments) {
+        if (bytes_of(*argument) > 0 && std::ranges::count(arguments, argument) > 1)
+            return "two of its arguments are one buffer";
         if (std::holds_alternative<Image>(*argument) || std::holds_alternative<Sampler>(*argument))
             return "it takes an image";
         if (std::holds_alternative<Local>(*argument))

@@ -117,7 +117,7 @@ GuessedKernel KernelGuess::result() const {
         std::string text = open_.count(p.name) ? "" : text_of(p);
         if (p.is_buffer() && !open_.count(p.name)) text = data_of(i);
         if (p.kind == Parameter::Kind::local && lengths_.count(p.name)) text = "local:" + lengths_.at(p.name);
-        if (p.kind == Parameter::Kind::image) text = (p.writes ? "out:" : "rand:") + image_size(p);
+        if (p.kind == Parameter::Kind::image) text = (p.writes && !p.reads_too ? "out:" : "rand:") + image_size(p);
         if (!text.empty())
             out.arguments.emplace_back(p.name, shown(text));
         else if (p.kind != Parameter::Kind::sampler && p.kind != Parameter::Kind::refused)

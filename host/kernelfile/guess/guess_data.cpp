@@ -19,12 +19,9 @@ std::string KernelGuess::typed_data(const Parameter& p, const std::string& kind,
     }
     if (!p.type.is_opaque() || kind == "out") return kind + ":" + length + bounds;
     // A struct has random data where all of its fields are floats.
-    const auto fields = text_.fields(p.type.name);
-    const bool floats =
-        fields && std::ranges::all_of(*fields, [](const auto& f) { return f.type.starts_with("float"); });
-    if (!floats || !kind.starts_with("rand")) return "zero:" + length;
-    const bool is_sum = length.find_first_of("+-") != std::string::npos;
-    return "rand:float:" + std::to_string(p.type.bytes / 4) + "*" + (is_sum ? "(" + length + ")" : length);
+    const bool floats = !p.type.members.empty() &&
+                        std::ranges::all_of(p.type.members, [](const auto& m) { return m.type.is_floating(); });
+    return (floats && kind.starts_with("rand") ? "rand:" : "zero:") + length;
 }
 
 std::string KernelGuess::data_of(std::size_t argument) const {

@@ -34,9 +34,9 @@ void KernelGuess::add_parts(const Parameter& p) {
             add_scalar(p, p.type, p.name, p.type.lanes > 1 ? static_cast<int>(lane) : -1);
         return;
     }
-    const auto fields = text_.fields(p.type.name);
-    if (!fields) return;
-    for (const auto& field : *fields) add_scalar(p, *model::builtin_type(field.type), field.name);
+    const auto& fields = p.type.members;
+    if (std::ranges::any_of(fields, [](const auto& field) { return field.name.ends_with("]"); })) return;
+    for (const auto& field : fields) add_scalar(p, field.type, field.name);
 }
 
 /// A k without an m is no side of a matrix: it counts the steps of a loop of the host.

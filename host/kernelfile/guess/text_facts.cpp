@@ -6,7 +6,6 @@
 
 #include "core/kernel_text.hpp"
 #include "core/text.hpp"
-#include "model/kernel_signature.hpp"
 
 namespace cllab::kernelfile {
 namespace {
@@ -51,10 +50,11 @@ void find_bodies(const std::string& text, std::map<std::string, std::string>& ou
 
 }  // namespace
 
-TextFacts::TextFacts(std::string_view text) : text_(without_comments(text)) {
-    find_bodies(text_, bodies_);
-    for (const auto& kernel : kernels_in(text_))  // attributes may stand between the name and the body
-        bodies_[kernel.name] = text_.substr(kernel.body, kernel.end - kernel.body);
+TextFacts::TextFacts(std::string_view text) {
+    const auto plain = without_comments(text);
+    find_bodies(plain, bodies_);
+    for (const auto& kernel : kernels_in(plain))  // attributes may stand between the name and the body
+        bodies_[kernel.name] = plain.substr(kernel.body, kernel.end - kernel.body);
 }
 
 std::map<std::string, unsigned> TextFacts::calls(const std::string& kernel) const {
@@ -114,30 +114,6 @@ bool TextFacts::has_array(const std::string& kernel) const {
     static const std::regex array(R"(\b(?:u?(?:char|short|int|long)|unsigned|half|float|double)\d*\s+\w+\s*\[)");
     const auto found = bodies_.find(kernel);
     return found != bodies_.end() && std::regex_search(found->second, array);
-}
-
-std::optional<std::vector<StructField>> TextFacts::fields(const std::string& type) const {
-    const auto name = type.substr(type.rfind(' ') == std::string::npos ? 0 : type.rfind(' ') + 1);
-    static const std::regex begins(R"(\bstruct\b[^;{}()=]*\{)");
-    for (std::sregex_iterator at(text_.begin(), text_.end(), begins), end; at != end; ++at) {
-        const auto open = static_cast<std::size_t>(at->position() + at->length() - 1);
-        const auto close = behind_bracket(text_, open, '{', '}');
-        const auto tail = text_.substr(close, text_.find(';', close) - close);
-        if (!names_in(at->str()).count(name) && !names_in(tail).count(name)) continue;
-        std::vector<StructField> out;
-        for (const auto& line : split(text_.substr(open + 1, close - open - 2), ';')) {
-            const auto words = split(trim(line), ' ');
-            if (trim(line).empty()) continue;
-            if (line.find_first_of("[*{(") != std::string::npos || words.size() < 2) return std::nullopt;
-            const bool two = model::builtin_type(words[0] + " " + words[1]).has_value() && words.size() > 2;
-            const auto of = two ? words[0] + " " + words[1] : words[0];
-            if (!model::builtin_type(of)) return std::nullopt;
-            const auto names = trim(line).substr(of.size());
-            for (const auto& one : split(names, ',')) out.push_back({of, trim(one)});
-        }
-        return out;
-    }
-    return std::nullopt;
 }
 
 }  // namespace cllab::kernelfile

@@ -1,18 +1,11 @@
-// What the text of a kernel says of its launch, without a compiler: where no simulator can run it, and for the fields
-// of structs, which no driver tells.
+// What the text of a kernel says of its launch, without a compiler: where no simulator can run it.
 #pragma once
 
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace cllab::kernelfile {
-
-struct StructField {
-    std::string type, name;
-};
 
 class TextFacts {
 public:
@@ -30,11 +23,7 @@ public:
     /// The kernel's body has an array, which is private or local.
     bool has_array(const std::string& kernel) const;
 
-    /// Of a struct of scalars and vectors; nothing where it has an array, a pointer or a struct in it.
-    std::optional<std::vector<StructField>> fields(const std::string& type) const;
-
 private:
-    std::string text_;                           ///< without comments
     std::map<std::string, std::string> bodies_;  ///< of functions and macros
 };
 

@@ -17,8 +17,7 @@ bool is_shared(const Parameter& p) { return has_extent(p) || p.kind == Parameter
 std::string type_words(const Parameter& p) {
     if (p.kind == Parameter::Kind::sampler) return "a sampler";
     if (p.kind == Parameter::Kind::image)
-        return std::string(p.writes ? "a written" : "a read") + " image of " + std::to_string(p.dims) +
-               (p.is_array ? " sizes, the last of layers" : " dimensions");
+        return (p.reads_too ? "a read and written " : p.writes ? "a written " : "a read ") + p.type.name;
     return p.type.name + "*";
 }
 
@@ -157,8 +156,8 @@ void BoundSequence::join_parameter(const Parameter& parameter, const std::string
     };
     auto& before = known->parameter;
     const bool buffers = before.is_buffer() && parameter.is_buffer();
-    if ((!buffers && before.kind != parameter.kind) || before.dims != parameter.dims ||
-        before.is_array != parameter.is_array || before.writes != parameter.writes || !(before.type == parameter.type))
+    if ((!buffers && before.kind != parameter.kind) || before.writes != parameter.writes ||
+        before.reads_too != parameter.reads_too || !(before.type == parameter.type))
         refuse_pair(type_words(before), type_words(parameter), "what kernels share has one type");
     if (spec && known->spec && spec->text != known->spec->text)
         refuse_pair(known->spec->text, spec->text,
@@ -186,7 +185,9 @@ void BoundSequence::check_buffers(Joined& joined) const {
         a.is_const = b.is_const = false;
         a.kind = b.kind = Parameter::Kind::global;
     }
-    for (const auto& [name, place] : line_.resets) {
+    auto resets = line_.resets;
+    resets.insert(resets.end(), line_.repeated_resets.begin(), line_.repeated_resets.end());
+    for (const auto& [name, place] : resets) {
         const auto& buffer = find(name, place, "reset");
         if (buffer.parameter.is_const)
             refuse(place, "'reset' names '", name, "', which no kernel of the sequence writes");
@@ -265,6 +266,7 @@ model::Setup BoundSequence::setup(const model::Point& point, const model::Device
     for (std::size_t rep = 0; rep < times; ++rep) {
         auto now = point;
         now.set(repetition, std::to_string(rep));
+        for (const auto& [name, place] : line_.repeated_resets) out.steps.push_back(model::Reset{holds.at(name), name});
         for (const auto& item : items_) {
             const auto own = item.own->setup(now, device, seed);
             model::Launch launch{item.kernel, own.global, own.local, {}, own.offset, item.name};
@@ -279,7 +281,7 @@ model::Setup BoundSequence::setup(const model::Point& point, const model::Device
         for (const auto& swap : line_.swaps) std::swap(holds.at(swap.a), holds.at(swap.b));
     }
     add_swaps(out, holds);
-    const auto& first = std::get<model::Launch>(out.steps.front());
+    const auto& first = std::get<model::Launch>(out.steps.at(line_.repeated_resets.size()));
     out.global = first.global, out.local = first.local, out.offset = first.offset;
     for (const auto& [name, place] : line_.resets) out.reset.push_back(name);
     if (out.work.assumed) out.work.bytes = bytes_of_launches(out);

@@ -61,7 +61,8 @@ private:
 /// Throws Error(usage) for kernels, aliases and sequences of the file that there are not.
 void check_sequences(const Description& description, const std::string& path, const std::set<std::string>& kernels);
 
-/// The buffer that an argument of a kernel in a sequence is, `arg src = partial`; nothing for another value.
+/// The buffer that an argument of a kernel in a sequence is, `arg src = partial` or `same:partial`; nothing for another
+/// value.
 std::optional<std::string> buffer_named(const ArgumentSpec& spec);
 
 /// All names that may be those of buffers in this way.

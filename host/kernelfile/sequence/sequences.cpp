@@ -1,6 +1,6 @@
 // The lines of sequences and those that say what the lines behind them are about:
 //   kernel NAME [= KERNEL]        sequence NAME = KERNEL, KERNEL …        repeat N        swap NAME NAME
-//   reset NAME, NAME
+//   reset [each] NAME, NAME
 // What they may name, and which sequences a file has.
 #include <algorithm>
 
@@ -34,7 +34,7 @@ void parse_kernel(Piece rest, Description& out, Scope*& scope) {
 }
 
 void parse_sequence(Piece rest, Description& out, Scope*& scope) {
-    SequenceLine line{rest.place, {}, {}, {}, {}, {}, {}};
+    SequenceLine line{rest.place};
     line.name = take_named(rest, "sequence", "sequence sort = count, scan, scatter");
     for (const auto& other : out.sequences)
         if (other.name == line.name) refuse(line.place, "sequence '", line.name, "' is given twice");
@@ -60,9 +60,11 @@ void parse_swap(Piece rest, SequenceLine& to) {
     to.swaps.push_back(std::move(swap));
 }
 
-void parse_reset(const Piece& rest, SequenceLine& to) {
-    for (auto& buffer : take_names(rest, "'reset' takes buffers, as in 'reset bins, sums'"))
-        to.resets.push_back(std::move(buffer));
+void parse_reset(Piece rest, SequenceLine& to) {
+    const bool each = rest.text.starts_with("each ");
+    if (each) rest.take_word();
+    for (auto& buffer : take_names(rest, "'reset' takes buffers, as in 'reset bins, sums' or 'reset each bins'"))
+        (each ? to.repeated_resets : to.resets).push_back(std::move(buffer));
 }
 
 }  // namespace
@@ -127,6 +129,7 @@ std::set<std::string> buffers_of_sequences(const Description& description) {
 }
 
 std::optional<std::string> buffer_named(const ArgumentSpec& spec) {
+    if (spec.kind == ArgumentSpec::Kind::same) return spec.words.front();
     if (spec.kind != ArgumentSpec::Kind::numbers || spec.numbers.size() != 1) return std::nullopt;
     const auto& text = spec.numbers.front().text();
     return is_name(text) ? std::optional(text) : std::nullopt;

@@ -31,6 +31,11 @@ cl::NDRange nd_range(const Extent& extent) {
     }
 }
 
+void set_pointer(const cl::Kernel& kernel, cl_uint index, const void* pointer) {
+    const auto code = clSetKernelArgSVMPointer(kernel(), index, pointer);
+    if (code != CL_SUCCESS) throw cl::Error(code, "clSetKernelArgSVMPointer");
+}
+
 }  // namespace
 
 Operation::Operation(device::Session& session, const device::Built& built, const Setup& setup, const std::string& entry,
@@ -54,7 +59,7 @@ Operation::Operation(device::Session& session, const device::Built& built, const
 
 void Operation::make_steps(const device::Built& built, const Setup& setup, const std::string& entry) {
     auto steps = setup.steps;
-    if (steps.empty()) steps.push_back(Launch{{}, setup.global, setup.local, {}, setup.offset});
+    if (steps.empty()) steps.push_back(Launch{{}, setup.global, setup.local, setup.parameters, setup.offset});
     for (auto& step : steps) {
         BoundStep bound{step, 0, {}};
         if (auto* launch = std::get_if<Launch>(&bound.step)) {
@@ -78,7 +83,7 @@ void Operation::make_steps(const device::Built& built, const Setup& setup, const
         } else if (std::holds_alternative<HostLoop>(step)) {
             native_ = true;
         }
-        std::visit(Overloaded{[](const Swap&) {}, [](const HostLoop&) {},
+        std::visit(Overloaded{[](const Swap&) {}, [](const Reset&) {}, [](const HostLoop&) {},
                               [&](const auto& s) { queues_ = std::max(queues_, s.queue + 1); }},
                    step);
         steps_.push_back(std::move(bound));
@@ -155,6 +160,8 @@ void Operation::bind(const BoundStep& step) {
             auto& m = memory(name);
             if (m.is_image)
                 kernel.setArg(index, m.image);
+            else if (auto* pointer = m.buffer.svm())
+                set_pointer(kernel, index, pointer);
             else
                 kernel.setArg(index, m.buffer.buffer());
         }
@@ -196,6 +203,12 @@ void Operation::enqueue(std::vector<cl::Event>* events, Marked marked) {
                                   std::swap(alias_.at(swap.a), alias_.at(swap.b));
                                   for (const auto& other : steps_) bind(other);
                                   if (!held_.empty()) name_held();
+                              },
+                              [&](const Reset& reset) {
+                                  const auto& from = memories_.at(reset.data);
+                                  session_.queue().enqueueCopyBuffer(from.original,
+                                                                     memory(reset.buffer).buffer.buffer(), 0, 0,
+                                                                     from.size_bytes, nullptr, slot());
                               },
                               [&](const HostLoop& loop) {
                                   hold();
@@ -269,19 +282,20 @@ void Operation::name_commands() {
         const auto add = [&](const auto& step, const std::string& part, std::size_t count) {
             for (std::size_t i = 0; i < count; ++i) commands_.push_back({part, step.queue});
         };
-        std::visit(
-            Overloaded{[&](const Launch& launch) {
-                           add(launch,
-                               !launch.part.empty() ? launch.part
-                                                    : kernels_[bound.kernel].getInfo<CL_KERNEL_FUNCTION_NAME>(),
-                               1);
-                       },
-                       [&](const Upload& u) {
-                           const auto bytes = memory(u.buffer).size_bytes;
-                           add(u, "up", each * (u.piece_bytes > 0 ? (bytes + u.piece_bytes - 1) / u.piece_bytes : 1));
-                       },
-                       [&](const Download& d) { add(d, "down", each); }, [](const Swap&) {}, [](const HostLoop&) {}},
-            bound.step);
+        std::visit(Overloaded{[&](const Launch& launch) {
+                                  add(launch,
+                                      !launch.part.empty() ? launch.part
+                                                           : kernels_[bound.kernel].getInfo<CL_KERNEL_FUNCTION_NAME>(),
+                                      1);
+                              },
+                              [&](const Upload& u) {
+                                  const auto bytes = memory(u.buffer).size_bytes;
+                                  add(u, "up",
+                                      each * (u.piece_bytes > 0 ? (bytes + u.piece_bytes - 1) / u.piece_bytes : 1));
+                              },
+                              [&](const Download& d) { add(d, "down", each); }, [](const Swap&) {},
+                              [&](const Reset&) { commands_.push_back({"reset"}); }, [](const HostLoop&) {}},
+                   bound.step);
     }
     for (const auto& bound : steps_) {
         // Which memory a name stands for changes with each Swap.

@@ -59,7 +59,7 @@ public:
     /// What poison() puts into the outputs, for overwrite(): what is timed after one and after other contents finds
     /// caches in the same state.
     Contents poison_contents() const;
-    /// What all memory holds that an operation may write, but for images.
+    /// What all memory holds that an operation may write, but for images that only come out.
     Contents contents();
     using Views = std::map<std::string, std::span<const std::byte>, std::less<>>;
     /// Puts `contents` into the memory of these arguments, which is again where it was before any Swap.
@@ -98,6 +98,7 @@ private:
         std::string name;
         device::GuardedBuffer buffer;
         cl::Image2D image;  ///< of any dimensions
+        cl::Buffer pixels;  ///< that it is made of, if it is; no part of another buffer, which PoCL 3.1 does not take
         bool is_image = false, read_back = false, poisoned = false;
         std::size_t width = 0, height = 0, depth = 1, size_bytes = 0;
         model::Bytes host;  ///< staging of what comes back
@@ -106,6 +107,7 @@ private:
         std::byte* pinned_at = nullptr;
         bool sent_back = false;  ///< an Upload step sends what a Download step brings
         cl::Event arrival;       ///< of that one
+        cl::Buffer original;     ///< with the data, where a Reset step puts it back
         model::SharedBytes data;
         model::SharedBytes loaded;  ///< what the device's memory was last filled with
     };
@@ -124,6 +126,7 @@ private:
         bool read_back = false, poisoned = false, keeps = false;
         model::SharedBytes input = nullptr;
         model::ByStep by_step = model::ByStep::none;
+        bool svm = false;
     };
 
     void make_memory(const model::Setup& setup, const Operation* beside);

@@ -34,6 +34,7 @@ void Operation::load(const Setup& setup, std::uint64_t seed) {
                                            " bytes, expected " + std::to_string(m.size_bytes));
         refill(m);
         if (m.is_image) continue;
+        if (m.original()) session_.put(m.original, *m.data);
         m.buffer.arm(seed);
         m.loaded = m.data;
     }
@@ -41,7 +42,9 @@ void Operation::load(const Setup& setup, std::uint64_t seed) {
 }
 
 void Operation::fill(Memory& m, std::span<const std::byte> from) {
-    if (m.is_image)
+    if (m.pixels())
+        session_.put(m.pixels, from);
+    else if (m.is_image)
         session_.queue().enqueueWriteImage(m.image, CL_TRUE, {0, 0, 0}, {m.width, m.height, m.depth}, 0, 0,
                                            from.data());
     else if (is_in_place(transfer_))
@@ -101,7 +104,8 @@ void Operation::restore() {
     for (const auto& argument : args_) {
         const auto found = memories_.find(name_of(argument));
         const auto* image = std::get_if<Image>(&argument);
-        if (found == memories_.end() || std::holds_alternative<Input>(argument) || (image && image->data)) continue;
+        if (found == memories_.end() || std::holds_alternative<Input>(argument) || (image && !image->comes_out()))
+            continue;
         refill(found->second);
     }
     operations_ = *on_data_ = 0;
@@ -109,15 +113,10 @@ void Operation::restore() {
     if (native_) hold();
 }
 
-bool Operation::works_in_place() const {
-    return std::ranges::any_of(args_, [&](const auto& a) { return goes_in(name_of(a)); });
-}
+bool Operation::works_in_place() const { return std::ranges::any_of(args_, goes_in_and_out); }
 
 bool Operation::goes_in(std::string_view argument) const {
-    return std::ranges::any_of(args_, [&](const auto& a) {
-        const auto* inout = std::get_if<InOut>(&a);
-        return inout && inout->name == argument && inout->by_step != ByStep::up;
-    });
+    return std::ranges::any_of(args_, [&](const auto& a) { return name_of(a) == argument && goes_in_and_out(a); });
 }
 
 Operation::Contents Operation::contents() {
@@ -128,7 +127,7 @@ Operation::Contents Operation::contents() {
     for (const auto& argument : args_) {
         const bool may_be_written = std::holds_alternative<InOut>(argument) ||
                                     std::holds_alternative<Output>(argument) ||
-                                    std::holds_alternative<Scratch>(argument);
+                                    std::holds_alternative<Scratch>(argument) || goes_in_and_out(argument);
         if (!may_be_written) continue;
         auto& m = memory(name_of(argument));
         auto& bytes = out[name_of(argument)];
@@ -139,7 +138,9 @@ Operation::Contents Operation::contents() {
 }
 
 void Operation::get(Memory& m, std::span<std::byte> to) {
-    if (m.is_image)
+    if (m.pixels())
+        session_.get(m.pixels, to);
+    else if (m.is_image)
         session_.queue().enqueueReadImage(m.image, CL_TRUE, {0, 0, 0}, {m.width, m.height, m.depth}, 0, 0, to.data());
     else if (is_in_place(transfer_))
         device::download(session_, m.buffer.buffer(), to, transfer_);

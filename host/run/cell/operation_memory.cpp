@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 
 #include "core/overloaded.hpp"
 #include "core/parallel.hpp"
@@ -29,7 +30,8 @@ using Channel = PixelFormat::Channel;
 constexpr Entry<PixelFormat::Order, cl_channel_order> orders[] = {{PixelFormat::Order::r, CL_R},
                                                                   {PixelFormat::Order::rg, CL_RG},
                                                                   {PixelFormat::Order::rgba, CL_RGBA},
-                                                                  {PixelFormat::Order::bgra, CL_BGRA}};
+                                                                  {PixelFormat::Order::bgra, CL_BGRA},
+                                                                  {PixelFormat::Order::depth, CL_DEPTH}};
 constexpr Entry<std::pair<Channel, std::size_t>, cl_channel_type> channels[] = {
     {{Channel::normalised, 1}, CL_UNORM_INT8},
     {{Channel::normalised, 2}, CL_UNORM_INT16},
@@ -45,17 +47,34 @@ constexpr Entry<std::pair<Channel, std::size_t>, cl_channel_type> channels[] = {
     {{Channel::floating, 4}, CL_FLOAT}};
 
 /// What the device has for images of this type, of the formats that a user can name.
-std::string supported(const device::Session& session, cl_mem_flags flags, cl_mem_object_type type) {
+std::vector<std::string> supported(const device::Session& session, cl_mem_flags flags, cl_mem_object_type type) {
     std::vector<cl::ImageFormat> all;
-    session.context().getSupportedImageFormats(flags, type, &all);
     std::vector<std::string> names;
+    cl_uint count = 0;
+    const auto& context = session.context()();
+    if (clGetSupportedImageFormats(context, flags, type, 0, nullptr, &count) != CL_SUCCESS) return names;
+    all.resize(count);
+    clGetSupportedImageFormats(context, flags, type, count, all.data(), nullptr);
     for (const auto& [order, cl_order] : orders)
         for (const auto& [channel, cl_channel] : channels)
             if (std::ranges::any_of(all, [&, &o = cl_order, &c = cl_channel](const cl::ImageFormat& has) {
                     return has.image_channel_order == o && has.image_channel_data_type == c;
                 }))
                 names.push_back(PixelFormat{order, channel.first, channel.second}.name());
-    return names.empty() ? "it has none" : "it has " + join(names, ", ");
+    return names;
+}
+
+[[noreturn]] void refuse_format(const Image& a, const std::string& kind, const std::vector<std::string>& has,
+                                const std::string& why) {
+    throw Unsupported("the device has no image of this type" + kind + " in the format " + a.format.name() +
+                      "; it has " + (has.empty() ? "none" : join(has, ", ")) + why);
+}
+
+cl_mem_object_type type_of(const Image& a) {
+    if (a.of_buffer) return CL_MEM_OBJECT_IMAGE1D_BUFFER;
+    if (a.dims == 1) return CL_MEM_OBJECT_IMAGE1D;
+    if (a.dims == 2) return a.is_array ? CL_MEM_OBJECT_IMAGE1D_ARRAY : CL_MEM_OBJECT_IMAGE2D;
+    return a.is_array ? CL_MEM_OBJECT_IMAGE2D_ARRAY : CL_MEM_OBJECT_IMAGE3D;
 }
 
 constexpr Entry<Sampler::Outside, cl_addressing_mode> address_modes[] = {
@@ -79,23 +98,26 @@ cl::Sampler make_sampler(const device::Session& session, const Sampler& a) {
 
 /// The handle of Image2D does for images of any dimensions, as CLHPP's base class cannot be held. Throws Unsupported
 /// where the device has no image of that size or format.
-cl::Image2D make_image(const device::Session& session, const Image& a) {
+cl::Image2D make_image(const device::Session& session, const Image& a, const cl::Buffer& pixels) {
     const auto& facts = session.facts();
     if (a.dims == 2 && (a.width > facts.image2d_max_width || a.height > facts.image2d_max_height))
         throw Unsupported("an image of " + std::to_string(a.width) + "x" + std::to_string(a.height) +
                           " is larger than the device's " + std::to_string(facts.image2d_max_width) + "x" +
                           std::to_string(facts.image2d_max_height));
-    const cl_mem_flags flags = a.data ? CL_MEM_READ_ONLY : CL_MEM_WRITE_ONLY;
+    const cl_mem_flags flags = a.read_write ? CL_MEM_READ_WRITE : a.data ? CL_MEM_READ_ONLY : CL_MEM_WRITE_ONLY;
     const auto channel = value_of(channels, std::pair(a.format.channel, a.format.channel_bytes));
     const cl::ImageFormat format(value_of(orders, a.format.order), channel);
     const auto& context = session.context();
-    const cl_mem_object_type type = a.dims == 1   ? CL_MEM_OBJECT_IMAGE1D
-                                    : a.dims == 2 ? a.is_array ? CL_MEM_OBJECT_IMAGE1D_ARRAY : CL_MEM_OBJECT_IMAGE2D
-                                    : a.is_array  ? CL_MEM_OBJECT_IMAGE2D_ARRAY
-                                                  : CL_MEM_OBJECT_IMAGE3D;
+    const auto type = type_of(a);
+    if (a.read_write)
+        if (const auto has = supported(session, CL_MEM_KERNEL_READ_AND_WRITE, type);
+            std::ranges::count(has, a.format.name()) == 0)
+            refuse_format(a, " that one kernel reads and writes", has, "");
     const auto held = [](const cl::Image& made) { return cl::Image2D(made(), true); };
     try {
         switch (type) {
+            case CL_MEM_OBJECT_IMAGE1D_BUFFER:
+                return held(cl::Image1DBuffer(context, flags, format, a.width, pixels));
             case CL_MEM_OBJECT_IMAGE1D:
                 return held(cl::Image1D(context, flags, format, a.width));
             case CL_MEM_OBJECT_IMAGE1D_ARRAY:
@@ -108,11 +130,12 @@ cl::Image2D make_image(const device::Session& session, const Image& a) {
                 return cl::Image2D(context, flags, format, a.width, a.height);
         }
     } catch (const cl::Error& e) {
-        if (e.err() != CL_IMAGE_FORMAT_NOT_SUPPORTED && e.err() != CL_INVALID_OPERATION &&
+        // Oclgrind 21.10 does not know depth images.
+        const bool unknown = a.format.order == PixelFormat::Order::depth && e.err() == CL_INVALID_VALUE;
+        if (!unknown && e.err() != CL_IMAGE_FORMAT_NOT_SUPPORTED && e.err() != CL_INVALID_OPERATION &&
             e.err() != CL_INVALID_IMAGE_FORMAT_DESCRIPTOR)
             throw;
-        throw Unsupported("the device has no image of this type in the format " + a.format.name() + "; " +
-                          supported(session, flags, type) + " (" + device::error_name(e.err()) + ")");
+        refuse_format(a, "", supported(session, flags, type), " (" + device::error_name(e.err()) + ")");
     }
 }
 
@@ -126,7 +149,11 @@ double data_bytes(const Setup& setup) {
 
 double device_bytes(const Setup& setup) {
     double out = 0;
-    for (const auto& argument : setup.args) out += bytes_of(argument) + 2 * guard_bytes(argument);
+    std::set<std::string> reset;  // of which there are copies
+    for (const auto& step : setup.steps)
+        if (const auto* one = std::get_if<Reset>(&step)) reset.insert(one->data);
+    for (const auto& argument : setup.args)
+        out += bytes_of(argument) * (reset.count(model::name_of(argument)) > 0 ? 2 : 1) + 2 * guard_bytes(argument);
     return out;
 }
 
@@ -149,17 +176,18 @@ device::GuardedBuffer Operation::new_buffer(const BufferWanted& wanted, Pages pa
         throw Unsupported("buffer '" + wanted.name + "' needs " + format_bytes(wanted.bytes) + " and guards of " +
                           format_bytes(wanted.guard) + " on both sides; the device allocates at most " +
                           format_bytes(most) + " at once");
-    return device::GuardedBuffer(session_, wanted.bytes, wanted.guard, transfer_, pages);
+    return device::GuardedBuffer(session_, wanted.bytes, wanted.guard, transfer_, pages, wanted.svm);
 }
 
 bool Operation::make_buffer(const BufferWanted& wanted, const Operation* beside, bool all_alike, Pages pages) {
-    const auto& [name, bytes, guard, read_back, poisoned, keeps, input, by_step] = wanted;
+    const auto& [name, bytes, guard, read_back, poisoned, keeps, input, by_step, svm] = wanted;
     if (bytes == 0) throw Error(Blame::result, "argument '" + name + "' has size 0");
     Memory m{.name = name, .read_back = read_back, .poisoned = poisoned, .size_bytes = bytes, .by_step = by_step};
     const auto* other = beside && beside->memories_.count(name) ? &beside->memories_.at(name) : nullptr;
     const bool shared = other && (all_alike || !keeps) && !other->is_image && other->size_bytes == bytes &&
                         other->read_back == read_back && other->poisoned == poisoned &&
-                        beside->transfer_ == transfer_ && (!input || (other->data && *other->data == *input));
+                        (other->buffer.svm() != nullptr) == svm && beside->transfer_ == transfer_ &&
+                        (!input || (other->data && *other->data == *input));
     m.buffer = shared ? other->buffer : new_buffer(wanted, pages);
     if (by_step != ByStep::none && transfer_ == Transfer::pinned) pin(m);
     memories_[name] = std::move(m);
@@ -168,16 +196,18 @@ bool Operation::make_buffer(const BufferWanted& wanted, const Operation* beside,
 }
 
 void Operation::make_image_memory(const Image& a) {
-    const bool is_output = a.data == nullptr;
+    const auto bytes = a.width * a.height * a.depth * a.format.bytes();
+    const auto pixels = a.of_buffer ? cl::Buffer(session_.context(), CL_MEM_READ_WRITE, bytes) : cl::Buffer();
     memories_[a.name] = {.name = a.name,
-                         .image = make_image(session_, a),
+                         .image = make_image(session_, a, pixels),
+                         .pixels = pixels,
                          .is_image = true,
-                         .read_back = is_output,
-                         .poisoned = is_output,
+                         .read_back = a.comes_out(),
+                         .poisoned = !a.data,
                          .width = a.width,
                          .height = a.height,
                          .depth = a.depth,
-                         .size_bytes = a.width * a.height * a.depth * a.format.bytes()};
+                         .size_bytes = bytes};
     alias_[a.name] = a.name;
 }
 
@@ -186,7 +216,8 @@ void Operation::make_memory(const Setup& setup, const Operation* beside) {
     const bool all_alike = beside && beside->is_alike(setup);
     // A simulator sees what is read outside; beside a guard it would not.
     const bool simulated = session_.facts().implementation == Implementation::oclgrind;
-    const auto buffer = [&](const BufferWanted& wanted) {
+    const auto buffer = [&](BufferWanted wanted) {
+        wanted.svm = std::ranges::count(setup.svm, wanted.name) > 0;
         shared += make_buffer(wanted, beside, all_alike, setup.pages) ? 1 : 0;
     };
     for (const auto& argument : setup.args) {
@@ -225,6 +256,11 @@ void Operation::make_memory(const Setup& setup, const Operation* beside) {
                               [&](const Image& a) { make_image_memory(a); }},
                    argument);
     }
+    for (const auto& step : setup.steps)
+        if (const auto* reset = std::get_if<Reset>(&step)) {
+            auto& m = memories_.at(reset->data);
+            if (!m.original()) m.original = cl::Buffer(session_.context(), CL_MEM_READ_WRITE, m.size_bytes);
+        }
     shares_memory_ = shared > 0 && shared == memories_.size();
     // What goes in and is written is shared with all the rest or not at all.
     on_data_ = all_alike ? beside->on_data_ : std::make_shared<std::uint64_t>(0);

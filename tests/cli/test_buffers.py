@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""What buffers of kernel files hold and where they lie: packed data, structs, one buffer for two arguments, shared virtual memory."""
+import unittest
+
+from kernel_files import KernelFileTest, floats
+from lab import OCLGRIND_LIBRARY, main
+
+
+class PackedData(KernelFileTest):
+    def reasons(self, text, status):
+        return {r["variant"]: r["reason"] for r in self.check(text, status=status) if r["status"] != "ok"}
+
+    def test_bfloat16_goes_in_and_comes_out_with_a_tolerance_of_its_own(self):
+        text = """/*cllab
+arg x = rand:bf16:256:1:2
+arg y = out:bf16:256
+global 256
+reference rounds
+%s*/
+float wide(ushort x) { return as_float((uint)x << 16); }
+__kernel void rounds(__global const ushort* x, __global ushort* y) {
+    const int i = get_global_id(0);
+    const uint bits = as_uint(wide(x[i]) * 0.7f);
+    y[i] = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
+__kernel void cuts(__global const ushort* x, __global ushort* y) { y[get_global_id(0)] = as_uint(wide(x[get_global_id(0)]) * 0.7f) >> 16; }
+__kernel void within(__global const ushort* x, __global ushort* y) {
+    const int i = get_global_id(0);
+    const uint bits = as_uint(wide(x[i]) * 0.7f);
+    y[i] = wide(x[i]) >= 1 && wide(x[i]) <= 2 ? (bits + 0x7fff + (bits >> 16 & 1)) >> 16 : 0;
+}
+"""
+        reasons = self.reasons(text % "", 1)
+        self.assertEqual(list(reasons), ["cuts"])
+        self.assertRegex(reasons["cuts"], r"^y\[\d+\] is [01]\.\d+, the reference 'rounds' has [01]\.\d+")
+        self.assertEqual(self.reasons(text % "tolerance ulp=1\n", 0), {})
+
+    def test_nibbles_are_two_to_a_byte(self):
+        text = """/*cllab
+arg x = rand:nibble:512:1:9
+arg y = out:nibble:512
+global 256
+reference good
+*/
+__kernel void good(__global const uchar* x, __global uchar* y) {
+    const int i = get_global_id(0), low = x[i] & 15, high = x[i] >> 4;
+    y[i] = low >= 1 && low <= 9 && high >= 1 && high <= 9 ? low + 1 | (high + 1) << 4 : 0;
+}
+__kernel void more(__global const uchar* x, __global uchar* y) { y[get_global_id(0)] = x[get_global_id(0)] + 0x11; }
+__kernel void wrong(__global const uchar* x, __global uchar* y) { y[get_global_id(0)] = x[get_global_id(0)] + (get_global_id(0) == 77 ? 0x01 : 0x11); }
+"""
+        reasons = self.reasons(text, 1)
+        self.assertEqual(list(reasons), ["wrong"])
+        self.assertRegex(reasons["wrong"], r"^y\[155\] is \d, the reference 'good' has \d+$")
+
+
+class Structs(KernelFileTest):
+    TEXT = """/*cllab
+arg p = fields:256:{position:rand:-1:1, mass:const:2, id:iota}
+arg q = out:256
+global 256
+%s*/
+typedef struct { float3 position; float mass; int id; } Particle;  // 8 bytes of padding at the end, 4 in position
+__kernel void whole(__global const Particle* p, __global Particle* q) {
+    Particle one = p[get_global_id(0)];
+    one.position *= one.mass;
+    q[get_global_id(0)] = one;
+}
+__kernel void fields(__global const Particle* p, __global Particle* q) {
+    const int i = get_global_id(0);
+    vstore3(vload3(0, (__global const float*)&p[i].position) * %s, 0, (__global float*)&q[i].position);
+    q[i].mass = p[i].mass;
+    q[i].id = p[i].id + %s;
+}
+"""
+
+    def test_results_that_differ_in_padding_only_are_the_same(self):
+        record = next(r for r in self.check(self.TEXT % ("reference whole\n", "2.0f", 0)) if r["variant"] == "fields")
+        self.assertEqual((record["status"], record["checked_by"]), ("ok", "reference whole"), record["reason"])
+        self.assertFalse([w for w in record["warnings"] if w.startswith("partly-written")])
+
+    def test_floats_are_compared_by_the_tolerance_and_integers_exactly(self):
+        for more, factor, add, reason in (("", "2.00001f", 0, r"q\[0\]\.position\.s0 is \S+, the reference 'whole' has \S+ \("),
+                                          ("tolerance relative=1e-4\n", "2.00001f", 0, ""),
+                                          ("tolerance relative=1e-4\n", "2.00001f", "(i == 77)", r"q\[77\]\.id is 78, the reference 'whole' has 77$")):
+            text = self.TEXT % ("reference whole\n" + more, factor, add)
+            record = next(r for r in self.check(text, status=bool(reason)) if r["variant"] == "fields")
+            self.assertEqual(record["status"], "wrong_result" if reason else "ok", record["reason"])
+            self.assertRegex(record["reason"], reason or "^$")
+
+    def test_the_rules_are_what_the_kernel_finds(self):
+        text = """/*cllab
+arg p = fields:256:{%s position:rand:-1:1, %s mass:const:2, %s id:iota}
+arg right = out:256
+global 256
+reference always
+*/
+#define REAL3 float3
+typedef struct { %s position; float mass; int id; } Particle;
+__kernel void always(__global const Particle* p, __global int* right) { right[get_global_id(0)] = 1; }
+__kernel void k(__global const Particle* p, __global int* right) {
+    const int i = get_global_id(0);
+    const float3 x = p[i].position;
+    right[i] = p[i].mass == 2 && p[i].id == i && x.x >= -1 && x.x < 1 && x.z >= -1 && x.z < 1 && x.x != x.y && x.x != 0;
+}
+"""
+        # The lab reads the struct of the text, and what it cannot read there is given with its types.
+        for types in (("", "", "", "float3"), ("float3", "float", "int", "REAL3")):
+            record = next(r for r in self.check(text % types) if r["variant"] == "k")
+            self.assertEqual((record["status"], record["checked_by"]), ("ok", "reference always"), record["reason"])
+
+
+class OneBuffer(KernelFileTest):
+    """The host's buffer for both arguments of a kernel."""
+    TEXT = """/*cllab
+arg src = {src}
+arg dst = {dst}
+global 256
+{more}*/
+__kernel void k(__global const float* src, __global float* dst) {{ const int i = get_global_id(0); dst[i] = {value}; }}
+"""
+
+    def one(self, status=0, args=(), src="rand:256", dst="same:src", more="", value="2 * src[i]"):
+        record, = self.check(self.TEXT.format(src=src, dst=dst, more=more, value=value), *args, status=status)
+        return record
+
+    def test_it_is_what_a_host_leaves_in_place(self):
+        (self.folder / "twice.bin").write_bytes(floats([2.0 * i for i in range(256)]))
+        for name in ("dst", "src"):  # either is its name
+            self.assertEqual(self.one(src="iota:256", more=f"expect {name} = twice.bin\n")["checked_by"], "file twice.bin")
+        record = self.one(src="iota:256", more="expect dst = twice.bin\n", value="3 * src[i]", status=1)
+        self.assertEqual(record["reason"], "dst[1] is 3, expected 2")
+        self.assertEqual(self.one(more="relation linear in src\n")["checked_by"], "relation linear in src")
+
+    def test_a_kernel_that_is_right_apart_and_wrong_in_place_is_wrong(self):
+        block, kernel = "kernel apart\narg dst = out:256\nkernel inside\narg dst = same:src\nreference apart\n", self.TEXT.split("*/\n")[1]
+        text = "/*cllab\narg src = rand:256\nglobal 256\n" + block + "*/\n" + "".join(kernel.replace(" k(", f" {name}(").format(value="{value}") for name in ("apart", "inside"))
+        for value, status in (("2 * src[i]", "ok"), ("src[(i + 1) % 256] - src[i]", "wrong_result")):
+            record = next(r for r in self.check(text.replace("{value}", value), status=status != "ok") if r["variant"] == "inside")
+            self.assertEqual(record["status"], status, record["reason"])
+            if status == "ok":
+                self.assertEqual(record["checked_by"], "reference apart")
+            else:
+                self.assertRegex(record["reason"], r"dst\[\d+\] is \S+, the reference 'apart' has ")
+
+    def test_a_write_outside_of_it_is_named(self):
+        record = self.one(value="src[i]; dst[i + 1] = 1", status=1)
+        self.assertRegex(record["reason"], r"past the end of 'dst'")
+
+    def test_a_command_finds_what_goes_in_by_its_name(self):
+        (self.folder / "twice.py").write_text("""import array, os
+folder = os.environ["CLLAB_REFERENCE_DIR"]
+data = open(f"{folder}/src.npy", "rb").read()
+head = 10 + data[8] + 256 * data[9]
+open(f"{folder}/dst.npy", "wb").write(data[:head] + array.array("f", (2 * v for v in array.array("f", data[head:]))).tobytes())
+""")
+        self.assertEqual(self.one(args=["--reference-command", "python3 twice.py"])["checked_by"], "reference command")
+
+
+class SharedVirtualMemory(KernelFileTest):
+    TEXT = """/*cllab
+arg src = svm:iota:256
+arg dst = svm:out:256
+global 256
+expect dst = twice.bin
+*/
+__kernel void k(__global const float* src, __global float* dst) { const int i = get_global_id(0); dst[i] = 2 * src[i]; }
+"""
+
+    def setUp(self):
+        super().setUp()
+        (self.folder / "twice.bin").write_bytes(floats([2.0 * i for i in range(256)]))
+
+    def test_a_kernel_gets_pointers_to_it_where_the_device_has_it(self):
+        self.assertEqual([r["checked_by"] for r in self.check(self.TEXT)], ["file twice.bin"])
+        record, = self.check(self.TEXT.replace("2 * src[i]", "src[i]"), status=1)
+        self.assertEqual(record["reason"], "dst[1] is 1, expected 2")
+
+    def test_it_is_watched_on_both_sides(self):
+        record, = self.check(self.TEXT.replace("dst[i] = 2 * src[i]", "dst[i] = 2 * src[i]; if (i == 255) dst[i + 1] = 3"), status=1)
+        self.assertRegex(record["reason"], r"past the end of 'dst'")
+
+    @unittest.skipUnless(OCLGRIND_LIBRARY, "Oclgrind is not installed")
+    def test_a_device_without_it_is_unsupported(self):
+        (self.folder / "oclgrind.icd").write_text(str(OCLGRIND_LIBRARY))
+        self.write(self.TEXT)
+        self.lab("run", "t.cl", "--verify", "--no-dumps", "--json", "r.jsonl", env=self.environment(OCL_ICD_VENDORS=str(self.folder)), status=None)
+        record, = self.records()
+        self.assertEqual((record["status"], record["reason"]), ("unsupported", "the device has no shared virtual memory (CL_DEVICE_SVM_COARSE_GRAIN_BUFFER)"))
+
+
+if __name__ == "__main__":
+    main()
