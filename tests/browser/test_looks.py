@@ -1,4 +1,5 @@
 """How the page of `cllab report --html` looks in a real browser: axes, widths, colors, and all of it without JavaScript."""
+import base64
 import re
 
 from browser import BrowserTest  # which finds the modules of tests/cli
@@ -53,10 +54,8 @@ class Looks(BrowserTest):
             self.assertEqual(small, [])
         self.assert_quiet()
 
-    def test_no_texts_overlap_no_word_breaks_and_no_half_is_empty(self):
-        records = self.plain_records()
-        records[0]["id"] = records[0]["family"] + "_" + "a_variant_with_a_name_of_many_many_words"
-        self.open(self.make(records))
+    def assert_texts_apart(self, where, may_break="pre, code, td:has(code)"):
+        """No text lies on another one, and no word is broken."""
         # Of what scrolls only what is inside its box is in sight.
         texts = """for (const d of document.querySelectorAll('details')) d.open = true;
             for (const e of document.querySelectorAll('.bars, .chart, .code, .scroll')) e.style.contentVisibility = 'visible';
@@ -69,7 +68,7 @@ class Looks(BrowserTest):
                 for (const part of node.data.matchAll(/[^\\s-]+-*/g)) {
                     range.setStart(node, part.index); range.setEnd(node, part.index + part[0].length);
                     const lines = Array.from(range.getClientRects()).filter(r => r.width);
-                    if (new Set(lines.map(r => Math.round(r.top))).size > 1 && !e.closest('pre, code, td:has(code)')) broken.push([part[0], e.outerHTML.slice(0, 200)]);
+                    if (new Set(lines.map(r => Math.round(r.top))).size > 1 && !e.closest(arguments[0])) broken.push([part[0], e.outerHTML.slice(0, 200)]);
                     for (const r of lines) {
                         const [l, t, w, b] = [Math.max(r.left, box[0]), Math.max(r.top, box[1]), Math.min(r.right, box[2]), Math.min(r.bottom, box[3])];
                         if (w - l > 1 && b - t > 1) out.push([l, t, w, b, part[0], e.tagName + '.' + e.getAttribute('class')]);
@@ -77,25 +76,43 @@ class Looks(BrowserTest):
                 }
             }
             return [out, broken]"""
+        found, broken = self.js(texts, may_break)
+        self.assertGreater(len(found), 300)
+        self.assertEqual(broken, [], where)
+        found.sort(key=lambda one: one[1])
+        overlapping = []
+        for i, (left, top, right, bottom, word, place) in enumerate(found):
+            for other in found[i + 1:]:
+                if other[1] >= bottom - 3:
+                    break
+                if min(right, other[2]) - max(left, other[0]) > 2:
+                    overlapping.append((word, place, other[4:]))
+        self.assertEqual(overlapping, [], where)
+
+    def test_no_texts_overlap_no_word_breaks_and_no_half_is_empty(self):
+        records = self.plain_records()
+        records[0]["id"] = records[0]["family"] + "_" + "a_variant_with_a_name_of_many_many_words"
+        self.open(self.make(records))
         shares = """return Array.from(document.querySelectorAll('.bars td.bar, .plot, .figures')).filter(e => e.checkVisibility()).map(e => {
             const whole = (e.closest('figure') || document.querySelector('main')).getBoundingClientRect().width;
             return [e.getAttribute('class'), e.getBoundingClientRect().width / whole]})"""
         for width in (360, 768, 1440, 2560):
             self.resize(width)
-            found, broken = self.js(texts)
-            self.assertGreater(len(found), 300)
-            self.assertEqual(broken, [], width)
-            found.sort(key=lambda one: one[1])
-            overlapping = []
-            for i, (left, top, right, bottom, word, where) in enumerate(found):
-                for other in found[i + 1:]:
-                    if other[1] >= bottom - 3:
-                        break
-                    if min(right, other[2]) - max(left, other[0]) > 2:
-                        overlapping.append((word, where, other[4:]))
-            self.assertEqual(overlapping, [], width)
+            self.assert_texts_apart(width)
             for kind, share in self.js(shares):
                 self.assertGreater(share, 0.35 if kind == "bar" else 0.6, (width, kind, share))
+
+    def test_a_sheet_of_paper_has_one_comparison_and_nothing_overlaps_on_it(self):
+        maker = made.Maker()
+        self.open(self.make([maker.record("pitch", variant, n * 1e-4 * width, point={"width": width}) for width in (1, 2, 3) for n, variant in enumerate(("wide", "roi"), 1)]))
+        self.addCleanup(self.browser.execute_cdp_cmd, "Emulation.setEmulatedMedia", {"media": ""})
+        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+        self.resize(700)  # of A4 between its margins
+        self.assert_texts_apart("on paper", "pre, code, .scroll")  # wide tables are made to fit the sheet
+        self.assertEqual(self.js("return Array.from(document.querySelectorAll('figure.bars')).map(f => getComputedStyle(f).breakBefore)"), ["auto", "page", "page"])
+        self.assertEqual(self.js("return getComputedStyle(document.querySelector('.figures')).display"), "block", "what is flexible does not break")
+        printed = base64.b64decode(self.browser.execute_cdp_cmd("Page.printToPDF", {"preferCSSPageSize": True})["data"])
+        self.assertGreaterEqual(len(re.findall(rb"/Type\s*/Page\b", printed)), 5, "three comparisons, the variants, the method")
 
     def test_the_steps_of_the_heat_map_differ_in_lightness_and_their_numbers_can_be_read(self):
         """Who sees no red or no green still sees lightness, and so does a printer without colours."""
