@@ -105,6 +105,7 @@ class Page(BrowserTest):
         maker = made.Maker()
         argv = ["cllab", "run", "pitch_*", "--device", "cpu", "--json", "r.jsonl", "--axis", "width=4096", "--max-time=0.1"]
         records = [maker.record("pitch", variant, seconds, point={"width": 4096}, argv=argv) for variant, seconds in (("loop", 3e-4), ("wide", 1e-4), ("roi", 2e-4))]
+        records[0]["argv"] = ["cllab", "why", "it's.cl", "--json=w.jsonl", "--force"]
         records[1]["code"] |= {"registers": 24, "loop": {"instructions": 26}}
         unsupported = maker.record("pitch", "image", 1, point={"width": 4096}, status="unsupported", reason="the device has no images", argv=argv)
         unsupported["metrics"], unsupported["samples"] = {}, []
@@ -153,6 +154,7 @@ class Page(BrowserTest):
             self.assertIn(part, text)
         command = "cllab run pitch_wide --device cpu --max-time=0.1 --axis width=4096"
         self.assertEqual(self.js("return document.querySelector('.again').firstChild.textContent"), command)
+        self.assertEqual(self.js("return document.querySelectorAll('.again')[2].firstChild.textContent"), "cllab why 'it'\\''s.cl'", "without what it has written")
         self.browser.execute_cdp_cmd("Browser.grantPermissions", {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]})
         self.js("document.querySelector('.again button').click()")
         self.wait_until(lambda: self.js("return document.querySelector('.again button').textContent") == "copied", "nothing was copied")

@@ -26,6 +26,22 @@ std::string shell_word(const std::string& word) {
 
 std::string typed(const Strings& words) { return join(words, " ", shell_word); }
 
+/// The words without the files that they have written, and without these options, which take a value.
+Strings without(const Strings& words, const std::set<std::string>& options = {}) {
+    static const std::set<std::string> files{"--json", "--csv",   "--html",     "--markdown", "--svg",
+                                             "--png",  "--junit", "--baseline", "--output"},
+        flags{"--force", "--append"};
+    Strings out;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const auto name = words[i].substr(0, words[i].find('='));
+        if (files.contains(name) || options.contains(name))
+            i += name == words[i];  // its value is the next word
+        else if (!flags.contains(name))
+            out.push_back(words[i]);
+    }
+    return out;
+}
+
 /// What a command line says beside the cells that it chooses and the files that it writes.
 struct Line {
     Strings kept;
@@ -34,9 +50,6 @@ struct Line {
 
 /// Nothing where the command is no plain `run`, so that no cell of it can be had alone.
 std::optional<Line> line_of(const Strings& argv) {
-    static const std::set<std::string> with_value{"--json", "--csv",      "--html",   "--markdown", "--svg",
-                                                  "--png",  "--baseline", "--output", "--vs",       "--axis"},
-        flags{"--force", "--append"};
     if (argv[1] != "run" && find_command(argv[1])) return std::nullopt;
     RunOptions options;
     try {
@@ -46,15 +59,11 @@ std::optional<Line> line_of(const Strings& argv) {
     }
     if (names_build_options(options.versus) || !options.replay.empty() || options.rebuild || options.watch)
         return std::nullopt;
-    Line out;
+    Line out{without({argv.begin() + (argv[1] == "run" ? 2 : 1), argv.end()}, {"--vs", "--axis"}), {}};
     for (const auto& [axis, values] : options.axes) out.axes.insert(axis);
-    for (std::size_t i = argv[1] == "run" ? 2 : 1; i < argv.size(); ++i) {
-        const auto name = argv[i].substr(0, argv[i].find('='));
-        if (with_value.contains(name))
-            i += name == argv[i];  // its value is the next word
-        else if (!flags.contains(name) && std::ranges::find(options.patterns, argv[i]) == options.patterns.end())
-            out.kept.push_back(argv[i]);
-    }
+    std::erase_if(out.kept, [&](const std::string& word) {
+        return std::ranges::find(options.patterns, word) != options.patterns.end();
+    });
     return out;
 }
 
@@ -70,7 +79,7 @@ std::vector<std::string> commands_again(const std::vector<model::Record>& record
         const auto [known, is_new] = lines.try_emplace(r.argv);
         if (is_new) known->second = line_of(r.argv);
         if (!known->second) {
-            again = "cllab " + typed({r.argv.begin() + 1, r.argv.end()});
+            again = "cllab " + typed(without({r.argv.begin() + 1, r.argv.end()}));
             continue;
         }
         const auto& line = *known->second;
