@@ -16,10 +16,10 @@ packages=(build-essential cmake ninja-build ocl-icd-opencl-dev opencl-headers op
 # Intel's runtime, a compiler for NVIDIA's GPUs (clang 15 with libclc), one with sanitizers and libFuzzer (clang 16) and its linker; Mesa's
 # OpenCL (16 MB beside clang-15), whose rusticl shows no device unless RUSTICL_ENABLE names one; Intel's for GPUs (ocloc
 # compiles for them), which shows none without a card; a browser for the page, and what drives it; what checks records by their
-# schema, and what reads them as tables (pandas, which brings NumPy); pytest for the example of tools/python; the headers with
+# schema, and what reads them as tables (pandas, which brings NumPy); pytest for the example of tools/python; what makes PNG of charts; the headers with
 # which the simulator counts (`cllab count`).
 test_packages=(oclgrind liboclgrind-dev llvm-14-dev mesa-opencl-icd python3 python3-pip clang-15 libclc-15 llvm-15 clang-16 libclang-rt-16-dev lld-16 intel-opencl-icd
-    chromium chromium-driver python3-selenium python3-jsonschema python3-pandas python3-pytest)
+    chromium chromium-driver python3-selenium python3-jsonschema python3-pandas python3-pytest librsvg2-bin)
 # What tools/package needs besides: manual pages from --help, which shared libraries a program needs, the package's own tests.
 package_packages=(git help2man dpkg-dev file lintian)
 

@@ -182,7 +182,9 @@ std::string difference(const Counts& a, const Counts& b) {
                                      : times(x.ratio()) + " the " + x.name + " in " + more +
                                            (parts.empty() && amounts.size() == 1 ? " against " + less : ""));
     }
-    return "Counted: " + join(parts, ", and ") + ".";
+    const Compared bytes{"", bytes_asked(a), bytes_asked(b)};
+    const bool as_many = !bytes.only_one() && bytes.ratio() < little;
+    return "Counted: " + join(parts, ", and ") + (as_many ? "; both ask for as many bytes." : ".");
 }
 
 }  // namespace cllab::explain

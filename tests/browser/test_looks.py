@@ -1,4 +1,5 @@
 """How the page of `cllab report --html` looks in a real browser: axes, widths, colors, and all of it without JavaScript."""
+import base64
 import re
 
 from browser import BrowserTest  # which finds the modules of tests/cli
@@ -31,7 +32,7 @@ class Looks(BrowserTest):
         wide, roi, image = self.js("return Array.from(document.querySelectorAll('.bars circle')).map(c => c.getBoundingClientRect().left)")
         self.assertGreater(roi - wide, (image - wide) / 15, "0.1 and 0.2 ms are told apart beside 50 ms")
         self.assertEqual(self.js("return document.querySelectorAll('.bars rect').length"), 0)
-        self.assertIn("pitch_swar (2 points): unsupported on cpu-Some: the device has no images", self.js("return document.querySelector('.untimed').textContent"))
+        self.assertIn("3 unsupported on cpu-Some, the device has no images: pitch_swar (3 points)", self.js("return document.querySelector('.untimed').textContent"))
         self.open(self.make(records[:2]))
         self.assertEqual(self.js("return [document.querySelectorAll('.bars rect').length, document.querySelectorAll('.bars circle').length]"), [2, 0])
         self.assertIn("from 0", self.js("return document.querySelector('.bars .head').textContent"))
@@ -52,6 +53,66 @@ class Looks(BrowserTest):
                 parseFloat(getComputedStyle(e).fontSize) < 10).map(e => e.outerHTML.slice(0, 80))""")
             self.assertEqual(small, [])
         self.assert_quiet()
+
+    def assert_texts_apart(self, where, may_break="pre, code, td:has(code)"):
+        """No text lies on another one, and no word is broken."""
+        # Of what scrolls only what is inside its box is in sight.
+        texts = """for (const d of document.querySelectorAll('details')) d.open = true;
+            for (const e of document.querySelectorAll('.bars, .chart, .code, .scroll')) e.style.contentVisibility = 'visible';
+            const out = [], broken = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), range = document.createRange();
+            while (walker.nextNode()) {
+                const node = walker.currentNode, e = node.parentElement;
+                if (!node.data.trim() || e.closest('.hidden, script, style, [hidden], nav') || !e.checkVisibility() || getComputedStyle(e).opacity === '0') continue;
+                let box = [-1e9, -1e9, 1e9, 1e9];
+                for (let p = e; p; p = p.parentElement) if (p.matches('.scroll, pre')) { const b = p.getBoundingClientRect(); box = [b.left, b.top, b.right, b.bottom]; break; }
+                for (const part of node.data.matchAll(/[^\\s-]+-*/g)) {
+                    range.setStart(node, part.index); range.setEnd(node, part.index + part[0].length);
+                    const lines = Array.from(range.getClientRects()).filter(r => r.width);
+                    if (new Set(lines.map(r => Math.round(r.top))).size > 1 && !e.closest(arguments[0])) broken.push([part[0], e.outerHTML.slice(0, 200)]);
+                    for (const r of lines) {
+                        const [l, t, w, b] = [Math.max(r.left, box[0]), Math.max(r.top, box[1]), Math.min(r.right, box[2]), Math.min(r.bottom, box[3])];
+                        if (w - l > 1 && b - t > 1) out.push([l, t, w, b, part[0], e.tagName + '.' + e.getAttribute('class')]);
+                    }
+                }
+            }
+            return [out, broken]"""
+        found, broken = self.js(texts, may_break)
+        self.assertGreater(len(found), 300)
+        self.assertEqual(broken, [], where)
+        found.sort(key=lambda one: one[1])
+        overlapping = []
+        for i, (left, top, right, bottom, word, place) in enumerate(found):
+            for other in found[i + 1:]:
+                if other[1] >= bottom - 3:
+                    break
+                if min(right, other[2]) - max(left, other[0]) > 2:
+                    overlapping.append((word, place, other[4:]))
+        self.assertEqual(overlapping, [], where)
+
+    def test_no_texts_overlap_no_word_breaks_and_no_half_is_empty(self):
+        records = self.plain_records()
+        records[0]["id"] = records[0]["family"] + "_" + "a_variant_with_a_name_of_many_many_words"
+        self.open(self.make(records))
+        shares = """return Array.from(document.querySelectorAll('.bars td.bar, .plot, .figures')).filter(e => e.checkVisibility()).map(e => {
+            const whole = (e.closest('figure') || document.querySelector('main')).getBoundingClientRect().width;
+            return [e.getAttribute('class'), e.getBoundingClientRect().width / whole]})"""
+        for width in (360, 768, 1440, 2560):
+            self.resize(width)
+            self.assert_texts_apart(width)
+            for kind, share in self.js(shares):
+                self.assertGreater(share, 0.35 if kind == "bar" else 0.6, (width, kind, share))
+
+    def test_a_sheet_of_paper_has_one_comparison_and_nothing_overlaps_on_it(self):
+        maker = made.Maker()
+        self.open(self.make([maker.record("pitch", variant, n * 1e-4 * width, point={"width": width}) for width in (1, 2, 3) for n, variant in enumerate(("wide", "roi"), 1)]))
+        self.addCleanup(self.browser.execute_cdp_cmd, "Emulation.setEmulatedMedia", {"media": ""})
+        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+        self.resize(700)  # of A4 between its margins
+        self.assert_texts_apart("on paper", "pre, code, .scroll")  # wide tables are made to fit the sheet
+        self.assertEqual(self.js("return Array.from(document.querySelectorAll('figure.bars')).map(f => getComputedStyle(f).breakBefore)"), ["auto", "page", "page"])
+        self.assertEqual(self.js("return getComputedStyle(document.querySelector('.figures')).display"), "block", "what is flexible does not break")
+        printed = base64.b64decode(self.browser.execute_cdp_cmd("Page.printToPDF", {"preferCSSPageSize": True})["data"])
+        self.assertGreaterEqual(len(re.findall(rb"/Type\s*/Page\b", printed)), 5, "three comparisons, the variants, the method")
 
     def test_the_steps_of_the_heat_map_differ_in_lightness_and_their_numbers_can_be_read(self):
         """Who sees no red or no green still sees lightness, and so does a printer without colours."""
@@ -85,7 +146,7 @@ class Looks(BrowserTest):
         self.assertEqual(self.js("return document.querySelectorAll('#table tbody tr').length"), len(records))
         self.assertEqual(self.js("return document.querySelectorAll('.row[data-cell]').length"), 7)
         self.assertEqual(self.js("return document.querySelectorAll('figure.chart .dot[data-cell]').length"), 15)
-        self.assertEqual(self.js("return document.querySelectorAll('.density').length"), 6)
+        self.assertEqual(self.js("return document.querySelectorAll('.bars .density').length"), 6)
         self.assertEqual(self.js("return document.querySelectorAll('.heat td[data-cell]').length"), 7)
         self.assertGreater(self.js("return document.querySelectorAll('.isa span').length"), 10)
         visible = self.js("return Array.from(document.querySelectorAll('.bars rect, figure.chart .line')).every(e => e.getBoundingClientRect().width > 0)")

@@ -69,8 +69,8 @@ class Page(BrowserTest):
         self.assertEqual(self.js(medians)[:-1], sorted(up[:-1], reverse=True))
         shown = self.js("""const input = document.querySelector('.filter input');
             input.value = 'WIDE h200'; input.dispatchEvent(new Event('input'));
-            return Array.from(document.querySelectorAll('#table tbody tr')).filter(r => !r.hidden).map(r => r.id)""")
-        self.assertEqual(shown, ["pitch_wide@H200"])
+            return Array.from(document.querySelectorAll('#table tbody tr')).filter(r => !r.hidden).map(r => [r.cells[0].textContent, r.cells[1].textContent])""")
+        self.assertEqual(shown, [["pitch_wide", "H200"]])
         self.assert_quiet()
 
     def test_each_cell_has_an_address(self):
@@ -78,13 +78,87 @@ class Page(BrowserTest):
         for fragment, wanted in (("#pitch_wide@H200", "pitch_wide@H200"), ("#pitch_wide@h2", "pitch_wide@H200"), ("#pitch_wide@some", "pitch_wide@cpu-Some"),
                                  ("#latency_global@H200;footprint=65536", "latency_global@H200;footprint=65536")):
             self.open(page, fragment)
-            box = self.js("const r = document.querySelector('#table tr.lit'); const b = r.getBoundingClientRect(); return [r.id, b.top, b.bottom, innerHeight]")
-            self.assertEqual(box[0], wanted, fragment)
-            self.assertTrue(0 <= box[1] < box[2] <= box[3], f"{fragment} is not in sight: {box}")
+            id, place, card, row = self.js("""const e = document.getElementById(arguments[0]), b = e.getBoundingClientRect(), card = e.closest('details');
+                return [e.id, [b.top, b.bottom, innerHeight], card && [card.open, card.dataset.cell], document.querySelector('#table tr.lit').dataset.cell]""", wanted)
+            self.assertEqual(id, wanted, fragment)
+            self.assertTrue(0 <= place[0] < place[2], f"{fragment} is not in sight: {place}")
+            self.assertTrue(card[0], "the card is closed")
+            self.assertEqual(self.js("return JSON.parse(document.getElementById('data').textContent).cells[arguments[0]].anchor", int(row)), wanted)
         self.assertEqual(self.js("const ids = Array.from(document.querySelectorAll('[id]')).map(e => e.id); return ids.length - new Set(ids).size"), 0)
         broken = self.js("return Array.from(document.querySelectorAll('a[href^=\"#\"]')).map(a => decodeURIComponent(a.getAttribute('href').slice(1)))"
                          ".filter(id => !document.getElementById(id))")
         self.assertEqual(broken, [])
+        self.assert_quiet()
+
+    def explained(self, record, limit, bounds, **more):
+        """A line of `cllab why --json` that explains the record."""
+        median = record["time"]["median"]
+        line = {"schema": 2, "record": "why", "id": record["id"], "point": record["point"],
+                "device": {key: record["device"][key] for key in ("platform", "name", "driver", "selector", "identity")}, "status": "ok", "seconds": median,
+                "limit": limit, "bounds": [{"id": name, "name": name + " bandwidth", "brief": name, "seconds": part * median, "low": part * median,
+                                            "high": part * median, "figure": "f", "how": "33.6 MB at 40 GB/s"} for name, part in bounds],
+                "unbounded": [], "run": record["run"]["id"]}
+        return line | more
+
+    def ranked_records(self):
+        """Three kernels, the fastest in the middle, one unsupported; and what limits two of them."""
+        maker = made.Maker()
+        argv = ["cllab", "run", "pitch_*", "--device", "cpu", "--json", "r.jsonl", "--axis", "width=4096", "--max-time=0.1"]
+        records = [maker.record("pitch", variant, seconds, point={"width": 4096}, argv=argv) for variant, seconds in (("loop", 3e-4), ("wide", 1e-4), ("roi", 2e-4))]
+        records[0]["argv"] = ["cllab", "why", "it's.cl", "--json=w.jsonl", "--force"]
+        records[1]["code"] |= {"registers": 24, "loop": {"instructions": 26}}
+        unsupported = maker.record("pitch", "image", 1, point={"width": 4096}, status="unsupported", reason="the device has no images", argv=argv)
+        unsupported["metrics"], unsupported["samples"] = {}, []
+        del unsupported["time"]
+        lines = [self.explained(records[1], "named", [("memory", 0.96), ("L2", 0.3)], advice="Wider loads."), self.explained(records[0], "not explained", [("memory", 0.4)])]
+        return [*records, unsupported, *lines]
+
+    def test_the_first_screen_says_which_won_by_how_much_how_sure_and_why(self):
+        self.open(self.make(self.ranked_records()))
+        rows = self.js("return Array.from(document.querySelectorAll('.bars .row')).map(r => Array.from(r.cells).map(c => c.textContent.trim()))")
+        self.assertEqual([row[0] for row in rows], ["pitch_wide", "pitch_roi", "pitch_loop"], "fastest first")
+        self.assertEqual([row[2][:3] for row in rows], ["fas", rows[1][2][:3], rows[2][2][:3]])
+        self.assertRegex(rows[2][2], r"\A(2\.9\d|3\.0\d|3)x\Z")
+        self.assertEqual([row[3] for row in rows], ["memory 96 %", "", "not explained 60 %"])
+        self.assertEqual(rows[0][4:6], ["24", "26"])
+        for row in rows:
+            self.assertRegex(row[1], r"\A\d+(\.\d+)? us (±|[+-]).* %\Z")
+        bottom, lengths = self.js("return [document.querySelector('figure.bars').getBoundingClientRect().bottom, "
+                                  "Array.from(document.querySelectorAll('.bars rect')).map(r => r.getBoundingClientRect().width)]")
+        self.assertLess(bottom, 1000)
+        self.assertAlmostEqual(lengths[2] / lengths[0], 3, delta=0.1)
+        verdict = self.js("return document.querySelector('.bars .verdict').getBoundingClientRect().top")
+        self.assertLess(verdict, 400)
+        self.assertIn("1 unsupported on cpu-Some, the device has no images: pitch_image", self.js("return document.querySelector('.untimed').textContent"))
+        self.assert_quiet()
+
+    def test_what_is_too_close_to_call_is_shown_as_such_and_without_a_profile_the_page_says_how_to_get_one(self):
+        maker = made.Maker()
+        self.open(self.make([maker.record("pitch", variant, seconds, point={"width": 64}) for variant, seconds in (("loop", 1.01e-4), ("wide", 1e-4), ("roi", 4e-4))]))
+        rows = self.js("return Array.from(document.querySelectorAll('.bars .row')).map(r => [r.className, r.cells[2].textContent])")
+        self.assertEqual([row[0] for row in rows], ["row tie", "row tie", "row value"])
+        self.assertRegex(rows[0][1], r"~1\.00x too close")
+        self.assertIn("too close to call", self.js("return document.querySelector('.bars .verdict').textContent"))
+        self.assertEqual(self.js("return document.querySelectorAll('.tag').length"), 0)
+        self.assertIn("cllab profile", self.js("return document.querySelector('.lead').textContent"))
+
+    def test_a_name_in_a_chart_opens_its_card_with_all_that_is_known_and_the_command_that_repeats_it(self):
+        self.open(self.make(self.ranked_records()))
+        cards = self.js("return Array.from(document.querySelectorAll('details.code')).map(d => [d.id, d.open])")
+        self.assertEqual(cards, [["pitch_wide@cpu-Some", True], ["pitch_roi@cpu-Some", False], ["pitch_loop@cpu-Some", False]], "the winner's card is first")
+        self.js("Array.from(document.querySelectorAll('.bars .row a')).find(a => a.textContent === 'pitch_loop').click()")
+        self.wait_until(lambda: self.js("return document.getElementById('pitch_loop@cpu-Some').open"), "the card is closed")
+        self.wait_until(lambda: 0 <= self.js("return document.getElementById('pitch_loop@cpu-Some').getBoundingClientRect().top") < 500, "the card is not in sight")
+        text = self.js("return document.getElementById('pitch_wide@cpu-Some').textContent")
+        for part in ("limited by memory bandwidth: 96 % of the time", "33.6 MB at 40 GB/s", "What helps: Wider loads.", "20 samples", "No code: the run wrote no dump."):
+            self.assertIn(part, text)
+        command = "cllab run pitch_wide --device cpu --max-time=0.1 --axis width=4096"
+        self.assertEqual(self.js("return document.querySelector('.again').firstChild.textContent"), command)
+        self.assertEqual(self.js("return document.querySelectorAll('.again')[2].firstChild.textContent"), "cllab why 'it'\\''s.cl'", "without what it has written")
+        self.browser.execute_cdp_cmd("Browser.grantPermissions", {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]})
+        self.js("document.querySelector('.again button').click()")
+        self.wait_until(lambda: self.js("return document.querySelector('.again button').textContent") == "copied", "nothing was copied")
+        self.assertEqual(self.browser.execute_async_script("navigator.clipboard.readText().then(arguments[0], e => arguments[0](String(e)))"), command)
         self.assert_quiet()
 
     def test_records_of_several_runs_are_a_history_with_its_levels(self):

@@ -1,6 +1,10 @@
 """What of a report goes elsewhere: --markdown and --svg for an issue or a slide, medians for services that watch a repository."""
+import collections
 import json
 import re
+import shutil
+import struct
+import zlib
 import xml.etree.ElementTree as ElementTree
 
 import made
@@ -8,6 +12,27 @@ from lab import LabTest, main, not_json
 
 SVG = "{http://www.w3.org/2000/svg}"
 CHARACTER = 7.3  # px of the picture's font, as the program takes it
+
+
+def pixels(png):
+    """Width, height and the colours that more than 100 pixels of a picture with 8 bits a channel have."""
+    width, height, depth, kind = struct.unpack(">IIBB", png[16:26])
+    channels, data, at = {2: 3, 6: 4}[kind], b"", 8
+    assert depth == 8
+    while at < len(png):
+        size, name = struct.unpack(">I4s", png[at:at + 8])
+        data += png[at + 8:at + 8 + size] if name == b"IDAT" else b""
+        at += 12 + size
+    data, above, count = zlib.decompress(data), bytes((width + 1) * channels), collections.Counter()
+    for start in range(0, len(data), 1 + width * channels):
+        row = bytearray(channels)  # left of the first pixel
+        for i, byte in enumerate(data[start + 1:start + 1 + width * channels]):
+            a, b, c = row[i], above[i + channels], above[i]
+            nearest = min((abs(b - c), 0, a), (abs(a - c), 1, b), (abs(a + b - 2 * c), 2, c))[2]
+            row.append((byte + (0, a, b, (a + b) // 2, nearest)[data[start]]) % 256)
+        above = bytes(row)
+        count.update(above[i:i + 3] for i in range(channels, len(above), channels))
+    return width, height, {colour for colour, n in count.items() if n > 100}
 
 
 class Excerpts(LabTest):
@@ -82,6 +107,23 @@ class Excerpts(LabTest):
         self.assertEqual({e.text for e, _ in texts if e.get("class") == "name"}, {"muladd_fma", "muladd_mad"})
         _, err = self.lab("report", "r.jsonl", "--svg", "c.svg", status=2)
         self.assert_one_sentence(err, "c.svg", "exists and is kept", "--force")
+
+    def test_a_png_is_the_chart_in_its_colours_and_without_the_program_a_sentence_says_how_to_get_it(self):
+        _, err = self.lab("report", "r.jsonl", "--png", "c.png", status=3, env={"PATH": str(self.folder)})
+        self.assert_one_sentence(err, "--png", "rsvg-convert", "librsvg2-bin", "--svg")
+        self.assertFalse((self.folder / "c.png").exists())
+        if not shutil.which("rsvg-convert"):
+            self.skipTest("pictures of charts need rsvg-convert (Debian's librsvg2-bin)")
+        (self.folder / "sub").mkdir()
+        self.lab("report", "r.jsonl", "--png", "c.png", "--svg", "c.svg", "--markdown", "sub/m.md")
+        self.assertIn("(<../c.svg>)", (self.folder / "sub" / "m.md").read_text())
+        self.lab("report", "r.jsonl", "--png", "c.png", "--markdown", "m.md", "--force")
+        self.assertIn("(<c.png>)", (self.folder / "m.md").read_text())
+        root, _ = self.picture((self.folder / "c.svg").read_text())
+        width, height, colours = pixels((self.folder / "c.png").read_bytes())
+        self.assertEqual((width, height), (2 * float(root.get("width")), 2 * float(root.get("height"))))
+        for colour in ("ffffff", "2f7d4f", "8fb3d9"):  # paper, the best, the others
+            self.assertIn(bytes.fromhex(colour), colours)
 
     def test_services_get_one_median_in_ns_per_cell_with_its_interval(self):
         later = self.cells[0] | {"time": made.timing([3e-3] * 20), "samples": [3e-3] * 20, "utc": "2030-01-01T00:00:00Z"}

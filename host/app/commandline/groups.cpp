@@ -112,10 +112,13 @@ Rows<FileOptions> excerpt_rows() {
     Rows<FileOptions> out;
     out.text("markdown", "OUT", &FileOptions::markdown,
              "Also writes the tables to OUT as Markdown, for an issue or the summary of a pull request, with the chart "
-             "of --svg. - is standard output, instead of the tables.")
+             "of --svg or --png. - is standard output, instead of the tables.")
         .text("svg", "OUT", &FileOptions::svg,
               "Also writes the ranked chart to OUT as an SVG picture: the kernels at each point, fastest first, on one "
-              "scale, with their intervals.");
+              "scale, with their intervals.")
+        .text("png", "OUT", &FileOptions::png,
+              "Also writes that chart to OUT as a PNG picture, for a slide or where no SVG is shown. Needs "
+              "rsvg-convert.");
     return out;
 }
 

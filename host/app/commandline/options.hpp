@@ -54,7 +54,7 @@ struct MeasureOptions : CellOptions {
 
 /// The files that a command writes.
 struct FileOptions {
-    std::string json, csv, html, markdown, svg, junit;
+    std::string json, csv, html, markdown, svg, png, junit;
     std::string baseline;  ///< a folder
     Pairs exports;         ///< option without dashes (report/records/exports.hpp) and file
     bool force = false, append = false;

@@ -113,6 +113,7 @@ int report_records(const MergeOptions& invocation) {
         for (auto& conclusion : portrait::curves_of_device(rows, name)) curves.push_back(std::move(conclusion));
     }
     if (!invocation.html.empty()) require_page(records.size());
+    if (!invocation.png.empty()) require_rasterizer();
     outputs.open();
     if (auto* csv = outputs.csv()) {
         if (!csv->has_content()) csv->line(report::csv_header());
@@ -121,7 +122,7 @@ int report_records(const MergeOptions& invocation) {
     std::vector<std::string> verdicts;
     for (const auto& line : joined.comparisons())
         if (auto verdict = report::comparison_verdict(line)) verdicts.push_back(std::move(*verdict));
-    write_pages(outputs, invocation, records, curves, verdicts);
+    write_pages(outputs, invocation, records, curves, verdicts, joined.comparisons());
     bool printed = (outputs.csv() && outputs.csv()->is_stdout()) || has_page_on_stdout(outputs);
     for (const auto& format : report::exports) {
         auto* file = outputs.file(std::string("--") + format.option);

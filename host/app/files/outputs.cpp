@@ -178,6 +178,7 @@ Outputs::Outputs(const FileOptions& files) : Outputs(files.force, files.append) 
     if (!files.html.empty()) writes(files.html, "--html", Kind::page);
     if (!files.markdown.empty()) writes(files.markdown, "--markdown", Kind::page);
     if (!files.svg.empty()) writes(files.svg, "--svg", Kind::page);
+    if (!files.png.empty()) writes(files.png, "--png", Kind::page);
     for (const auto& [option, path] : files.exports) writes(path, "--" + option, Kind::table);
 }
 

@@ -198,7 +198,7 @@ private:
 
     void print_pages() const {
         const auto& asked = plan_.options;
-        if (asked.html.empty() && asked.markdown.empty() && asked.svg.empty()) return;
+        if (asked.html.empty() && asked.markdown.empty() && asked.svg.empty() && asked.png.empty()) return;
         std::vector<std::string> verdicts;
         for (const auto& pairs : pairs_)
             for (const auto& pair : pairs)

@@ -86,6 +86,7 @@ std::vector<model::Device> RunPlan::prepare(Runner& runner, RunListener& listene
     require_columns(options.columns, axes_and_metrics(request.comparisons));
     check_dumps(request.settings);
     if (!options.html.empty()) require_page(cells());
+    if (!options.png.empty()) require_rasterizer();
     catch_interrupts();
     std::vector<std::string> troubles;
     auto devices = [&] {

@@ -12,6 +12,7 @@
 #include "app/screen/comparison.hpp"
 #include "app/screen/results.hpp"
 #include "core/error.hpp"
+#include "core/kernel_text.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "inspect/code/code.hpp"
@@ -28,10 +29,12 @@ namespace fs = std::filesystem;
 using namespace report::html;
 
 constexpr std::uintmax_t most_file_bytes = 16 << 20;
-constexpr std::size_t most_lines = 250, most_source_lines = 150, most_cards = 60, most_text = 600'000, most_beside = 4;
+constexpr std::size_t most_lines = 250, most_source_lines = 150, most_cards = 60, most_text = 600'000, most_beside = 4,
+                      most_absent = 200;
 
 /// Why the code in the dump's folder cannot be shown for this record; empty when it can.
 std::string absence(const model::Record& record) {
+    if (record.status == model::Status::build_failed) return "No code: it was not built.";
     if (record.dump.empty()) return "No code: the run wrote no dump.";
     const fs::path folder(record.dump);
     if (!read_plain(folder / "isa.txt") || !read_plain(folder / "stats.json"))
@@ -48,26 +51,26 @@ std::string absence(const model::Record& record) {
     return "No code: the dump's folder now holds the code of another run.";
 }
 
-/// The kernel's own function with the comment above it, from the text as compiled; empty where it is not found.
-std::string kernel_text(const std::string& source, const std::string& id) {
-    const auto lines = split(source, '\n');
-    std::size_t at = 0;
-    const auto names = [&](const std::string& line) {
-        const auto found = line.find(id);
-        return found != std::string::npos && line.find("kernel") < found &&
-               line.compare(found + id.size(), 1, "(") == 0;
-    };
-    while (at < lines.size() && !names(lines[at])) ++at;
-    if (at == lines.size()) return "";
-    std::size_t first = at, last = at;
-    while (first > 0 && !trim(lines[first - 1]).empty() && lines[first - 1].rfind('#', 0) != 0 &&
-           lines[first - 1] != "}")
-        --first;
-    while (last + 1 < lines.size() && lines[last] != "}" && last - first < most_source_lines) ++last;
-    std::string out;
-    for (std::size_t i = first; i <= last; ++i) out += lines[i] + "\n";
-    if (lines[last] != "}") out += "…\n";
-    return out;
+/// The record's own function with the comment above it, from the text as compiled; empty where it is not found.
+std::string kernel_text(const std::string& source, const model::Record& record) {
+    const auto kernels = kernels_in(source);
+    auto kernel = std::ranges::find(kernels, record.id, &KernelText::name);
+    if (kernel == kernels.end()) kernel = std::ranges::find(kernels, record.variant, &KernelText::name);  // a user's
+    if (kernel == kernels.end()) return "";
+    const auto line_at = [&](std::size_t end) { return end == 0 ? 0 : source.rfind('\n', end - 1) + 1; };
+    auto first = line_at(kernel->body);
+    while (first > 0) {
+        const auto above = line_at(first - 1);
+        const auto line = source.substr(above, first - 1 - above);
+        if (trim(line).empty() || line.starts_with('#') || line == "}") break;
+        first = above;
+    }
+    auto lines = split(source.substr(first, kernel->end - first), '\n');
+    if (lines.size() > most_source_lines) {
+        lines.resize(most_source_lines);
+        lines.emplace_back("…");
+    }
+    return join(lines, "\n") + "\n";
 }
 
 std::vector<std::pair<std::string, unsigned>> by_count(const std::map<std::string, unsigned>& counts) {
@@ -115,7 +118,7 @@ std::string occupancy_in(const std::string& summary) {
 void fill(Code& code, const model::Record& record, const CellCode& cell, const Shown& shown) {
     const auto& stats = cell.counts;
     code.occupancy = occupancy_in(cell.summary);
-    code.source = kernel_text(read_plain(fs::path(record.dump) / "source.cl").value_or(""), record.id);
+    code.source = kernel_text(read_plain(fs::path(record.dump) / "source.cl").value_or(""), record);
     code.isa = stats.isa->name;
     code.place = shown.part.place;
     code.evidence = shown.evidence;
@@ -186,17 +189,26 @@ std::optional<std::string> read_plain(const fs::path& path) {
 
 void add_code(Page& page) {
     Loops loops;
-    std::set<std::string> absent;
     std::map<std::string, std::optional<std::size_t>> cards;  // by device, variant and code; nothing: no room was left
+    std::map<std::string, std::size_t> absent;                // likewise, by the reason
     Families families;
     std::size_t used = 0, left_out = 0;
     for (std::size_t i = 0; i < page.records.size(); ++i) {
         const auto& record = page.records[i];
-        if (record.status == model::Status::unsupported || record.status == model::Status::build_failed) continue;
+        if (record.status == model::Status::unsupported) continue;
         Code code{.cell = i, .absent = absence(record)};
         const auto where = model::device_key(record) + "\n" + record.id + "\n";
         if (!code.absent.empty()) {
-            if (absent.insert(where + code.absent).second) page.code.push_back(std::move(code));
+            if (absent.size() > most_absent) continue;
+            const auto [known, is_new] = absent.emplace(where + code.absent, page.code.size());
+            if (is_new) {
+                page.code.push_back(std::move(code));
+                continue;
+            }
+            auto& card = page.code[known->second];
+            card.same.push_back(i);
+            const auto& shown = page.records[card.cell];
+            if (record.point == shown.point && record.utc > shown.utc) std::swap(card.cell, card.same.back());
             continue;
         }
         auto cell = code_of(record, "");

@@ -1,15 +1,20 @@
-// --html, --markdown and --svg.
+// --html, --markdown, --svg and --png.
 #include <filesystem>
 #include <set>
 #include <sstream>
 
+#include "app/files/profile_file.hpp"
 #include "app/screen/results.hpp"
 #include "compare/level_changes.hpp"
 #include "core/error.hpp"
 #include "core/units.hpp"
 #include "core/version.hpp"
+#include "explain/limiter.hpp"
+#include "inspect/tools/dump.hpp"
+#include "inspect/tools/tool.hpp"
 #include "json/read.hpp"
 #include "model/registry.hpp"
+#include "report/records/explained.hpp"
 #include "report/table/table.hpp"
 
 namespace cllab::app {
@@ -50,11 +55,10 @@ double number_in(const json& j, const char* key) {
 }
 
 /// Nothing for what is no profile of the record's device.
-std::optional<Portrait> portrait_from(const fs::path& path, const model::Record& record) {
-    const auto content = read_plain(path);
+std::optional<Portrait> portrait_from(const std::string& content, const model::Record& record) {
     json profile;
     try {
-        profile = content ? parse_json<json>(*content) : json();
+        profile = parse_json<json>(content);
     } catch (const JsonRefused&) {
         return std::nullopt;
     }
@@ -83,7 +87,18 @@ std::optional<Portrait> portrait_from(const fs::path& path, const model::Record&
     return out;
 }
 
-/// The profiles that lie beside the dumps of the records.
+/// What limits the records of the device that are not explained yet, by the text of its profile.
+void add_explanations(Page& page, const std::string& device_key, const std::string& profile) {
+    try {
+        const auto limits = profile_from(profile).limits;
+        for (std::size_t i = 0; i < page.records.size(); ++i)
+            if (const auto& r = page.records[i]; r.time && model::device_key(r) == device_key)
+                page.explanations.try_emplace(i, explain::explain(r, limits));
+    } catch (const Error&) {  // the page draws more profiles than have limits in them
+    }
+}
+
+/// The profiles that lie beside the dumps of the records, and what limits these by them.
 void add_portraits(Page& page) {
     std::set<std::string> done;
     for (const auto& record : page.records) {
@@ -91,9 +106,11 @@ void add_portraits(Page& page) {
         // DIR/<device>/<variant>, and one folder more where the run varied an axis.
         const auto folder = fs::path(record.dump);
         for (const auto& parent : {folder.parent_path(), folder.parent_path().parent_path()}) {
-            auto portrait = portrait_from(parent / "profile.json", record);
+            const auto content = read_plain(parent / "profile.json");
+            auto portrait = content ? portrait_from(*content, record) : std::nullopt;
             if (!portrait) continue;
             page.portraits.push_back(std::move(*portrait));
+            add_explanations(page, model::device_key(record), *content);
             done.insert(model::device_key(record));
             break;
         }
@@ -101,7 +118,8 @@ void add_portraits(Page& page) {
 }
 
 void write_html(OutputFile& file, const std::vector<model::Record>& records,
-                const std::vector<portrait::Conclusion>& conclusions, const std::vector<std::string>& verdicts) {
+                const std::vector<portrait::Conclusion>& conclusions, const std::vector<std::string>& verdicts,
+                const std::vector<std::string>& lines) {
     require_page(records.size());
     Page page{records};
     page.may_be_auto = may_be_auto;
@@ -111,6 +129,8 @@ void write_html(OutputFile& file, const std::vector<model::Record>& records,
     for (const auto& experiment : model::registry())
         page.questions.emplace_back(experiment.family, experiment.question);
     page.verdicts = verdicts;
+    page.explanations = report::explanations_of(records, lines);
+    page.again = commands_again(records);
     for (auto& history : compare::histories(records)) {
         std::set<std::string> runs;
         for (const auto& point : history.points) runs.insert(point.run);
@@ -125,13 +145,34 @@ void write_html(OutputFile& file, const std::vector<model::Record>& records,
     file.whole(out.str());
 }
 
-/// How the one file names the other; empty where there is none, or nobody can see where it is.
-std::string picture_of(const FileOptions& files, const OutputFile* svg) {
-    if (!svg || svg->is_stdout()) return {};
-    if (files.markdown == "-") return files.svg;
+/// How the one file names the chart beside it; empty where there is none, or nobody can see where it is.
+std::string picture_of(const Outputs& outputs, const FileOptions& files) {
+    const auto is_file = [&](const char* option) {
+        const auto* file = outputs.file(option);
+        return file && !file->is_stdout();
+    };
+    const auto picture = is_file("--svg") ? files.svg : is_file("--png") ? files.png : std::string();
+    if (picture.empty() || files.markdown == "-") return picture;
     std::error_code code;
-    const auto found = fs::relative(files.svg, fs::absolute(files.markdown).parent_path(), code);
-    return code || found.empty() ? files.svg : found.generic_string();
+    const auto found = fs::relative(picture, fs::absolute(files.markdown).parent_path(), code);
+    return code || found.empty() ? picture : found.generic_string();
+}
+
+std::string png_of(const std::string& svg) {
+    const auto program = require_rasterizer();
+    const inspect::TempFolder folder;
+    const auto file = folder.write("chart.svg", inspect::as_bytes(svg));
+    auto made = inspect::run_tool(program, {"--zoom", "2", file.string()});  // sharp on a slide
+    if (!made.ok()) throw Error(Blame::environment, "--png: rsvg-convert " + made.failure());
+    return std::move(made.out);
+}
+
+void write_pictures(OutputFile* svg, OutputFile* png, const report::Rows& rows) {
+    if (!svg && !png) return;
+    std::ostringstream out;
+    write_ranked(out, rows, may_be_auto);
+    if (svg) svg->whole(out.str());
+    if (png) png->whole(png_of(out.str()));
 }
 
 }  // namespace
@@ -142,25 +183,31 @@ void require_page(std::size_t records) {
                                       std::to_string(records) + ", so leave --html out or give fewer files");
 }
 
+fs::path require_rasterizer() {
+    const auto program = inspect::find_tool({"rsvg-convert"});
+    if (!program)
+        throw Error(Blame::environment,
+                    "--png needs the program rsvg-convert, which is not on PATH; Debian's package librsvg2-bin has it, "
+                    "and --svg needs no program");
+    return *program;
+}
+
 void write_pages(const Outputs& outputs, const FileOptions& files, const std::vector<model::Record>& records,
-                 const std::vector<portrait::Conclusion>& conclusions, const std::vector<std::string>& verdicts) {
+                 const std::vector<portrait::Conclusion>& conclusions, const std::vector<std::string>& verdicts,
+                 const std::vector<std::string>& lines) {
     if (records.empty()) return;
-    if (auto* html = outputs.html()) write_html(*html, records, conclusions, verdicts);
+    if (auto* html = outputs.html()) write_html(*html, records, conclusions, verdicts, lines);
     const auto rows = portrait::without_curves(records, conclusions);
-    auto* svg = outputs.file("--svg");
     if (auto* markdown = outputs.file("--markdown")) {
         std::ostringstream out;
-        report::print_markdown(out, rows, verdicts, picture_of(files, svg), may_be_auto);
+        report::print_markdown(out, rows, verdicts, picture_of(outputs, files), may_be_auto);
         markdown->whole(out.str());
     }
-    if (!svg) return;
-    std::ostringstream out;
-    write_ranked(out, rows, may_be_auto);
-    svg->whole(out.str());
+    write_pictures(outputs.file("--svg"), outputs.file("--png"), rows);
 }
 
 bool has_page_on_stdout(const Outputs& outputs) {
-    for (const char* option : {"--html", "--markdown", "--svg"})
+    for (const char* option : {"--html", "--markdown", "--svg", "--png"})
         if (const auto* file = outputs.file(option); file && file->is_stdout()) return true;
     return false;
 }

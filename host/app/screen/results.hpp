@@ -1,5 +1,5 @@
 // What `run` ends with and `report` makes again: the page on standard output; `--html FILE`, the records as one page,
-// with the code from their dumps and the profiles beside these; --markdown and --svg: its table and its chart.
+// with the code from their dumps and the profiles beside these; --markdown, --svg and --png: its table and its chart.
 #pragma once
 
 #include <filesystem>
@@ -38,13 +38,21 @@ void print_conclusions(std::ostream& out, const std::vector<portrait::Conclusion
 /// Throws Error(usage) for more records than a page takes.
 void require_page(std::size_t records);
 
-/// --html, --markdown and --svg, each where it is asked for. `verdicts`: of comparisons, a sentence each.
+/// The program that makes PNG of SVG. Throws Error(environment), with how to get it, where it is not there.
+std::filesystem::path require_rasterizer();
+
+/// --html, --markdown, --svg and --png, each where it is asked for. `verdicts`: of comparisons, a sentence each.
+/// `lines`: of JSON that are no records, among them those of `cllab why`.
 void write_pages(const Outputs& outputs, const FileOptions& files, const std::vector<model::Record>& records,
-                 const std::vector<portrait::Conclusion>& conclusions, const std::vector<std::string>& verdicts);
+                 const std::vector<portrait::Conclusion>& conclusions, const std::vector<std::string>& verdicts,
+                 const std::vector<std::string>& lines = {});
 bool has_page_on_stdout(const Outputs& outputs);
 
 /// A regular file of sensible size; nothing else is opened, because a record may name anything.
 std::optional<std::string> read_plain(const std::filesystem::path& path);
+
+/// By record: the command that measures its cell again, alone where that can be; empty where it is not known.
+std::vector<std::string> commands_again(const std::vector<model::Record>& records);
 
 /// What the dumps of the records say: source, loop and counts of each code once, and pairs of variants aligned.
 void add_code(report::html::Page& page);

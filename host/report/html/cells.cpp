@@ -1,5 +1,5 @@
-// Every cell: in one table, each with an address of its own, and for the script, short: at most 512 samples a cell, as
-// whole parts of the median. The rest is in the JSON lines.
+// Every cell: in one table, with an address where no card shows it, and for the script, short: at most 512 samples a
+// cell, as whole parts of the median. The rest is in the JSON lines.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -93,7 +93,8 @@ void write_cells(std::ostream& out, const Context& c) {
                        heading(2, "cells", "All cells"), head_of(titles));
     for (std::size_t i = 0; i < c.records().size(); ++i) {
         const auto& r = c.records()[i];
-        out << fmt::format(R"(<tr id="{}" data-cell="{}"><th>{}</th>)", text(c.anchors[i]), i, c.link(i, r.id));
+        out << (c.in_card[i] ? "<tr" : fmt::format(R"(<tr id="{}")", text(c.anchors[i])));
+        out << fmt::format(R"( data-cell="{}"><th>{}</th>)", i, c.link(i, r.id));
         if (c.devices.size() > 1) out << cell(c.devices[c.device_of[i]].name);
         if (!c.varying.empty()) out << cell(c.varying_point(r));
         out << fmt::format("<td{}>{}", model::is_failure(r.status) ? R"( class="bad")" : "", model::name(r.status));

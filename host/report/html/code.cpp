@@ -1,10 +1,11 @@
-// Time and code side by side: the kernel's text, the loop of its machine code coloured by class, and the counts.
+// A card for each variant: its samples, bounds and warnings, how to run it again, and its code: the kernel's text, the
+// loop of its machine code coloured by class, and the counts.
 #include <algorithm>
 #include <array>
 #include <map>
 #include <ostream>
-#include <set>
 #include <span>
+#include <utility>
 
 #include "core/table.hpp"
 #include "core/text.hpp"
@@ -14,6 +15,8 @@
 
 namespace cllab::report::html {
 namespace {
+
+constexpr std::size_t most_log = 20'000;  // characters of a build log
 
 struct Tint {
     const char* style;   ///< CSS class
@@ -83,7 +86,8 @@ void write_counts(std::ostream& out, const std::vector<Counts>& all) {
     out << "</ul></details>\n";
 }
 
-void write_facts(std::ostream& out, const model::Record& r, const Code& code) {
+/// Registers, memory and occupancy, and where each is from.
+void write_origins(std::ostream& out, const model::Record& r, const Code& code) {
     out << "<dl class=\"facts\">";
     const auto fact = [&](const char* name, const char* key, const std::optional<std::int64_t>& value) {
         if (!value) return;
@@ -100,28 +104,70 @@ void write_facts(std::ostream& out, const model::Record& r, const Code& code) {
     out << "</dl>\n";
 }
 
-void write_one(std::ostream& out, const Context& c, const Code& code, bool open) {
+/// What stands where the card is closed.
+void write_summary(std::ostream& out, const Context& c, const Code& code) {
     const auto& r = c.records()[code.cell];
-    out << fmt::format(R"(<details class="code" data-cell="{}"{}><summary>{} on {})", code.cell, open ? " open" : "",
-                       text(r.id), text(c.devices[c.device_of[code.cell]].name));
+    out << fmt::format("<summary>{} on {}", breakable(r.id), text(c.devices[c.device_of[code.cell]].name));
     if (c.varying.count(r.family)) out << fmt::format(" <small>{}</small>", text(c.varying_point(r)));
     if (r.time) out << fmt::format(": {} <small>{}</small>", format_seconds(r.time->median), text(spread(r)));
-    if (r.code.registers) out << fmt::format(", {} registers", *r.code.registers);
-    out << fmt::format(", {} instructions in the {}</summary>\n", code.counts.front().instructions, text(code.place));
-    if (!code.same.empty()) {
-        constexpr std::size_t most = 12;
-        const auto link = [&](std::size_t same) {
-            const auto& other = c.records()[same];
-            const auto at = c.varying_point(other);
-            return c.link(same,
-                          (at.empty() ? other.id : at) + (other.time ? ", " + format_seconds(other.time->median) : ""));
-        };
-        out << fmt::format("<p>The same code at {}: {}{}.</p>\n", counted(code.same.size(), "other point"),
-                           join(first_of(code.same, most), ", ", link), code.same.size() > most ? ", …" : "");
+    if (!r.time) out << fmt::format(": <span class=\"bad\">{}</span>", model::name(r.status));
+    out << " " << limit_tag(c, code.cell);
+    if (r.code.registers) out << fmt::format(" {} registers", *r.code.registers);
+    if (!code.counts.empty())
+        out << fmt::format("{} {} instructions in the {}", r.code.registers ? "," : "",
+                           code.counts.front().instructions, text(code.place));
+    out << "</summary>\n";
+}
+
+/// The other points of the card; each has its address here.
+void write_same(std::ostream& out, const Context& c, const Code& code) {
+    if (code.same.empty()) return;
+    constexpr std::size_t most = 12;
+    const auto place = [&](std::size_t same) {
+        const auto& other = c.records()[same];
+        const auto at = c.varying_point(other);
+        const auto label = (at.empty() ? other.id : at) + (other.time ? ", " + format_seconds(other.time->median) : "");
+        return fmt::format(R"(<span id="{}">{}</span>)", text(c.anchors[same]), c.link(same, label));
+    };
+    const auto shown = first_of(code.same, most);
+    out << fmt::format("<p>{} at {}: {}", code.absent.empty() ? "The same code" : "Measured",
+                       counted(code.same.size(), "other point"), join(shown, ", ", place));
+    for (const auto same : std::span(code.same).subspan(shown.size()))
+        out << fmt::format(R"(<span id="{}"></span>)", text(c.anchors[same]));
+    out << (shown.size() < code.same.size() ? ", …</p>\n" : ".</p>\n");
+}
+
+/// What was measured, what that is worth, what limits it, how to do it again, and what the code is made of.
+void write_facts(std::ostream& out, const Context& c, const Code& code) {
+    const auto cell = code.cell;
+    const auto& r = c.records()[cell];
+    if (!r.reason.empty()) out << fmt::format("<p class=\"bad\">{}</p>\n", text(one_line(r.reason)));
+    out << "<div class=\"beside\"><div>";
+    if (r.time) {
+        out << fmt::format("<h5>{}</h5>\n", counted(r.time->n, "sample"));
+        write_density(out, r);
     }
-    out << fmt::format("<p>{}</p>\n", text(code.evidence));
-    write_facts(out, r, code);
-    write_counts(out, code.counts);
+    write_bounds(out, c, cell);
+    out << "</div><div>";
+    if (const auto warnings = c.warnings.of(r); !warnings.empty())
+        out << "<h5>warnings</h5><ul>" << join(warnings, "", [&](std::size_t number) {
+            return fmt::format("<li><a href=\"#warning-{}\">{}</a></li>", number,
+                               text(c.warnings.all()[number - 1].text));
+        }) << "</ul>\n";
+    if (cell < c.page.again.size() && !c.page.again[cell].empty())
+        out << fmt::format("<h5>run it again</h5><pre class=\"again\" tabindex=\"0\">{}</pre>\n",
+                           text(c.page.again[cell]));
+    if (model::is_failure(r.status) && !r.build.log.empty())
+        out << fmt::format("<h5>build log</h5><pre tabindex=\"0\">{}</pre>\n",
+                           text(std::string_view(r.build.log).substr(0, most_log), "\n\t"));
+    write_origins(out, r, code);
+    if (!code.counts.empty()) write_counts(out, code.counts);
+    const auto& said = code.absent.empty() ? code.evidence : code.absent;
+    out << fmt::format("<p{}>{}</p>\n", code.absent.empty() ? "" : R"( class="absent")", text(said));
+    out << "</div></div>\n";
+}
+
+void write_beside(std::ostream& out, const Code& code) {
     out << "<div class=\"beside\">";
     if (!code.source.empty())
         out << fmt::format(R"(<div><h5>source</h5><pre class="source" tabindex="0">{}</pre></div>)",
@@ -134,7 +180,38 @@ void write_one(std::ostream& out, const Context& c, const Code& code, bool open)
         if (code.lines_left_out > 0) out << fmt::format("… {} more lines are in the dump\n", code.lines_left_out);
         out << "</pre></div>";
     }
-    out << "</div></details>\n";
+    out << "</div>";
+}
+
+void write_card(std::ostream& out, const Context& c, const Code& code, bool open) {
+    out << fmt::format(R"(<details class="code" id="{}" data-cell="{}"{}>)", text(c.anchors[code.cell]), code.cell,
+                       open ? " open" : "");
+    write_summary(out, c, code);
+    write_same(out, c, code);
+    write_facts(out, c, code);
+    write_beside(out, code);
+    out << "</details>\n";
+}
+
+/// The fastest of the first point first, then the others as the rankings have them, then what no ranking shows.
+std::vector<const Code*> in_order(const Context& c) {
+    std::map<std::size_t, std::size_t> place;  // by record
+    for (const auto& family : c.grid.families)
+        for (const auto& group : family.groups)
+            for (std::size_t d = 0; d < c.grid.devices.size(); ++d)
+                for (const auto* cell : fastest_first(group, d)) place.emplace(c.index(*cell->record), place.size());
+    std::vector<const Code*> out;
+    for (const auto& code : c.page.code) out.push_back(&code);
+    const auto place_of = [&](std::size_t cell) {
+        const auto at = place.find(cell);
+        return at == place.end() ? place.size() : at->second;
+    };
+    std::ranges::stable_sort(out, {}, [&](const Code* code) {
+        auto first = place_of(code->cell);
+        for (const auto same : code->same) first = std::min(first, place_of(same));
+        return first;
+    });
+    return out;
 }
 
 void write_pair(std::ostream& out, const Context& c, const CodePair& pair, bool open) {
@@ -146,7 +223,7 @@ void write_pair(std::ostream& out, const Context& c, const CodePair& pair, bool 
     const auto& left = c.records()[pair.left];
     const auto& right = c.records()[pair.right];
     const auto named = [](const model::Record& r) {
-        return text(r.id) + (r.time ? " " + format_seconds(r.time->median) : "");
+        return breakable(r.id) + (r.time ? " " + format_seconds(r.time->median) : "");
     };
     out << fmt::format(R"(<details class="pair"{}><summary>{} beside {} on {}</summary><div class="scroll">)",
                        open ? " open" : "", named(left), named(right), text(c.devices[c.device_of[pair.left]].name));
@@ -164,16 +241,12 @@ void write_pair(std::ostream& out, const Context& c, const CodePair& pair, bool 
 
 void write_code(std::ostream& out, const Context& c) {
     out << "<section>\n"
-        << heading(2, "code", "Time and code side by side")
+        << heading(2, "code", "Each variant: time and code side by side")
         << "<p>Each listing is the machine code that ran most, where addresses were sampled. Elsewhere it is the "
            "innermost loop with the most work per iteration; the entry says so.</p>\n";
-    std::map<std::string, std::vector<std::size_t>> absent;  // by reason: one sentence for many cells
-    for (const auto& code : c.page.code)
-        if (!code.absent.empty()) absent[code.absent].push_back(code.cell);
     if (std::ranges::any_of(c.page.code, [](const auto& code) { return code.absent.empty(); })) write_legend(out);
-    std::set<std::string> families;  // the first of each stands open
-    for (const auto& code : c.page.code)
-        if (code.absent.empty()) write_one(out, c, code, families.insert(c.records()[code.cell].family).second);
+    bool first = true;
+    for (const auto* code : in_order(c)) write_card(out, c, *code, std::exchange(first, false));
     if (!c.page.pairs.empty()) {
         out << "<h3>Two variants beside each other</h3>\n<p>The fastest listing beside others, aligned. No sign: the "
                "same text; ~: the same instruction with other operands; &lt;: only on the left; &gt;: only on the "
@@ -181,9 +254,6 @@ void write_code(std::ostream& out, const Context& c) {
         for (const auto& pair : c.page.pairs) write_pair(out, c, pair, &pair == &c.page.pairs.front());
     }
     if (!c.page.code_left_out.empty()) out << fmt::format("<p class=\"dim\">{}</p>\n", text(c.page.code_left_out));
-    for (const auto& [reason, cells] : absent)
-        out << fmt::format("<p class=\"absent\">{} ({}: {})</p>\n", text(reason), counted(cells.size(), "cell"),
-                           c.links(cells, 6));
     out << "</section>\n";
 }
 

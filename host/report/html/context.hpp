@@ -25,8 +25,10 @@ struct Context {
     const Page& page;
     std::vector<PageDevice> devices;
     std::vector<std::size_t> device_of;  ///< by record
-    /// By record: "pitch_wide@H200", with the axes that vary where it has several points.
+    /// By record: "pitch_wide@H200", with the axes that vary where it has several points. It is the address of the
+    /// card that shows the record, else of its row in the table of all.
     std::vector<std::string> anchors;
+    std::vector<bool> in_card;
     std::map<std::string, std::set<std::string>> varying;  ///< by family: axes on which its records differ
     DeviceGrid grid;                                       ///< of the records that are no points of curves
     Notes warnings;
@@ -41,18 +43,33 @@ struct Context {
     std::string varying_point(const model::Record& record) const;
     std::string name_of_device(const std::string& key) const;
     std::string name_of_grid_device(std::size_t d) const;                ///< of grid.devices[d]
-    std::string link(std::size_t cell, const std::string& label) const;  ///< to the cell's row in the table of all
+    std::string link(std::size_t cell, const std::string& label) const;  ///< to the cell's address
     /// To the first `most` of them, by their names, and how many more there are.
     std::string links(const std::vector<std::size_t>& cells, std::size_t most) const;
 };
 
+// What several parts show of a record.
+
+/// The density of its samples with their range, and those outside of it.
+void write_density(std::ostream& out, const model::Record& record);
+/// What limits its time, as a coloured tag with its share: "memory 96 %", "not explained 40 %"; empty where unknown.
+std::string limit_tag(const Context& context, std::size_t cell);
+/// The bounds of its time, and what follows from them; nothing where none are known.
+void write_bounds(std::ostream& out, const Context& context, std::size_t cell);
+
+/// The variants of a group on one device, fastest first; nothing where none has a time.
+void write_ranking(std::ostream& out, const Context& context, const GridFamily& family, const GridGroup& group,
+                   std::size_t device);
+/// Which of them are before the others: a sentence for each set that took turns.
+std::vector<std::string> ranking_sentences(const GridGroup& group, std::size_t device);
+
 // The parts of the page.
 void write_overview(std::ostream& out, const Context& context);
-void write_bars(std::ostream& out, const Context& context);
 void write_curves(std::ostream& out, const Context& context);
 void write_heat(std::ostream& out, const Context& context);
 void write_history(std::ostream& out, const Context& context);
 void write_roofline(std::ostream& out, const Context& context);
+bool has_roofline(const Context& context);  ///< some record declares both bytes and operations
 void write_code(std::ostream& out, const Context& context);
 void write_method(std::ostream& out, const Context& context);
 void write_portraits(std::ostream& out, const Context& context);

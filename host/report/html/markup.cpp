@@ -10,6 +10,12 @@ namespace cllab::report::html {
 
 std::string text(std::string_view raw, std::string_view kept) { return with_entities(printable(raw, kept), "&<>\"'"); }
 
+std::string breakable(std::string_view raw) {
+    std::string out;
+    for (const char c : text(raw)) out.append(1, c).append(c == '_' ? "<wbr>" : "");
+    return out;
+}
+
 std::string number(double value) { return format_exact(std::round(value * 1e4) / 1e4); }
 
 std::string percent(double share) { return format_exact(std::round(share * 1e4) / 1e2) + "%"; }

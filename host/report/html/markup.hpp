@@ -19,6 +19,9 @@ namespace cllab::report::html {
 /// Text of anybody's as text of the page and between quotes; control characters become visible. `kept` as printable().
 std::string text(std::string_view raw, std::string_view kept = "");
 
+/// The same of what has kernels' names in it, which may break behind their underscores.
+std::string breakable(std::string_view raw);
+
 /// A number for an attribute: four digits after the point, none when whole.
 std::string number(double value);
 /// A share of the width: "43.21%".

@@ -1,4 +1,4 @@
-// What was compared, on what, and the verdict.
+// What was compared, on what, and which was fastest: of each family, point and device the ranking with its verdict.
 #include <algorithm>
 #include <map>
 #include <ostream>
@@ -14,77 +14,57 @@
 namespace cllab::report::html {
 namespace {
 
-constexpr std::size_t most_points = 3;  // of a family that are judged in words
+constexpr std::size_t most_groups = 60;  // of a family: a sweep with more is read in the table
 
 void write_verdict(std::ostream& out, const std::string& sentence) {
-    out << fmt::format("<p class=\"verdict\">{}</p>\n", text(sentence));
+    out << fmt::format("<p class=\"verdict\">{}</p>\n", breakable(sentence));
 }
 
-/// Of a variant that nothing stands beside.
-std::vector<std::string> only_sentence(const GridGroup& group, std::size_t device) {
-    model::Rows timed;
-    for (const auto& cells : group.cells)
-        if (const auto* r = cells[device].record; r && r->time) timed.push_back(r);
-    if (timed.size() != 1) return {};  // of several, none is ranked
-    const auto& only = *timed.front();
-    const auto copy = metric_value(only, "of_copy");
-    return {fmt::format(
-        "{} takes {} ({}){}.", only.id, format_seconds(only.time->median), spread(only),
-        copy ? ", at " + format_significant(*copy, 3) + " % of the bandwidth of a plain copy of as many bytes" : "")};
+/// Whether the devices rank the variants differently, below their rankings.
+void write_difference(std::ostream& out, const Context& c, const GridGroup& group) {
+    const auto differs = verdict(group, c.grid.devices);
+    if (differs.empty()) return;
+    std::vector<std::string> names;
+    for (std::size_t d = 0; d < c.grid.devices.size(); ++d)
+        names.push_back(c.grid.devices[d].letter + " is " + c.name_of_grid_device(d));
+    out << fmt::format("<p>{} Here {}.</p>\n", breakable(differs), text(join(names, ", ")));
 }
 
-/// Which variants of the group are before the others on one device: a sentence for each set that took turns.
-std::vector<std::string> ranking_sentences(const GridGroup& group, std::size_t device) {
-    std::map<std::size_t, std::vector<const GridCell*>> sets;
-    for (const auto& cells : group.cells)
-        if (const auto& cell = cells[device]; cell.rank.compared) sets[cell.rank.set].push_back(&cell);
-    if (sets.empty()) return only_sentence(group, device);
-    const auto id = [](const GridCell* cell) { return cell->record->id; };
-    const auto times = [](const GridCell* cell) { return format_significant(cell->rank.ratio, 3) + " times as long"; };
-    std::vector<std::string> out;
-    for (auto& [set, ranked] : sets) {
-        std::ranges::stable_sort(ranked, {}, [](const GridCell* cell) { return cell->rank.ratio; });
-        const auto* best = ranked.front();
-        const auto time = format_seconds(best->record->time->median);
-        const auto range = " (" + id(ranked.back()) + " takes " + times(ranked.back()) + ")";
-        if (best->rank.fastest) {
-            out.push_back(id(best) + " is fastest at " + time + "; next is " + id(ranked[1]) + ", " + times(ranked[1]) +
-                          (ranked.size() > 2 ? range : "") + ".");
-            continue;
-        }
-        auto close = ranked;
-        std::erase_if(close, [](const GridCell* cell) { return !cell->rank.indistinct; });
-        out.push_back("no variant is clearly the fastest: " + join(close, ", ", id) +
-                      " are too close to call, the least time is " + time +
-                      (close.size() < ranked.size() ? range : "") + ".");
+/// The cells that no device of the record supports: a line for each reason, with their number.
+void write_unsupported(std::ostream& out, const Context& c, const GridFamily& family) {
+    std::vector<std::pair<std::string, std::size_t>> unsupported;  // with what is said of each
+    for (const auto& group : family.groups)
+        for (const auto& cells : group.cells)
+            for (std::size_t d = 0; d < cells.size(); ++d)
+                if (const auto* r = cells[d].record; r && r->status == model::Status::unsupported)
+                    unsupported.emplace_back(c.name_of_grid_device(d) + ", " + one_line(r->reason), c.index(*r));
+    for (const auto& alike : grouped(unsupported, [](const auto& one) { return one.first; })) {
+        const auto variants = grouped(alike, [&](const auto& one) { return c.records()[one.second].id; });
+        constexpr std::size_t most = 12;
+        const auto link = [&](const auto& points) {
+            const auto cell = points.front().second;
+            return c.link(cell, c.records()[cell].id) +
+                   (points.size() > 1 ? fmt::format(" ({} points)", points.size()) : "");
+        };
+        out << fmt::format("<p class=\"dim untimed\">{} unsupported on {}: {}{}</p>\n", alike.size(),
+                           text(alike.front().first), join(first_of(variants, most), ", ", link),
+                           variants.size() > most ? fmt::format(" and {} more", variants.size() - most) : "");
     }
-    return out;
 }
 
-void write_verdicts(std::ostream& out, const Context& c, const GridFamily& family) {
-    std::size_t said = 0;
-    for (const auto& group : family.groups) {
-        if (said == most_points) break;
-        std::vector<std::string> sentences;
-        for (std::size_t d = 0; d < c.grid.devices.size(); ++d)
-            if (!c.grid.devices[d].simulated)
-                for (const auto& sentence : ranking_sentences(group, d))
-                    sentences.push_back("On " + c.name_of_grid_device(d) + " " + sentence);
-        if (sentences.empty()) continue;
-        ++said;
-        const auto where = family.where(group);
-        if (!where.empty()) out << fmt::format("<p class=\"where\">At {}</p>\n", text(where));
-        for (const auto& sentence : sentences) write_verdict(out, sentence);
-        if (const auto differs = verdict(group, c.grid.devices); !differs.empty()) {
-            std::vector<std::string> names;
-            for (std::size_t d = 0; d < c.grid.devices.size(); ++d)
-                names.push_back(c.grid.devices[d].letter + " is " + c.name_of_grid_device(d));
-            out << fmt::format("<p>{} Here {}.</p>\n", text(differs), text(join(names, ", ")));
-        }
+void write_family(std::ostream& out, const Context& c, const GridFamily& family) {
+    const auto common = family.common_point();
+    if (!common.empty()) out << fmt::format("<p class=\"point\">{}</p>\n", text(common));
+    out << "<div class=\"figures\">\n";
+    for (const auto& group : first_of(family.groups, most_groups)) {
+        for (std::size_t d = 0; d < c.grid.devices.size(); ++d) write_ranking(out, c, family, group, d);
+        write_difference(out, c, group);
     }
-    if (family.groups.size() > said && said > 0)
-        out << fmt::format("<p class=\"dim\">{} more points are in the charts below.</p>\n",
-                           family.groups.size() - said);
+    out << "</div>\n";
+    write_unsupported(out, c, family);
+    if (family.groups.size() > most_groups)
+        out << fmt::format("<p class=\"dim\">{} more points are in the table of all cells.</p>\n",
+                           family.groups.size() - most_groups);
 }
 
 /// How far the curves of a family go, one sentence each.
@@ -117,7 +97,7 @@ void write_failed(std::ostream& out, const Context& c) {
         if (model::is_failure(c.records()[i].status)) failed.push_back(i);
     if (failed.empty()) return;
     constexpr std::size_t most = 50;
-    out << "<h3>What failed</h3>\n<ul>\n";
+    out << heading(3, "failed", "What failed") << "<ul>\n";
     for (const auto i : first_of(failed, most)) {
         const auto& r = c.records()[i];
         out << fmt::format("<li>{} on {}: <b class=\"bad\">{}</b>, {}</li>\n", c.link(i, r.id),
@@ -128,9 +108,8 @@ void write_failed(std::ostream& out, const Context& c) {
     out << "</ul>\n";
 }
 
-}  // namespace
-
-void write_overview(std::ostream& out, const Context& c) {
+/// What is below, in numbers.
+void write_about(std::ostream& out, const Context& c) {
     std::map<model::Status, std::size_t> counts;
     std::set<std::string> runs;
     std::string first, last;
@@ -140,31 +119,50 @@ void write_overview(std::ostream& out, const Context& c) {
         if (first.empty() || r.utc < first) first = r.utc;
         last = std::max(last, r.utc);
     }
-    out << fmt::format(
-        "<section class=\"lead\">\n{}<p>{} ({}) of {} on {}, {}{}.</p>\n<ul class=\"devices\">\n",
-        heading(2, "overview", "What was compared, and the verdict"), counted(c.records().size(), "cell"),
-        join(counts, ", ", [](const auto& one) { return fmt::format("{} {}", one.second, model::name(one.first)); }),
-        counted(runs.size(), "run"), counted(c.devices.size(), "device"), text(first),
-        last == first ? "" : " to " + text(last));
+    const auto status = [](const auto& one) {
+        const auto words = fmt::format("{} {}", one.second, model::name(one.first));
+        return model::is_failure(one.first) ? R"(<a class="bad" href="#failed">)" + words + "</a>" : words;
+    };
+    out << fmt::format("<p class=\"about\">{}: {}; {}, {}{}</p>\n<ul class=\"devices\">\n",
+                       counted(c.records().size(), "cell"), join(counts, ", ", status), counted(runs.size(), "run"),
+                       text(first), last == first ? "" : " to " + text(last));
     for (const auto& device : c.devices)
         out << fmt::format("<li><b>{}</b> {}</li>\n", text(device.name), text(device.description));
     out << "</ul>\n";
+}
+
+/// How to learn what limits the kernels, where no profile says it.
+void write_without_limits(std::ostream& out, const Context& c) {
+    const auto& records = c.records();
+    const auto known = [&](std::size_t i) { return !limit_tag(c, i).empty(); };
+    std::size_t i = 0;
+    while (i < records.size() && !known(i)) ++i;
+    if (i < records.size() || std::ranges::none_of(records, [](const auto& r) { return r.time.has_value(); })) return;
+    out << "<p class=\"dim\">What limits each kernel is known with a profile of its device: <code>cllab "
+           "profile</code> measures it.</p>\n";
+}
+
+}  // namespace
+
+void write_overview(std::ostream& out, const Context& c) {
+    out << "<section class=\"lead\" id=\"overview\">\n";
+    write_about(out, c);
+    for (const auto& sentence : c.page.verdicts) write_verdict(out, sentence);
     std::vector<std::string> families;
     for (const auto& family : c.grid.families) add_once(families, family.name);
     for (const auto& set : c.page.curves) add_once(families, set.family);
     for (const auto& name : families) {
-        out << fmt::format("<h3>{}</h3>\n", text(name));
+        out << "<div class=\"family\">\n";
+        if (families.size() > 1) out << heading(2, "family-" + name, name);
         for (const auto& [of, question] : c.page.questions)
             if (of == name) out << fmt::format("<p class=\"question\">{}</p>\n", text(question));
         for (const auto& family : c.grid.families)
-            if (family.name == name) write_verdicts(out, c, family);
+            if (family.name == name) write_family(out, c, family);
         write_curve_sentences(out, c, name);
+        out << "</div>\n";
     }
     for (const auto& note : ranking_notes(c.grid)) out << fmt::format("<p class=\"dim\">{}</p>\n", text(note));
-    if (!c.page.verdicts.empty()) {
-        out << "<h3>Verdicts over arrangements</h3>\n";
-        for (const auto& sentence : c.page.verdicts) write_verdict(out, sentence);
-    }
+    write_without_limits(out, c);
     write_failed(out, c);
     out << "</section>\n";
 }

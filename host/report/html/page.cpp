@@ -30,13 +30,6 @@ std::string unique(const std::string& wanted, std::set<std::string>& taken) {
     return out;
 }
 
-/// text() of a kernel's name, which may break behind its underscores.
-std::string breakable(std::string_view name) {
-    std::string out;
-    for (const char c : text(name)) out.append(1, c).append(c == '_' ? "<wbr>" : "");
-    return out;
-}
-
 /// 'sha256-…' of a content security policy: the hash in base 64.
 std::string source_hash(std::string_view bytes) {
     static constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -69,19 +62,27 @@ struct PagePart {
 };
 constexpr PagePart page_parts[]{
     {"overview", "Verdict", write_overview},
-    {"variants", "Variants", write_bars, [](const Context& c) { return !c.grid.families.empty(); }},
     {"curves", "Curves", write_curves, [](const Context& c) { return !c.page.curves.empty(); }},
     {"by-device", "By device", write_heat, [](const Context& c) { return c.grid.devices.size() > 1; }},
+    {"code", "Variants", write_code, [](const Context& c) { return !c.page.code.empty(); }},
     {"history", "History", write_history, [](const Context& c) { return !c.page.histories.empty(); }},
-    {"roofline", "Roofline", write_roofline},
-    {"code", "Code", write_code, [](const Context& c) { return !c.page.code.empty(); }},
+    {"roofline", "Roofline", write_roofline, has_roofline},
     {"method", "Method", write_method},
-    {"portrait", "Portrait", write_portraits},
+    {"portrait", "Portrait", write_portraits, [](const Context& c) { return !c.page.portraits.empty(); }},
     {"cells", "All cells", write_cells}};
 
 }  // namespace
 
-Context::Context(const Page& p) : page(p), warnings(model::rows_of(p.records)) {
+std::map<std::string, std::set<std::string>> varying_axes(const std::vector<model::Record>& records) {
+    std::map<std::string, std::set<std::string>> out;
+    std::map<std::pair<std::string, std::string>, std::string> first;  // value, by family and axis
+    for (const auto& r : records)
+        for (const auto& [axis, value] : r.point)
+            if (first.try_emplace({r.family, axis}, value).first->second != value) out[r.family].insert(axis);
+    return out;
+}
+
+Context::Context(const Page& p) : page(p), varying(varying_axes(p.records)), warnings(model::rows_of(p.records)) {
     std::map<std::string, std::size_t> known;
     const bool hosts = several_hosts(records());
     std::set<std::string> names, addresses;
@@ -92,11 +93,6 @@ Context::Context(const Page& p) : page(p), warnings(model::rows_of(p.records)) {
                                r.device.name + device_details(r.device, hosts ? r.host.name : ""), &r});
         device_of.push_back(at->second);
     }
-
-    std::map<std::pair<std::string, std::string>, std::string> first;  // value, by family and axis
-    for (const auto& r : records())
-        for (const auto& [axis, value] : r.point)
-            if (first.try_emplace({r.family, axis}, value).first->second != value) varying[r.family].insert(axis);
 
     model::Rows rows;
     for (std::size_t i = 0; i < records().size(); ++i) {
@@ -109,6 +105,11 @@ Context::Context(const Page& p) : page(p), warnings(model::rows_of(p.records)) {
         if (!in_curve(i)) rows.push_back(&r);
     }
     grid = device_grid(rows, {}, page.may_be_auto);
+    in_card.resize(records().size());
+    for (const auto& code : page.code) {
+        in_card[code.cell] = true;
+        for (const auto same : code.same) in_card[same] = true;
+    }
 }
 
 bool Context::varies(const std::string& family, const std::string& axis) const {

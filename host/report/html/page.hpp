@@ -5,11 +5,14 @@
 #pragma once
 
 #include <iosfwd>
+#include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "model/experiment.hpp"
+#include "model/explanation.hpp"
 #include "model/history.hpp"
 #include "model/result.hpp"
 #include "report/table/ranking.hpp"
@@ -45,7 +48,7 @@ struct Counts {
 /// What the dump of a cell says. `absent`: why it says nothing, as a sentence; then the rest is empty.
 struct Code {
     std::size_t cell = 0;           ///< index into Page::records
-    std::vector<std::size_t> same;  ///< other cells of the same variant and device with equal code
+    std::vector<std::size_t> same;  ///< other cells of the same variant and device with equal code, or all absent
     std::string absent;
     std::string evidence;    ///< whether the place shown is where the time goes, as a sentence
     std::string source;      ///< the kernel's own function
@@ -88,6 +91,8 @@ struct Page {
     std::vector<bool> in_curve;                                  ///< by record: it is a point of one of `curves`
     std::vector<std::pair<std::string, std::string>> questions;  ///< of families
     std::vector<std::string> verdicts;                           ///< of comparisons over arrangements, a sentence each
+    std::map<std::size_t, model::Explanation> explanations;      ///< by record, of those whose limits are known
+    std::vector<std::string> again;                              ///< by record: the command that measures it; or empty
     std::vector<Curves> curves;
     std::vector<Code> code;
     std::vector<CodePair> pairs;
@@ -98,6 +103,9 @@ struct Page {
 };
 
 void write_page(std::ostream& out, const Page& page);
+
+/// By family: the axes on which its records differ.
+std::map<std::string, std::set<std::string>> varying_axes(const std::vector<model::Record>& records);
 
 /// The ranked chart alone, as an SVG picture for an issue or a slide. A part per device, family and point: kernels
 /// fastest first on one scale from zero, each with the interval of its median, its time, and its ratio to the best

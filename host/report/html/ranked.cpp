@@ -1,7 +1,6 @@
 // The ranked chart alone.
 #include <algorithm>
 #include <ostream>
-#include <tuple>
 
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -33,14 +32,8 @@ std::vector<Part> parts_of(const DeviceGrid& grid, std::size_t least_bars) {
     for (std::size_t d = 0; d < grid.devices.size(); ++d)
         for (const auto& family : grid.families)
             for (const auto& group : family.groups) {
-                Part part;
-                for (const auto& cells : group.cells)
-                    if (cells[d].record && cells[d].record->time) part.bars.push_back(&cells[d]);
+                Part part{"", fastest_first(group, d)};
                 if (part.bars.size() < least_bars) continue;
-                std::ranges::stable_sort(part.bars, {}, [](const GridCell* cell) {
-                    return std::tuple(!cell->rank.compared, cell->rank.set, cell->rank.ratio,
-                                      cell->record->time->median);
-                });
                 const auto point = point_text(group.point);
                 part.title =
                     family.name + (point.empty() ? "" : ": ") + point + " on " + part.bars.front()->record->device.name;
@@ -136,17 +129,19 @@ private:
     double y_ = picture_margin;
 };
 
+/// Rules of plain colours: programs that draw SVG outside of a browser know no variables, and pass over what is for a
+/// dark screen.
 constexpr auto style_sheet = R"(<style>
-svg { color-scheme: light dark; --ink: #1f2328; --dim: #59636e; --paper: #ffffff; --bar: #8fb3d9; --best: #2f7d4f;
-      --rule: #d8dee4; --apart: #c9ced4; }
+svg { color-scheme: light dark; }
+text { font: 12px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; fill: #1f2328; white-space: pre; }
+.title { font-weight: bold; } .tick, .note { fill: #59636e; }
+.paper { fill: #ffffff; } .bar { fill: #8fb3d9; } .best { fill: #2f7d4f; } .apart { fill: #c9ced4; }
+.rule { stroke: #d8dee4; } .interval { stroke: #1f2328; fill: none; }
 @media (prefers-color-scheme: dark) {
-  svg { --ink: #e6edf3; --dim: #9198a1; --paper: #0d1117; --bar: #40648c; --best: #3f9a63; --rule: #30363d;
-        --apart: #545d68; }
+  text { fill: #e6edf3; } .tick, .note { fill: #9198a1; }
+  .paper { fill: #0d1117; } .bar { fill: #40648c; } .best { fill: #3f9a63; } .apart { fill: #545d68; }
+  .rule { stroke: #30363d; } .interval { stroke: #e6edf3; }
 }
-text { font: 12px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; fill: var(--ink); white-space: pre; }
-.title { font-weight: bold; } .tick, .note { fill: var(--dim); }
-.paper { fill: var(--paper); } .bar { fill: var(--bar); } .best { fill: var(--best); } .apart { fill: var(--apart); }
-.rule { stroke: var(--rule); } .interval { stroke: var(--ink); fill: none; }
 </style>
 )";
 

@@ -139,14 +139,13 @@ void write_device(std::ostream& out, const Context& c, std::size_t device) {
 
 }  // namespace
 
+bool has_roofline(const Context& c) {
+    return std::ranges::any_of(c.records(),
+                               [](const auto& r) { return metric_value(r, "flops") && metric_value(r, "bandwidth"); });
+}
+
 void write_roofline(std::ostream& out, const Context& c) {
-    const bool any = std::ranges::any_of(
-        c.records(), [](const auto& r) { return metric_value(r, "flops") && metric_value(r, "bandwidth"); });
     out << "<section>\n" << heading(2, "roofline", "Roofline");
-    if (!any) {
-        out << "<p>No record declares both bytes and operations, so no variant appears here.</p>\n</section>\n";
-        return;
-    }
     out << "<p>Bytes and operations are the least that the work needs, not what the code executes. Each point is a "
            "variant with the interval of its time. The colour is its family; the highest of each is named.</p>\n<div "
            "class=\"figures\">\n";

@@ -155,6 +155,16 @@ bool is_one_set(const GridGroup& group, std::size_t device) {
 
 }  // namespace
 
+std::vector<const GridCell*> fastest_first(const GridGroup& group, std::size_t device) {
+    std::vector<const GridCell*> out;
+    for (const auto& cells : group.cells)
+        if (cells[device].record && cells[device].record->time) out.push_back(&cells[device]);
+    std::ranges::stable_sort(out, {}, [](const GridCell* cell) {
+        return std::tuple(!cell->rank.compared, cell->rank.set, cell->rank.ratio, cell->record->time->median);
+    });
+    return out;
+}
+
 std::string GridFamily::common_point() const {
     return point_text(groups.front().point, [&](const auto& axis, const auto&) { return !varying.contains(axis); });
 }

@@ -39,6 +39,9 @@ struct GridGroup {
     std::vector<std::vector<GridCell>> cells;
 };
 
+/// The cells of a device that have a time: those that are ranked first, fastest first within what took turns.
+std::vector<const GridCell*> fastest_first(const GridGroup& group, std::size_t device);
+
 struct GridFamily {
     std::string name;
     std::vector<GridGroup> groups;                    ///< at least one; all have values of the same axes

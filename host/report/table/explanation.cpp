@@ -46,11 +46,6 @@ void add_bounds(Json& line, const Explanation& e, Json (*time)(const Bound&)) {
     for (const auto& [what, why] : e.unbounded) line["unbounded"].push_back({{"what", what}, {"why", why}});
 }
 
-std::string whole_percent(double part) { return fmt::format("{:.0f} %", 100 * part); }
-
-/// The largest bound, with the one that follows it in time, but not more than all of the time.
-double explained(const Explanation& e, const model::Timing& time) { return std::min(1.0, e.seconds() / time.median); }
-
 /// `=` where the next bound is busy too, `#` for the rest of the largest one, `+` for the one that follows it in time,
 /// `.` for what no bound explains.
 std::string bar(const Explanation& e, const model::Timing& time) {
@@ -150,6 +145,10 @@ std::vector<const Bound*> limiters(const Explanation& e) {
 
 }  // namespace
 
+std::string whole_percent(double part) { return fmt::format("{:.0f} %", 100 * part); }
+
+double explained(const Explanation& e, const model::Timing& time) { return std::min(1.0, e.seconds() / time.median); }
+
 std::string explanation_heading(const model::Record& record, const std::string& profile_utc, const TableStyle& style) {
     return wrap_heading(record.device.name,
                         " (" + record.device.selector + "), compared with its profile of " + profile_utc,
@@ -235,7 +234,7 @@ std::string explanation_json(const model::Record& record, const Explanation& e) 
     if (!e.advice.empty()) j["advice"] = e.advice;
     if (!e.contradictions.empty()) j["contradictions"] = e.contradictions;
     if (e.first_seconds > 0) j["first_seconds"] = e.first_seconds;
-    add_bounds(j, e, [](const Bound& b) { return Json{{"low", b.low}, {"high", b.high}}; });
+    add_bounds(j, e, [](const Bound& b) { return Json{{"brief", b.brief}, {"low", b.low}, {"high", b.high}}; });
     if (const auto& m = e.modelled)
         j["modelled"] = {{"ports", {{"low", m->ports_low}, {"high", m->ports_high}}},
                          {"cycles", {{"low", m->cycles_low}, {"high", m->cycles_high}}},

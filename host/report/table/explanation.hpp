@@ -12,6 +12,12 @@ namespace cllab::report {
 /// The device, and whose peaks it is held against.
 std::string explanation_heading(const model::Record& record, const std::string& profile_utc, const TableStyle& style);
 
+/// "97 %"
+std::string whole_percent(double part);
+
+/// The part of the time that the largest bound, with the one that follows it in time, explains; 1 at the most.
+double explained(const model::Explanation& explanation, const model::Timing& time);
+
 /// "limited by memory bandwidth: 97 % of the time", "not explained: 43 %" and so on, for a record with a time.
 std::string limit_sentence(const model::Explanation& explanation, const model::Timing& time);
 

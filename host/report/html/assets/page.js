@@ -89,11 +89,25 @@
     if (!element) return;
     if (cell < 0) return bring(element, 'start');
     element.hidden = false;
-    bring(element, 'center');
+    const card = element.closest('details');
+    if (card) card.open = true;
+    bring(element, element === card ? 'start' : 'center');
     light([cell]);
   };
   window.addEventListener('hashchange', follow);
+  // A second click on the link of the place where one is changes no address.
+  document.addEventListener('click', event => { if (event.target.closest('a[href^="#"]')?.hash === location.hash) follow(); });
   follow();
+
+  // --- Commands to copy ------------------------------------------------------------------------------------------------
+  for (const command of all('.again')) {
+    const words = command.textContent, button = make('button', 'copy', command);
+    button.type = 'button';
+    button.addEventListener('click', async () => {
+      try { await navigator.clipboard.writeText(words); } catch { getSelection().selectAllChildren(command); document.execCommand('copy'); }
+      button.textContent = 'copied';
+    });
+  }
 
   if (!window.d3) return;
 

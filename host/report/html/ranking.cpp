@@ -1,0 +1,229 @@
+// The variants at one point on one device, fastest first: bars from zero with their intervals and times, how far each
+// is from the best, what limits it, and the density of its samples. Where times are so far apart that bars from zero
+// would hide the short ones, points on a logarithmic axis take their place: a bar has no length there.
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <ostream>
+
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "report/html/context.hpp"
+#include "report/html/markup.hpp"
+
+namespace cllab::report::html {
+namespace {
+
+using model::Record;
+
+constexpr double most_for_bars = 40;  // times that the longest bar is as long as the shortest
+
+/// Where seconds lie on the axis of a chart.
+struct TimeAxis {
+    Scale scale;
+    double at(double seconds) const {
+        constexpr double from = 0.02;  // so that the shortest has a place, too
+        if (scale.logarithmic) return seconds > scale.low ? from + (1 - from) * scale.at(seconds) : 0;
+        return std::max(0.0, seconds) / scale.high;
+    }
+};
+
+/// What a column says of a record; those that say nothing of any are left out.
+struct RankColumn {
+    const char *title, *style;
+    std::string (*html)(const Context&, std::size_t cell);
+};
+
+std::string loop_of(const Record& r) {
+    const auto count = [&](const char* what) {
+        const auto found = r.code.loop.find(what);
+        return found == r.code.loop.end() ? std::string() : std::to_string(found->second);
+    };
+    return r.code.loop.contains("v") ? "v " + count("v") + ", s " + count("s") : count("instructions");
+}
+
+constexpr RankColumn rank_columns[]{
+    {"limited by", "limit", limit_tag},
+    {"registers", "n",
+     [](const Context& c, std::size_t i) {
+         const auto& registers = c.records()[i].code.registers;
+         return registers ? std::to_string(*registers) : std::string();
+     }},
+    {"inner loop", "n", [](const Context& c, std::size_t i) { return loop_of(c.records()[i]); }}};
+
+/// What is drawn of a group on one device.
+struct Ranking {
+    std::vector<const GridCell*> timed;  ///< fastest first
+    model::Rows failed;
+    std::vector<const RankColumn*> columns;
+    TimeAxis axis;
+};
+
+const char* style_of(const Rank& rank) {
+    return rank.fastest ? "best" : rank.indistinct ? "tie" : rank.compared ? "value" : "apart";
+}
+
+/// The bar, or the point, with the interval and the time beside them.
+void write_bar(std::ostream& out, const Record& r, const Rank& rank, const TimeAxis& axis) {
+    const auto& t = *r.time;
+    const auto x = [&](double seconds) { return percent(axis.at(seconds)); };
+    const auto median = format_seconds(t.median);
+    out << fmt::format(R"(<td class="bar"><svg height="24" width="100%" role="img" aria-label="{}">)", median);
+    if (axis.scale.logarithmic)
+        out << fmt::format(R"(<circle class="{}" cx="{}" cy="12" r="6"/>)", style_of(rank), x(t.median));
+    else
+        out << fmt::format(R"(<rect class="{}" y="4" height="16" width="{}"/>)", style_of(rank), x(t.median));
+    if (t.has_interval()) {
+        out << fmt::format(R"(<g class="interval"><line x1="{}" x2="{}" y1="12" y2="12"/>)", x(t.low), x(t.high));
+        for (const double end : {t.low, t.high})
+            out << fmt::format(R"(<line x1="{0}" x2="{0}" y1="7" y2="17"/>)", x(end));
+        out << "</g>";
+    }
+    out << fmt::format(R"(<text class="time" x="{}" dx="9" y="16"><tspan>{}</tspan> {}</text></svg></td>)",
+                       x(std::max(t.median, t.has_interval() ? t.high : 0)), median, text(spread(r)));
+}
+
+/// How far it is from the best, and the numbers of its warnings.
+std::string ratio_cell(const Context& c, const Record& r, const Rank& rank, bool alone) {
+    std::string words = rank.fastest ? R"(<span class="good">fastest</span>)" : rank_text(rank);
+    if (rank.indistinct) words += " <small>too close</small>";
+    if (!rank.compared && !alone) words = R"(<span class="dim">not ranked</span>)";
+    for (const auto number : c.warnings.of(r))
+        words += fmt::format(R"( <sup><a href="#warning-{0}" title="{1}">{0}</a></sup>)", number,
+                             text(c.warnings.all()[number - 1].text));
+    return "<td class=\"ratio\">" + words + "</td>";
+}
+
+void write_row(std::ostream& out, const Context& c, const GridCell& cell, const Ranking& ranking) {
+    const auto& r = *cell.record;
+    const auto i = c.index(r);
+    out << fmt::format(R"(<tr class="row {}" data-cell="{}"><th class="name">{}</th>)", style_of(cell.rank), i,
+                       c.link(i, r.id));
+    write_bar(out, r, cell.rank, ranking.axis);
+    out << ratio_cell(c, r, cell.rank, ranking.timed.size() == 1);
+    for (const auto* column : ranking.columns)
+        out << fmt::format(R"(<td class="{}" data-title="{}">{}</td>)", column->style, column->title,
+                           column->html(c, i));
+    out << "<td class=\"samples\">";
+    write_density(out, r);
+    out << "</td></tr>\n";
+}
+
+void write_failed_row(std::ostream& out, const Context& c, const Record& r, std::size_t columns) {
+    const auto i = c.index(r);
+    out << fmt::format(
+               R"(<tr class="row" data-cell="{}"><th class="name">{}</th><td class="bad" colspan="{}">{}</td></tr>)", i,
+               c.link(i, r.id), columns, model::name(r.status))
+        << "\n";
+}
+
+/// The first tick and the last of every second one stand on any screen, those between where there is room, all where it
+/// is wide.
+void write_axis(std::ostream& out, const TimeAxis& axis, std::size_t columns) {
+    out << R"(<tr class="axis"><td></td><td class="bar"><svg height="18" width="100%">)";
+    const auto ticks = axis.scale.ticks();
+    const auto last = (ticks.size() - 1) / 2 * 2;
+    const auto kind = [&](std::size_t k) { return k == 0 ? "first" : k == last ? "last" : k % 2 ? "minor" : "major"; };
+    for (std::size_t k = 0; k < ticks.size(); ++k)
+        out << fmt::format(R"(<line x1="{0}" x2="{0}" y1="0" y2="4"/><text class="{1}" x="{0}" y="15">{2}</text>)",
+                           percent(axis.at(ticks[k])), kind(k), ticks[k] == 0 ? "0" : format_seconds(ticks[k]));
+    out << fmt::format("</svg></td><td colspan=\"{}\"></td></tr>\n", columns);
+}
+
+Ranking ranking_of(const Context& c, const GridGroup& group, std::size_t d) {
+    Ranking out{fastest_first(group, d), {}, {}, {}};
+    std::erase_if(out.timed, [](const GridCell* cell) { return !(cell->record->time->median > 0); });
+    for (const auto& cells : group.cells)
+        if (const auto* r = cells[d].record; r && model::is_failure(r->status)) out.failed.push_back(r);
+    double longest = 0, shortest = std::numeric_limits<double>::infinity(), least = shortest;
+    for (const auto* cell : out.timed) {
+        const auto& t = *cell->record->time;
+        longest = std::max({longest, t.median, t.has_interval() ? t.high : 0});
+        shortest = std::min(shortest, t.median);
+        least = std::min(least, t.has_interval() && t.low > 0 ? t.low : t.median);
+    }
+    const bool far_apart = longest > most_for_bars * shortest;
+    out.axis.scale = far_apart ? Scale{least, longest, true, false} : Scale{0, longest, false, false};
+    for (const auto& column : rank_columns)
+        if (std::ranges::any_of(out.timed,
+                                [&](const GridCell* cell) { return !column.html(c, c.index(*cell->record)).empty(); }))
+            out.columns.push_back(&column);
+    return out;
+}
+
+/// Of variants of which none is ranked, or of the only one.
+std::vector<std::string> least_sentence(const std::vector<const GridCell*>& timed) {
+    if (timed.empty()) return {};
+    const auto& least =
+        *std::ranges::min(timed, {}, [](const GridCell* cell) { return cell->record->time->median; })->record;
+    const auto time = format_seconds(least.time->median) + " (" + spread(least) + ")";
+    if (timed.size() > 1)
+        return {
+            fmt::format("none of {} variants is ranked; the least time is {}, of {}.", timed.size(), time, least.id)};
+    const auto copy = metric_value(least, "of_copy");
+    return {fmt::format(
+        "{} takes {}{}.", least.id, time,
+        copy ? ", at " + format_significant(*copy, 3) + " % of the bandwidth of a plain copy of as many bytes" : "")};
+}
+
+}  // namespace
+
+std::vector<std::string> ranking_sentences(const GridGroup& group, std::size_t device) {
+    std::map<std::size_t, std::vector<const GridCell*>> sets;
+    for (const auto& cells : group.cells)
+        if (const auto& cell = cells[device]; cell.rank.compared) sets[cell.rank.set].push_back(&cell);
+    const auto timed = fastest_first(group, device);
+    if (sets.empty()) return least_sentence(timed);
+    const auto id = [](const GridCell* cell) { return cell->record->id; };
+    const auto times = [](const GridCell* cell) { return format_significant(cell->rank.ratio, 3) + " times as long"; };
+    std::vector<std::string> out;
+    for (auto& [set, ranked] : sets) {
+        std::ranges::stable_sort(ranked, {}, [](const GridCell* cell) { return cell->rank.ratio; });
+        const auto* best = ranked.front();
+        const auto time = format_seconds(best->record->time->median);
+        const auto range = " (" + id(ranked.back()) + " takes " + times(ranked.back()) + ")";
+        if (best->rank.fastest) {
+            out.push_back(id(best) + " is fastest at " + time + "; next is " + id(ranked[1]) + ", " + times(ranked[1]) +
+                          (ranked.size() > 2 ? range : "") + ".");
+            continue;
+        }
+        auto close = ranked;
+        std::erase_if(close, [](const GridCell* cell) { return !cell->rank.indistinct; });
+        out.push_back("no variant is clearly the fastest: " + join(close, ", ", id) +
+                      " are too close to call, the least time is " + time +
+                      (close.size() < ranked.size() ? range : "") + ".");
+    }
+    const auto apart = std::ranges::count_if(timed, [](const GridCell* cell) { return !cell->rank.compared; });
+    if (apart > 0) out.back() += fmt::format(" {} of {} are not ranked.", apart, timed.size());
+    return out;
+}
+
+void write_ranking(std::ostream& out, const Context& c, const GridFamily& family, const GridGroup& group,
+                   std::size_t d) {
+    const auto ranking = ranking_of(c, group, d);
+    if (ranking.timed.empty()) return;
+    out << "<figure class=\"bars\"><figcaption>";
+    const auto on = c.name_of_grid_device(d);
+    const auto sentences = c.grid.devices[d].simulated ? std::vector<std::string>() : ranking_sentences(group, d);
+    for (const auto& sentence : sentences)
+        out << fmt::format("<span class=\"verdict\">On {} {}</span> ", text(on), breakable(sentence));
+    if (const auto where = family.where(group); !where.empty() || sentences.empty())
+        out << fmt::format("<span class=\"where\">{} on {}{}</span>", text(family.name), text(on),
+                           text((where.empty() ? "" : ", ") + where));
+    out << "</figcaption>\n";
+    out << fmt::format(
+        "<table><thead><tr class=\"head\"><th>variant</th><th class=\"bar\">median time of one operation, "
+        "{}, with its 95 % interval</th><th>to the best</th>",
+        ranking.axis.scale.logarithmic ? "logarithmic" : "from 0");
+    for (const auto* column : ranking.columns)
+        out << fmt::format("<th class=\"{}\">{}</th>", column->style, column->title);
+    out << "<th class=\"samples\">distribution of its samples</th></tr></thead>\n<tbody>\n";
+    for (const auto* cell : ranking.timed) write_row(out, c, *cell, ranking);
+    const auto columns = ranking.columns.size() + 2;  // behind the bars
+    for (const auto* r : ranking.failed) write_failed_row(out, c, *r, columns + 1);
+    out << "</tbody><tfoot>\n";
+    write_axis(out, ranking.axis, columns);
+    out << "</tfoot></table></figure>\n";
+}
+
+}  // namespace cllab::report::html
