@@ -88,6 +88,9 @@ BOOST_AUTO_TEST_CASE(names_say_what_a_scalar_is) {
     BOOST_TEST(scalar_name("offset").value == 0);
     BOOST_TEST(scalar_name("max_iterations").value == 16);
     BOOST_TEST((scalar_name("filterWidth").meaning == Meaning::value));
+    for (const char* name : {"stride_h", "strideShape"})
+        BOOST_TEST((scalar_name(name).meaning == Meaning::value), name);
+    BOOST_TEST((scalar_name("inputShape").meaning == Meaning::size));
     BOOST_TEST((scalar_name("gain").meaning == Meaning::unknown));
 }
 
@@ -96,6 +99,11 @@ BOOST_AUTO_TEST_CASE(dimensions_are_found_through_helper_functions_and_macros) {
         "#define X get_global_id(0)\nint y(void) { return get_global_id(1); }\n"
         "kernel void k(global float* a) { /* get_global_id(2) */ a[y() + X] = 1; }\n");
     BOOST_TEST(facts.calls("k").at("get_global_id") == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(a_body_without_a_statement_is_empty) {
+    const TextFacts facts("kernel void a(global int* x) {\n /* later */ }\nkernel void b(global int* x) { *x = 1; }\n");
+    BOOST_TEST((facts.is_empty("a") && !facts.is_empty("b") && !facts.is_empty("c")));
 }
 
 BOOST_AUTO_TEST_CASE(fields_of_a_struct_are_those_of_its_text) {
