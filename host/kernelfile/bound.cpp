@@ -311,6 +311,11 @@ void Bound::expect(const std::string& name, const Place& place, const std::strin
                join(arguments_, ", ", [](const auto& a) { return a.parameter.name; }));
     const auto& p = found->parameter;
     if (!p.is_written()) refuse(place, described(p), ", which is never written");
+    if (path == unchanged) {
+        if (!is_data(found->spec.kind)) refuse(place, "'", name, "' is given no data that could stay unchanged");
+        expected_.emplace(name, Expected{std::string("expect ") + unchanged, {}, place});
+        return;
+    }
     for (const auto& a : arguments_)
         if (is_random(a))
             refuse(place, "argument '", a.parameter.name,
@@ -318,7 +323,7 @@ void Bound::expect(const std::string& name, const Place& place, const std::strin
     const auto file = resolved(path, place);
     const auto extension = lower(file.extension().string());
     const auto& type = found->element;
-    Expected out{file.filename().string(), {}, place};
+    Expected out{"file " + file.filename().string(), {}, place};
     if (extension == ".png" || extension == ".pgm" || extension == ".jpg" || extension == ".jpeg" ||
         extension == ".bmp" || extension == ".ppm")
         out.data = read_picture(load, file, place, type).pixels;

@@ -108,8 +108,8 @@ private:
         std::size_t value_bytes = 0;        ///< of all fields
     };
     struct Expected {
-        std::string file;
-        model::SharedBytes data;
+        std::string by;           ///< "file gold.npy", "expect unchanged"
+        model::SharedBytes data;  ///< nothing: what it was given
         Place place;
     };
 

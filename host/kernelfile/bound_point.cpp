@@ -207,7 +207,7 @@ std::vector<Result> Bound::results(const model::Setup& setup) const {
             continue;
         }
         if (const auto found = expected_.find(result.name); found != expected_.end())
-            result.expected = found->second.data, result.file = found->second.file;
+            result.expected = found->second.data ? found->second.data : result.given, result.by = found->second.by;
         out.push_back(std::move(result));
     }
     return out;

@@ -127,8 +127,8 @@ std::size_t Shape::elements_of(const std::string& argument) const {
 void Bound::check_expected(const Shape& shape) const {
     for (const auto& [name, expected] : expected_) {
         const auto bytes = find(name)->element.bytes_of(shape.elements_of(name));
-        if (expected.data.size() != bytes)
-            refuse(expected.place, "'", expected.file, "' has ", expected.data.size(), " bytes, '", name, "' ", bytes);
+        if (expected.data && expected.data.size() != bytes)
+            refuse(expected.place, "the ", expected.by, " has ", expected.data.size(), " bytes, '", name, "' ", bytes);
     }
 }
 

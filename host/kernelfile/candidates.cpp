@@ -23,7 +23,9 @@ std::string first_error(const std::string& log) {
 bool lacks(const SaidOfKernel& said) {
     if (said.global.empty()) return true;
     return std::ranges::any_of(said.signature.parameters, [&](const auto& p) {
-        const bool has_default = has_extent(p) || p.kind == model::Parameter::Kind::sampler;
+        // Random bytes are no struct of anybody's.
+        const bool is_struct = p.is_buffer() && p.type.is_opaque();
+        const bool has_default = (has_extent(p) && !is_struct) || p.kind == model::Parameter::Kind::sampler;
         return !has_default && said.given.count(p.name) == 0;
     });
 }
@@ -65,10 +67,11 @@ std::string KernelFiles::left_out(std::size_t file) const {
 
 void KernelFiles::check_names() const {
     std::vector<std::set<std::string>> arguments(files_.size()), kernels(files_.size());
-    std::set<std::string> everywhere;
+    std::set<std::string> everywhere, all_kernels;
     for (const auto& build : builds_) {
         for (const auto& kernel : build.found.kernels) {
             kernels[build.file].insert(kernel.name);
+            all_kernels.insert(kernel.name);
             for (const auto& p : kernel.parameters) {
                 arguments[build.file].insert(p.name);
                 everywhere.insert(p.name);
@@ -89,11 +92,12 @@ void KernelFiles::check_names() const {
         }
         for (const auto& [name, kernel] : described_[f].kernels) {
             if (described_[f].aliases.count(name)) continue;
-            if (!kernels[f].count(name))
+            // An option is about a kernel of any of the files.
+            if (!(kernel.first.line == 0 ? all_kernels : kernels[f]).count(name))
                 refuse(kernel.first, "there is no kernel '", name, "' in '", files_[f].path, "'; there are ",
                        list(kernels[f]));
             for (const auto& [argument, spec] : kernel.second.arguments)
-                if (spec.place.line > 0 && !arguments[f].count(argument))
+                if (!(spec.place.line == 0 ? everywhere : arguments[f]).count(argument))
                     refuse(spec.place, "kernel '", name, "' has no argument '", argument, "'; there are ",
                            list(arguments[f]));
         }

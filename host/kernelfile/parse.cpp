@@ -137,6 +137,8 @@ void parse_same(Piece rest, Description& out) {
     out.same.push_back(std::move(same));
 }
 
+bool is_sizes(const std::string& keyword) { return keyword == "global" || keyword == "local" || keyword == "offset"; }
+
 void parse_statement(const std::string& keyword, Piece rest, Description& out, Scope& scope) {
     const auto place = rest.place;
     const auto require = [&](const std::string& example) {
@@ -147,7 +149,7 @@ void parse_statement(const std::string& keyword, Piece rest, Description& out, S
     } else if (keyword == "arg") {
         const auto name = take_named(rest, keyword, "arg src = rand:n*n");
         insert_once(scope.arguments, name, parse_argument(rest), place, "argument");
-    } else if (keyword == "global" || keyword == "local" || keyword == "offset") {
+    } else if (is_sizes(keyword)) {
         rest.take('=');
         require(keyword + " 1024");
         auto list = parse_list(rest.text, rest.place);
@@ -253,6 +255,12 @@ void parse_option(const std::string& option, const std::string& value, Descripti
     Scope* scope = &to.all;
     Piece rest{value, place};
     rest.skip_blanks();
+    // "scale:x=zero:n" is about the kernel 'scale' only.
+    const bool may_name_kernel = option == "arg" || option == "expect" || is_sizes(option);
+    if (auto behind = rest; may_name_kernel && is_name(behind.take_word()) && behind.take(':')) {
+        parse_scope("kernel", Piece{rest.text.substr(0, rest.text.find(':')), place}, to, scope);
+        rest = behind;
+    }
     parse_statement(option, rest, to, *scope);
 }
 

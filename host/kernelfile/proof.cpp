@@ -207,13 +207,11 @@ std::pair<std::set<Ledger::Member>, std::string> Ledger::company(const Question&
 /// What says that its results are right, from the surest.
 static std::vector<std::string> proved_by(const Ledger::Question& q) {
     std::vector<std::string> out;
-    std::string file;
     for (const auto& result : q.results)
-        if (result.expected) file = result.file;
-    if (!file.empty()) out.push_back("file " + file);
+        if (result.expected) out = {result.by};
     if (!q.reference.empty() && q.reference != q.variant)
         out.push_back("reference " + q.reference);
-    else if (q.is_reference && file.empty() && !q.answer)
+    else if (q.is_reference && out.empty() && !q.answer)
         out.emplace_back("is the reference");
     if (q.answer) out.emplace_back("reference command");
     return out;

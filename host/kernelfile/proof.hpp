@@ -25,8 +25,8 @@ struct Result {
     std::string name;
     model::ElementType type;        ///< of its elements, in lanes
     model::SharedBytes given{};     ///< what it holds before, where that is no poison
-    model::SharedBytes expected{};  ///< of an expected file, after one operation
-    std::string file{};             ///< its name
+    model::SharedBytes expected{};  ///< by a line `expect`, after one operation
+    std::string by{};               ///< that: "file gold.npy"
 };
 
 /// What all cells of one comparison have left so far. In one process: cells of an isolated run share it.

@@ -113,6 +113,21 @@ class Guesses(KernelFileTest):
         records = self.check(text)
         self.assertEqual([(r["variant"], r["status"]) for r in records], [("twice", "ok")])
 
+    def test_a_kernel_without_a_statement_is_left_out_and_alone_it_is_refused(self):
+        empty = "__kernel void reserved(__global float* x) {\n    // nothing yet\n}\n"
+        self.assertEqual([(r["variant"], r["status"]) for r in self.check(SAXPY + empty)], [("saxpy", "ok")])
+        _, err = self.lab("run", self.write(empty, "alone.cl"), *QUICK, status=2)
+        self.assertIn("kernel 'reserved' of 'alone.cl' has an empty body", err)
+
+    def test_a_struct_gets_no_random_bytes_where_only_the_launch_is_said(self):
+        text = ("typedef struct { uint length; uint letters[7]; } Word;\n"
+                "__kernel void sums(__global const Word* words, __global uint* out) {\n"
+                "    uint sum = 1;\n    for (uint i = 0; i < words[get_global_id(0)].length; ++i) sum += words[get_global_id(0)].letters[i];\n"
+                "    out[get_global_id(0)] = sum;\n}\n")
+        self.assertIn("arg words = zero:", self.block(text, "--global", "64"))
+        record, = self.check(text, "--global", "64")
+        self.assertEqual(record["status"], "ok")
+
     def test_a_kernel_that_never_ends_is_guessed_from_the_text_soon(self):
         out = self.block("__kernel void k(__global volatile float* go, __global int* y) {\n"
                          "    while (go[0] == 0) {}\n    y[get_global_id(0)] = 1;\n}\n", timeout=60)

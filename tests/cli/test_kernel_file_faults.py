@@ -81,6 +81,15 @@ __kernel void cheat(__global const float* src, __global float* dst) { dst[get_gl
         record, = self.check("/*cllab\narg n = 1\nglobal 64\n*/\n__kernel void k(int n) { }\n", status=1)
         self.assertEqual(record["reason"], "it writes no buffer and no image, so no result can be checked; give it one")
 
+    def test_what_must_come_out_as_it_was_given_is_held_to_that(self):
+        text = ("/*cllab\narg found = {}\narg all = rand:64\nglobal 64\nexpect found = unchanged\n*/\n"
+                "__kernel void search(__global float* found, __global const float* all) {{ if (all[get_global_id(0)] > {}) found[0] = 7; }}\n")
+        self.assert_checked_by("expect unchanged", text.format("rand:64", "1.5f"))
+        record, = self.check(text.format("rand:64", "-1.0f"), status=1)
+        self.assertRegex(record["reason"], r"found\[0\] is 7, expected 0\.\d+")
+        _, err = self.lab("run", self.write(text.format("out:64", "1.5f")), "--device", "cpu", status=2)
+        self.assertIn("'found' is given no data that could stay unchanged", err)
+
     def test_an_output_that_is_read_first_is_told_apart_from_a_race(self):
         block = "/*cllab\narg x = rand:4096\narg y = out:4096\nglobal 4096\n*/\n"
         record, = self.check(block + "__kernel void k(__global const float* x, __global float* y) { y[get_global_id(0)] += x[get_global_id(0)]; }\n", status=1)

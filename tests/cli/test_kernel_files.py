@@ -111,6 +111,17 @@ kernel void keep(global const {type_name}* mask, global {type_name}* dst) {{ dst
         record, = self.check(block.replace("arg src = rand:ulong:64:1:3\n", "").format("expect dst = gold.bin\n") + text, status=1)
         self.assertEqual(record["reason"], "dst[0] is 9007199254740993, expected 9007199254740992")
 
+    def test_an_option_that_names_a_kernel_is_about_that_one(self):
+        text = ("/*cllab\narg x = zero:64\narg by = 1\nglobal 64\n*/\n__kernel void add(__global int* x, int by) { x[get_global_id(0)] += by; }\n"
+                "__kernel void set(__global int* x, int by) { x[get_global_id(0) + 64] = x[get_global_id(0)] = by; }\n")
+        of_set = ("--arg", "set:x=out:128", "--expect", "add:x=unchanged")
+        records = self.check(text, *of_set, "--arg", "add:by=0")
+        self.assertEqual([(r["variant"], r["status"], r["checked_by"]) for r in records], [("add", "ok", "expect unchanged"), ("set", "ok", "only itself")])
+        for option, value, says in (("--arg", "sett:x=out:1", "there is no kernel 'sett' in 't.cl'; there are add, set"),
+                                    ("--arg", "set:y=1", "kernel 'set' has no argument 'y'"), ("--global", "set:0", "it is at least 1")):
+            _, err = self.lab("run", "t.cl", "--device", "cpu", option, value, status=2)
+            self.assertIn(says, err)
+
     def test_kernels_of_one_file_that_do_different_things_do_not_accuse_each_other(self):
         text = """/*cllab
 arg x = rand:64

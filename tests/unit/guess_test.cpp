@@ -88,6 +88,9 @@ BOOST_AUTO_TEST_CASE(names_say_what_a_scalar_is) {
     BOOST_TEST(scalar_name("offset").value == 0);
     BOOST_TEST(scalar_name("max_iterations").value == 16);
     BOOST_TEST((scalar_name("filterWidth").meaning == Meaning::value));
+    for (const char* name : {"stride_h", "strideShape"})
+        BOOST_TEST((scalar_name(name).meaning == Meaning::value), name);
+    BOOST_TEST((scalar_name("inputShape").meaning == Meaning::size));
     BOOST_TEST((scalar_name("gain").meaning == Meaning::unknown));
 }
 
@@ -96,6 +99,20 @@ BOOST_AUTO_TEST_CASE(dimensions_are_found_through_helper_functions_and_macros) {
         "#define X get_global_id(0)\nint y(void) { return get_global_id(1); }\n"
         "kernel void k(global float* a) { /* get_global_id(2) */ a[y() + X] = 1; }\n");
     BOOST_TEST(facts.calls("k").at("get_global_id") == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(a_body_without_a_statement_is_empty) {
+    const TextFacts facts("kernel void a(global int* x) {\n /* later */ }\nkernel void b(global int* x) { *x = 1; }\n");
+    BOOST_TEST((facts.is_empty("a") && !facts.is_empty("b") && !facts.is_empty("c")));
+}
+
+BOOST_AUTO_TEST_CASE(fields_of_a_struct_are_those_of_its_text) {
+    const TextFacts facts("typedef struct { float a, b; unsigned int n; } P;\ntypedef struct { int x[3]; } Q;\n");
+    const auto fields = facts.fields("P");
+    BOOST_REQUIRE((fields && fields->size() == 3));
+    BOOST_TEST((*fields)[1].name == "b");
+    BOOST_TEST((*fields)[2].type == "unsigned int");
+    BOOST_TEST(!facts.fields("Q").has_value());
 }
 
 BOOST_AUTO_TEST_CASE(without_a_simulator_the_text_says_what_is_data_and_what_a_result) {

@@ -32,6 +32,7 @@ std::vector<AskedBuild> asked_builds(kernelfile::KernelFiles& files, const std::
 }
 
 void say_guess(const GuessedBlock& block) {
+    if (block.kernels.empty()) return;
     say("guessed (" + block.how + "); to keep or change it, put this into " + block.path() + ":");
     std::cerr << printable(block.text, "\n");
 }

@@ -1,6 +1,7 @@
 #include "app/choose/guessing.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -20,9 +21,9 @@
 #include "run/cell/operation.hpp"
 
 namespace cllab::kernelfile {
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GuessedKernel, axes, arguments, global, local, offset, how, open)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GuessedKernel, axes, arguments, global, local, offset, how, open, is_empty)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TouchedBytes, size, last, unit, bytes, written_bytes, read, written,
-                                                atomic, read_first, before, argument)
+                                                atomic, read_first, before, channel, pixels, argument)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SeenLaunch, too_long, overruns, instructions, items, calls, arguments,
                                                 local)
 }  // namespace cllab::kernelfile
@@ -70,8 +71,7 @@ public:
                                   {"OCLGRIND_LOG", folder / "log"},
                                   {"OCLGRIND_LOCAL_MEM_SIZE", "4194304"},
                                   {"OCLGRIND_CONSTANT_MEM_SIZE", "67108864"},
-                                  {"CLLAB_TOUCHED_FILE", file_},
-                                  {"CLLAB_TOUCHED_INSTRUCTIONS", "600000"}});
+                                  {"CLLAB_TOUCHED_FILE", file_}});
         session_ = &devices_.open(devices_.devices({"oclgrind"}, nullptr).front().selector);
         session_->set_guards(false);
     }
@@ -88,6 +88,7 @@ public:
         SeenLaunch out;
         std::error_code ignored;
         std::filesystem::remove(file_, ignored);
+        setenv("CLLAB_TOUCHED_INSTRUCTIONS", small.may_be_long ? "4000000" : "600000", 1);
         try {
             if (!now_->ok) return SeenLaunch{.trouble = "the simulator does not build the text"};
             launch_once(where, said, small);
@@ -257,6 +258,11 @@ GuessedBlock block_of_file(kernelfile::KernelFiles& files, std::size_t file, con
         const auto& build = files.builds()[kernels[i].build];
         if (build.file != file) continue;
         const auto& signature = kernels[i].said.signature;
+        if (found[i].is_empty) {
+            out.open.emplace_back(signature.name,
+                                  "kernel '" + signature.name + "' of '" + path + "' has an empty body");
+            continue;
+        }
         guesses.emplace_back(signature.name, found[i]);
         out.kernels.insert(signature.name);
         alone = alone && build.found.kernels.size() == 1;
@@ -289,7 +295,7 @@ std::vector<GuessedBlock> guess_what_lacks(kernelfile::KernelFiles& files, const
     std::map<std::string, std::int64_t> axes;
     for (std::size_t f = 0; f < files.files().size(); ++f) {
         auto block = block_of_file(files, f, kernels, found, axes);
-        if (block.kernels.empty()) continue;
+        if (block.kernels.empty() && block.open.empty()) continue;
         kernelfile::Description more;
         kernelfile::parse_statements(block.text, block.file + " (guessed)", 1, more);
         files.describe(f, more);

@@ -12,15 +12,19 @@ struct Statement {
     const char *name, *value, *about;
 };
 const Statement statements[]{
-    {"arg", "NAME=VALUE", "Kernel files: sets an argument, e.g. src=rand:n*n. See `cllab help kernel-file`."},
-    {"global", "X[,Y[,Z]]", "Kernel files: number of work-items, as expressions over axes and scalar arguments."},
+    {"arg", "NAME=VALUE",
+     "Kernel files: sets an argument, e.g. src=rand:n*n, or of one kernel, scale:src=rand:n*n. See `cllab help "
+     "kernel-file`."},
+    {"global", "X[,Y[,Z]]",
+     "Kernel files: number of work-items, as expressions over axes and scalar arguments. Of one kernel: scale:n."},
     {"local", "X[,Y[,Z]]", "Kernel files: work-items per work-group. Default: the driver chooses."},
     {"offset", "X[,Y[,Z]]", "Kernel files: offset of the global ids."},
     {"variant", "NAME=OPTIONS", "Kernel files: adds a variant with these build options, e.g. fast=-DTILE=32."},
     {"extends,I", "FOLDER", "Kernel files: also looks for #include files in FOLDER."},
     {"include", "FILE", "Kernel files: #includes FILE in front of the text, as hosts do that join texts. Repeats."},
     {"work", "bytes=N flops=N", "Kernel files: what one launch must move and compute, for the rates."},
-    {"expect", "NAME=FILE", "Kernel files: the argument must come out equal to FILE (.npy, raw, picture)."},
+    {"expect", "NAME=FILE",
+     "Kernel files: the argument must come out equal to FILE (.npy, raw, picture), or `unchanged`."},
     {"reference", "KERNEL", "Kernel files: results must equal those of this kernel or variant."},
     {"relation", "TEXT",
      "Kernel files: a relation that right results hold, e.g. 'linear in src'. See `cllab help kernel-file`."},

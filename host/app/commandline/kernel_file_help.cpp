@@ -36,13 +36,13 @@ Lines (options: --arg src=rand:n*n, --global n,n, --variant fast=-DTILE=32 …);
        atomics=EXPR local_bytes=EXPR
                                 for `why`: atomics on global memory, bytes of local memory
        barriers=EXPR chain=EXPR per work-item: barriers, global loads that wait for each other
-  expect NAME = FILE            the argument must come out equal to FILE: .npy, raw, or a picture
+  expect NAME = FILE            the argument must equal FILE (.npy, raw, picture), or what it was: unchanged
   reference KERNEL              results must equal those of this kernel, also FILE.cl:KERNEL
   same NAME, NAME               these must leave the same, as variants of one kernel always must
   relation RELATION             results must hold it; see below
   tolerance absolute=X relative=X ulp=X
                                 how far results may differ; default: not at all
-  kernel NAME                   the lines behind it are about that kernel only
+  kernel NAME                   the lines behind it are about that kernel only (--arg NAME:src=…)
   sequence NAME = KERNEL, …     several kernels as one operation: `cllab help sequences`
 
 Values

@@ -10,6 +10,7 @@
 #include "app/running/opinions.hpp"
 #include "app/running/recording.hpp"
 #include "app/screen/streams.hpp"
+#include "core/phases.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "count/oclgrind.hpp"
@@ -22,8 +23,8 @@ namespace {
 using kernelfile::Agreement;
 using model::Status;
 
-/// Work-items that a simulator is given, and where that takes too long.
-constexpr std::size_t simulated_items = 1024, fewer_items = 64;
+/// Work-items that a simulator is given: few first, then more unless that would take long.
+constexpr std::size_t few_items = 64, simulated_items = 1024;
 constexpr double simulated_seconds = 30;  ///< of a cell, where only results are asked for
 
 /// Who is asked.
@@ -90,18 +91,16 @@ public:
     std::vector<Tried> tried(const std::vector<model::Cell>& cells) const {
         if (!other_.oclgrind) return try_all(cells);
         std::vector<model::Cell> first;
-        for (const auto& cell : cells) first.push_back(smaller(cell, simulated_items));
+        for (const auto& cell : cells) first.push_back(smaller(cell, few_items));
         auto out = try_all(first);
-        const auto fewer = again(
-            out, [&](std::size_t i) { return out[i].too_long ? smaller(out[i].cell, fewer_items) : out[i].cell; });
-        for (auto& [i, one] : fewer) out[i] = one;
+        again(out, [&](std::size_t i) { return larger(out[i], smaller(cells[i], simulated_items)); });
         // A smaller size than the file's may itself be what is wrong, as 16 bins for 256 grey levels.
-        const auto own = again(
-            out, [&](std::size_t i) { return out[i].too_long || out[i].is_fine() ? out[i].cell : cells[i]; }, finds_);
-        for (auto& [i, one] : own) {
-            out[i].stays_small = !one.ran();
-            if (one.ran()) out[i] = one;
-        }
+        const auto is_done = [](const Tried& one) { return one.too_long || one.is_fine(); };
+        const auto own = [&](std::size_t i) { return finds_ ? cells[i] : larger(out[i], cells[i]); };
+        again(
+            out, [&](std::size_t i) { return is_done(out[i]) ? out[i].cell : own(i); }, finds_);
+        for (std::size_t i = 0; i < out.size(); ++i)
+            out[i].stays_small = !is_done(out[i]) && out[i].cell.point != cells[i].point;
         if (finds_ && std::ranges::any_of(out, &Tried::stays_small))
             say("they take too long or do not run, so the findings may come from the smaller sizes; --axis chooses "
                 "others");
@@ -183,25 +182,31 @@ private:
         return cell;
     }
 
-    /// Those for which `next` gives another point than they were tried at, tried there.
-    std::map<std::size_t, Tried> again(const std::vector<Tried>& before,
-                                       const std::function<model::Cell(std::size_t)>& next, bool says = false) const {
+    /// `cell`, unless it would take long: what a work-item does may grow with their number.
+    model::Cell larger(const Tried& tried, const model::Cell& cell) const {
+        const auto seconds = tried.there.phases.find(Phase::verify);
+        if (tried.too_long || seconds == tried.there.phases.end()) return tried.cell;
+        const auto more = static_cast<double>(items_of(cell)) / static_cast<double>(items_of(tried.cell));
+        return seconds->second * more * more > simulated_seconds / 4 ? tried.cell : cell;
+    }
+
+    /// Those for which `next` gives another point than they were tried at become what they are there, if they run.
+    void again(std::vector<Tried>& all, const std::function<model::Cell(std::size_t)>& next, bool says = false) const {
         std::vector<std::size_t> which;
         std::vector<model::Cell> cells;
-        for (std::size_t i = 0; i < before.size(); ++i)
-            if (auto cell = next(i); cell.point != before[i].cell.point) {
+        for (std::size_t i = 0; i < all.size(); ++i)
+            if (auto cell = next(i); cell.point != all[i].cell.point) {
                 which.push_back(i);
                 cells.push_back(std::move(cell));
             }
-        std::map<std::size_t, Tried> out;
-        if (cells.empty()) return out;
+        if (cells.empty()) return;
         if (says)
-            say("something was found" + before[which.front()].at() +
+            say("something was found" + all[which.front()].at() +
                 ", which is smaller than the file says; so its own sizes are simulated, up to " +
                 format_significant(options_.timeout_seconds, 3) + " s per kernel");
         auto found = try_all(cells);
-        for (std::size_t n = 0; n < which.size(); ++n) out.emplace(which[n], std::move(found[n]));
-        return out;
+        for (std::size_t n = 0; n < which.size(); ++n)
+            if (found[n].ran()) all[which[n]] = std::move(found[n]);
     }
 
     std::vector<Tried> try_all(const std::vector<model::Cell>& cells) const {

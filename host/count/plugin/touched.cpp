@@ -9,6 +9,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "count/called.hpp"
@@ -27,6 +30,8 @@ struct Touched {
     std::uint64_t last = 0;  ///< behind its last byte that is touched
     unsigned unit = 0;       ///< bytes of the smallest access
     bool read = false, written = false, read_first = false, atomic = false, before = false;
+    std::string channel{};                 ///< of an image: "f", "i" or "ui", by the functions that are called with it
+    std::array<std::int64_t, 3> pixels{};  ///< of an image: in each dimension, behind the last that is touched
     std::vector<std::uint8_t> bytes{};
 
     void touch(std::uint64_t offset, std::size_t count, bool reads, bool writes) {
@@ -66,6 +71,41 @@ void find_calls(const llvm::Function& function, std::set<const llvm::Function*>&
         }
 }
 
+/// "f", "i" or "ui" of a function that reads or writes an image, else nothing.
+std::string channel_of(const llvm::Function& function) {
+    const auto name = plain_name(function.getName().str());
+    if (!name.starts_with("read_image") && !name.starts_with("write_image")) return {};
+    return name.substr(name.find("image") + std::string_view("image").size());
+}
+
+/// The argument that a value is, be it stored in between, as it is without an optimizer.
+const llvm::Argument* argument_of(const llvm::Value* value) {
+    if (const auto* load = llvm::dyn_cast<llvm::LoadInst>(value))
+        for (const auto* user : load->getPointerOperand()->users())
+            if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(user);
+                store && store->getPointerOperand() == load->getPointerOperand())
+                value = store->getValueOperand();
+    return llvm::dyn_cast<llvm::Argument>(value->stripPointerCasts());
+}
+
+/// How images are read and written: by what is called with them, and with what they are handed on as.
+void find_channels(const llvm::Argument& image, std::set<const llvm::Argument*>& known, std::string& out) {
+    if (!known.insert(&image).second) return;
+    for (const auto& block : *image.getParent())
+        for (const auto& instruction : block) {
+            const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
+            const auto* called = call ? call->getCalledFunction() : nullptr;
+            if (!called) continue;
+            for (unsigned i = 0; i < std::min<unsigned>(call->arg_size(), called->arg_size()); ++i) {
+                if (argument_of(call->getArgOperand(i)) != &image) continue;
+                if (!called->isDeclaration())
+                    find_channels(*called->getArg(i), known, out);
+                else if (const auto channel = channel_of(*called); !channel.empty())
+                    out = channel;
+            }
+        }
+}
+
 class TouchRecorder : public AccessPlugin {
 public:
     TouchRecorder(const oclgrind::Context* context, std::string file) : AccessPlugin(context), file_(std::move(file)) {}
@@ -74,7 +114,7 @@ public:
         const char* most = std::getenv("CLLAB_TOUCHED_INSTRUCTIONS");
         most_ = most ? std::strtoull(most, nullptr, 10) : 1u << 20;
         instructions_ = 0, too_long_ = overruns_ = false;
-        arguments_.clear(), addresses_.clear(), by_buffer_.clear(), local_.clear(), calls_.clear();
+        arguments_.clear(), addresses_.clear(), by_buffer_.clear(), local_.clear(), calls_.clear(), is_access_.clear();
         items_ = {};
         const auto* kernel = invocation->getKernel();
         const auto* function = kernel->getFunction();
@@ -87,13 +127,16 @@ public:
                 local_sizes_[value->second.size] = argument->getArgNo();
             else if (value->second.size == sizeof(std::size_t))
                 addresses_.emplace_back(value->second.getPointer(), argument->getArgNo());
+            std::set<const llvm::Argument*> handed_on;
+            find_channels(*argument, handed_on, arguments_[argument->getArgNo()].channel);
         }
         std::set<const llvm::Function*> known;
         find_calls(*function, known, calls_);
     }
     void kernelEnd(const oclgrind::KernelInvocation*) override { write(); }
-    void instructionExecuted(const oclgrind::WorkItem*, const llvm::Instruction*,
+    void instructionExecuted(const oclgrind::WorkItem* item, const llvm::Instruction* instruction,
                              const oclgrind::TypedValue&) override {
+        if (const auto* call = llvm::dyn_cast<llvm::CallInst>(instruction)) access_image(*item, *call);
         if (++instructions_ <= most_) return;
         too_long_ = true;
         throw oclgrind::FatalError("the launch takes too long", __FILE__, __LINE__);
@@ -107,6 +150,28 @@ public:
     }
 
 private:
+    /// What a call does with an image: which pixels, where their coordinates are whole numbers.
+    void access_image(const oclgrind::WorkItem& item, const llvm::CallInst& call) {
+        const auto* called = call.getCalledFunction();
+        const auto [known, is_new] = is_access_.try_emplace(called);
+        if (is_new) known->second = called && called->isDeclaration() && !channel_of(*called).empty();
+        if (!known->second) return;
+        const auto image = item.getOperand(call.getArgOperand(0)).getPointer();
+        const auto found = std::ranges::find(addresses_, image, &std::pair<std::size_t, unsigned>::first);
+        if (found == addresses_.end()) return;
+        auto& out = arguments_[found->second];
+        see(item);
+        // A sampler may stand between the image and the coordinates.
+        const bool writes = called->getReturnType()->isVoidTy();
+        const auto* at = call.getArgOperand(!writes && call.arg_size() > 2 ? 2 : 1);
+        if (at->getType()->isFPOrFPVectorTy()) return;
+        const auto coordinates = item.getOperand(at);
+        for (unsigned d = 0; d < std::min(coordinates.num, 3u); ++d)
+            out.pixels[d] = std::max(out.pixels[d], coordinates.getSInt(d) + 1);
+    }
+    void see(const oclgrind::WorkItem& item) {
+        for (unsigned d = 0; d < 3; ++d) items_[d] = std::max(items_[d], item.getGlobalID()[d] + 1);
+    }
     /// The argument of the buffer with this number.
     Touched* argument_of(const oclgrind::Memory* memory, std::size_t buffer) {
         if (by_buffer_.empty())
@@ -143,8 +208,7 @@ private:
         else
             out->touch(offset, size, reads, writes);
         out->atomic = out->atomic || what == What::atomic;
-        if (item)
-            for (unsigned d = 0; d < 3; ++d) items_[d] = std::max(items_[d], item->getGlobalID()[d] + 1);
+        if (item) see(*item);
     }
     static Json json_of(const Touched& t) {
         return {{"size", t.size},
@@ -155,6 +219,8 @@ private:
                 {"read_first", t.read_first},
                 {"atomic", t.atomic},
                 {"before", t.before},
+                {"channel", t.channel},
+                {"pixels", t.pixels},
                 {"bytes", t.count(is_read | is_written)},
                 {"written_bytes", t.count(is_written)}};
     }
@@ -183,6 +249,7 @@ private:
     std::map<std::size_t, unsigned> local_sizes_;  ///< each local argument has a size of its own
     std::map<std::size_t, Touched> local_;
     std::map<std::string, unsigned> calls_;
+    std::map<const llvm::Function*, bool> is_access_;  ///< of an image
     std::array<std::size_t, 3> items_{};
 };
 

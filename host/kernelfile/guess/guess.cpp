@@ -83,12 +83,15 @@ SmallLaunch KernelGuess::small_launch() const {
             // Each has a size of its own, by which the simulator's plugin tells them apart.
             const auto room = (16 << 10) + 64 * static_cast<std::int64_t>(number);
             out.arguments[p.name] = "local:" + std::to_string(room / element_bytes(p));
+        } else if (p.kind == Parameter::Kind::image) {
+            out.arguments[p.name] = image_text(p);
         }
     }
     out.global = join(global_, ",");
     out.local = join(local_, ",", [](auto size) { return std::to_string(size); });
     if (inset_ > 0) out.offset = join(global_, ",", [&](const auto&) { return std::to_string(inset_); });
     for (const auto& axis : axes_) out.axes.emplace_back(axis.name, axis.small);
+    out.may_be_long = patient_;
     return out;
 }
 
@@ -98,12 +101,6 @@ std::string KernelGuess::shown(const std::string& text) const {
         const auto axis = std::ranges::find(axes_, name, &SizeAxis::name);
         return axis == axes_.end() ? name : axis->shown;
     });
-}
-
-/// As large as the launch; where that has fewer dimensions, small.
-std::string KernelGuess::image_size(const Parameter& p) const {
-    if (p.dims > global_.size()) return p.dims == 3 ? "16,16,16" : "64,64";
-    return join(std::vector(global_.begin(), global_.begin() + static_cast<std::ptrdiff_t>(p.dims)), ",");
 }
 
 GuessedKernel KernelGuess::result() const {
@@ -117,7 +114,7 @@ GuessedKernel KernelGuess::result() const {
         std::string text = open_.count(p.name) ? "" : text_of(p);
         if (p.is_buffer() && !open_.count(p.name)) text = data_of(i);
         if (p.kind == Parameter::Kind::local && lengths_.count(p.name)) text = "local:" + lengths_.at(p.name);
-        if (p.kind == Parameter::Kind::image) text = (p.writes && !p.reads_too ? "out:" : "rand:") + image_size(p);
+        if (p.kind == Parameter::Kind::image) text = image_text(p);
         if (!text.empty())
             out.arguments.emplace_back(p.name, shown(text));
         else if (p.kind != Parameter::Kind::sampler && p.kind != Parameter::Kind::refused)
@@ -246,6 +243,7 @@ void KernelGuess::choose_group() {
 }
 
 GuessedKernel guess_kernel(const SaidOfKernel& said, const TextFacts& text, const TryLaunch& launch) {
+    if (text.is_empty(said.signature.name)) return {.is_empty = true};
     return KernelGuess(said, text, launch).made();
 }
 

@@ -21,6 +21,7 @@ struct SmallLaunch {
     std::map<std::string, std::string> arguments;
     std::string global, local, offset;  ///< empty: none
     std::vector<std::pair<std::string, std::int64_t>> axes;
+    bool may_be_long = false;  ///< the simulator has more patience
 };
 
 /// What a launch touched of one argument, or of one variable in local memory. In bytes.
@@ -29,9 +30,11 @@ struct TouchedBytes {
     std::int64_t unit = 0;            ///< of the smallest access
     std::int64_t bytes = 0, written_bytes = 0;
     bool read = false, written = false, atomic = false;
-    bool read_first = false;  ///< some byte before it was written
-    bool before = false;      ///< something in front of the first byte
-    int argument = -1;        ///< local memory: the number of the argument; -1: a variable of the kernel
+    bool read_first = false;               ///< some byte before it was written
+    bool before = false;                   ///< something in front of the first byte
+    std::string channel{};                 ///< of an image: "f", "i" or "ui", as it is read or written
+    std::array<std::int64_t, 3> pixels{};  ///< of an image: in each dimension, behind the last that is touched
+    int argument = -1;                     ///< local memory: the number of the argument; -1: a variable of the kernel
 
     bool touched() const { return read || written; }
     /// With what another launch did.
@@ -41,6 +44,7 @@ struct TouchedBytes {
         atomic |= other.atomic;
         read_first |= other.read_first;
         before |= other.before;
+        if (!other.channel.empty()) channel = other.channel;
     }
 };
 
@@ -73,6 +77,7 @@ struct GuessedKernel {
     std::string global, local, offset;  ///< empty: given, or left to the driver
     std::string how;                    ///< "by Oclgrind at n=16, 32, 48", "by the text, …"
     std::vector<std::string> open;      ///< arguments of which nothing can be guessed
+    bool is_empty = false;              ///< its body is: there is nothing to run
 };
 
 /// `launch`: empty where there is no simulator.

@@ -94,6 +94,14 @@ double KernelGuess::bytes_at(std::int64_t size) const {
     return out;
 }
 
+bool KernelGuess::has_wider_image(std::int64_t size, std::int64_t widest) const {
+    return std::ranges::any_of(parameters_, [&](const auto& p) {
+        const bool is_known = p.kind == Parameter::Kind::image && lengths_.count(p.name);
+        return is_known && std::ranges::any_of(split(lengths_.at(p.name), ','),
+                                               [&](const auto& pixels) { return value_at(pixels, size) > widest; });
+    });
+}
+
 /// One group of so large a problem writes or reads outside of an array of its own.
 bool KernelGuess::overruns_at(std::int64_t size) {
     if (by_text_ || samples_.empty() || !text_.has_array(said_.signature.name)) return false;
@@ -135,7 +143,7 @@ void KernelGuess::choose_sizes() {
         const double scaled = per_launch * std::pow(static_cast<double>(size) / static_cast<double>(small), power);
         return bytes_at(size) > most_bytes || scaled > most_instructions || items_at(size) > 1 << 26;
     };
-    while (size > least && (too_much() || overruns_at(size))) size /= 2;
+    while (size > least && (too_much() || has_wider_image(size, widest_image) || overruns_at(size))) size /= 2;
     for (auto& axis : axes_)
         if (axis.is_new) axis.value = size;
 }

@@ -142,15 +142,18 @@ std::optional<std::string> KernelGuess::length_of(std::size_t argument) const {
     const auto names = axis_names();
     if (auto fitted = fitted_length(names, samples)) return fitted;
     // What depends on data: no more than one element per item was seen.
-    const auto items = Expression::parse(all_items(), {"", 0, 0});
-    for (const auto& sample : samples) {
-        const auto lookup = [&](const std::string& name, const Place&) -> std::int64_t {
-            const auto at = static_cast<std::size_t>(std::ranges::find(names, name) - names.begin());
-            return at < names.size() ? sample.sizes[at] : 1;
-        };
-        if (sample.length > items.evaluate(lookup)) return std::nullopt;
-    }
+    for (std::size_t i = 0; i < samples.size(); ++i)
+        if (samples[i].length > value_in(samples_[i], all_items())) return std::nullopt;
     return all_items();
+}
+
+/// With the sizes of the sample.
+std::int64_t KernelGuess::value_in(const Sample& sample, const std::string& text) const {
+    const auto lookup = [&](const std::string& name, const Place&) -> std::int64_t {
+        const auto at = static_cast<std::size_t>(std::ranges::find(axes_, name, &SizeAxis::name) - axes_.begin());
+        return at < axes_.size() ? sample.first[at] : 1;
+    };
+    return Expression::parse(text, {"", 0, 0}).evaluate(lookup);
 }
 
 std::string KernelGuess::local_length_of(std::size_t argument) const {
@@ -167,6 +170,10 @@ void KernelGuess::fit_lengths() {
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
         const auto& p = parameters_[i];
         if (p.kind == Parameter::Kind::local) lengths_[p.name] = local_length_of(i);
+        if (p.kind == Parameter::Kind::image) {
+            lengths_[p.name] = pixels_of(i, 0);
+            for (unsigned d = 1; d < p.dims; ++d) lengths_[p.name] += "," + pixels_of(i, d);
+        }
         if (!p.is_buffer()) continue;
         if (!seen_[i].touched())
             lengths_[p.name] = all_items();
@@ -256,11 +263,16 @@ bool KernelGuess::run_samples_of_few_items() {
     return run_samples();
 }
 
+bool KernelGuess::run_samples_patiently() {
+    patient_ = trouble_.empty();
+    return patient_ && run_samples();
+}
+
 bool KernelGuess::measure_lengths() {
     if (!run_samples()) {
         if (!trouble_.empty()) return false;
         short_loops_ = true;  // beside whole groups, loops as long as a group are too long
-        if (!run_samples() && !run_samples_of_few_items()) return false;
+        if (!run_samples() && !run_samples_of_few_items() && !run_samples_patiently()) return false;
     }
     const bool inside = step_inside();
     if (samples_.empty()) return false;

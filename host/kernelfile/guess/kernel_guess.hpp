@@ -69,22 +69,27 @@ private:
     bool asks(std::initializer_list<const char*> functions) const;
 
     // guess_lengths.cpp
+    using Sample = std::pair<std::vector<std::int64_t>, SeenLaunch>;  ///< the axes, and what was seen
     bool measure_lengths();
     bool run_samples();
     bool run_samples_of_few_items();
+    bool run_samples_patiently();
     std::vector<std::vector<std::int64_t>> sample_sizes() const;
     bool step_inside();
     void fill_by_counting();
     void fit_lengths();
     std::optional<std::string> length_of(std::size_t argument) const;
     std::string local_length_of(std::size_t argument) const;
+    std::string usual_pixels(const model::Parameter& parameter, unsigned dimension) const;
+    std::string pixels_of(std::size_t argument, unsigned dimension) const;
+    std::string channel_of(const model::Parameter& parameter) const;
+    std::int64_t value_in(const Sample& sample, const std::string& text) const;
     std::vector<std::string> axis_names() const;
     std::int64_t group_items() const;
     std::int64_t element_bytes(const model::Parameter& parameter) const;
     void find_indices();
     /// `is_start`: elements behind the one that it says are touched too.
     void bound_index(std::size_t index, std::size_t into, std::int64_t stride_bytes, bool is_start);
-    using Sample = std::pair<std::vector<std::int64_t>, SeenLaunch>;  ///< the axes, and what was seen
     const Sample& telling_sample() const;
     std::string all_items() const;
     void set_lengths_by_text();
@@ -98,12 +103,13 @@ private:
     void choose_sizes();
     double items_at(std::int64_t size) const;
     double bytes_at(std::int64_t size) const;
+    bool has_wider_image(std::int64_t size, std::int64_t widest) const;
 
     SmallLaunch small_launch() const;
     std::string text_of(const model::Parameter& parameter) const;
     std::string shown(const std::string& text) const;
     std::int64_t value_at(const std::string& text, std::int64_t size_of_new) const;
-    std::string image_size(const model::Parameter& parameter) const;
+    std::string image_text(const model::Parameter& parameter) const;
     GuessedKernel result() const;
     bool is_given(const model::Parameter& parameter) const { return said_.given.count(parameter.name) > 0; }
 
@@ -126,8 +132,9 @@ private:
     std::vector<Sample> samples_;
     bool short_loops_ = false;                           ///< axes that are no size of the launch are small in samples
     bool few_items_ = false;                             ///< the sizes of the launch are small in samples, too
+    bool patient_ = false;                               ///< whole groups take long, and nothing makes them smaller
     std::vector<TouchedBytes> seen_;                     ///< by argument, in all samples
-    std::map<std::string, std::string> lengths_;         ///< by buffer and local pointer
+    std::map<std::string, std::string> lengths_;         ///< by buffer and local pointer; "w,h" of an image
     std::map<std::string, std::string> bounds_of_data_;  ///< ":0:n-1", by buffer of indices
     std::set<std::string> counting_;                     ///< buffers that get 0, 1, 2 …
     std::set<std::string> open_;                         ///< buffers that must be asked for

@@ -49,7 +49,7 @@ const std::vector<NameRule>& name_rules() {
           "size",    "len",      "length",    "total",       "elements",    "elems",   "nelems",    "numel",
           "items",   "nitems",   "dim",       "dims",        "points",      "npoints", "particles", "bodies",
           "nbodies", "vertices", "nodes",     "edges",       "samplecount", "limit",   "max",       "end",
-          "last",    "nnz",      "nelements", "numelements", "pixels",      "npixels", "ne"},
+          "last",    "nnz",      "nelements", "numelements", "pixels",      "npixels", "ne",        "shape"},
          {Meaning::size}},
     };
     return rules;
@@ -72,6 +72,9 @@ std::vector<std::string> words_of_name(const std::string& name) {
 
 ScalarName scalar_name(const std::string& name) {
     const auto words = words_of_name(name);
+    const auto has = [&](const char* word) { return std::ranges::find(words, word) != words.end(); };
+    // The steps of a filter.
+    if ((has("stride") || has("strides")) && (has("h") || has("w") || has("shape"))) return {Meaning::value};
     for (const auto& rule : name_rules())
         if (std::ranges::any_of(words, [&](const auto& word) { return rule.words.count(word) > 0; })) return rule.is;
     return {};

@@ -110,6 +110,11 @@ TextFacts::Use TextFacts::use(const std::string& kernel, const std::string& argu
     return out;
 }
 
+bool TextFacts::is_empty(const std::string& kernel) const {
+    const auto found = bodies_.find(kernel);
+    return found != bodies_.end() && skip_space(found->second, 1) + 1 == found->second.size();
+}
+
 bool TextFacts::has_array(const std::string& kernel) const {
     static const std::regex array(R"(\b(?:u?(?:char|short|int|long)|unsigned|half|float|double)\d*\s+\w+\s*\[)");
     const auto found = bodies_.find(kernel);

@@ -12,6 +12,8 @@ public:
     /// With what it includes.
     explicit TextFacts(std::string_view text);
 
+    const std::string& text() const { return text_; }  ///< without comments
+
     /// As SeenLaunch::calls, in the kernel and in what it names.
     std::map<std::string, unsigned> calls(const std::string& kernel) const;
 
@@ -20,6 +22,8 @@ public:
     };
     /// What the kernel's body does with the argument.
     Use use(const std::string& kernel, const std::string& argument) const;
+    /// The kernel's body has no statement.
+    bool is_empty(const std::string& kernel) const;
     /// The kernel's body has an array, which is private or local.
     bool has_array(const std::string& kernel) const;
 
