@@ -1,6 +1,7 @@
 // fma: what one fused multiply-add costs. Every variant runs chains x <- x * x + c, whose end value depends on every
 // step (a quadratic map on [-2, 2]), so the host can prove that all of them were done. The host defines:
 //   TYPE    float, double, half or uint       WIDTH   1, 2, 4, 8 or 16 elements a vector
+//   TYPE_half with PAIRS  half where the language has no arithmetic of it but the device has pairs (NVIDIA): TYPE is ushort
 //   ILP     independent chains per work-item    UNROLL  steps of each chain between two loop branches
 //   UNROLL_0 to _3  its hexadecimal digits from the last on, each as a number from 0 to 15
 
@@ -50,11 +51,16 @@
 #define CHAINS16(M) CHAINS8(M) M(8) M(9) M(10) M(11) M(12) M(13) M(14) M(15)
 
 #if defined(TYPE)
-#if defined(TYPE_half)
+#if defined(TYPE_half) && !defined(PAIRS)
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 #endif
 
-#if WIDTH == 1
+#if defined(PAIRS)
+#define VALUE uint
+#define LOAD(offset, p) ((uint)(p)[offset] | (uint)(p)[(offset) + 1] << 16)
+#define STORE(v, offset, p) (p)[offset] = (ushort)(v), (p)[(offset) + 1] = (ushort)((v) >> 16)
+#define BOTH(constant) ((uint)(constant) * 0x10001u)
+#elif WIDTH == 1
 #define VALUE TYPE
 #define LOAD(offset, p) (p)[offset]
 #define STORE(v, offset, p) (p)[offset] = (v)
@@ -64,14 +70,21 @@
 #define STORE(v, offset, p) PASTE(vstore, WIDTH)(v, 0, (p) + (offset))
 #endif
 
-#if defined(TYPE_uint)
+#if defined(PAIRS)
+#define STEP(j) asm("fma.rn.f16x2 %0, %0, %0, %1;" : "+r"(x##j) : "r"(c));
+#elif defined(TYPE_uint)
 #define STEP(j) x##j = x##j * x##j + c;
 #else
 #define STEP(j) x##j = fma(x##j, x##j, c);
 #endif
 // Chain j of work-item i starts at its own scalar for each element, so that no two chains can be merged into one.
 #define BEGIN(j) VALUE x##j = LOAD((get_global_id(0) % 4) + (j) * WIDTH, start);
+#if defined(PAIRS)
+#define ADD(j) asm("add.rn.f16x2 %0, %0, %1;" : "+r"(sum) : "r"(x##j));
+#else
 #define ADD(j) sum += x##j;
+#define BOTH(constant) (VALUE)(constant)
+#endif
 #define ONCE PASTE(CHAINS, ILP)(STEP)
 #define MANY PASTE(A, UNROLL_0)(ONCE) R16(PASTE(A, UNROLL_1)(ONCE)) R256(PASTE(A, UNROLL_2)(ONCE)) R4096(PASTE(A, UNROLL_3)(ONCE))
 #ifdef AHEAD
@@ -82,7 +95,7 @@
 
 // The parts every kernel here has in common.
 #define PROLOGUE                \
-    const VALUE c = (VALUE)(constant_c); \
+    const VALUE c = BOTH(constant_c); \
     PASTE(CHAINS, ILP)(BEGIN)
 #define EPILOGUE                \
     VALUE sum = (VALUE)(0);     \

@@ -100,6 +100,15 @@ const std::vector<Quirk> all_quirks{
      "global ID needs more fails",
      Dealt::where_asked, "such a launch is unsupported (run/cell/operation.cpp)", "H200, driver 580.159.04",
      "without the refusal a kernel that stores get_global_id(0) from --offset 4Gi is ok"},
+    {"nvidia-local-arrays", Implementation::nvidia, "580.159.04",
+     "CL_DEVICE_LOCAL_MEM_SIZE is 48 KiB, which holds for arguments only: local arrays of a kernel may be as large as "
+     "ptxas allows, 227 KiB on sm_90",
+     Dealt::where_asked,
+     "a kernel without local arguments that was built is launched, whatever local memory it has "
+     "(run/cell/operation.cpp)",
+     "H200, driver 580.159.04, 2026-11-27: a kernel with a local array of 223 KiB is right, with an argument of 48 KiB "
+     "CL_OUT_OF_RESOURCES",
+     "cllab run hgemm_async --axis stages=8 is refused by the driver"},
     {"nvidia-timer-step", Implementation::nvidia, "580.159.04",
      "the reported resolution is 1000 ns while stamps step by 32 ns", Dealt::everywhere,
      "the audit measures the step, the gcd of the stamps (device/timer.cpp), and samples are sized by it "

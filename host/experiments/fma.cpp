@@ -87,11 +87,18 @@ Setup setup_clock(const Request& request) {
     return out;
 }
 
+/// Half arithmetic that the language does not have (NVIDIA's has no cl_khr_fp16), but the device has for pairs.
+bool in_pairs(const Device& device, const Shape& s) {
+    return s.type == "half" && !device.fp16 && device.compute_capability >= 53;
+}
+
 Setup setup(const Request& request, const Shape& s) {
     if (request.variant.name == "clock") return setup_clock(request);
     const auto& device = request.device;
     if (s.type == "double" && !device.fp64) throw Unsupported("the device has no double precision");
-    if (s.type == "half" && !device.fp16) throw Unsupported("the device has no half precision arithmetic");
+    const bool pairs = in_pairs(device, s);
+    if (pairs && s.width != 2) throw Unsupported("half arithmetic of this device is for pairs: width=2");
+    if (s.type == "half" && !device.fp16 && !pairs) throw Unsupported("the device has no half precision arithmetic");
 
     Setup out;
     const std::size_t count = 4 + s.ilp * s.width;
@@ -116,8 +123,10 @@ Setup setup(const Request& request, const Shape& s) {
         out.declared = {{Declared::What::multiply_add, links, s.type == "double" ? 64u : s.type == "half" ? 16u : 32u}};
     out.chained = request.variant.name == "latency";
     out.work.flops = 2.0 * (s.items * s.groups * s.ilp * s.width);
-    out.defines = {"TYPE=" + s.type, "TYPE_" + s.type, concat("WIDTH=", s.width), concat("ILP=", s.ilp),
-                   concat("UNROLL=", s.unroll)};
+    if (pairs) out.defines.push_back("PAIRS");
+    out.defines.insert(out.defines.end(),
+                       {"TYPE=" + (pairs ? "ushort" : s.type), "TYPE_" + s.type, concat("WIDTH=", s.width),
+                        concat("ILP=", s.ilp), concat("UNROLL=", s.unroll)});
     for (unsigned digit = 0; digit < 4; ++digit)
         out.defines.push_back(concat("UNROLL_", digit, "=", s.unroll >> (4 * digit) & 15));
     if (request.variant.name == "align") out.defines.push_back(concat("AHEAD=", s.ahead));

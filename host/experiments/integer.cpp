@@ -1,4 +1,5 @@
-// integer: how many integer multiplications and divisions a device does in a second, by their width.
+// integer: how many integer multiplications and divisions a device does in a second, by their width, and dot products
+// of bytes.
 #include "experiments/lib/family.hpp"
 
 namespace cllab::model::integer_family {
@@ -12,6 +13,11 @@ constexpr std::size_t chains = 4, rounds = 4;  // of a work-item, in a trip
 template <typename T>
 T next(const std::string& variant, T v, T s, T key) {
     if (variant == "multiply") return static_cast<T>(v * v + s);
+    if (variant == "dot") {
+        T sum = v;
+        for (unsigned at = 0; at < 32; at += 8) sum = static_cast<T>(sum + (v >> at & 255) * (s >> at & 255));
+        return sum;
+    }
     return static_cast<T>((key / (v | 1)) ^ s);
 }
 
@@ -39,7 +45,7 @@ void fill(Setup& out, const Request& request, std::size_t items) {
 
 Setup setup(const Request& request, Params& params) {
     const auto& device = request.device;
-    const auto bits = params.text("bits");
+    const auto bits = request.variant.name == "dot" ? "32" : params.text("bits");
     const std::size_t items = std::min<std::size_t>(device.is_gpu() ? 256 : 16, device.max_group),
                       groups = is_simulator(device) ? 1 : device.compute_units * (device.is_gpu() ? 8u : 4u);
     Setup out;
@@ -57,6 +63,10 @@ Setup setup(const Request& request, Params& params) {
 }
 
 void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
+    if (curve.variant == "dot" && !curve.samples.empty())
+        out.push_back(rate_finding("dot", "dot products of four bytes", "op/s", curve.samples.front(), 1,
+                                   "all units, four chains per work-item, four products and an addition as one"));
+    if (curve.variant == "dot") return;
     for (const auto& s : curve.samples) {
         const auto bits = s.x == 0 ? std::string("32") : std::string("64");
         out.push_back(rate_finding("rate." + curve.variant + "." + bits, bits + "-bit integer " + curve.variant, "op/s",
@@ -66,10 +76,13 @@ void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
 
 Experiment describe() {
     auto out =
-        family("integer", "How many integer multiplications and divisions does the device do in a second?", setup);
-    out.axes = {choice_axis("bits", "width of the integers", {"32", "64"}).usually({"32", "64"})};
+        family("integer",
+               "How many integer multiplications, divisions and dot products does the device do in a second?", setup);
+    out.axes = {
+        choice_axis("bits", "width of the integers", {"32", "64"}).usually({"32", "64"}).only({"multiply", "divide"})};
     out.variants = {variant("multiply", "Squares, with an addition each.").defines({"INTEGER_MULTIPLY"}),
-                    variant("divide", "Divisions of full width.").defines({"INTEGER_DIVIDE"})};
+                    variant("divide", "Divisions of full width.").defines({"INTEGER_DIVIDE"}),
+                    variant("dot", "Four products of bytes, added to a word.").defines({"INTEGER_DOT"})};
     out.metrics = {rate_metric("operations", "op/s")};
     out.curve_over = "bits";
     out.conclude = each_curve(conclude);

@@ -139,16 +139,19 @@ std::vector<Part> streams_of(const Device& device) {
 }
 
 std::vector<Part> multiply_adds(const Device& device) {
-    return {{"fma_clock"},
-            {"fma_latency"},
-            {"fma_units", {{"load", loads_around_units(device)}}},
-            // A CPU's widest vectors need more chains for a multiplication of long latency; narrow ones have the
-            // registers for them.
-            device.is_gpu() ? Part{"fma_peak"} : Part{"fma_peak", {{"width", "4,8,16"}, {"ilp", "8,16"}}},
-            {"fma_ilp"},
-            {"fma_loop"},
-            {"fma_nested"},
-            {"fma_code", {{"code", device.is_gpu() ? "256:16384:*2" : "256:4096:*2"}}}};
+    std::vector<Part> out{{"fma_clock"},
+                          {"fma_latency"},
+                          {"fma_units", {{"load", loads_around_units(device)}}},
+                          // A CPU's widest vectors need more chains for a multiplication of long latency; narrow ones
+                          // have the registers for them.
+                          device.is_gpu() ? Part{"fma_peak"} : Part{"fma_peak", {{"width", "4,8,16"}, {"ilp", "8,16"}}},
+                          {"fma_ilp"},
+                          {"fma_loop"},
+                          {"fma_nested"},
+                          {"fma_code", {{"code", device.is_gpu() ? "256:16384:*2" : "256:4096:*2"}}}};
+    // NVIDIA has half arithmetic for pairs only.
+    if (device.is_gpu() && !device.fp16) out.push_back({"fma_peak", {{"type", "half"}, {"width", "2"}}});
+    return out;
 }
 
 std::vector<Part> functions() {
@@ -204,6 +207,7 @@ std::vector<Probe> probes_for(const Device& device) {
                     {"divergence_straight"},
                     {"divergence_looped"}}});
     out.push_back({"integer", {{"integer"}}});
+    out.push_back({"matrix", {{"matrix"}}});
     out.push_back({"registers",
                    either({{"registers_live", {{"live", "16,32,64,96,128,160,192,224,256,320"}}},
                            {"registers_live", {{"items", "1024"}, {"live", "32,48,64,96"}}}},

@@ -14,24 +14,27 @@ namespace cllab::model::gemm {
 
 struct Matrices {
     std::size_t m = 0, n = 0, k = 0;
-    SharedBytes a, b, c;  ///< floats, row by row: m x k, k x n, m x n
+    SharedBytes a, b, c;  ///< floats, row by row: m x k, k x n, m x n; no c is one of zeros
+
+    std::span<const float> c_before() const { return c ? lib::view<float>(c) : std::span<const float>(); }
 };
 
 /// Largest size of an element of A and B for which an element of C (below 2^19) and k products, added twice, stay below
 /// 2^24: the product is checked after one operation and after two.
-inline std::int32_t largest_element(std::size_t k) {
+inline std::int32_t largest_element(std::size_t k, int most = 1023) {
     const double room = (0x1p24 - 0x1p19) / 2;
-    return std::max(1, std::min(1023, static_cast<int>(std::sqrt(room / static_cast<double>(k)))));
+    return std::max(1, std::min(most, static_cast<int>(std::sqrt(room / static_cast<double>(k)))));
 }
 
-inline Matrices random_matrices(std::size_t m, std::size_t n, std::size_t k, std::uint64_t seed) {
+/// Elements of A and B are at most `largest` in size.
+inline Matrices random_matrices(std::size_t m, std::size_t n, std::size_t k, std::uint64_t seed, int largest = 1023) {
     const auto whole = [&](std::size_t count, std::uint64_t s, std::int32_t most) {
         const auto range = static_cast<std::uint64_t>(2 * most + 1);
         return lib::random_values<float>(count, s, [=](std::uint32_t w) {
             return static_cast<float>(static_cast<std::int32_t>((w * range) >> 32) - most);
         });
     };
-    const auto most = largest_element(k);
+    const auto most = largest_element(k, largest);
     return {m,
             n,
             k,
@@ -60,9 +63,9 @@ inline std::vector<std::uint64_t> times(std::span<const float> matrix, std::size
 /// The first element of row `r` that is not C0 + `times` A B, computed element by element.
 inline std::optional<std::string> difference_in_row(const Matrices& in, std::span<const float> found, std::size_t r,
                                                     std::uint64_t times) {
-    const auto a = lib::view<float>(in.a), b = lib::view<float>(in.b), c = lib::view<float>(in.c);
+    const auto a = lib::view<float>(in.a), b = lib::view<float>(in.b), c = in.c_before();
     std::vector<std::int64_t> expected(in.n);
-    for (std::size_t j = 0; j < in.n; ++j) expected[j] = static_cast<std::int64_t>(c[r * in.n + j]);
+    for (std::size_t j = 0; j < in.n && !c.empty(); ++j) expected[j] = static_cast<std::int64_t>(c[r * in.n + j]);
     for (std::size_t i = 0; i < in.k; ++i) {
         const auto factor = static_cast<std::int64_t>(times) * static_cast<std::int64_t>(a[r * in.k + i]);
         for (std::size_t j = 0; j < in.n; ++j) expected[j] += factor * static_cast<std::int64_t>(b[i * in.n + j]);
@@ -92,7 +95,9 @@ inline std::optional<std::string> check(const Matrices& in, std::span<const floa
     Random random(mix64(seed));
     for (auto& v : x) v = random();
     const auto expected = times(lib::view<float>(in.a), in.m, times(lib::view<float>(in.b), in.k, x));
-    const auto before = times(lib::view<float>(in.c), in.m, x), after = times(found, in.m, x);
+    const auto c = in.c_before();
+    const auto before = c.empty() ? std::vector<std::uint64_t>(in.m) : times(c, in.m, x);
+    const auto after = times(found, in.m, x);
     for (std::size_t r = 0; r < in.m; ++r) {
         if (after[r] != before[r] + operations * expected[r]) return difference_in_row(in, found, r, operations);
     }

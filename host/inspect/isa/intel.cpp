@@ -165,6 +165,7 @@ void describe(model::Device& device, const std::string& target, const std::vecto
     if (!device.fp64) device.extensions.erase("cl_khr_fp64");
     device.images = target != "pvc";
     device.extensions.insert("cl_khr_subgroups");
+    if (is_named(target, "dg2 pvc")) device.extensions.insert("cl_intel_subgroup_matrix_multiply_accumulate");
 }
 
 OfflineCode compile(const std::string& target, const std::string& source, const std::vector<std::string>& options,

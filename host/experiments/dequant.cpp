@@ -1,0 +1,147 @@
+// dequant: y = W x with weights of four bits in blocks that share a scale: what the widths of loads and dot products of
+// bytes gain where only the weights must be read.
+#include "core/half.hpp"
+#include "experiments/lib/family.hpp"
+
+namespace cllab::model::dequant_family {
+
+using namespace lib;
+
+constexpr std::size_t block = 32, block_bytes = 18;
+
+/// One cell's sizes, all resolved.
+struct Shape {
+    std::size_t m = 0, k = 0, lanes = 1, local = 1;
+
+    std::size_t blocks() const { return m * (k / block); }
+};
+
+Shape shape_of(const Device& device, const std::string& variant, Params& params) {
+    Shape s;
+    s.m = params.count("m", by_scale<std::size_t>(device, 16, 4096, 32768));
+    s.k = params.count("k", by_scale<std::size_t>(device, 128, 4096, 8192));
+    require_room(device, "w", product("the bytes of W", {s.m, s.k / block, block_bytes}, 1ull << 40));
+    s.local = group(params, device, variant == "row" || device.is_gpu() ? 128 : 16);
+    if (variant == "row") return s;
+    s.lanes = params.count("lanes", std::min<std::size_t>(s.local, !device.is_gpu() ? 1 : variant == "dot" ? 64 : 4));
+    if (s.local % s.lanes)
+        throw Unsupported("a work-group of ", s.local, " cannot be shared by rows of ", s.lanes, " work-items");
+    return s;
+}
+
+/// Weights and factors that are whole numbers and scales that are powers of two: every sum is exact in whatever order.
+struct Problem {
+    std::vector<std::uint8_t> weights;  ///< 0 to 15, row by row
+    std::vector<float> scales;          ///< of each block of W
+    std::vector<std::int8_t> x;         ///< factors, -2 to 2 ...
+    std::vector<float> x_scales;        ///< ... by one of these a block
+
+    float factor(std::size_t i) const { return static_cast<float>(x[i]) * x_scales[i / block]; }
+};
+
+Problem random_problem(const Shape& s, std::uint64_t seed) {
+    Problem out;
+    out.weights.resize(s.m * s.k);
+    out.scales.resize(s.blocks());
+    in_parallel(s.m, 64, [&](std::size_t begin, std::size_t end) {
+        for (auto row = begin; row < end; ++row) {
+            Random random(mix64(seed + row));
+            for (std::size_t i = 0; i < s.k; ++i) out.weights[row * s.k + i] = random() >> 60;
+            for (std::size_t b = 0; b < s.k / block; ++b)
+                out.scales[row * (s.k / block) + b] = random() >> 63 ? 0.5f : 0.25f;
+        }
+    });
+    Random random(mix64(~seed));
+    for (std::size_t i = 0; i < s.k; ++i)
+        out.x.push_back(static_cast<std::int8_t>(static_cast<int>(random() >> 32) % 3));
+    for (std::size_t b = 0; b < s.k / block; ++b) out.x_scales.push_back(random() >> 63 ? 1.0f : 0.5f);
+    return out;
+}
+
+/// The blocks of W as a variant reads them: one behind the other, or all scales first and then, aligned, all weights.
+SharedBytes weights_of(const std::shared_ptr<const Problem>& in, const Shape& s, bool apart) {
+    const auto words = round_up(2 * s.blocks(), 16);
+    const auto bytes = apart ? words + 16 * s.blocks() : s.blocks() * block_bytes;
+    return filled<std::uint8_t>(bytes, [in, s, apart, words](std::span<std::uint8_t> out) {
+        in_parallel(s.blocks(), 4096, [&](std::size_t begin, std::size_t end) {
+            for (auto b = begin; b < end; ++b) {
+                const auto scale = to_half(in->scales[b]).bits;
+                std::memcpy(&out[apart ? 2 * b : block_bytes * b], &scale, sizeof scale);
+                auto* fours = &out[apart ? words + 16 * b : block_bytes * b + 2];
+                const auto* from = &in->weights[b * block];
+                for (std::size_t i = 0; i < 16; ++i) fours[i] = static_cast<std::uint8_t>(from[i] | from[16 + i] << 4);
+            }
+        });
+    });
+}
+
+/// A block's scale, and the sum of its values times that.
+std::vector<float> scales_and_sums(const Problem& in) {
+    std::vector<float> out;
+    for (std::size_t b = 0; b < in.x_scales.size(); ++b) {
+        int sum = 0;
+        for (std::size_t i = 0; i < block; ++i) sum += in.x[b * block + i];
+        out.push_back(in.x_scales[b]);
+        out.push_back(in.x_scales[b] * static_cast<float>(sum));
+    }
+    return out;
+}
+
+double expected(const Problem& in, const Shape& s, std::size_t row) {
+    double out = 0;
+    for (std::size_t i = 0; i < s.k; ++i)
+        out += in.scales[(row * s.k + i) / block] * (in.weights[row * s.k + i] - 8.0) * in.factor(i);
+    return out;
+}
+
+Setup setup(const Request& request, const Shape& s) {
+    const auto& variant = request.variant.name;
+    const auto in =
+        kept(request, "dequant", std::tuple(s.m, s.k, request.seed), [&] { return random_problem(s, request.seed); });
+    Setup out;
+    const bool in_bytes = variant == "dot";
+    out.args = {Input{"w", weights_of(in, s, in_bytes || variant == "split")}};
+    if (in_bytes) {
+        out.args.emplace_back(Input{"x", share(in->x)});
+        out.args.emplace_back(Input{"x_scales", share(scales_and_sums(*in))});
+    } else {
+        std::vector<float> x;
+        for (std::size_t i = 0; i < s.k; ++i) x.push_back(in->factor(i));
+        out.args.emplace_back(Input{"x", share(x)});
+    }
+    out.args.emplace_back(Output{"y", s.m * sizeof(float)});
+    for (const auto& [name, size] : {std::pair{"m", s.m}, {"k", s.k}})
+        out.args.emplace_back(value<std::int32_t>(name, size));
+    out.local = Extent(s.local);
+    out.global = Extent(round_up(s.m * s.lanes, s.local));
+    if (variant != "row") out.defines = {concat("LANES=", s.lanes), concat("GROUP=", s.local)};
+    const auto weights = static_cast<double>(s.m * s.k);
+    out.work = {weights / block * block_bytes + 4.0 * static_cast<double>(s.m + s.k), 2 * weights, 0};
+    out.check = [in, s](const Buffers& buffers) {
+        return first_difference<float>(buffers, "y",
+                                       [&](std::size_t row) { return static_cast<float>(expected(*in, s, row)); });
+    };
+    return out;
+}
+
+Experiment describe() {
+    auto out = family("dequant", "How fast are 4-bit weights, in blocks that share a scale, multiplied by a vector?",
+                      shape_of, setup);
+    out.axes = {
+        count_axis("m", "", "rows; auto is 32768, on a CPU 4096", 1, 1 << 24),
+        count_axis("k", "weight", "weights of a row; auto is 8192, on a CPU 4096", 32, 1 << 17).multiple_of(block),
+        local_axis("work-group; auto is 128, on a CPU 16").tune({"32", "64", "128", "256"}),
+        count_axis("lanes", "work-item", "work-items that share a row; auto is 4, of dot 64, on a CPU 1", 1, 1024)
+            .power_of_two()
+            .tune({"1", "8", "16", "32", "64", "128"})
+            .only({"lanes", "words", "split", "dot"})};
+    out.variants = {{"row", "A work-item per row, byte by byte."},
+                    {"lanes", "Neighbours share a row and take neighbouring blocks, byte by byte."},
+                    {"words", "Half a block per work-item, in 16-bit words: as wide as blocks of 18 bytes allow."},
+                    {"split", "Scales and weights apart: a block's weights are one load of 16 bytes."},
+                    {"dot", "split with x in bytes: four products are one instruction where the device has it."}};
+    out.curve_over = "m";
+    return out;
+}
+
+}  // namespace cllab::model::dequant_family

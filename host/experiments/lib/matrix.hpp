@@ -1,0 +1,114 @@
+// Matrix units: which tile which device multiplies in one instruction, and its elements in memory.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/half.hpp"
+#include "core/text.hpp"
+#include "experiments/lib/describe.hpp"
+#include "experiments/lib/setups.hpp"
+#include "model/device.hpp"
+
+namespace cllab::model::lib::matrix {
+
+/// The product of one instruction: m rows of the first factor, n columns of the second, summed over k.
+struct Tile {
+    std::string unit;  ///< MMA (NVIDIA), MFMA, WMMA or WMMA12 (AMD), DPAS (Intel)
+    std::size_t m = 0, n = 0, k = 0;
+    std::size_t lanes = 1;  ///< work-items that hold it together
+};
+
+inline bool is_one_byte(std::string_view type) { return type == "s8" || type == "fp8"; }
+
+/// NVIDIA's PTX ISA: mma.sync of sm_80, fp8 (e4m3) from sm_89 on.
+inline std::optional<Tile> nvidia_tile(const Device& device, const std::string& type) {
+    if (device.compute_capability < (type == "fp8" ? 89 : 80)) return std::nullopt;
+    if (type == "f64") return Tile{"MMA", 8, 8, 4, 32};
+    return Tile{"MMA", 16, 8, is_one_byte(type) ? 32u : type == "tf32" ? 8u : 16u, 32};
+}
+
+/// AMD: MFMA of gfx908 to gfx942, WMMA of gfx11 and gfx12 in waves of 32.
+inline std::optional<Tile> amd_tile(const Device& device, const std::string& type) {
+    const std::string_view name = device.name;
+    const bool has_16_bits_and_bytes = is_one_of(type, {"f16", "bf16", "s8"});
+    if (name.starts_with("gfx11") || name.starts_with("gfx12")) {
+        if (!has_16_bits_and_bytes || device.preferred_multiple == 64) return std::nullopt;
+        return Tile{name.starts_with("gfx11") ? "WMMA" : "WMMA12", 16, 16, 16, 32};
+    }
+    const bool is_third = name.starts_with("gfx94");
+    if (!is_third && !name.starts_with("gfx90a") && !name.starts_with("gfx908")) return std::nullopt;
+    if (type == "tf32" && is_third) return Tile{"MFMA", 16, 16, 8, 64};
+    if (name.starts_with("gfx908") && !is_one_of(type, {"f16", "s8"})) return std::nullopt;
+    if (type == "f64") return Tile{"MFMA", 16, 16, 4, 64};
+    if (!has_16_bits_and_bytes) return std::nullopt;
+    return Tile{"MFMA", 16, 16, type == "s8" && is_third ? 32u : 16u, 64};
+}
+
+/// Intel: cl_intel_subgroup_matrix_multiply_accumulate, for sub-groups of 8 on Xe-HPG, of 16 elsewhere.
+inline std::optional<Tile> intel_tile(const Device& device, const std::string& type) {
+    if (!device.has("cl_intel_subgroup_matrix_multiply_accumulate") || !is_one_of(type, {"f16", "bf16", "s8"}))
+        return std::nullopt;
+    const bool is_hpg = device.name == "dg2" || device.name.find("Arc(TM) A") != std::string::npos ||
+                        device.name.find("Flex") != std::string::npos;
+    const std::size_t lanes = is_hpg ? 8 : 16;
+    return Tile{"DPAS", 8, lanes, type == "s8" ? 32u : 16u, lanes};
+}
+
+/// Throws Unsupported where the device has no unit for the type, or none that is known here.
+inline Tile tile_of(const Device& device, const std::string& type) {
+    std::optional<Tile> out;
+    if (device.implementation == Implementation::nvidia) out = nvidia_tile(device, type);
+    if (device.implementation == Implementation::amd) out = amd_tile(device, type);
+    if (device.implementation == Implementation::intel_gpu) out = intel_tile(device, type);
+    if (!out) throw Unsupported("no matrix unit for ", type, " is known of this device");
+    return *out;
+}
+
+/// Local memory that arrays of one kernel may have: of NVIDIA what its CUDA programming guide gives for a thread block
+/// by compute capability, as CL_DEVICE_LOCAL_MEM_SIZE holds for arguments only (quirk nvidia-local-arrays); less a
+/// kibibyte, of which compilers take some.
+inline std::uint64_t array_bytes(const Device& device) {
+    if (device.implementation != Implementation::nvidia || device.driver.starts_with("clang"))
+        return device.local_bytes;
+    const auto sm = device.compute_capability;
+    const std::uint64_t kib = sm >= 90 && sm < 120 ? 227 : sm == 80 || sm == 87 ? 163 : sm == 86 || sm >= 89 ? 99 : 48;
+    return (kib - 1) << 10;
+}
+
+inline const char* element_type(std::string_view type) {
+    if (type == "f64") return "double";
+    if (type == "tf32") return "float";
+    return type == "s8" ? "char" : type == "fp8" ? "uchar" : "ushort";
+}
+
+inline std::uint16_t to_bf16(float x) { return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(x) >> 16); }
+
+/// A whole number of at most 15 in size as e4m3: sign, four bits of exponent with bias 7, three of the fraction.
+inline std::uint8_t to_fp8(int x) {
+    if (x == 0) return 0;
+    const auto size = static_cast<unsigned>(x < 0 ? -x : x);
+    const unsigned exponent = std::bit_width(size) - 1;
+    const unsigned fraction = (size << 3 >> exponent) & 7;
+    return static_cast<std::uint8_t>((x < 0 ? 0x80u : 0u) | (exponent + 7) << 3 | fraction);
+}
+
+/// Small whole numbers, as the type has them in memory.
+inline SharedBytes elements(std::string_view type, const std::vector<int>& numbers) {
+    const auto as = [&](auto convert) {
+        std::vector<decltype(convert(0))> out;
+        for (const int x : numbers) out.push_back(convert(x));
+        return share(out);
+    };
+    if (type == "f64") return as([](int x) { return static_cast<double>(x); });
+    if (type == "tf32") return as([](int x) { return static_cast<float>(x); });
+    if (type == "s8") return as([](int x) { return static_cast<std::int8_t>(x); });
+    if (type == "fp8") return as(to_fp8);
+    if (type == "bf16") return as([](int x) { return to_bf16(static_cast<float>(x)); });
+    return as([](int x) { return to_half(x).bits; });
+}
+
+}  // namespace cllab::model::lib::matrix

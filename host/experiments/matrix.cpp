@@ -1,0 +1,150 @@
+// matrix: what the matrix units do, by the type of their elements: the time of one product and the rate of all.
+#include "experiments/lib/matrix.hpp"
+
+#include "experiments/lib/family.hpp"
+
+namespace cllab::model::matrix_family {
+
+using namespace lib;
+using matrix::Tile;
+
+constexpr std::size_t period = 16;  // waves further on have the operands of earlier ones
+constexpr std::int64_t unroll = 8;  // products of each tile in a trip, as the kernel has them
+
+/// One cell's sizes, all resolved.
+struct Shape {
+    Tile tile;
+    std::string type;
+    std::size_t tiles = 1, waves = 1, groups = 1;
+
+    std::size_t count() const { return waves * groups; }
+};
+
+Shape shape_of(const Device& device, const std::string& variant, Params& params) {
+    Shape out;
+    out.type = params.text("type");
+    out.tiles = params.count("tiles", variant == "latency" ? 1 : 4);
+    out.tile = matrix::tile_of(device, out.type);
+    if (variant == "rate") {
+        out.waves = std::max<std::size_t>(1, std::min<std::size_t>(8, device.max_group / out.tile.lanes));
+        out.groups = device.compute_units * std::size_t{4};
+    }
+    return out;
+}
+
+/// Small whole numbers, of which each type holds every product and sum exactly.
+std::vector<int> small_numbers(std::size_t count, std::uint64_t seed) {
+    Random random(seed);
+    std::vector<int> out(count);
+    for (auto& x : out) x = static_cast<int>(random() >> 33) % 7 - 3;
+    return out;
+}
+
+/// d = c + steps * a * b of each wave's tiles: a has rows of k elements, b columns of as many.
+template <typename Sum>
+std::vector<Sum> sums_after(const Tile& t, std::size_t tiles, std::int64_t steps, const std::vector<int>& a,
+                            const std::vector<int>& b, const std::vector<int>& c) {
+    std::vector<Sum> out;
+    for (std::size_t wave = 0; wave < period; ++wave)
+        for (std::size_t tile = 0; tile < tiles; ++tile)
+            for (std::size_t i = 0; i < t.m; ++i)
+                for (std::size_t j = 0; j < t.n; ++j) {
+                    std::int64_t product = 0;
+                    for (std::size_t k = 0; k < t.k; ++k)
+                        product += a[(wave * t.m + i) * t.k + k] * b[(wave * t.n + j) * t.k + k];
+                    out.push_back(static_cast<Sum>(c[out.size()] + steps * product));
+                }
+    return out;
+}
+
+template <typename Sum>
+void fill(Setup& out, const Request& request, const Shape& s) {
+    const auto& t = s.tile;
+    const auto a = small_numbers(period * t.m * t.k, request.seed);
+    const auto b = small_numbers(period * t.n * t.k, request.seed + 1);
+    const auto c = small_numbers(period * s.tiles * t.m * t.n, request.seed + 2);
+    out.args = {Input{"a", matrix::elements(s.type, a)},
+                Input{"b", matrix::elements(s.type, b)},
+                Input{"c", share(std::vector<Sum>(c.begin(), c.end()))},
+                Output{"d", s.count() * s.tiles * t.m * t.n * sizeof(Sum)},
+                value("period", static_cast<std::int32_t>(period)),
+                trips()};
+    out.check = [=, tiles = s.tiles](const Buffers& buffers) {
+        const auto expected = sums_after<Sum>(t, tiles, unroll * buffers.trips, a, b, c);
+        return first_difference<Sum>(buffers, "d", [&](std::size_t i) { return expected[i % expected.size()]; });
+    };
+}
+
+Setup setup(const Request& request, const Shape& s) {
+    Setup out;
+    if (s.type == "s8")
+        fill<std::int32_t>(out, request, s);
+    else if (s.type == "f64")
+        fill<double>(out, request, s);
+    else
+        fill<float>(out, request, s);
+    launch_groups(out, s.groups, s.waves * s.tile.lanes);
+    const int low = request.variant.name == "latency" ? 256 : 64;
+    out.slope = slope(request.device, low, 3 * low, static_cast<double>(unroll));
+    out.chained = request.variant.name == "latency";
+    // A step is one product of every tile.
+    out.work.flops = 2.0 * static_cast<double>(s.tile.m * s.tile.n * s.tile.k * s.tiles * s.count());
+    out.defines = {"TYPE_" + s.type,
+                   concat("ELEMENT=", matrix::element_type(s.type)),
+                   concat("SUM=", s.type == "s8"    ? "int"
+                                  : s.type == "f64" ? "double"
+                                                    : "float"),
+                   concat("TILE_M=", s.tile.m),
+                   concat("TILE_N=", s.tile.n),
+                   concat("TILE_K=", s.tile.k),
+                   concat("LANES=", s.tile.lanes),
+                   concat("TILES=", s.tiles),
+                   concat("UNIT_", s.tile.unit)};
+    return out;
+}
+
+bool is_integer(const Setup& setup) { return std::ranges::find(setup.defines, "TYPE_s8") != setup.defines.end(); }
+double flops(const Setup& setup, double seconds) { return is_integer(setup) ? NAN : setup.work.flops / seconds; }
+double operations(const Setup& setup, double seconds) { return is_integer(setup) ? setup.work.flops / seconds : NAN; }
+
+void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
+    if (curve.samples.empty()) return;
+    const auto& type = curve.fixed.text("type");
+    if (curve.variant == "latency") {
+        out.push_back(step_finding("latency." + type, "matrix product latency, " + type, curve.samples.front(),
+                                   "slope over products that wait for the one before"));
+        return;
+    }
+    const auto rate_of = [](const Curve::Sample& s) {
+        return metric(s, "flops").value_or(metric(s, "ops").value_or(0));
+    };
+    const auto& best = *std::ranges::max_element(curve.samples, {}, rate_of);
+    const auto most = rate_of(best);
+    out.push_back(rate_finding(
+        "rate." + type, "matrix units, " + type, type == "s8" ? "op/s" : "FLOP/s", best, most * best.per_step,
+        concat("all units, ", format_general(best.x, 3), " products in flight per wave, a multiply-add as two")));
+    if (curve.samples.size() < 2) return;
+    const auto enough = std::ranges::find_if(curve.samples, [&](const auto& s) { return rate_of(s) >= 0.95 * most; });
+    out.push_back(figure("tiles." + type, "products in flight for full matrix rate, " + type, "products", enough->x,
+                         "the fewest per wave that reach 95 % of the best"));
+}
+
+Experiment describe() {
+    auto out = family("matrix", "How long does a matrix unit take for one product, and how many does the device do?",
+                      shape_of, setup);
+    out.axes = {
+        choice_axis("type", "elements of the factors; sums are float, of s8 int, of f64 double",
+                    {"f16", "bf16", "tf32", "f64", "s8", "fp8"})
+            .usually({"f16", "bf16", "tf32", "f64", "s8", "fp8"}),
+        count_axis("tiles", "", "products of a wave that do not wait for each other; auto is 4, for latency 1", 1, 8)
+            .power_of_two()};
+    out.variants = {
+        variant("latency", "One wave: each product waits for the one before."),
+        variant("rate", "All units, with 1 to 8 products in flight in each wave.").with("tiles", "1,2,4,8")};
+    out.metrics = {{"flops", "FLOP/s", Better::higher, flops}, {"ops", "op/s", Better::higher, operations}};
+    out.curve_over = "tiles";
+    out.conclude = each_curve(conclude);
+    return out;
+}
+
+}  // namespace cllab::model::matrix_family
