@@ -109,7 +109,7 @@ Experiment describe() {
                     .tuned()
                     .only(with_units),
                 count_axis("stages", "", "blocks in local memory at once; auto is what it holds, up to 4", 2, 8)
-                    .tune({"2", "3", "4", "5", "6"})
+                    .tune({"auto", "2", "3", "4", "5", "6"})
                     .only({"async"})};
     out.variants = {{"naive", "One element of C per work-item, operands straight from memory."},
                     {"local", "A 16x16 work-group shares tiles of A and B in local memory."},

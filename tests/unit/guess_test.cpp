@@ -106,15 +106,6 @@ BOOST_AUTO_TEST_CASE(a_body_without_a_statement_is_empty) {
     BOOST_TEST((facts.is_empty("a") && !facts.is_empty("b") && !facts.is_empty("c")));
 }
 
-BOOST_AUTO_TEST_CASE(fields_of_a_struct_are_those_of_its_text) {
-    const TextFacts facts("typedef struct { float a, b; unsigned int n; } P;\ntypedef struct { int x[3]; } Q;\n");
-    const auto fields = facts.fields("P");
-    BOOST_REQUIRE((fields && fields->size() == 3));
-    BOOST_TEST((*fields)[1].name == "b");
-    BOOST_TEST((*fields)[2].type == "unsigned int");
-    BOOST_TEST(!facts.fields("Q").has_value());
-}
-
 BOOST_AUTO_TEST_CASE(without_a_simulator_the_text_says_what_is_data_and_what_a_result) {
     BOOST_TEST(guessed_by_text("kernel void k(global const float* x, global float* y, global float* z, float a, int n) "
                                "{ int i = get_global_id(0); y[i] += a * x[i]; z[i] = 1; }",

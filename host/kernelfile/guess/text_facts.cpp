@@ -50,11 +50,10 @@ void find_bodies(const std::string& text, std::map<std::string, std::string>& ou
 
 }  // namespace
 
-TextFacts::TextFacts(std::string_view text) {
-    const auto plain = without_comments(text);
-    find_bodies(plain, bodies_);
-    for (const auto& kernel : kernels_in(plain))  // attributes may stand between the name and the body
-        bodies_[kernel.name] = plain.substr(kernel.body, kernel.end - kernel.body);
+TextFacts::TextFacts(std::string_view text) : text_(without_comments(text)) {
+    find_bodies(text_, bodies_);
+    for (const auto& kernel : kernels_in(text_))  // attributes may stand between the name and the body
+        bodies_[kernel.name] = text_.substr(kernel.body, kernel.end - kernel.body);
 }
 
 std::map<std::string, unsigned> TextFacts::calls(const std::string& kernel) const {

@@ -28,6 +28,7 @@ public:
     bool has_array(const std::string& kernel) const;
 
 private:
+    std::string text_;
     std::map<std::string, std::string> bodies_;  ///< of functions and macros
 };
 
