@@ -2,8 +2,9 @@
 // scale * (q - 8). 18 bytes a block, 0.5625 a weight, must be read; x and y are small. What a variant gains is the width of
 // its loads and who does the arithmetic. The host defines
 //   LANES   work-items that share a row (all variants but `row`), a power of two
-// Layouts: `blocks` is llama.cpp's q4_0: a scale in half and 16 bytes behind each other; byte i has weight i in its low four bits
-// and weight 16 + i in its high ones. `split` has the same 18 bytes apart: all scales of W, then, from a multiple of 16 bytes on, all words.
+// Layouts: `blocks` is llama.cpp's q4_0: a scale in half and 16 bytes behind each other; byte i has weight i in its
+// low four bits and weight 16 + i in its high ones. `split` has the same 18 bytes apart: all scales of W, then, from
+// a multiple of 16 bytes on, all words.
 
 #define BLOCK 32
 #define BLOCK_BYTES 18
@@ -34,7 +35,8 @@ static inline float sum_of_row(local float* part, float sum) {
 
 #ifdef DEQUANT_ROW
 // A work-item per row, byte by byte.
-kernel void dequant_row(global const uchar* restrict w, global const float* restrict x, global float* restrict y, int m, int k) {
+kernel void dequant_row(global const uchar* restrict w, global const float* restrict x, global float* restrict y,
+                   int m, int k) {
     const int row = get_global_id(0);
     if (row >= m) return;
     global const uchar* at = w + (size_t)row * (k / BLOCK) * BLOCK_BYTES;
@@ -54,7 +56,8 @@ kernel void dequant_row(global const uchar* restrict w, global const float* rest
 
 #ifdef DEQUANT_LANES
 // Neighbours take neighbouring blocks of a row, byte by byte.
-kernel void dequant_lanes(global const uchar* restrict w, global const float* restrict x, global float* restrict y, int m, int k) {
+kernel void dequant_lanes(global const uchar* restrict w, global const float* restrict x, global float* restrict y,
+                   int m, int k) {
     PLACE
     if (row < m) {
         for (int block = lane; block < blocks; block += LANES) {
@@ -82,7 +85,8 @@ kernel void dequant_lanes(global const uchar* restrict w, global const float* re
 
 #ifdef DEQUANT_WORDS
 // Half a block per work-item in 16-bit words, the widest that blocks of 18 bytes are aligned for.
-kernel void dequant_words(global const ushort* restrict w, global const float* restrict x, global float* restrict y, int m, int k) {
+kernel void dequant_words(global const ushort* restrict w, global const float* restrict x, global float* restrict y,
+                   int m, int k) {
     PLACE
     if (row < m) {
         for (int half_block = lane; half_block < 2 * blocks; half_block += LANES) {
@@ -101,7 +105,8 @@ kernel void dequant_words(global const ushort* restrict w, global const float* r
 
 #ifdef DEQUANT_SPLIT
 // Scales and words apart: a block's weights are one load of 16 bytes.
-kernel void dequant_split(global const uchar* restrict w, global const float* restrict x, global float* restrict y, int m, int k) {
+kernel void dequant_split(global const uchar* restrict w, global const float* restrict x, global float* restrict y,
+                   int m, int k) {
     PLACE
     if (row < m) {
         global const half* scales = (global const half*)w + (size_t)row * blocks;
@@ -109,7 +114,8 @@ kernel void dequant_split(global const uchar* restrict w, global const float* re
         for (int block = lane; block < blocks; block += LANES) {
             const uint4 q = words[block];
             global const float* of = x + block * BLOCK;
-            sum += vload_half(block, scales) * (EIGHT(q.x, of) + EIGHT(q.y, of + 4) + EIGHT(q.z, of + 8) + EIGHT(q.w, of + 12));
+            sum += vload_half(block, scales) *
+                   (EIGHT(q.x, of) + EIGHT(q.y, of + 4) + EIGHT(q.z, of + 8) + EIGHT(q.w, of + 12));
         }
     }
     END
@@ -135,7 +141,8 @@ static inline int dot4(uint q, uint x, int sum) {
 #endif
 #define FOURS(word) ((word) & 0x0F0F0F0Fu)
 kernel void dequant_dot(global const uchar* restrict w, global const uint4* restrict x, global const float2* restrict x_scales,
-                        global float* restrict y, int m, int k) {
+                        global float* restrict y,
+                   int m, int k) {
     PLACE
     if (row < m) {
         global const half* scales = (global const half*)w + (size_t)row * blocks;

@@ -99,7 +99,8 @@ static inline uint4 transposed(uint address) {
     }
 
 // Adds the product of the tiles at the addresses `ta` and `tb` of local memory.
-static inline void multiply_tiles(float4 sum[ROWS_OF_C][COLUMNS_OF_C], uint ta, uint tb, uint warp_row, uint warp_column, uint lane) {
+static inline void multiply_tiles(float4 sum[ROWS_OF_C][COLUMNS_OF_C], uint ta, uint tb, uint warp_row,
+                                  uint warp_column, uint lane) {
 #pragma unroll
     for (int at = 0; at < BLOCK_K / 16; ++at) {
         uint4 a[ROWS_OF_C], b[COLUMNS_OF_C / 2];
@@ -128,7 +129,8 @@ static inline void multiply_tiles(float4 sum[ROWS_OF_C][COLUMNS_OF_C], uint ta, 
     ALL_OF(COPIES_B, fb[at_] = *(global const uint4*)FROM_B(at_, first);)
 #define KEEP(stage)                                                                                          \
     ALL_OF(COPIES_A, *(local uint4*)(pool + (stage) * (BYTES_A + BYTES_B) + PLACE_A(ROW_A(at_), CHUNK_A(at_))) = fa[at_];) \
-    ALL_OF(COPIES_B, *(local uint4*)(pool + (stage) * (BYTES_A + BYTES_B) + BYTES_A + PLACE_B(ROW_B(at_), CHUNK_B(at_))) = fb[at_];)
+    ALL_OF(COPIES_B, *(local uint4*)(pool + (stage) * (BYTES_A + BYTES_B) + BYTES_A +                \
+                                     PLACE_B(ROW_B(at_), CHUNK_B(at_))) = fb[at_];)
 // From memory to local memory past the registers, while the work-item goes on.
 #define COPY(to, from) asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(to), "l"(from) : "memory");
 #define END_OF_COPIES asm volatile("cp.async.commit_group;" : : : "memory");
