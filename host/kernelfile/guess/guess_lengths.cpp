@@ -258,7 +258,7 @@ const KernelGuess::Sample& KernelGuess::telling_sample() const {
 bool KernelGuess::run_samples_of_few_items() {
     static const std::vector<std::int64_t> small[] = {{8}, {4, 4}, {2, 2, 2}};
     if (!trouble_.empty()) return false;
-    few_items_ = true;
+    few_items_ = true, patient_ = false;
     if (!local_.empty() && !local_is_given_ && said_.signature.required_group[0] == 0) local_ = small[dims_ - 1];
     return run_samples();
 }
@@ -272,7 +272,7 @@ bool KernelGuess::measure_lengths() {
     if (!run_samples()) {
         if (!trouble_.empty()) return false;
         short_loops_ = true;  // beside whole groups, loops as long as a group are too long
-        if (!run_samples() && !run_samples_of_few_items() && !run_samples_patiently()) return false;
+        if (!run_samples() && !run_samples_patiently() && !run_samples_of_few_items()) return false;
     }
     const bool inside = step_inside();
     if (samples_.empty()) return false;
@@ -282,7 +282,8 @@ bool KernelGuess::measure_lengths() {
         for (std::size_t i = 0; i < parameters_.size(); ++i)
             if (seen_[i].before) open_.insert(parameters_[i].name);
     find_indices();
-    return check();
+    // Long launches leave time for few others: what they do not tell, the text may.
+    return check() && !(patient_ && !open_.empty());
 }
 
 /// Without a simulator: each item has an element.
