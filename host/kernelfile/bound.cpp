@@ -4,8 +4,8 @@
 
 #include "core/grouped.hpp"
 #include "core/text.hpp"
-#include "kernelfile/data.hpp"
-#include "kernelfile/structs.hpp"
+#include "kernelfile/data/data.hpp"
+#include "kernelfile/data/structs.hpp"
 
 namespace cllab::kernelfile {
 namespace {

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "kernelfile/data.hpp"
+#include "kernelfile/data/data.hpp"
 #include "kernelfile/description.hpp"
-#include "kernelfile/proof.hpp"
-#include "kernelfile/relation.hpp"
+#include "kernelfile/proof/proof.hpp"
+#include "kernelfile/proof/relation.hpp"
 #include "model/experiment.hpp"
 #include "model/kernel_signature.hpp"
 

@@ -8,7 +8,7 @@
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "kernelfile/bound.hpp"
-#include "kernelfile/data.hpp"
+#include "kernelfile/data/data.hpp"
 #include "kernelfile/names.hpp"
 
 namespace cllab::kernelfile {

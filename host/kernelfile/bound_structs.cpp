@@ -4,7 +4,7 @@
 
 #include "core/text.hpp"
 #include "kernelfile/bound.hpp"
-#include "kernelfile/structs.hpp"
+#include "kernelfile/data/structs.hpp"
 
 namespace cllab::kernelfile {
 

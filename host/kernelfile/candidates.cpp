@@ -5,8 +5,8 @@
 #include "core/kernel_text.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "kernelfile/data/structs.hpp"
 #include "kernelfile/experiment.hpp"
-#include "kernelfile/structs.hpp"
 
 namespace cllab::kernelfile {
 namespace {

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernelfile/drawn_data.hpp"
+#include "kernelfile/data/drawn_data.hpp"
 #include "kernelfile/expression.hpp"
 #include "model/experiment.hpp"
 #include "model/tolerance.hpp"

@@ -9,7 +9,7 @@
 #include "kernelfile/bound.hpp"
 #include "kernelfile/description.hpp"
 #include "kernelfile/guess/guess.hpp"
-#include "kernelfile/opinions.hpp"
+#include "kernelfile/proof/opinions.hpp"
 #include "kernelfile/sequence/bound_sequence.hpp"
 #include "kernelfile/source.hpp"
 #include "model/experiment.hpp"

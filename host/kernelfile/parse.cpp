@@ -11,7 +11,7 @@
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "kernelfile/piece.hpp"
-#include "kernelfile/relation.hpp"
+#include "kernelfile/proof/relation.hpp"
 
 namespace cllab::kernelfile {
 namespace {

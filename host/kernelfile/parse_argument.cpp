@@ -4,9 +4,9 @@
 #include <regex>
 
 #include "core/text.hpp"
-#include "kernelfile/data.hpp"
+#include "kernelfile/data/data.hpp"
+#include "kernelfile/data/structs.hpp"
 #include "kernelfile/piece.hpp"
-#include "kernelfile/structs.hpp"
 #include "model/pixel_format.hpp"
 
 namespace cllab::kernelfile {

@@ -6,7 +6,7 @@
 
 #include "core/includes.hpp"
 #include "core/text.hpp"
-#include "kernelfile/data.hpp"
+#include "kernelfile/data/data.hpp"
 #include "model/registry.hpp"
 
 namespace cllab::kernelfile {

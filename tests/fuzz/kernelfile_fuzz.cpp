@@ -6,7 +6,7 @@
 
 #include "core/error.hpp"
 #include "core/text.hpp"
-#include "kernelfile/data.hpp"
+#include "kernelfile/data/data.hpp"
 #include "kernelfile/description.hpp"
 #include "model/registry.hpp"
 

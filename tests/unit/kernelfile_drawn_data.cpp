@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "kernelfile/data.hpp"
-#include "kernelfile/drawn_data.hpp"
+#include "kernelfile/data/data.hpp"
+#include "kernelfile/data/drawn_data.hpp"
 #include "model/pixel_format.hpp"
 
 BOOST_AUTO_TEST_SUITE(kernelfile_drawn_data)

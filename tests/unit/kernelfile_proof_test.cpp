@@ -5,8 +5,8 @@
 
 #include "core/error.hpp"
 #include "inspect/tools/tool.hpp"
-#include "kernelfile/data.hpp"
-#include "kernelfile/proof.hpp"
+#include "kernelfile/data/data.hpp"
+#include "kernelfile/proof/proof.hpp"
 
 BOOST_AUTO_TEST_SUITE(kernelfile_proof)
 

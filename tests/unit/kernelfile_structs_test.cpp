@@ -6,7 +6,7 @@
 
 #include "core/error.hpp"
 #include "kernelfile/bound.hpp"
-#include "kernelfile/structs.hpp"
+#include "kernelfile/data/structs.hpp"
 #include "unit/kernel_parameter.hpp"
 
 BOOST_AUTO_TEST_SUITE(kernelfile_structs)

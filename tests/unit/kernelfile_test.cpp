@@ -6,8 +6,8 @@
 #include <string>
 
 #include "core/error.hpp"
-#include "kernelfile/data.hpp"
-#include "kernelfile/proof.hpp"
+#include "kernelfile/data/data.hpp"
+#include "kernelfile/proof/proof.hpp"
 
 BOOST_AUTO_TEST_SUITE(kernelfile_test)
 

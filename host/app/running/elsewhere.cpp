@@ -14,7 +14,7 @@
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "count/oclgrind.hpp"
-#include "kernelfile/opinions.hpp"
+#include "kernelfile/proof/opinions.hpp"
 #include "model/params.hpp"
 
 namespace cllab::app {

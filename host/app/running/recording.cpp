@@ -5,7 +5,7 @@
 #include "core/hash.hpp"
 #include "core/text.hpp"
 #include "inspect/tools/tool.hpp"
-#include "kernelfile/data.hpp"
+#include "kernelfile/data/data.hpp"
 #include "run/launch_once.hpp"
 
 namespace cllab::app {

@@ -7,7 +7,7 @@
 #include "app/running/opinions.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
-#include "kernelfile/opinions.hpp"
+#include "kernelfile/proof/opinions.hpp"
 
 namespace cllab::app {
 namespace {

@@ -1,4 +1,4 @@
-#include "kernelfile/proof.hpp"
+#include "kernelfile/proof/proof.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -11,10 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "kernelfile/data.hpp"
+#include "kernelfile/data/data.hpp"
 #include "kernelfile/description.hpp"
-#include "kernelfile/opinions.hpp"
-#include "kernelfile/relation.hpp"
+#include "kernelfile/proof/opinions.hpp"
+#include "kernelfile/proof/relation.hpp"
 #include "model/experiment.hpp"
 #include "model/kernel_signature.hpp"
 

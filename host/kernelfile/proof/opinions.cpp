@@ -1,4 +1,4 @@
-#include "kernelfile/opinions.hpp"
+#include "kernelfile/proof/opinions.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@
 #include "core/reading.hpp"
 #include "core/table.hpp"
 #include "core/text.hpp"
-#include "kernelfile/data.hpp"
+#include "kernelfile/data/data.hpp"
 
 namespace cllab::kernelfile {
 namespace {

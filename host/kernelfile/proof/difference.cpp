@@ -6,7 +6,7 @@
 
 #include "core/text.hpp"
 #include "core/units.hpp"
-#include "kernelfile/data.hpp"
+#include "kernelfile/data/data.hpp"
 
 namespace cllab::kernelfile {
 namespace {

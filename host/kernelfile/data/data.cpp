@@ -1,4 +1,4 @@
-#include "kernelfile/data.hpp"
+#include "kernelfile/data/data.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "kernelfile/structs.hpp"
+#include "kernelfile/data/structs.hpp"
 
 #include <iterator>
 #include <regex>

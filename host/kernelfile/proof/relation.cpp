@@ -1,4 +1,4 @@
-#include "kernelfile/relation.hpp"
+#include "kernelfile/proof/relation.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,8 +12,8 @@
 #include "core/random.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
-#include "kernelfile/data.hpp"
-#include "kernelfile/proof.hpp"
+#include "kernelfile/data/data.hpp"
+#include "kernelfile/proof/proof.hpp"
 #include "model/work.hpp"
 
 namespace cllab::kernelfile {

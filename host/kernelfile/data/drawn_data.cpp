@@ -1,4 +1,4 @@
-#include "kernelfile/drawn_data.hpp"
+#include "kernelfile/data/drawn_data.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/random.hpp"
-#include "kernelfile/data.hpp"
+#include "kernelfile/data/data.hpp"
 
 namespace cllab::kernelfile {
 namespace {
