@@ -35,8 +35,8 @@ static inline float sum_of_row(local float* part, float sum) {
 
 #ifdef DEQUANT_ROW
 // A work-item per row, byte by byte.
-kernel void dequant_row(global const uchar* restrict w, global const float* restrict x, global float* restrict y,
-                   int m, int k) {
+kernel void dequant_row(global const uchar* restrict w, global const float* restrict x, global float* restrict y, int m,
+                        int k) {
     const int row = get_global_id(0);
     if (row >= m) return;
     global const uchar* at = w + (size_t)row * (k / BLOCK) * BLOCK_BYTES;
@@ -56,8 +56,8 @@ kernel void dequant_row(global const uchar* restrict w, global const float* rest
 
 #ifdef DEQUANT_LANES
 // Neighbours take neighbouring blocks of a row, byte by byte.
-kernel void dequant_lanes(global const uchar* restrict w, global const float* restrict x, global float* restrict y,
-                   int m, int k) {
+kernel void dequant_lanes(global const uchar* restrict w, global const float* restrict x, global float* restrict y, int m,
+                          int k) {
     PLACE
     if (row < m) {
         for (int block = lane; block < blocks; block += LANES) {
@@ -75,8 +75,11 @@ kernel void dequant_lanes(global const uchar* restrict w, global const float* re
 }
 #endif
 
-// Where the words of `split` begin.
-#define WORDS (((size_t)m * blocks * 2 + 15) / 16 * 16)
+// The scales and words of a row of `split`.
+#define SPLIT_ROW                                                                            \
+    global const half* scales = (global const half*)w + (size_t)row * blocks;                \
+    global const uint4* words =                                                              \
+        (global const uint4*)(w + ((size_t)m * blocks * 2 + 15) / 16 * 16) + (size_t)row * blocks;
 
 // Eight products of a word: its low fours begin at x, its high ones 16 further on.
 #define EIGHT(word, x)                                                                                                  \
@@ -85,8 +88,8 @@ kernel void dequant_lanes(global const uchar* restrict w, global const float* re
 
 #ifdef DEQUANT_WORDS
 // Half a block per work-item in 16-bit words, the widest that blocks of 18 bytes are aligned for.
-kernel void dequant_words(global const ushort* restrict w, global const float* restrict x, global float* restrict y,
-                   int m, int k) {
+kernel void dequant_words(global const ushort* restrict w, global const float* restrict x, global float* restrict y, int m,
+                          int k) {
     PLACE
     if (row < m) {
         for (int half_block = lane; half_block < 2 * blocks; half_block += LANES) {
@@ -105,12 +108,11 @@ kernel void dequant_words(global const ushort* restrict w, global const float* r
 
 #ifdef DEQUANT_SPLIT
 // Scales and words apart: a block's weights are one load of 16 bytes.
-kernel void dequant_split(global const uchar* restrict w, global const float* restrict x, global float* restrict y,
-                   int m, int k) {
+kernel void dequant_split(global const uchar* restrict w, global const float* restrict x, global float* restrict y, int m,
+                          int k) {
     PLACE
     if (row < m) {
-        global const half* scales = (global const half*)w + (size_t)row * blocks;
-        global const uint4* words = (global const uint4*)(w + WORDS) + (size_t)row * blocks;
+        SPLIT_ROW
         for (int block = lane; block < blocks; block += LANES) {
             const uint4 q = words[block];
             global const float* of = x + block * BLOCK;
@@ -123,8 +125,8 @@ kernel void dequant_split(global const uchar* restrict w, global const float* re
 #endif
 
 #ifdef DEQUANT_DOT
-// The same with x in bytes too, as llama.cpp's q8_0 has it: four products are one instruction where the device has it. Of a
-// block of x the sum of its values is known, so that 8 is taken off once: sum q x - 8 sum x.
+// The same with x in bytes too, as llama.cpp's q8_0 has it: four products are one instruction where the device has it.
+// Of a block of x the sum of its values is known, so that 8 is taken off once: sum q x - 8 sum x.
 #if defined(LAB_NVIDIA)
 static inline int dot4(uint q, uint x, int sum) {
     asm("dp4a.u32.s32 %0, %1, %2, %0;" : "+r"(sum) : "r"(q), "r"(x));
@@ -140,13 +142,11 @@ static inline int dot4(uint q, uint x, int sum) {
 }
 #endif
 #define FOURS(word) ((word) & 0x0F0F0F0Fu)
-kernel void dequant_dot(global const uchar* restrict w, global const uint4* restrict x, global const float2* restrict x_scales,
-                        global float* restrict y,
-                   int m, int k) {
+kernel void dequant_dot(global const uchar* restrict w, global const uint4* restrict x,
+                        global const float2* restrict x_scales, global float* restrict y, int m, int k) {
     PLACE
     if (row < m) {
-        global const half* scales = (global const half*)w + (size_t)row * blocks;
-        global const uint4* words = (global const uint4*)(w + WORDS) + (size_t)row * blocks;
+        SPLIT_ROW
         for (int block = lane; block < blocks; block += LANES) {
             const uint4 q = words[block], low = x[2 * block], high = x[2 * block + 1];
             int products = 0;
