@@ -37,7 +37,7 @@ struct ArgumentSpec {
     std::vector<std::pair<model::ElementType, std::vector<Expression>>> fields{};  ///< of a struct: with their values
     std::string raw{};                                                             ///< bytes: the bytes themselves
     bool svm = false;                                                              ///< in shared virtual memory
-    std::vector<FieldRule> rules{};                                                ///< of structs in an array
+    std::vector<FieldRule> rules;  ///< of structs in an array; without `{}`, as the type follows
 
     bool is_random() const { return kind == Kind::drawn && draw >= Draw::uniform; }
 };

@@ -17,10 +17,10 @@ struct ElementType {
     enum class Kind { signed_integer, unsigned_integer, floating, opaque, bfloat16, nibbles };
     std::string name;
     Kind kind = Kind::opaque;
-    std::size_t lane_bytes = 0;     ///< of one element of a vector; of opaque types the whole
-    std::size_t lanes = 1;          ///< 3-vectors have 3
-    std::size_t bytes = 0;          ///< of one in an array; 0: unknown
-    std::vector<Member> members{};  ///< of a struct whose fields are known
+    std::size_t lane_bytes = 0;   ///< of one element of a vector; of opaque types the whole
+    std::size_t lanes = 1;        ///< 3-vectors have 3
+    std::size_t bytes = 0;        ///< of one in an array; 0: unknown
+    std::vector<Member> members;  ///< of a struct with known fields; `{}` would need the type, which follows
 
     bool is_opaque() const { return kind == Kind::opaque; }
     bool is_floating() const { return kind == Kind::floating || kind == Kind::bfloat16; }

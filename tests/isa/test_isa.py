@@ -20,11 +20,11 @@ HERE = pathlib.Path(__file__).parent
 
 # Variants a target cannot have, or whose refusal by the compiler is the answer they look for.
 CPU_ONLY = set(sizes.CPU_ONLY)
-# Written for NVIDIA's matrix units.
-MMA_ONLY = {"hgemm_async", "hgemm_buffered", "hgemm_mma"}
-NO_AMD = CPU_ONLY | MMA_ONLY | {"latency_bypass", "registers_v256"}
+# No matrix units, or kernels written for NVIDIA's.
+NO_MATRIX = {"hgemm_async", "hgemm_buffered", "hgemm_mma", "matrix_latency", "matrix_rate"}
+NO_AMD = CPU_ONLY | NO_MATRIX | {"latency_bypass", "registers_v256"}
 NO_NVIDIA = CPU_ONLY | {"latency_scalar", "registers_v255", "registers_v256", "registers_s101", "registers_s102"}
-NO_XE = CPU_ONLY | MMA_ONLY | {"fma_clock", "latency_bypass", "latency_scalar", "math_latency_double", "math_rate_double", "registers_s101",
+NO_XE = CPU_ONLY | NO_MATRIX | {"fma_clock", "latency_bypass", "latency_scalar", "math_latency_double", "math_rate_double", "registers_s101",
                     "registers_s102", "registers_v255", "registers_v256"}
 TARGETS = {"tgllp": NO_XE, "gfx900": NO_AMD | {"registers_s102"}, "gfx1030": NO_AMD, "sm_80": NO_NVIDIA}
 # gfx90a has gfx900's compiler and a larger register file. Only kernels with many registers can show a difference.

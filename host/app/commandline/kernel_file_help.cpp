@@ -36,7 +36,7 @@ Lines (options: --arg src=rand:n*n, --global n,n, --variant fast=-DTILE=32 …);
        atomics=EXPR local_bytes=EXPR
                                 for `why`: atomics on global memory, bytes of local memory
        barriers=EXPR chain=EXPR per work-item: barriers, global loads that wait for each other
-  expect NAME = FILE            the argument must equal FILE (.npy, raw, picture), or what it was: unchanged
+  expect NAME = FILE            the argument equals FILE (.npy, raw, picture), or stays `unchanged`
   reference KERNEL              results must equal those of this kernel, also FILE.cl:KERNEL
   same NAME, NAME               these must leave the same, as variants of one kernel always must
   relation RELATION             results must hold it; see below
