@@ -5,7 +5,7 @@
 //   TILE_M, TILE_N, TILE_K  rows of a, columns of b, and what is summed over
 //   LANES                   work-items of a wave that hold a tile together
 //   TILES                   products of a wave that do not wait for each other
-//   UNIT_...                the instruction: MMA (NVIDIA), MFMA, WMMA, WMMA12 (AMD), DPAS (Intel)
+//   UNIT_...                the instruction: MMA, WGMMA (NVIDIA), MFMA, WMMA, WMMA12 (AMD), DPAS (Intel)
 // In memory a has rows of TILE_K elements and b columns of as many; the sums have rows of TILE_N. Which lane holds which
 // element is that of NVIDIA's PTX ISA, AMD's matrix instruction calculator, and cl_intel_subgroup_matrix_multiply_accumulate.
 
@@ -59,6 +59,38 @@
                  : SUM_REGISTER(d.s0), SUM_REGISTER(d.s1), SUM_REGISTER(d.s2), SUM_REGISTER(d.s3)            \
                  : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
 #endif
+
+#elif defined(UNIT_WGMMA)
+// A work-group is one "wave" of four warps. 32 bytes of each row of a and each column of b are copied to local memory.
+#define SUMS_OF_LANE 128
+#define SUM_ROW(e) (lane / 32 * 16 + lane % 32 / 4 + (e) / 2 % 2 * 8)
+#define SUM_COLUMN(e) ((e) / 4 * 8 + lane % 4 * 2 + (e) % 2)
+#define DECLARE(d) SUM d[SUMS_OF_LANE];
+#define TO_LOCAL(to, from, rows) \
+    for (int i = lane; i < (rows) * 8; i += LANES)                               \
+        to[WGMMA_PLACE(i / 8, i % 8 / 4) / 4 + i % 4] = ((global const uint*)from)[i];
+#define OPERANDS                                                                      \
+    local uint la[TILE_M * 32] __attribute__((aligned(1024)));                        \
+    local uint lb[TILE_N * 32] __attribute__((aligned(1024)));                        \
+    TO_LOCAL(la, a, TILE_M)                                                           \
+    TO_LOCAL(lb, b, TILE_N)                                                           \
+    WGMMA_SHOW                                                                        \
+    barrier(CLK_LOCAL_MEM_FENCE);                                                     \
+    const ulong a0 = wgmma_factor((uint)(size_t)la, 1024, 16), b0 = wgmma_factor((uint)(size_t)lb, 1024, 16);
+#if defined(TYPE_f16)
+#define PRODUCT(d) WGMMA(d, "+f", "m64n256k16.f32.f16.f16", a0, b0, ", 1, 1, 0, 0")
+#elif defined(TYPE_bf16)
+#define PRODUCT(d) WGMMA(d, "+f", "m64n256k16.f32.bf16.bf16", a0, b0, ", 1, 1, 0, 0")
+#elif defined(TYPE_tf32)
+#define PRODUCT(d) WGMMA(d, "+f", "m64n256k8.f32.tf32.tf32", a0, b0, ", 1, 1")
+#elif defined(TYPE_fp8)
+#define PRODUCT(d) WGMMA(d, "+f", "m64n256k32.f32.e4m3.e4m3", a0, b0, ", 1, 1")
+#else
+#define PRODUCT(d) WGMMA(d, "+r", "m64n256k32.s32.s8.s8", a0, b0, "")
+#endif
+#define BEFORE WGMMA_BEGIN
+#define AFTER WGMMA_END WGMMA_WAIT(1)
+#define AT_LAST WGMMA_WAIT(0)
 
 #elif defined(UNIT_MFMA) || defined(UNIT_WMMA) || defined(UNIT_WMMA12)
 // A lane has a run of a row of a and the same run of a column of b. On gfx11 both halves of a wave have the whole of both.
@@ -176,12 +208,18 @@ SUMS __attribute__((overloadable)) MAD(PASTE(OPERAND, 8), int8, SUMS);
 #if !defined(WAVE)
 #define WAVE
 #endif
+#if !defined(DECLARE)
+#define DECLARE(d) SUMS d;
+#define BEFORE
+#define AFTER
+#define AT_LAST
+#endif
 #define BEGIN(j)                                                                                                    \
-    SUMS d##j;                                                                                                      \
-    for (int e = 0; e < SUMS_OF_LANE; ++e) d##j[e] = c[TILE_N * (j * TILE_M + SUM_ROW(e)) + SUM_COLUMN(e)];
+    DECLARE(d##j)                                                                                                   \
+    _Pragma("unroll") for (int e = 0; e < SUMS_OF_LANE; ++e) d##j[e] = c[TILE_N * (j * TILE_M + SUM_ROW(e)) + SUM_COLUMN(e)];
 #define MULTIPLY(j) PRODUCT(d##j)
 #define END(j) \
-    for (int e = 0; e < SUMS_OF_LANE; ++e) d[TILE_N * (j * TILE_M + SUM_ROW(e)) + SUM_COLUMN(e)] = d##j[e];
+    _Pragma("unroll") for (int e = 0; e < SUMS_OF_LANE; ++e) d[TILE_N * (j * TILE_M + SUM_ROW(e)) + SUM_COLUMN(e)] = d##j[e];
 
 // Waves further on than `period` have the operands of earlier ones.
 WAVE kernel void KERNEL(global const ELEMENT* restrict a, global const ELEMENT* restrict b, global const SUM* restrict c,
@@ -195,8 +233,11 @@ WAVE kernel void KERNEL(global const ELEMENT* restrict a, global const ELEMENT* 
     PASTE(EACH, TILES)(BEGIN)
 #pragma unroll 1
     for (int i = 0; i < trips; ++i) {
+        BEFORE
         R8(PASTE(EACH, TILES)(MULTIPLY))
+        AFTER
     }
+    AT_LAST
     PASTE(EACH, TILES)(END)
 }
 #endif

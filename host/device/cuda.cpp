@@ -182,6 +182,15 @@ std::string with_register_limit(const std::string& ptx, const std::string& optio
     return ptx;
 }
 
+std::string with_sm_90a(std::string_view ptx) {
+    if (ptx.find(sm_90a_mark) == ptx.npos) return {};
+    const std::string text(ptx.substr(0, ptx.find('\0')));
+    auto out = std::regex_replace(text, std::regex(std::string(sm_90a_mark)), "");
+    replace(out, R"(\.target sm_\w+)", ".target sm_90a");
+    replace(out, R"(\.version [1-7]\.\d)", ".version 8.0");  // clang's, which is too old for that processor
+    return out;
+}
+
 std::vector<std::string> entries_in(const std::string& ptx) {
     static const std::regex entry(R"(\.entry\s+(\w+))");
     std::vector<std::string> out;
@@ -245,6 +254,7 @@ CudaBuild compile_cuda(const std::string& source, const std::string& options, in
     const auto answers = compile(text + questions_about(entries), words);
     if (!answers.ok) return answers;
     first.ptx = with_register_limit(with_pointers(first.ptx, pointers_in(answers.ptx)), options);
+    if (auto own = with_sm_90a(first.ptx); sm == 90 && !own.empty()) first.ptx = std::move(own);
     return first;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cllab::device {
@@ -37,6 +38,12 @@ std::map<std::string, std::uint64_t> pointers_in(const std::string& ptx);
 /// The module with pointers marked as OpenCL's runtime must know them to put buffers there (CUDA leaves them plain
 /// 64-bit numbers).
 std::string with_pointers(const std::string& ptx, const std::map<std::string, std::uint64_t>& pointers);
+
+/// What stands in a text's inline assembly before an instruction that sm_90a has and sm_90 has not. NVIDIA's driver
+/// compiles OpenCL C for sm_90 only, where such a line is a comment of PTX, but takes PTX for sm_90a as a binary.
+inline constexpr std::string_view sm_90a_mark = "//sm_90a: ";
+/// The module for sm_90a, with those instructions; empty where it has none.
+std::string with_sm_90a(std::string_view ptx);
 
 struct CudaBuild {
     bool ok = false;

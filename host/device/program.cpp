@@ -29,6 +29,23 @@ std::optional<cl::Program> build_known(Session& session, const std::string& key)
     }
 }
 
+/// Both leave the program in `out` also where they throw, to be asked for its log.
+void build_ptx(Session& session, std::string_view ptx, cl::Program& out) {
+    const auto* bytes = reinterpret_cast<const unsigned char*>(ptx.data());
+    out = cl::Program(session.context(), {session.device()}, {{bytes, bytes + ptx.size()}});
+    out.build(session.device(), "");
+}
+
+/// With instructions of sm_90a in the text: of the PTX that the driver makes of it.
+void build_text(Session& session, const std::string& source, const std::string& options, cl::Program& out) {
+    out = cl::Program(session.context(), source);
+    out.build(session.device(), options.c_str());
+    if (session.facts().compute_capability != 90 || source.find(sm_90a_mark) == source.npos) return;
+    const auto binary = program_binary({.program = out, .ok = true});
+    const auto ptx = with_sm_90a({reinterpret_cast<const char*>(binary.data()), binary.size()});
+    if (!ptx.empty()) build_ptx(session, ptx, out);
+}
+
 }  // namespace
 
 Built build(Session& session, const std::string& source, const std::string& options) {
@@ -45,12 +62,9 @@ Built build(Session& session, const std::string& source, const std::string& opti
         if (asks_for_cuda(options)) {
             const auto made = compile_cuda(source, options, session.facts().compute_capability);
             if (!made.ok) return {.code = CL_BUILD_PROGRAM_FAILURE, .log = made.log, .seconds = seconds_since(start)};
-            const auto* bytes = reinterpret_cast<const unsigned char*>(made.ptx.data());
-            out.program = cl::Program(session.context(), {session.device()}, {{bytes, bytes + made.ptx.size()}});
-            out.program.build(session.device(), "");
+            build_ptx(session, made.ptx, out.program);
         } else {
-            out.program = cl::Program(session.context(), source);
-            out.program.build(session.device(), options.c_str());
+            build_text(session, source, options, out.program);
         }
         out.ok = true;
         session.programs().built(key, out.program);

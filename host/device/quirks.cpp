@@ -109,6 +109,16 @@ const std::vector<Quirk> all_quirks{
      "H200, driver 580.159.04, 2026-11-27: a kernel with a local array of 223 KiB is right, with an argument of 48 KiB "
      "CL_OUT_OF_RESOURCES",
      "cllab run hgemm_async --axis stages=8 is refused by the driver"},
+    {"nvidia-sm_90a", Implementation::nvidia, "580.159.04",
+     "OpenCL C is compiled for sm_90, without the instructions of sm_90a that Hopper has besides, such as wgmma; PTX "
+     "for "
+     "sm_90a is taken as a binary",
+     Dealt::everywhere,
+     "such instructions stand as PTX comments in inline assembly; where the text has some, the program is built again "
+     "of "
+     "its PTX without the comment signs (with_sm_90a, device/cuda.cpp)",
+     "H100, driver 580.159.04, 2026-11-27: -cl-nv-arch sm_90a changes nothing, PTX with .target sm_90a runs",
+     "a kernel with asm(\"wgmma.fence.sync.aligned;\") builds on an H100"},
     {"nvidia-timer-step", Implementation::nvidia, "580.159.04",
      "the reported resolution is 1000 ns while stamps step by 32 ns", Dealt::everywhere,
      "the audit measures the step, the gcd of the stamps (device/timer.cpp), and samples are sized by it "

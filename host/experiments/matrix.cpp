@@ -23,10 +23,12 @@ struct Shape {
 Shape shape_of(const Device& device, const std::string& variant, Params& params) {
     Shape out;
     out.type = params.text("type");
-    out.tiles = params.count("tiles", variant == "latency" ? 1 : 4);
-    out.tile = matrix::tile_of(device, out.type);
-    if (variant == "rate") {
-        out.waves = std::max<std::size_t>(1, std::min<std::size_t>(8, device.max_group / out.tile.lanes));
+    const bool is_wgmma = variant == "wgmma";
+    out.tiles = is_wgmma ? 1 : params.count("tiles", variant == "latency" ? 1 : 4);
+    out.tile = is_wgmma ? matrix::wgmma_tile(device, out.type) : matrix::tile_of(device, out.type);
+    if (variant != "latency") {
+        out.waves =
+            is_wgmma ? 1 : std::max<std::size_t>(1, std::min<std::size_t>(8, device.max_group / out.tile.lanes));
         out.groups = device.compute_units * std::size_t{4};
     }
     return out;
@@ -103,10 +105,6 @@ Setup setup(const Request& request, const Shape& s) {
     return out;
 }
 
-bool is_integer(const Setup& setup) { return std::ranges::find(setup.defines, "TYPE_s8") != setup.defines.end(); }
-double flops(const Setup& setup, double seconds) { return is_integer(setup) ? NAN : setup.work.flops / seconds; }
-double operations(const Setup& setup, double seconds) { return is_integer(setup) ? setup.work.flops / seconds : NAN; }
-
 void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
     if (curve.samples.empty()) return;
     const auto& type = curve.fixed.text("type");
@@ -118,11 +116,15 @@ void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
     const auto rate_of = [](const Curve::Sample& s) {
         return metric(s, "flops").value_or(metric(s, "ops").value_or(0));
     };
+    const bool is_wgmma = curve.variant == "wgmma";
     const auto& best = *std::ranges::max_element(curve.samples, {}, rate_of);
     const auto most = rate_of(best);
     out.push_back(rate_finding(
-        "rate." + type, "matrix units, " + type, type == "s8" ? "op/s" : "FLOP/s", best, most * best.per_step,
-        concat("all units, ", format_general(best.x, 3), " products in flight per wave, a multiply-add as two")));
+        (is_wgmma ? "wgmma." : "rate.") + type, concat("matrix units, ", type, is_wgmma ? " by wgmma" : ""),
+        type == "s8" ? "op/s" : "FLOP/s", best, most * best.per_step,
+        is_wgmma
+            ? "all units, products of four waves, factors in local memory, a multiply-add as two"
+            : concat("all units, ", format_general(best.x, 3), " products in flight per wave, a multiply-add as two")));
     if (curve.samples.size() < 2) return;
     const auto enough = std::ranges::find_if(curve.samples, [&](const auto& s) { return rate_of(s) >= 0.95 * most; });
     out.push_back(figure("tiles." + type, "products in flight for full matrix rate, " + type, "products", enough->x,
@@ -137,11 +139,14 @@ Experiment describe() {
                     {"f16", "bf16", "tf32", "f64", "s8", "fp8"})
             .usually({"f16", "bf16", "tf32", "f64", "s8", "fp8"}),
         count_axis("tiles", "", "products of a wave that do not wait for each other; auto is 4, for latency 1", 1, 8)
-            .power_of_two()};
+            .power_of_two()
+            .only({"latency", "rate"})};
     out.variants = {
         variant("latency", "One wave: each product waits for the one before."),
-        variant("rate", "All units, with 1 to 8 products in flight in each wave.").with("tiles", "1,2,4,8")};
-    out.metrics = {{"flops", "FLOP/s", Better::higher, flops}, {"ops", "op/s", Better::higher, operations}};
+        variant("rate", "All units, with 1 to 8 products in flight in each wave.").with("tiles", "1,2,4,8"),
+        variant("wgmma", "All units of Hopper, by products of four waves whose factors lie in local memory.")};
+    out.metrics = matrix::rates;
+    out.variants.back().header = "wgmma.h";
     out.curve_over = "tiles";
     out.conclude = each_curve(conclude);
     return out;

@@ -43,6 +43,7 @@ struct Variant {
     /// Defaults of axes that differ from the family's for this variant, as --axis would give them: {"ilp", "1,2,4,8"}.
     std::vector<std::pair<std::string, std::string>> axes{};
     std::string curve_over{};                ///< the axis this variant sweeps, when it is not the family's
+    std::string header{};                    ///< of cl/include, shared with variants of other families
     std::shared_ptr<const Text> own{};       ///< nothing: the family's text
     std::string entry{};                     ///< the kernel's name in `own`
     std::shared_ptr<const Native> native{};  ///< nothing: a kernel

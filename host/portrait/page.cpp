@@ -78,6 +78,7 @@ const std::vector<Figure>& figures() {
         {"Arithmetic", "integer rate", "integer.rate.*", rate_of_unit, {}, "divide"},
         {"Arithmetic", "dot products of bytes", "integer.dot", rate_of_unit, {}, "dot"},
         {"Arithmetic", "matrix units", "matrix.rate.*", rate_of_unit, {}, "rate"},
+        {"Arithmetic", "matrix units, by four waves", "matrix.wgmma.*", rate_of_unit, {}, "wgmma"},
         {"Arithmetic", "matrix product latency", "matrix.latency.*", cycles, {}, "latency"},
         {"Arithmetic", "products in flight", "matrix.tiles.*", no, {}, "rate"},
         {"Arithmetic", "function latency", "math.latency.*", cycles, {}, "latency"},

@@ -71,7 +71,9 @@ KernelSource source_of(const std::string& family, const std::vector<std::string>
 }  // namespace
 
 std::vector<std::string> header_names(const model::Experiment& experiment, const model::Variant& variant) {
-    return {"lab.h", experiment.family + ".h", experiment.id(variant) + ".h"};
+    std::vector<std::string> out{"lab.h", experiment.family + ".h", experiment.id(variant) + ".h"};
+    if (!variant.header.empty()) out.insert(out.begin() + 1, variant.header);
+    return out;
 }
 
 KernelSource kernel_source(const std::string& family, const std::filesystem::path& cl_dir) {

@@ -90,6 +90,17 @@ BOOST_AUTO_TEST_CASE(a_limit_of_registers_becomes_a_directive_of_each_kernel) {
     BOOST_TEST(device::with_register_limit(ptx, "-x cuda") == ptx);
 }
 
+BOOST_AUTO_TEST_CASE(instructions_of_sm_90a_stand_behind_comments_until_the_module_is_for_it) {
+    const std::string module =
+        ".version 8.8\n.target sm_90, texmode_independent\n// begin inline asm\n//sm_90a: {.reg .pred p;\n"
+        "//sm_90a: wgmma.fence.sync.aligned;\n// a comment\n";
+    BOOST_TEST(with_sm_90a(module + std::string(2, '\0')) ==
+               ".version 8.8\n.target sm_90a, texmode_independent\n// begin inline asm\n{.reg .pred p;\n"
+               "wgmma.fence.sync.aligned;\n// a comment\n");
+    BOOST_TEST(with_sm_90a(".version 7.5\n.target sm_80\n//sm_90a: x;\n") == ".version 8.0\n.target sm_90a\nx;\n");
+    BOOST_TEST(with_sm_90a(".target sm_90\n// a comment\n").empty());
+}
+
 BOOST_AUTO_TEST_CASE(pointers_are_marked_and_numbers_are_not) {
     const std::string ptx =
         ".version 9.0\n.target sm_90\n.visible .entry k(\n\t.param .u64 k_param_0,\n\t.param .u64 .ptr .align 1 "

@@ -31,6 +31,13 @@ inline std::optional<Tile> nvidia_tile(const Device& device, const std::string& 
     return Tile{"MMA", 16, 8, is_one_byte(type) ? 32u : type == "tf32" ? 8u : 16u, 32};
 }
 
+/// NVIDIA's PTX ISA: wgmma of sm_90, by four warps, with factors in local memory.
+inline Tile wgmma_tile(const Device& device, const std::string& type) {
+    if (device.implementation != Implementation::nvidia || device.compute_capability != 90 || type == "f64")
+        throw Unsupported("wgmma is an instruction of NVIDIA's sm_90 alone, and not for f64");
+    return {"WGMMA", 64, 256, is_one_byte(type) ? 32u : type == "tf32" ? 8u : 16u, 128};
+}
+
 /// AMD: MFMA of gfx908 to gfx942, WMMA of gfx11 and gfx12 in waves of 32.
 inline std::optional<Tile> amd_tile(const Device& device, const std::string& type) {
     const std::string_view name = device.name;
@@ -70,14 +77,25 @@ inline Tile tile_of(const Device& device, const std::string& type) {
 
 /// Local memory that arrays of one kernel may have: of NVIDIA what its CUDA programming guide gives for a thread block
 /// by compute capability, as CL_DEVICE_LOCAL_MEM_SIZE holds for arguments only (quirk nvidia-local-arrays); less a
-/// kibibyte, of which compilers take some.
-inline std::uint64_t array_bytes(const Device& device) {
-    if (device.implementation != Implementation::nvidia || device.driver.starts_with("clang"))
-        return device.local_bytes;
+/// kibibyte, of which compilers take some. ptxas by itself takes no more than that size but for sm_90a.
+inline std::uint64_t array_bytes(const Device& device, bool is_for_sm_90a = false) {
+    const bool is_ptxas = device.driver.starts_with("clang") && !is_for_sm_90a;
+    if (device.implementation != Implementation::nvidia || is_ptxas) return device.local_bytes;
     const auto sm = device.compute_capability;
     const std::uint64_t kib = sm >= 90 && sm < 120 ? 227 : sm == 80 || sm == 87 ? 163 : sm == 86 || sm >= 89 ? 99 : 48;
     return (kib - 1) << 10;
 }
+
+/// Products of whole numbers are no floating-point operations: their setups have the define TYPE_s8.
+inline bool is_integer(const Setup& setup) {
+    return std::ranges::find(setup.defines, "TYPE_s8") != setup.defines.end();
+}
+inline double flops(const Setup& setup, double seconds) { return is_integer(setup) ? NAN : setup.work.flops / seconds; }
+inline double operations(const Setup& setup, double seconds) {
+    return is_integer(setup) ? setup.work.flops / seconds : NAN;
+}
+inline const std::vector<Metric> rates{{"flops", "FLOP/s", Better::higher, flops},
+                                       {"ops", "op/s", Better::higher, operations}};
 
 inline const char* element_type(std::string_view type) {
     if (type == "f64") return "double";

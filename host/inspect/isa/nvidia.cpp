@@ -228,8 +228,10 @@ OfflineCode compile_ptx(int sm, const std::string& source, const std::vector<std
         sm > sm_of(made_for))
         code.binary =
             "// made for " + made_for + ", the newest this clang knows; assembled for " + target + "\n" + code.binary;
+    const auto own = sm == 90 ? device::with_sm_90a(code.binary) : std::string();
+    if (!own.empty()) code.binary = own;
     // SASS is assembled for the target even where the text was made for an older processor.
-    code.options = {.target = made_for == target ? std::string{} : target,
+    code.options = {.target = made_for == target || !own.empty() ? std::string{} : target,
                     .made_by = compiler->filename().string() + " and libclc, not NVIDIA's compiler"};
     return code;
 }

@@ -183,7 +183,8 @@ Class classify(const Instruction& i) {
     if (is_named(op.root, "sust sured")) return {"memory", {"image_store"}};
     if (is_named(op.root, "cp prefetch prefetchu discard applypriority")) return {"other"};
     if (is_named(op.root, "bra brx ret exit trap call")) return {"branch"};
-    if (is_named(op.root, "bar barrier membar fence mbarrier")) return {"barrier"};
+    const bool orders = op.root == "wgmma" && !op.has("mma_async");  // fence, commit_group and wait_group
+    if (is_named(op.root, "bar barrier membar fence mbarrier") || orders) return {"barrier"};
     if (is_named(op.root, "mma wmma wgmma ldmatrix stmatrix")) return {"matrix"};
     if (is_named(op.root, "shfl vote match activemask redux elect")) return {"warp"};
     if (op.root == "mov") return {"move"};
@@ -236,7 +237,10 @@ Disassembly disassemble(ByteSpan binary, const std::string& entry, const Disasse
     const auto alone = kernel_names(binary).size() > 1 ? kernel_of_ptx(ptx, entry) : std::string(ptx);
     const auto source = folder.write("program.ptx", as_bytes(alone));
     const auto cubin_path = folder.path() / "program.cubin";
-    const std::string target = options.target.empty() ? "sm_" + std::to_string(ptx_target(ptx)) : options.target;
+    const bool is_own = ptx.find(".target sm_90a") != ptx.npos;  // with instructions of that processor alone
+    const std::string target = !options.target.empty() ? options.target
+                               : is_own                ? "sm_90a"
+                                                       : "sm_" + std::to_string(ptx_target(ptx));
     const ToolResult result = run_tool(*ptxas, {"-v", "-arch=" + target, source.string(), "-o", cubin_path.string()});
     const auto cubin = result.ok() ? read_file(cubin_path) : std::nullopt;
     if (!cubin) {
