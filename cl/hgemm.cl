@@ -62,6 +62,7 @@ kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void hgemm_local(glo
 }
 #endif
 
+#ifdef BLOCK_M
 // Bands of eight rows of tiles, down each column of a band first: the groups that run at once share rows of A and columns of B.
 #define BAND 8
 static inline int2 place_of_tile(int tile, int rows, int columns) {
@@ -74,6 +75,7 @@ static inline int2 place_of_tile(int tile, int rows, int columns) {
 #define WAIT_FOR_COPIES(most) asm volatile("cp.async.wait_group %0;" : : "n"(most) : "memory");
 #define ALL_OF(count, statement) \
     _Pragma("unroll") for (int at_ = 0; at_ < count; ++at_) statement
+#endif
 
 #if defined(HGEMM_MMA) || defined(HGEMM_BUFFERED) || defined(HGEMM_ASYNC)
 // Eight warps, two by four: each makes WARP_M x WARP_N of C from fragments of 16x16 of A and 16x8 of B. Sixteen bytes, a chunk

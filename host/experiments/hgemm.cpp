@@ -41,6 +41,7 @@ void choose_blocks(Sizes& s, const Device& device, const std::string& variant, P
     if (device.implementation != Implementation::nvidia || device.compute_capability < 80)
         throw Unsupported("the kernel is PTX for NVIDIA's matrix units from sm_80 on");
     if (is_wgmma && device.compute_capability != 90) throw Unsupported("wgmma is an instruction of sm_90 alone");
+    if (is_wgmma && s.stages < 3) throw Unsupported("wgmma takes 3 stages or more: one is multiplied, one was");
     if (!is_wgmma && s.is_bytes()) throw Unsupported("of the variants with matrix units only wgmma has bytes");
     if (s.stages > most)
         throw Unsupported("as many as ", s.stages, " stages of ", format_bytes(s.stage_bytes()), " are more than the ",
