@@ -63,14 +63,16 @@ Setup setup(const Request& request, Params& params) {
 }
 
 void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
-    if (curve.variant == "dot" && !curve.samples.empty())
-        out.push_back(rate_finding("dot", "dot products of four bytes", "op/s", curve.samples.front(), 1,
-                                   "all units, four chains per work-item, four products and an addition as one"));
-    if (curve.variant == "dot") return;
     for (const auto& s : curve.samples) {
+        const auto how = "all units, four chains per work-item" + through(s, chains * rounds);
+        if (curve.variant == "dot") {
+            out.push_back(rate_finding("dot", "dot products of four bytes", "op/s", s, 1,
+                                       how + "; four products and an addition are one"));
+            continue;
+        }
         const auto bits = s.x == 0 ? std::string("32") : std::string("64");
         out.push_back(rate_finding("rate." + curve.variant + "." + bits, bits + "-bit integer " + curve.variant, "op/s",
-                                   s, 1, "all units, four chains per work-item"));
+                                   s, 1, how));
     }
 }
 
