@@ -2,8 +2,9 @@
 //   OP_reduce, OP_scan, OP_broadcast or OP_shuffle
 //   CHAINS   1 or 4 chains per work-item
 //   REPEAT   16 or 4 links of each chain between two branches
-// A link is v = operation(v + s), where s is the work-item's own number, so that the end value depends on every link. Each
-// work-item also stores its sub-group, its place in there and how many share it, by which the host computes the result.
+// A link is v = operation(v + s), where s is the work-item's own number, so that the end value depends on every link. Of a sum
+// of 32 it is v += sum(v): 32 * v + sum(s) stays the same after seven links, when all bits of v have left. Each work-item also
+// stores its sub-group, its place in there and how many share it, by which the host computes the result.
 
 #if defined(CHAINS)
 #if defined(LAB_NVIDIA)
@@ -24,11 +25,13 @@ static inline uint shuffle(uint v, uint from) {
 #define broadcast shuffle
 static inline uint reduce(uint v) {
 #if defined(LAB_SM) && LAB_SM >= 80
-    asm volatile("redux.sync.add.s32 %0, %0, 0xffffffff;" : "+r"(v));
+    uint sum;
+    asm volatile("redux.sync.add.s32 %0, %1, 0xffffffff;" : "=r"(sum) : "r"(v));
+    return sum;
 #else
     for (uint distance = 16; distance > 0; distance >>= 1) v += shuffle(v, LANE ^ distance);
-#endif
     return v;
+#endif
 }
 // Adds what the lane `distance` below has, where there is one.
 #define ADD_BELOW(distance)                                                                    \
@@ -57,13 +60,13 @@ static inline uint scan(uint v) {
 #endif
 
 #if defined(OP_reduce)
-#define OPERATION(v) reduce(v)
+#define LINK(j) v##j += reduce(v##j);
 #elif defined(OP_scan)
-#define OPERATION(v) scan(v)
+#define LINK(j) v##j = scan(v##j + s##j);
 #elif defined(OP_broadcast)
-#define OPERATION(v) broadcast(v, root)
+#define LINK(j) v##j = broadcast(v##j + s##j, root);
 #else
-#define OPERATION(v) shuffle(v, from)
+#define LINK(j) v##j = shuffle(v##j + s##j, from);
 #endif
 
 #define PASTE_(a, b) a##b
@@ -73,7 +76,6 @@ static inline uint scan(uint v) {
 #define EACH1(M) M(0)
 #define EACH4(M) M(0) M(1) M(2) M(3)
 #define BEGIN(j) const uint s##j = start[CHAINS * (item % period) + j]; uint v##j = s##j;
-#define LINK(j) v##j = OPERATION(v##j + s##j);
 #define END(j) out[CHAINS * item + j] = v##j;
 
 kernel void KERNEL(global const uint* restrict start, global uint* restrict out, global uint* restrict who, uint pick,

@@ -53,13 +53,11 @@ std::optional<SubGroups> sub_groups_of(std::span<const std::uint32_t> places) {
 
 /// One link of all lanes of a sub-group.
 void link(const std::string& operation, Words& v, const Words& s, std::uint32_t pick) {
-    for (std::size_t lane = 0; lane < v.size(); ++lane) v[lane] += s[lane];
-    if (operation == "scan")
-        std::partial_sum(v.begin(), v.end(), v.begin());
-    else if (operation == "shuffle")
-        std::ranges::rotate(v, v.begin() + pick % v.size());
-    else
-        std::ranges::fill(v, operation == "reduce" ? std::accumulate(v.begin(), v.end(), 0u) : v[pick % v.size()]);
+    const auto sum = std::accumulate(v.begin(), v.end(), 0u);
+    for (std::size_t lane = 0; lane < v.size(); ++lane) v[lane] += operation == "reduce" ? sum : s[lane];
+    if (operation == "scan") std::partial_sum(v.begin(), v.end(), v.begin());
+    if (operation == "shuffle") std::ranges::rotate(v, v.begin() + pick % v.size());
+    if (operation == "broadcast") std::ranges::fill(v, Words(v)[pick % v.size()]);
 }
 
 /// What a work-group leaves, by work-item and chain.

@@ -221,7 +221,9 @@ std::vector<Probe> probes_for(const Device& device) {
                           {{"channels_load", {{"spacing", "64,256,1024,4096,4160,32768"}}}}),
                    false});
     out.push_back({"math", functions()});
-    out.push_back({"convert", {{"convert"}}});
+    out.push_back({"convert",
+                   {{"convert_latency", {{"conversion", "none,float_to_half,half_to_float,float_to_int,int_to_float"}}},
+                    {"convert_rate"}}});
     return out;
 }
 

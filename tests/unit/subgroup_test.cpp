@@ -4,7 +4,9 @@
 #include <map>
 
 #include "core/half.hpp"
+#include "portrait/conclusion.hpp"
 #include "unit/probe.hpp"
+#include "unit/report_records.hpp"
 
 using namespace cllab;
 using namespace cllab::model;
@@ -42,8 +44,10 @@ Left kernel(const Setup& setup, const std::string& operation, std::size_t width,
         for (const auto word : {i / width, i % width, width}) left["who"].push_back(static_cast<std::uint32_t>(word));
     for (int k = 0; k < links; ++k) {
         Words given;
-        for (std::size_t lane = 0; lane < width; ++lane) given.push_back(left["out"][lane] + start[lane]);
-        for (std::size_t lane = 0; lane < width; ++lane) left["out"][lane] = next(operation, given, lane, pick);
+        const bool sums = operation == "reduce";
+        for (std::size_t lane = 0; lane < width; ++lane) given.push_back(left["out"][lane] + (sums ? 0 : start[lane]));
+        for (std::size_t lane = 0; lane < width; ++lane)
+            left["out"][lane] = next(operation, given, lane, pick) + (sums ? given[lane] : 0);
     }
     return left;
 }
@@ -143,6 +147,20 @@ BOOST_AUTO_TEST_CASE(a_finding_names_the_instructions_that_the_code_has_for_each
     };
     BOOST_TEST(!says(of_half(37 + 16), "through"));
     BOOST_TEST(says(of_half(37 + 16 * 56), "through 56 instructions each"));
+}
+
+BOOST_AUTO_TEST_CASE(instructions_are_named_of_machine_code_and_not_of_ptx) {
+    const auto how = [](const std::string& set) {
+        auto record = cell("integer", "dot", 1e-9);
+        record.metrics = {{"step_time", {1e-9, "s", Better::lower}}};
+        record.code.loop = {{"instructions", 50}};
+        record.code.origin = {{"loop", set + ", one iteration of the innermost loop"}};
+        auto device = probe_gpu();
+        device.selector = record.device.selector;
+        return of_id(portrait::conclude({record}, device).front().findings, "dot").how;
+    };
+    BOOST_TEST(says(how("sass"), "through 3.1 instructions each"));
+    BOOST_TEST(!says(how("ptx"), "through"));
 }
 
 BOOST_AUTO_TEST_CASE(a_type_that_takes_far_more_instructions_than_float_says_how_many) {
