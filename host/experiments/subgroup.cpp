@@ -129,7 +129,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
         if (curve.samples.empty()) continue;
         const auto& s = curve.samples.front();
         if (const auto width = metric(s, "width"); width && out.empty())
-            out.push_back(figure("width", "sub-group width", "work-item", *width, "as the kernel was told"));
+            out.push_back(figure("width", "sub-group width", "work-item", *width, "by which the results were proved"));
         const auto operation = curve.fixed.text("operation"), name = "sub-group " + operation;
         const auto how = ", each operation with an integer addition" + through(s, 16, 1);
         out.push_back(curve.variant == "rate" ? rate_finding("rate." + operation, name + " rate", "op/s", s, 1,
@@ -143,12 +143,11 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
 Experiment describe() {
     auto out = family("subgroup", "What do the operations of a sub-group cost, and how wide is it?", shape_of, setup);
     const Texts all{"reduce", "scan", "broadcast", "shuffle"};
-    out.axes = {
-        choice_axis("operation",
-                    "reduce, scan: sum of all, of those up to its own place; broadcast: one's number; shuffle: a "
-                    "rotation",
-                    all)
-            .usually(all)};
+    out.axes = {choice_axis("operation",
+                            "reduce: the sum of all; scan: of those up to its own place; broadcast: what one has; "
+                            "shuffle: a rotation",
+                            all)
+                    .usually(all)};
     out.variants = {{"latency", "One sub-group: each operation waits for the one before."},
                     {"rate", "All units, four chains per work-item."}};
     out.metrics = {{"operations", "op/s", Better::higher, operations}};
