@@ -1,5 +1,6 @@
 // fma: what one fused multiply-add costs. Every variant runs chains x <- x * x + c, whose end value depends on every
-// step (a quadratic map on [-2, 2]), so the host can prove that all of them were done. The host defines:
+// step (a quadratic map on [-2, 2]), so the host can prove that all of them were done. Of whole numbers, whose squares would soon
+// end in few values, it is x <- x * a + c, which goes through all of them. The host defines:
 //   TYPE    float, double, half or uint       WIDTH   1, 2, 4, 8 or 16 elements a vector
 //   TYPE_half with PAIRS  half where the language has no arithmetic of it but the device has pairs (NVIDIA): TYPE is ushort
 //   ILP     independent chains per work-item    UNROLL  steps of each chain between two loop branches
@@ -73,7 +74,8 @@
 #if defined(PAIRS)
 #define STEP(j) asm("fma.rn.f16x2 %0, %0, %0, %1;" : "+r"(x##j) : "r"(c));
 #elif defined(TYPE_uint)
-#define STEP(j) x##j = x##j * x##j + c;
+#define STEP(j) x##j = x##j * a + c;
+#define FACTOR const VALUE a = BOTH((constant_c & ~7u) | 5);
 #else
 #define STEP(j) x##j = fma(x##j, x##j, c);
 #endif
@@ -93,9 +95,13 @@
 #define BEFORE
 #endif
 
+#if !defined(FACTOR)
+#define FACTOR
+#endif
 // The parts every kernel here has in common.
-#define PROLOGUE                \
+#define PROLOGUE                      \
     const VALUE c = BOTH(constant_c); \
+    FACTOR                            \
     PASTE(CHAINS, ILP)(BEGIN)
 #define EPILOGUE                \
     VALUE sum = (VALUE)(0);     \

@@ -104,8 +104,7 @@ const std::vector<Quirk> all_quirks{
      "CL_DEVICE_LOCAL_MEM_SIZE is 48 KiB, which holds for arguments only: local arrays of a kernel may be as large as "
      "ptxas allows, 227 KiB on sm_90",
      Dealt::where_asked,
-     "a kernel without local arguments that was built is launched, whatever local memory it has "
-     "(run/cell/operation.cpp)",
+     "a kernel without local arguments that was built is launched, whatever local memory it has (run/cell/needs.cpp)",
      "H200, driver 580.159.04, 2026-11-27: a kernel with a local array of 223 KiB is right, with an argument of 48 KiB "
      "CL_OUT_OF_RESOURCES",
      "cllab run hgemm_async --axis stages=8 is refused by the driver"},

@@ -21,9 +21,7 @@ struct Shape {
 };
 
 Shape shape_of(const Device& device, const std::string& variant, Params& params) {
-    if (variant == "subgroup" && device.implementation != Implementation::nvidia && !device.has("cl_khr_subgroups") &&
-        !device.has("cl_intel_subgroups"))
-        throw Unsupported("the device has no sub-groups");
+    if (variant == "subgroup") require_sub_groups(device);
     // Twice the last level on a CPU, where the trees take seconds per gigabyte.
     const auto wanted = by_scale<std::uint64_t>(device, 4096, twice_last_level(device), 4 * device.last_level_bytes);
     Shape s;
@@ -59,9 +57,7 @@ Setup setup(const Request& request, const Shape& shape) {
 
     Setup out;
     launch_groups(out, groups, local);
-    // Sub-groups came with OpenCL C 2.0, which a 3.0 device may leave out (PoCL 5 does: 1.2 and 3.0 only).
-    if (variant == "subgroup" && device.implementation != Implementation::nvidia)
-        out.defines.push_back(device.device_version.starts_with("OpenCL 3") ? "-cl-std=CL3.0" : "-cl-std=CL2.0");
+    if (variant == "subgroup") out.defines = sub_group_options(device);
     out.defines.push_back(concat("LOADS=", loads));
     out.work = {static_cast<double>(bytes), 0, 0};
 

@@ -68,7 +68,12 @@ Curve::Sample sample_of(const Record& record, double x) {
         out.metrics["cores_waited"] = t.waited;
     }
     if (record.code.registers) out.metrics["registers"] = static_cast<double>(*record.code.registers);
-    for (const auto& [what, count] : record.code.loop) out.metrics["loop_" + what] = static_cast<double>(count);
+    // Not of PTX, which has moves and conversions of registers that machine code has not.
+    const auto& code = record.code;
+    const auto count = code.loop.find("instructions");
+    const auto from = code.origin.find("loop");
+    if (count != code.loop.end() && (from == code.origin.end() || !from->second.starts_with("ptx")))
+        out.metrics["loop_instructions"] = static_cast<double>(count->second);
     if (record.code.spills) out.metrics["spills"] = static_cast<double>(*record.code.spills);
     return out;
 }

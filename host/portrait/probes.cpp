@@ -208,6 +208,7 @@ std::vector<Probe> probes_for(const Device& device) {
                     {"divergence_looped"}}});
     out.push_back({"integer", {{"integer"}}});
     out.push_back({"matrix", {{"matrix"}}});
+    out.push_back({"subgroup", {{"subgroup"}}});
     out.push_back({"registers",
                    either({{"registers_live", {{"live", "16,32,64,96,128,160,192,224,256,320"}}},
                            {"registers_live", {{"items", "1024"}, {"live", "32,48,64,96"}}}},
@@ -220,6 +221,9 @@ std::vector<Probe> probes_for(const Device& device) {
                           {{"channels_load", {{"spacing", "64,256,1024,4096,4160,32768"}}}}),
                    false});
     out.push_back({"math", functions()});
+    out.push_back({"convert",
+                   {{"convert_latency", {{"conversion", "none,float_to_half,half_to_float,float_to_int,int_to_float"}}},
+                    {"convert_rate"}}});
     return out;
 }
 

@@ -1,6 +1,7 @@
 // The text and options a cell is built from: exactly the same for `run`, `dump` and the offline compilers of `isa`.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -27,6 +28,8 @@ KernelSource kernel_source(const model::Experiment& experiment, const model::Var
 /// What the device lacks of what the variant needs, in words of Variant::needs (cell/needs.cpp): "the device has no
 /// double precision"; nothing when every need is met.
 std::optional<std::string> missing_need(const model::Variant& variant, const model::Device& device);
+/// Throws Unsupported where the device lacks the local memory that a built kernel has by itself and as arguments.
+void require_local_memory(const model::Device& device, std::uint64_t of_kernel, std::uint64_t of_arguments);
 
 /// What a cell of this setup is built from.
 struct BuildText {

@@ -17,6 +17,7 @@ SIZES = {
                     "small": [["images=3", "channels=5", "height=7", "width=8,9"]]},
     "cacheline_*": {"tiny": [["distance=8,24", "footprint=4096"]], "small": [["distance=136", "footprint=65536"]]},
     "channels_*": {"tiny": [["spacing=64,320", "lines=16"]], "small": [["spacing=4160", "lines=256"]]},
+    "convert_*": {"tiny": [[]], "small": []},
     "dequant_row": {"tiny": [["m=1,7", "k=32,96"]], "small": [["m=100", "k=4096"]]},
     "dequant_*": {"tiny": [["m=1,7", "k=32,96", "local=8", "lanes=1,8"]], "small": [["m=100", "k=4096", "local=32", "lanes=32"]]},
     "dispatch_*": {"tiny": [["side=1,8", "shape=4x2"]], "small": [["side=15", "shape=8x4x2"]]},
@@ -80,6 +81,7 @@ SIZES = {
     "scalar_*": {"tiny": [["items=1,100", "local=32"]], "small": [["items=5000"]]},
     "saxpy_*": {"tiny": [["size=4,60,16444"], ["size=252", "offset=3", "stride=2"]], "small": [["size=65536", "per_item=1,4"], ["size=65536", "offset=0,5", "stride=1,3", "groups=0,3"]]},
     "scatter_*": {"tiny": [["spread=1,64"]], "small": [["spread=8"]]},
+    "subgroup_*": {"tiny": [[]], "small": []},
     "transfer_*": {"tiny": [["size=4100", "pieces=1,3", "memory=pageable,mapped"]],
                    "small": [["size=65540", "pieces=8", "memory=pageable,pinned,mapped,host_pointer", "queues=2,3"]]},
 }

@@ -256,7 +256,7 @@ BOOST_AUTO_TEST_CASE(intel_gpu_messages_are_classed_by_where_they_go_and_by_widt
 }
 
 BOOST_AUTO_TEST_CASE(
-    an_intel_gpu_loop_is_closed_by_while_or_goto_and_an_instruction_may_be_for_half_of_the_work_items) {
+    an_intel_gpu_loop_is_closed_by_while_goto_or_jmpi_and_an_instruction_may_be_for_half_of_the_work_items) {
     const std::string text =
         "k:\nL0:\n(W)     mov (8|M0)               r3.0<1>:ud    r0.0<1;1,0>:ud                  \n"
         "        add (16|M0)              r12.0<1>:d    r4.0<0;1,0>:d     r5.0<8;8,1>:d    {Compacted,@1}\n"
@@ -267,8 +267,9 @@ BOOST_AUTO_TEST_CASE(
         "(W)     send.ts (8|M0)           null     r127    null    0x0            0x02000010           {EOT,@1} // "
         "wr:1+0, rd:0; end of thread\n"
         "        nop                    \nL112:\n";
-    for (const std::string closing : {"while (32|M0)                        L40",
-                                      "goto.b (32|M0)                       L80                  L40"}) {
+    for (const std::string closing :
+         {"while (32|M0)                        L40", "jmpi                                 L40",
+          "goto.b (32|M0)                       L80                  L40"}) {
         std::string whole = text;
         whole.replace(whole.find("WHILE"), 5, closing);
         const auto stats = count_function(&isa::xe, whole, "k");

@@ -6,6 +6,7 @@
 #include "run/cache_state.hpp"
 #include "run/cell/operation.hpp"
 #include "run/conditions/yardstick.hpp"
+#include "run/kernel_source.hpp"
 #include "unit/probe.hpp"
 #include "unit/report_records.hpp"
 
@@ -181,6 +182,25 @@ BOOST_AUTO_TEST_CASE(what_cannot_rotate_says_why) {
     simulator.implementation = model::Implementation::oclgrind;
     BOOST_TEST(holds(refusal(Cache::cold, plain, 1 << 20, 1e12, simulator), "simulator"));
     BOOST_TEST(holds(refusal(Cache::rotate, plain, 1 << 20, 100 * MiB), "room for 100 MiB"));
+}
+
+BOOST_AUTO_TEST_CASE(only_local_arrays_of_nvidias_kernels_may_be_larger_than_its_driver_says) {
+    const auto refused = [](model::Implementation implementation, std::uint64_t of_kernel, std::uint64_t of_arguments) {
+        auto device = test::probe_gpu();  // 48 KiB
+        device.implementation = implementation;
+        try {
+            run::require_local_memory(device, of_kernel, of_arguments);
+        } catch (const Unsupported& e) {
+            return std::string(e.what());
+        }
+        return std::string();
+    };
+    using enum model::Implementation;
+    BOOST_TEST(refused(nvidia, 223 << 10, 0) == "");
+    BOOST_TEST(refused(amd, 223 << 10, 0) == "it needs 223 KiB of local memory; the device has 48 KiB");
+    BOOST_TEST(refused(nvidia, 0, 49 << 10) == "it needs 49 KiB of local memory; the device has 48 KiB");
+    BOOST_TEST(refused(nvidia, 40 << 10, 9 << 10) == "it needs 49 KiB of local memory; the device has 48 KiB");
+    BOOST_TEST(refused(nvidia, 40 << 10, 8 << 10) == "");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -28,7 +28,9 @@ std::vector<T> chain_starts(std::size_t count, std::uint64_t seed) {
 inline float chain_step(float x, float c) { return std::fma(x, x, c); }
 inline double chain_step(double x, double c) { return std::fma(x, x, c); }
 
-inline std::uint32_t chain_step(std::uint32_t x, std::uint32_t c) { return x * x + c; }
+/// Of two different numbers two different ones, so that every step is seen in the end value (a quadratic map modulo
+/// 2^32 soon has only a few); with c odd it goes through all 2^32 (Hull and Dobell 1962).
+inline std::uint32_t chain_step(std::uint32_t x, std::uint32_t c) { return x * ((c & ~7u) | 5) + c; }
 
 // Product and sum of three halves near 1 are exact in double, so only the last rounding counts.
 inline Half chain_step(Half x, Half c) { return to_half(static_cast<double>(x) * x + c); }

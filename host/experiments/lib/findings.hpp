@@ -123,6 +123,13 @@ inline Finding rate_finding(const std::string& id, const std::string& name, cons
     return {id, name, unit, rate(s.per_step), rate(per_step(s, s.high)), rate(per_step(s, s.low)), how};
 }
 
+/// How many instructions the code that ran has for each of the `operations` in a trip of its loop, less `besides` for
+/// other work: ", through 7.2 instructions each". Nothing where it is hardly more than one, or was not counted.
+inline std::string through(const Curve::Sample& s, double operations, double besides = 0) {
+    const double each = metric(s, "loop_instructions").value_or(0) / operations - besides;
+    return each >= 1.5 ? ", through " + format_general(each, 2) + " instructions each" : "";
+}
+
 /// A figure without an interval.
 inline Finding figure(const std::string& id, const std::string& name, const std::string& unit, double value,
                       const std::string& how) {

@@ -68,9 +68,21 @@ void conclude_widths(const std::vector<Curve>& curves, const Device& device, std
     }
 }
 
+/// A type that the device only emulates takes far more instructions than float; doubles take twice as many vectors.
+std::string emulated(const std::vector<Row>& peaks, const Row& row) {
+    const auto instructions = [](const Row& r) { return metric(*r.sample, "loop_instructions").value_or(0); };
+    const auto links = [](const Row& r) { return r.curve->fixed.real("ilp") * r.curve->fixed.real("unroll"); };
+    for (const auto& other : peaks)
+        if (other.curve->fixed.text("type") == "float" && other.sample->x == row.sample->x && instructions(other) > 0 &&
+            instructions(row) > 2.5 * instructions(other) && links(other) == links(row))
+            return through(*row.sample, links(row));
+    return "";
+}
+
 void conclude_rates(const std::vector<Curve>& curves, const Device& device, std::vector<Finding>& out) {
     std::map<std::string, Row> best;
-    for (const auto& row : rows_of(curves, "peak")) {
+    const auto peaks = rows_of(curves, "peak");
+    for (const auto& row : peaks) {
         const auto [known, fresh] = best.emplace(row.curve->fixed.text("type"), row);
         if (!fresh && is_faster(*row.sample, *known->second.sample, device)) known->second = row;
     }
@@ -80,7 +92,8 @@ void conclude_rates(const std::vector<Curve>& curves, const Device& device, std:
             out.push_back(rate_finding("peak." + type, type + " peak", type == "uint" ? "op/s" : "FLOP/s", *row.sample,
                                        rate * row.sample->per_step,
                                        "best of the vector widths and chains, here " + text_of(row.sample->x) +
-                                           " and " + row.curve->fixed.text("ilp") + "; a multiply-add counts two"));
+                                           " and " + row.curve->fixed.text("ilp") + emulated(peaks, row) +
+                                           "; a multiply-add counts two"));
     }
     // One work-group: the rate of one unit, and the parallelism that it needs.
     double most = 0;

@@ -90,6 +90,18 @@ inline std::uint64_t twice_last_level(const Device& device) {
     return whole_pages(device, std::max<std::uint64_t>(2 * device.last_level_bytes, 16ull << 20));
 }
 
+/// Throws Unsupported where the language has no sub-groups and the instructions of others are not known either.
+inline void require_sub_groups(const Device& device) {
+    if (device.implementation != Implementation::nvidia && !device.has("cl_khr_subgroups") &&
+        !device.has("cl_intel_subgroups"))
+        throw Unsupported("the device has no sub-groups");
+}
+/// The language that has them: 2.0, or 3.0, as a device of 3.0 may leave 2.0 out (PoCL 5). NVIDIA's has none.
+inline std::vector<std::string> sub_group_options(const Device& device) {
+    if (device.implementation == Implementation::nvidia) return {};
+    return {device.device_version.starts_with("OpenCL 3") ? "-cl-std=CL3.0" : "-cl-std=CL2.0"};
+}
+
 /// a * b * …; throws Unsupported naming `what` when it passes `most`, the limit of the kernels' indices.
 inline std::uint64_t product(const std::string& what, std::initializer_list<std::uint64_t> factors,
                              std::uint64_t most) {

@@ -164,7 +164,7 @@ void describe(model::Device& device, const std::string& target, const std::vecto
     device.fp64 = is_named(target, "skl pvc");
     if (!device.fp64) device.extensions.erase("cl_khr_fp64");
     device.images = target != "pvc";
-    device.extensions.insert("cl_khr_subgroups");
+    device.extensions.insert({"cl_khr_subgroups", "cl_intel_subgroups"});
     if (is_named(target, "dg2 pvc")) device.extensions.insert("cl_intel_subgroup_matrix_multiply_accumulate");
 }
 

@@ -43,7 +43,7 @@ void set_flow(Instruction& i) {
     }
     if (!is_named(m, "if else endif while break cont goto join jmpi brd brc halt")) return;
     i.flow = m == "jmpi" && i.guard.find('f') == std::string::npos ? Flow::jump : Flow::branch;
-    const string_view operands = i.operands;
+    const std::string operands = " " + i.operands;  // a jump of pvc has nothing but its target
     for (auto at = operands.find(" L"); at != string_view::npos; at = operands.find(" L", at + 1))
         if (at + 2 < operands.size() && std::isdigit(static_cast<unsigned char>(operands[at + 2])))
             i.targets.push_back(number_at(operands, at + 2));

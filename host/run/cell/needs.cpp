@@ -1,6 +1,8 @@
 // What a variant must have of its device.
 #include <algorithm>
 
+#include "core/units.hpp"
+#include "device/quirks.hpp"
 #include "run/kernel_source.hpp"
 
 namespace cllab::run {
@@ -39,6 +41,14 @@ std::optional<std::string> missing_need(const model::Variant& variant, const Dev
         return "the device has no " + (need == std::end(needs) ? "extension " + name : need->what);
     }
     return std::nullopt;
+}
+
+void require_local_memory(const Device& device, std::uint64_t of_kernel, std::uint64_t of_arguments) {
+    // What is too much for a kernel's own arrays the build has refused there.
+    if (of_arguments == 0 && device::has_quirk(device, "nvidia-local-arrays")) return;
+    if (device.local_bytes > 0 && of_kernel + of_arguments > device.local_bytes)
+        throw Unsupported("it needs " + format_bytes(of_kernel + of_arguments) + " of local memory; the device has " +
+                          format_bytes(device.local_bytes));
 }
 
 }  // namespace cllab::run

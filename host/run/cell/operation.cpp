@@ -7,9 +7,9 @@
 
 #include "core/overloaded.hpp"
 #include "core/phases.hpp"
-#include "core/units.hpp"
 #include "device/quirks.hpp"
 #include "model/work.hpp"
+#include "run/kernel_source.hpp"
 
 // The steps of an operation: its kernels, what they are given, and their order. Its memory is made in
 // operation_memory.cpp.
@@ -128,12 +128,7 @@ void Operation::check_launch(const cl::Kernel& kernel, const Launch& launch,
         const auto* local = std::get_if<Local>(&argument);
         if (local && std::ranges::find(arguments, local->name) != arguments.end()) of_arguments += local->size_bytes;
     }
-    local_memory += of_arguments;
-    // What is too much for a kernel's own arrays the build has refused there.
-    const bool built_is_possible = of_arguments == 0 && device::has_quirk(facts, "nvidia-local-arrays");
-    if (facts.local_bytes > 0 && local_memory > facts.local_bytes && !built_is_possible)
-        throw Unsupported("it needs " + format_bytes(local_memory) + " of local memory; the device has " +
-                          format_bytes(facts.local_bytes));
+    require_local_memory(facts, local_memory, of_arguments);
 }
 
 Operation::Memory& Operation::memory(const std::string& name) {
