@@ -65,6 +65,14 @@ class Terminal(LabTest):
         narrow, wide = (self.shown("describe", "pitch", rows=2000, columns=columns).split() for columns in (50, 300))
         self.assertEqual("".join(narrow), "".join(wide))
 
+    def test_help_fills_the_lines_of_a_narrow_terminal(self):
+        for width in (60, 80, 100):
+            lines = self.shown("tune", "--help", rows=200, columns=width).split("\n\n")[1].splitlines()
+            self.assertGreater(len(lines), 3)
+            for line, after in zip(lines, lines[1:]):
+                self.assertLessEqual(len(line), width)
+                self.assertGreater(len(f"{line} {after.split()[0]}"), width - 1, line)
+
     def test_a_tables_columns_are_asked_for_and_a_mistyped_one_is_refused_before_anything_runs(self):
         for command in (["profile"], ["regress", "absent"], ["isa", "pitch_wide"]):
             err = self.lab(*command, "--columns", "targt", status=2)[1]
