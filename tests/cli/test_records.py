@@ -12,7 +12,7 @@ import unittest
 
 import lab
 import made
-from lab import LabTest, against_noise
+from lab import LabTest, against_noise, words
 
 LINE = re.compile(r"^  (\w[\w ]*?) +(-?[\d.]+) +(-?[\d.]+)%", re.MULTILINE)
 
