@@ -88,7 +88,7 @@ class Completion(LabTest):
         self.assertLessEqual({"profile", "pitch", "pitch_wide"}, set(self.completed("p")))
 
     def test_a_first_word_of_which_nothing_is_typed_is_a_command(self):
-        commands = set(self.completed("help", "")) & {line.split()[0] for line in self.lab("--help")[0].splitlines() if line.startswith("  ")}
+        commands = set(self.completed("help", "")) & {line.split()[1] for line in self.lab("--help")[0].splitlines() if line.startswith("  cllab ")}
         self.assertIn("tune", commands)
         self.assertEqual(set(self.completed("")), commands | {"help", "--version"})
 

@@ -141,7 +141,7 @@ std::vector<std::string> least_sentence(const std::vector<const GridCell*>& time
 
 double TimeAxis::at(double seconds) const {
     constexpr double from = 0.02;  // so that the shortest has a place, too
-    if (scale.logarithmic) return seconds > scale.low ? from + (1 - from) * scale.at(seconds) : 0;
+    if (scale.logarithmic) return seconds >= scale.low ? from + (1 - from) * scale.at(seconds) : 0;
     return std::max(0.0, seconds) / scale.high;
 }
 
