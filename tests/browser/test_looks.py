@@ -89,6 +89,16 @@ class Looks(BrowserTest):
                     overlapping.append((word, place, other[4:]))
         self.assertEqual(overlapping, [], where)
 
+    def test_a_picture_of_the_whole_page_has_what_is_out_of_sight(self):
+        self.open(self.make(self.plain_records()))
+        height = self.js("return document.documentElement.scrollHeight")
+        self.assertGreater(height, 1500, "the page is longer than the screen")
+        whole = {"format": "png", "captureBeyondViewport": True, "clip": {"x": 0, "y": 0, "width": 1280, "height": height, "scale": 1}}
+        beyond = self.browser.execute_cdp_cmd("Page.captureScreenshot", whole)["data"]
+        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": 1280, "height": height, "deviceScaleFactor": 1, "mobile": False})
+        in_sight = self.browser.execute_cdp_cmd("Page.captureScreenshot", whole)["data"]
+        self.assertGreater(len(beyond), 0.9 * len(in_sight), "what is blank takes few bytes")
+
     def test_no_texts_overlap_no_word_breaks_and_no_half_is_empty(self):
         records = self.plain_records()
         records[0]["id"] = records[0]["family"] + "_" + "a_variant_with_a_name_of_many_many_words"

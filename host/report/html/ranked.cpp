@@ -107,7 +107,8 @@ private:
         if (const auto limit = limit_of(context_, context_.index(*cell.record))) {
             put(R"(<rect class="{}" x="{}" y="{}" width="{}" height="18" rx="4"/>)", limit->style, number(tags_ + 10),
                 number(middle - 9), number(width_of(limit->words) + 8));
-            put(R"(<text class="limit" x="{}" y="{}">{}</text>)", number(tags_ + 14), number(middle + 4), text(limit->words));
+            put(R"(<text class="limit" x="{}" y="{}">{}</text>)", number(tags_ + 14), number(middle + 4),
+                text(limit->words));
         }
         y_ += row_height;
     }
@@ -147,7 +148,8 @@ text { font: 12px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; 
 .paper { fill: #ffffff; } .value { fill: #6aaed6; } .best { fill: #00785a; } .apart { fill: #c9ced4; }
 .tie { fill: #a9d6c5; stroke: #00785a; } .t-memory { fill: #b5d8f6; } .t-compute { fill: #8fd6b0; }
 .t-shared { fill: #fbf0a6; } .t-launch { fill: #c9a4e3; } .t-wrong { fill: #f6c9c4; }
-.t-none { fill: none; stroke: #59636e; stroke-dasharray: 2; } .rule { stroke: #d8dee4; } .interval { stroke: #1f2328; fill: none; }
+.t-none { fill: none; stroke: #59636e; stroke-dasharray: 2; }
+.rule { stroke: #d8dee4; } .interval { stroke: #1f2328; fill: none; }
 @media (prefers-color-scheme: dark) {
   text { fill: #e6edf3; } .tick, .note { fill: #9198a1; }
   .paper { fill: #0d1117; } .value { fill: #2f74a3; } .best { fill: #2aa37f; } .apart { fill: #545d68; }
