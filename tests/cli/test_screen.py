@@ -2,11 +2,13 @@
 import fcntl
 import json
 import os
+import re
 import struct
 import subprocess
 import termios
 import unittest
 
+import made
 from lab import CLLAB, LabTest, words
 
 
@@ -72,6 +74,13 @@ class Terminal(LabTest):
             for line, after in zip(lines, lines[1:]):
                 self.assertLessEqual(len(line), width)
                 self.assertGreater(len(f"{line} {after.split()[0]}"), width - 1, line)
+
+    def test_rows_that_are_not_ranked_stand_by_time_on_request(self):
+        maker = made.Maker()
+        made.write(self.folder / "r.jsonl", [maker.record("pitch", name, seconds, samples=3) for name, seconds in (("b", 2e-3), ("c", 3e-3), ("a", 1e-3))])
+        for options, order in (((), "bca"), (("--sort",), "abc")):
+            out = self.lab("report", "r.jsonl", *options)[0]
+            self.assertEqual("".join(re.findall(r"^  pitch_(\w)", out, re.MULTILINE)), order)
 
     def test_a_tables_columns_are_asked_for_and_a_mistyped_one_is_refused_before_anything_runs(self):
         for command in (["profile"], ["regress", "absent"], ["isa", "pitch_wide"]):
