@@ -102,11 +102,13 @@ class Looks(BrowserTest):
     def test_no_texts_overlap_no_word_breaks_and_no_half_is_empty(self):
         records = self.plain_records()
         records[0]["id"] = records[0]["family"] + "_" + "a_variant_with_a_name_of_many_many_words"
+        for record in records:
+            record["metrics"]["hot_code"] = {"value": 11.4855, "unit": "instr/pixel", "better": "neither"}
         self.open(self.make(records))
         shares = """return Array.from(document.querySelectorAll('.bars td.bar, .plot, .figures')).filter(e => e.checkVisibility()).map(e => {
             const whole = (e.closest('figure') || document.querySelector('main')).getBoundingClientRect().width;
             return [e.getAttribute('class'), e.getBoundingClientRect().width / whole]})"""
-        for width in (360, 768, 1440, 2560):
+        for width in (360, 768, 1024, 1100, 1280, 1440, 2560):
             self.resize(width)
             self.assert_texts_apart(width)
             for kind, share in self.js(shares):
