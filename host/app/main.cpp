@@ -1,3 +1,6 @@
+#include <unistd.h>
+
+#include <algorithm>
 #include <climits>
 #include <csignal>
 #include <cstdio>
@@ -9,6 +12,7 @@
 #endif
 
 #include "app/commandline/command.hpp"
+#include "app/commandline/topics.hpp"
 #include "app/errors.hpp"
 #include "app/screen/streams.hpp"
 #include "device/driver_settings.hpp"
@@ -48,6 +52,8 @@ int main(int argc, char** argv) {
         std::signal(SIGXFSZ, SIG_IGN);
         cllab::app::open_missing_streams();
         cllab::app::keep_stdout();
+        cllab::app::help_width =
+            std::min<std::size_t>(cllab::app::help_width, cllab::app::page_width(STDOUT_FILENO, 100));
         cllab::device::use_own_cache();
         cllab::device::pin_threads();
         const int status = cllab::app::run_command_line(argc, argv);

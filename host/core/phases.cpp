@@ -26,7 +26,7 @@ const char* name(Phase phase) {
     static constexpr std::array names{"driver_start", "timer_audit",     "data",           "build",       "buffers",
                                       "verify",       "download",        "host_reference", "warm_up",     "yardstick",
                                       "sampling",     "drift_reference", "hot_code",       "disassembly", "dump",
-                                      "transfers",    "arrangements"};
+                                      "transfers",    "energy",          "arrangements"};
     static_assert(names.size() == all_phases.size());
     return name_in(names, phase);
 }

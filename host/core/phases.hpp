@@ -24,6 +24,7 @@ enum class Phase {
     disassembly,
     dump,
     transfers,     ///< the timed ones
+    energy,        ///< at rest, and the row of operations
     arrangements,  ///< the processes of --vs
 };
 /// In the order of the enumeration.
@@ -31,7 +32,7 @@ inline constexpr std::array all_phases{Phase::driver_start, Phase::timer_audit, 
                                        Phase::buffers,      Phase::verify,      Phase::download, Phase::host_reference,
                                        Phase::warm_up,      Phase::yardstick,   Phase::sampling, Phase::drift_reference,
                                        Phase::hot_code,     Phase::disassembly, Phase::dump,     Phase::transfers,
-                                       Phase::arrangements};
+                                       Phase::energy,       Phase::arrangements};
 /// As records have it: "driver_start".
 const char* name(Phase phase);
 

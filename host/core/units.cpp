@@ -37,6 +37,8 @@ struct Prefix {
 };
 
 /// Three digits with the prefix that leaves 1 to 3 digits before the point; `prefixes` ascend.
+constexpr std::array<Prefix, 5> small_prefixes{{{"p", 1e-12}, {"n", 1e-9}, {"u", 1e-6}, {"m", 1e-3}, {"", 1}}};
+
 template <std::size_t N>
 std::string with_prefix(double value, const std::array<Prefix, N>& prefixes, std::string_view unit) {
     if (value == 0 || !std::isfinite(value)) return format_significant(value, 3) + " " + std::string(unit);
@@ -78,10 +80,9 @@ std::string format_exact(double value) {
     return {buffer, end.ptr};
 }
 
-std::string format_seconds(double seconds) {
-    static constexpr std::array<Prefix, 5> prefixes{{{"p", 1e-12}, {"n", 1e-9}, {"u", 1e-6}, {"m", 1e-3}, {"", 1}}};
-    return with_prefix(seconds, prefixes, "s");
-}
+std::string format_seconds(double seconds) { return with_prefix(seconds, small_prefixes, "s"); }
+
+std::string format_joules(double joules) { return with_prefix(joules, small_prefixes, "J"); }
 
 std::string format_rate(double value, std::string_view unit) {
     static constexpr std::array<Prefix, 7> prefixes{

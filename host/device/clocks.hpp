@@ -2,12 +2,12 @@
 // AMD, Intel and the host's processors. Read-only; nothing is set. OpenCL itself knows a nominal clock only.
 #pragma once
 
-#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "device/nvml.hpp"
 #include "model/device.hpp"
 
 namespace cllab::device {
@@ -21,20 +21,11 @@ struct Clocks {
     std::string source;  ///< "NVML", "sysfs amdgpu", "sysfs i915", "sysfs cpufreq"
 };
 
-/// What NVIDIA's tools call the device of this identity: "GPU-00112233-…" or its PCI address, wherever OpenCL lists it.
-/// Empty where the identity is neither.
-std::string nvidia_id(const std::string& identity);
-
 /// Reads the clock, well below a millisecond. Nothing when the source stopped answering.
 using ClockReader = std::function<std::optional<Clocks>()>;
 
-struct ClockSources {
-    std::string nvml = "libnvidia-ml.so.1";  ///< name or path for dlopen
-    std::filesystem::path sysfs = "/sys";
-};
-
 /// The reader of the device's identity (UUID or PCI address), or an empty one, and then `why` says in a sentence what
 /// is missing.
-ClockReader clock_reader(const model::Device& device, std::string& why, const ClockSources& sources = {});
+ClockReader clock_reader(const model::Device& device, std::string& why, const Sources& sources = {});
 
 }  // namespace cllab::device

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "core/text.hpp"
+#include "model/device.hpp"
 
 namespace cllab::device {
 
@@ -19,6 +21,13 @@ inline std::optional<std::string> first_line(const std::filesystem::path& file) 
     return std::getline(in, line) ? std::optional(trim(line)) : std::nullopt;
 }
 
+/// The number in that line times `scale`; nothing where it is not above zero.
+inline std::optional<double> number(const std::filesystem::path& file, double scale = 1) {
+    const auto line = first_line(file);
+    const auto value = line ? std::strtod(line->c_str(), nullptr) : 0;
+    return value > 0 ? std::optional(value * scale) : std::nullopt;
+}
+
 /// What is in the folder under a name that begins with `prefix`, in order.
 inline std::vector<std::filesystem::path> entries(const std::filesystem::path& folder, const std::string& prefix = "") {
     std::vector<std::filesystem::path> out;
@@ -27,6 +36,15 @@ inline std::vector<std::filesystem::path> entries(const std::filesystem::path& f
         if (at->path().filename().string().starts_with(prefix)) out.push_back(at->path());
     std::ranges::sort(out);
     return out;
+}
+
+/// The files of a GPU; nothing where its identity is no PCI address, and `why` says so.
+inline std::optional<std::filesystem::path> pci_folder(const model::Device& device, const std::filesystem::path& sysfs,
+                                                       std::string& why) {
+    if (device.is_gpu() && device.identity.starts_with("PCI "))
+        return sysfs / "bus/pci/devices" / device.identity.substr(4);
+    why = "none: '" + device.name + "' gives no PCI address to find its files by";
+    return std::nullopt;
 }
 
 }  // namespace cllab::device

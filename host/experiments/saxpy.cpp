@@ -112,7 +112,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
         if (gain > best.value)
             best = figure("gain_128", "gain_128", "", {gain, n.low / w.high, n.high / w.low},
                           concat("largest time of 32-bit over time of 128-bit accesses, at an array of ",
-                                 static_cast<std::uint64_t>(size), " byte"));
+                                 format_bytes(static_cast<std::uint64_t>(size))));
         if (gain < 1.1) continue;
         if (from == 0) from = size;
         to = size;

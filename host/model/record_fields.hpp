@@ -118,6 +118,27 @@ void fields(V& v, T& c) {
     v.always("limits", c.limits);
 }
 
+template <class V, Maybe_const<EnergyInfo> T>
+void fields(V& v, T& e) {
+    v.needed("joules", e.joules, {.schema = "amount", .place = 38, .title = "energy_J"});
+    v.needed("low", e.low, {.schema = "amount"});
+    v.needed("high", e.high, {.schema = "amount"});
+    v.needed("idle", e.idle,
+             {.about = "Of joules: what the device drew at rest just before, over the same time.",
+              .schema = "amount",
+              .place = 39,
+              .title = "idle_J"});
+    v.needed("idle_low", e.idle_low, {.schema = "amount"});
+    v.needed("idle_high", e.idle_high, {.schema = "amount"});
+    v.always("watts", e.watts, {.schema = "amount"});
+    v.always("windows", e.windows,
+             {"Of time, one behind the other; low and high are the 95 % interval of the median of six or more of them, "
+              "else their range.",
+              positive});
+    v.always("updates", e.updates, {"Of the counter in the window that had the fewest."});
+    v.always("source", e.source, {.schema = "name"});
+}
+
 template <class V, Maybe_const<Above> T>
 void fields(V& v, T& a) {
     v.always("level", a.level);
@@ -292,6 +313,8 @@ void fields(V& v, T& r) {
     v.if_set("limit", r.limit, {"What limits the time by the profile's peaks, in a word or two, or \"-\".", "name"});
     v.when(true, "yardstick", r.yardstick, {"The copy that the cell is held against."});
     v.when(true, "clocks", r.clocks);
+    v.when(true, "energy", r.energy,
+           {"--energy: what one operation, or one step, draws while others of its kind follow it without a pause."});
     v.when(true, "above", r.above,
            {"--count-above: the pixels of the picture that are brighter than a level, the first 1000 with column, row "
             "and level."});

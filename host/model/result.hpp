@@ -79,6 +79,17 @@ struct ClockInfo {
     std::string source;                          ///< "NVML", "sysfs amdgpu", …
 };
 
+/// What one operation, or one step, draws while others of its kind follow it without a pause. low..high is the 95 %
+/// interval of the median of several windows of time, or, where they are too few for one, only the range of them.
+struct EnergyInfo {
+    double joules = 0, low = 0, high = 0;          ///< all that the device draws meanwhile
+    double idle = 0, idle_low = 0, idle_high = 0;  ///< of it: what it drew at rest just before, over the same time
+    double watts = 0;
+    unsigned windows = 0;
+    unsigned updates = 0;  ///< of the counter in the window that had the fewest
+    std::string source;    ///< "NVML", "RAPL, packages and DRAM", …
+};
+
 struct BuildInfo {
     std::string options, source, source_sha256, log;  ///< source: "embedded" or the file's path
     double seconds = 0;
@@ -189,6 +200,7 @@ struct Record {
     std::string limit;  ///< what limits its time, in a word or two, or "-"; empty: no profile was there
     std::optional<YardstickInfo> yardstick;  ///< of the metric of_copy
     std::optional<ClockInfo> clocks;
+    std::optional<EnergyInfo> energy;            ///< --energy
     std::optional<Above> above;                  ///< --count-above
     std::vector<double> samples;                 ///< seconds, in the order taken
     std::vector<double> aside;                   ///< likewise, of blocks in which the clock was off

@@ -89,14 +89,26 @@ class Looks(BrowserTest):
                     overlapping.append((word, place, other[4:]))
         self.assertEqual(overlapping, [], where)
 
+    def test_a_picture_of_the_whole_page_has_what_is_out_of_sight(self):
+        self.open(self.make(self.plain_records()))
+        height = self.js("return document.documentElement.scrollHeight")
+        self.assertGreater(height, 1500, "the page is longer than the screen")
+        whole = {"format": "png", "captureBeyondViewport": True, "clip": {"x": 0, "y": 0, "width": 1280, "height": height, "scale": 1}}
+        beyond = self.browser.execute_cdp_cmd("Page.captureScreenshot", whole)["data"]
+        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": 1280, "height": height, "deviceScaleFactor": 1, "mobile": False})
+        in_sight = self.browser.execute_cdp_cmd("Page.captureScreenshot", whole)["data"]
+        self.assertGreater(len(beyond), 0.9 * len(in_sight), "what is blank takes few bytes")
+
     def test_no_texts_overlap_no_word_breaks_and_no_half_is_empty(self):
         records = self.plain_records()
         records[0]["id"] = records[0]["family"] + "_" + "a_variant_with_a_name_of_many_many_words"
+        for record in records:
+            record["metrics"]["hot_code"] = {"value": 11.4855, "unit": "instr/pixel", "better": "neither"}
         self.open(self.make(records))
         shares = """return Array.from(document.querySelectorAll('.bars td.bar, .plot, .figures')).filter(e => e.checkVisibility()).map(e => {
             const whole = (e.closest('figure') || document.querySelector('main')).getBoundingClientRect().width;
             return [e.getAttribute('class'), e.getBoundingClientRect().width / whole]})"""
-        for width in (360, 768, 1440, 2560):
+        for width in (360, 768, 1024, 1100, 1280, 1440, 2560):
             self.resize(width)
             self.assert_texts_apart(width)
             for kind, share in self.js(shares):

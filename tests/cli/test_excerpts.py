@@ -70,7 +70,7 @@ class Excerpts(LabTest):
         width = float(root.get("width"))
         names = [e.text for e, _ in texts if e.get("class") == "name"]
         self.assertEqual([name[:8] for name in names], [cell["id"][:8] for cell in self.fastest_first])
-        bars = [e for e in root.iter(f"{SVG}rect") if e.get("class") in ("best", "bar", "apart")]
+        bars = [e for e in root.iter(f"{SVG}rect") if e.get("class") in ("best", "tie", "value", "apart")]
         lengths = [float(e.get("width")) for e in bars]
         for bar, length, cell in zip(bars, lengths, self.fastest_first):
             self.assertAlmostEqual(length / lengths[0], cell["time"]["median"] / self.fastest_first[0]["time"]["median"], places=2)
@@ -85,9 +85,29 @@ class Excerpts(LabTest):
         for i, (left, right, y, text) in enumerate(boxes):
             for other_left, other_right, other_y, other in boxes[:i]:
                 self.assertTrue(abs(y - other_y) >= 12 or right <= other_left or other_right <= left, (text, other))
-        ends = [e for e, x in texts if e.get("class") == "value"]
+        ends = [e for e, x in texts if e.get("class") == "time"]
         for bar, value in zip(bars, ends):
             self.assertLessEqual(float(bar.get("x")) + float(bar.get("width")), float(value.get("x")) - CHARACTER * len(value.text))
+
+    def test_the_chart_has_what_limits_each_kernel_as_the_page_does(self):
+        for cell, limit in zip(self.fastest_first, ("memory", "FLOP", "-")):
+            cell["limit"] = limit
+        made.write(self.folder / "r.jsonl", self.cells)
+        root, texts = self.picture(self.export("svg"))
+        self.assertEqual([e.text for e, _ in texts if e.get("class") == "limit"], ["memory", "FLOP", "not explained"])
+        self.assertEqual([e.get("class") for e in root.iter(f"{SVG}rect") if e.get("class").startswith("t-")], ["t-memory", "t-compute", "t-none"])
+        self.lab("report", "r.jsonl", "--html", "page.html")
+        page = (self.folder / "page.html").read_text()
+        for tag in ('tag t-memory">memory<', 'tag t-compute">FLOP<', 'tag t-none">not explained<'):
+            self.assertIn(tag, page)
+
+    def test_times_far_apart_are_points_on_a_logarithmic_scale(self):
+        maker = made.Maker()
+        made.write(self.folder / "r.jsonl", [maker.record("pitch", name, seconds) for name, seconds in (("a", 1), ("b", 1e-3), ("c", 4e-3))])
+        root, _ = self.picture(self.export("svg"))
+        points = [float(e.get("cx")) for e in root.iter(f"{SVG}circle")]
+        self.assertEqual(len(points), 3)
+        self.assertEqual(points, sorted(points))
 
     def test_of_records_without_a_time_the_chart_says_so(self):
         for cell in self.cells:
@@ -122,7 +142,7 @@ class Excerpts(LabTest):
         root, _ = self.picture((self.folder / "c.svg").read_text())
         width, height, colours = pixels((self.folder / "c.png").read_bytes())
         self.assertEqual((width, height), (2 * float(root.get("width")), 2 * float(root.get("height"))))
-        for colour in ("ffffff", "2f7d4f", "8fb3d9"):  # paper, the best, the others
+        for colour in ("ffffff", "00785a", "6aaed6"):  # paper, the best, the others
             self.assertIn(bytes.fromhex(colour), colours)
 
     def test_services_get_one_median_in_ns_per_cell_with_its_interval(self):

@@ -85,7 +85,12 @@ class Completion(LabTest):
             with self.subTest(words=words):
                 self.assertEqual(self.completed(*words), expected)
         self.assertIn("0:0", self.completed("--device", ""))
-        self.assertLessEqual({"devices", "run", "pitch", "pitch_wide", "--version"}, set(self.completed("")))
+        self.assertLessEqual({"profile", "pitch", "pitch_wide"}, set(self.completed("p")))
+
+    def test_a_first_word_of_which_nothing_is_typed_is_a_command(self):
+        commands = set(self.completed("help", "")) & {line.split()[1] for line in self.lab("--help")[0].splitlines() if line.startswith("  cllab ")}
+        self.assertIn("tune", commands)
+        self.assertEqual(set(self.completed("")), commands | {"help", "--version"})
 
     def test_bash_completes_words_that_it_takes_apart(self):
         script = SOURCE / "tools" / "completions" / "cllab.bash"

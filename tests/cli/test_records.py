@@ -12,7 +12,7 @@ import unittest
 
 import lab
 import made
-from lab import LabTest, against_noise
+from lab import LabTest, against_noise, words
 
 LINE = re.compile(r"^  (\w[\w ]*?) +(-?[\d.]+) +(-?[\d.]+)%", re.MULTILINE)
 
@@ -85,6 +85,40 @@ class Timings(LabTest):
 
 
 @unittest.skipUnless(lab.jsonschema, "python3-jsonschema is not installed, so no record is checked against tools/record.schema.json")
+class Energy(LabTest):
+    RUN = ("run", "muladd_fma", "--device", "cpu", "--axis", "items=4096", "--no-dumps", "--no-yardstick", "--max-time", "0.02", "--json", "r.jsonl")
+
+    def test_is_measured_or_a_sentence_says_what_is_missing_and_only_when_asked_for(self):
+        for asked in ((), ("--energy",), ("--columns", "time,energy")):
+            out = words(self.lab(*self.RUN, *asked, "--force")[0])
+            (record,) = self.records()
+            missing = [w for w in record["warnings"] if w.startswith("no-energy: the energy is not known: ")]
+            with self.subTest(asked=asked):
+                self.assertEqual(len(missing) + ("energy" in record), 1 if asked else 0)
+                if "energy" in record:
+                    self.assertLessEqual(record["energy"]["low"], record["energy"]["joules"])
+                    self.assertRegex(out, r"\d J .*% idle")
+                elif asked:
+                    self.assertRegex(missing[0], r"RAPL|energy_uj")
+                    self.assertIn("the energy is not known", out)
+
+    def test_is_a_column_of_the_table_the_page_and_csv(self):
+        record = made.Maker().record("pitch", "wide", 1e-3)
+        record["energy"] = {"joules": 0.35, "low": 0.343, "high": 0.357, "idle": 0.105, "idle_low": 0.1, "idle_high": 0.11, "watts": 350,
+                            "windows": 6, "updates": 5, "source": "NVML"}
+        made.write(self.folder / "r.jsonl", [record])
+        out = self.lab("report", "r.jsonl", "--html", "page.html", "--csv", "r.csv", "--columns", "time,energy")[0]
+        self.assertIn("350 mJ ±2.0%, 30% idle", out)
+        self.assertIn(">350 mJ<", (self.folder / "page.html").read_text())
+        with open(self.folder / "r.csv", newline="") as lines:
+            (row,) = csv.DictReader(lines)
+        self.assertEqual((float(row["energy_J"]), float(row["idle_J"])), (0.35, 0.105))
+        del record["energy"]["source"]
+        record["energy"]["windows"] = 2
+        made.write(self.folder / "r.jsonl", [record])
+        self.assertIn("350 mJ n = 2, 30% idle", self.lab("report", "r.jsonl", "--columns", "energy")[0])
+
+
 class Schema(LabTest):
     """Every lab() of every test checks its records; here are the kinds of line that others may not make, and what is refused."""
 

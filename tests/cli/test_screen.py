@@ -2,11 +2,13 @@
 import fcntl
 import json
 import os
+import re
 import struct
 import subprocess
 import termios
 import unittest
 
+import made
 from lab import CLLAB, LabTest, words
 
 
@@ -64,6 +66,21 @@ class Terminal(LabTest):
         # What is told is the same in any width.
         narrow, wide = (self.shown("describe", "pitch", rows=2000, columns=columns).split() for columns in (50, 300))
         self.assertEqual("".join(narrow), "".join(wide))
+
+    def test_help_fills_the_lines_of_a_narrow_terminal(self):
+        for width in (60, 80, 100):
+            lines = self.shown("tune", "--help", rows=200, columns=width).split("\n\n")[1].splitlines()
+            self.assertGreater(len(lines), 3)
+            for line, after in zip(lines, lines[1:]):
+                self.assertLessEqual(len(line), width)
+                self.assertGreater(len(f"{line} {after.split()[0]}"), width - 1, line)
+
+    def test_rows_that_are_not_ranked_stand_by_time_on_request(self):
+        maker = made.Maker()
+        made.write(self.folder / "r.jsonl", [maker.record("pitch", name, seconds, samples=3) for name, seconds in (("b", 2e-3), ("c", 3e-3), ("a", 1e-3))])
+        for options, order in (((), "bca"), (("--sort",), "abc")):
+            out = self.lab("report", "r.jsonl", *options)[0]
+            self.assertEqual("".join(re.findall(r"^  pitch_(\w)", out, re.MULTILINE)), order)
 
     def test_a_tables_columns_are_asked_for_and_a_mistyped_one_is_refused_before_anything_runs(self):
         for command in (["profile"], ["regress", "absent"], ["isa", "pitch_wide"]):

@@ -22,7 +22,7 @@ struct Sysfs {
         fs::create_directories((root / path).parent_path());
         std::ofstream(root / path) << text;
     }
-    device::ClockSources sources() const { return {CLLAB_FAKE_NVML, root}; }
+    device::Sources sources() const { return {CLLAB_FAKE_NVML, root}; }
 };
 
 model::Device gpu(model::Implementation implementation, const std::string& identity) {

@@ -33,6 +33,16 @@ inline model::Record full() {
     r.time->cores = 1.5;
     r.time->waited = 0.4;
     r.clocks = {.core_mhz_low = 1905, .core_mhz_high = 1980, .limits = {"power cap"}, .source = "NVML"};
+    r.energy = {.joules = 0.35,
+                .low = 0.34,
+                .high = 0.36,
+                .idle = 0.1,
+                .idle_low = 0.09,
+                .idle_high = 0.11,
+                .watts = 520,
+                .windows = 6,
+                .updates = 5,
+                .source = "NVML"};
     r.yardstick = {.bytes = 32 << 20, .bandwidth = 2.5e12, .cache = "rotate", .n = 20};
     r.device.last_level_bytes = 50 << 20;
     r.device.last_level_from = "reported by the driver";

@@ -36,10 +36,11 @@ BOOST_AUTO_TEST_CASE(a_record_is_one_line_with_the_keys_of_the_schema_in_order) 
     std::string keys;
     const Json j = Json::parse(line);  // named: a loop over a temporary's items() would outlive it
     for (const auto& [key, value] : j.items()) keys += key + " ";
-    BOOST_TEST(keys ==
-               "schema id family variant point status reason device metrics time yardstick clocks samples rounds aside "
-               "aside_rounds checked_by warnings build "
-               "code hot dump phases host run utc argv ");
+    BOOST_TEST(
+        keys ==
+        "schema id family variant point status reason device metrics time yardstick clocks energy samples rounds aside "
+        "aside_rounds checked_by warnings build "
+        "code hot dump phases host run utc argv ");
 }
 
 BOOST_AUTO_TEST_CASE(numbers_are_numbers_and_other_point_values_are_texts) {

@@ -178,6 +178,7 @@ run::RunRequest request_of(const Choice& choice, const MeasureOptions& invocatio
     settings.measure = !invocation.verify_only;
     settings.sampling_seconds = invocation.sampling_seconds;
     settings.steps = invocation.steps;
+    settings.energy = invocation.energy;
     settings.count_above = invocation.count_above;
     settings.cache = run::cache_from(invocation.cache);
     if (settings.measure && !invocation.no_yardstick)

@@ -49,7 +49,7 @@ struct MeasureOptions : CellOptions {
     std::optional<unsigned> count_above;
     std::string dumps = "dumps";
     Pairs outputs;  ///< buffer and picture file
-    bool no_dumps = false, verify_only = false, no_yardstick = false, steps = false, native = false;
+    bool no_dumps = false, verify_only = false, no_yardstick = false, steps = false, energy = false, native = false;
 };
 
 /// The files that a command writes.
@@ -68,7 +68,7 @@ struct RunOptions : MeasureOptions, FileOptions {
     std::string check;
     Strings columns;
     bool print_block = false, write_block = false;
-    bool isolate = false, timings = false, watch = false, require_all = false;
+    bool by_time = false, isolate = false, timings = false, watch = false, require_all = false;
 };
 
 struct WhyOptions : MeasureOptions, FileOptions {

@@ -161,7 +161,7 @@ Detail detail_of(const Strings& words) { return words == Strings{"all"} ? Detail
 
 int print_help(const std::string& page) {
     const Paged paged;
-    results() << report::fit(page, page_width(STDOUT_FILENO, help_width));
+    results() << report::fit(page, help_width);
     return 0;
 }
 

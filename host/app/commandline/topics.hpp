@@ -7,7 +7,7 @@
 
 namespace cllab::app {
 
-inline constexpr std::size_t help_width = 100;  ///< columns of every page of the help
+inline std::size_t help_width = 100;  ///< columns of every page of the help, at most; main() knows the terminal
 
 struct Topic {
     const char *name, *about;

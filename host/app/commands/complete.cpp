@@ -107,6 +107,7 @@ Strings candidates(Strings before, const std::string& word) {
     if (before.empty()) {
         out = known;
         out.insert(out.end(), {"help", "--version"});
+        if (word.empty()) return out;  // and not hundreds of kernels, which `cllab PATTERN` takes, too
     } else if (before.front() == "help") {
         out = known;
         for (const auto& topic : topics())

@@ -25,7 +25,8 @@ namespace cllab::app {
 namespace {
 
 struct MergeOptions : Call, FileOptions {
-    Strings columns;  ///< of `report`
+    Strings columns;  ///< of `report`, as is
+    bool by_time = false;
 };
 
 /// What was left out goes to stderr. Throws Error(usage) when no record is left, so that an empty page cannot pass for
@@ -130,7 +131,7 @@ int report_records(const MergeOptions& invocation) {
         format.write(records, [&](const std::string& lines) { file->line(lines); });
         printed = printed || file->is_stdout();
     }
-    if (!printed) print_page(records, curves, {}, true, invocation.columns);
+    if (!printed) print_page(records, curves, {}, true, invocation.columns, invocation.by_time);
     return 0;
 }
 
@@ -185,7 +186,9 @@ Command report_command() {
                  [option = std::string(format.option)](MergeOptions& to, const std::string& text) {
                      to.exports.emplace_back(option, text);
                  });
-    rows.columns(&MergeOptions::columns, about_columns()).with(replace_rows("--csv"));
+    rows.columns(&MergeOptions::columns, about_columns())
+        .flag("sort", &MergeOptions::by_time, about_sort)
+        .with(replace_rows("--csv"));
     return make_command<MergeOptions>(
         {"report", "FILE...", "tables of such records, and variants by devices",
          "cllab report FILE... [--html OUT] [--markdown OUT] [--svg OUT] [--csv OUT] [options]",

@@ -26,6 +26,7 @@ Rows<RunOptions> shown_rows(bool measures) {
                   "Writes an HTML page at the end: charts, tables, code beside time.")
             .with(excerpt_rows());
     rows.columns(&RunOptions::columns, about_columns())
+        .flag("sort", &RunOptions::by_time, about_sort)
         .named("input", "NAME=FILE", &RunOptions::inputs,
                "Uses an image file (PNG, JPEG, PGM; grey or colour) as the buffer NAME, e.g. src=panel.png.")
         .named("output", "NAME=FILE", &RunOptions::outputs,
@@ -84,6 +85,9 @@ Rows<RunOptions> measured_rows() {
         .flag("steps", &RunOptions::steps,
               "Also times each part of an operation (transfers, sweep, residual, copy, passes). Adds the time between "
               "parts (step_between) and the whole (step_whole). Uses separate runs with an event per part.")
+        .flag("energy", &RunOptions::energy,
+              "Measures the energy of an operation, some 7 s per cell, where NVML, RAPL or hwmon counts it: the device "
+              "at rest, then a row of operations. Adds the column energy; --columns energy measures it, too.")
         .number("hot", "SECONDS", {0, 3600, "seconds from 0 to 3600"}, &RunOptions::hot_seconds, "",
                 "CPU devices: samples for SECONDS, after timing, which instructions run. The results go to isa.txt and "
                 "the record. 0 skips it. Default: 0.05 with dumps. A cell whose operation takes three times as long is "
@@ -189,6 +193,7 @@ void refuse_together(const RunOptions& options) {
 
 void check_run(RunOptions& options) {
     refuse_together(options);
+    if (std::ranges::find(options.columns, "energy") != options.columns.end()) options.energy = true;
     if (!options.replay.empty()) {
         refuse_patterns(options, "option '--replay' selects the kernel, so no PATTERN can stand beside it");
         options.patterns = {options.replay};

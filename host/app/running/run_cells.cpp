@@ -191,7 +191,7 @@ private:
 
     void print_cells() {
         say_doing("");
-        print_page(sink_.records(), conclusions(), lost_, false, plan_.options.columns);
+        print_page(sink_.records(), conclusions(), lost_, false, plan_.options.columns, plan_.options.by_time);
         results().flush();
         cells_are_printed_ = true;
     }

@@ -117,19 +117,26 @@ void add_portraits(Page& page) {
     }
 }
 
-void write_html(OutputFile& file, const std::vector<model::Record>& records,
-                const std::vector<portrait::Conclusion>& conclusions, const std::vector<std::string>& verdicts,
-                const std::vector<std::string>& lines) {
-    require_page(records.size());
+/// What the page and the picture have in common.
+Page page_of(const std::vector<model::Record>& records, const std::vector<portrait::Conclusion>& conclusions,
+             const std::vector<std::string>& lines) {
     Page page{records};
     page.may_be_auto = may_be_auto;
     const auto points = portrait::points_of_curves(conclusions);
     for (const auto& record : records) page.in_curve.push_back(points.contains(&record));
+    page.explanations = report::explanations_of(records, lines);
+    add_portraits(page);
+    return page;
+}
+
+void write_html(OutputFile& file, Page page, const std::vector<portrait::Conclusion>& conclusions,
+                const std::vector<std::string>& verdicts) {
+    const auto& records = page.records;
+    require_page(records.size());
     page.curves = curves_of_page(records, conclusions);
     for (const auto& experiment : model::registry())
         page.questions.emplace_back(experiment.family, experiment.question);
     page.verdicts = verdicts;
-    page.explanations = report::explanations_of(records, lines);
     page.again = commands_again(records);
     for (auto& history : compare::histories(records)) {
         std::set<std::string> runs;
@@ -139,7 +146,6 @@ void write_html(OutputFile& file, const std::vector<model::Record>& records,
     }
     page.made = std::string("Made by cllab ") + version() + " on " + utc_now();
     add_code(page);
-    add_portraits(page);
     std::ostringstream out;
     write_page(out, page);
     file.whole(out.str());
@@ -167,10 +173,9 @@ std::string png_of(const std::string& svg) {
     return std::move(made.out);
 }
 
-void write_pictures(OutputFile* svg, OutputFile* png, const report::Rows& rows) {
-    if (!svg && !png) return;
+void write_pictures(OutputFile* svg, OutputFile* png, const Page& page) {
     std::ostringstream out;
-    write_ranked(out, rows, may_be_auto);
+    write_ranked(out, page);
     if (svg) svg->whole(out.str());
     if (png) png->whole(png_of(out.str()));
 }
@@ -196,14 +201,18 @@ void write_pages(const Outputs& outputs, const FileOptions& files, const std::ve
                  const std::vector<portrait::Conclusion>& conclusions, const std::vector<std::string>& verdicts,
                  const std::vector<std::string>& lines) {
     if (records.empty()) return;
-    if (auto* html = outputs.html()) write_html(*html, records, conclusions, verdicts, lines);
-    const auto rows = portrait::without_curves(records, conclusions);
+    auto *html = outputs.html(), *svg = outputs.file("--svg"), *png = outputs.file("--png");
+    if (html || svg || png) {
+        const auto page = page_of(records, conclusions, lines);
+        if (html) write_html(*html, page, conclusions, verdicts);
+        if (svg || png) write_pictures(svg, png, page);
+    }
     if (auto* markdown = outputs.file("--markdown")) {
         std::ostringstream out;
-        report::print_markdown(out, rows, verdicts, picture_of(outputs, files), may_be_auto);
+        report::print_markdown(out, portrait::without_curves(records, conclusions), verdicts,
+                               picture_of(outputs, files), may_be_auto);
         markdown->whole(out.str());
     }
-    write_pictures(outputs.file("--svg"), outputs.file("--png"), rows);
 }
 
 bool has_page_on_stdout(const Outputs& outputs) {

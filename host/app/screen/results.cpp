@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 
 #include "app/screen/pager.hpp"
@@ -83,12 +84,13 @@ void print_conclusions(std::ostream& out, const std::vector<portrait::Conclusion
 }
 
 void print_page(const std::vector<model::Record>& records, const std::vector<portrait::Conclusion>& conclusions,
-                const std::vector<report::LostDevice>& lost, bool several_runs,
-                const std::vector<std::string>& columns) {
+                const std::vector<report::LostDevice>& lost, bool several_runs, const std::vector<std::string>& columns,
+                bool by_time) {
     const Paged paged;
+    auto rows = portrait::without_curves(records, conclusions);
+    if (by_time) std::ranges::stable_sort(rows, {}, [](const auto* r) { return r->time ? r->time->median : HUGE_VAL; });
     const report::TableStyle style{wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO), columns};
-    report::print_table(results(), portrait::without_curves(records, conclusions), style,
-                        several_runs ? may_be_auto : report::MayBeAuto{});
+    report::print_table(results(), rows, style, several_runs ? may_be_auto : report::MayBeAuto{});
     print_bright(results(), records, style);
     print_conclusions(results(), conclusions, style);
     print_summaries(records);

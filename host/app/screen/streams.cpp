@@ -2,14 +2,18 @@
 
 #include <fcntl.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <iostream>
 #include <streambuf>
+#include <string>
+#include <unordered_set>
 
 #include "core/error.hpp"
 #include "core/text.hpp"
@@ -19,6 +23,46 @@ namespace cllab::app {
 namespace {
 
 int descriptor = STDOUT_FILENO;
+
+/// What came out at descriptor 1 since keep_stdout(), of child processes, too.
+class Chatter {
+public:
+    /// Nothing of what was there before; false where the system gives no such memory.
+    bool hold() {
+        held_ = memfd_create("cllab-stdout", MFD_CLOEXEC);
+        fcntl(held_, F_SETFL, O_APPEND);  // several processes write there
+        return held_ >= 0 && dup2(held_, STDOUT_FILENO) >= 0;
+    }
+    /// From now on somebody else passes it on.
+    void leave() { held_ = -1; }
+    /// Whole lines that are new to standard error; the others are counted. `last`: also a line that has no end.
+    void pass_on(bool last) {
+        if (held_ < 0) return;
+        std::fflush(stdout);
+        char piece[1 << 16];
+        for (ssize_t n; (n = pread(held_, piece, sizeof piece, at_)) > 0; at_ += n)
+            rest_.append(piece, static_cast<std::size_t>(n));
+        if (last && !rest_.empty()) rest_ += '\n';
+        const auto end = rest_.rfind('\n') + 1;
+        if (end == 0) return;
+        fallocate(held_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, at_);
+        for (const auto& line : split(rest_.substr(0, end - 1), '\n')) {
+            if (seen_.insert(std::hash<std::string>()(line)).second)
+                std::fprintf(stderr, "%s\n", line.c_str());
+            else
+                ++again_;
+        }
+        rest_.erase(0, end);
+    }
+    unsigned long again() const { return again_; }
+
+private:
+    int held_ = -1;
+    off_t at_ = 0;
+    std::string rest_;
+    std::unordered_set<std::size_t> seen_;
+    unsigned long again_ = 0;
+} chatter;
 
 class DescriptorBuffer : public std::streambuf {
 public:
@@ -66,12 +110,14 @@ void open_missing_streams() {
 
 void keep_stdout() {
     const int kept = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-    if (kept < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return;  // no such descriptor: nothing can be mixed up
+    // Without such a descriptor nothing can be mixed up.
+    if (kept < 0 || (!chatter.hold() && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)) return;
     descriptor = kept;
     std::cerr.tie(&results());  // as it is to std::cout: what is said of results comes behind them
 }
 
 void drop_stdout() {
+    chatter.leave();
     if (descriptor == STDOUT_FILENO) return;
     results().rdbuf(std::cerr.rdbuf());
     close(descriptor);
@@ -96,6 +142,9 @@ std::FILE* results_file() {
 }
 
 void require_printed() {
+    chatter.pass_on(true);
+    if (const auto again = chatter.again())
+        say("later launches printed " + std::to_string(again) + " lines again, which are not shown");
     errno = 0;
     results().flush();
     int error = results().bad() ? errno : 0;
@@ -109,9 +158,13 @@ void require_printed() {
                 "standard output cannot be written" + (error ? std::string(": ") + std::strerror(error) : ""));
 }
 
-void say(std::string_view text) { std::fprintf(stderr, "cllab: %s\n", sentence(text).c_str()); }
+void say(std::string_view text) {
+    chatter.pass_on(false);
+    std::fprintf(stderr, "cllab: %s\n", sentence(text).c_str());
+}
 
 void say_doing(const std::string& doing) {
+    chatter.pass_on(false);
     if (!takes_escapes(STDERR_FILENO)) return;
     std::fprintf(stderr, "\r\033[K%s", printable(doing).c_str());
     std::fflush(stderr);

@@ -1,8 +1,9 @@
 // Standard input, output and error as a user may leave them: closed, full, no terminal, or one without escape codes.
 //
 // Standard output holds results and nothing else. Drivers print what they like to descriptor 1, kernels by printf: from
-// keep_stdout() on that goes to standard error. So does std::cout, which a driver shares with this process; the results
-// have a stream of their own.
+// keep_stdout() on that is held in memory, and goes to standard error before what is said next: each line once, as a
+// kernel is launched thousands of times. So does std::cout, which a driver shares with this process; the results have
+// a stream of their own.
 #pragma once
 
 #include <cstdio>

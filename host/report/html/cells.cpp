@@ -44,6 +44,8 @@ std::vector<NumberColumn> columns_of(const std::vector<model::Record>& records) 
         {"bandwidth", of_metric("bandwidth"), "B/s"},
         {"arithmetic", of_metric("flops"), "FLOP/s"},
         {"of copy", of_metric("of_copy"), "%"},
+        {"energy", [](const model::Record& r) { return r.energy ? std::optional(r.energy->joules) : std::nullopt; },
+         "J"},
         {"upload", of_metric("upload"), "s"},
         {"download", of_metric("download"), "s"},
         {"registers", of_code(&model::CodeInfo::registers), ""},

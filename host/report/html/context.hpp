@@ -3,6 +3,7 @@
 
 #include <iosfwd>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -52,7 +53,13 @@ struct Context {
 
 /// The density of its samples with their range, and those outside of it.
 void write_density(std::ostream& out, const model::Record& record);
-/// What limits its time, as a coloured tag with its share: "memory 96 %", "not explained 40 %"; empty where unknown.
+/// What limits its time, with its share: "memory 96 %", "not explained 40 %"; nothing where unknown.
+struct Tag {
+    const char* style;  ///< of the page's, by what it is: "t-memory"
+    std::string words, title;
+};
+std::optional<Tag> limit_of(const Context& context, std::size_t cell);
+/// The same as a coloured tag; empty where unknown.
 std::string limit_tag(const Context& context, std::size_t cell);
 /// The bounds of its time, and what follows from them; nothing where none are known.
 void write_bounds(std::ostream& out, const Context& context, std::size_t cell);

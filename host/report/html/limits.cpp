@@ -14,7 +14,7 @@ namespace {
 using model::Limit;
 
 /// The colour of a limiter, by its name in a word or two.
-const char* style_of(const std::string& brief) {
+const char* colour_of(const std::string& brief) {
     const auto begins = [&](std::initializer_list<const char*> words) {
         return std::ranges::any_of(words, [&](const char* word) { return brief.starts_with(word); });
     };
@@ -24,20 +24,15 @@ const char* style_of(const std::string& brief) {
     return brief.ends_with(" latency") ? "t-memory" : "t-compute";
 }
 
-std::string tag(const char* style, const std::string& words, const std::string& title) {
-    return fmt::format(R"(<span class="tag {}"{}>{}</span>)", style,
-                       title.empty() ? "" : " title=\"" + text(title) + "\"", text(words));
-}
-
 }  // namespace
 
-std::string limit_tag(const Context& c, std::size_t cell) {
+std::optional<Tag> limit_of(const Context& c, std::size_t cell) {
     const auto& r = c.records()[cell];
     const auto found = c.page.explanations.find(cell);
-    if (!r.time) return "";
+    if (!r.time) return std::nullopt;
     if (found == c.page.explanations.end()) {
-        if (r.limit.empty()) return "";
-        return r.limit == "-" ? tag("t-none", "not explained", "") : tag(style_of(r.limit), r.limit, "");
+        if (r.limit.empty()) return std::nullopt;
+        return r.limit == "-" ? Tag{"t-none", "not explained", ""} : Tag{colour_of(r.limit), r.limit, ""};
     }
     const auto& e = found->second;
     const auto sentence = limit_sentence(e, *r.time);
@@ -46,20 +41,27 @@ std::string limit_tag(const Context& c, std::size_t cell) {
         case Limit::named: {
             const auto& brief = e.bounds.front().brief;
             const auto* then = e.follower();
-            return tag(style_of(brief), brief + (then ? "+" + then->brief : "") + " " + whole_percent(part), sentence);
+            return Tag{colour_of(brief), brief + (then ? "+" + then->brief : "") + " " + whole_percent(part), sentence};
         }
         case Limit::close:
-            return tag("t-none", "not told apart", sentence);
+            return Tag{"t-none", "not told apart", sentence};
         case Limit::impossible:
-            return tag("t-wrong", "impossible", sentence);
+            return Tag{"t-wrong", "impossible", sentence};
         case Limit::unsteady:
-            return tag("t-none", "unsteady", sentence);
+            return Tag{"t-none", "unsteady", sentence};
         case Limit::withdrawn:
-            return tag("t-none", "withdrawn", sentence);
+            return Tag{"t-none", "withdrawn", sentence};
         case Limit::unexplained:
             break;
     }
-    return tag("t-none", "not explained" + (e.bounds.empty() ? "" : " " + whole_percent(1 - part)), sentence);
+    return Tag{"t-none", "not explained" + (e.bounds.empty() ? "" : " " + whole_percent(1 - part)), sentence};
+}
+
+std::string limit_tag(const Context& c, std::size_t cell) {
+    const auto tag = limit_of(c, cell);
+    if (!tag) return "";
+    return fmt::format(R"(<span class="tag {}"{}>{}</span>)", tag->style,
+                       tag->title.empty() ? "" : " title=\"" + text(tag->title) + "\"", text(tag->words));
 }
 
 void write_bounds(std::ostream& out, const Context& c, std::size_t cell) {
@@ -74,7 +76,7 @@ void write_bounds(std::ostream& out, const Context& c, std::size_t cell) {
         out << "<tr>" << number_cell(whole_percent(part));
         out << fmt::format(
             R"(<td class="share"><svg width="100%" height="12"><rect class="{}" height="12" width="{}"/></svg></td>)",
-            style_of(b.brief), percent(std::clamp(part, 0.0, 1.0)));
+            colour_of(b.brief), percent(std::clamp(part, 0.0, 1.0)));
         out << fmt::format("<td>{}, {} <small>{}</small></td></tr>\n", text(b.name), format_seconds(b.seconds),
                            text(b.how));
     }

@@ -134,7 +134,7 @@ void write_about(std::ostream& out, const Context& c) {
 /// How to learn what limits the kernels, where no profile says it.
 void write_without_limits(std::ostream& out, const Context& c) {
     const auto& records = c.records();
-    const auto known = [&](std::size_t i) { return !limit_tag(c, i).empty(); };
+    const auto known = [&](std::size_t i) { return limit_of(c, i).has_value(); };
     std::size_t i = 0;
     while (i < records.size() && !known(i)) ++i;
     if (i < records.size() || std::ranges::none_of(records, [](const auto& r) { return r.time.has_value(); })) return;

@@ -156,7 +156,8 @@ void write_page(std::ostream& out, const Page& page) {
     out << "<nav aria-label=\"parts of the page\">";
     for (const auto& part : page_parts)
         if (part.is_there(c)) out << fmt::format("<a href=\"#{}\">{}</a> ", part.id, part.name);
-    out << "</nav></header>\n<main>\n";
+    constexpr std::size_t many = 300;
+    out << fmt::format("</nav></header>\n<main{}>\n", c.records().size() > many ? " class=\"many\"" : "");
     for (const auto& part : page_parts)
         if (part.is_there(c)) part.write(out, c);
     out << "</main>\n<footer><p>" << text(page.made)

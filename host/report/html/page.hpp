@@ -108,9 +108,9 @@ void write_page(std::ostream& out, const Page& page);
 std::map<std::string, std::set<std::string>> varying_axes(const std::vector<model::Record>& records);
 
 /// The ranked chart alone, as an SVG picture for an issue or a slide. A part per device, family and point: kernels
-/// fastest first on one scale from zero, each with the interval of its median, its time, and its ratio to the best
-/// where it is ranked. Points with one kernel are shown where no point has several. Bright and dark by what the
+/// fastest first on one scale, each with the interval of its median, its time, its ratio to the best where it is
+/// ranked, and what limits it. Points with one kernel are shown where no point has several. Bright and dark by what the
 /// reader's screen prefers.
-void write_ranked(std::ostream& out, const Rows& records, const MayBeAuto& may_be_auto);
+void write_ranked(std::ostream& out, const Page& page);
 
 }  // namespace cllab::report::html

@@ -1,6 +1,7 @@
 // The variants at one point on one device, fastest first: bars from zero with their intervals and times, how far each
-// is from the best, what limits it, and the density of its samples. Where times are so far apart that bars from zero
-// would hide the short ones, points on a logarithmic axis take their place: a bar has no length there.
+// is from the best, what limits it, and the density of its samples.
+#include "report/html/ranking.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -8,25 +9,11 @@
 
 #include "core/text.hpp"
 #include "core/units.hpp"
-#include "report/html/context.hpp"
-#include "report/html/markup.hpp"
 
 namespace cllab::report::html {
 namespace {
 
 using model::Record;
-
-constexpr double most_for_bars = 40;  // times that the longest bar is as long as the shortest
-
-/// Where seconds lie on the axis of a chart.
-struct TimeAxis {
-    Scale scale;
-    double at(double seconds) const {
-        constexpr double from = 0.02;  // so that the shortest has a place, too
-        if (scale.logarithmic) return seconds > scale.low ? from + (1 - from) * scale.at(seconds) : 0;
-        return std::max(0.0, seconds) / scale.high;
-    }
-};
 
 /// What a column says of a record; those that say nothing of any are left out.
 struct RankColumn {
@@ -49,18 +36,25 @@ constexpr RankColumn rank_columns[]{
          const auto& registers = c.records()[i].code.registers;
          return registers ? std::to_string(*registers) : std::string();
      }},
+    {"hot code", "n",
+     [](const Context& c, std::size_t i) {
+         for (const auto& [name, metric] : c.records()[i].metrics)
+             if (name == "hot_code") return text(quantity(metric.value, metric.unit));
+         return std::string();
+     }},
     {"inner loop", "n", [](const Context& c, std::size_t i) { return loop_of(c.records()[i]); }}};
 
-/// What is drawn of a group on one device.
-struct Ranking {
-    std::vector<const GridCell*> timed;  ///< fastest first
-    model::Rows failed;
-    std::vector<const RankColumn*> columns;
-    TimeAxis axis;
-};
-
-const char* style_of(const Rank& rank) {
-    return rank.fastest ? "best" : rank.indistinct ? "tie" : rank.compared ? "value" : "apart";
+/// Those that say something of one of the cells.
+std::vector<const RankColumn*> columns_of(const Context& c, const std::vector<const GridCell*>& cells) {
+    std::vector<const RankColumn*> out;
+    for (const auto& column : rank_columns)
+        if (std::ranges::any_of(cells,
+                                [&](const GridCell* cell) { return !column.html(c, c.index(*cell->record)).empty(); }))
+            out.push_back(&column);
+    // What runs per pixel or byte says more than the length of the loop, and the bars need the room.
+    if (std::ranges::any_of(out, [](const auto* column) { return column->title == std::string_view("hot code"); }))
+        std::erase_if(out, [](const auto* column) { return column->title == std::string_view("inner loop"); });
+    return out;
 }
 
 /// The bar, or the point, with the interval and the time beside them.
@@ -94,14 +88,15 @@ std::string ratio_cell(const Context& c, const Record& r, const Rank& rank, bool
     return "<td class=\"ratio\">" + words + "</td>";
 }
 
-void write_row(std::ostream& out, const Context& c, const GridCell& cell, const Ranking& ranking) {
+void write_row(std::ostream& out, const Context& c, const GridCell& cell, const Ranking& ranking,
+               const std::vector<const RankColumn*>& columns) {
     const auto& r = *cell.record;
     const auto i = c.index(r);
     out << fmt::format(R"(<tr class="row {}" data-cell="{}"><th class="name">{}</th>)", style_of(cell.rank), i,
                        c.link(i, r.id));
     write_bar(out, r, cell.rank, ranking.axis);
     out << ratio_cell(c, r, cell.rank, ranking.timed.size() == 1);
-    for (const auto* column : ranking.columns)
+    for (const auto* column : columns)
         out << fmt::format(R"(<td class="{}" data-title="{}">{}</td>)", column->style, column->title,
                            column->html(c, i));
     out << "<td class=\"samples\">";
@@ -130,27 +125,6 @@ void write_axis(std::ostream& out, const TimeAxis& axis, std::size_t columns) {
     out << fmt::format("</svg></td><td colspan=\"{}\"></td></tr>\n", columns);
 }
 
-Ranking ranking_of(const Context& c, const GridGroup& group, std::size_t d) {
-    Ranking out{fastest_first(group, d), {}, {}, {}};
-    std::erase_if(out.timed, [](const GridCell* cell) { return !(cell->record->time->median > 0); });
-    for (const auto& cells : group.cells)
-        if (const auto* r = cells[d].record; r && model::is_failure(r->status)) out.failed.push_back(r);
-    double longest = 0, shortest = std::numeric_limits<double>::infinity(), least = shortest;
-    for (const auto* cell : out.timed) {
-        const auto& t = *cell->record->time;
-        longest = std::max({longest, t.median, t.has_interval() ? t.high : 0});
-        shortest = std::min(shortest, t.median);
-        least = std::min(least, t.has_interval() && t.low > 0 ? t.low : t.median);
-    }
-    const bool far_apart = longest > most_for_bars * shortest;
-    out.axis.scale = far_apart ? Scale{least, longest, true, false} : Scale{0, longest, false, false};
-    for (const auto& column : rank_columns)
-        if (std::ranges::any_of(out.timed,
-                                [&](const GridCell* cell) { return !column.html(c, c.index(*cell->record)).empty(); }))
-            out.columns.push_back(&column);
-    return out;
-}
-
 /// Of variants of which none is ranked, or of the only one.
 std::vector<std::string> least_sentence(const std::vector<const GridCell*>& timed) {
     if (timed.empty()) return {};
@@ -167,6 +141,34 @@ std::vector<std::string> least_sentence(const std::vector<const GridCell*>& time
 }
 
 }  // namespace
+
+double TimeAxis::at(double seconds) const {
+    constexpr double from = 0.02;  // so that the shortest has a place, too
+    if (scale.logarithmic) return seconds >= scale.low ? from + (1 - from) * scale.at(seconds) : 0;
+    return std::max(0.0, seconds) / scale.high;
+}
+
+const char* style_of(const Rank& rank) {
+    return rank.fastest ? "best" : rank.indistinct ? "tie" : rank.compared ? "value" : "apart";
+}
+
+Ranking ranking_of(const GridGroup& group, std::size_t device) {
+    constexpr double most_for_bars = 40;  // times that the longest bar is as long as the shortest
+    Ranking out{fastest_first(group, device), {}, {}};
+    std::erase_if(out.timed, [](const GridCell* cell) { return !(cell->record->time->median > 0); });
+    for (const auto& cells : group.cells)
+        if (const auto* r = cells[device].record; r && model::is_failure(r->status)) out.failed.push_back(r);
+    double longest = 0, shortest = std::numeric_limits<double>::infinity(), least = shortest;
+    for (const auto* cell : out.timed) {
+        const auto& t = *cell->record->time;
+        longest = std::max({longest, t.median, t.has_interval() ? t.high : 0});
+        shortest = std::min(shortest, t.median);
+        least = std::min(least, t.has_interval() && t.low > 0 ? t.low : t.median);
+    }
+    const bool far_apart = longest > most_for_bars * shortest;
+    out.axis.scale = far_apart ? Scale{least, longest, true, false} : Scale{0, longest, false, false};
+    return out;
+}
 
 std::vector<std::string> ranking_sentences(const GridGroup& group, std::size_t device) {
     std::map<std::size_t, std::vector<const GridCell*>> sets;
@@ -200,8 +202,9 @@ std::vector<std::string> ranking_sentences(const GridGroup& group, std::size_t d
 
 void write_ranking(std::ostream& out, const Context& c, const GridFamily& family, const GridGroup& group,
                    std::size_t d) {
-    const auto ranking = ranking_of(c, group, d);
+    const auto ranking = ranking_of(group, d);
     if (ranking.timed.empty()) return;
+    const auto columns = columns_of(c, ranking.timed);
     out << "<figure class=\"bars\"><figcaption>";
     const auto on = c.name_of_grid_device(d);
     const auto sentences = c.grid.devices[d].simulated ? std::vector<std::string>() : ranking_sentences(group, d);
@@ -215,14 +218,13 @@ void write_ranking(std::ostream& out, const Context& c, const GridFamily& family
         "<table><thead><tr class=\"head\"><th>variant</th><th class=\"bar\">median time of one operation, "
         "{}, with its 95 % interval</th><th>to the best</th>",
         ranking.axis.scale.logarithmic ? "logarithmic" : "from 0");
-    for (const auto* column : ranking.columns)
-        out << fmt::format("<th class=\"{}\">{}</th>", column->style, column->title);
+    for (const auto* column : columns) out << fmt::format("<th class=\"{}\">{}</th>", column->style, column->title);
     out << "<th class=\"samples\">distribution of its samples</th></tr></thead>\n<tbody>\n";
-    for (const auto* cell : ranking.timed) write_row(out, c, *cell, ranking);
-    const auto columns = ranking.columns.size() + 2;  // behind the bars
-    for (const auto* r : ranking.failed) write_failed_row(out, c, *r, columns + 1);
+    for (const auto* cell : ranking.timed) write_row(out, c, *cell, ranking, columns);
+    const auto behind = columns.size() + 2;  // the bars
+    for (const auto* r : ranking.failed) write_failed_row(out, c, *r, behind + 1);
     out << "</tbody><tfoot>\n";
-    write_axis(out, ranking.axis, columns);
+    write_axis(out, ranking.axis, behind);
     out << "</tfoot></table></figure>\n";
 }
 

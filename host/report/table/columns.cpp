@@ -124,6 +124,16 @@ void add_comparison(std::vector<Column>& columns, const std::vector<Rank>& ranks
     columns.push_back(std::move(column));
 }
 
+/// "12.3 mJ ±0.8%, 33% idle", or how many windows there are where they are too few for an interval.
+std::string energy_of(const Record& r) {
+    if (!r.energy) return "-";
+    const auto& e = *r.energy;
+    return format_joules(e.joules) + " " +
+           (e.windows < least_for_interval ? "n = " + std::to_string(e.windows)
+                                           : format_interval(e.joules, e.low, e.high) + "%") +
+           ", " + format_significant(100 * e.idle / e.joules, 2) + "% idle";
+}
+
 /// Whether rows of one variant differ in the axis.
 bool tells_apart(const Rows& rows, const std::string& axis) {
     std::map<std::string, std::string> first;
@@ -164,6 +174,8 @@ const std::vector<std::pair<std::string, std::string>>& column_meanings() {
         {"of_copy", "bandwidth as a share of a plain copy of as many bytes, timed in the same cache state"},
         {"upload", "time of the way from the host to the device"},
         {"download", "time of the way back to the host"},
+        {"energy",
+         "--energy: joules of one operation with their 95 % interval, and how much of them the idle device draws"},
         {"hot_code", "executed instructions per pixel or byte in the block that ran most"},
         {"huge_pages", "share of the memory that lies in huge pages"},
         {"spills", "registers spilled to memory, where a compiler reports them"},
@@ -277,6 +289,7 @@ std::vector<Column> columns_of(const Comparison& comparison, const std::set<std:
                  [](const Record& r) { return r.checked_by; });
     add_times(columns, rows, asked);
     add_comparison(columns, comparison.ranks);
+    add_text(columns, {.title = "energy", .right = true, .keep = 91}, rows, energy_of);
     add_metrics(columns, rows);
     const auto count = [](const std::optional<std::int64_t>& n) { return n ? std::to_string(*n) : std::string(); };
     add_text(columns, {.title = "regs", .right = true, .keep = 57}, rows,

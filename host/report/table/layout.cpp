@@ -186,6 +186,7 @@ Column quantity_column(Column column, const std::vector<std::optional<double>>& 
 
 std::string quantity(double value, const std::string& unit) {
     if (unit == "s") return format_seconds(value);
+    if (unit == "J") return format_joules(value);
     if (unit == "byte" && value >= 0 && value < 1e18)
         return format_bytes(static_cast<std::uint64_t>(std::llround(value)));
     if (unit == "Hz" || unit.find("/s") != std::string::npos) return format_rate(value, unit);

@@ -118,11 +118,11 @@ bool Sampling::begin_with_fresh_data(const std::string& why) {
     });
 }
 
-void Sampling::put_data_back_in_time() {
+void Sampling::put_data_back_in_time(unsigned number) {
     auto& subject = *state_.subject;
     if (reach_ == 0) return;
     const auto sets = subject.sets();
-    const auto operations = (has_parts() ? 2 : 1) * ((per_sample_ + sets - 1) / sets);
+    const auto operations = (has_parts() ? 2 : 1) * ((number + sets - 1) / sets);
     if (subject.operations_on_data() + operations <= reach_) return;
     subject.restore();
     if (sets == 1) subject.run();  // not timed: what it finds in the caches is what the data was put back with

@@ -90,6 +90,7 @@ void count_above(CellState& state) {
 void fill_record(CellState& state, Sampling& sampling) {
     if (!fill_metrics(state, sampling)) return;
     say_conditions(state, sampling);
+    sampling.measure_energy();
     count_per_unit(state);
     fill_parts(state, sampling);
     observe(state);

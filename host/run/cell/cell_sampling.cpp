@@ -98,7 +98,7 @@ bool Sampling::sample_of_arrangement(unsigned round) {
         const InPhase phase(Phase::sampling);
         // Of a GPU the host's threads do not compute, and of a native loop the one that asks does too.
         if (!cores_ && state_.session.facts().is_cpu() && !state_.record.native) cores_.emplace();
-        put_data_back_in_time();
+        put_data_back_in_time(per_sample_);
         const double seconds = one_sample();
         this_sample_.seconds = seconds;
         if (cores_ && cores_->is_known()) shared_.push_back(this_sample_);

@@ -46,6 +46,9 @@ public:
     unsigned operations() const { return per_sample_; }     ///< of a sample
     bool throttled() const { return drift_.throttled(); }
     double reference_spread() const { return drift_.spread(); }
+    /// Fills Record::energy where it is asked for and the device says it, after conclude(); else a warning says why
+    /// not.
+    void measure_energy();
     /// Ends the sampling: the samples into the record, and the time, with its work, where there is a sample.
     void conclude();
 
@@ -58,7 +61,9 @@ private:
     /// Whether operations may go on from each other's data, and how far; one takes `operation`.
     void look_at_data(double operation);
     bool knows_enough(const Subject::OnData& times, double spent) const;
-    void put_data_back_in_time();  ///< before a sample
+    void put_data_back_in_time(unsigned operations);  ///< before so many
+    /// Operations one behind the other for so long, without an event; seconds of one, with the pauses between them.
+    double run_row(double seconds);
     bool has_parts() const { return state_.settings.steps && !state_.setup.slope && state_.subject->is_row(); }
     void set_cores(model::Timing& timing) const;
     void check_outputs();  ///< at what the samples so far have left; then poisons it

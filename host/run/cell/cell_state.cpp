@@ -38,6 +38,7 @@ bool CellState::fail(Status status, const std::string& reason) {
     record.reason = one_line(reason);
     // A wrong kernel has no time.
     record.time.reset();
+    record.energy.reset();
     record.samples.clear();
     record.aside.clear();
     record.rounds.clear();

@@ -87,8 +87,8 @@ Subject::OnData Subject::time_on_data(std::uint64_t operations, double seconds, 
     return out;
 }
 
-void Subject::run() {
-    next().enqueue();
+void Subject::run(unsigned operations) {
+    for (unsigned i = 0; i < operations; ++i) next().enqueue();
     session_.wait();
 }
 

@@ -68,8 +68,8 @@ public:
     /// checked.
     Wrong verify_one_more(std::uint64_t seed);
 
-    /// One operation, which the next one in turn would be; waits for it.
-    void run();
+    /// The next operations in turn; waits for them.
+    void run(unsigned operations = 1);
     /// Seconds of one of `operations` in sequence, by events where the device's are trusted, else by the host. Sets
     /// take turns.
     double timed(unsigned operations);

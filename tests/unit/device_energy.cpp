@@ -1,0 +1,145 @@
+#include <unistd.h>
+
+#include <boost/test/unit_test.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "device/energy.hpp"
+#include "run/conditions/energy.hpp"
+
+BOOST_AUTO_TEST_SUITE(device_energy)
+
+using namespace cllab;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Sysfs {
+    fs::path root = fs::temp_directory_path() / ("cllab-energy-" + std::to_string(getpid()));
+    Sysfs() { fs::remove_all(root); }
+    ~Sysfs() { fs::remove_all(root); }
+    void file(const std::string& path, const std::string& text) const {
+        fs::create_directories((root / path).parent_path());
+        std::ofstream(root / path) << text;
+    }
+    void zone(const std::string& zone, const std::string& name, const std::string& microjoules) const {
+        file("class/powercap/" + zone + "/name", name);
+        file("class/powercap/" + zone + "/max_energy_range_uj", "100000000");
+        file("class/powercap/" + zone + "/energy_uj", microjoules);
+    }
+    device::EnergyMeter meter(const model::Device& device) {
+        why.clear();
+        return device::energy_meter(device, why, {CLLAB_FAKE_NVML, root});
+    }
+    std::string why;
+};
+
+model::Device device_of(model::DeviceType type, model::Implementation implementation, const std::string& identity) {
+    model::Device out;
+    out.name = "some card";
+    out.type = type;
+    out.implementation = implementation;
+    out.identity = identity;
+    return out;
+}
+
+const auto cpu = device_of(model::DeviceType::cpu, model::Implementation::pocl, "");
+const auto nvidia =
+    device_of(model::DeviceType::gpu, model::Implementation::nvidia, "UUID 00112233445566778899aabbccddeeff");
+const auto amd = device_of(model::DeviceType::gpu, model::Implementation::amd, "PCI 0000:03:00.0");
+
+/// A counter that moves every 50 ms, read every 2 ms: `watts`, and `late` once 2 s are over.
+std::vector<run::EnergyReading> readings(double seconds, double watts, double late) {
+    std::vector<run::EnergyReading> out;
+    for (double t = 0; t < seconds; t += 0.002) {
+        const double moved = 0.05 * static_cast<int>(t / 0.05);
+        out.push_back({t, 1000 + watts * moved + (late - watts) * std::max(0.0, moved - 2)});
+    }
+    return out;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(nvml_counts_millijoules) {
+    Sysfs sysfs;
+    const auto meter = sysfs.meter(nvidia);
+    BOOST_REQUIRE(meter.joules);
+    BOOST_TEST(meter.source == "NVML");
+    const auto first = meter.joules(), then = meter.joules();  // the stand-in moves by 350 J at each reading
+    BOOST_TEST(*then - *first == 350, boost::test_tools::tolerance(1e-9));
+}
+
+BOOST_AUTO_TEST_CASE(a_part_of_a_gpu_and_a_simulator_are_said_in_a_sentence) {
+    Sysfs sysfs;
+    BOOST_TEST(
+        !sysfs.meter(device_of(model::DeviceType::gpu, model::Implementation::nvidia, "PCI 0000:af:00.0")).joules);
+    BOOST_TEST(sysfs.why.find("Volta") != std::string::npos);
+    BOOST_TEST(!sysfs.meter(device_of(model::DeviceType::cpu, model::Implementation::oclgrind, "")).joules);
+    BOOST_TEST(sysfs.why.find("simulat") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(rapl_adds_packages_and_their_dram_and_goes_on_where_a_counter_begins_again) {
+    Sysfs sysfs;
+    BOOST_TEST(!sysfs.meter(cpu).joules);
+    BOOST_TEST(sysfs.why.find("RAPL") != std::string::npos);
+    sysfs.zone("intel-rapl:0", "package-0", "99000000");
+    sysfs.zone("intel-rapl:0:0", "core", "5");
+    sysfs.zone("intel-rapl:0:1", "dram", "1000000");
+    sysfs.zone("intel-rapl:1", "psys", "5");
+    const auto meter = sysfs.meter(cpu);
+    BOOST_REQUIRE(meter.joules);
+    BOOST_TEST(meter.source == "RAPL, packages and DRAM");
+    const auto before = *meter.joules();
+    sysfs.zone("intel-rapl:0", "package-0", "2000000");  // 3 J on, past its range of 100 J
+    sysfs.zone("intel-rapl:0:1", "dram", "1500000");     // 0.5 J on
+    sysfs.zone("intel-rapl:0:0", "core", "900000");
+    BOOST_TEST(*meter.joules() - before == 3.5, boost::test_tools::tolerance(1e-9));
+    fs::remove(sysfs.root / "class/powercap/intel-rapl:0/energy_uj");
+    BOOST_TEST(!meter.joules());
+    BOOST_TEST(!sysfs.meter(cpu).joules);
+    BOOST_TEST(sysfs.why.find("intel-rapl:0/energy_uj cannot be read") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_gpus_hwmon_says_energy_or_power_which_is_added_up) {
+    Sysfs sysfs;
+    BOOST_TEST(!sysfs.meter(amd).joules);
+    BOOST_TEST(sysfs.why.find("neither energy nor power") != std::string::npos);
+    const std::string folder = "bus/pci/devices/0000:03:00.0/hwmon/hwmon3/";
+    sysfs.file(folder + "power1_average", "187000000\n");
+    const auto power = sysfs.meter(amd);
+    BOOST_REQUIRE(power.joules);
+    BOOST_TEST(power.source == "hwmon power");
+    const auto first = *power.joules();
+    usleep(20'000);
+    BOOST_TEST(*power.joules() - first >= 187 * 0.02);
+    sysfs.file(folder + "energy1_input", "5000000\n");
+    const auto energy = sysfs.meter(amd);
+    BOOST_REQUIRE(energy.joules);
+    BOOST_TEST(energy.source == "hwmon energy");
+    BOOST_TEST(*energy.joules() == 5);
+}
+
+BOOST_AUTO_TEST_CASE(windows_begin_and_end_where_the_counter_moves_and_behind_the_lead) {
+    const auto power = run::power_of(readings(6, 100, 300), 2, 0.5);
+    BOOST_TEST(power.trouble == "");
+    BOOST_REQUIRE(power.watts.size() >= 6u);
+    for (const auto watts : power.watts) BOOST_TEST(watts == 300, boost::test_tools::tolerance(0.01));
+    BOOST_TEST(power.updates >= 9u);
+}
+
+BOOST_AUTO_TEST_CASE(a_counter_that_stands_still_or_goes_backwards_gives_no_power) {
+    BOOST_TEST(run::power_of(readings(3, 0, 0), 0.5, 0.5).trouble.find("moved too seldom in 3.00 s") == 0u);
+    BOOST_TEST(run::power_of(readings(3, 100, -50), 0.5, 0.25).trouble == "went backwards");
+    BOOST_TEST(run::power_of({}, 0.5, 0.25).trouble == "does not answer");
+}
+
+BOOST_AUTO_TEST_CASE(a_meter_is_read_while_work_goes_on_and_until_it_stops_answering) {
+    int left = 5;
+    const device::EnergyMeter meter{[&] { return --left >= 0 ? std::optional(1.0 * (5 - left)) : std::nullopt; }, ""};
+    const auto found = run::readings_during(meter, [] { usleep(60'000); });
+    BOOST_REQUIRE(found.size() == 5u);
+    BOOST_TEST(found.front().joules == 1);
+    BOOST_TEST(found.back().seconds > found.front().seconds);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
