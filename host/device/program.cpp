@@ -6,6 +6,7 @@
 #include "core/error.hpp"
 #include "core/hash.hpp"
 #include "core/includes.hpp"
+#include "core/program_text.hpp"
 #include "core/text.hpp"
 #include "device/cuda.hpp"
 #include "device/quirks.hpp"
@@ -29,6 +30,30 @@ std::optional<cl::Program> build_known(Session& session, const std::string& key)
     }
 }
 
+bool takes_spirv(const cl::Device& device) {
+    std::size_t bytes = 0;  // one, of an empty text, where it takes none
+    return clGetDeviceInfo(device(), CL_DEVICE_IL_VERSION, 0, nullptr, &bytes) == CL_SUCCESS && bytes > 1;
+}
+
+cl::Program program_of_spirv(const Session& session, const std::string& bytes) {
+    if (!takes_spirv(session.device())) {
+        std::vector<std::string> others;
+        for (const auto& found : discover())
+            if (takes_spirv(found.device)) others.push_back(found.facts.selector + " (" + found.facts.name + ")");
+        throw Unsupported(session.facts().platform, ", driver ", session.facts().driver, ", takes no SPIR-V; ",
+                          others.empty() ? "Intel's drivers do" : "here it is taken by " + join(others, ", "));
+    }
+    cl_int code = CL_SUCCESS;
+    const auto program = clCreateProgramWithIL(session.context()(), bytes.data(), bytes.size(), &code);
+    if (code != CL_SUCCESS) throw cl::Error(code, "clCreateProgramWithIL");
+    return cl::Program(program);
+}
+
+cl::Program program_of(const Session& session, const std::string& bytes) {
+    const auto* begin = reinterpret_cast<const unsigned char*>(bytes.data());
+    return cl::Program(session.context(), {session.device()}, {{begin, begin + bytes.size()}});
+}
+
 }  // namespace
 
 Built build(Session& session, const std::string& source, const std::string& options) {
@@ -45,17 +70,21 @@ Built build(Session& session, const std::string& source, const std::string& opti
         if (asks_for_cuda(options)) {
             const auto made = compile_cuda(source, options, session.facts().compute_capability);
             if (!made.ok) return {.code = CL_BUILD_PROGRAM_FAILURE, .log = made.log, .seconds = seconds_since(start)};
-            const auto* bytes = reinterpret_cast<const unsigned char*>(made.ptx.data());
-            out.program = cl::Program(session.context(), {session.device()}, {{bytes, bytes + made.ptx.size()}});
+            out.program = program_of(session, made.ptx);
             out.program.build(session.device(), "");
         } else {
-            out.program = cl::Program(session.context(), source);
+            const auto bytes = program_of_text(source);
+            out.program = !bytes             ? cl::Program(session.context(), source)
+                          : is_spirv(*bytes) ? program_of_spirv(session, *bytes)
+                                             : program_of(session, *bytes);
             out.program.build(session.device(), options.c_str());
         }
         out.ok = true;
         session.programs().built(key, out.program);
     } catch (const cl::Error& e) {
         out.code = e.err();
+        if (e.err() == CL_INVALID_BINARY)
+            out.log = "error: the driver takes binaries of its own only, and this is none";
         out.ok = false;
     }
     out.seconds = seconds_since(start);

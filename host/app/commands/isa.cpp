@@ -15,6 +15,7 @@
 #include "app/screen/pager.hpp"
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"
+#include "core/program_text.hpp"
 #include "core/text.hpp"
 #include "inspect/tools/offline.hpp"
 #include "model/registry.hpp"
@@ -219,9 +220,12 @@ void print_table(const std::vector<CellCode>& codes, const std::vector<std::stri
     report::print_grid(results(), columns, {wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO), asked});
 }
 
+bool is_compiled(const IsaOptions& invocation) { return !invocation.targets.empty() || !invocation.devices.empty(); }
+
 /// A program binary: a file that is there and no kernel's text. "program.ptx:kernel" is one kernel of it.
 std::optional<std::pair<std::string, std::string>> binary_named(const std::string& pattern) {
-    if (names_kernel_file(pattern)) return std::nullopt;
+    const auto name = file_and_glob(pattern).first;
+    if (names_kernel_file(name) && !names_program(name)) return std::nullopt;
     std::error_code ignored;
     if (std::filesystem::is_regular_file(pattern, ignored)) return std::pair(pattern, std::string());
     const auto colon = pattern.rfind(':');
@@ -240,7 +244,7 @@ int print_binaries(const IsaOptions& invocation) {
                                           "' beside a file");
         for (auto& code : code_of_binary(file->first, file->second)) codes.push_back(std::move(code));
     }
-    if (!invocation.targets.empty() || !invocation.devices.empty())
+    if (is_compiled(invocation))
         throw Error(Blame::usage,
                     "cllab reads a program binary as it is; --target and --device apply to kernels it compiles");
     for (const auto& code : codes) print_code(code, invocation);
@@ -254,7 +258,9 @@ int run_isa(const IsaOptions& asked) {
     if (invocation.list_targets) return print_targets();
     if (invocation.rebuild) return rebuild_for_target(invocation);
     if (!invocation.versus.empty()) return compare(invocation);
-    if (std::ranges::any_of(invocation.patterns, [](const auto& p) { return binary_named(p).has_value(); }))
+    if (std::ranges::any_of(invocation.patterns, [&](const auto& p) {
+            return binary_named(p).has_value() && !(is_compiled(invocation) && names_kernel_file(p));
+        }))
         return print_binaries(invocation);
     const int lost = leave_out_missing_targets(invocation);
     Making making(invocation);
