@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(a_compiled_program_comes_back_from_its_text_whatever_its_by
 }
 
 BOOST_AUTO_TEST_CASE(every_name_that_a_dump_gives_to_a_binary_is_one_of_a_compiled_program) {
-    for (int kind = 0; kind <= static_cast<int>(inspect::Kind::host_elf); ++kind)
+    for (int kind = 1; kind <= static_cast<int>(inspect::Kind::host_elf); ++kind)  // but for the empty one
         BOOST_TEST(names_program(inspect::file_name(static_cast<inspect::Kind>(kind))));
     BOOST_TEST(!names_program("a.cl"));
 }

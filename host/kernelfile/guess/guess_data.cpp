@@ -146,7 +146,8 @@ void KernelGuess::choose_sizes() {
             return static_cast<double>(s.second.instructions) / std::pow(s.first.front(), of_items);
         };
         per_item = of_item(b);
-        if (power > of_items + 0.3)  // less is a search
+        // Less is a search; of several axes the samples are so small that borders left out look like a loop.
+        if (axes_.size() == 1 && power > of_items + 0.3)
             per_step = (per_item - of_item(a)) / static_cast<double>(small - a.first.front());
     }
     const auto too_much = [&] {
