@@ -220,12 +220,9 @@ void print_table(const std::vector<CellCode>& codes, const std::vector<std::stri
     report::print_grid(results(), columns, {wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO), asked});
 }
 
-bool is_compiled(const IsaOptions& invocation) { return !invocation.targets.empty() || !invocation.devices.empty(); }
-
 /// A program binary: a file that is there and no kernel's text. "program.ptx:kernel" is one kernel of it.
 std::optional<std::pair<std::string, std::string>> binary_named(const std::string& pattern) {
-    const auto name = file_and_glob(pattern).first;
-    if (names_kernel_file(name) && !names_program(name)) return std::nullopt;
+    if (names_kernel_file(pattern) && !names_program(file_and_glob(pattern).first)) return std::nullopt;
     std::error_code ignored;
     if (std::filesystem::is_regular_file(pattern, ignored)) return std::pair(pattern, std::string());
     const auto colon = pattern.rfind(':');
@@ -244,7 +241,7 @@ int print_binaries(const IsaOptions& invocation) {
                                           "' beside a file");
         for (auto& code : code_of_binary(file->first, file->second)) codes.push_back(std::move(code));
     }
-    if (is_compiled(invocation))
+    if (!invocation.targets.empty() || !invocation.devices.empty())
         throw Error(Blame::usage,
                     "cllab reads a program binary as it is; --target and --device apply to kernels it compiles");
     for (const auto& code : codes) print_code(code, invocation);
@@ -258,9 +255,9 @@ int run_isa(const IsaOptions& asked) {
     if (invocation.list_targets) return print_targets();
     if (invocation.rebuild) return rebuild_for_target(invocation);
     if (!invocation.versus.empty()) return compare(invocation);
-    if (std::ranges::any_of(invocation.patterns, [&](const auto& p) {
-            return binary_named(p).has_value() && !(is_compiled(invocation) && names_kernel_file(p));
-        }))
+    const bool reads = invocation.targets.empty() && invocation.devices.empty();  // and compiles nothing
+    if (std::ranges::any_of(invocation.patterns,
+                            [&](const auto& p) { return binary_named(p) && (reads || !names_kernel_file(p)); }))
         return print_binaries(invocation);
     const int lost = leave_out_missing_targets(invocation);
     Making making(invocation);
