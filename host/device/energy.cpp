@@ -76,11 +76,11 @@ EnergyMeter rapl_meter(const fs::path& sysfs, std::string& why) {
 // amdgpu says the power only, which is added up over the time between two readings.
 
 EnergyMeter integrated(const fs::path& file) {
-    struct So_far {
+    struct SoFar {
         double drawn = 0;
         Clock::time_point last = Clock::now();
     };
-    const auto so_far = std::make_shared<So_far>();
+    const auto so_far = std::make_shared<SoFar>();
     const auto read = [file, so_far]() -> std::optional<double> {
         const auto watts = number(file, 1e-6);
         if (!watts) return std::nullopt;

@@ -4,10 +4,12 @@
 #include <regex>
 
 #include "core/kernel_text.hpp"
+#include "core/program_text.hpp"
 #include "core/text.hpp"
 #include "device/program.hpp"
 #include "device/quirks.hpp"
 #include "device/session.hpp"
+#include "device/spirv.hpp"
 
 namespace cllab::device {
 namespace {
@@ -147,10 +149,12 @@ bool names_a_place(const std::string& log) {
 
 model::Introspection introspect(Session& session, const std::string& text, const std::string& options) {
     model::Introspection out;
+    if (const auto known = kernels_of_program(text)) return *known;
+    const bool program = program_of_text(text).has_value();
     const auto all_options = options.empty() ? option_of_arguments : options + " " + option_of_arguments;
     auto built = build(session, text, all_options);
     // Its arguments are known all the same, and each of its cells says why it does not build.
-    if (!built.ok && !names_a_place(built.log))
+    if (!built.ok && !program && !names_a_place(built.log))
         if (auto hollow = build(session, without_bodies(text, kernels_in(text), "{}"), all_options); hollow.ok)
             built = std::move(hollow);
     out.built = built.ok;
@@ -173,7 +177,7 @@ model::Introspection introspect(Session& session, const std::string& text, const
                 const bool typed = parameter.kind != Parameter::Kind::image &&
                                    parameter.kind != Parameter::Kind::sampler &&
                                    parameter.kind != Parameter::Kind::refused;
-                if (typed && parameter.type.bytes == 0 && !parameter.type.name.empty() &&
+                if (typed && !program && parameter.type.bytes == 0 && !parameter.type.name.empty() &&
                     parameter.type.name != "void") {
                     const auto type = parameter.type.name;
                     if (!defined.count(type)) defined[type] = defined_type(session, text, options, type);

@@ -6,6 +6,7 @@
 #include "core/error.hpp"
 #include "core/hash.hpp"
 #include "core/includes.hpp"
+#include "core/program_text.hpp"
 #include "core/text.hpp"
 #include "device/cuda.hpp"
 #include "device/quirks.hpp"
@@ -29,21 +30,44 @@ std::optional<cl::Program> build_known(Session& session, const std::string& key)
     }
 }
 
-/// Both leave the program in `out` also where they throw, to be asked for its log.
-void build_ptx(Session& session, std::string_view ptx, cl::Program& out) {
-    const auto* bytes = reinterpret_cast<const unsigned char*>(ptx.data());
-    out = cl::Program(session.context(), {session.device()}, {{bytes, bytes + ptx.size()}});
-    out.build(session.device(), "");
+bool takes_spirv(const cl::Device& device) {
+    std::size_t bytes = 0;  // one, of an empty text, where it takes none
+    return clGetDeviceInfo(device(), CL_DEVICE_IL_VERSION, 0, nullptr, &bytes) == CL_SUCCESS && bytes > 1;
 }
 
-/// With instructions of sm_90a in the text: of the PTX that the driver makes of it.
-void build_text(Session& session, const std::string& source, const std::string& options, cl::Program& out) {
-    out = cl::Program(session.context(), source);
+cl::Program program_of_spirv(const Session& session, const std::string& bytes) {
+    if (!takes_spirv(session.device())) {
+        std::vector<std::string> others;
+        for (const auto& found : discover())
+            if (takes_spirv(found.device)) others.push_back(found.facts.selector + " (" + found.facts.name + ")");
+        throw Unsupported(session.facts().platform, ", driver ", session.facts().driver, ", takes no SPIR-V; ",
+                          others.empty() ? "Intel's drivers do" : "here it is taken by " + join(others, ", "));
+    }
+    cl_int code = CL_SUCCESS;
+    const auto program = clCreateProgramWithIL(session.context()(), bytes.data(), bytes.size(), &code);
+    if (code != CL_SUCCESS) throw cl::Error(code, "clCreateProgramWithIL");
+    return cl::Program(program);
+}
+
+cl::Program program_of(const Session& session, std::string_view bytes) {
+    const auto* begin = reinterpret_cast<const unsigned char*>(bytes.data());
+    return cl::Program(session.context(), {session.device()}, {{begin, begin + bytes.size()}});
+}
+
+/// Leaves the program in `out` also where it throws, to be asked for its log. One whose text has instructions of sm_90a
+/// is built of the PTX that the driver makes of it.
+void build_source(Session& session, const std::string& source, const std::string& options, cl::Program& out) {
+    const auto bytes = program_of_text(source);
+    out = !bytes             ? cl::Program(session.context(), source)
+          : is_spirv(*bytes) ? program_of_spirv(session, *bytes)
+                             : program_of(session, *bytes);
     out.build(session.device(), options.c_str());
     if (session.facts().compute_capability != 90 || source.find(sm_90a_mark) == source.npos) return;
     const auto binary = program_binary({.program = out, .ok = true});
     const auto ptx = with_sm_90a({reinterpret_cast<const char*>(binary.data()), binary.size()});
-    if (!ptx.empty()) build_ptx(session, ptx, out);
+    if (ptx.empty()) return;
+    out = program_of(session, ptx);
+    out.build(session.device(), "");
 }
 
 }  // namespace
@@ -62,14 +86,17 @@ Built build(Session& session, const std::string& source, const std::string& opti
         if (asks_for_cuda(options)) {
             const auto made = compile_cuda(source, options, session.facts().compute_capability);
             if (!made.ok) return {.code = CL_BUILD_PROGRAM_FAILURE, .log = made.log, .seconds = seconds_since(start)};
-            build_ptx(session, made.ptx, out.program);
+            out.program = program_of(session, made.ptx);
+            out.program.build(session.device(), "");
         } else {
-            build_text(session, source, options, out.program);
+            build_source(session, source, options, out.program);
         }
         out.ok = true;
         session.programs().built(key, out.program);
     } catch (const cl::Error& e) {
         out.code = e.err();
+        if (e.err() == CL_INVALID_BINARY)
+            out.log = "error: the driver takes binaries of its own only, and this is none";
         out.ok = false;
     }
     out.seconds = seconds_since(start);

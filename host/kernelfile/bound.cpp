@@ -87,6 +87,7 @@ Bound::Bound(std::string where, const Description& description, model::KernelSig
         if (parameter.kind == Parameter::Kind::value && parameter.type.is_floating()) real_.insert(parameter.name);
     if (code_only_) {
         said_.reference.reset();
+        said_.relations.clear();
         bind_local_memory();
         return;
     }

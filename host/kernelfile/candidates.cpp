@@ -3,6 +3,7 @@
 #include <cctype>
 
 #include "core/kernel_text.hpp"
+#include "core/program_text.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "kernelfile/data/structs.hpp"
@@ -45,7 +46,9 @@ SaidOfKernel said_of(const Description& description, const model::KernelSignatur
 }  // namespace
 
 std::string KernelFiles::stem_of(std::size_t file) const {
-    auto out = fs::path(files_[file].path).stem().string();
+    const fs::path path(files_[file].path);
+    // A compiled program often lies beside the text that it was made of.
+    auto out = names_program(path.string()) ? path.filename().string() : path.stem().string();
     std::ranges::replace_if(
         out, [](unsigned char c) { return !std::isalnum(c); }, '_');
     return out.empty() ? "kernel" : out;
@@ -78,7 +81,9 @@ void KernelFiles::check_names() const {
             }
         }
     }
-    const auto list = [](const std::set<std::string>& names) { return join({names.begin(), names.end()}, ", "); };
+    const auto list = [](const std::set<std::string>& names) {
+        return names.empty() ? "none" : join({names.begin(), names.end()}, ", ");
+    };
     for (std::size_t f = 0; f < files_.size(); ++f) {
         if (kernels[f].empty()) continue;
         check_sequences(described_[f], files_[f].path, kernels[f]);

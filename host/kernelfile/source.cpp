@@ -5,7 +5,9 @@
 #include <optional>
 
 #include "core/includes.hpp"
+#include "core/program_text.hpp"
 #include "core/text.hpp"
+#include "device/spirv.hpp"
 #include "kernelfile/data/data.hpp"
 #include "model/registry.hpp"
 
@@ -21,11 +23,25 @@ bool is_there(const fs::path& path) {
     return fs::exists(found) && !fs::is_directory(found);
 }
 
-std::string read_text(const fs::path& path, const Place& place) {
+std::string read_limited(const fs::path& path, const Place& place, std::size_t most_mib, const char* what) {
     const auto bytes = read_bytes(path, place);
-    constexpr std::size_t most = 16u << 20;
-    if (bytes.size() > most) refuse(place, "'", path.string(), "' is larger than 16 MiB, the limit for kernel text");
-    std::string text{reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+    if (bytes.size() > most_mib << 20)
+        refuse(place, "'", path.string(), "' is larger than ", most_mib, " MiB, the limit for ", what);
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// As a text. What no driver may be given, since some crash on it, is refused.
+std::string read_program(const std::string& path, const Place& place) {
+    const auto bytes = read_limited(path, place, 7, "a compiled program");
+    if (path.ends_with(".spv") || is_spirv(bytes))
+        if (const auto fault = device::read_spirv(bytes).fault; !fault.empty())
+            refuse(place, "it is no SPIR-V module for OpenCL: it ", fault);
+    if (path.ends_with(".ptx") && !is_ptx(bytes)) refuse(place, "it is no PTX, which begins with .version and .target");
+    return text_of_program(bytes);
+}
+
+std::string read_text(const fs::path& path, const Place& place) {
+    auto text = read_limited(path, place, 16, "kernel text");
     // Programs that write a C string with its end leave a zero byte, as the OpenCL Intercept Layer does; no driver sees
     // what is put behind one, such as the kernels that ask for the sizes of types.
     text.resize(text.find_last_not_of('\0') + 1);
@@ -48,7 +64,9 @@ SourceFile read_source(Snapshot snapshot) {
     out.read = std::move(snapshot);
     const auto& path = out.path;
     std::size_t number = 0;
-    const auto& text = text_of(out.read.files, path, {"kernel file '" + path + "'", 0, 0});
+    const Place place{"kernel file '" + path + "'", 0, 0};
+    if (names_program(path) && !out.read.files.count(path)) out.read.files[path] = read_program(path, place);
+    const auto& text = text_of(out.read.files, path, place);
     for (const auto& line : split(text, '\n')) {
         ++number;
         const auto at = line.find("enqueue_kernel(");

@@ -72,10 +72,11 @@ class Code(KernelFileTest):
         (self.folder / "DIR.ptx").mkdir()
         (self.folder / "notes.txt").write_text("x")
         for command in ("isa", "run", "dump", "why"):
-            for pattern, said in (("nosuch.ptx", "there is no file 'nosuch.ptx'"), ("DIR.ptx", "'DIR.ptx' is a folder")):
+            for pattern, said in (("nosuch.ptx", "'nosuch.ptx' cannot be read: No such file"), ("DIR.ptx", "'DIR.ptx' cannot be read: Is a directory"),
+                                  ("nosuch.txt", "there is no file 'nosuch.txt'")):
                 with self.subTest(command=command, pattern=pattern):
                     self.assertIn(said, self.lab(command, pattern, status=2)[1])
-        self.assertIn("file 'notes.txt' is not kernel text", words(self.lab("run", "notes.txt", status=2)[1]))
+        self.assertIn("file 'notes.txt' is no kernel file by its name", words(self.lab("run", "notes.txt", status=2)[1]))
 
     def test_a_binary_of_any_program_is_recognised(self):
         self.write(BLOCK + SCALE)

@@ -1,11 +1,13 @@
 // libFuzzer target: the grammar of kernel files, and .npy files. The first byte chooses: 'n' a .npy file, 'o' an
-// option, else a kernel file with its block. Whatever is refused is refused in one sentence. Build and run with
-// tests/fuzz/run.
+// option, 's' a compiled program, else a kernel file with its block. Whatever is refused is refused in one sentence.
+// Build and run with tests/fuzz/run.
 #include <cstdint>
 #include <cstdlib>
 
 #include "core/error.hpp"
+#include "core/program_text.hpp"
 #include "core/text.hpp"
+#include "device/spirv.hpp"
 #include "kernelfile/data/data.hpp"
 #include "kernelfile/description.hpp"
 #include "model/registry.hpp"
@@ -49,6 +51,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (size == 0) return 0;
     const std::string text(reinterpret_cast<const char*>(data) + 1, size - 1);
     try {
+        if (data[0] == 's') {
+            device::read_spirv(text);
+            device::kernels_of_program(text_of_program(text));
+        }
         if (data[0] == 'n') {
             const auto* first = reinterpret_cast<const std::byte*>(text.data());
             const auto array = kernelfile::read_npy({first, first + text.size()}, "fuzz.npy", {"fuzz", 0, 0});

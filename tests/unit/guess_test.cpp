@@ -126,6 +126,22 @@ BOOST_AUTO_TEST_CASE(without_a_simulator_whole_numbers_that_may_choose_elements_
     BOOST_TEST(guess.open == std::vector<std::string>{"where"}, boost::test_tools::per_element());
 }
 
+BOOST_AUTO_TEST_CASE(a_loop_over_the_size_that_small_launches_hardly_show_bounds_the_size) {
+    // Each item does 1000 instructions and 20 more for each element: 2e9 at n = 8Ki.
+    const TryLaunch launch = [](const SmallLaunch& small) {
+        const auto n = small.axes.empty() ? 1 : small.axes.front().second;
+        SeenLaunch out{.instructions = static_cast<std::uint64_t>(n * (1000 + 20 * n)), .items = {n, 1, 1}};
+        out.calls["get_global_id"] = 1;
+        out.arguments = {{.size = 256 << 10, .last = 4 * n, .unit = 4, .bytes = 4 * n, .written_bytes = 4 * n}, {}};
+        out.arguments.front().written = true;
+        return out;
+    };
+    const SaidOfKernel said{{"k", {buffer("z", false), scalar("n", "int")}, {}}, {}, {}, {}};
+    const auto guess = guess_kernel(said, TextFacts("kernel void k(global float* z, int n) { z[0] = n; }"), launch);
+    BOOST_TEST_REQUIRE(guess.axes.size() == 1);
+    BOOST_TEST(guess.axes.front().second == 8 << 10);
+}
+
 BOOST_AUTO_TEST_CASE(what_is_given_is_not_guessed) {
     Description said;
     parse_option("arg", "n=1000", said);

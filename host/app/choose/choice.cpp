@@ -10,9 +10,11 @@
 #include "app/screen/streams.hpp"
 #include "core/grouped.hpp"
 #include "core/includes.hpp"
+#include "core/program_text.hpp"
 #include "core/reading.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "inspect/binary/binary.hpp"
 #include "inspect/tools/tool.hpp"
 #include "kernelfile/experiment.hpp"
 
@@ -67,13 +69,10 @@ void leave_out_open(const std::vector<GuessedBlock>& guessed, kernelfile::Kernel
 }  // namespace
 
 std::pair<std::string, std::string> file_and_glob(const std::string& pattern) {
-    for (const char* extension : {".cl", ".ocl"}) {
-        const auto at = pattern.rfind(std::string(extension) + ":");
-        if (at == std::string::npos) continue;
-        const auto end = at + std::string(extension).size();
-        return {pattern.substr(0, end), pattern.substr(end + 1)};
-    }
-    return {pattern, ""};
+    const auto colon = pattern.rfind(':');
+    const auto file = pattern.substr(0, colon);
+    if (colon == std::string::npos || !names_kernel_file(file)) return {pattern, ""};
+    return {file, pattern.substr(colon + 1)};
 }
 
 struct Choice::Own {
@@ -88,8 +87,8 @@ Choice::Own& Choice::keep(std::unique_ptr<Own> own) {
 }
 
 bool names_kernel_file(const std::string& pattern) {
-    const auto file = file_and_glob(pattern).first;
-    return file.ends_with(".cl") || file.ends_with(".ocl");
+    const auto file = pattern.substr(0, pattern.rfind(':'));
+    return file.ends_with(".cl") || file.ends_with(".ocl") || names_program(file);
 }
 
 void refuse_file(const std::string& pattern, const std::string& command) {
@@ -103,8 +102,9 @@ void refuse_file(const std::string& pattern, const std::string& command) {
         if (const auto fault = reading_fault(path); std::filesystem::exists(found) && !fault.empty())
             throw Error(Blame::usage, "file '", path, "' cannot be read: ", fault);
         if (std::filesystem::exists(found))
-            throw Error(Blame::usage, "file '", path, "' is not kernel text; its name must end in .cl or .ocl",
-                        command == "isa" ? "" : "; `cllab isa` reads program binaries");
+            throw Error(Blame::usage, "file '", path,
+                        "' is no kernel file by its name, which ends in .cl, .ocl, .spv, .ptx or as that of another "
+                        "program binary");
     }
     // No kernel's name has these.
     if (pattern.find_first_of("/.") != std::string::npos && pattern.find_first_of("*?[") == std::string::npos)
@@ -174,6 +174,10 @@ Choice::Choice(const CellOptions& invocation, const Snapshots& earlier, const As
         std::unique_ptr<Own>(new Own{{paths, command_line, invocation.axes, earlier, invocation.build_options}, {}}));
     auto& files = own_->files;
     files.ask_others(invocation.opinions);
+    for (const auto& file : files.files())  // drivers end the process on some of these
+        if (const auto program = program_of_text(file.text()))
+            if (const auto damage = inspect::damage_of(inspect::as_bytes(*program)); !damage.empty())
+                throw Error(Blame::usage, "kernel file '", file.path, "': it is damaged: ", damage);
     const auto asked = asked_builds(files, invocation.build_options);
     const auto found = ask ? ask(asked) : ask_in_child(invocation, asked);
     for (std::size_t i = 0; i < found.size(); ++i) files.builds()[i].found = found[i];

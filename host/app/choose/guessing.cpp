@@ -11,6 +11,7 @@
 #include "app/processes/worker.hpp"
 #include "core/error.hpp"
 #include "core/grouped.hpp"
+#include "core/program_text.hpp"
 #include "core/reading.hpp"
 #include "count/oclgrind.hpp"
 #include "device/driver_settings.hpp"
@@ -80,7 +81,7 @@ public:
         text_ = asked.text;
         const auto options = options_on(session_->facts(), asked);
         auto [at, is_new] = built_.try_emplace(options + "\n" + text_);
-        if (is_new) at->second = device::build(*session_, text_, options);
+        if (is_new && !program_of_text(text_)) at->second = device::build(*session_, text_, options);
         now_ = &at->second;
     }
     /// `where`: the file's name for sentences. What fails is the result's trouble.
@@ -90,7 +91,7 @@ public:
         std::filesystem::remove(file_, ignored);
         setenv("CLLAB_TOUCHED_INSTRUCTIONS", small.may_be_long ? "4000000" : "600000", 1);
         try {
-            if (!now_->ok) return SeenLaunch{.trouble = "the simulator does not build the text"};
+            if (!now_->ok) return SeenLaunch{.trouble = "the simulator does not build it"};
             launch_once(where, said, small);
         } catch (const std::exception& e) {
             out.trouble = e.what();

@@ -9,8 +9,10 @@
 #include "app/screen/streams.hpp"
 #include "core/kernel_text.hpp"
 #include "core/parallel.hpp"
+#include "core/program_text.hpp"
 #include "core/text.hpp"
 #include "device/quirks.hpp"
+#include "device/spirv.hpp"
 #include "inspect/code/declared_work.hpp"
 #include "inspect/tools/dump.hpp"
 #include "model/params.hpp"
@@ -84,6 +86,11 @@ void compile(const IsaOptions& invocation, inspect::OfflinePrograms& programs, c
     }();
     const auto entry = cell.experiment->entry(*cell.variant);
     const auto source = run::kernel_source(*cell.experiment, *cell.variant, invocation.cl_dir);
+    if (const auto program = program_of_text(source.text);
+        program && !(is_spirv(*program) && device.implementation == model::Implementation::intel_gpu))
+        throw Unsupported(
+            "the compiler for ", target,
+            is_spirv(*program) ? " takes no SPIR-V; that for Intel's does" : " takes no compiled program");
     const std::string options = run::build_options(cell, setup, device, invocation.build_options);
     const inspect::LaunchSize launch{setup.local, setup.global,
                                      static_cast<std::int64_t>(model::local_bytes_of(setup))};
@@ -144,13 +151,16 @@ AskDevice ask_compilers(const IsaOptions& invocation, inspect::OfflinePrograms& 
         each_in_parallel(builds.size() * devices.size(), [&](std::size_t i) {
             const auto& build = builds[i / devices.size()];
             const auto& device = devices[i % devices.size()];
-            if (build.only_types) return;
+            if (build.only_types || program_of_text(build.text)) return;
             made[i / devices.size()][i % devices.size()] =
                 &programs.program(device.selector, build.text, options_on(device, build), true);
         });
         std::vector<model::Introspection> out;
-        for (std::size_t i = 0; i < builds.size(); ++i)
-            out.push_back(builds[i].only_types ? model::Introspection{} : kernels_of(builds[i].text, made[i]));
+        for (std::size_t i = 0; i < builds.size(); ++i) {
+            const bool compiled = !builds[i].only_types && !program_of_text(builds[i].text);
+            out.push_back(compiled ? kernels_of(builds[i].text, made[i])
+                                   : device::kernels_of_program(builds[i].text).value_or(model::Introspection{}));
+        }
         return out;
     };
 }

@@ -6,13 +6,13 @@ namespace {
 
 constexpr const char* page = R"(Your own kernel
 
-  cllab run my.cl                           each kernel of the file is a variant
-  cllab run my.cl:kernel                    one of them
+  cllab run my.cl                           each kernel is a variant; my.cl:kernel is one
+  cllab run my.spv                          SPIR-V, or .ptx, .poclbin …, where the driver takes it
   cllab run a.cl:one b.cl:two --vs b.cl:two
 
 The file is compiled as it is, in a child process. `tune`, `dump`, `isa`, `why` and `--vs` work as
-for cllab's own families. The driver tells the types of the arguments. Their values come from lines
-in a comment of the file, from my.cllab beside it, and from options. The later of these wins.
+for cllab's own families. The driver tells the arguments' types; without names they are arg0, arg1 …
+Values come from lines in a comment of the file, my.cllab beside it, and options. The later wins.
 
   /*cllab
   axis n = 256, 1024            # a run for each value; -a n=512 gives others

@@ -15,6 +15,7 @@
 #include "app/screen/pager.hpp"
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"
+#include "core/program_text.hpp"
 #include "core/text.hpp"
 #include "inspect/tools/offline.hpp"
 #include "model/registry.hpp"
@@ -221,7 +222,7 @@ void print_table(const std::vector<CellCode>& codes, const std::vector<std::stri
 
 /// A program binary: a file that is there and no kernel's text. "program.ptx:kernel" is one kernel of it.
 std::optional<std::pair<std::string, std::string>> binary_named(const std::string& pattern) {
-    if (names_kernel_file(pattern)) return std::nullopt;
+    if (names_kernel_file(pattern) && !names_program(file_and_glob(pattern).first)) return std::nullopt;
     std::error_code ignored;
     if (std::filesystem::is_regular_file(pattern, ignored)) return std::pair(pattern, std::string());
     const auto colon = pattern.rfind(':');
@@ -254,7 +255,9 @@ int run_isa(const IsaOptions& asked) {
     if (invocation.list_targets) return print_targets();
     if (invocation.rebuild) return rebuild_for_target(invocation);
     if (!invocation.versus.empty()) return compare(invocation);
-    if (std::ranges::any_of(invocation.patterns, [](const auto& p) { return binary_named(p).has_value(); }))
+    const bool reads = invocation.targets.empty() && invocation.devices.empty();  // and compiles nothing
+    if (std::ranges::any_of(invocation.patterns,
+                            [&](const auto& p) { return binary_named(p) && (reads || !names_kernel_file(p)); }))
         return print_binaries(invocation);
     const int lost = leave_out_missing_targets(invocation);
     Making making(invocation);

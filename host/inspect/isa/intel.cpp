@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/program_text.hpp"
 #include "core/text.hpp"
 #include "inspect/code/analysis.hpp"
 #include "inspect/isa/rules.hpp"
@@ -171,12 +172,14 @@ void describe(model::Device& device, const std::string& target, const std::vecto
 OfflineCode compile(const std::string& target, const std::string& source, const std::vector<std::string>& options,
                     std::chrono::milliseconds limit) {
     const TempFolder folder;
-    const auto text = folder.write("kernel.cl", as_bytes(source));
-    const auto result =
-        run_ocloc(folder, ocloc().value_or("ocloc"),
-                  {"compile", "-file", text.string(), "-device", target, "-options", join(options, " "), "-out_dir",
-                   folder.path().string(), "-output", "program", "-output_no_suffix", "-exclude_ir"},
-                  limit);
+    const auto spirv = program_of_text(source);
+    const auto text = folder.write(spirv ? "kernel.spv" : "kernel.cl", as_bytes(spirv.value_or(source)));
+    std::vector<std::string> words{
+        "compile",          "-file",    text.string(),          "-device", target,    "-options",
+        join(options, " "), "-out_dir", folder.path().string(), "-output", "program", "-output_no_suffix",
+        "-exclude_ir"};
+    if (spirv) words.push_back("-spirv_input");
+    const auto result = run_ocloc(folder, ocloc().value_or("ocloc"), words, limit);
     OfflineCode out = made_by_tool("ocloc", result, folder, folder.path() / "program");
     out.options = {.target = target};
     return out;

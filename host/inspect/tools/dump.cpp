@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
+#include "core/program_text.hpp"
 #include "core/reading.hpp"
 #include "core/text.hpp"
 #include "inspect/binary/cpu_code.hpp"
@@ -84,8 +85,13 @@ std::string code_that_ran(const DumpRequest& request) {
 }
 
 DumpFolder write_sidecars(const DumpRequest& request, const Analysis& a) {
-    std::vector<std::pair<std::string, std::string>> texts{
-        {"source.cl", request.source}, {"options.txt", request.options + "\n"}, {"build.log", request.build_log}};
+    const auto program = program_of_text(request.source).value_or("");
+    std::vector<std::pair<std::string, std::string>> texts{{is_spirv(program) ? "source.spv"
+                                                            : program.empty() ? "source.cl"
+                                                                              : "source.bin",
+                                                            program.empty() ? request.source : program},
+                                                           {"options.txt", request.options + "\n"},
+                                                           {"build.log", request.build_log}};
     if (a.kind == Kind::ptx)
         texts.emplace_back(file_name(a.kind), ptx_text(request.binary));
     else if (a.kind != Kind::empty)

@@ -37,7 +37,10 @@ std::string KernelGuess::data_of(std::size_t argument) const {
         const auto& one = sample.second.arguments[argument];
         return one.written && one.written_bytes == one.last;
     });
-    return typed_data(p, seen.written && whole && !seen.read_first ? "out" : "zero", length);
+    if (seen.written && whole && !seen.read_first) return typed_data(p, "out", length);
+    // Flags and indices are often all zeros, which are seen to be written where ones were.
+    const bool is_any = !by_text_ && seen.written && !seen.read && !seen.atomic && p.type.is_integer();
+    return typed_data(p, is_any ? "const:1" : "zero", length);
 }
 
 /// The data as it is guessed, at small sizes: nothing lies outside. What does is asked for.
@@ -124,7 +127,7 @@ void KernelGuess::choose_sizes() {
     constexpr std::int64_t widest_image = 4096;  // that every device has
     if (std::ranges::any_of(parameters_, [](const auto& p) { return p.kind == Parameter::Kind::image; }))
         size = std::min(size, widest_image);
-    double power = dims_, per_launch = 0;
+    double power = dims_, of_items = dims_, per_launch = 0, per_item = 0, per_step = 0;
     std::int64_t small = 1;
     if (samples_.size() >= 2 && !axes_.empty()) {
         // Of one axis the largest two, as a loop may have no turn in the others.
@@ -135,13 +138,22 @@ void KernelGuess::choose_sizes() {
         const auto ratio = static_cast<double>(b.first.front()) / static_cast<double>(a.first.front());
         power = std::log(per_launch / static_cast<double>(std::max<std::uint64_t>(1, a.second.instructions))) /
                 std::log(ratio);
-        const double of_items =
-            std::max(std::log(items_at(2048) / items_at(1024)) / std::log(2.0), static_cast<double>(new_axes));
+        of_items = std::max(std::log(items_at(2048) / items_at(1024)) / std::log(2.0), static_cast<double>(new_axes));
         if (power > of_items + 0.7) size = with_loops[dimensions - 1];
+        // In small launches most of an item's instructions stand outside of a loop over the size, which hides its
+        // growth.
+        const auto of_item = [&](const Sample& s) {
+            return static_cast<double>(s.second.instructions) / std::pow(s.first.front(), of_items);
+        };
+        per_item = of_item(b);
+        // Less is a search; of several axes the samples are so small that borders left out look like a loop.
+        if (axes_.size() == 1 && power > of_items + 0.3)
+            per_step = (per_item - of_item(a)) / static_cast<double>(small - a.first.front());
     }
     const auto too_much = [&] {
         const double scaled = per_launch * std::pow(static_cast<double>(size) / static_cast<double>(small), power);
-        return bytes_at(size) > most_bytes || scaled > most_instructions || items_at(size) > 1 << 26;
+        const double looped = std::pow(size, of_items) * (per_item + per_step * static_cast<double>(size - small));
+        return bytes_at(size) > most_bytes || std::max(scaled, looped) > most_instructions || items_at(size) > 1 << 26;
     };
     while (size > least && (too_much() || has_wider_image(size, widest_image) || overruns_at(size))) size /= 2;
     for (auto& axis : axes_)
