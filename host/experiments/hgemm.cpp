@@ -114,7 +114,8 @@ Setup setup(const Request& request, const Sizes& s) {
         out.global = Extent(round_up(s.n, 16), round_up(s.m, 16));
     }
     const auto m = static_cast<double>(s.m), n = static_cast<double>(s.n), k = static_cast<double>(s.k);
-    out.work = {static_cast<double>(s.element_bytes()) * (m * k + k * n) + 4 * m * n, 2 * m * n * k, 0};
+    out.work = {static_cast<double>(s.element_bytes()) * (m * k + k * n) + 4 * m * n, s.is_bytes() ? 0 : 2 * m * n * k,
+                0};
     out.check = [in, is_int = s.is_bytes()](const Buffers& buffers) {
         if (!is_int) return gemm::check(*in, buffers.as<float>("c"), buffers.poison_seed);
         const auto sums = buffers.as<std::int32_t>("c");
@@ -122,6 +123,14 @@ Setup setup(const Request& request, const Sizes& s) {
         return gemm::check(*in, as_floats, buffers.poison_seed);
     };
     return out;
+}
+
+/// 2 m n k follows from the three sizes m k, k n and m n.
+double integer_operations(const Setup& setup, double seconds) {
+    if (!matrix::is_integer(setup)) return NAN;
+    const auto bytes = [&](std::size_t at) { return static_cast<double>(std::get<Input>(setup.args[at]).data.size()); };
+    const auto of_c = static_cast<double>(std::get<Output>(setup.args[2]).size_bytes) / sizeof(std::int32_t);
+    return 2 * std::sqrt(bytes(0) * bytes(1) * of_c) / seconds;
 }
 
 Experiment describe() {
@@ -146,7 +155,7 @@ Experiment describe() {
         {"buffered", "mma with two tiles: one is multiplied while the next is fetched into registers."},
         {"async", "mma with copies straight to local memory, several blocks ahead."},
         {"wgmma", "Matrix units of Hopper that read local memory themselves: products of four warps at once."}};
-    out.metrics = matrix::rates;
+    out.metrics = {{"ops", "op/s", Better::higher, integer_operations}};
     out.variants.back().header = "wgmma.h";
     out.curve_over = "m";
     return out;

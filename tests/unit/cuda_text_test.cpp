@@ -94,11 +94,12 @@ BOOST_AUTO_TEST_CASE(instructions_of_sm_90a_stand_behind_comments_until_the_modu
     const std::string module =
         ".version 8.8\n.target sm_90, texmode_independent\n// begin inline asm\n//sm_90a: {.reg .pred p;\n"
         "//sm_90a: wgmma.fence.sync.aligned;\n// a comment\n";
-    BOOST_TEST(with_sm_90a(module + std::string(2, '\0')) ==
+    BOOST_TEST(device::with_sm_90a(module + std::string(2, '\0')) ==
                ".version 8.8\n.target sm_90a, texmode_independent\n// begin inline asm\n{.reg .pred p;\n"
                "wgmma.fence.sync.aligned;\n// a comment\n");
-    BOOST_TEST(with_sm_90a(".version 7.5\n.target sm_80\n//sm_90a: x;\n") == ".version 8.0\n.target sm_90a\nx;\n");
-    BOOST_TEST(with_sm_90a(".target sm_90\n// a comment\n").empty());
+    BOOST_TEST(device::with_sm_90a(".version 7.5\n.target sm_80\n//sm_90a: x;\n") ==
+               ".version 8.0\n.target sm_90a\nx;\n");
+    BOOST_TEST(device::with_sm_90a(".target sm_90\n// a comment\n").empty());
 }
 
 BOOST_AUTO_TEST_CASE(pointers_are_marked_and_numbers_are_not) {

@@ -90,13 +90,6 @@ inline std::uint64_t array_bytes(const Device& device, bool is_for_sm_90a = fals
 inline bool is_integer(const Setup& setup) {
     return std::ranges::find(setup.defines, "TYPE_s8") != setup.defines.end();
 }
-inline double flops(const Setup& setup, double seconds) { return is_integer(setup) ? NAN : setup.work.flops / seconds; }
-inline double operations(const Setup& setup, double seconds) {
-    return is_integer(setup) ? setup.work.flops / seconds : NAN;
-}
-inline const std::vector<Metric> rates{{"flops", "FLOP/s", Better::higher, flops},
-                                       {"ops", "op/s", Better::higher, operations}};
-
 inline const char* element_type(std::string_view type) {
     if (type == "f64") return "double";
     if (type == "tf32") return "float";
