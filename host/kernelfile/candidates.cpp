@@ -20,6 +20,13 @@ std::string first_error(const std::string& log) {
     return one_line(log);
 }
 
+/// What helps against an error that is about half.
+std::string help_with(const std::string& error) {
+    if (error.find("half") == error.npos) return "";
+    return "; arithmetic of half needs a device with cl_khr_fp16, which NVIDIA's OpenCL has not: vload_half and "
+           "vstore_half convert to float and back";
+}
+
 /// Whether Bound would ask for something: what it has no default for.
 bool lacks(const SaidOfKernel& said) {
     if (said.global.empty()) return true;
@@ -145,7 +152,8 @@ void KernelFiles::make_candidates() {
             if (build.file == f && (!base || !base->built)) base = &build.found;  // the first one that builds
         if (!base || !base->built) {
             const auto first = std::ranges::find(builds_, f, &Build::file);
-            throw Error(Blame::result, "'", files_[f].path, "' does not build: ", first_error(first->found.log));
+            const auto error = first_error(first->found.log);
+            throw Error(Blame::result, "'", files_[f].path, "' does not build: ", error, help_with(error));
         }
         if (base->kernels.empty()) {
             if (!base->trouble.empty())

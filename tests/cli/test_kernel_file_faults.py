@@ -132,6 +132,9 @@ __kernel void k(__global float* y) {{
         self.write(BLOCK + "__kernel void k(__global float* d) { d[0] = nothing; }\n")
         out, err = self.lab("run", "t.cl", "--device", "cpu", status=1)
         self.assert_one_sentence(err, "t.cl", "t.cl:9:", "nothing")
+        self.write("__kernel void k(__global half* d) { d[0] = d[1] * (half)2; }\n")  # PoCL on x86 has no cl_khr_fp16
+        out, err = self.lab("run", "t.cl", "--device", "cpu", status=1)
+        self.assert_one_sentence(err, "t.cl:1:", "'half'", "cl_khr_fp16", "vload_half")
 
     def test_a_kernel_that_never_ends_is_one_row(self):
         record, = self.check("/*cllab\narg d = zero:64\nglobal 64\n*/\n__kernel void k(__global volatile int* d) { while (d[0] == 0); }\n", "--timeout", "2", status=1)

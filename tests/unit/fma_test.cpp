@@ -2,6 +2,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
+#include "experiments/lib/chain.hpp"
 #include "unit/probe.hpp"
 
 BOOST_AUTO_TEST_SUITE(fma_family)
@@ -41,6 +42,16 @@ BOOST_AUTO_TEST_CASE(the_check_accepts_the_chains_and_rejects_a_step_too_few_or_
     BOOST_TEST(verdict(setup, "out", kernel_fma(setup, 32, 2, 1, 5 * 4 - 1), 5) != "");
     out[17] = std::nextafter(out[17], 9.0f);
     BOOST_TEST(verdict(setup, "out", out, 5).find("out[17] is ") == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_chain_of_whole_numbers_shows_an_even_number_of_steps_too_few) {
+    const auto setup = set_up("fma_latency", probe_gpu(), {{"type", "uint"}});
+    const auto start = argument<std::uint32_t>(setup, "start");
+    const auto c = argument<std::uint32_t>(setup, "constant_c").front();
+    for (const auto x : start) {
+        const auto end = lib::run_chain(x, c, 1000);
+        for (const int fewer : {2, 4, 16, 256}) BOOST_TEST(lib::run_chain(x, c, 1000 - fewer) != end);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(vector_elements_are_chains_of_their_own) {
