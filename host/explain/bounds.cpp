@@ -110,13 +110,23 @@ unsigned widest_vector(const Record& record, unsigned scalar_bits) {
     return share >= nearly_all ? out : 0;
 }
 
+/// Of a type that only matrix units have, the fastest of their instructions.
+const Figure* matrix_peak(const Limits& limits, const std::string& type) {
+    const auto *of_wave = limits.find("matrix.rate." + type), *of_four = limits.find("matrix.wgmma." + type);
+    return of_wave && of_four ? (of_wave->value > of_four->value ? of_wave : of_four) : of_wave ? of_wave : of_four;
+}
+
 void bound_arithmetic(const Record& record, const Limits& limits, Explanation& out) {
     const auto& work = record.work;
     const auto leave_out = [&](const std::string& why) { out.leave_out("arithmetic", why); };
     if (work.flops <= 0) return leave_out("no operations are declared");
     const auto* peak = limits.find("fma.peak." + work.type);
-    if (!peak) return leave_out("the profile has no " + work.type + " peak");
     auto name = work.type + " arithmetic";
+    if (!peak) {
+        peak = matrix_peak(limits, work.type);
+        name = work.type + " matrix units";
+    }
+    if (!peak) return leave_out("the profile has no " + work.type + " peak");
     // Narrow vectors do not reach the peak of wide ones, and a scalar instruction does one element where one of 128
     // bits does several: they are the same instructions with the other elements left out, and no processor executes
     // more of them.

@@ -173,7 +173,7 @@ class Lessons(LabTest):
         self.assertGreater(len(rows), 100)
         for lesson, command, seen, where in rows:
             self.assertTrue(lesson and seen and where, command)
-            self.assertIn(where.split(",")[0], ("H200", "CPU", "gfx900", "sm_80"))
+            self.assertIn(where.split(",")[0], ("H100", "H200", "CPU", "gfx900", "sm_80", "sm_90"))
 
     def test_the_kernels_of_every_row_have_its_axes_and_are_right_with_its_options_at_their_first_small_point(self):
         together = {}  # what has the same axes runs in one process

@@ -255,6 +255,21 @@ BOOST_AUTO_TEST_CASE(a_profile_has_no_figure_of_a_family_that_is_wrong_and_the_o
         if (conclusion.experiment->family == "launch") BOOST_TEST(conclusion.findings.empty());
 }
 
+BOOST_AUTO_TEST_CASE(what_a_device_cannot_do_takes_nothing_of_a_profiles_budget) {
+    const auto skips = [](const model::Device& device) {
+        auto runner = runner_of([](Record&, const model::Cell&, std::size_t) {});
+        app::ProfileOptions options;
+        options.budget_seconds = 1e-3;
+        return app::measure_profile(options, runner, device).profile.skipped.contains("matrix");
+    };
+    auto device = gpu();
+    device.implementation = model::Implementation::nvidia;
+    device.compute_capability = 90;
+    BOOST_TEST(skips(device));
+    device.implementation = model::Implementation::rusticl;
+    BOOST_TEST(!skips(device));
+}
+
 BOOST_AUTO_TEST_CASE(a_profile_whose_device_is_lost_keeps_what_was_measured_before) {
     auto runner = runner_of([](Record&, const model::Cell&, std::size_t) {});
     runner.fails_after = 1;

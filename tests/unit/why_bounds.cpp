@@ -92,6 +92,16 @@ BOOST_AUTO_TEST_CASE(arithmetic_is_bounded_by_the_peak_of_its_type_and_without_o
     BOOST_TEST(report::limit_sentence(half, *record(1, {}).time) == "not explained: no bound is known");
 }
 
+BOOST_AUTO_TEST_CASE(products_of_a_type_that_only_matrix_units_have_are_bounded_by_their_fastest_instruction) {
+    const auto products = record(1, {.flops = 1e12, .type = "bf16"});
+    BOOST_TEST(why_not(explanation(products), "arithmetic") == "the profile has no bf16 peak");
+    auto measured = with(profile(), {figure("matrix.rate.bf16", "matrix units, bf16", "FLOP/s", 600e12)});
+    BOOST_TEST(bound(products, "arithmetic", measured).seconds == 1 / 600.0, is_close);
+    measured = with(measured, {figure("matrix.wgmma.bf16", "matrix units, bf16 by wgmma", "FLOP/s", 800e12)});
+    BOOST_TEST(bound(products, "arithmetic", measured).seconds == 1 / 800.0, is_close);
+    BOOST_TEST(bound(products, "arithmetic", measured).name == "bf16 matrix units");
+}
+
 BOOST_AUTO_TEST_CASE(arithmetic_of_narrow_vectors_is_bounded_by_their_own_peak_where_all_code_that_ran_was_seen) {
     const auto measured =
         with(profile(), {figure("fma.peak.float.256", "float peak in vectors of 256 bits", "FLOP/s", 50e9)});

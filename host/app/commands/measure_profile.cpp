@@ -18,6 +18,7 @@
 #include "core/stats.hpp"
 #include "core/units.hpp"
 #include "device/driver_settings.hpp"
+#include "model/params.hpp"
 #include "model/rankable.hpp"
 #include "model/registry.hpp"
 #include "portrait/budget.hpp"
@@ -100,8 +101,21 @@ private:
         return {cells, data ? 0 : cells};
     }
     static portrait::Amount refined(const portrait::Probe& probe) { return refined(probe, probe.refine.most); }
-    static portrait::Amount amount(const portrait::Probe& probe) {
-        return portrait::amount_of(plan_of(probe.parts, false), probe.data);
+    /// What the device cannot do is a row at once.
+    bool is_refused(const model::Cell& cell) const {
+        static const std::map<std::string, model::Loaded> no_files;
+        try {
+            model::resolve(*cell.experiment, {*cell.variant, cell.point, profile_.device, 1, no_files});
+        } catch (const Unsupported&) {
+            return true;
+        } catch (const Error&) {  // its row will say what
+        }
+        return false;
+    }
+    portrait::Amount amount(const portrait::Probe& probe) const {
+        auto plan = plan_of(probe.parts, false);
+        for (auto& group : plan) std::erase_if(group, [&](const auto& cell) { return is_refused(cell); });
+        return portrait::amount_of(plan, probe.data);
     }
 
     /// The end of those that share a run with probe `i`. A GPU's driver and tools work on the code of one while the
@@ -124,7 +138,7 @@ private:
             auto own = plan_of(probe.parts, probe.interleave);
             const auto needed = amount(probe);
             const auto count = needed.cells;
-            if (!budget.has_room(needed, all)) {
+            if (count > 0 && !budget.has_room(needed, all)) {
                 const double left = budget.left() - budget.least(all), least = budget.least(needed);
                 budget.forget(needed + refined(probe));
                 profile_.skipped[probe.family] = "not measured: its " + std::to_string(count) +
