@@ -113,9 +113,8 @@ const std::vector<Quirk> all_quirks{
      "for "
      "sm_90a is taken as a binary",
      Dealt::everywhere,
-     "such instructions stand as PTX comments in inline assembly; where the text has some, the program is built again "
-     "of "
-     "its PTX without the comment signs (with_sm_90a, device/cuda.cpp)",
+     "such instructions stand as PTX comments in inline assembly; a program that has some is built again of its PTX "
+     "without the comment signs (device/program.cpp)",
      "H100, driver 580.159.04, 2026-11-27: -cl-nv-arch sm_90a changes nothing, PTX with .target sm_90a runs",
      "a kernel with asm(\"wgmma.fence.sync.aligned;\") builds on an H100"},
     {"nvidia-timer-step", Implementation::nvidia, "580.159.04",

@@ -277,6 +277,8 @@ int comgr_main(const std::filesystem::path& folder, const std::string& processor
             optimised = optimised && option != "-cl-opt-disable";
             if (!option.empty() && !option.starts_with("-cl-std=")) rest.emplace_back(option);
         }
+        // The precompiled header is of no processor, and behind it the compiler names none.
+        rest.push_back("-D__" + processor + "__=1");
         // AMD's runtime optimises unless it is told not to; the library alone does not.
         if (optimised) rest.insert(rest.begin(), "-O3");
         action.language(version2);
