@@ -13,9 +13,9 @@ constexpr std::size_t bytes_in_line = 50;
 }  // namespace
 
 bool names_program(std::string_view path) {
-    constexpr std::array<std::string_view, 15> extensions{".spv",     ".ptx",    ".cubin", ".co",    ".poclbin",
-                                                          ".elf",     ".zebin",  ".ar",    ".cubin", ".bif",
-                                                          ".rusticl", ".clover", ".bc",    ".bin",   ".plist"};
+    constexpr std::array<std::string_view, 14> extensions{".spv",   ".ptx", ".cubin", ".co",      ".poclbin",
+                                                          ".elf",   ".ar",  ".zebin", ".rusticl", ".clover",
+                                                          ".plist", ".bif", ".bc",    ".bin"};
     return std::ranges::any_of(extensions, [&](auto extension) { return path.ends_with(extension); });
 }
 

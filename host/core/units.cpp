@@ -36,17 +36,17 @@ struct Prefix {
     double factor;
 };
 
-/// Three digits with the prefix that leaves 1 to 3 digits before the point; `prefixes` ascend.
 constexpr std::array<Prefix, 5> small_prefixes{{{"p", 1e-12}, {"n", 1e-9}, {"u", 1e-6}, {"m", 1e-3}, {"", 1}}};
 
+/// With the prefix that leaves 1 to 3 digits before the point; `prefixes` ascend.
 template <std::size_t N>
-std::string with_prefix(double value, const std::array<Prefix, N>& prefixes, std::string_view unit) {
-    if (value == 0 || !std::isfinite(value)) return format_significant(value, 3) + " " + std::string(unit);
-    const int exponent = rounded_exponent(value, 3);
+std::string with_prefix(double value, const std::array<Prefix, N>& prefixes, std::string_view unit, int digits = 3) {
+    if (value == 0 || !std::isfinite(value)) return format_significant(value, digits) + " " + std::string(unit);
+    const int exponent = rounded_exponent(value, digits);
     const Prefix* chosen = &prefixes.front();
     for (const auto& prefix : prefixes)
         if (exponent >= std::lround(std::log10(prefix.factor))) chosen = &prefix;
-    return format_significant(value / chosen->factor, 3) + " " + chosen->text + std::string(unit);
+    return format_significant(value / chosen->factor, digits) + " " + chosen->text + std::string(unit);
 }
 
 }  // namespace
@@ -82,7 +82,7 @@ std::string format_exact(double value) {
 
 std::string format_seconds(double seconds) { return with_prefix(seconds, small_prefixes, "s"); }
 
-std::string format_joules(double joules) { return with_prefix(joules, small_prefixes, "J"); }
+std::string format_joules(double joules) { return with_prefix(joules, small_prefixes, "J", 2); }
 
 std::string format_rate(double value, std::string_view unit) {
     static constexpr std::array<Prefix, 7> prefixes{

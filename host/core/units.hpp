@@ -9,7 +9,7 @@
 namespace cllab {
 
 std::string format_seconds(double seconds);                    ///< "12.3 us", "1.05 ms"
-std::string format_joules(double joules);                      ///< "12.3 mJ"
+std::string format_joules(double joules);                      ///< "12 mJ": runs differ by percents
 std::string format_bytes(std::uint64_t bytes);                 ///< "64 KiB", "1.5 GiB", "137 B"
 std::string format_rate(double value, std::string_view unit);  ///< 1.25e9, "B/s" -> "1.25 GB/s"
 std::string format_significant(double value, int digits);      ///< "0.00123", "12.3", "123"

@@ -133,7 +133,7 @@ void fields(V& v, T& e) {
     v.always("watts", e.watts, {.schema = "amount"});
     v.always("windows", e.windows,
              {"Of time, one behind the other; low and high are the 95 % interval of the median of six or more of them, "
-              "else their range.",
+              "else their range. Another run may lie outside: the device is warmer or colder then.",
               positive});
     v.always("updates", e.updates, {"Of the counter in the window that had the fewest."});
     v.always("source", e.source, {.schema = "name"});

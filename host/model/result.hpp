@@ -80,7 +80,8 @@ struct ClockInfo {
 };
 
 /// What one operation, or one step, draws while others of its kind follow it without a pause. low..high is the 95 %
-/// interval of the median of several windows of time, or, where they are too few for one, only the range of them.
+/// interval of the median of several windows of time, or, where they are too few for one, only the range of them. It
+/// holds for this run: others lie outside more often than in 5 % (tests/trial/energy.py).
 struct EnergyInfo {
     double joules = 0, low = 0, high = 0;          ///< all that the device draws meanwhile
     double idle = 0, idle_low = 0, idle_high = 0;  ///< of it: what it drew at rest just before, over the same time

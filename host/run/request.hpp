@@ -47,7 +47,7 @@ struct Settings {
     bool guards = true;         ///< false: a simulator sees writes outside, and guards would be inside
     Cache cache = Cache::hot;   ///< state of the caches before each operation, the yardstick's included
     std::optional<unsigned> count_above;  ///< --count-above: grey level
-    bool energy = false;                  ///< what an operation draws, some 7 s a cell
+    bool energy = false;                  ///< what an operation draws, some 8 s a cell
     bool steps = false;                   ///< each part of an operation gets a time of its own, where it has several
     bool read_code = true;                ///< false: nobody looks at the code of its programs, and there are no dumps
     /// The next run on the device need not build what this one did; no text may include files.

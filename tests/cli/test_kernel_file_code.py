@@ -53,6 +53,13 @@ class Code(KernelFileTest):
         # The largest group that the driver may choose has four wavefronts.
         self.assertEqual(occupancy("gfx900", 8192), 2)
 
+    def test_a_text_is_told_which_processor_of_amd_it_is_compiled_for(self):
+        for target, family, wave in (("gfx1030", 10, 32), ("gfx90a", 9, 64), ("gfx1100", 11, 32)):
+            self.write(f"#if !defined(__{target}__) || !defined(__GFX{family}__) || __AMDGCN_WAVEFRONT_SIZE != {wave}\n"
+                       "#error told otherwise\n#endif\n"
+                       "__kernel void k(__global int* x) { x[get_global_id(0)] = 1; }\n")
+            self.lab("isa", "t.cl", "--target", target, "--summary")
+
     def test_a_binary_that_is_damaged_or_that_no_assembler_takes_is_a_failure(self):
         self.lab("isa", "saxpy_w32", "--target", "gfx900", "--dumps", "d", "--summary")
         code = next(self.folder.rglob("program.co")).read_bytes()

@@ -108,15 +108,11 @@ class Energy(LabTest):
                             "windows": 6, "updates": 5, "source": "NVML"}
         made.write(self.folder / "r.jsonl", [record])
         out = self.lab("report", "r.jsonl", "--html", "page.html", "--csv", "r.csv", "--columns", "time,energy")[0]
-        self.assertIn("350 mJ ±2.0%, 30% idle", out)
+        self.assertIn("350 mJ, 30% idle", out)
         self.assertIn(">350 mJ<", (self.folder / "page.html").read_text())
         with open(self.folder / "r.csv", newline="") as lines:
             (row,) = csv.DictReader(lines)
         self.assertEqual((float(row["energy_J"]), float(row["idle_J"])), (0.35, 0.105))
-        del record["energy"]["source"]
-        record["energy"]["windows"] = 2
-        made.write(self.folder / "r.jsonl", [record])
-        self.assertIn("350 mJ n = 2, 30% idle", self.lab("report", "r.jsonl", "--columns", "energy")[0])
 
 
 class Schema(LabTest):

@@ -127,6 +127,12 @@ BOOST_AUTO_TEST_CASE(windows_begin_and_end_where_the_counter_moves_and_behind_th
     BOOST_TEST(power.updates >= 9u);
 }
 
+BOOST_AUTO_TEST_CASE(a_row_between_whose_operations_the_device_rests_has_no_energy_of_one) {
+    BOOST_TEST(run::trouble_of_row(1.1e-3, 1e-3) == "");
+    BOOST_TEST(run::trouble_of_row(8e-6, 3e-6) ==
+               "in a row operations take 8.00 us each, where one takes 3.00 us, so that the device rests between them");
+}
+
 BOOST_AUTO_TEST_CASE(a_counter_that_stands_still_or_goes_backwards_gives_no_power) {
     BOOST_TEST(run::power_of(readings(3, 0, 0), 0.5, 0.5).trouble.find("moved too seldom in 3.00 s") == 0u);
     BOOST_TEST(run::power_of(readings(3, 100, -50), 0.5, 0.25).trouble == "went backwards");

@@ -28,8 +28,8 @@ Rows<FileOptions> replace_rows(const std::string& appendable = "");
 
 /// --columns of the table of cells, and of tables whose columns are always the same.
 std::string about_columns();
+std::string about_columns(const Strings& names);
 inline constexpr const char* about_sort =
     "Puts all rows of a table in the order of their times. Without it only ranked rows are.";
-std::string about_columns(const Strings& names);
 
 }  // namespace cllab::app

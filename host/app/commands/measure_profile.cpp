@@ -23,6 +23,7 @@
 #include "model/registry.hpp"
 #include "portrait/budget.hpp"
 #include "portrait/probes.hpp"
+#include "run/kernel_source.hpp"
 #include "run/measure.hpp"
 
 namespace cllab::app {
@@ -104,6 +105,7 @@ private:
     /// What the device cannot do is a row at once.
     bool is_refused(const model::Cell& cell) const {
         static const std::map<std::string, model::Loaded> no_files;
+        if (run::missing_need(*cell.variant, profile_.device)) return true;
         try {
             model::resolve(*cell.experiment, {*cell.variant, cell.point, profile_.device, 1, no_files});
         } catch (const Unsupported&) {

@@ -202,6 +202,17 @@ void compile_as(const std::string& processor, Action& action, std::vector<std::s
     action.options(options);
 }
 
+/// What clang defines for the processor (LLVM's user guide for AMDGPU): the precompiled header was made for none, and
+/// with it the compiler defines what was defined then, such as waves of 64. Whether AMD's driver, which has the same
+/// library, does more was not seen.
+void add_processor_macros(std::vector<std::string>& options, const std::string& processor) {
+    const auto family = processor.substr(3, processor.size() - 5);  // 9 of gfx90a, 10 of gfx1030
+    const bool asks_for_64 = std::ranges::find(options, "-mwavefrontsize64") != options.end();
+    options.insert(options.end(), {"-D__" + processor + "__=1", "-D__GFX" + family + "__=1"});
+    if (family.size() > 1 && !asks_for_64)
+        options.insert(options.end(), {"-U__AMDGCN_WAVEFRONT_SIZE", "-D__AMDGCN_WAVEFRONT_SIZE=32"});
+}
+
 /// What `work` makes of an output with an action for the processor. One at a time: the caller sees to that.
 template <typename Work>
 ComgrOutput with_action(const std::string& processor, Work work) {
@@ -277,8 +288,7 @@ int comgr_main(const std::filesystem::path& folder, const std::string& processor
             optimised = optimised && option != "-cl-opt-disable";
             if (!option.empty() && !option.starts_with("-cl-std=")) rest.emplace_back(option);
         }
-        // The precompiled header is of no processor, and behind it the compiler names none.
-        rest.push_back("-D__" + processor + "__=1");
+        add_processor_macros(rest, processor);
         // AMD's runtime optimises unless it is told not to; the library alone does not.
         if (optimised) rest.insert(rest.begin(), "-O3");
         action.language(version2);

@@ -124,14 +124,11 @@ void add_comparison(std::vector<Column>& columns, const std::vector<Rank>& ranks
     columns.push_back(std::move(column));
 }
 
-/// "12.3 mJ ±0.8%, 33% idle", or how many windows there are where they are too few for an interval.
+/// "12 mJ, 33% idle": no interval, as runs differ by more than the windows of one.
 std::string energy_of(const Record& r) {
     if (!r.energy) return "-";
-    const auto& e = *r.energy;
-    return format_joules(e.joules) + " " +
-           (e.windows < least_for_interval ? "n = " + std::to_string(e.windows)
-                                           : format_interval(e.joules, e.low, e.high) + "%") +
-           ", " + format_significant(100 * e.idle / e.joules, 2) + "% idle";
+    return format_joules(r.energy->joules) + ", " + format_significant(100 * r.energy->idle / r.energy->joules, 2) +
+           "% idle";
 }
 
 /// Whether rows of one variant differ in the axis.
@@ -175,7 +172,8 @@ const std::vector<std::pair<std::string, std::string>>& column_meanings() {
         {"upload", "time of the way from the host to the device"},
         {"download", "time of the way back to the host"},
         {"energy",
-         "--energy: joules of one operation with their 95 % interval, and how much of them the idle device draws"},
+         "--energy: joules of one operation, which differ by percents from run to run, and how much of them the idle "
+         "device draws"},
         {"hot_code", "executed instructions per pixel or byte in the block that ran most"},
         {"huge_pages", "share of the memory that lies in huge pages"},
         {"spills", "registers spilled to memory, where a compiler reports them"},

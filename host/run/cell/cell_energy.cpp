@@ -12,8 +12,11 @@
 namespace cllab::run {
 namespace {
 
-constexpr double windows = least_for_interval, slack = 0.25;  // of a second, until the counter moves for the last time
+constexpr double windows = least_for_interval;
 constexpr double rest_lead = 0.5, rest_window = 0.25, lead = 1, window = 0.5;
+constexpr double late = 0.15;  // seconds by which a window is longer, as it ends with a move of the counter
+
+constexpr double seconds_of(double lead, double window) { return lead + windows * (window + late); }
 
 /// Why operations cannot follow each other with nothing between them; empty where they can.
 std::string what_is_between(const CellState& state) {
@@ -51,19 +54,21 @@ void Sampling::measure_energy() {
     if (!meter.joules) return none(why.substr(std::string("none: ").size()));
     const InPhase phase(Phase::energy);
     state_.announce("energy");
-    const auto rest = power_of(readings_during(meter,
-                                               [] {
-                                                   std::this_thread::sleep_for(std::chrono::duration<double>(
-                                                       rest_lead + windows * rest_window + slack));
-                                               }),
-                               rest_lead, rest_window);
+    const auto rest = power_of(
+        readings_during(
+            meter,
+            [] { std::this_thread::sleep_for(std::chrono::duration<double>(seconds_of(rest_lead, rest_window))); }),
+        rest_lead, rest_window);
     double seconds = 0;
     if (state_.setup.slope) state_.subject->set_trips(state_.setup.slope->high);
     const auto busy =
-        power_of(readings_during(meter, [&] { seconds = run_row(lead + windows * window + slack); }), lead, window);
+        power_of(readings_during(meter, [&] { seconds = run_row(seconds_of(lead, window)); }), lead, window);
     for (const auto& power : {rest, busy})
         if (!power.trouble.empty()) return none("the counter of " + meter.source + " " + power.trouble);
-    if (state_.setup.slope) seconds = record.time->median;  // a step's: the row is of operations with many
+    if (state_.setup.slope)
+        seconds = record.time->median;  // a step's: the row is of operations with many
+    else if (const auto trouble = trouble_of_row(seconds, record.time->median); !trouble.empty())
+        return none(trouble);
     const auto all = summarise(busy.watts), idle = summarise(rest.watts);
     record.energy = {.joules = all.median * seconds,
                      .low = all.low * seconds,

@@ -33,6 +33,13 @@ Power power_of(std::span<const EnergyReading> readings, double lead, double wind
     return out;
 }
 
+std::string trouble_of_row(double each, double alone) {
+    constexpr double most = 1.25;
+    if (each <= most * alone) return {};
+    return "in a row operations take " + format_seconds(each) + " each, where one takes " + format_seconds(alone) +
+           ", so that the device rests between them";
+}
+
 std::vector<EnergyReading> readings_during(const device::EnergyMeter& meter, const std::function<void()>& work) {
     constexpr std::chrono::milliseconds pause(2);
     std::vector<EnergyReading> out;

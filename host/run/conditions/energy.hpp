@@ -29,6 +29,10 @@ struct Power {
 /// sensor is late and the device heats up.
 Power power_of(std::span<const EnergyReading> readings, double lead, double window);
 
+/// Why a row of operations that take so long each does not say what one draws, whose own time is `alone`; empty where
+/// it does. With a quarter of rest between them the figure is some 5 % too high.
+std::string trouble_of_row(double each, double alone);
+
 /// The meter read every 2 ms by a thread of its own while `work` goes on. Ends early where the meter stops answering.
 std::vector<EnergyReading> readings_during(const device::EnergyMeter& meter, const std::function<void()>& work);
 
