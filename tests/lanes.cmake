@@ -13,16 +13,24 @@ function(cllab_script name)
   endif()
   add_test(NAME ${name} COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/${arg_SCRIPT} ${arg_ARGS})
   # Tests run beside each other: a CPU device of one thread leaves the others their time. The lanes below that say so, and all but `cli`, have every thread.
-  set(threads "")
+  set(more "")
   if(arg_LABEL STREQUAL cli AND NOT arg_ALL_THREADS)
-    set(threads ";POCL_MAX_PTHREAD_COUNT=1")
+    set(more POCL_MAX_PTHREAD_COUNT=1)
+  endif()
+  # What documents say is tried with PoCL as it is installed.
+  if(NOT name STREQUAL cli_documents)
+    list(APPEND more "CLLAB_POCL_ICD=${small_pocl}/pocl.icd")
+    set_tests_properties(${name} PROPERTIES FIXTURES_REQUIRED small_pocl)
   endif()
   # Compiled kernels stay in the build folder, out of the user's own cache.
   set_tests_properties(${name} PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT} ENVIRONMENT
-    "CLLAB=${arg_PROGRAMS}/cllab;CLLAB_MAKE_PANEL=${arg_PROGRAMS}/make-panel;CLLAB_SOURCE_DIR=${CMAKE_SOURCE_DIR};CLLAB_FAULT_ICD=$<TARGET_FILE:cllab_fault_icd>;POCL_CACHE_DIR=${CMAKE_BINARY_DIR}/pocl-cache${threads}")
+    "CLLAB=${arg_PROGRAMS}/cllab;CLLAB_MAKE_PANEL=${arg_PROGRAMS}/make-panel;CLLAB_SOURCE_DIR=${CMAKE_SOURCE_DIR};CLLAB_FAULT_ICD=$<TARGET_FILE:cllab_fault_icd>;POCL_CACHE_DIR=${CMAKE_BINARY_DIR}/pocl-cache;${more}")
 endfunction()
 
 if(Python3_Interpreter_FOUND)
+  set(small_pocl ${CMAKE_BINARY_DIR}/small-pocl)
+  add_test(NAME small_pocl COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/small_pocl.py ${small_pocl})
+  set_tests_properties(small_pocl PROPERTIES LABELS setup FIXTURES_SETUP small_pocl)
   cllab_script(cli_command_line LABEL cli SCRIPT cli/test_command_line.py ALL_THREADS)
   cllab_script(cli_screen LABEL cli SCRIPT cli/test_screen.py)
   cllab_script(cli_profile LABEL cli SCRIPT cli/test_profile.py)
@@ -131,10 +139,10 @@ if(cllab_again)
   set_property(TEST sanitized_session sanitized_faults sanitized_panel sanitized_device APPEND PROPERTY
     ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0:handle_segv=0" "UBSAN_OPTIONS=print_stacktrace=1")
   # PoCL alone: AddressSanitizer ends a process whose drivers use dlopen's RTLD_DEEPBIND, as Intel's for GPUs does.
-  set_property(TEST sanitized_session PROPERTY ENVIRONMENT_MODIFICATION OCL_ICD_VENDORS=set:/etc/OpenCL/vendors/pocl.icd
+  set_property(TEST sanitized_session PROPERTY ENVIRONMENT_MODIFICATION OCL_ICD_VENDORS=set:${small_pocl}/pocl.icd
     OCL_ICD_FILENAMES=unset:)
   set_tests_properties(sanitized_unit sanitized_session sanitized_faults sanitized_panel sanitized_device
-    PROPERTIES FIXTURES_REQUIRED sanitized)
+    PROPERTIES FIXTURES_REQUIRED "sanitized;small_pocl")
   # A short run of the fuzzers over every parser, which mostly repeats the seeds; longer ones by hand.
   add_test(NAME fuzz COMMAND ${CMAKE_SOURCE_DIR}/tests/fuzz/run 1500 ${sanitized})
   set_tests_properties(fuzz PROPERTIES LABELS fuzz TIMEOUT 900 SKIP_RETURN_CODE 77 FIXTURES_REQUIRED sanitized)

@@ -27,7 +27,7 @@ except ImportError:
     jsonschema = None
 SOURCE = pathlib.Path(os.environ["CLLAB_SOURCE_DIR"])
 CLLAB = os.environ["CLLAB"]
-POCL_ICD = pathlib.Path("/etc/OpenCL/vendors/pocl.icd")
+POCL_ICD = pathlib.Path(os.environ.get("CLLAB_POCL_ICD", "/etc/OpenCL/vendors/pocl.icd"))
 OCLGRIND_LIBRARY = next((p for p in (pathlib.Path("/usr/lib/oclgrind/liboclgrind-rt-icd.so"),
                                      pathlib.Path("/usr/lib/liboclgrind-rt-icd.so")) if p.exists()), None)
 
