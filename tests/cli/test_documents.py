@@ -228,8 +228,7 @@ class Help(LabTest):
 
     def test_the_topics_are_as_recorded(self):
         for name in sorted(TOPICS - {"kernel-file"}):
-            golden = SOURCE / "tests" / "golden" / "cli" / f"help_{name}.txt"
-            self.assertEqual(self.lab("help", name)[0], golden.read_text(), golden)
+            self.assert_golden(f"help_{name}.txt", self.lab("help", name)[0])
 
     def test_what_is_a_command_and_a_topic_has_both_on_one_page(self):
         page = self.lab("help", "devices")[0]
