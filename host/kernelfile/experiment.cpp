@@ -156,9 +156,12 @@ std::vector<const KernelFiles::Candidate*> KernelFiles::choose(const std::vector
         stems.push_back(stem_of(one.file));
         paths.push_back(files_[one.file].path);
     }
-    out.family = join(stems, "+");
+    constexpr std::size_t most_named = 3;  // a folder is called by it
+    const bool many = stems.size() > most_named;
+    out.family = many ? stems.front() + "+" + std::to_string(stems.size() - 1) + "_more" : join(stems, "+");
     if (taken_families.count(out.family)) out.family += "_cl";
-    out.question = "Which kernel of " + join(paths, " and ") + " is fastest?";
+    out.question =
+        "Which kernel of " + (many ? std::to_string(paths.size()) + " files" : join(paths, " and ")) + " is fastest?";
     return chosen;
 }
 

@@ -178,6 +178,13 @@ __kernel void b(__global const float* src, __global float* dst) { dst[get_global
         self.assertEqual((comparison["left"], comparison["right"]), ("a+b_a_mm", "a+b_b_mm"))
         self.assertIn("a+b_a_mm", out)
 
+    def test_many_files_have_a_short_name_together(self):
+        files = [f"a_kernel_file_of_a_long_name_{n}.cl" for n in range(12)]
+        for n, file in enumerate(files):
+            (self.folder / file).write_text(f"kernel void k{n}(global int* x) {{ x[get_global_id(0)] = {n}; }}")
+        self.lab("run", *files, "--arg", "x=out:64", "--global", "64", "--verify", "--device", "cpu", "--json", "r.jsonl")
+        self.assertEqual({r["id"] for r in self.records()}, {f"a_kernel_file_of_a_long_name_0+11_more_k{n}" for n in range(12)})
+
     def test_the_reference_of_a_file_that_builds_only_by_its_variants_is_the_kernel_of_the_same_variant(self):
         records = self.check("""/*cllab
 arg x = out:64
