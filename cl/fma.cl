@@ -1,7 +1,7 @@
 // fma: what one fused multiply-add costs. Every variant runs chains x <- x * x + c, whose end value depends on every
 // step (a quadratic map on [-2, 2]), so the host can prove that all of them were done. Of whole numbers, whose squares would soon
 // end in few values, it is x <- x * a + c, which goes through all of them. The host defines:
-//   TYPE    float, double, half or uint       WIDTH   1, 2, 4, 8 or 16 elements a vector
+//   TYPE    float, double, half, uint or ushort       WIDTH   1, 2, 4, 8 or 16 elements a vector
 //   TYPE_half with PAIRS  half where the language has no arithmetic of it but the device has pairs (NVIDIA): TYPE is ushort
 //   ILP     independent chains per work-item    UNROLL  steps of each chain between two loop branches
 //   UNROLL_0 to _3  its hexadecimal digits from the last on, each as a number from 0 to 15
@@ -73,9 +73,12 @@
 
 #if defined(PAIRS)
 #define STEP(j) asm("fma.rn.f16x2 %0, %0, %0, %1;" : "+r"(x##j) : "r"(c));
-#elif defined(TYPE_uint)
+#elif defined(TYPE_ushort) && WIDTH == 1  // in C the product of two is an int, which it may exceed
+#define STEP(j) x##j = (ushort)((uint)x##j * a + c);
+#define FACTOR const VALUE a = (constant_c & ~7u) | 5;
+#elif defined(TYPE_uint) || defined(TYPE_ushort)
 #define STEP(j) x##j = x##j * a + c;
-#define FACTOR const VALUE a = BOTH((constant_c & ~7u) | 5);
+#define FACTOR const VALUE a = BOTH((TYPE)((constant_c & ~7u) | 5));
 #else
 #define STEP(j) x##j = fma(x##j, x##j, c);
 #endif

@@ -42,27 +42,46 @@ kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void hgemm_local(glo
 #endif
 
 #if defined(HGEMM_MMA) || defined(HGEMM_BUFFERED) || defined(HGEMM_ASYNC)
-// Eight warps, two by four: each makes WARP_M x WARP_N of C from fragments of 16x16 of A and 16x8 of B. Sixteen bytes, a chunk
-// of eight elements, is what a work-item copies and what ldmatrix reads of a row at a time.
+// Eight warps, two by four: each makes WARP_M x WARP_N of C from fragments of 16x16 of A and 16x8 of B (16x32 and 32x8 of
+// bytes). Sixteen bytes, a chunk, is what a work-item copies and what ldmatrix reads of a row at a time.
 #define WARP_M (BLOCK_M / 2)
 #define WARP_N (BLOCK_N / 4)
 #define ROWS_OF_C (WARP_M / 16)
 #define COLUMNS_OF_C (WARP_N / 8)
 #define ITEMS 256
-#define CHUNKS_A (BLOCK_K / 8)
-#define CHUNKS_B (BLOCK_N / 8)
-#define BYTES_A (BLOCK_M * BLOCK_K * 2)
-#define BYTES_B (BLOCK_K * BLOCK_N * 2)
-#define COPIES_A (BLOCK_M * CHUNKS_A / ITEMS)
-#define COPIES_B (BLOCK_K * CHUNKS_B / ITEMS)
+#define STEP_K (2 * IN_CHUNK)
+#define CHUNKS_A (BLOCK_K / IN_CHUNK)
+#define BYTES_A (16 * BLOCK_M * CHUNKS_A)
+#define BYTES_B (16 * BLOCK_N * CHUNKS_A)
+#define COPIES_A (BYTES_A / 16 / ITEMS)
+#define COPIES_B (BYTES_B / 16 / ITEMS)
 // The chunks of a row change places by its number, so that the eight rows that ldmatrix reads at once lie in other banks.
 #define PLACE_A(row, chunk) (16 * ((row) * CHUNKS_A + ((chunk) ^ (row) / (8 / CHUNKS_A) % CHUNKS_A)))
-#define PLACE_B(row, chunk) (16 * ((row) * CHUNKS_B + ((chunk) ^ (row) % 8)))
 
-#if defined(TYPE_f16)
-#define FORM "f32.f16.f16.f32"
+// A tile of B has rows of B, which ldmatrix turns into columns. It cannot turn bytes: a B of bytes is stored by columns,
+// and its tile lies as one of A does. FRAGMENT_B(tile, at, j): columns 16 j to 16 j + 15 of a warp, part `at` of k.
+#if defined(TYPE_s8)
+#define FORM "m16n8k32.row.col.s32.s8.s8.s32"
+#define CHUNKS_B CHUNKS_A
+#define PLACE_B PLACE_A
+#define FRAGMENT_B(tile, at, j) \
+    fragment(tile + PLACE_B(warp_column + 16 * (j) + lane / 16 * 8 + lane % 8, 2 * (at) + lane / 8 % 2))
+#define FROM_B(at, first) (b + (size_t)(left + ROW_B(at)) * k + (first) + IN_CHUNK * CHUNK_B(at))
+#define PITCH_B k
+#define NEXT_B BLOCK_K
 #else
-#define FORM "f32.bf16.bf16.f32"
+#define CHUNKS_B (BLOCK_N / IN_CHUNK)
+#define PLACE_B(row, chunk) (16 * ((row) * CHUNKS_B + ((chunk) ^ (row) % 8)))
+#define FRAGMENT_B(tile, at, j) \
+    transposed(tile + PLACE_B(16 * (at) + lane % 16, warp_column / 8 + 2 * (j) + lane / 16))
+#define FROM_B(at, first) (b + (size_t)((first) + ROW_B(at)) * n + left + IN_CHUNK * CHUNK_B(at))
+#define PITCH_B n
+#define NEXT_B ((size_t)BLOCK_K * n)
+#if defined(TYPE_f16)
+#define FORM "m16n8k16.row.col.f32.f16.f16.f32"
+#else
+#define FORM "m16n8k16.row.col.f32.bf16.bf16.f32"
+#endif
 #endif
 
 static inline uint4 fragment(uint address) {
@@ -80,8 +99,8 @@ static inline uint4 transposed(uint address) {
 }
 
 #define MULTIPLY(sum, a, b0, b1)                                                                       \
-    asm volatile("mma.sync.aligned.m16n8k16.row.col." FORM " {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};" \
-                 : "+f"(sum.x), "+f"(sum.y), "+f"(sum.z), "+f"(sum.w)                                   \
+    asm volatile("mma.sync.aligned." FORM " {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"      \
+                 : SUM_REGISTER(sum.x), SUM_REGISTER(sum.y), SUM_REGISTER(sum.z), SUM_REGISTER(sum.w)   \
                  : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1));
 
 #define MULTIPLY_FRAGMENTS(a, b)                                        \
@@ -93,16 +112,15 @@ static inline uint4 transposed(uint address) {
     }
 
 // Adds the product of the tiles at the addresses `ta` and `tb` of local memory.
-static inline void multiply_tiles(float4 sum[ROWS_OF_C][COLUMNS_OF_C], uint ta, uint tb, uint warp_row,
+static inline void multiply_tiles(SUMS sum[ROWS_OF_C][COLUMNS_OF_C], uint ta, uint tb, uint warp_row,
                                   uint warp_column, uint lane) {
 #pragma unroll
-    for (int at = 0; at < BLOCK_K / 16; ++at) {
+    for (int at = 0; at < BLOCK_K / STEP_K; ++at) {
         uint4 a[ROWS_OF_C], b[COLUMNS_OF_C / 2];
 #pragma unroll
         for (int i = 0; i < ROWS_OF_C; ++i) a[i] = fragment(ta + PLACE_A(warp_row + 16 * i + lane % 16, 2 * at + lane / 16));
 #pragma unroll
-        for (int j = 0; j < COLUMNS_OF_C / 2; ++j)
-            b[j] = transposed(tb + PLACE_B(16 * at + lane % 16, warp_column / 8 + 2 * j + lane / 16));
+        for (int j = 0; j < COLUMNS_OF_C / 2; ++j) b[j] = FRAGMENT_B(tb, at, j);
         MULTIPLY_FRAGMENTS(a, b)
     }
 }
@@ -112,8 +130,7 @@ static inline void multiply_tiles(float4 sum[ROWS_OF_C][COLUMNS_OF_C], uint ta, 
 #define CHUNK_A(at) ((item + ITEMS * (at)) % CHUNKS_A)
 #define ROW_B(at) ((item + ITEMS * (at)) / CHUNKS_B)
 #define CHUNK_B(at) ((item + ITEMS * (at)) % CHUNKS_B)
-#define FROM_A(at, first) (a + (size_t)(top + ROW_A(at)) * k + (first) + 8 * CHUNK_A(at))
-#define FROM_B(at, first) (b + (size_t)((first) + ROW_B(at)) * n + left + 8 * CHUNK_B(at))
+#define FROM_A(at, first) (a + (size_t)(top + ROW_A(at)) * k + (first) + IN_CHUNK * CHUNK_A(at))
 
 // From memory to registers, and from there to local memory.
 #define FETCH(first)                                                        \
@@ -127,15 +144,14 @@ static inline void multiply_tiles(float4 sum[ROWS_OF_C][COLUMNS_OF_C], uint ta, 
     multiply_tiles(sum, start + (stage) * (BYTES_A + BYTES_B), start + (stage) * (BYTES_A + BYTES_B) + BYTES_A, warp_row, \
                    warp_column, lane);
 
-// `async` reads the fragments of the next 16 of k while it multiplies those of this one. Once those of the last 16 of a stage are
-// in registers everywhere, its place is free for the next copies. Reads and copies stand between the products: a warp begins
-// its instructions in their order, and all warps of a group come from the barrier at once, so that those in front of all
+// `async` reads the next fragments along k while it multiplies these. Once the last ones of a stage are in registers
+// everywhere, its place is free for the next copies. Reads and copies stand between the products: a warp begins its
+// instructions in their order, and all warps of a group come from the barrier at once, so that those in front of all
 // products would leave the matrix units idle.
 #define READ_A(to, i, at) fa[to][i] = fragment(tiles + PLACE_A(warp_row + 16 * (i) + lane % 16, 2 * (at) + lane / 16));
-#define READ_B(to, j, at) \
-    fb[to][j] = transposed(tiles + BYTES_A + PLACE_B(16 * (at) + lane % 16, warp_column / 8 + 2 * (j) + lane / 16));
+#define READ_B(to, j, at) fb[to][j] = FRAGMENT_B(tiles + BYTES_A, at, j);
 #define COPY_A(i) COPY(free + PLACE_A(ROW_A(i), CHUNK_A(i)), from_a + (size_t)(i) * (ITEMS / CHUNKS_A) * k)
-#define COPY_B(i) COPY(free + BYTES_A + PLACE_B(ROW_B(i), CHUNK_B(i)), from_b + (size_t)(i) * (ITEMS / CHUNKS_B) * n)
+#define COPY_B(i) COPY(free + BYTES_A + PLACE_B(ROW_B(i), CHUNK_B(i)), from_b + (size_t)(i) * (ITEMS / CHUNKS_B) * PITCH_B)
 #define STEP(now, then, ends)                                                                   \
     if (ends) {                                                                                 \
         WAIT_FOR_COPIES(STAGES - 2)                                                             \
@@ -164,12 +180,12 @@ static inline void multiply_tiles(float4 sum[ROWS_OF_C][COLUMNS_OF_C], uint ta, 
     if (ends) {                                                                                 \
         END_OF_COPIES                                                                           \
         from_a += BLOCK_K;                                                                      \
-        from_b += (size_t)BLOCK_K * n;                                                          \
+        from_b += NEXT_B;                                                                       \
         more -= BLOCK_K;                                                                        \
     }
 
-kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void KERNEL(global const ushort* restrict a,
-                                                                      global const ushort* restrict b, global float* restrict c,
+kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void KERNEL(global const STORED* restrict a,
+                                                                      global const STORED* restrict b, global SUM* restrict c,
                                                                       int m, int n, int k) {
     local uchar pool[STAGES * (BYTES_A + BYTES_B)] __attribute__((aligned(128)));
     const uint start = (uint)(size_t)pool;
@@ -178,7 +194,7 @@ kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void KERNEL(global con
     const int2 place = place_of_tile(get_group_id(0), m / BLOCK_M, n / BLOCK_N);
     const int top = place.x, left = place.y;
 
-    float4 sum[ROWS_OF_C][COLUMNS_OF_C];
+    SUMS sum[ROWS_OF_C][COLUMNS_OF_C];
 #pragma unroll
     for (int i = 0; i < ROWS_OF_C * COLUMNS_OF_C; ++i) sum[i / COLUMNS_OF_C][i % COLUMNS_OF_C] = 0;
 
@@ -209,7 +225,7 @@ kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void KERNEL(global con
     }
 #else
     uint4 fa[2][ROWS_OF_C], fb[2][COLUMNS_OF_C / 2];
-    global const ushort *from_a = FROM_A(0, 0), *from_b = FROM_B(0, 0);
+    global const STORED *from_a = FROM_A(0, 0), *from_b = FROM_B(0, 0);
     uint tiles = start, free = start;
     int more = k;
 #pragma unroll
@@ -218,7 +234,7 @@ kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void KERNEL(global con
             ALL_OF(COPIES_A, COPY_A(at_))
             ALL_OF(COPIES_B, COPY_B(at_))
             from_a += BLOCK_K;
-            from_b += (size_t)BLOCK_K * n;
+            from_b += NEXT_B;
         }
         END_OF_COPIES
     }
@@ -226,8 +242,8 @@ kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void KERNEL(global con
     barrier(CLK_LOCAL_MEM_FENCE);
     ALL_OF(ROWS_OF_C, READ_A(0, at_, 0))
     ALL_OF(COLUMNS_OF_C / 2, READ_B(0, at_, 0))
-    for (int first = 0; first < k; first += 32) {
-        STEP(0, 1, BLOCK_K == 16)
+    for (int first = 0; first < k; first += 2 * STEP_K) {
+        STEP(0, 1, BLOCK_K == STEP_K)
         STEP(1, 0, 1)
     }
 #endif
@@ -237,8 +253,8 @@ kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void KERNEL(global con
 #pragma unroll
         for (int j = 0; j < COLUMNS_OF_C; ++j) {
             const int row = top + warp_row + 16 * i + lane / 4, column = left + warp_column + 8 * j + 2 * (lane % 4);
-            *(global float2*)(c + (size_t)row * n + column) = sum[i][j].lo;
-            *(global float2*)(c + (size_t)(row + 8) * n + column) = sum[i][j].hi;
+            *(global PAIR*)(c + (size_t)row * n + column) = sum[i][j].lo;
+            *(global PAIR*)(c + (size_t)(row + 8) * n + column) = sum[i][j].hi;
         }
     }
 }

@@ -1,5 +1,5 @@
 // math: what a call of a built-in function costs, and how large its error is. The host defines
-//   TYPE, BITS, AS_TYPE, AS_BITS   float, uint, as_float, as_uint; or the same of double
+//   TYPE, BITS, AS_TYPE, AS_BITS   float, uint, as_float, as_uint; or the same of double or of half
 //   F                              the function's full name, e.g. native_sin; F_pow and the like where it needs a
 //                                  second argument or is no function at all
 //   REPEAT                         1 or 4 rounds of four calls between two branches: 1 for the long functions
@@ -8,6 +8,9 @@
 // harmless.
 
 #ifdef TYPE
+#if defined(MATH_LATENCY_FP16) || defined(MATH_RATE_FP16)
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+#endif
 #if defined(F_identity)
 #define CALL(x) (x)
 #elif defined(F_divide)
@@ -29,7 +32,7 @@
 #define CALL(x) F(x)
 #endif
 
-#define NEXT(k, bits) AS_TYPE(AS_BITS(a##k) ^ (bits & mask))
+#define NEXT(k, bits) AS_TYPE((BITS)(AS_BITS(a##k) ^ (bits & mask)))
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)
 #define R1(X) X
@@ -49,7 +52,7 @@
 #endif
 
 #if defined(MATH_LATENCY) || defined(MATH_LATENCY_NATIVE) || defined(MATH_LATENCY_HALF) || \
-    defined(MATH_LATENCY_FAST) || defined(MATH_LATENCY_DOUBLE)
+    defined(MATH_LATENCY_FAST) || defined(MATH_LATENCY_DOUBLE) || defined(MATH_LATENCY_FP16)
 // Each call waits for the one before.
 kernel void KERNEL(global const TYPE* restrict args, global TYPE* restrict out, global uint* restrict sums, BITS mask,
                    uint period, int trips) {
@@ -67,7 +70,7 @@ kernel void KERNEL(global const TYPE* restrict args, global TYPE* restrict out, 
 #endif
 
 #if defined(MATH_RATE) || defined(MATH_RATE_NATIVE) || defined(MATH_RATE_HALF) || defined(MATH_RATE_FAST) || \
-    defined(MATH_RATE_DOUBLE)
+    defined(MATH_RATE_DOUBLE) || defined(MATH_RATE_FP16)
 // Four chains per work-item, each waiting only for itself.
 kernel void KERNEL(global const TYPE* restrict args, global TYPE* restrict out, global uint* restrict sums, BITS mask,
                    uint period, int trips) {

@@ -13,16 +13,21 @@
 #if defined(TYPE_s8)
 #define SUM int
 #define PAIR int2
+#define SUMS int4
+#define SUM_REGISTER "+r"
 #define PLUS_PRODUCT(sum, x, y) ((sum) + (x) * (y))
 #define IN_B(row, column) ((size_t)(column) * k + (row))
 #else
 #define SUM float
 #define PAIR float2
+#define SUMS float4
+#define SUM_REGISTER "+f"
 #define PLUS_PRODUCT(sum, x, y) fma(x, y, sum)
 #define IN_B(row, column) ((size_t)(row) * n + (column))
 #endif
 
 #ifdef BLOCK_M
+#define IN_CHUNK (16 / (int)sizeof(STORED))  // elements in sixteen bytes
 // Bands of eight rows of tiles, down each column of a band first: the groups that run at once share rows of A and columns of B.
 #define BAND 8
 static inline int2 place_of_tile(int tile, int rows, int columns) {

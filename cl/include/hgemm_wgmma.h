@@ -7,9 +7,7 @@
 #define BYTES_A (BLOCK_M * 128)
 #define BYTES_B (BLOCK_N * 128)
 #define PART_B (BLOCK_K * 128)
-#define IN_CHUNK (16 / (int)sizeof(STORED))
 #if defined(TYPE_s8)
-#define SUM_REGISTER "+r"
 #define FORM "m64n256k32.s32.s8.s8"
 #define SIGNS ""
 #define FACTOR_B(address) wgmma_factor(address, 1024, 16)
@@ -18,7 +16,6 @@
     COPY(free + BYTES_A + WGMMA_PLACE(item / 8 + (at) * 32, item % 8), \
          b + (size_t)(place.y + (int)item / 8 + (at) * 32) * k + next + item % 8 * IN_CHUNK)
 #else
-#define SUM_REGISTER "+f"
 #define SIGNS ", 1, 1, 0, 1"
 #define FACTOR_B(address) wgmma_factor(address, 1024, PART_B)
 #define NEXT_B 128

@@ -2,6 +2,7 @@
 // its latency) and the number of compute units (by a staircase over saturating work-groups).
 #include "experiments/lib/chain.hpp"
 #include "experiments/lib/family.hpp"
+#include "model/work.hpp"
 
 namespace cllab::model::fma_family {
 
@@ -47,15 +48,17 @@ Shape shape_of(const Device& device, const std::string& variant, Params& params)
     if (variant == "ilp")
         s.steps = std::clamp<std::int64_t>((1 << 22) / static_cast<std::int64_t>(s.items * s.ilp), 4096, 32768);
     if (variant == "units") s.steps = gpu ? 4096 : 131072;  // a CPU's threads must wake up in much less than a step
+    if (s.type == "ushort")
+        s.steps = std::min<std::int64_t>(s.steps, 16384);  // after 65536 the chain is where it began
     return s;
 }
 
 template <typename T>
 void fill(Setup& out, const Shape& s, std::uint64_t seed, T c, std::vector<T> starts) {
     starts.resize(4 + s.ilp * s.width);
-    if constexpr (std::is_same_v<T, std::uint32_t>) {
+    if constexpr (std::is_integral_v<T>) {
         Random random(seed);
-        for (auto& x : starts) x = static_cast<std::uint32_t>(random());
+        for (auto& x : starts) x = static_cast<T>(random());
     }
     out.args = {Input{"start", share(starts)}, Output{"out", s.items * s.groups * s.width * sizeof(T)},
                 value("constant_c", c), trips()};
@@ -108,6 +111,8 @@ Setup setup(const Request& request, const Shape& s) {
         fill<Half>(out, s, request.seed, to_half(chain_constant), half_starts(count, request.seed));
     else if (s.type == "uint")
         fill<std::uint32_t>(out, s, request.seed, 0x2545F491u, {});
+    else if (s.type == "ushort")
+        fill<std::uint16_t>(out, s, request.seed, 0xF491, {});
     else
         fill<float>(out, s, request.seed, static_cast<float>(chain_constant), chain_starts<float>(count, request.seed));
     launch_groups(out, s.groups, s.items);
@@ -117,10 +122,9 @@ Setup setup(const Request& request, const Shape& s) {
     const auto links =
         static_cast<double>(s.ilp * s.width) *
         (request.variant.name == "nested" || request.variant.name == "unrolled" ? 1.0 : static_cast<double>(s.unroll));
-    if (s.type == "uint")
-        out.declared = {{Declared::What::integer_multiply, links, 32}};
-    else
-        out.declared = {{Declared::What::multiply_add, links, s.type == "double" ? 64u : s.type == "half" ? 16u : 32u}};
+    const auto bits = s.type == "double" ? 64u : s.type == "half" || s.type == "ushort" ? 16u : 32u;
+    out.declared = {
+        {is_whole_type(s.type) ? Declared::What::integer_multiply : Declared::What::multiply_add, links, bits}};
     out.chained = request.variant.name == "latency";
     out.work.flops = 2.0 * (s.items * s.groups * s.ilp * s.width);
     if (pairs) out.defines.push_back("PAIRS");
@@ -133,8 +137,9 @@ Setup setup(const Request& request, const Shape& s) {
     return out;
 }
 
-bool is_integer(const Setup& setup) { return std::ranges::find(setup.defines, "TYPE=uint") != setup.defines.end(); }
-
+bool is_integer(const Setup& setup) {
+    return !setup.declared.empty() && setup.declared.front().what == Declared::What::integer_multiply;
+}
 double flops(const Setup& setup, double seconds) { return is_integer(setup) ? NAN : setup.work.flops / seconds; }
 double integer_ops(const Setup& setup, double seconds) { return is_integer(setup) ? setup.work.flops / seconds : NAN; }
 
@@ -143,7 +148,7 @@ std::vector<Axis> axes() {
     const Texts unrolled{"latency", "ilp", "loop", "nested", "unrolled", "align", "peak", "units"};
     const Texts wide{"ilp", "loop", "nested", "unrolled", "align", "code", "peak", "units"};
     return {
-        choice_axis("type", "element type", {"float", "double", "half", "uint"}).only(chains),
+        choice_axis("type", "element type", {"float", "double", "half", "uint", "ushort"}).only(chains),
         count_axis("width", "", "elements per vector", 1, 16, {"1"}).only(chains).power_of_two(),
         count_axis("ilp", "", "independent chains per work-item; auto is 1 for latency, 4 for peak and units, else 2",
                    1, 16)
@@ -177,7 +182,7 @@ Experiment describe() {
     out.axes = axes();
     out.variants = {
         variant("latency", "One chain in one work-item: each step waits for the one before.")
-            .with("type", "float,double,uint")
+            .with("type", "float,double,half,uint,ushort")
             .over("load"),
         variant("clock", "Waits on the counter that kernels can read; the timer then gives its frequency.")
             .needs({"clock"})
@@ -201,7 +206,7 @@ Experiment describe() {
             .with("code", "256:8192:*2")
             .over("code"),
         variant("peak", "All units at once, with enough chains to hide every latency.")
-            .with("type", "float,double,half,uint")
+            .with("type", "float,double,half,uint,ushort")
             .with("width", "1,4,16")
             .over("width"),
         variant("units",

@@ -31,7 +31,7 @@ void choose_blocks(Sizes& s, const Device& device, const std::string& variant, P
         const auto x = block.find('x'), second = block.find('x', x + 1);
         s.block_m = std::stoul(block.substr(0, x));
         s.block_n = std::stoul(block.substr(x + 1, second - x - 1));
-        s.block_k = std::stoul(block.substr(second + 1));
+        s.block_k = std::stoul(block.substr(second + 1)) * 2 / s.element_bytes();
     }
     const auto room = matrix::array_bytes(device, is_wgmma), most = room / s.stage_bytes();
     s.stages = is_wgmma || variant == "async"
@@ -42,11 +42,10 @@ void choose_blocks(Sizes& s, const Device& device, const std::string& variant, P
         throw Unsupported("the kernel is PTX for NVIDIA's matrix units from sm_80 on");
     if (is_wgmma && device.compute_capability != 90) throw Unsupported("wgmma is an instruction of sm_90 alone");
     if (is_wgmma && s.stages < 3) throw Unsupported("wgmma takes 3 stages or more: one is multiplied, one was");
-    if (!is_wgmma && s.is_bytes()) throw Unsupported("of the variants with matrix units only wgmma has bytes");
     if (s.stages > most)
         throw Unsupported("as many as ", s.stages, " stages of ", format_bytes(s.stage_bytes()), " are more than the ",
                           format_bytes(room), " of local memory");
-    const std::size_t step = is_wgmma ? s.block_k : 32;
+    const std::size_t step = is_wgmma ? s.block_k : 64 / s.element_bytes();
     if (s.m % s.block_m || s.n % s.block_n || s.k % step)
         throw Unsupported("m, n and k are ", s.m, ", ", s.n, " and ", s.k, ", which are no multiples of ", s.block_m,
                           ", ", s.block_n, " and ", step);
@@ -134,20 +133,23 @@ double integer_operations(const Setup& setup, double seconds) {
 }
 
 Experiment describe() {
-    auto out = family("hgemm", "What does each step of a matrix product of 16-bit elements gain, up to matrix units?",
+    auto out = family("hgemm", "What does each step of a product of 16-bit or 8-bit elements gain, up to matrix units?",
                       sizes_of, setup);
-    out.axes = {count_axis("m", "", "rows of A and C; auto is 4096, on a CPU 256", 1, 1 << 24),
-                count_axis("n", "", "columns of B and C; auto is m", 1, 1 << 24),
-                count_axis("k", "", "columns of A, rows of B; auto is m", 1, 1 << 23),
-                choice_axis("type", "elements of A and B; sums are float, of s8, whose B is stored by columns, int",
-                            {"bf16", "f16", "s8"}),
-                choice_axis("block", "rows and columns of C that a work-group makes, and the part of k in local memory",
-                            {"128x256x32", "256x128x32", "128x128x32", "128x256x16", "128x128x16"})
-                    .tuned()
-                    .only({"mma", "buffered", "async"}),
-                count_axis("stages", "", "blocks in local memory at once; auto is what it holds, up to 4", 2, 8)
-                    .tune({"auto", "2", "3", "4", "5", "6"})
-                    .only({"async", "wgmma"})};
+    out.axes = {
+        count_axis("m", "", "rows of A and C; auto is 4096, on a CPU 256", 1, 1 << 24),
+        count_axis("n", "", "columns of B and C; auto is m", 1, 1 << 24),
+        count_axis("k", "", "columns of A, rows of B; auto is m", 1, 1 << 23),
+        choice_axis("type", "elements of A and B; sums are float, of s8, whose B is stored by columns, int",
+                    {"bf16", "f16", "s8"}),
+        choice_axis(
+            "block",
+            "rows and columns of C that a work-group makes, and the part of k in local memory, of s8 twice that",
+            {"128x256x32", "256x128x32", "128x128x32", "128x256x16", "128x128x16"})
+            .tuned()
+            .only({"mma", "buffered", "async"}),
+        count_axis("stages", "", "blocks in local memory at once; auto is what it holds, up to 4", 2, 8)
+            .tune({"auto", "2", "3", "4", "5", "6"})
+            .only({"async", "wgmma"})};
     out.variants = {
         {"naive", "One element of C per work-item, operands straight from memory."},
         {"local", "A 16x16 work-group shares tiles of A and B in local memory."},

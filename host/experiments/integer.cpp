@@ -1,93 +1,141 @@
-// integer: how many integer multiplications and divisions a device does in a second, by their width, and dot products
-// of bytes.
+// integer: how many integer multiplications and divisions a device does in a second, by their width, and dot
+// products of bytes and of 16-bit integers, with their latency.
 #include "experiments/lib/family.hpp"
 
 namespace cllab::model::integer_family {
 
 using namespace lib;
 
-constexpr std::size_t period = 256;            // work-items further on begin with the same values
-constexpr std::size_t chains = 4, rounds = 4;  // of a work-item, in a trip
+constexpr std::size_t period = 256;  // work-items further on begin with the same values
 
-/// A step of one chain, as the kernel does it.
-template <typename T>
-T next(const std::string& variant, T v, T s, T key) {
-    if (variant == "multiply") return static_cast<T>(v * ((key & ~T{7}) | 5) + (s | 1));
-    if (variant == "dot") {
-        T sum = v;
-        for (unsigned at = 0; at < 32; at += 8) sum = static_cast<T>(sum + (v >> at & 255) * (s >> at & 255));
-        return sum;
+/// One cell's sizes, all resolved.
+struct Shape {
+    std::string bits = "32";
+    bool rate = true;
+    std::size_t chains = 4, items = 1, groups = 1;
+
+    std::size_t links() const { return rate ? 4 : 16; }  ///< of each chain in a trip
+};
+
+bool is_dot(const std::string& variant) { return variant.starts_with("dot") || variant.starts_with("pair"); }
+
+Shape shape_of(const Device& device, const std::string& variant, Params& params) {
+    Shape out{.rate = !variant.ends_with("_latency")};
+    if (!is_dot(variant)) out.bits = params.text("bits");
+    if (!out.rate) {
+        out.chains = 1, out.items = wave_width(device);
+        return out;
     }
-    return static_cast<T>((key / (v | 1)) ^ s);
+    out.items = std::min<std::size_t>(device.is_gpu() ? 256 : 16, device.max_group);
+    if (!is_simulator(device)) out.groups = device.compute_units * (device.is_gpu() ? 8u : 4u);
+    return out;
+}
+
+/// Products of four bytes, or of two 16-bit integers with signs, and their sum.
+std::uint32_t products(const std::string& variant, std::uint32_t a, std::uint32_t b) {
+    std::uint32_t sum = 0;
+    if (variant.starts_with("dot"))
+        for (unsigned at = 0; at < 32; at += 8) sum += (a >> at & 255) * (b >> at & 255);
+    else
+        for (unsigned at = 0; at < 32; at += 16)
+            sum += static_cast<std::uint32_t>(std::int32_t{static_cast<std::int16_t>(a >> at)} *
+                                              static_cast<std::int16_t>(b >> at));
+    return sum;
+}
+
+/// What a chain that begins with `s` leaves after so many links, as the kernel does it.
+template <typename T>
+T left_by(const std::string& variant, T s, T key, std::int64_t links) {
+    T v = s, sum = 0;
+    for (std::int64_t k = 0; k < links; ++k) {
+        if (is_dot(variant))
+            v = std::exchange(sum, v) + products(variant, static_cast<std::uint32_t>(v), static_cast<std::uint32_t>(s));
+        else if (variant == "multiply")
+            v = static_cast<T>(v * ((key & ~T{7}) | 5) + (s | 1));
+        else
+            sum = static_cast<T>(sum + (v = static_cast<T>((key / (v | 1)) ^ s)));
+    }
+    return variant == "multiply" ? v : variant == "divide" ? sum : static_cast<T>(v + sum);
 }
 
 template <typename T>
-void fill(Setup& out, const Request& request, std::size_t items) {
+void fill(Setup& out, const Request& request, const Shape& shape) {
     const auto& variant = request.variant.name;
     Random random(request.seed);
-    // A divisor of five eighths of the bits leaves a quotient of three eighths.
-    constexpr unsigned kept = 8 * sizeof(T) / 8 * 5;
-    std::vector<T> start(chains * period);
-    for (auto& s : start) s = static_cast<T>((random() | std::uint64_t{1} << 63) >> (64 - kept));
+    // A divisor of five eighths of the bits leaves a quotient of three eighths. Odd: no sum of two products of 16-bit
+    // integers passes 2^31.
+    const unsigned kept = variant == "divide" ? sizeof(T) * 5 : 8 * sizeof(T);
+    std::vector<T> start(shape.chains * period);
+    for (auto& s : start)
+        s = static_cast<T>((random() | std::uint64_t{1} << 63) >> (64 - kept) | (is_dot(variant) ? 1 : 0));
     const T key = static_cast<T>(random() | std::uint64_t{1} << 63 | std::uint64_t{1} << 31);
-    out.args = {Input{"start", share(start)}, Output{"out", chains * items * sizeof(T)}, value("key", key),
-                value<std::uint32_t>("period", period), trips()};
-    out.check = [=](const Buffers& buffers) {
-        std::vector<T> expected = start;
-        for (auto& v : expected) {
-            const T s = v;
-            T sum = 0;
-            for (std::int64_t k = 0; k < static_cast<std::int64_t>(rounds) * buffers.trips; ++k)
-                sum = static_cast<T>(sum + (v = next(variant, v, s, key)));
-            if (variant == "divide") v = sum;
-        }
+    out.args = {Input{"start", share(start)}, Output{"out", shape.chains * shape.items * shape.groups * sizeof(T)},
+                value("key", key), value<std::uint32_t>("period", period), trips()};
+    out.check = [=, links = static_cast<std::int64_t>(shape.links())](const Buffers& buffers) {
+        std::vector<T> expected;
+        for (const T s : start) expected.push_back(left_by(variant, s, key, links * buffers.trips));
         return first_difference<T>(buffers, "out", [&](std::size_t i) { return expected[i % expected.size()]; });
     };
 }
 
-Setup setup(const Request& request, Params& params) {
+Setup setup(const Request& request, const Shape& shape) {
     const auto& device = request.device;
-    const auto bits = request.variant.name == "dot" ? "32" : params.text("bits");
-    const std::size_t items = std::min<std::size_t>(device.is_gpu() ? 256 : 16, device.max_group),
-                      groups = is_simulator(device) ? 1 : device.compute_units * (device.is_gpu() ? 8u : 4u);
     Setup out;
-    if (bits == "64")
-        fill<std::uint64_t>(out, request, items * groups);
+    if (shape.bits == "64")
+        fill<std::uint64_t>(out, request, shape);
     else
-        fill<std::uint32_t>(out, request, items * groups);
-    launch_groups(out, groups, items);
+        fill<std::uint32_t>(out, request, shape);
+    launch_groups(out, shape.groups, shape.items);
     // A CPU's launches differ by more than so few operations take.
     const int low = (request.variant.name == "divide" ? 16 : 128) * (device.is_cpu() ? 16 : 1);
-    out.slope = slope(device, low, 3 * low, rounds * chains * items * groups);
+    out.slope =
+        slope(device, low, 3 * low,
+              static_cast<double>(shape.links() * (shape.rate ? shape.chains * shape.items * shape.groups : 1)));
+    out.chained = !shape.rate;
     out.work.steps = 1;
-    out.defines = {"TYPE=" + std::string(bits == "64" ? "ulong" : "uint")};
+    out.defines = {concat("TYPE=", shape.bits == "64" ? "ulong" : "uint"), concat("CHAINS=", shape.chains),
+                   concat("REPEAT=", shape.links() / 2)};
     return out;
 }
 
+double operations(const Setup& setup, double seconds) { return setup.chained ? NAN : 1 / seconds; }
+
 void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
     for (const auto& s : curve.samples) {
-        const auto how = "all units, four chains per work-item" + through(s, chains * rounds);
-        if (curve.variant == "dot") {
-            out.push_back(rate_finding("dot", "dot products of four bytes", "op/s", s, 1,
-                                       how + "; four products and an addition are one"));
+        const auto through_many = through(s, 16), how = "all units, four chains per work-item" + through_many;
+        if (!is_dot(curve.variant)) {
+            const auto bits = s.x == 0 ? std::string("32") : std::string("64");
+            out.push_back(rate_finding("rate." + curve.variant + "." + bits, bits + "-bit integer " + curve.variant,
+                                       "op/s", s, 1, how));
             continue;
         }
-        const auto bits = s.x == 0 ? std::string("32") : std::string("64");
-        out.push_back(rate_finding("rate." + curve.variant + "." + bits, bits + "-bit integer " + curve.variant, "op/s",
-                                   s, 1, how));
+        const bool of_bytes = curve.variant.starts_with("dot");
+        const std::string id = of_bytes ? "dot" : "pair",
+                          name = of_bytes ? "dot products of four bytes" : "dot products of two shorts";
+        if (curve.variant != id)
+            out.push_back(step_finding("latency." + id, name + ", latency", s,
+                                       "slope over products of the sum before" + through_many));
+        else
+            out.push_back(rate_finding(id, name, "op/s", s, 1,
+                                       how + (of_bytes ? "; four products and an addition are one"
+                                                       : "; two products and an addition are one")));
     }
 }
 
 Experiment describe() {
-    auto out =
-        family("integer",
-               "How many integer multiplications, divisions and dot products does the device do in a second?", setup);
+    auto out = family("integer",
+                      "How many integer multiplications, divisions and dot products does the device do in a second?",
+                      shape_of, setup);
     out.axes = {
         choice_axis("bits", "width of the integers", {"32", "64"}).usually({"32", "64"}).only({"multiply", "divide"})};
-    out.variants = {variant("multiply", "Squares, with an addition each.").defines({"INTEGER_MULTIPLY"}),
-                    variant("divide", "Divisions of full width.").defines({"INTEGER_DIVIDE"}),
-                    variant("dot", "Four products of bytes, added to a word.").defines({"INTEGER_DOT"})};
-    out.metrics = {rate_metric("operations", "op/s")};
+    out.variants = {
+        {"multiply", "Squares, with an addition each."},
+        {"divide", "Divisions of full width."},
+        variant("dot", "Four products of bytes, added to a word.").defines({"DOT"}),
+        variant("dot_latency", "The same in one wave: each product waits for the one before.").defines({"DOT"}),
+        variant("pair", "Two products of 16-bit integers, added to a word.").defines({"PAIR"}),
+        variant("pair_latency", "The same in one wave: each product waits for the one before.").defines({"PAIR"})};
+    out.metrics = {{"operations", "op/s", Better::higher, operations}};
     out.curve_over = "bits";
     out.conclude = each_curve(conclude);
     return out;

@@ -14,7 +14,7 @@ constexpr double coarse = 1.0 / 64;
 /// What the variant's name says: "rate_native" is {rate, "native"}.
 struct Kind {
     bool rate = false;
-    std::string flavour;  ///< "", "native", "half", "fast" or "double"
+    std::string flavour;  ///< "", "native", "half", "fast", "double" or "fp16"
 
     bool is_prefixed() const { return flavour == "native" || flavour == "half"; }
     /// Whether it promises nothing where results are not finite.
@@ -45,12 +45,23 @@ const Function& function_of(Params& params, const Kind& kind) {
 template <typename T>
 bool acceptable(const Kind& kind, const Function& f, T got, long double truth, double error) {
     // Two roundings of the reference and of the argument class leave a correctly rounded result within 0.5001 ulp.
-    const double promised = std::is_same_v<T, double> ? f.ulp_double : f.ulp_float;
+    const double promised = std::is_same_v<T, double> ? f.ulp_double
+                            : std::is_same_v<T, Half> ? math::ulp_half(f)
+                                                      : f.ulp_float;
     if (kind.flavour == "half") return error <= 8192;
     if (kind.flavour == "native" || kind.flavour == "fast")
         return error <= 8192 ||
                std::abs(static_cast<long double>(got) - truth) <= coarse * std::max(1.0L, std::abs(truth));
     return error <= std::max(promised, 0.5001);
+}
+
+/// Whether the user's tolerance takes it.
+template <typename T>
+bool is_tolerated(const Buffers& buffers, T found, T expected, double error) {
+    if constexpr (std::is_same_v<T, Half>)
+        return buffers.errors && buffers.errors->tolerates_floating(found, expected, [&] { return error; });
+    else
+        return buffers.near_enough(found, expected);
 }
 
 template <typename T>
@@ -65,7 +76,8 @@ Check check_of(const Kind& kind, const Function& f, std::vector<T> args, std::si
         double worst = 0;
         for (std::size_t i = 0; i < args.size(); ++i) {
             const double error = math::error_ulp(out[i], truth[i]);
-            if (!buffers.near_enough(out[i], static_cast<T>(truth[i])) && !acceptable(kind, f, out[i], truth[i], error))
+            if (!is_tolerated(buffers, out[i], math::rounded_to<T>(truth[i]), error) &&
+                !acceptable(kind, f, out[i], truth[i], error))
                 return called_name(kind, f) + "(" + shown(args[i]) + ") is " + shown(out[i]) + ", expected " +
                        shown(static_cast<double>(truth[i])) + ": an error of " + text_of(error) + " ulp";
             worst = std::max(worst, error);
@@ -92,19 +104,22 @@ Check check_of(const Kind& kind, const Function& f, std::vector<T> args, std::si
 template <typename T>
 void fill(Setup& out, const Request& request, Params& params, const Kind& kind, const Function& f, std::size_t items,
           int rounds) {
-    const double most = kind.is_prefixed() ? 65536 : 1e30;  // half_sin is defined up to 2^16
+    const double most = std::is_same_v<T, Half> ? math::most_half(f)
+                        : kind.is_prefixed()    ? 65536  // half_sin is defined up to 2^16
+                                                : 1e30;
     const auto range = math::arguments(f, params.text("class"), most);
     const std::size_t period = std::min(items, most_arguments / 4);
     std::vector<T> args(4 * period);
     Random random(request.seed);
     for (auto& x : args)
-        x = static_cast<T>(range.low + (range.high - range.low) * static_cast<double>(random() >> 11) * 0x1p-53);
+        x = math::rounded_to<T>(range.low + (range.high - range.low) * static_cast<double>(random() >> 11) * 0x1p-53);
     for (const T x : args) {
         if (kind.is_loose() && !std::isfinite(f.reference(static_cast<long double>(x))))
             throw Unsupported(called_name(kind, f), "(", shown(x),
                               ") is not finite, and such functions promise nothing there");
     }
-    using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+    using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t,
+                                    std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint16_t>>;
     out.args = {Input{"args", share(args)},
                 Output{"out", 4 * items * sizeof(T)},
                 Output{"sums", items * sizeof(std::uint32_t)},
@@ -119,7 +134,6 @@ Setup setup(const Request& request, Params& params) {
     const auto kind = kind_of(request.variant.name);
     const auto& f = function_of(params, kind);
     const auto& device = request.device;
-    const bool wide = kind.flavour == "double";
     std::size_t items = 1, groups = 1;
     if (device.is_gpu()) items = std::min<std::size_t>(kind.rate ? 256 : wave_width(device), device.max_group);
     if (kind.rate) {
@@ -129,7 +143,10 @@ Setup setup(const Request& request, Params& params) {
     // Rounds of four calls in a trip. Sixteen copies of a sine take a compiler seconds and gain nothing.
     const int rounds = f.is_short ? 4 : 1;
     Setup out;
-    if (wide)
+    const bool wide = kind.flavour == "double", is_half = kind.flavour == "fp16";
+    if (is_half)
+        fill<Half>(out, request, params, kind, f, items * groups, rounds);
+    else if (wide)
         fill<double>(out, request, params, kind, f, items * groups, rounds);
     else
         fill<float>(out, request, params, kind, f, items * groups, rounds);
@@ -142,14 +159,18 @@ Setup setup(const Request& request, Params& params) {
     out.slope->may_be_free = std::string(f.name) == "identity";
     // fmod can be done in integers, and then nothing tells it from the chain around it.
     if (!out.slope->may_be_free && std::string(f.name) != "fmod")
-        out.declared = {{Declared::What::function, 4.0 * rounds, wide ? 64u : 32u}};
+        out.declared = {{Declared::What::function, 4.0 * rounds, wide ? 64u : is_half ? 16u : 32u}};
     out.work.steps = kind.rate ? 1 : 0;
     const auto name = called_name(kind, f);
-    out.defines = wide ? std::vector<std::string>{"TYPE=double", "BITS=ulong", "AS_TYPE=as_double", "AS_BITS=as_ulong"}
-                       : std::vector<std::string>{"TYPE=float", "BITS=uint", "AS_TYPE=as_float", "AS_BITS=as_uint"};
-    out.defines.push_back(concat("REPEAT=", rounds));
-    out.defines.push_back("F=" + name);
-    out.defines.push_back("F_" + name);
+    const std::string type = wide      ? "double"
+                             : is_half ? "half"
+                                       : "float",
+                      bits = wide      ? "ulong"
+                             : is_half ? "ushort"
+                                       : "uint";
+    out.defines = {
+        "TYPE=" + type, "BITS=" + bits, "AS_TYPE=as_" + type, "AS_BITS=as_" + bits, concat("REPEAT=", rounds),
+        "F=" + name,    "F_" + name};
     return out;
 }
 
@@ -176,7 +197,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
         const auto* f = math::find(curve.fixed.text("function"));
         if (!f) continue;
         const auto of_class = curve.fixed.text("class");
-        const std::string type = kind.flavour == "double" || kind.flavour == "fast" ? " " + kind.flavour : "";
+        const std::string type = is_one_of(kind.flavour, Texts{"double", "fast", "fp16"}) ? " " + kind.flavour : "";
         const std::string name = called_name(kind, *f) + type + (of_class == "medium" ? "" : " of " + of_class);
         const std::string id = (kind.flavour.empty() ? "" : kind.flavour + "_") + f->name + "." + of_class;
         const auto ulp = metric(s, "error");
@@ -228,7 +249,9 @@ Experiment describe() {
         variant("rate_fast", "Float calls under -cl-fast-relaxed-math, on all units.")
             .defines({"-cl-fast-relaxed-math"}),
         variant("latency_double", "Double calls one after the other.").needs({"fp64"}),
-        variant("rate_double", "Double calls on all units.").needs({"fp64"})};
+        variant("rate_double", "Double calls on all units.").needs({"fp64"}),
+        variant("latency_fp16", "Calls of half (the type), one after the other.").needs({"fp16"}),
+        variant("rate_fp16", "Calls of half (the type) on all units.").needs({"fp16"})};
     out.metrics = {{"calls", "call/s", Better::higher, calls}, {"error", "ulp", Better::lower, error}};
     out.conclude = conclude;
     return out;

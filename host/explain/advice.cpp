@@ -6,6 +6,7 @@
 #include "core/units.hpp"
 #include "explain/amounts.hpp"
 #include "explain/limiter.hpp"
+#include "model/work.hpp"
 
 namespace cllab::explain {
 namespace {
@@ -136,7 +137,7 @@ std::vector<std::string> contradictions(const Record& record) {
             out.push_back(both(format_rate(work.bytes, "B"), "are declared",
                                "its work-items touch " + format_rate(touched, "B") + " of different ones", counts));
     }
-    if (work.flops <= 0 || work.type == "uint") return out;
+    if (work.flops <= 0 || model::is_whole_type(work.type)) return out;
     // How many operations a division or a function is, its author decides.
     const bool calls =
         operations(counts, Operation::float_divide) > 0 || operations(counts, Operation::float_function) > 0;

@@ -7,6 +7,7 @@
 #include "core/units.hpp"
 #include "explain/amounts.hpp"
 #include "explain/limiter.hpp"
+#include "model/work.hpp"
 
 namespace cllab::explain {
 namespace {
@@ -145,7 +146,8 @@ void bound_arithmetic(const Record& record, const Limits& limits, Explanation& o
         peak = narrow;
         name = scalar ? "scalar " + name : concat(name, " in vectors of ", bits, " bits");
     }
-    auto bound = at_rate("arithmetic", name, work.type, work.flops, work.type == "uint" ? "op" : "FLOP", *peak);
+    auto bound =
+        at_rate("arithmetic", name, work.type, work.flops, model::is_whole_type(work.type) ? "op" : "FLOP", *peak);
     // The staircase of the time over the number of groups showed that a unit does whole groups.
     const auto* units = limits.find("fma.units");
     const double rounds = units && work.groups > 0 ? std::ceil(work.groups / std::round(units->value)) *

@@ -17,7 +17,7 @@ constexpr Entry<Declared::What, const char*> chains[] = {{Declared::What::multip
 /// The type of the operations declared, else of the axis that chooses one.
 std::string type_of(const Setup& setup) {
     for (const auto& d : setup.declared) {
-        if (d.what == Declared::What::integer_multiply) return "uint";
+        if (d.what == Declared::What::integer_multiply) return d.bits == 16 ? "ushort" : "uint";
         if (d.what == Declared::What::multiply_add) return d.bits == 64 ? "double" : d.bits == 16 ? "half" : "float";
     }
     return setup.point.has("type") ? setup.point.text("type") : "float";

@@ -1,6 +1,8 @@
 // What a set-up declares, as its record keeps it.
 #pragma once
 
+#include <string>
+
 #include "model/experiment.hpp"
 #include "model/result.hpp"
 
@@ -15,6 +17,9 @@ bool goes_in_and_out(const Argument& argument);
 
 /// Bytes of local memory that a launch with these arguments brings; empty: all of them.
 double local_bytes_of(const Setup& setup, const std::vector<std::string>& arguments = {});
+
+/// Whether operations of a type that WorkInfo names are no FLOP.
+inline bool is_whole_type(const std::string& type) { return type == "uint" || type == "ushort"; }
 
 /// The declared work of one operation; with a Slope, that of one step.
 WorkInfo work_of(const Setup& setup);

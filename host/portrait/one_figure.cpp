@@ -67,7 +67,7 @@ std::vector<Part> parts_of_level(const std::string& id, const std::string& figur
 /// "native_sin.medium": the cell that measures how often it is called in a second.
 std::vector<Part> rate_of_function(const std::string& figure) {
     auto name = figure.substr(0, figure.find('.'));
-    for (const std::string flavour : {"native", "half", "fast", "double"})
+    for (const std::string flavour : {"native", "half", "fast", "double", "fp16"})
         if (name.starts_with(flavour + "_"))
             return {{"math_rate_" + flavour, {{"function", name.substr(flavour.size() + 1)}}}};
     return {{"math_rate", {{"function", name}}}};

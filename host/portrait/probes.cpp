@@ -150,7 +150,9 @@ std::vector<Part> multiply_adds(const Device& device) {
                           {"fma_nested"},
                           {"fma_code", {{"code", device.is_gpu() ? "256:16384:*2" : "256:4096:*2"}}}};
     // NVIDIA has half arithmetic for pairs only.
-    if (device.is_gpu() && !device.fp16) out.push_back({"fma_peak", {{"type", "half"}, {"width", "2"}}});
+    if (device.is_gpu() && !device.fp16)
+        for (const auto* variant : {"fma_peak", "fma_latency"})
+            out.push_back({variant, {{"type", "half"}, {"width", "2"}}});
     return out;
 }
 
@@ -160,8 +162,9 @@ std::vector<Part> functions() {
     const model::Settings calls{{"function", "divide,sqrt,exp,log,sin"}},
         more_calls{{"function", "divide,sqrt,rsqrt,exp,log,sin,pow"}},
         with_none{{"function", "identity,divide,sqrt,exp,log,sin"}};
-    return {{"math_latency", with_none}, {"math_rate", more_calls},          {"math_latency_native", with_none},
-            {"math_rate_native", calls}, {"math_latency_double", with_none}, {"math_rate_double", calls}};
+    return {{"math_latency", with_none},      {"math_rate", more_calls},          {"math_latency_native", with_none},
+            {"math_rate_native", calls},      {"math_latency_double", with_none}, {"math_rate_double", calls},
+            {"math_latency_fp16", with_none}, {"math_rate_fp16", calls}};
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ SIZES = {
     "dequant_*": {"tiny": [["m=1,7", "k=32,96", "local=8", "lanes=1,8"]], "small": [["m=100", "k=4096", "local=32", "lanes=32"]]},
     "dispatch_*": {"tiny": [["side=1,8", "shape=4x2"]], "small": [["side=15", "shape=8x4x2"]]},
     "divergence_*": {"tiny": [["items=64"]], "small": [["items=512"]]},
-    "fma_*": {"tiny": [["type=float", "ahead=0,15"]], "small": []},
+    "fma_*": {"tiny": [["type=float,ushort", "ahead=0,15"]], "small": []},
     # Streams: one tile, of which several groups have a part wherever there are two units, and some of which groups have the whole.
     "gemm_pipelined": {"tiny": [["m=5", "n=18", "k=7"], ["m=9", "n=20", "k=12"], ["m=9", "n=20", "k=68,70", "schedule=stream", "tile=64x64"],
                                 # A group with two pieces: what one still reads the next may not write, which only Oclgrind's watch for races sees.
@@ -36,13 +36,14 @@ SIZES = {
     "gemm_*": {"tiny": [["m=5", "n=18", "k=7"], ["m=9", "n=20", "k=12"]],
                "small": [["m=130", "n=260,261", "k=20,17"], ["m=128", "n=256", "k=32", "tile_k=8,16"]]},
     "hgemm_[nl]*": {"tiny": [["m=5", "n=18", "k=7", "type=f16,bf16,s8"]], "small": [["m=130", "n=61", "k=37"]]},
-    "hgemm_*": {"tiny": [], "small": [["m=256", "n=512", "k=96", "type=f16,bf16"], ["m=256", "n=256", "k=32", "block=128x256x16"], ["m=256", "n=512", "k=640", "type=s8"]]},
+    "hgemm_*": {"tiny": [], "small": [["m=256", "n=512", "k=96", "type=f16,bf16"], ["m=256", "n=256", "k=32", "block=128x256x16"], ["m=256", "n=512", "k=640", "type=s8"],
+                                      ["m=256", "n=256", "k=64", "type=s8", "block=128x256x16,256x128x32"]]},
     "himeno_swap": {"tiny": [], "small": [["size=XXS"], ["size=XXS", "start=0,3", "order=kij,jki,ijk", "local=4x2x3"]]},
     "himeno_local": {"tiny": [], "small": [["size=XXS"], ["size=XXS", "local=16x4x4,32x1x2", "planes=3"]]},
     "himeno_schedule": {"tiny": [], "small": [["size=XXS", "planes=1,4"]]},
     "himeno_*": {"tiny": [], "small": [["size=XXS", "sweeps=1"]]},
     "latency_*": {"tiny": [["footprint=2048", "line=64"]], "small": [["footprint=65536", "line=auto"]]},
-    "integer_dot": {"tiny": [[]], "small": []},
+    "integer_[dp][oa]*": {"tiny": [[]], "small": []},  # dot and pair, which have one width
     "integer_*": {"tiny": [["bits=32,64"]], "small": []},
     "issue_*": {"tiny": [["chains=1,8"]], "small": []},
     "launch_spread": {"tiny": [["groups=2"]], "small": []},
@@ -108,7 +109,7 @@ INSTEAD = {
     # the same code twice.
     "opt-disable": {"fma_*": [["type=float", "ahead=0,15", "code=64,1024"]]},
     "tiny": {"fma_*": [["type=float", "ahead=0,15", "code=64,1024"]]},
-    "oclgrind": {"fma_*": [["type=float", "unroll=4", "code=64", "ahead=0,5"]], "himeno_*": [["size=XXS"]], "himeno_swap": [["size=XXS"]], "himeno_local": [["size=XXS", "local=8x4x2"]]},
+    "oclgrind": {"fma_*": [["type=float,ushort", "unroll=4", "code=64", "ahead=0,5"]], "himeno_*": [["size=XXS"]], "himeno_swap": [["size=XXS"]], "himeno_local": [["size=XXS", "local=8x4x2"]]},
     # llvmpipe compiles straight-line fma code for minutes, and each launch costs it milliseconds.
     "rusticl": {"divergence_*": [["items=8"]], "himeno_*": [["size=XXS", "sweeps=1"]],
                 "himeno_swap": [["size=XXS", "start=3"]], "himeno_local": [["size=XXS"]], "himeno_schedule": [["size=XXS"]],
@@ -119,7 +120,7 @@ INSTEAD = {
     # Its compiler takes half a second a kernel.
     "intel": {"himeno_*": [["size=XXS", "sweeps=1"]], "himeno_swap": [["size=XXS", "start=3"]], "himeno_local": [["size=XXS"]],
               "himeno_schedule": [["size=XXS"]], "gemm_*": [["m=9", "n=20", "k=12"]],
-              "fma_*": [["type=float,uint", "unroll=4", "code=64", "ahead=7"]],
+              "fma_*": [["type=float,uint,ushort", "unroll=4", "code=64", "ahead=7"]],
               "pitch_*": [[*PITCH, "left=13", "right=19,28"], ["pitch=5.2", "width=13,37", "height=2"],
                           ["pitch=20.2", "width=300", "height=40", "local=64x4,8x2", "top=3", "bottom=30"]]},
 }

@@ -8,6 +8,8 @@ import os
 import pathlib
 import re
 import resource
+import shutil
+import subprocess
 import sys
 import time
 import unittest
@@ -24,7 +26,7 @@ CPU_ONLY = set(sizes.CPU_ONLY)
 NO_WGMMA = {"hgemm_wgmma", "matrix_wgmma"}
 NO_MATRIX = NO_WGMMA | {"hgemm_async", "hgemm_buffered", "hgemm_mma", "matrix_latency", "matrix_rate"}
 NO_AMD = CPU_ONLY | NO_MATRIX | {"latency_bypass", "registers_v256"}
-NO_NVIDIA = CPU_ONLY | NO_WGMMA | {"latency_scalar", "registers_v255", "registers_v256", "registers_s101", "registers_s102"}
+NO_NVIDIA = CPU_ONLY | NO_WGMMA | {"latency_scalar", "math_latency_fp16", "math_rate_fp16", "registers_v255", "registers_v256", "registers_s101", "registers_s102"}
 NO_XE = CPU_ONLY | NO_MATRIX | {"fma_clock", "latency_bypass", "latency_scalar", "math_latency_double", "math_rate_double", "registers_s101",
                     "registers_s102", "registers_v255", "registers_v256"}
 TARGETS = {"tgllp": NO_XE, "gfx900": NO_AMD | {"registers_s102"}, "gfx1030": NO_AMD, "sm_80": NO_NVIDIA}
@@ -100,6 +102,23 @@ class Isa(LabTest):
             out, _ = self.isa(f"address_masked_{form}", "--target", "gfx900", "--summary")
             vector[form] = int(re.search(r"\(shown\).*? v (\d+),", out)[1])
         self.assertEqual((vector["inside"], vector["bytes"], vector["hoisted"]), (5, 4, 3))
+
+    def test_a_processor_with_vnni_gets_its_16_bit_products_of_plain_text_and_no_processor_its_bytes_or_tiles(self):
+        if not shutil.which("clang-15"):
+            self.skipTest("clang-15 is not installed")
+
+        def products(kernel, cpu, *words):
+            folder = pathlib.Path(os.environ["CLLAB_SOURCE_DIR"]) / "cl"
+            made = subprocess.run(["clang-15", "-x", "cl", "-cl-std=CL1.2", "-Xclang", "-finclude-default-header", "--target=x86_64-linux-gnu",
+                                   f"-march={cpu}", "-O3", "-S", "-o-", f"-I{folder}/include", "-include", "lab.h", *words, folder / f"{kernel}.cl"],
+                                  capture_output=True, text=True, check=True).stdout
+            return set(re.findall(r"\b(?:vpmadd|vpdp|tdp)\w+", made))
+
+        for product in ("DOT", "PAIR"):
+            chains = ("-DKERNEL=k", "-DTYPE=uint", "-DCHAINS=4", "-DREPEAT=2", f"-D{product}")
+            self.assertEqual(products("integer", "haswell", *chains), {"vpmaddwd"})
+            self.assertEqual(products("integer", "sapphirerapids", *chains), {"vpdpwssd"})
+        self.assertEqual(products("hgemm", "sapphirerapids", "-DTYPE_s8", "-DHGEMM_NAIVE", "-include", "hgemm.h"), {"vpmaddwd"})
 
     def test_code_alone_is_wanted_so_no_data_is_made(self):
         little = 1 << 30  # the arrays of each have more

@@ -1,6 +1,7 @@
 // fma: the check against a kernel emulated element by element, and the conclusions from curves of known shape.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <set>
 
 #include "experiments/lib/chain.hpp"
 #include "unit/probe.hpp"
@@ -51,6 +52,19 @@ BOOST_AUTO_TEST_CASE(a_chain_of_whole_numbers_shows_an_even_number_of_steps_too_
     for (const auto x : start) {
         const auto end = lib::run_chain(x, c, 1000);
         for (const int fewer : {2, 4, 16, 256}) BOOST_TEST(lib::run_chain(x, c, 1000 - fewer) != end);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_chain_of_16_bit_integers_ends_before_it_comes_to_its_beginning) {
+    for (const std::string variant : {"latency", "ilp", "loop", "nested", "code", "peak", "units"}) {
+        const auto setup = set_up("fma_" + variant, probe_cpu(), {{"type", "ushort"}});
+        const auto steps = static_cast<std::int64_t>(setup.slope->high * setup.slope->steps_per_trip);
+        BOOST_TEST(steps < 65536, variant);
+        const auto begin = argument<std::uint16_t>(setup, "start").front(),
+                   c = argument<std::uint16_t>(setup, "constant_c").front();
+        std::set<std::uint16_t> seen;
+        for (auto x = begin; seen.insert(x).second;) x = lib::chain_step(x, c);
+        BOOST_TEST(seen.size() == 65536u);
     }
 }
 

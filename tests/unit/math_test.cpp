@@ -92,6 +92,46 @@ BOOST_AUTO_TEST_CASE(arguments_stay_where_a_function_is_defined) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(half_is_judged_by_the_units_of_its_own_last_place) {
+    const auto setup = set_up("math_latency_fp16", probe_gpu(), {{"function", "exp"}});
+    const auto args = argument<Half>(setup, "args");
+    std::vector<Half> out;
+    std::vector<std::uint32_t> sums(argument<std::uint32_t>(setup, "sums").size());
+    for (std::size_t i = 0; i < 4 * sums.size(); ++i) out.push_back(to_half(std::exp(double{args[i % args.size()]})));
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = 4 * out[4 * i + 3].bits;  // of two trips: 3 sum + bits
+    const auto judged = [&](int units) {
+        auto other = out;
+        other[1].bits = static_cast<std::uint16_t>(other[1].bits + units);
+        Buffers buffers;
+        buffers.trips = 2;
+        buffers.data.emplace("out", std::as_bytes(std::span(other)));
+        buffers.data.emplace("sums", std::as_bytes(std::span(sums)));
+        return setup.check(buffers).value_or("");
+    };
+    BOOST_TEST(judged(0) == "");
+    BOOST_TEST(judged(1) == "");
+    BOOST_TEST(judged(3).find("exp(") == 0u);  // exp of half promises 2
+    BOOST_TEST(judged(-3).find("exp(") == 0u);
+    BOOST_TEST(model::math::error_ulp(to_half(1 + 0x1p-10), 1.0L) == 1);
+    BOOST_TEST(model::math::error_ulp(to_half(1e9), 1e9L) == 0);
+    BOOST_TEST(std::isinf(model::math::error_ulp(to_half(1e9), 1000.0L)));
+    BOOST_CHECK_THROW(set_up("math_latency_fp16", probe_gpu(), {{"function", "recip"}}), Unsupported);
+}
+
+BOOST_AUTO_TEST_CASE(arguments_and_results_of_half_are_finite_and_not_denormal) {
+    for (const auto& f : model::math::functions()) {
+        for (const std::string of_class : {"small", "medium", "large"}) {
+            const auto i = model::math::arguments(f, of_class, model::math::most_half(f));
+            for (const double x : {i.low, i.high}) {
+                const auto y = static_cast<double>(f.reference(x));
+                BOOST_TEST((x >= 0x1p-14 && std::isfinite(y) && std::abs(y) < 65504), f.name << " of " << x);
+            }
+            BOOST_TEST(std::abs(static_cast<double>(f.reference(i.high))) < 65504, f.name);
+        }
+    }
+    BOOST_TEST(1 / model::math::most_half(*model::math::find("divide")) >= 0x1p-14);
+}
+
 BOOST_AUTO_TEST_CASE(functions_that_do_not_exist_are_unsupported) {
     BOOST_CHECK_THROW(set_up("math_rate_native", probe_cpu(), {{"function", "atan"}}), Unsupported);
     BOOST_CHECK_THROW(set_up("math_rate", probe_cpu(), {{"function", "recip"}}), Unsupported);

@@ -118,6 +118,19 @@ BOOST_AUTO_TEST_CASE(blocks_that_do_not_fit_are_refused_with_the_reason) {
     BOOST_CHECK_NO_THROW(set_up("hgemm_async", hopper(), {{"m", "256"}}));
 }
 
+BOOST_AUTO_TEST_CASE(a_block_of_bytes_has_twice_as_much_of_k_in_as_much_local_memory) {
+    const auto has = [](const model::Setup& setup, const char* define) {
+        return std::ranges::find(setup.defines, define) != setup.defines.end();
+    };
+    for (const std::string variant : {"hgemm_mma", "hgemm_buffered", "hgemm_async"}) {
+        const Axes axes{{"m", "256"}, {"k", "64"}, {"type", "s8"}};
+        BOOST_TEST(has(set_up(variant, hopper(), axes), "BLOCK_K=64"));
+        BOOST_TEST(has(set_up(variant, hopper(), {{"m", "256"}}), "BLOCK_K=32"));
+        BOOST_CHECK_THROW(set_up(variant, hopper(), {{"m", "256"}, {"k", "32"}, {"type", "s8"}}), Unsupported);
+    }
+    BOOST_TEST(has(set_up("hgemm_async", hopper(), {{"m", "256"}, {"type", "s8"}}), "STAGES=4"));
+}
+
 BOOST_AUTO_TEST_CASE(half_comes_in_pairs_where_the_language_has_none) {
     const auto setup = set_up("fma_peak", hopper(), {{"type", "half"}, {"width", "2"}, {"load", "25"}});
     BOOST_TEST((std::ranges::find(setup.defines, "PAIRS") != setup.defines.end()));

@@ -194,8 +194,8 @@ BOOST_AUTO_TEST_CASE(the_chain_without_a_call_is_measured_where_it_is_taken_off_
                 BOOST_TEST(has_chain != rate, part.pattern);
                 ++(rate ? rates : latencies);
             }
-    BOOST_TEST(rates == 3u);
-    BOOST_TEST(latencies == 3u);
+    BOOST_TEST(rates == 4u);
+    BOOST_TEST(latencies == 4u);
 }
 
 BOOST_AUTO_TEST_CASE(points_are_added_where_a_curve_bends_and_nowhere_else) {

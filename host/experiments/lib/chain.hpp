@@ -31,6 +31,10 @@ inline double chain_step(double x, double c) { return std::fma(x, x, c); }
 /// Of two different numbers two different ones, so that every step is seen in the end value (a quadratic map modulo
 /// 2^32 soon has only a few); with c odd it goes through all 2^32 (Hull and Dobell 1962).
 inline std::uint32_t chain_step(std::uint32_t x, std::uint32_t c) { return x * ((c & ~7u) | 5) + c; }
+/// The same of all 2^16.
+inline std::uint16_t chain_step(std::uint16_t x, std::uint16_t c) {
+    return static_cast<std::uint16_t>(chain_step(std::uint32_t{x}, std::uint32_t{c}));
+}
 
 // Product and sum of three halves near 1 are exact in double, so only the last rounding counts.
 inline Half chain_step(Half x, Half c) { return to_half(static_cast<double>(x) * x + c); }
@@ -58,7 +62,7 @@ std::vector<T> chain_sums(const std::vector<T>& starts, T c, std::int64_t steps,
     for (std::size_t i = 0; i < 4; ++i) {
         for (std::size_t e = 0; e < width; ++e) {
             T sum{};
-            for (std::size_t j = 0; j < chains; ++j) sum = sum + ends[i + j * width + e];
+            for (std::size_t j = 0; j < chains; ++j) sum = static_cast<T>(sum + ends[i + j * width + e]);
             out.push_back(sum);
         }
     }

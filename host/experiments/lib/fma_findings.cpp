@@ -1,4 +1,5 @@
 #include "experiments/lib/family.hpp"
+#include "model/work.hpp"
 
 namespace cllab::model::lib {
 namespace {
@@ -52,7 +53,9 @@ void conclude_widths(const std::vector<Curve>& curves, const Device& device, std
     std::map<std::pair<std::string, unsigned>, Row> best;  // by type and bits
     for (const auto& row : rows_of(curves, "peak")) {
         const auto type = row.curve->fixed.text("type");
-        const auto bits = static_cast<unsigned>(row.sample->x) * (type == "double" ? 64 : type == "half" ? 16 : 32);
+        const auto bits = static_cast<unsigned>(row.sample->x) * (type == "double"                     ? 64
+                                                                  : type == "half" || type == "ushort" ? 16
+                                                                                                       : 32);
         if (bits != 128 && bits != 256) continue;
         const auto [known, fresh] = best.emplace(std::pair(type, bits), row);
         if (!fresh && is_faster(*row.sample, *known->second.sample, device)) known->second = row;
@@ -63,7 +66,8 @@ void conclude_widths(const std::vector<Curve>& curves, const Device& device, std
         const auto width = std::to_string(bits);
         if (rate > 0)
             out.push_back(rate_finding("peak." + type + "." + width, type + " peak in vectors of " + width + " bits",
-                                       type == "uint" ? "op/s" : "FLOP/s", *row.sample, rate * row.sample->per_step,
+                                       is_whole_type(type) ? "op/s" : "FLOP/s", *row.sample,
+                                       rate * row.sample->per_step,
                                        "best of the chains, here " + row.curve->fixed.text("ilp")));
     }
 }
@@ -89,8 +93,8 @@ void conclude_rates(const std::vector<Curve>& curves, const Device& device, std:
     for (const auto& [type, row] : best) {
         const double rate = rate_of_all_cores(*row.sample, device);
         if (rate > 0)
-            out.push_back(rate_finding("peak." + type, type + " peak", type == "uint" ? "op/s" : "FLOP/s", *row.sample,
-                                       rate * row.sample->per_step,
+            out.push_back(rate_finding("peak." + type, type + " peak", is_whole_type(type) ? "op/s" : "FLOP/s",
+                                       *row.sample, rate * row.sample->per_step,
                                        "best of the vector widths and chains, here " + text_of(row.sample->x) +
                                            " and " + row.curve->fixed.text("ilp") + emulated(peaks, row) +
                                            "; a multiply-add counts two"));

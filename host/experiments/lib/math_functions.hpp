@@ -9,6 +9,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+
+#include "core/half.hpp"
 
 namespace cllab::model::math {
 
@@ -72,6 +75,30 @@ inline const Function* find(std::string_view name) {
     return nullptr;
 }
 
+/// Largest error of calls of half (OpenCL C 3.0, section 7.4); of one function by another, the roundings between.
+inline double ulp_half(const Function& f) {
+    const std::string_view name = f.name;
+    if (f.ulp_double == 0 && name != "divide" && name != "recip" && name != "sqrt") return 0;
+    if (name == "divide" || name == "recip" || name == "sqrt" || name == "rsqrt") return 1;
+    if (name == "pow" || name == "powr" || name == "erf") return 4;
+    return name == "exp_by_exp2" ? 24 : name == "sqrt_by_rsqrt" ? 3 : name == "asin_by_atan2" ? 6 : 2;
+}
+
+/// Arguments of half stay below it: neither they nor 1 / x become denormal, and results stay finite.
+inline double most_half(const Function& f) {
+    double most = std::min(f.most, 16000.0);
+    while (std::abs(f.reference(most)) > 60000) most *= 0.75;
+    return most;
+}
+
+template <typename T>
+T rounded_to(long double x) {
+    if constexpr (std::is_same_v<T, Half>)
+        return to_half(static_cast<double>(x));
+    else
+        return static_cast<T>(x);
+}
+
 /// Lowest and highest argument of a class: zero, small (below pi/4), medium (some periods), large (far beyond the fast
 /// reduction of trigonometric functions).
 struct Interval {
@@ -87,16 +114,19 @@ inline Interval arguments(const Function& f, std::string_view of_class, double m
     return i;
 }
 
-/// |got - truth| in units in the last place of the truth rounded to T; 0 for the same infinity or for two NaNs.
+/// |found - truth| in units in the last place of the truth rounded to T; 0 for the same infinity or for two NaNs.
 template <typename T>
-double error_ulp(T got, long double truth) {
-    const auto rounded = static_cast<T>(truth);
+double error_ulp(T found, long double truth) {
+    constexpr bool is_half = std::is_same_v<T, Half>;
+    constexpr int digits = is_half ? 11 : std::numeric_limits<T>::digits,
+                  least = is_half ? -14 : std::numeric_limits<T>::min_exponent - 1;
+    using Number = std::conditional_t<is_half, double, T>;
+    const Number rounded = rounded_to<T>(truth), got = found;
     if (std::isnan(got) && std::isnan(rounded)) return 0;
     if (std::isinf(rounded) || std::isinf(got)) return got == rounded ? 0 : std::numeric_limits<double>::infinity();
     if (std::isnan(got) || std::isnan(rounded)) return std::numeric_limits<double>::infinity();
-    const int exponent = rounded == 0 ? std::numeric_limits<T>::min_exponent - 1
-                                      : std::max(std::ilogb(rounded), std::numeric_limits<T>::min_exponent - 1);
-    const long double unit = std::ldexp(1.0L, exponent - std::numeric_limits<T>::digits + 1);
+    const int exponent = rounded == 0 ? least : std::max(std::ilogb(rounded), least);
+    const long double unit = std::ldexp(1.0L, exponent - digits + 1);
     return static_cast<double>(std::abs(static_cast<long double>(got) - truth) / unit);
 }
 

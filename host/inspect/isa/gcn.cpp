@@ -154,7 +154,10 @@ double one(string_view m, const Declared& d) {
     const double lanes = m.find("_pk_") == string_view::npos ? 1 : 2;
     if (d.what == What::multiply_add) return is_named(m, "*fma* *mac* *mad*") && is_float() ? lanes : 0;
     if (d.what == What::integer_multiply)
-        return is_named(m, "*_mul_* *_mad_*") && is_named(m, "*u32* *i32* *u24* *i24*") ? lanes : 0;
+        return is_named(m, "*_mul_* *_mad_*") &&
+                       is_named(m, d.bits <= 16 ? "*u16* *i16* *u32* *i32* *u24* *i24*" : "*u32* *i32* *u24* *i24*")
+                   ? lanes
+                   : 0;
     if (is_named(m, "s_swappc* s_call*")) return lanes_of_call;
     return is_named(m, "*_f16* *_f32* *_f64*") && !is_named(m, "*_cmp* *_cvt* *_load* *_store*") ? lanes : 0;
 }
