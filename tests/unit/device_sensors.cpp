@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 #include <fstream>
@@ -234,9 +235,11 @@ BOOST_AUTO_TEST_CASE(a_counter_that_stands_still_or_goes_backwards_gives_no_powe
 }
 
 BOOST_AUTO_TEST_CASE(a_meter_is_read_while_work_goes_on_and_until_it_stops_answering) {
-    int left = 5;
+    std::atomic<int> left = 5;
     const device::EnergyMeter meter{[&] { return --left >= 0 ? std::optional(1.0 * (5 - left)) : std::nullopt; }, ""};
-    const auto found = run::readings_during(meter, [] { usleep(60'000); });
+    const auto found = run::readings_during(meter, [&] {
+        while (left >= 0) usleep(1000);
+    });
     BOOST_REQUIRE(found.size() == 5u);
     BOOST_TEST(found.front().joules == 1);
     BOOST_TEST(found.back().seconds > found.front().seconds);
