@@ -6,7 +6,6 @@
 #include <cctype>
 #include <cstdlib>
 #include <regex>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -149,17 +148,10 @@ std::vector<std::string> nvrtc_options(const std::string& options, const std::st
         out.push_back(option + std::string(exact ? "true" : "false"));
     if (has("-cl-fast-relaxed-math")) out.emplace_back("--use_fast_math");
     if (has("-cl-denorms-are-zero")) out.emplace_back("--ftz=true");
-    static const std::set<std::string> known{"-cl-fast-relaxed-math",
-                                             "-cl-unsafe-math-optimizations",
-                                             "-cl-mad-enable",
-                                             "-cl-denorms-are-zero",
-                                             "-cl-fp32-correctly-rounded-divide-sqrt",
-                                             "-cl-finite-math-only",
-                                             "-cl-no-signed-zeros",
-                                             "-cl-nv-verbose",
-                                             "-cl-single-precision-constant",
-                                             "-cl-kernel-arg-info",
-                                             "-w"};
+    static const auto known = words_of(
+        "-cl-fast-relaxed-math -cl-unsafe-math-optimizations -cl-mad-enable -cl-denorms-are-zero -cl-finite-math-only "
+        "-cl-fp32-correctly-rounded-divide-sqrt -cl-no-signed-zeros -cl-nv-verbose -cl-single-precision-constant "
+        "-cl-kernel-arg-info -w");
     for (std::size_t i = 0; i < words.size(); ++i) {
         const auto& word = words[i];
         if (word == "-x")
@@ -167,7 +159,8 @@ std::vector<std::string> nvrtc_options(const std::string& options, const std::st
         else if (word.starts_with("-D") || word.starts_with("-U") || word.starts_with("-I")) {
             out.push_back(word);
             if (word.size() == 2 && i + 1 < words.size()) out.back() += words[++i];
-        } else if (!word.starts_with("-cl-std=") && !word.starts_with(register_limit) && !known.count(word))
+        } else if (!word.starts_with("-cl-std=") && !word.starts_with(register_limit) &&
+                   std::ranges::count(known, word) == 0)
             throw Unsupported("NVRTC has no word for the build option '" + word + "', which stands beside -x cuda");
     }
     return out;
@@ -238,8 +231,7 @@ std::string with_pointers(const std::string& ptx, const std::map<std::string, st
 std::string nvrtc_missing() {
     if (nvrtc().found) return {};
     return "the build option -x cuda needs libnvrtc of the CUDA toolkit (in its lib64, in CUDA_PATH or on the library "
-           "path; `pip download "
-           "nvidia-cuda-nvrtc` has it too)";
+           "path; `pip download nvidia-cuda-nvrtc` has it too)";
 }
 
 CudaBuild compile_cuda(const std::string& source, const std::string& options, int sm) {

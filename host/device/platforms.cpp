@@ -1,7 +1,8 @@
 #include "device/platforms.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -171,19 +172,11 @@ std::uint64_t cache_bytes(const fs::path& cache) {
 
 std::string uuid_text(const std::array<unsigned char, 16>& uuid) {
     if (std::ranges::all_of(uuid, [](unsigned char byte) { return byte == 0; })) return {};
-    std::string out = "UUID ";
-    for (unsigned char byte : uuid) {
-        char digits[3];
-        std::snprintf(digits, sizeof digits, "%02x", byte);
-        out += digits;
-    }
-    return out;
+    return fmt::format("UUID {:02x}", fmt::join(uuid, ""));
 }
 
 std::string pci_text(unsigned domain, unsigned bus, unsigned device, unsigned function) {
-    char line[64];
-    std::snprintf(line, sizeof line, "PCI %04x:%02x:%02x.%x", domain, bus, device, function);
-    return line;
+    return fmt::format("PCI {:04x}:{:02x}:{:02x}.{:x}", domain, bus, device, function);
 }
 
 std::string amd_topology_text(const std::array<unsigned char, 24>& topology) {
@@ -264,15 +257,11 @@ std::vector<Found> discover(std::vector<std::string>* troubles) {
         });
         if (same > 0 && !facts.identity.empty()) facts.identity += " no. " + std::to_string(same + 1);
     }
-    if (out.empty()) {
+    if (out.empty())
         throw Error(Blame::environment,
-                    platforms.empty()
-                        ? "no OpenCL platform is registered; on Debian or Ubuntu `apt-get install "
-                          "pocl-opencl-icd` gives one that runs on any CPU"
-                        : "the " + std::to_string(platforms.size()) +
-                              " OpenCL platform(s) here have no device; on Debian or Ubuntu `apt-get install "
-                              "pocl-opencl-icd` gives one that runs on any CPU");
-    }
+                    platforms.empty() ? "no OpenCL platform is registered"
+                                      : concat("the ", platforms.size(), " OpenCL platform(s) here have no device"),
+                    "; on Debian or Ubuntu `apt-get install pocl-opencl-icd` gives one that runs on any CPU");
     return out;
 }
 

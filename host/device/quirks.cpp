@@ -55,8 +55,7 @@ const std::vector<Quirk> all_quirks{
     {"llvmpipe-loop-65535", Implementation::rusticl, "Mesa 22.3 on llvmpipe",
      "a loop silently ends after 65535 iterations, whatever its condition", Dealt::nowhere,
      "nothing: a kernel with a longer loop is wrong_result, as it should be",
-     "Mesa 22.3.6 on llvmpipe, Debian 12, 2026-11-21: atomic_global misses the additions of the last of 65536 "
-     "trips",
+     "Mesa 22.3.6 on llvmpipe, Debian 12, 2026-11-21: atomic_global misses the additions of the last of 65536 trips",
      "cllab run atomic_global --verify is ok",
      [](const Device& d) { return d.name.find("llvmpipe") != std::string::npos; }},
     {"pocl-first-launch-compiles", Implementation::pocl, "all seen, 3.1 to 7.1",
@@ -64,12 +63,10 @@ const std::vector<Quirk> all_quirks{
      "verification launches come before warm-up, with the local size that is timed (run/cell/cell_prepare.cpp)",
      "PoCL 3.1: 31.8 ms before the first START, 25 to 40 us later", "SUBMIT..START of a first launch below 1 ms"},
     {"pocl-growing-binary", Implementation::pocl, "all seen, 3.1 to 7.1",
-     "the binary grows with what has run: generic work-group function after the build, one more for each local "
-     "size",
+     "the binary grows with what has run: generic work-group function after the build, one more for each local size",
      Dealt::everywhere,
-     "the dump is written after timing (run/cell/cell_finish.cpp), picks the function of the local size that ran, "
-     "else says 'generic' "
-     "(inspect/binary/cpu_code.cpp)",
+     "the dump is written after timing (run/cell/cell_finish.cpp), picks the function of the local size that ran, else "
+     "says 'generic' (inspect/binary/cpu_code.cpp)",
      "PoCL 3.1: 64 002 bytes after the build, 91 221 after one launch",
      "cllab dump and cllab run give binaries of one size"},
     {"pocl-unknown-options", Implementation::pocl, "all seen",
@@ -104,14 +101,14 @@ const std::vector<Quirk> all_quirks{
      "CL_DEVICE_LOCAL_MEM_SIZE is 48 KiB, which holds for arguments only: local arrays of a kernel may be as large as "
      "ptxas allows, 227 KiB on sm_90",
      Dealt::where_asked,
-     "a kernel without local arguments that was built is launched, whatever local memory it has (run/cell/needs.cpp)",
+     "a kernel without local arguments that was built is launched, whatever local memory it has "
+     "(run/kernel_source.cpp)",
      "H200, driver 580.159.04, 2026-11-27: a kernel with a local array of 223 KiB is right, with an argument of 48 KiB "
      "CL_OUT_OF_RESOURCES",
      "cllab run hgemm_async --axis stages=8 is refused by the driver"},
     {"nvidia-sm_90a", Implementation::nvidia, "580.159.04",
      "OpenCL C is compiled for sm_90, without the instructions of sm_90a that Hopper has besides, such as wgmma; PTX "
-     "for "
-     "sm_90a is taken as a binary",
+     "for sm_90a is taken as a binary",
      Dealt::everywhere,
      "such instructions stand as PTX comments in inline assembly; a program that has some is built again of its PTX "
      "without the comment signs (device/program.cpp)",
@@ -150,16 +147,14 @@ const std::vector<Quirk> all_quirks{
      "compiles nothing",
      Dealt::everywhere,
      "compile_cache_settings (device/driver_settings.cpp) gives each build of --rebuild an empty folder; --rebuild "
-     "checks that "
-     "something was written there",
+     "checks that something was written there",
      "PoCL 3.1 and 5.0", "a build leaves the folder POCL_CACHE_DIR empty"},
     {"pocl-threads-move", Implementation::pocl, "3.1 and 5.0",
      "its threads are not pinned, and Linux runs two of them on one core while another is idle: times double for a "
      "launch or for a second",
      Dealt::everywhere,
-     "pin_threads (device/driver_settings.cpp) sets POCL_AFFINITY, unless the user has, others run, or the process "
-     "may not use all "
-     "cores",
+     "pin_threads (device/driver_settings.cpp) sets POCL_AFFINITY, unless the user has, others run, or the process may "
+     "not use all cores",
      "PoCL 3.1 on two idle cores of an EPYC VM, 2026-11-23",
      "with POCL_AFFINITY=0 the times of `cllab run muladd_fma --device cpu` are those with 1"},
     {"pocl-inline-assembly", Implementation::pocl, "5.0 (LLVM 16); not 3.1",
@@ -175,8 +170,7 @@ const std::vector<Quirk> all_quirks{
      "processes",
      Dealt::everywhere,
      "compile_cache_settings (device/driver_settings.cpp), as for pocl-compile-cache; for --rebuild the cache is "
-     "switched on in "
-     "that folder",
+     "switched on in that folder",
      "H200, driver 580.159.04", "a build with CUDA_CACHE_DISABLE=0 leaves the folder CUDA_CACHE_PATH empty"},
     {"clover-binaries", Implementation::clover, "all", "the binary is Mesa's own serialised module without a magic",
      Dealt::everywhere, "recognised as a fall-through by an ELF inside (inspect/binary/binary.cpp)", "Mesa sources",

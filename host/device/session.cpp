@@ -23,6 +23,19 @@ constexpr std::size_t huge_page = 2 << 20;
 
 std::size_t round_up(std::size_t n, std::size_t step) { return (n + step - 1) / step * step; }
 
+/// Shared virtual memory of the device, coarse-grained: the host reaches it through a buffer that is made of it. Throws
+/// Unsupported where the device has none, or gives none of this size.
+std::shared_ptr<std::byte> shared_memory(const Session& session, std::size_t bytes) {
+    cl_device_svm_capabilities has = 0;
+    if (clGetDeviceInfo(session.device()(), CL_DEVICE_SVM_CAPABILITIES, sizeof has, &has, nullptr) != CL_SUCCESS ||
+        !(has & CL_DEVICE_SVM_COARSE_GRAIN_BUFFER))
+        throw Unsupported("the device has no shared virtual memory (CL_DEVICE_SVM_COARSE_GRAIN_BUFFER)");
+    const auto context = session.context();
+    auto* const data = clSVMAlloc(context(), CL_MEM_READ_WRITE, bytes, session.facts().base_align_bytes);
+    if (!data) throw Unsupported("the device gives no shared virtual memory of ", format_bytes(bytes), " (clSVMAlloc)");
+    return {static_cast<std::byte*>(data), [context](std::byte* memory) { clSVMFree(context(), memory); }};
+}
+
 }  // namespace
 
 Session::Session(const Found& found) : facts_(found.facts), device_(found.device) {
@@ -212,18 +225,6 @@ std::optional<double> HostPages::huge_share() const {
     return said ? std::optional(huge / static_cast<double>(bytes_)) : std::nullopt;
 }
 
-SharedMemory::SharedMemory(const Session& session, std::size_t bytes) : context_(session.context()) {
-    cl_device_svm_capabilities has = 0;
-    if (clGetDeviceInfo(session.device()(), CL_DEVICE_SVM_CAPABILITIES, sizeof has, &has, nullptr) != CL_SUCCESS ||
-        !(has & CL_DEVICE_SVM_COARSE_GRAIN_BUFFER))
-        throw Unsupported("the device has no shared virtual memory (CL_DEVICE_SVM_COARSE_GRAIN_BUFFER)");
-    data_ = static_cast<std::byte*>(clSVMAlloc(context_(), CL_MEM_READ_WRITE, bytes, session.facts().base_align_bytes));
-    if (!data_)
-        throw Unsupported("the device gives no shared virtual memory of ", format_bytes(bytes), " (clSVMAlloc)");
-}
-
-SharedMemory::~SharedMemory() { clSVMFree(context_(), data_); }
-
 GuardedBuffer::GuardedBuffer(Session& session, std::size_t size_bytes, std::size_t guard_bytes,
                              model::Transfer transfer, model::Pages pages, bool svm)
     : session_(&session), size_(size_bytes) {
@@ -239,9 +240,9 @@ GuardedBuffer::GuardedBuffer(Session& session, std::size_t size_bytes, std::size
     }
     void* memory = pages_ ? pages_->data() : nullptr;
     if (svm) {
-        shared_ = std::make_shared<SharedMemory>(session, all);
-        memory = shared_->data();
-        svm_ = shared_->data() + (guard_bytes > 0 ? before_ : displaced);
+        shared_ = shared_memory(session, all);
+        memory = shared_.get();
+        svm_ = shared_.get() + (guard_bytes > 0 ? before_ : displaced);
         flags = CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR;
     }
     whole_ = inner_ = cl::Buffer(session.context(), flags, all, memory);

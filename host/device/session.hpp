@@ -13,10 +13,10 @@
 #include "core/clock.hpp"
 #include "core/random.hpp"
 #include "device/cl.hpp"
-#include "device/clocks.hpp"
 #include "device/fence.hpp"
 #include "device/platforms.hpp"
 #include "device/program.hpp"
+#include "device/sensors.hpp"
 #include "device/timer.hpp"
 #include "model/experiment.hpp"
 
@@ -140,22 +140,6 @@ private:
     std::size_t mapped_bytes_ = 0, bytes_ = 0;
 };
 
-/// Shared virtual memory of the device, coarse-grained: the host reaches it through a buffer that is made of it.
-class SharedMemory {
-public:
-    /// Throws Unsupported where the device has none, or gives none of this size.
-    SharedMemory(const Session& session, std::size_t bytes);
-    ~SharedMemory();
-    SharedMemory(const SharedMemory&) = delete;
-    SharedMemory& operator=(const SharedMemory&) = delete;
-
-    std::byte* data() const { return data_; }
-
-private:
-    cl::Context context_;
-    std::byte* data_ = nullptr;
-};
-
 /// The least guard on each side of a buffer: a write that misses by a page or a few must not land in other memory.
 inline constexpr std::size_t least_guard_bytes = 64 << 10;
 
@@ -190,7 +174,7 @@ private:
     Session* session_ = nullptr;
     std::shared_ptr<HostPages> pages_;  ///< goes after the buffers that use it, as do
     std::shared_ptr<FencedPages> fenced_;
-    std::shared_ptr<SharedMemory> shared_;
+    std::shared_ptr<std::byte> shared_;
     std::byte* svm_ = nullptr;
     cl::Buffer whole_, inner_;
     std::size_t size_ = 0, before_ = 0, behind_ = 0;  ///< before_, behind_: bytes of its guards

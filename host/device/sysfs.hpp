@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "core/text.hpp"
-#include "model/device.hpp"
 
 namespace cllab::device {
 
@@ -36,15 +35,6 @@ inline std::vector<std::filesystem::path> entries(const std::filesystem::path& f
         if (at->path().filename().string().starts_with(prefix)) out.push_back(at->path());
     std::ranges::sort(out);
     return out;
-}
-
-/// The files of a GPU; nothing where its identity is no PCI address, and `why` says so.
-inline std::optional<std::filesystem::path> pci_folder(const model::Device& device, const std::filesystem::path& sysfs,
-                                                       std::string& why) {
-    if (device.is_gpu() && device.identity.starts_with("PCI "))
-        return sysfs / "bus/pci/devices" / device.identity.substr(4);
-    why = "none: '" + device.name + "' gives no PCI address to find its files by";
-    return std::nullopt;
 }
 
 }  // namespace cllab::device

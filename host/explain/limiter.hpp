@@ -6,7 +6,7 @@
 // time and clear of every other. A count or peak that is not known is no bound, and says so.
 #pragma once
 
-#include "explain/place.hpp"
+#include "explain/amounts.hpp"
 #include "model/device.hpp"
 
 namespace cllab::explain {

@@ -1,7 +1,7 @@
 // Who can run cells, for what holds an explanation against more measurements.
 #pragma once
 
-#include "explain/place.hpp"
+#include "explain/amounts.hpp"
 #include "model/device.hpp"
 #include "model/experiment.hpp"
 #include "model/plan.hpp"

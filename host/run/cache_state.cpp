@@ -5,7 +5,6 @@
 #include <set>
 
 #include "core/table.hpp"
-#include "core/text.hpp"
 #include "core/units.hpp"
 #include "device/program.hpp"
 #include "run/cell/operation.hpp"
@@ -42,11 +41,7 @@ constexpr Entry<Cache, const char*> cache_names[] = {
 
 const char* name(Cache cache) { return value_of(cache_names, cache); }
 
-Cache cache_from(const std::string& text) {
-    if (const auto cache = key_of(cache_names, text)) return *cache;
-    throw Error(Blame::usage, "option '--cache' is '" + text + "'; possible are hot, cold and rotate" +
-                                  or_did_you_mean(text, {"hot", "cold", "rotate"}));
-}
+Cache cache_from(const std::string& text) { return key_of(cache_names, text).value(); }
 
 std::size_t sets_for(Cache cache, const model::Device& device, const model::Setup& setup,
                      std::uint64_t last_level_bytes, double room) {

@@ -16,7 +16,7 @@ namespace cllab::run {
 
 enum class Cache { hot, cold, rotate };
 const char* name(Cache cache);
-/// Throws Error(usage) for anything but the three names.
+/// Of one of the three names.
 Cache cache_from(const std::string& text);
 
 struct LastLevel {

@@ -15,7 +15,6 @@
 #include "core/random.hpp"
 #include "core/text.hpp"
 #include "inspect/tools/dump.hpp"
-#include "run/finish_queue.hpp"
 #include "run/rounds.hpp"
 
 namespace cllab::run {
@@ -186,7 +185,7 @@ private:
                 std::this_thread::sleep_for(nap);
             }
         }
-        cell.taken = std::make_unique<Taken>(*run_.share, room);
+        cell.taken = std::shared_ptr<void>(nullptr, [share = run_.share, room](void*) { share->give_back(room); });
     }
 
     /// `room`: bytes that the cells leave on the device.

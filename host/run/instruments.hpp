@@ -1,15 +1,77 @@
 // What the cells of a device share beside their own kernels; made when the first cell needs it.
 #pragma once
 
+#include <algorithm>
+#include <deque>
+#include <future>
+#include <mutex>
 #include <optional>
+#include <string>
+#include <utility>
 
+#include "device/program.hpp"
+#include "inspect/tools/dump.hpp"
 #include "model/experiment.hpp"
 #include "run/cache_state.hpp"
 #include "run/conditions/reference.hpp"
 #include "run/conditions/yardstick.hpp"
-#include "run/programs.hpp"
 
 namespace cllab::run {
+
+/// The last few results, each made once and found again by its key; some are still being made.
+template <typename Result>
+class Recent {
+public:
+    explicit Recent(std::size_t most) : most_(most) {}
+    template <typename Make>
+    std::shared_future<Result> find_or_make(std::string key, std::launch when, Make make) {
+        const auto found = std::ranges::find(results_, key, &Entry::first);
+        if (found != results_.end()) {
+            ++found_again_;
+            return found->second;
+        }
+        if (results_.size() == most_) results_.pop_front();
+        results_.emplace_back(std::move(key), std::async(when, std::move(make)).share());
+        return results_.back().second;
+    }
+    unsigned found_again() const { return found_again_; }
+
+private:
+    using Entry = std::pair<std::string, std::shared_future<Result>>;
+    std::size_t most_;
+    std::deque<Entry> results_;
+    unsigned found_again_ = 0;
+};
+
+class Programs {
+public:
+    /// `ahead`: texts may be built in a thread of their own where the device lets the host work beside it; one after
+    /// the other, since what a driver's compiler does with several at once is its own affair. Else each is built by the
+    /// first get().
+    Programs(device::Session& session, bool ahead) : session_(session), ahead_(ahead) {}
+    std::shared_future<device::Built> build(const std::string& source, const std::string& options);
+    bool builds_ahead() const { return ahead_; }
+    unsigned shared() const { return recent_.found_again(); }  ///< calls that found what an earlier one had begun
+
+private:
+    device::Session& session_;
+    bool ahead_;
+    std::mutex one_at_a_time_;
+    Recent<device::Built> recent_{128};
+};
+
+/// The last few binaries that were read. Points of a sweep often have the same code, and reading it takes longer than
+/// running it where ptxas and a disassembler are asked.
+class CodeMemo {
+public:
+    /// As inspect::read_code: in a thread of its own, or by the first get() when not `beside`. The device that
+    /// the request refers to outlives it.
+    std::shared_future<inspect::Analysis> read(const inspect::DumpRequest& request, bool beside);
+    unsigned remembered() const { return recent_.found_again(); }  ///< calls that found what an earlier one had read
+
+private:
+    Recent<inspect::Analysis> recent_{64};  ///< of the cells that wait for theirs, some have several kernels
+};
 
 /// What outlives a run on a session: the next one finds the same texts built and read, and the same reference. Goes
 /// before its session.

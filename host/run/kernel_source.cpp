@@ -10,6 +10,7 @@
 #include "core/includes.hpp"
 #include "core/reading.hpp"
 #include "core/text.hpp"
+#include "core/units.hpp"
 #include "device/quirks.hpp"
 
 namespace cllab::run {
@@ -67,6 +68,30 @@ KernelSource source_of(const std::string& family, const std::vector<std::string>
                 (cl_dir.empty() ? std::string(model::embedded_kernel(family)) : read_file(path));
     return out;
 }
+
+using model::Device;
+using model::Implementation;
+
+struct Need {
+    const char *name, *what;  ///< what: the device has no …
+    bool (*met)(const Device&);
+};
+constexpr Need needs[]{
+    {"image", "images", [](const Device& d) { return d.images; }},
+    {"fp64", "double precision", [](const Device& d) { return d.fp64; }},
+    {"fp16", "half precision", [](const Device& d) { return d.fp16; }},
+    {"local", "dedicated local memory", [](const Device& d) { return d.local_is_dedicated; }},
+    {"gpu", "GPU", [](const Device& d) { return d.is_gpu(); }},
+    {"cpu", "CPU", [](const Device& d) { return d.is_cpu(); }},
+    {"nvidia", "NVIDIA driver", [](const Device& d) { return d.implementation == Implementation::nvidia; }},
+    {"pocl", "PoCL driver", [](const Device& d) { return d.implementation == Implementation::pocl; }},
+    {"amd", "AMD driver", [](const Device& d) { return d.implementation == Implementation::amd; }},
+    {"subgroups", "sub-groups",
+     [](const Device& d) { return d.has("cl_khr_subgroups") || d.has("cl_intel_subgroups"); }},
+    {"clock", "in-kernel clock", [](const Device& d) {
+         return d.implementation == Implementation::nvidia || d.implementation == Implementation::amd ||
+                d.has("cl_khr_kernel_clock");
+     }}};
 
 }  // namespace
 
@@ -149,18 +174,36 @@ std::string first_error(const std::string& log) {
 }
 
 BuildText build_text(const model::Cell& cell, const model::Setup& setup, const model::Device& device,
-                     const std::filesystem::path& cl_dir, const std::string& users_own) {
+                     const Settings& settings) {
     if (const auto& stored = cell.stored)
         return {stored->text, stored->options + (cell.options.empty() ? "" : " " + cell.options), "baseline"};
-    auto source = kernel_source(*cell.experiment, *cell.variant, cl_dir);
-    return {std::move(source.text), build_options(cell, setup, device, users_own), std::move(source.origin)};
+    auto source = kernel_source(*cell.experiment, *cell.variant, settings.cl_dir);
+    return {std::move(source.text), build_options(cell, setup, device, settings.build_options),
+            std::move(source.origin)};
 }
 
 BuildText reference_text(const model::Cell& cell, const model::Setup& setup, const model::Device& device,
-                         const std::filesystem::path& cl_dir, const std::string& users_own) {
+                         const Settings& settings) {
     const auto& variant = *setup.reference->variant;
     const model::Cell reference{cell.experiment, &variant, cell.experiment->id(variant), cell.point, {}};
-    return build_text(reference, *setup.reference->setup, device, cl_dir, users_own);
+    return build_text(reference, *setup.reference->setup, device, settings);
+}
+
+std::optional<std::string> missing_need(const model::Variant& variant, const Device& device) {
+    for (const auto& name : variant.needs) {
+        const auto need = std::ranges::find(needs, name, &Need::name);
+        if (need == std::end(needs) ? device.has(name) : need->met(device)) continue;
+        return "the device has no " + (need == std::end(needs) ? "extension " + name : need->what);
+    }
+    return std::nullopt;
+}
+
+void require_local_memory(const Device& device, std::uint64_t of_kernel, std::uint64_t of_arguments) {
+    // What is too much for a kernel's own arrays the build has refused there.
+    if (of_arguments == 0 && device::has_quirk(device, "nvidia-local-arrays")) return;
+    if (device.local_bytes > 0 && of_kernel + of_arguments > device.local_bytes)
+        throw Unsupported("it needs " + format_bytes(of_kernel + of_arguments) + " of local memory; the device has " +
+                          format_bytes(device.local_bytes));
 }
 
 }  // namespace cllab::run

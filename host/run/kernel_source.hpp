@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/plan.hpp"
+#include "run/request.hpp"
 
 namespace cllab::run {
 
@@ -25,7 +26,7 @@ KernelSource kernel_source(const std::string& family, const std::filesystem::pat
 KernelSource kernel_source(const model::Experiment& experiment, const model::Variant& variant,
                            const std::filesystem::path& cl_dir);
 
-/// What the device lacks of what the variant needs, in words of Variant::needs (cell/needs.cpp): "the device has no
+/// What the device lacks of what the variant needs, in words of Variant::needs: "the device has no
 /// double precision"; nothing when every need is met.
 std::optional<std::string> missing_need(const model::Variant& variant, const model::Device& device);
 /// Throws Unsupported where the device lacks the local memory that a built kernel has by itself and as arguments.
@@ -36,10 +37,10 @@ struct BuildText {
     std::string text, options, origin;
 };
 BuildText build_text(const model::Cell& cell, const model::Setup& setup, const model::Device& device,
-                     const std::filesystem::path& cl_dir, const std::string& users_own);
+                     const Settings& settings);
 /// The same of Setup::reference, which the cell has.
 BuildText reference_text(const model::Cell& cell, const model::Setup& setup, const model::Device& device,
-                         const std::filesystem::path& cl_dir, const std::string& users_own);
+                         const Settings& settings);
 
 /// A driver's log with "<kernel>:59", which counts all lines of `text`, as "pitch.cl:4", which goes by its #line
 /// directives (quirk nvidia-log-lines). Anything else stays as it is.

@@ -35,8 +35,7 @@ std::size_t kernels_of(const Setup& setup) {
 }
 
 void build(CellState& state) {
-    const auto from =
-        build_text(state.cell, state.setup, state.session.facts(), state.settings.cl_dir, state.settings.build_options);
+    const auto from = build_text(state.cell, state.setup, state.session.facts(), state.settings);
     state.built = state.instruments.programs().build(from.text, from.options).get();
     if (state.built.ok) return;
     const auto first = first_error(name_lines(state.built.log, from.text));

@@ -7,6 +7,12 @@
 #include "core/units.hpp"
 
 namespace cllab::run {
+namespace {
+
+constexpr double steady_within = 0.10;
+constexpr std::size_t most_aside = 3;  // times the samples that remain
+
+}  // namespace
 
 MeasureRules rules_for(const model::Device& device, const Settings& settings) {
     MeasureRules rules;
@@ -63,16 +69,8 @@ bool StopRule::enough(std::span<const double> samples, double spent, const std::
 
 model::Timing to_timing(std::span<const double> samples) {
     const auto s = summarise(samples);
-    model::Timing out;
-    out.median = s.median;
-    out.low = s.low;
-    out.high = s.high;
-    out.min = s.min;
-    out.q1 = s.q1;
-    out.q3 = s.q3;
-    out.mad = s.mad;
-    out.n = s.n;
-    return out;
+    return {
+        .median = s.median, .low = s.low, .high = s.high, .min = s.min, .q1 = s.q1, .q3 = s.q3, .mad = s.mad, .n = s.n};
 }
 
 std::optional<bool> same_time(std::span<const double> fresh, std::span<const double> processed, bool last) {
@@ -117,6 +115,63 @@ std::optional<std::string> not_linear(std::span<const double> low, std::span<con
     return "halfway between two trip counts the time is " +
            format_significant(100 * std::abs(apart.median) / grows.median, 2) + " % of their difference " +
            (apart.median > 0 ? "above" : "below") + " the line";
+}
+
+bool DriftFilter::is_off(double reference) const { return std::abs(reference - median_) > steady_within * median_; }
+
+double DriftFilter::spread() const {
+    double least = median_, most = median_;
+    for (const double reference : references_) {
+        if (!throttled_ && is_off(reference)) continue;
+        least = std::min(least, reference);
+        most = std::max(most, reference);
+    }
+    return median_ > 0 ? (most - least) / median_ : 0;
+}
+
+bool DriftFilter::steady(std::size_t block) const {
+    const auto off = [&](std::size_t i) { return i < references_.size() && is_off(references_[i]); };
+    return !(block > 0 && off(block - 1)) && !off(block);
+}
+
+void DriftFilter::put(const Sample& sample, bool fine) {
+    auto& of = fine ? kept_ : aside_;
+    of.seconds.push_back(sample.seconds);
+    of.rounds.push_back(sample.round);
+}
+
+void DriftFilter::sort_out() {
+    kept_ = aside_ = {};
+    // Samples of a block stand together: it is judged once.
+    std::size_t judged = references_.size() + 1;
+    bool fine = true;
+    for (const auto& s : all_) {
+        if (s.block != judged) fine = throttled_ || references_.empty() || steady(judged = s.block);
+        put(s, fine);
+    }
+}
+
+void DriftFilter::reference(double seconds) {
+    references_.push_back(seconds);
+    median_ = median_of(references_);
+    sort_out();
+    if (aside().size() > most_aside * std::max<std::size_t>(kept().size(), wanted_)) give_up();
+}
+
+void DriftFilter::sample(double seconds, unsigned round) {
+    const auto block = references_.size();
+    all_.push_back({seconds, round, block});
+    put(all_.back(), throttled_ || references_.empty() || steady(block));
+}
+
+void DriftFilter::give_up() {
+    if (aside().empty()) return;
+    throttled_ = true;
+    sort_out();
+}
+
+void DriftFilter::conclude() {
+    if (aside().size() > most_aside * kept().size()) give_up();
 }
 
 }  // namespace cllab::run

@@ -1,10 +1,13 @@
-// When to stop and what to report: the arithmetic of rules 4 to 7 (host/README.md), free of OpenCL to be tested alone.
+// When to stop, what to report and which samples count: the arithmetic of rules 4 to 7 and 14 (host/README.md), free of
+// OpenCL to be tested alone.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "model/result.hpp"
 #include "run/request.hpp"
@@ -84,5 +87,53 @@ bool is_below_noise(const model::Record& record);
 /// `may_be_free`). Seconds; equally many times each, at least one, taken in turns.
 std::optional<std::string> not_linear(std::span<const double> low, std::span<const double> middle,
                                       std::span<const double> high, bool may_be_free);
+
+/// The samples of one cell in blocks between references. A block beside a reference more than 10 % off the median of
+/// all references so far is set aside. When that would cost more than three times the samples that remain, the drift is
+/// what the device does all the time: every sample counts again and throttled() says so.
+class DriftFilter {
+public:
+    /// `wanted`: samples a cell needs at least; as many count as remaining when there are fewer yet.
+    explicit DriftFilter(unsigned wanted) : wanted_(wanted) {}
+
+    /// Seconds of the reference kernel, > 0: ends the block before it and begins the next.
+    void reference(double seconds);
+    /// Seconds of one sample, and the round it was taken in.
+    void sample(double seconds, unsigned round);
+    /// Counts every sample from now on if any was set aside: there is no time to take others.
+    void give_up();
+    /// After the last reference: as give_up() when less than a quarter of the samples is left.
+    void conclude();
+
+    const std::vector<double>& kept() const { return kept_.seconds; }          ///< in the order taken
+    const std::vector<double>& aside() const { return aside_.seconds; }        ///< likewise
+    const std::vector<unsigned>& kept_rounds() const { return kept_.rounds; }  ///< of each of kept()
+    const std::vector<unsigned>& aside_rounds() const { return aside_.rounds; }
+    bool throttled() const { return throttled_; }
+    std::size_t references() const { return references_.size(); }
+    /// Slowest less fastest reference beside samples that count, over the median; 0 without references.
+    double spread() const;
+
+private:
+    struct Sample {
+        double seconds;
+        unsigned round;
+        std::size_t block;  ///< references taken before it
+    };
+    bool steady(std::size_t block) const;
+    bool is_off(double reference) const;
+    void put(const Sample& sample, bool fine);
+    void sort_out();
+
+    unsigned wanted_;
+    std::vector<double> references_;
+    double median_ = 0;  ///< of them
+    std::vector<Sample> all_;
+    struct {
+        std::vector<double> seconds;
+        std::vector<unsigned> rounds;
+    } kept_, aside_;
+    bool throttled_ = false;
+};
 
 }  // namespace cllab::run

@@ -1,13 +1,90 @@
-// Who takes the next sample: the cells of one comparison in turns, so that drift hits them alike.
+// The cells of a run: who takes the next sample, which the cells of one comparison do in turns, so that drift hits them
+// alike, and who is between his measurement and his record.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <future>
+#include <memory>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "core/random.hpp"
-#include "run/finish_queue.hpp"
+#include "run/cell/cell_sampling.hpp"
+#include "run/executor.hpp"
 #include "run/instruments.hpp"
 
 namespace cllab::run {
+
+struct CellRun {
+    std::size_t index = 0;          ///< in its comparison
+    std::shared_ptr<void> taken{};  ///< gives back, at its end, the memory that several processes share
+    std::unique_ptr<CellState> state;
+    std::unique_ptr<Sampling> sampling{};
+    bool prepared = false;
+};
+using Cells = std::vector<CellRun>;
+
+/// Cells whose measuring is over, in the order of the run. On a device that lets the host work beside it they wait here
+/// until their code has been read by the thread that does it, while the next ones are built and measured.
+class FinishQueue {
+public:
+    /// `device_bytes`: that comparisons may take. What waits here takes an eighth more.
+    FinishQueue(bool wait, double device_bytes) : wait_(wait), most_of_device_(device_bytes / 8) {}
+
+    void add(CellRun cell, std::function<void(CellRun&)> end) {
+        count(cell, 1);
+        waiting_.push_back({std::move(cell), std::move(end)});
+        while (!waiting_.empty() && (!wait_ || is_full() || is_read(waiting_.front().cell))) end_first();
+    }
+    /// All of them, also when the ending of one throws: the first such exception is thrown then.
+    void end_all() {
+        std::exception_ptr trouble;
+        while (!waiting_.empty()) {
+            try {
+                end_first();
+            } catch (...) {
+                if (!trouble) trouble = std::current_exception();
+            }
+        }
+        if (trouble) std::rethrow_exception(trouble);
+    }
+
+private:
+    struct Waiting {
+        CellRun cell;
+        std::function<void(CellRun&)> end;
+    };
+    static constexpr std::size_t most = 16;
+
+    void count(const CellRun& cell, double sign) {
+        if (!cell.prepared) return;
+        on_host_ += sign * data_bytes(cell.state->setup);
+        on_device_ += sign * cell.state->device_bytes;
+    }
+    bool is_full() const { return waiting_.size() > most || on_host_ > most_of_host_ || on_device_ > most_of_device_; }
+    static bool is_read(const CellRun& cell) {
+        if (!cell.state) return false;
+        const auto& code = cell.state->code;
+        return !code.valid() || code.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+    }
+    void end_first() {
+        auto first = std::move(waiting_.front());
+        waiting_.pop_front();
+        count(first.cell, -1);
+        first.end(first.cell);
+    }
+
+    bool wait_;
+    double most_of_device_, most_of_host_ = std::min(static_cast<double>(host_memory_bytes()) / 32, 2.0 * (1 << 30));
+    std::deque<Waiting> waiting_;
+    double on_host_ = 0, on_device_ = 0;
+};
 
 /// What the comparisons of one run have in common.
 struct Running {

@@ -10,7 +10,7 @@
 #include "device/program.hpp"
 #include "device/staging.hpp"
 #include "experiments/lib/setups.hpp"
-#include "run/programs.hpp"
+#include "run/instruments.hpp"
 
 using namespace cllab;
 using cllab::model::Status;

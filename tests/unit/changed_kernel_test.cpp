@@ -26,7 +26,7 @@ model::Setup setup_of(const model::Cell& cell, const model::Device& device) {
 /// The cell as a test of a claim has it; it refers to `cell`, `device` and `kept`.
 explain::Unchanged unchanged(const model::Cell& cell, const model::Device& device, const model::Record& kept) {
     auto setup = setup_of(cell, device);
-    auto built = run::build_text(cell, setup, device, {}, {});
+    auto built = run::build_text(cell, setup, device, {});
     return {cell, kept, device, std::move(setup), {std::move(built.text), std::move(built.options)}};
 }
 

@@ -12,7 +12,7 @@
 #include "inspect/tools/disassemble.hpp"
 #include "inspect/tools/dump.hpp"
 #include "inspect/tools/tool.hpp"
-#include "run/programs.hpp"
+#include "run/instruments.hpp"
 #include "unit/inspect_build.hpp"
 
 BOOST_AUTO_TEST_SUITE(inspect_dump)

@@ -5,8 +5,8 @@
 
 #include "inspect/binary/cpu_code.hpp"
 #include "inspect/code/hot_code.hpp"
-#include "inspect/code/source_lines.hpp"
 #include "inspect/isa/isa.hpp"
+#include "inspect/tools/disassemble.hpp"
 #include "model/hot.hpp"
 #include "unit/inspect_build.hpp"
 

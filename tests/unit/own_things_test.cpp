@@ -21,7 +21,7 @@
 #include "core/own_folder.hpp"
 #include "core/reading.hpp"
 #include "inspect/tools/tool.hpp"
-#include "run/finish_queue.hpp"
+#include "run/rounds.hpp"
 
 namespace fs = std::filesystem;
 using namespace cllab;

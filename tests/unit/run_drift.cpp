@@ -1,7 +1,7 @@
 // Which samples count when the clock drifts.
 #include <boost/test/unit_test.hpp>
 
-#include "run/conditions/drift.hpp"
+#include "run/measure.hpp"
 
 BOOST_AUTO_TEST_SUITE(drift)
 

@@ -1,8 +1,8 @@
 // Several devices of one run at once.
-#include "app/processes/side_by_side.hpp"
-
 #include <boost/test/unit_test.hpp>
 #include <utility>
+
+#include "app/processes/together.hpp"
 
 BOOST_AUTO_TEST_SUITE(side_by_side)
 

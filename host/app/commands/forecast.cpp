@@ -14,7 +14,6 @@
 #include "app/processes/runner.hpp"
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"
-#include "count/oclgrind.hpp"
 #include "device/driver_settings.hpp"
 #include "explain/amounts.hpp"
 #include "explain/limiter.hpp"

@@ -1,7 +1,5 @@
 // `cllab merge` and `cllab report`: the records of many runs and machines as one file, and as the page that a run
 // prints.
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -10,11 +8,11 @@
 
 #include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
+#include "app/files/baseline.hpp"
 #include "app/screen/results.hpp"
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"
 #include "core/grouped.hpp"
-#include "core/reading.hpp"
 #include "report/records/csv.hpp"
 #include "report/records/exports.hpp"
 #include "report/records/joined.hpp"
@@ -39,17 +37,11 @@ void read(report::Joined& out, const std::vector<std::string>& paths) {
         if (const auto size = std::filesystem::file_size(path, code); !code) bytes += size;
     }
     out.expect(bytes);
-    for (std::size_t i = 0; i < paths.size(); ++i) {
-        auto fault = reading_fault(paths[i]);
-        std::error_code code;
-        std::ifstream in;
-        if (fault.empty()) in.open(paths[i], std::ios::binary);
-        errno = 0;
-        out.read(in, paths[i], !std::filesystem::is_regular_file(paths[i], code));  // of any: it counts the files
-        if (fault.empty() && (!in.eof() || in.bad())) fault = std::strerror(errno);
+    for (const auto& path : paths) {
+        const auto fault = read_record_file(out, path);
         if (fault.empty()) continue;
         ++unread;
-        say("file '" + paths[i] + "' cannot be read: " + fault);
+        say("file '" + path + "' cannot be read: " + fault);
     }
     for (const auto& trouble : out.troubles()) say(trouble);
     if (const auto more = out.trouble_count() - out.troubles().size(); more > 0)
@@ -141,13 +133,9 @@ constexpr auto needs_records = "a FILE that `cllab run --json` wrote";
 
 report::Joined read_records(const Strings& paths) {
     report::Joined joined;
-    for (const auto& path : paths) {
-        const auto fault = reading_fault(path);
-        if (!fault.empty()) throw Error(Blame::usage, "file '", path, "' cannot be read: ", fault);
-        std::ifstream in(path, std::ios::binary);
-        joined.read(in, path);
-        if (!in.eof() || in.bad()) throw Error(Blame::usage, "file '", path, "' cannot be read");
-    }
+    for (const auto& path : paths)
+        if (const auto fault = read_record_file(joined, path); !fault.empty())
+            throw Error(Blame::usage, "file '", path, "' cannot be read: ", fault);
     for (const auto& trouble : joined.troubles()) say(trouble);
     return joined;
 }

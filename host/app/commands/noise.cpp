@@ -10,7 +10,7 @@
 #include "app/processes/runner.hpp"
 #include "app/screen/streams.hpp"
 #include "core/text.hpp"
-#include "device/clocks.hpp"
+#include "device/sensors.hpp"
 #include "inspect/tools/tool.hpp"
 #include "model/registry.hpp"
 #include "report/table/layout.hpp"

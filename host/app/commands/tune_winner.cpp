@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "app/commands/tuning.hpp"
+#include "app/commands/tune.hpp"
 #include "app/comparing/versus.hpp"
 #include "app/screen/streams.hpp"
 #include "core/text.hpp"

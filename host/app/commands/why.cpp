@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
 
 #include "app/choose/choice.hpp"
 #include "app/choose/request.hpp"
@@ -10,19 +11,36 @@
 #include "app/comparing/measure.hpp"
 #include "app/files/outputs.hpp"
 #include "app/files/profile_file.hpp"
-#include "app/files/sink.hpp"
 #include "app/processes/cell_counts.hpp"
 #include "app/processes/runner.hpp"
 #include "app/screen/streams.hpp"
+#include "core/error.hpp"
 #include "core/text.hpp"
 #include "explain/amounts.hpp"
 #include "explain/claim/claim.hpp"
+#include "explain/limiter.hpp"
 #include "explain/peaks.hpp"
 #include "inspect/tools/tool.hpp"
 #include "report/table/explanation.hpp"
 
 namespace cllab::app {
 namespace {
+
+/// What a record says of its device; what only a driver says is not known.
+model::Device device_of(const model::Record& record) {
+    model::Device out;
+    out.selector = record.device.selector;
+    out.platform = record.device.platform;
+    out.name = record.device.name;
+    out.vendor = record.device.vendor;
+    out.driver = record.device.driver;
+    out.identity = record.device.identity;
+    out.last_level_bytes = record.device.last_level_bytes;
+    out.compute_units = 0;
+    for (const auto type : {model::DeviceType::cpu, model::DeviceType::gpu, model::DeviceType::accelerator})
+        if (record.device.type == model::name(type)) out.type = type;
+    return out;
+}
 
 /// The command that makes the profile that is missing, as it is typed.
 std::string profile_command(const WhyOptions& invocation, const model::Device& device) {
@@ -209,6 +227,51 @@ Rows<WhyOptions> why_rows() {
 
 }  // namespace
 
+bool names_records(const std::string& pattern) { return pattern.ends_with(".jsonl") || pattern.ends_with(".json"); }
+
+int why_of_records(const WhyOptions& invocation) {
+    if (invocation.test)
+        throw Error(Blame::usage,
+                    "option '--test' needs kernels to measure; found a file of records, which `why` explains as it is");
+    if (const auto other = std::ranges::find_if_not(invocation.patterns, names_records);
+        other != invocation.patterns.end())
+        throw Error(Blame::usage, "records and kernels cannot stand in one `cllab why`; found '" + *other +
+                                      "' beside a file of records");
+    Outputs outputs(invocation);
+    const auto joined = read_records(invocation.patterns);
+    const auto& records = joined.records();
+    if (records.empty()) throw Error(Blame::usage, "no record is in '", join(invocation.patterns, "', '"), "'");
+    std::map<std::string, model::Limits> limits;  // by the device's key
+    for (const auto& record : records) {
+        const auto key = model::device_key(record);
+        if (limits.count(key)) continue;
+        const auto device = device_of(record);
+        auto found = read_profiles(invocation.dumps, {device});
+        if (found.empty())
+            throw Error(Blame::usage,
+                        "the profile of '" + excerpt(device.name) + "' is not at '" +
+                            profile_path(invocation.dumps, device).string() +
+                            "', and without a profile there is no peak to compare with; --dumps says where it is");
+        limits[key] = std::move(found.begin()->second);
+    }
+    outputs.open();
+    auto* json = outputs.json();
+    const report::TableStyle style{wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO)};
+    std::string device;
+    for (const auto& record : records) {
+        const auto key = model::device_key(record);
+        const auto explanation = explain::explain(record, limits.at(key));
+        if (json) json->line(report::explanation_json(record, explanation));
+        if (json && json->is_stdout()) continue;
+        if (key != device)
+            results() << (device.empty() ? "" : "\n") << report::explanation_heading(record, limits.at(key).utc, style);
+        device = key;
+        results() << '\n' << report::explanation_text(record, explanation, style);
+    }
+    results().flush();
+    return 0;
+}
+
 Command why_command() {
     return make_command<WhyOptions>(
         {"why", "PATTERN...", "the limiter of the time, by the device's measured peaks",
@@ -216,20 +279,18 @@ Command why_command() {
          "Names the limiter of each cell, or the share of the time that has no explanation. A bound is the shortest "
          "possible time for one resource: declared or counted work over the peak that `cllab profile` measured. The "
          "largest bound is the limiter if it is at least 80 % of the time, clear of the next, and the time is known "
-         "within 10 %.\n\nA FILE is a kernel file (my.cl:kernel). What its `work` line does not declare is counted: "
-         "by the simulator Oclgrind, and on NVIDIA by Nsight Compute. With two kernels, the last line says what they "
+         "within 10 %.\n\nA FILE is a kernel file (my.cl:kernel). What its `work` line does not declare is counted: by "
+         "the simulator Oclgrind, and on NVIDIA by Nsight Compute. With two kernels, the last line says what they "
          "execute differently. FILE.jsonl is a file of records, explained without measuring. Counters of `cllab ncu` "
          "in the records replace the declared work.\n\nWork without a count or without a measured peak has no bound "
-         "and is listed. The launch overhead adds to the kernel's own time, so these two may be named "
-         "together.\n\nIf a cell beats a peak, or the peak explains only 40 to 80 % of its time, cllab measures the "
-         "peak again beside the cell. The machine may have been busy during the profile, or be busy now. Both "
-         "figures are printed.\n\nWith --on PROFILE.json nothing is measured: the kernels of a file are counted, and "
-         "bounded by the peaks of a machine that may be elsewhere. Such a forecast is a lower bound. It is sure of "
-         "what no compiler removes: different bytes, groups, atomics, barriers, the launch. Arithmetic, local memory "
-         "and "
+         "and is listed. The launch overhead adds to the kernel's own time, so these two may be named together.\n\nIf "
+         "a cell beats a peak, or the peak explains only 40 to 80 % of its time, cllab measures the peak again beside "
+         "the cell. The machine may have been busy during the profile, or be busy now. Both figures are "
+         "printed.\n\nWith --on PROFILE.json nothing is measured: the kernels of a file are counted, and bounded by "
+         "the peaks of a machine that may be elsewhere. Such a forecast is a lower bound. It is sure of what no "
+         "compiler removes: different bytes, groups, atomics, barriers, the launch. Arithmetic, local memory and "
          "chains are as the text has them, and the page says so. Peaks that were measured beside other work make a "
-         "forecast too long.\n\nWhere declared work and counts cannot both be "
-         "true, a line names both figures.",
+         "forecast too long.\n\nWhere declared work and counts cannot both be true, a line names both figures.",
          "cllab why pitch_wide --device gpu\npitch_wide        552 us ±0.3 %  limited by memory bandwidth: 96 % of the "
          "time\n  96 %  memory bandwidth  532 us [531 us .. 535 us]  2.15 GB at 4.03 TB/s (copy bandwidth)\n  29 %  "
          "group dispatch    159 us [159 us .. 162 us]  262 kgroup at 1.65 Ggroup/s (group rate)"},

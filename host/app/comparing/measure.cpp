@@ -16,7 +16,7 @@ model::Setup RunnerMeasure::set_up(const model::Cell& cell) const {
 }
 
 model::StoredBuild RunnerMeasure::built_from(const model::Cell& cell, const model::Setup& setup) const {
-    auto built = run::build_text(cell, setup, device_, settings_.cl_dir, settings_.build_options);
+    auto built = run::build_text(cell, setup, device_, settings_);
     return {std::move(built.text), std::move(built.options)};
 }
 

@@ -12,7 +12,6 @@
 #include "core/includes.hpp"
 #include "core/reading.hpp"
 #include "inspect/tools/tool.hpp"
-#include "report/records/joined.hpp"
 #include "report/records/json.hpp"
 #include "run/kernel_source.hpp"
 
@@ -76,18 +75,25 @@ std::string Baseline::text_of(const model::Record& record) const {
     return text;
 }
 
+std::string read_record_file(report::Joined& out, const std::string& path) {
+    auto fault = reading_fault(path);
+    std::error_code code;
+    std::ifstream in;
+    if (fault.empty()) in.open(path, std::ios::binary);
+    errno = 0;
+    out.read(in, path, !fs::is_regular_file(path, code));  // of any: it counts the files
+    if (fault.empty() && (!in.eof() || in.bad())) fault = std::strerror(errno);
+    return fault;
+}
+
 Baseline read_baseline(const fs::path& folder) {
     const auto path = records_of_baseline(folder);
     const auto refuse = [&](const std::string& fault) {
         throw Error(Blame::usage, "'" + folder.string() + "' is not a baseline: '" + path.string() +
                                       "' cannot be read: " + fault + "; `cllab run PATTERN --baseline DIR` makes one");
     };
-    if (const auto fault = reading_fault(path); !fault.empty()) refuse(fault);
-    errno = 0;
-    std::ifstream in(path, std::ios::binary);
     report::Joined joined;
-    if (in) joined.read(in, path.string());
-    if (!in.eof() || in.bad()) refuse(std::strerror(errno));
+    if (const auto fault = read_record_file(joined, path); !fault.empty()) refuse(fault);
     if (joined.trouble_count() > 0)
         throw Error(Blame::usage, "the baseline '" + folder.string() + "' is damaged: " + joined.troubles().front());
     if (joined.records().empty()) throw Error(Blame::usage, "the baseline '" + folder.string() + "' has no records");

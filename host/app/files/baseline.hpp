@@ -9,6 +9,7 @@
 
 #include "model/plan.hpp"
 #include "model/result.hpp"
+#include "report/records/joined.hpp"
 
 namespace cllab::app {
 
@@ -35,6 +36,9 @@ private:
     std::filesystem::path cl_dir_;
     std::set<std::string> said_;  ///< headers that it does not hold
 };
+
+/// Adds the records of a file. Why it cannot be read; empty where it was.
+std::string read_record_file(report::Joined& out, const std::string& path);
 
 struct Baseline {
     std::filesystem::path folder;

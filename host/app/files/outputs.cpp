@@ -5,15 +5,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <map>
+#include <tuple>
 
 #include "app/files/baseline.hpp"
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"
 #include "core/reading.hpp"
 #include "report/records/csv.hpp"
+#include "report/records/json.hpp"
+#include "report/table/comparison.hpp"
 
 namespace cllab::app {
 namespace {
@@ -60,8 +65,7 @@ void require_same_kind(const std::string& path, const std::string& option, Outpu
                 ") has other columns than this build writes, so --append would mix two tables; name another file");
     if (kind == Outputs::Kind::json_lines && first != "{")
         throw Error(Blame::usage, "file '" + path + "' (" + option +
-                                      ") does not begin with a record, so --append would spoil it; name "
-                                      "another file");
+                                      ") does not begin with a record, so --append would spoil it; name another file");
 }
 
 }  // namespace
@@ -271,6 +275,35 @@ OutputFile* Outputs::file(const std::string& option) const {
     for (const auto& output : outputs_)
         if (output.option == option) return output.file.get();
     return nullptr;
+}
+
+Sink::Sink(OutputFile* json, OutputFile* csv) : json_(json), csv_(csv), wants_header_(csv && !csv->has_content()) {}
+
+void Sink::take(const model::Record& record) {
+    const std::lock_guard lock(mutex_);
+    records_.push_back(record);
+    if (json_) json_->line(report::to_json_line(record));
+    if (wants_header_) csv_->line(report::csv_header());
+    wants_header_ = false;
+    if (csv_) csv_->line(report::to_csv_line(record));
+}
+
+void Sink::take(const model::Comparison& comparison) { line(report::comparison_json(comparison)); }
+
+void Sink::line(const std::string& json) {
+    const std::lock_guard lock(mutex_);
+    if (json_) json_->line(json);
+}
+
+void Sink::sort_by_plan() {
+    std::map<std::string, std::size_t> place;  // devices stay in the order in which they came
+    for (const auto& record : records_) place.emplace(record.device.selector, place.size());
+    std::ranges::stable_sort(records_, [&](const auto& a, const auto& b) {
+        const auto key = [&](const auto& r) {
+            return std::tuple(place.at(r.device.selector), r.run.order.comparison, r.run.order.position);
+        };
+        return key(a) < key(b);
+    });
 }
 
 }  // namespace cllab::app

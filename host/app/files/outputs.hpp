@@ -9,12 +9,14 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "app/commandline/options.hpp"
 #include "app/screen/streams.hpp"
+#include "model/comparison.hpp"
 
 namespace cllab::app {
 
@@ -108,6 +110,29 @@ private:
     bool force_, append_;
     std::vector<std::pair<std::string, Identity>> inputs_;
     std::vector<Output> outputs_;
+};
+
+/// Where finished cells go: JSON lines, CSV, and the list the table is printed from.
+class Sink {
+public:
+    /// Either may be nothing; both outlive the sink.
+    Sink(OutputFile* json, OutputFile* csv);
+    /// Thread-safe: the watchdog may deliver a timed-out cell.
+    void take(const model::Record& record);
+    /// A line of JSON only.
+    void take(const model::Comparison& comparison);
+    /// A line of JSON as it is.
+    void line(const std::string& json);
+    const std::vector<model::Record>& records() const { return records_; }
+    /// Puts the records of each device in the order of the plan.
+    void sort_by_plan();
+    bool uses_stdout() const { return (json_ && json_->is_stdout()) || (csv_ && csv_->is_stdout()); }
+
+private:
+    std::mutex mutex_;
+    OutputFile *json_, *csv_;
+    bool wants_header_;
+    std::vector<model::Record> records_;
 };
 
 }  // namespace cllab::app

@@ -1,12 +1,12 @@
 #include "app/processes/pool.hpp"
 
-#include <fmt/format.h>
 #include <sys/wait.h>
 
-#include <charconv>
 #include <csignal>
 #include <utility>
 
+#include "core/program_text.hpp"
+#include "inspect/binary/bounded_bytes.hpp"
 #include "json/read.hpp"
 #include "report/records/json.hpp"
 
@@ -14,36 +14,23 @@ namespace cllab::device {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimerAudit, reported_step_ns, step_ns, launches, ordered, varied, empty_seconds,
                                    gap_seconds, event_seconds, event_over_host, tenfold, trusted, verdict)
 
-static std::string hex_of(const std::vector<std::byte>& bytes) {
-    std::string out;
-    out.reserve(2 * bytes.size());
-    for (const auto byte : bytes) fmt::format_to(std::back_inserter(out), "{:02x}", static_cast<unsigned>(byte));
-    return out;
-}
-
-static std::vector<std::byte> bytes_of(const std::string& hex) {
-    std::vector<std::byte> out(hex.size() / 2);
-    for (std::size_t i = 0; i < out.size(); ++i) {
-        unsigned value = 0;
-        std::from_chars(&hex[2 * i], &hex[2 * i] + 2, value, 16);
-        out[i] = static_cast<std::byte>(value);
-    }
-    return out;
-}
-
 static void to_json(nlohmann::json& j, const DeviceState& s) {
     j = {{"audit", s.audit},
          {"settled", s.settled},
          {"last_use", s.last_use.time_since_epoch().count()},
          {"programs", nlohmann::json::object()}};
-    for (const auto& [key, bytes] : s.programs) j["programs"][key] = hex_of(bytes);
+    for (const auto& [key, bytes] : s.programs) j["programs"][key] = text_of_program(inspect::as_text(bytes));
 }
 static void from_json(const nlohmann::json& j, DeviceState& s) {
     s = {j.at("audit").get<TimerAudit>(),
          j.at("settled").get<bool>(),
          Clock::time_point(Clock::duration(j.at("last_use").get<Clock::rep>())),
          {}};
-    for (const auto& [key, hex] : j.at("programs").items()) s.programs.emplace(key, bytes_of(hex.get<std::string>()));
+    for (const auto& [key, text] : j.at("programs").items()) {
+        const auto program = program_of_text(text.get<std::string>()).value_or("");
+        const auto bytes = inspect::as_bytes(program);
+        s.programs.emplace(key, std::vector(bytes.begin(), bytes.end()));
+    }
 }
 }  // namespace cllab::device
 

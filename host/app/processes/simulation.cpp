@@ -162,8 +162,7 @@ void judge(const Heard& heard, const Said& said, double budget, Simulated& out) 
     }
     if (WIFSIGNALED(heard.end))
         return fail(Status::launch_failed,
-                    "the simulator crashed; it may lack a function that the text uses, or need "
-                    "more than " +
+                    "the simulator crashed; it may lack a function that the text uses, or need more than " +
                         format_bytes(most_bytes) + " of memory");
     if (heard.said.contains("status")) {
         if (const auto status = static_cast<Status>(heard.said.at("status").get<int>()); status != Status::ok)

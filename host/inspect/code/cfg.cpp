@@ -143,6 +143,8 @@ FlowGraph analyse_flow(const Function& function) {
     if (function.instructions.empty()) return graph;
     graph.blocks = make_blocks(function);
     const Order order = depth_first(graph.blocks);
+    graph.reached = order.reverse_post;
+    std::ranges::sort(graph.reached);
     const auto predecessors = predecessors_of(graph.blocks, order);
     const auto idom = dominators(predecessors, order);
 

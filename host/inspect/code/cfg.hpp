@@ -24,7 +24,8 @@ struct Loop {
 
 struct FlowGraph {
     std::vector<Block> blocks;
-    std::vector<Loop> loops;         ///< by address of the header, outer before inner
+    std::vector<std::size_t> reached;  ///< blocks that the first leads to, ascending
+    std::vector<Loop> loops;           ///< by address of the header, outer before inner
     unsigned irreducible_edges = 0;  ///< jumps back into the middle of a cycle: a loop with two entries, not in `loops`
 };
 

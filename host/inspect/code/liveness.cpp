@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <set>
 
 #include "core/text.hpp"
@@ -117,21 +118,6 @@ std::vector<unsigned> counted_back(const InstructionSet& isa, const Roles& roles
     return out;
 }
 
-std::vector<std::size_t> reached(const std::vector<Block>& blocks) {
-    std::vector<bool> seen(blocks.size());
-    std::vector<std::size_t> todo{0}, out;
-    seen[0] = true;
-    while (!todo.empty()) {
-        const auto b = todo.back();
-        todo.pop_back();
-        out.push_back(b);
-        for (const auto s : blocks[b].successors)
-            if (!seen[s]) seen[s] = true, todo.push_back(s);
-    }
-    std::sort(out.rbegin(), out.rend());  // the last first: most values flow forward
-    return out;
-}
-
 }  // namespace
 
 std::vector<std::string> operands_of(std::string_view text) {
@@ -160,7 +146,7 @@ Liveness live_registers(const InstructionSet& isa, const Function& function) {
     };
     if (auto why = trouble(isa, function); !why.empty()) return unknown(std::move(why));
     const auto flow = analyse_flow(function);
-    const auto order = reached(flow.blocks);
+    const auto order = flow.reached | std::views::reverse;  // most values flow forward
     const auto& code = function.instructions;
     std::vector<Roles> all(code.size());
     std::set<unsigned> named;  // kinds

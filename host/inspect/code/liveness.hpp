@@ -12,12 +12,60 @@
 // of the function.
 #pragma once
 
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "inspect/code/code.hpp"
 
 namespace cllab::inspect {
+
+/// A register, or a part of one that can be overwritten alone: al, ah and the rest of rax are parts of one register.
+struct Unit {
+    unsigned kind = 0;  ///< index in RegisterRules::kinds
+    unsigned number = 0;
+    unsigned part = 0;
+    auto operator<=>(const Unit&) const = default;
+};
+
+/// Registers that are handed out from one file.
+struct RegisterKind {
+    const char* label;                     ///< "v"; nullptr: followed, but not counted
+    const char* prefix;                    ///< of a name, "v" of v12
+    bool by_lane = false;                  ///< written only for the work-items that are active (GCN's vector registers)
+    std::span<const char* const> names{};  ///< instead of prefix and number
+};
+
+/// What one instruction does with registers. A write overwrites the whole unit, so that what was there before is no
+/// longer needed; one that happens only under a predicate, or that keeps some of the bits, is `touches`.
+struct Roles {
+    std::vector<Unit> reads, writes, touches;
+    /// GCN's execution mask: work-items may stop here to be active, and those whose bits a register or register pair
+    /// holds may become active again.
+    bool parks = false, resumes = false;
+    std::vector<Unit> resumed_from;  ///< with `resumes`; empty: nobody knows which
+    /// What a scalar that it writes may hold if it is such a mask: bits of the scalars it reads, of active work-items
+    /// alone, or of a mask that was put away where nobody follows it.
+    enum class MaskFrom { scalars, active, elsewhere } mask_from = MaskFrom::scalars;
+};
+
+/// What the instructions of a set do with registers. Each set has a file of its own for it.
+struct RegisterRules {
+    std::span<const RegisterKind> kinds;
+    /// Nothing where no rule says it.
+    std::optional<Roles> (*roles)(const Instruction& instruction);
+    /// False where a work-item may go on elsewhere than the instructions' targets say. nullptr: it may not.
+    bool (*jumps_are_seen)(const Function& function) = nullptr;
+};
+extern const RegisterRules gcn_registers, ptx_registers, sass_registers, x86_registers;  ///< isa/<name>_roles.cpp
+
+/// Operands of a list, cut at the commas outside of brackets, trimmed.
+std::vector<std::string> operands_of(std::string_view text);
+
+/// Whether two names are of the same register of x86, as "eax" and "rax" are; in lower case.
+bool is_same_register(std::string_view one, std::string_view other);
 
 struct InstructionSet;
 

@@ -56,8 +56,7 @@ std::string trouble_in(const ToolResult& result) {
     const auto said = result.out + result.err;
     if (said.find("ERR_NVGPUCTRPERM") != std::string::npos)
         return "this user may not read the counters (ERR_NVGPUCTRPERM): an administrator allows it with the driver's "
-               "option "
-               "NVreg_RestrictProfilingToAdminUsers=0";
+               "option NVreg_RestrictProfilingToAdminUsers=0";
     if (const auto error = said.find("==ERROR=="); error != std::string::npos)
         return "ncu counted nothing: " + one_line(said.substr(error, said.find('\n', error) - error));
     return result.ok() ? std::string() : "ncu " + result.failure();

@@ -3,7 +3,7 @@
 #include <cctype>
 
 #include "core/text.hpp"
-#include "inspect/code/roles.hpp"
+#include "inspect/code/liveness.hpp"
 #include "inspect/isa/isa.hpp"
 #include "inspect/isa/rules.hpp"
 

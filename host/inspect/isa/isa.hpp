@@ -19,7 +19,7 @@
 #include "inspect/binary/binary.hpp"
 #include "inspect/binary/bounded_bytes.hpp"
 #include "inspect/code/code.hpp"
-#include "inspect/code/roles.hpp"
+#include "inspect/code/liveness.hpp"
 #include "inspect/tools/disassemble.hpp"
 #include "model/device.hpp"
 #include "model/experiment.hpp"

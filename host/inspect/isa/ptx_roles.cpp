@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "inspect/code/roles.hpp"
+#include "inspect/code/liveness.hpp"
 #include "inspect/isa/rules.hpp"
 
 namespace cllab::inspect::ptx {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "inspect/code/code.hpp"
-#include "inspect/code/roles.hpp"
+#include "inspect/code/liveness.hpp"
 
 namespace cllab::inspect {
 

@@ -2,12 +2,11 @@
 // shows by itself (sm_70 to sm_90): results stand first, wide operands are told by the suffix of the mnemonic, and what
 // is not listed here is not known.
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <set>
 
 #include "core/text.hpp"
-#include "inspect/code/roles.hpp"
+#include "inspect/code/liveness.hpp"
 #include "inspect/isa/rules.hpp"
 
 namespace cllab::inspect::sass {

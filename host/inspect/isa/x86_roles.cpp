@@ -6,7 +6,7 @@
 #include <map>
 
 #include "core/text.hpp"
-#include "inspect/code/roles.hpp"
+#include "inspect/code/liveness.hpp"
 #include "inspect/isa/isa.hpp"
 #include "inspect/isa/rules.hpp"
 
@@ -183,9 +183,8 @@ bool needs_nothing(string_view m, const std::vector<Operand>& operands) {
     const bool clears = is_named(
         m,
         "xor sub sbb pxor xorps xorpd psubb psubw psubd psubq pcmpeqb pcmpeqw pcmpeqd pcmpeqq vpxor vpxord vpxorq "
-        "vxorps "
-        "vxorpd vpsubb vpsubw vpsubd vpsubq vpcmpeqb vpcmpeqw vpcmpeqd vpcmpeqq kxorb kxorw kxord kxorq kxnorb kxnorw "
-        "kxnord kxnorq vpcmpgtb vpcmpgtw vpcmpgtd pcmpgtd");
+        "vxorps vxorpd vpsubb vpsubw vpsubd vpsubq vpcmpeqb vpcmpeqw vpcmpeqd vpcmpeqq kxorb kxorw kxord kxorq kxnorb "
+        "kxnorw kxnord kxnorq vpcmpgtb vpcmpgtw vpcmpgtd pcmpgtd");
     if (!clears) return false;
     // Of two operands, source and destination are alike; of more, the sources.
     for (std::size_t k = operands.size() > 2 ? 2 : 1; k < operands.size(); ++k) {

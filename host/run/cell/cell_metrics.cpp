@@ -1,10 +1,13 @@
-// The metrics of a sampled cell.
+// The metrics of a sampled cell, and what a reader of its time must know of how it was taken.
 #include <cmath>
 
 #include "core/phases.hpp"
 #include "core/stats.hpp"
+#include "core/text.hpp"
 #include "core/units.hpp"
+#include "device/quirks.hpp"
 #include "inspect/binary/cpu_code.hpp"
+#include "model/rankable.hpp"
 #include "run/cell/cell_sampling.hpp"
 
 namespace cllab::run {
@@ -37,6 +40,95 @@ void hold_against_limits(CellState& state) {
     if (state.settings.judge)
         if (const auto warning = state.settings.judge(state.record, *limits, one_launch)) state.warn(*warning);
     if (state.settings.name_limit) state.record.limit = state.settings.name_limit(state.record, *limits);
+}
+
+// --- Warnings
+
+/// A copy moves as much again as it is counted for where a write brings in what it overwrites, and caches may read
+/// twice as fast as they write: what moves this many times as fast as a copy was not moved.
+constexpr double beyond_any_copy = 3;
+
+void say_rate(CellState& state) {
+    const auto& yardstick = state.record.yardstick;
+    const auto& work = state.setup.work;
+    if (!yardstick || state.setup.slope) return;
+    const double rate = work.bytes / state.record.time->median;
+    if (rate <= beyond_any_copy * yardstick->bandwidth) return;
+    state.warn(
+        Warning::beyond_memory,
+        "it would move " + format_rate(rate, "B/s") + ", " + format_significant(rate / yardstick->bandwidth, 2) +
+            " times as much as a copy of the same size, which is impossible; " +
+            (work.assumed
+                 ? "by default a launch is taken to move every buffer once; declare less with e.g. 'work bytes=4*n'"
+                 : "the kernel skips some of the work, or other load slowed the copy"));
+}
+
+/// Times too short for what they are taken with.
+void say_resolution(CellState& state) {
+    const auto& audit = state.session.timer();
+    const auto& subject = *state.subject;
+    const double t = state.record.time->median;
+    if (!subject.event_clock()) return;
+    if (!state.setup.slope && t < 3 * audit.empty_seconds)
+        state.warn(Warning::below_floor, "shorter than three empty launches (" + format_seconds(audit.empty_seconds) +
+                                             " each); make the work larger");
+    const bool cold = state.settings.cache == Cache::cold;
+    if (!cold && !state.fresh_data) return;
+    const std::string each = cold ? "a cold sample is one operation" : "an operation on fresh data is timed alone";
+    if (t * state.record.time->per_sample < 200e-9 * static_cast<double>(audit.step_ns))
+        state.warn(Warning::coarse, each + ", which here is shorter than 200 steps of the timer (" +
+                                        std::to_string(audit.step_ns) + " ns each); make the work larger");
+    if (subject.is_row() && t < 200 * audit.event_seconds)
+        state.warn(Warning::coarse,
+                   each +
+                       ", with an event at its first and at its last command, and here shorter than 200 times what an "
+                       "event costs (" +
+                       format_seconds(audit.event_seconds) + "); make the work larger");
+}
+
+/// Which clock it is, and what one may think of it.
+void say_clock(CellState& state) {
+    const auto& subject = *state.subject;
+    if (subject.events_exceeded_host())
+        state.warn(Warning::event_exceeds_host,
+                   "an event interval was longer than the host clock's around it; do not trust this row");
+    if (const auto& native = state.record.native)
+        state.warn(Warning::native, "hand-written C++ (" + native->compiler + ", " + native->instruction_set +
+                                        "), timed by the host clock, thread wake-up included; event times of kernels "
+                                        "do not include the launch");
+    else if (!subject.event_clock())
+        state.warn(Warning::host_clock,
+                   state.session.timer().verdict + "; timed by the host clock, launch cost included");
+    if (device::has_quirk(state.session.facts(), "oclgrind-timer"))
+        state.warn(Warning::simulated,
+                   "Oclgrind simulates, so its times mean nothing; use it to find races and out-of-bounds accesses");
+}
+
+/// What went on beside the samples.
+void say_disturbance(CellState& state, const Sampling& sampling) {
+    const auto& timing = *state.record.time;
+    if (const auto& clocks = state.record.clocks; clocks && !clocks->limits.empty())
+        state.warn(Warning::clock_limited, "the clock was throttled during sampling (" + join(clocks->limits, ", ") +
+                                               "; " + format_significant(clocks->core_mhz_low, 4) + " to " +
+                                               format_significant(clocks->core_mhz_high, 4) + " MHz by " +
+                                               clocks->source + ")");
+    if (sampling.interrupted())
+        state.warn(Warning::interrupted, "the run ended during the sampling of this cell, so it has fewer samples");
+    if (sampling.throttled())
+        state.warn(Warning::throttled, "the reference kernel between the samples varied by " +
+                                           format_significant(100 * sampling.reference_spread(), 2) +
+                                           " %; most samples are beside a run more than 10 % off, so none was dropped; "
+                                           "the clock drifts or the device has other work");
+    if (!model::had_its_cores(state.record))
+        state.warn(Warning::few_cores,
+                   "other processes took more than a tenth of the cores that its threads could use, so it is not "
+                   "ranked (record: cores, waited); a quiet machine may be faster");
+    if (!timing.settled)
+        state.warn(Warning::not_settled,
+                   "the warm-up ended before two windows agreed within 1 %; the device or the host is busy");
+    if (timing.stop_reason == "noise-floor")
+        state.warn(Warning::noise_floor,
+                   "more samples no longer narrow the interval; look for other load on the device");
 }
 
 }  // namespace
@@ -100,6 +192,13 @@ void say_errors(CellState& state) {
     add(state, "error_absolute", errors->absolute(), "", Better::lower);
     add(state, "error_relative", errors->relative(), "", Better::lower);
     if (errors->of_floating_point()) add(state, "error_ulp", errors->ulp(), "ulp", Better::lower);
+}
+
+void say_conditions(CellState& state, const Sampling& sampling) {
+    say_rate(state);
+    say_resolution(state);
+    say_clock(state);
+    say_disturbance(state, sampling);
 }
 
 }  // namespace cllab::run

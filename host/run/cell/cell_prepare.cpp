@@ -17,8 +17,7 @@ namespace {
 using namespace model;
 
 void build_reference(CellState& state) {
-    const auto from = reference_text(state.cell, state.setup, state.session.facts(), state.settings.cl_dir,
-                                     state.settings.build_options);
+    const auto from = reference_text(state.cell, state.setup, state.session.facts(), state.settings);
     state.reference = state.instruments.programs().build(from.text, from.options).get();
     if (!state.reference.ok)
         state.fail(Status::build_failed, "the reference '" + state.setup.reference->variant->name +
@@ -53,8 +52,7 @@ void begin_build(CellState& state) {
     }
     const InPhase phase(Phase::build);
     auto& build = state.record.build;
-    auto from =
-        build_text(state.cell, state.setup, state.session.facts(), state.settings.cl_dir, state.settings.build_options);
+    auto from = build_text(state.cell, state.setup, state.session.facts(), state.settings);
     state.source = std::move(from.text);
     build.options = std::move(from.options);
     build.source = std::move(from.origin);
@@ -190,8 +188,8 @@ void build_in_advance(device::Session& session, const Settings& settings, const 
     const auto setup = model::set_up(*cell.experiment,
                                      {*cell.variant, cell.point, facts, settings.seed, settings.files, 0, &kept.data});
     const auto build = [&](const BuildText& from) { kept.programs->build(from.text, from.options).get(); };
-    build(build_text(cell, setup, facts, settings.cl_dir, settings.build_options));
-    if (setup.reference) build(reference_text(cell, setup, facts, settings.cl_dir, settings.build_options));
+    build(build_text(cell, setup, facts, settings));
+    if (setup.reference) build(reference_text(cell, setup, facts, settings));
 }
 
 void begin(CellState& state) {
@@ -207,7 +205,7 @@ void build_for_later(device::Session& session, Instruments& instruments, const C
     try {
         const auto setup = model::set_up(*cell.experiment, {*cell.variant, cell.point, facts, settings.seed,
                                                             settings.files, 0, &instruments.data()});
-        const auto from = build_text(cell, setup, facts, settings.cl_dir, settings.build_options);
+        const auto from = build_text(cell, setup, facts, settings);
         if (!device::asks_for_cuda(from.options)) instruments.programs().build(from.text, from.options);
     } catch (const std::exception&) {
     }

@@ -8,7 +8,6 @@
 #include "core/random.hpp"
 #include "run/cell/cell_state.hpp"
 #include "run/conditions/core_time.hpp"
-#include "run/conditions/drift.hpp"
 #include "run/measure.hpp"
 
 namespace cllab::run {
@@ -96,7 +95,7 @@ void time_transfers(CellState& state);
 /// Records the largest errors that the tolerance allowed, over all checks.
 void say_errors(CellState& state);
 
-/// cell_warnings.cpp. Adds the warnings that any cell with a time may have.
+/// Adds the warnings that any cell with a time may have.
 void say_conditions(CellState& state, const Sampling& sampling);
 
 }  // namespace cllab::run

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "device/energy.hpp"
+#include "device/sensors.hpp"
 
 namespace cllab::run {
 

@@ -1,4 +1,4 @@
-#include "run/programs.hpp"
+#include "run/instruments.hpp"
 
 #include <memory>
 #include <vector>
