@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(a_difference_is_told_by_element_lane_and_tolerance) {
     const auto a = floats({1, 2, 3, 4}), b = floats({1, 2.5f, 3, 4});
     const auto type = *model::builtin_type("float2");
     const auto told = [](const auto& name, const auto& found, const auto& expected, const auto& of,
-                                     const Tolerance& tolerance, const auto& whose) {
+                         const Tolerance& tolerance, const auto& whose) {
         model::Errors errors(tolerance);
         return kernelfile::difference(name, found, expected, of, errors, whose);
     };
