@@ -82,6 +82,8 @@ public:
     std::vector<ArgumentArray> shown(const model::Setup& setup) const;
     const std::optional<Tolerance>& tolerance() const { return tolerance_; }
     bool random_inputs() const;
+    /// Relations that say so, and no others.
+    std::vector<RelationLine> any_order() const;
     const std::optional<Placed>& reference() const { return said_.reference; }
     std::int64_t value(const model::Point& point, const Expression& expression) const;
     /// Lines `where`, of a Bound that outlives them.

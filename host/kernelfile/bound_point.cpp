@@ -17,6 +17,7 @@ namespace {
 using model::ElementType;
 using model::Parameter;
 using Kind = ArgumentSpec::Kind;
+using Says = RelationLine::Kind;
 
 model::Sampler sampler_of(const std::string& name, const std::vector<std::string>& words) {
     using Outside = model::Sampler::Outside;
@@ -223,13 +224,18 @@ void Bound::check_relation(const RelationLine& line) const {
             refuse(line.place, "the relation ", cllab::quoted(line.text), " names ", cllab::quoted(name),
                    ", which is no buffer that kernel '", signature_.name, "' ",
                    comes_out ? "writes" : "is given data in");
-        if (found->element.is_packed() || (found->element.is_opaque() && line.kind != RelationLine::Kind::permute))
+        const bool is_moved = line.kind == Says::permute || line.kind == Says::any_order;
+        if (found->element.is_packed() || (found->element.is_opaque() && !is_moved))
             refuse(line.place, "the relation ", cllab::quoted(line.text), " is about numbers; '", name,
                    "' has elements of type ", found->element.name);
     };
-    for (const auto& name : line.from) require(name, false);
+    for (const auto& name : line.from) require(name, line.kind == Says::any_order);
     if (!line.of.empty()) require(line.of, true);
-    if (line.kind != RelationLine::Kind::linear) return;
+    const auto expected = std::ranges::count_if(line.from, [&](const auto& name) { return expected_.count(name); });
+    if (line.kind == Says::any_order && expected > 0 && static_cast<std::size_t>(expected) < line.from.size())
+        refuse(line.place, "the relation ", cllab::quoted(line.text), " is about ", line.from.size(),
+               " results, of which ", expected, " have a line 'expect'; give all of them one, or none");
+    if (line.kind != Says::linear) return;
     for (const auto& a : arguments_)
         if (a.parameter.is_buffer() && !a.parameter.is_const) require(a.parameter.name, true);
 }
@@ -272,6 +278,12 @@ std::vector<ArgumentArray> Bound::shown(const model::Setup& setup) const {
             if (own == one.name && name != own && one.data) out.push_back({name, one.element, one.shape, one.data});
         out.push_back(std::move(one));
     }
+    return out;
+}
+
+std::vector<RelationLine> Bound::any_order() const {
+    auto out = said_.relations;
+    std::erase_if(out, [](const auto& line) { return line.kind != RelationLine::Kind::any_order; });
     return out;
 }
 

@@ -69,14 +69,16 @@ inline constexpr std::array<WorkName, 6> works{{{"bytes", &model::Work::bytes},
 /// A property of right results.
 struct RelationLine {
     enum class Kind {
-        permute,  ///< the results stay the same when the elements of `from`, all in the same way, change places
-        linear,   ///< k(2a + b) = 2 k(a) + k(b), for any contents a and b of `from`
-        sum,      ///< the elements of `of` add up to those of `from`, or to `sum`
+        permute,    ///< the results stay the same when the elements of `from`, all in the same way, change places
+        linear,     ///< k(2a + b) = 2 k(a) + k(b), for any contents a and b of `from`
+        sum,        ///< the elements of `of` add up to those of `from`, or to `sum`
+        any_order,  ///< rows of `from` may change places: no proof, but how the results are held against others
     };
     Place place;
     std::string text;  ///< "linear in x"
     Kind kind = Kind::linear;
     std::vector<std::string> from{};
+    std::vector<std::size_t> arrays{};  ///< any_order: how many arrays lie in each of `from`, one after the other
     std::string of{};
     std::optional<Expression> sum{};
 };

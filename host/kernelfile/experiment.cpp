@@ -66,6 +66,7 @@ Ledger::Question question_of(const State& state, const Bound& bound, const model
     out.tolerance = bound.tolerance().value_or(Tolerance{});
     out.seed = request.seed;
     out.random_inputs = bound.random_inputs();
+    out.any_order = bound.any_order();
     out.is_reference = state.is_reference.count(out.variant) != 0;
     if (state.opinions.has_answers()) out.answer = state.opinions.answer(key_of(bound.shown(setup)));
     out.agreement = state.opinions.agreement(agreement_key(request));
@@ -79,6 +80,10 @@ model::Setup setup_of(const std::shared_ptr<State>& state, const model::Request&
     auto out = operation->setup(request.point, request.device, request.seed);
     auto question = question_of(*state, bound, out, request);
     if (bound.tolerance()) out.errors = std::make_shared<model::Errors>(*bound.tolerance());
+    // What appends goes on from its counter: a second operation on it would write behind the buffer.
+    if (!question.any_order.empty())
+        for (const auto& argument : out.args)
+            if (model::goes_in_and_out(argument)) add_once(out.reset, model::name_of(argument));
     const bool given = std::ranges::any_of(question.results, [&](const auto& r) {
         const bool again = std::ranges::any_of(out.steps, [&](const auto& step) {
             const auto* reset = std::get_if<model::Reset>(&step);
@@ -235,7 +240,7 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
         const auto& bound = operation.data();
         const auto setup = operation.setup(request.point, request.device, request.seed);
         return CellArguments{agreement_key(request), bound.shown(setup), bound.tolerance().value_or(Tolerance{}),
-                             bound.random_inputs()};
+                             bound.random_inputs(), bound.any_order()};
     };
     out.setup = [state](const model::Request& request, model::Params& params) {
         return setup_of(state, request, params);

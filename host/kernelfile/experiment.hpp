@@ -38,6 +38,7 @@ struct CellArguments {
     std::vector<ArgumentArray> arguments;
     Tolerance tolerance;
     bool random_inputs = false;
+    std::vector<RelationLine> any_order{};
 };
 
 /// What is said of a kernel, and whether that is all that a launch needs.

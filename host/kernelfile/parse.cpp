@@ -256,7 +256,7 @@ void parse_option(const std::string& option, const std::string& value, Descripti
     Piece rest{value, place};
     rest.skip_blanks();
     // "scale:x=zero:n" is about the kernel 'scale' only.
-    const bool may_name_kernel = option == "arg" || option == "expect" || is_sizes(option);
+    const bool may_name_kernel = option == "arg" || option == "expect" || option == "relation" || is_sizes(option);
     if (auto behind = rest; may_name_kernel && is_name(behind.take_word()) && behind.take(':')) {
         parse_scope("kernel", Piece{rest.text.substr(0, rest.text.find(':')), place}, to, scope);
         rest = behind;

@@ -6,6 +6,7 @@ import unittest
 
 from kernel_files import KERNELS, KernelFileTest
 from lab import OCLGRIND_LIBRARY, main
+from wrong_kernel_files import npy
 
 PROOF = KERNELS / "proof"
 
@@ -332,14 +333,72 @@ __kernel void sort(__global int* x) {
     def test_a_relation_that_cannot_be_is_refused_with_its_place(self):
         for line, says in (("relation", "'relation' is empty"), ("relation odd in src", "'relation' is one of"), ("relation linear in", "'relation' is one of"),
                            ("relation linear in n", "names 'n', which is no buffer"), ("relation sum of src preserved from dst", "names 'dst', which is no buffer"),
-                           ("relation sum of src is 3", "names 'src', which is no buffer that kernel 'blur' writes"), ("relation sum of dst is 3 +", "expected")):
+                           ("relation sum of src is 3", "names 'src', which is no buffer that kernel 'blur' writes"), ("relation sum of dst is 3 +", "expected"),
+                           ("relation any order of src", "names 'src', which is no buffer that kernel 'blur' writes"), ("relation any order of", "'relation' is one of"),
+                           ("relation any order of dst / 0", "'any order of points / 3' for 3 arrays in one buffer; found 'dst / 0'")):
             with self.subTest(line=line):
                 self.write((PROOF / "filter.cl").read_text().replace("relation linear in src", line))
                 self.assert_one_sentence(self.lab("run", "t.cl", "--device", "cpu", "--no-dumps", status=2)[1], "t.cl:7:", says)
 
+    def test_rows_in_any_order_need_arrays_of_one_length_and_all_or_none_expected(self):
+        text = (PROOF / "appended.cl").read_text().replace("reference backwards", "expect key = key.npy").replace("rand:n:0:1000", "iota:n")
+        (self.folder / "key.npy").write_bytes(npy("<i4", "(4096,)", bytes(4 * 4096)))
+        for old, new, says in (("points / 2", "points / 3", "arrays of one length; those of 'points' have 2730 elements, and 'points' has 8192 in 3"),
+                               ("of key, value", "of key, points", "those of 'key' have 4096 elements, and 'points' has 8192 in 1"),
+                               ("of key, value", "of key, value", "is about 2 results, of which 1 have a line 'expect'; give all of them one, or none")):
+            with self.subTest(new=new):
+                changed = text.replace(old, new) if "expect" in says else text.replace(old, new).replace("expect key = key.npy\n", "")
+                self.write(changed)
+                self.assertIn(says, self.lab("run", "t.cl:forwards", "--device", "cpu", "--no-dumps", status=2)[1])
+
     def test_an_axis_that_only_a_relation_names_is_one(self):
         text = (PROOF / "filter.cl").read_text().replace("relation linear in src", "relation sum of dst is total")
         self.assertIn("it must be 1000000000000", self.check(text, "-a", "total=1000000000000", status=1)[0]["reason"])
+
+    def test_results_in_any_order_are_compared_row_by_row(self):
+        text = (PROOF / "appended.cl").read_text()
+        self.assertEqual(self.kernels("appended.cl")["forwards"]["checked_by"], "reference backwards")
+        record = self.check(text, "--check", pattern="t.cl:forwards")[0]
+        self.assertEqual(record["checked_by"], "reference backwards, agrees with Oclgrind at n=1024")
+        for option, reason in (("MIXES", "value"), ("MIXES_POINTS", "points"), ("LOSES", "value")):
+            with self.subTest(option=option):
+                record = self.kernels("appended.cl", "--build-options", f"-D{option}", status=1)["forwards"]
+                self.assertEqual(record["status"], "wrong_result")
+                self.assertRegex(record["reason"], rf"^{reason}\[\d+\] is \S+, the reference 'backwards' has")
+
+    def test_without_that_line_an_order_is_a_result(self):
+        text = (PROOF / "appended.cl").read_text().replace("relation any order of key, value\n", "")
+        record = next(r for r in self.check(text, status=1) if r["variant"] == "forwards")
+        self.assertIn("key[0] is 0, the reference 'backwards' has 4095", record["reason"])
+        # One column for itself may be in order while the rows are not.
+        records = self.check(text, "--relation", "any order of key", "--relation", "forwards:any order of value", "--build-options", "-DMIXES")
+        self.assertEqual({r["status"] for r in records}, {"ok"})
+
+    def test_devices_that_append_in_another_order_agree(self):
+        text = """/*cllab
+axis n = 1024
+arg src = rand:n
+arg dst = out:n
+arg count = zero:1
+global n
+local 64
+*/
+__kernel void append(__global const float* src, __global float* dst, __global int* count) {
+    int i = get_global_id(0);
+#if defined(__SPIR__) || defined(__SPIR64__)
+    i = get_global_size(0) - 1 - i;
+#endif
+    const int slot = atomic_inc(count);
+    if (slot < get_global_size(0)) dst[slot] = src[i];
+}
+"""
+        record, = self.check(text, "--check", status=1)
+        self.assertIn("leave different results", record["reason"])
+        record, = self.check(text, "--check", "--relation", "any order of dst")
+        self.assertEqual(record["checked_by"], "agrees with Oclgrind at n=1024")
+        record, = self.check(text.replace("= src[i]", "= src[i + (i == 3)]"), "--check", "--relation", "any order of dst")
+        record, = self.check(text.replace("i = get_global_size(0) - 1 - i;", "i += i == 3;"), "--check", "--relation", "any order of dst", status=1)
+        self.assertIn("leave different results", record["reason"])
 
     def test_relations_stand_on_the_command_line_too(self):
         text = (PROOF / "filter.cl").read_text().replace("relation linear in src\n", "")

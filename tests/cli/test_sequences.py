@@ -41,7 +41,7 @@ class Proof(KernelFileTest):
         record = self.sort()
         self.assertEqual((record["status"], record["checked_by"]), ("ok", "reference slow_sort"))
         self.assertEqual(record["work"]["launches"], 3)
-        self.assertTrue(any(w.startswith("fresh-data: cllab restores the data, as 'reset counts' asks") for w in record["warnings"]), record["warnings"])
+        self.assertTrue(any(w.startswith("fresh-data: cllab restores counts before each timed operation") for w in record["warnings"]), record["warnings"])
 
     def test_another_order_and_a_reset_that_is_missing_are_wrong_results(self):
         for change in (("= count, scan, scatter", "= scan, count, scatter"), ("reset counts\n", "")):

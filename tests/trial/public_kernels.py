@@ -38,7 +38,8 @@ def rows():
 
 
 def lab(arguments, row, *args):
-    command = [arguments.cllab, *args]
+    waits = () if any(a.startswith("--timeout") for a in args) else ("--timeout", f"{arguments.limit:.0f}")  # a loaded machine is no fault
+    command = [arguments.cllab, *args, *waits]
     try:
         return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", timeout=arguments.limit,
                               cwd=arguments.folder / row["project"])
@@ -102,7 +103,7 @@ def main():
     parser.add_argument("--run", action="store_true")
     parser.add_argument("--isa", action="store_true")
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--limit", type=float, default=120, help="seconds of a command")
+    parser.add_argument("--limit", type=float, default=120, help="seconds of a command, and of what it waits for")
     arguments = parser.parse_args()
     arguments.cllab = os.environ.get("CLLAB") or str(SOURCE / "build" / "cllab")
     both = arguments.run == arguments.isa

@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(random_bfloat16_lies_within_its_bounds_and_is_compared_in_i
     const auto difference = [&](std::uint16_t found, std::uint16_t expected, double ulp) {
         model::Errors errors({0, 0, ulp});
         const auto a = model::share(std::vector{found}), b = model::share(std::vector{expected});
-        return first_difference("x", *a, *b, type("bf16"), errors, "expected").value_or("");
+        return kernelfile::difference("x", *a, *b, type("bf16"), errors, "expected").value_or("");
     };
     BOOST_TEST(difference(0x3f81, 0x3f80, 0).find("x[0] is 1.0078, expected 1") == 0u);
     BOOST_TEST(difference(0x3f81, 0x3f80, 1) == "");
@@ -176,8 +176,8 @@ BOOST_AUTO_TEST_CASE(nibbles_lie_two_to_a_byte_and_are_compared_one_by_one) {
     const auto a = model::share(std::vector<std::uint8_t>{0x21, 0x43, 0x65}),
                b = model::share(std::vector<std::uint8_t>{0x21, 0x73, 0x65});
     model::Errors exact({}), near({3, 0, 0});
-    BOOST_TEST(first_difference("x", *a, *b, type("nibble"), exact, "expected").value() == "x[3] is 4, expected 7");
-    BOOST_TEST(!first_difference("x", *a, *b, type("nibble"), near, "expected"));
+    BOOST_TEST(difference("x", *a, *b, type("nibble"), exact, "expected").value() == "x[3] is 4, expected 7");
+    BOOST_TEST(!difference("x", *a, *b, type("nibble"), near, "expected"));
     BOOST_TEST(undrawable(type("nibble"), 16, {.draw = Draw::permutation}) == "");
     BOOST_TEST(undrawable(type("nibble"), 18, {.draw = Draw::permutation}) == "cannot count to 17");
     BOOST_TEST(undrawable(type("nibble"), 8, {.draw = Draw::text}) == "are no bytes");

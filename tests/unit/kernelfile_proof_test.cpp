@@ -1,6 +1,9 @@
 // What others say of a kernel's results, and relations, with no device.
 #include <boost/test/unit_test.hpp>
+#include <cstring>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <string>
 
 #include "core/error.hpp"
@@ -102,6 +105,42 @@ BOOST_AUTO_TEST_CASE(a_proof_names_the_surest_first) {
                "reference slow, reference command, agrees with Oclgrind at n=16, relation sum of y is 3");
 }
 
+BOOST_AUTO_TEST_CASE(results_in_any_order_are_compared_in_ascending_order) {
+    Ledger ledger;
+    auto one = question(1);
+    one.any_order = {parse_relation("any order of y", {"k.cl", 1, 1})};
+    BOOST_TEST(asked(ledger, one, {3, -1, 2, -7}) == "right");
+    BOOST_TEST(asked(ledger, one, {2, -7, 3, -1}) == "right");
+    BOOST_TEST(asked(ledger, one, {2, -7, 3, -2}) ==
+               "it is not deterministic: y[1] is -2, an earlier launch on the same data had -1");
+    // What others say has an order of its own.
+    auto two = question(2);
+    two.any_order = one.any_order;
+    two.answer = Answer{{{"y", model::to_bytes(std::vector<int>{2, 3, -1})}}};
+    two.results.front().expected = model::share(std::vector<int>{-1, 3, 2});
+    BOOST_TEST(asked(ledger, two, {3, 2, -1}) == "right");
+    BOOST_TEST(asked(ledger, two, {3, 3, -1}) == "y[1] is 3, expected 2");
+    BOOST_TEST(ledger.proof(two).checked_by.find("any order") == std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_row_holds_the_same_element_of_each_array) {
+    const auto sorted = [](const std::string& line, const std::string& type, auto values) {
+        std::map<std::string, model::Bytes, std::less<>> contents{{"y.1", model::to_bytes(values)}};
+        put_in_order({parse_relation(line, {"k.cl", 1, 1})}, {{"y", *model::builtin_type(type)}}, ".1", contents);
+        std::memcpy(values.data(), contents.at("y.1").data(), contents.at("y.1").size());
+        return values;
+    };
+    BOOST_TEST(sorted("any order of y / 2", "int", std::vector<int>{3, 1, 2, 30, 10, 20}) ==
+               (std::vector<int>{1, 2, 3, 10, 20, 30}));
+    BOOST_TEST(sorted("any order of y", "int2", std::vector<int>{3, 1, 2, 9, 2, 8}) ==
+               (std::vector<int>{2, 8, 2, 9, 3, 1}));
+    BOOST_TEST(sorted("any order of y", "float", std::vector<float>{1.5f, -2.5f, 0.0f, -0.5f}) ==
+               (std::vector<float>{-2.5f, -0.5f, 0.0f, 1.5f}));
+    BOOST_TEST(sorted("any order of y", "uint", std::vector<unsigned>{4000000000u, 5}) ==
+               (std::vector<unsigned>{5, 4000000000u}));
+    BOOST_TEST(sorted("sum of y is 3", "int", std::vector<int>{2, 1}) == (std::vector<int>{2, 1}));
+}
+
 BOOST_AUTO_TEST_CASE(another_device_accuses_nobody_whom_a_reference_proves) {
     Ledger ledger;
     auto differs = question(1);
@@ -121,13 +160,14 @@ BOOST_AUTO_TEST_CASE(the_tolerance_that_is_proposed_takes_all_differences) {
     const std::vector<float> expected{1, 1000, -3, 0.5f}, found{1.0000001f, 1000.0001f, -3.0000005f, 0.5f};
     const auto a = model::to_bytes(found), e = model::to_bytes(expected);
     model::Errors none(Tolerance{});
-    const auto wrong = difference("y", a, e, float_type, none, "expected").value();
+    const auto wrong = difference("y", a, e, float_type, none, "expected", true).value();
     const auto at = wrong.find("'tolerance relative=");
     BOOST_REQUIRE(at != std::string::npos);
     model::Errors proposed(Tolerance{0, std::stod(wrong.substr(at + 20)), 0});
     BOOST_TEST(!difference("y", a, e, float_type, proposed, "expected"));
     const auto nan = model::to_bytes(std::vector<float>{std::nanf(""), 1000, -3, 0.5f});
-    BOOST_TEST(difference("y", nan, e, float_type, none, "expected").value().find("no tolerance") != std::string::npos);
+    BOOST_TEST(difference("y", nan, e, float_type, none, "expected", true).value().find("no tolerance") !=
+               std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(no_tolerance_is_proposed_for_what_no_rounding_makes) {
@@ -136,9 +176,9 @@ BOOST_AUTO_TEST_CASE(no_tolerance_is_proposed_for_what_no_rounding_makes) {
     auto found = expected;
     found[1] = 0.875f;
     model::Errors errors{Tolerance{}};
-    for (auto* compare : {&first_difference, &difference}) {
-        const auto wrong = compare("y", std::as_bytes(std::span(found)), std::as_bytes(std::span(expected)),
-                                   *model::builtin_type("float"), errors, "expected");
+    for (const bool all_errors : {false, true}) {
+        const auto wrong = difference("y", std::as_bytes(std::span(found)), std::as_bytes(std::span(expected)),
+                                      *model::builtin_type("float"), errors, "expected", all_errors);
         BOOST_REQUIRE(wrong.has_value());
         BOOST_TEST(wrong->find("y[1] is 0.875") == 0u, *wrong);
         BOOST_TEST(wrong->find("tolerance") == std::string::npos, *wrong);
@@ -148,7 +188,8 @@ BOOST_AUTO_TEST_CASE(no_tolerance_is_proposed_for_what_no_rounding_makes) {
 BOOST_AUTO_TEST_CASE(where_zero_is_expected_a_tolerance_is_proposed_only_if_it_takes_that) {
     model::Errors none{Tolerance{}};
     const auto differ = [&](const std::vector<float>& found, const std::vector<float>& expected) {
-        return difference("y", model::to_bytes(found), model::to_bytes(expected), float_type, none, "expected").value();
+        return difference("y", model::to_bytes(found), model::to_bytes(expected), float_type, none, "expected", true)
+            .value();
     };
     BOOST_TEST(differ({0, 5}, {0, 0}) ==
                "y[1] is 5, expected 0; the largest errors are 5.0 absolute, some where 0 is expected");

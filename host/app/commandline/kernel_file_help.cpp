@@ -105,6 +105,8 @@ Lines of the file, or --relation:
   relation sum of y preserved from x
                                     the elements of y add up to those of x: scatters, transposes
   relation sum of y is EXPRESSION   they add up to it: `sum of bins is n` for a histogram
+  relation any order of y           no proof: sorts y, as an atomic counter may pick the slots;
+                                    `keys, values`: rows of both; `points / 3`: rows of 3 arrays
 A relation proves less than a result does: many wrong kernels hold it too. Beside a `reference`, only
 sums are tried. Floating-point results that differ by rounding get the tolerance that would do.
 )";

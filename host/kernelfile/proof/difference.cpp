@@ -24,10 +24,10 @@ bool near_enough(const std::byte* found, const std::byte* expected, const Elemen
     return errors.tolerates_floating(a, e, [&] { return ulps_between(found, expected, type); });
 }
 
-/// What `compare` says first of the fields of structs, each as an array of its own.
+/// What is said first of the fields of structs, each as an array of its own.
 std::optional<std::string> first_field(const std::string& name, std::span<const std::byte> found,
                                        std::span<const std::byte> expected, const ElementType& type,
-                                       const auto& compare) {
+                                       model::Errors& errors, const std::string& whose, bool all_errors) {
     const auto column = [&](std::span<const std::byte> all, const model::Member& member) {
         const auto width = member.type.bytes;
         model::Bytes out(all.size() / type.bytes * width);
@@ -36,8 +36,8 @@ std::optional<std::string> first_field(const std::string& name, std::span<const 
         return out;
     };
     for (const auto& member : type.members)
-        if (auto wrong =
-                compare(name + "." + member.name, column(found, member), column(expected, member), member.type))
+        if (auto wrong = difference(name + "." + member.name, column(found, member), column(expected, member),
+                                    member.type, errors, whose, all_errors))
             return wrong;
     return std::nullopt;
 }
@@ -100,21 +100,17 @@ std::string words_of(const Spread& spread) {
 
 }  // namespace
 
-std::optional<std::string> first_difference(const std::string& name, std::span<const std::byte> found,
-                                            std::span<const std::byte> expected, const ElementType& type,
-                                            model::Errors& errors, const std::string& whose) {
+std::optional<std::string> difference(const std::string& name, std::span<const std::byte> found,
+                                      std::span<const std::byte> expected, const ElementType& type,
+                                      model::Errors& errors, const std::string& whose, bool all_errors) {
     if (found.size() != expected.size())
         return name + " has " + std::to_string(found.size()) + " bytes, " + whose + " " +
                std::to_string(expected.size());
     if (std::memcmp(found.data(), expected.data(), found.size()) == 0) return std::nullopt;
     if (type.is_packed())
-        return first_difference(name, single_nibbles(found), single_nibbles(expected), *model::builtin_type("uchar"),
-                                errors, whose);
-    if (!type.members.empty())
-        return first_field(name, found, expected, type,
-                           [&](const auto& field, const auto& a, const auto& e, const auto& of) {
-                               return first_difference(field, a, e, of, errors, whose);
-                           });
+        return difference(name, single_nibbles(found), single_nibbles(expected), *model::builtin_type("uchar"), errors,
+                          whose);
+    if (!type.members.empty()) return first_field(name, found, expected, type, errors, whose, all_errors);
     if (type.is_opaque() || type.lane_bytes == 0) {
         const auto i =
             static_cast<std::size_t>(std::mismatch(found.begin(), found.end(), expected.begin()).first - found.begin());
@@ -131,24 +127,10 @@ std::optional<std::string> first_difference(const std::string& name, std::span<c
         std::string out = where + " is " + lane_text(a, type) + ", " + whose + " " + lane_text(e, type);
         if (!type.is_floating()) return out;
         const auto spread = spread_of(found, expected, type);
-        if (spread.is_rounding()) out += " (" + words_of(spread) + ")";
-        return out;
+        if (spread.is_rounding()) return out + " (" + words_of(spread) + ")";
+        return all_errors ? out + "; " + words_of(spread) : out;
     }
     return std::nullopt;
-}
-
-std::optional<std::string> difference(const std::string& name, std::span<const std::byte> found,
-                                      std::span<const std::byte> expected, const ElementType& type,
-                                      model::Errors& errors, const std::string& whose) {
-    if (!type.members.empty() && found.size() == expected.size())
-        return first_field(name, found, expected, type,
-                           [&](const auto& field, const auto& a, const auto& e, const auto& of) {
-                               return difference(field, a, e, of, errors, whose);
-                           });
-    auto out = first_difference(name, found, expected, type, errors, whose);
-    if (!out || !type.is_floating() || found.size() != expected.size()) return out;
-    const auto words = words_of(spread_of(found, expected, type));
-    return out->find(words) == std::string::npos ? *out + "; " + words : *out;
 }
 
 }  // namespace cllab::kernelfile

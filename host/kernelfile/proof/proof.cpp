@@ -26,6 +26,36 @@ std::size_t untouched_bytes(const model::Buffers& buffers, std::span<const std::
 
 constexpr const char* command_has = "the reference command has";
 
+/// The same question, about results that have rows in any order in ascending order.
+struct InOrder {
+    Ledger::Question question;
+    model::Buffers buffers;
+    std::map<std::string, model::Bytes, std::less<>> found, expected;
+
+    InOrder(const Ledger::Question& q, const model::Buffers& left) : question(q), buffers(left) {
+        std::map<std::string, model::ElementType> types;
+        std::map<std::string, model::Bytes, std::less<>> of_files;
+        for (const auto& result : q.results) {
+            const auto data = left.data.at(result.name);
+            types.emplace(result.name, result.type);
+            found.emplace(result.name, model::Bytes(data.begin(), data.end()));
+            if (result.expected) of_files.emplace(result.name, *result.expected);
+        }
+        put_in_order(q.any_order, types, "", found);
+        put_in_order(q.any_order, types, "", of_files);
+        for (auto& [name, data] : found) buffers.data[name] = data;
+        for (auto& result : question.results)
+            if (result.expected) result.expected = std::make_shared<const model::Bytes>(of_files.at(result.name));
+        if (question.answer) put_in_order(q.any_order, types, "", question.answer->contents);
+        if (!left.expected) return;
+        expected = *left.expected;
+        put_in_order(q.any_order, types, "", expected);
+        for (const auto& relation : q.relations)
+            for (const auto& launch : relation.launches) put_in_order(q.any_order, types, launch, expected);
+        buffers.expected = &expected;
+    }
+};
+
 }  // namespace
 
 /// Whether any result is not what it was before; `seen` keeps which ones.
@@ -65,8 +95,6 @@ std::optional<std::string> Ledger::check(const Question& q, const model::Buffers
     if (q.results.empty()) return "it writes no buffer and no image, so no result can be checked; give it one";
     if (q.answer && !q.answer->trouble.empty()) throw Error(Blame::result, q.answer->trouble);
     auto& seen = seen_[q.comparison][q.variant + "\n" + q.point];
-    model::Errors unreported(q.tolerance);
-    auto& errors = buffers.errors ? *buffers.errors : unreported;
     // Data may be right as it was given; poison is nobody's result.
     const bool may_stay = std::ranges::any_of(q.results, [&](const auto& result) {
         return result.given && (result.expected || !witnesses(q, result, buffers).empty());
@@ -77,13 +105,23 @@ std::optional<std::string> Ledger::check(const Question& q, const model::Buffers
         return "it writes nothing: " + join(names, ", ") + (names.size() == 1 ? " holds" : " hold") +
                " what was there before";
     }
+    if (q.any_order.empty()) return judge(q, buffers);
+    const InOrder in_order(q, buffers);
+    return judge(in_order.question, in_order.buffers);
+}
+
+/// The first thing that is wrong in what was written.
+std::optional<std::string> Ledger::judge(const Question& q, const model::Buffers& buffers) {
+    auto& seen = seen_[q.comparison][q.variant + "\n" + q.point];
+    model::Errors unreported(q.tolerance);
+    auto& errors = buffers.errors ? *buffers.errors : unreported;
     std::vector<Result> unproved;
     for (const auto& result : q.results) {
         const auto all = witnesses(q, result, buffers);
         for (const auto& [expected, whose] : all) {
             const bool by_command = whose == command_has;
-            const auto compare = by_command ? difference : first_difference;
-            if (auto wrong = compare(result.name, buffers.data.at(result.name), expected, result.type, errors, whose))
+            if (auto wrong = difference(result.name, buffers.data.at(result.name), expected, result.type, errors, whose,
+                                        by_command))
                 return by_command ? *wrong + q.answer->remark : *wrong;
         }
         if (all.empty()) unproved.push_back(result);
@@ -123,8 +161,8 @@ std::optional<std::string> Ledger::hold_against_others(const Question& q, const 
         for (const auto& result : unproved) {
             const auto other = answer.contents.find(result.name);
             if (other == answer.contents.end()) return "'" + result.name + "' is compared with something else";
-            if (auto wrong = first_difference(result.name, buffers.data.at(result.name), other->second, result.type,
-                                              found, whose))
+            if (auto wrong = kernelfile::difference(result.name, buffers.data.at(result.name), other->second,
+                                                    result.type, found, whose))
                 return wrong;
         }
         errors.merge(found);

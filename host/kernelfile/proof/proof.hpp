@@ -46,6 +46,7 @@ public:
         std::optional<Answer> answer{};        ///< of the reference command, after one operation
         std::optional<Agreement> agreement{};  ///< with another device
         std::vector<Relation> relations{};
+        std::vector<RelationLine> any_order{};  ///< of results; other kinds are left out
     };
     /// Model's check: the first thing that is wrong.
     std::optional<std::string> check(const Question& question, const model::Buffers& buffers);
@@ -83,6 +84,7 @@ private:
         std::span<const std::byte> expected;
         std::string whose;
     };
+    std::optional<std::string> judge(const Question& question, const model::Buffers& buffers);
     static std::vector<Witness> witnesses(const Question& question, const Result& result,
                                           const model::Buffers& buffers);
     static bool writes_something(const Question& question, const model::Buffers& buffers, Seen& seen);

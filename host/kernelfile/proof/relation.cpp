@@ -172,11 +172,26 @@ Bytes combined(std::span<const std::byte> a, std::span<const std::byte> b, const
     return out;
 }
 
+/// Throws Error(usage) where what comes out in one order is not as long.
+void check_rows(const RelationLine& line, const model::Setup& setup,
+                const std::map<std::string, ElementType>& elements) {
+    std::size_t rows = 0;
+    for (std::size_t i = 0; i < line.from.size(); ++i) {
+        const auto& name = line.from[i];
+        const auto argument = std::ranges::find(setup.args, name, model::name_of);
+        const auto count = static_cast<std::size_t>(model::bytes_of(*argument)) / elements.at(name).bytes;
+        if (i == 0) rows = count / line.arrays[i];
+        if (count != rows * line.arrays[i])
+            refuse(line.place, "what comes out in one order has arrays of one length; those of '", line.from.front(),
+                   "' have ", rows, " elements, and '", name, "' has ", count, " in ", line.arrays[i]);
+    }
+}
+
 }  // namespace
 
 RelationLine parse_relation(const std::string& text, const Place& place) {
     const auto words = words_of(text);
-    RelationLine out{place, join(words, " "), Says::linear, {}, {}, {}};
+    RelationLine out{place, join(words, " ")};
     const auto begins = [&](const std::vector<std::string>& with) {
         return words.size() > with.size() && std::equal(with.begin(), with.end(), words.begin());
     };
@@ -188,6 +203,19 @@ RelationLine parse_relation(const std::string& text, const Place& place) {
         for (const auto& [name, where] : split_top(rest(3), place, ',')) out.from.push_back(name);
     } else if (begins({"linear", "in"}) && words.size() == 3) {
         out.from = {words[2]};
+    } else if (begins({"any", "order", "of"})) {
+        out.kind = Says::any_order;
+        for (const auto& [item, where] : split_top(rest(3), place, ',')) {
+            const auto slash = item.find('/');
+            out.from.push_back(trim(item.substr(0, slash)));
+            const auto arrays = slash == std::string::npos ? 1 : parse_integer(trim(item.substr(slash + 1)));
+            if (!arrays || *arrays < 1)
+                refuse(where,
+                       "'any order of' takes names, as in 'any order of slots' or "
+                       "'any order of points / 3' for 3 arrays in one buffer; found ",
+                       cllab::quoted(item));
+            out.arrays.push_back(static_cast<std::size_t>(*arrays));
+        }
     } else if (begins({"sum", "of"}) && words.size() >= 5 && words[3] == "is") {
         out.kind = Says::sum;
         out.of = words[2];
@@ -198,8 +226,8 @@ RelationLine parse_relation(const std::string& text, const Place& place) {
         out.from = {words[5]};
     } else {
         refuse(place,
-               "'relation' is one of 'same under permute X', 'linear in X', 'sum of Y preserved from X' and "
-               "'sum of Y is EXPRESSION'; found ",
+               "'relation' is one of 'same under permute X', 'linear in X', 'sum of Y preserved from X', "
+               "'sum of Y is EXPRESSION' and 'any order of Y'; found ",
                cllab::quoted(text));
     }
     return out;
@@ -218,7 +246,8 @@ Related relate(const std::vector<RelationLine>& lines, const model::Setup& setup
     };
     for (const auto& line : lines) {
         Relation relation{line};
-        if (line.kind != Says::sum && !may_launch) continue;
+        if (line.kind == Says::any_order) check_rows(line, setup, elements);
+        if (line.kind == Says::any_order || (line.kind != Says::sum && !may_launch)) continue;
         if (line.kind == Says::sum && line.sum) {
             relation.sum = value(*line.sum);
         } else if (line.kind == Says::sum) {
@@ -274,7 +303,7 @@ std::optional<std::string> broken(const Relation& r, const std::vector<Result>& 
         const auto found = permutes ? buffers.data.at(result.name) : of(2);
         const auto whose =
             permutes ? "with " + join(r.line.from, ", ") + " permuted it has" : std::string("2 k(a) + k(b) has");
-        if (const auto wrong = difference(result.name, found, expected, result.type, errors, whose))
+        if (const auto wrong = difference(result.name, found, expected, result.type, errors, whose, true))
             return sentence((permutes ? "" : "of k(2a + b) ") + *wrong);
     }
     return std::nullopt;

@@ -34,6 +34,10 @@ struct Related {
     std::shared_ptr<const model::Setup> launches;
 };
 
+/// Sorts the rows of what may come out in any order, where `contents` has all of it. `suffix`: behind the names there.
+void put_in_order(const std::vector<RelationLine>& lines, const std::map<std::string, model::ElementType>& elements,
+                  const std::string& suffix, std::map<std::string, model::Bytes, std::less<>>& contents);
+
 /// Relations of the set-up, whose buffers have these elements. `may_launch`: false leaves out those that take launches.
 /// `value`: of an expression. Throws Error(usage).
 Related relate(const std::vector<RelationLine>& lines, const model::Setup& setup,

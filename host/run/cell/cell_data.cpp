@@ -43,8 +43,7 @@ void Sampling::look_at_data(double operation) {
         state_.session.facts().implementation == model::Implementation::oclgrind)
         return;
     if (const auto& reset = state_.setup.reset; !reset.empty()) {
-        begin_with_fresh_data("cllab restores the data, as 'reset " + join(reset, ", ") +
-                              "' asks, before each timed operation, outside its time");
+        begin_with_fresh_data("cllab restores " + join(reset, ", ") + " before each timed operation, outside its time");
         return;
     }
     const double longest = rules_.sample_most_seconds;
