@@ -89,6 +89,52 @@ class Looks(BrowserTest):
                     overlapping.append((word, place, other[4:]))
         self.assertEqual(overlapping, [], where)
 
+    def roofline_records(self):
+        """Families whose points lie beside each other, on three devices; two variants declare no operations."""
+        maker, out = made.Maker(), []
+        for device, factor in ((made.CPU, 3), (made.GPU, 1), (made.GPU | {"name": "AMD Radeon Instinct MI25", "platform": "AMD", "identity": "3"}, 2)):
+            for family, intensity in (("pitch", 0.25), ("saxpy", 0.17), ("himeno", 0.3), ("reduce", 0.25), ("gemm", 40), ("fma", 100)):
+                for n, variant in enumerate(("wide", "short8", "implicit"), 1):
+                    record = maker.record(family, variant, factor * (1 + 0.1 * n) * 1e-4, device=device, point={"size": 1 << 20})
+                    record["metrics"]["flops"] = {"value": record["metrics"]["bandwidth"]["value"] * intensity, "unit": "FLOP/s", "better": "higher"}
+                    record["yardstick"] = {"kernel": "copy", "bytes": 1 << 33, "bandwidth": 2e11, "low": 2e11, "high": 2e11, "cell": "bandwidth_copy"}
+                    out.append(record)
+            out.append(maker.record("pitch", "roi", factor * 1e-4, device=device, point={"size": 1 << 20}))
+        return out
+
+    def test_the_labels_of_a_roofline_lie_apart_and_name_each_roof_with_its_rate(self):
+        self.open(self.make(self.roofline_records()), "#roofline")
+        charts = "Array.from(document.querySelectorAll('section:has(#roofline) figure'))"
+        for labels in self.js(f"return {charts}.map(f => Array.from(f.querySelectorAll('.labels text')).map(t => t.textContent))"):
+            self.assertIn("copy beyond the caches, 200 GB/s", labels)
+            self.assertEqual(len([label for label in labels if label.startswith("fastest fma record, ")]), 1)
+            self.assertGreaterEqual(len(labels), 6, "the highest of most families is named")
+        self.assertEqual(self.js(f"return {charts}.map(f => Array.from(f.querySelectorAll('.legend li')).map(l => l.textContent.trim()))"),
+                         [["pitch", "saxpy", "himeno", "reduce", "gemm", "fma"]] * 3)
+        self.assertIn("Not here, because no operations or no bytes are declared: pitch_roi.", self.js("return document.querySelector('section:has(#roofline)').textContent"))
+        for width in (360, 768, 1440, 2560):
+            self.resize(width)
+            self.assert_texts_apart(width)
+            outside = f"""return {charts}.flatMap(f => Array.from(f.querySelectorAll('.labels text')).filter(t => {{
+                const [t0, f0] = [t.getBoundingClientRect(), f.getBoundingClientRect()];
+                return t0.left < f0.left || t0.right > f0.right + 1 || t0.top < f0.top }}).map(t => t.textContent))"""
+            self.assertEqual(self.js(outside), [], width)
+
+    def test_a_family_on_several_devices_begins_with_its_variants_by_devices(self):
+        self.open(self.make(self.roofline_records()))
+        kinds = "return Array.from(document.querySelectorAll('.family')).map(f => Array.from(f.querySelectorAll('.heat, .bars')).map(e => e.className))"
+        self.assertEqual(self.js(kinds), [["heat", "bars", "bars", "bars"]] * 6)
+        for width in (360, 1440):
+            self.resize(width)
+            heat, main, right = self.js("""const h = document.querySelector('.heat'), cells = [h.tHead.rows[0].cells[1], h.tBodies[0].rows[0].cells[1]];
+                return [h.getBoundingClientRect().width, document.querySelector('main').clientWidth, cells.map(c => getComputedStyle(c).textAlign)]""")
+            self.assertGreater(heat, 0.85 * main, width)
+            self.assertEqual(right, ["right", "right"], "a name stands above its numbers")
+
+    def test_sizes_stand_as_a_person_writes_them(self):
+        self.open(self.make(self.roofline_records()))
+        self.assertIn("size=1Mi", self.js("return document.querySelector('.family .point').textContent"))
+
     def test_a_picture_of_the_whole_page_has_what_is_out_of_sight(self):
         self.open(self.make(self.plain_records()))
         height = self.js("return document.documentElement.scrollHeight")

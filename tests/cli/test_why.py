@@ -49,6 +49,19 @@ class Why(LabTest):
         self.assertEqual((line["record"], line["id"], line["point"]), ("why", record["id"], record["point"]))
         return words(out), line
 
+    def test_a_profile_that_is_missing_is_measured_where_that_is_asked_for(self):
+        _, err = self.lab("why", "saxpy_w32", "--device", "cpu", "--profile", "soon", status=2)
+        self.assert_one_sentence(err, "--profile", "soon")
+        why = ("why", "saxpy_w32", "--device", "cpu", "--axis", "size=1Mi", "--max-time", "0.05", "--profile", "1")
+        out, _ = self.lab(*why)
+        found = list((self.folder / "dumps").glob("*/profile.json"))
+        self.assertEqual(len(found), 1)
+        self.assertIn("compared with its profile of", words(out))
+        self.assertNotIn("of a budget of", out, "the page of the profile was not asked for")
+        before = found[0].read_text()
+        self.lab(*why)
+        self.assertEqual(found[0].read_text(), before, "one that is there stays")
+
     def test_without_a_profile_the_command_that_makes_one_is_named(self):
         out, err = self.lab("why", *CELL, status=2)
         self.assertEqual(out, "")

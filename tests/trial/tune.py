@@ -5,7 +5,7 @@
     tests/trial/tune.py --device cpu --kernel-tuner ~/kt/bin/python --budgets 15 30 60 --out tune.jsonl
 
 CLLAB names the program, build/cllab unless set. The kernels of tests/trial/tune/*.cl have 1492 and 5840 points of local sizes, tiles, unrolling
-and vectors. Both tools get the same text, axes, constraints, data sizes, device and seconds for the search; each measures as it does by default.
+and vectors. Both tools get the same text, axes, constraints, data sizes, device, an empty cache of PoCL's and seconds for the search; each measures as it does by default.
 Kernel Tuner runs with its strategies random_sample and greedy_mls, and chooses by its own times. Its fastest point is then held against that of
 `cllab tune` by `cllab run --vs`: two files in which the axes are constants, in fresh processes that take turns. What either tool says of its
 times counts for nothing.
@@ -52,7 +52,8 @@ def by_cllab(path, device, budget):
     """The chosen point, how many were measured, and the seconds it took."""
     with tempfile.TemporaryDirectory() as folder:
         start = time.monotonic()
-        out = subprocess.run([CLLAB, "tune", path, "--device", device, "--budget", str(budget), "--json", f"{folder}/r.jsonl"], capture_output=True, text=True, check=True).stdout
+        out = subprocess.run([CLLAB, "tune", path, "--device", device, "--budget", str(budget), "--json", f"{folder}/r.jsonl"], capture_output=True, text=True, check=True,
+                             env=os.environ | {"POCL_CACHE_DIR": f"{folder}/cache"}).stdout
         took = time.monotonic() - start
         records = [json.loads(line) for line in open(f"{folder}/r.jsonl")]
     point = {axis: values[0] for axis, values in axes_of(path.read_text()).items()}
@@ -100,7 +101,9 @@ def run_kernel_tuner(path, budget, strategy):
 
 
 def by_kernel_tuner(python, path, budget, strategy):
-    done = subprocess.run([python, __file__, "--worker", str(path), str(budget), strategy], capture_output=True, text=True, cwd=tempfile.gettempdir())
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([python, __file__, "--worker", str(path), str(budget), strategy], capture_output=True, text=True, cwd=folder,
+                              env=os.environ | {"POCL_CACHE_DIR": f"{folder}/cache"})
     line = next((line for line in done.stdout.splitlines() if line.startswith("RESULT ")), None)
     if done.returncode or not line:
         sys.exit(f"Kernel Tuner failed:\n{done.stdout[-2000:]}\n{done.stderr[-3000:]}")

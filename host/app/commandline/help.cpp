@@ -98,7 +98,7 @@ const std::vector<OptionGroup>& option_groups() {
     static const std::vector<OptionGroup> all{
         {"What to run", {"device", "target", "axis"}, {"kernel", "targets", "points", "input", "replay", "native"}},
         {"Measurement",
-         {"max-time", "budget", "strategy", "count-budget", "wave", "test", "on", "noise"},
+         {"max-time", "budget", "strategy", "count-budget", "wave", "test", "on", "profile", "noise"},
          {"verify", "cache", "steps", "energy", "no-yardstick", "seed"}},
         {"Comparison",
          {"vs", "watch", "baseline", "threshold", "strict", "results-may-change"},

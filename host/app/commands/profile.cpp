@@ -19,8 +19,6 @@
 #include "run/measure.hpp"
 
 namespace cllab::app {
-namespace {
-
 int run_profile(const ProfileOptions& invocation) {
     const auto start = Clock::now();
     Phases own;
@@ -50,7 +48,7 @@ int run_profile(const ProfileOptions& invocation) {
         const auto json = profile_json(profile);
         if (invocation.as_json)
             results() << json << '\n';
-        else
+        else if (!invocation.no_page)
             (invocation.all || !invocation.columns.empty() ? print_profile : print_profile_head)(
                 results(), profile, {wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO), invocation.columns});
         results().flush();
@@ -72,6 +70,8 @@ int run_profile(const ProfileOptions& invocation) {
     if (invocation.timings) report::print_timings(std::cerr, measured, own, seconds_since(start));
     return failed ? 1 : 0;
 }
+
+namespace {
 
 Rows<ProfileOptions> profile_rows() {
     Rows<ProfileOptions> rows;

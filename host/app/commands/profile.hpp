@@ -16,7 +16,10 @@ struct ProfileOptions : CellOptions {
     std::string dumps = "dumps";
     Strings columns;
     bool no_dumps = false, isolate = false, timings = false, as_json = false, all = false;
+    bool no_page = false;  ///< for a command that needs the file alone
 };
+/// The whole command; its exit status.
+int run_profile(const ProfileOptions& invocation);
 
 struct MeasuredProfile {
     portrait::Profile profile;

@@ -8,6 +8,7 @@
 #include "app/choose/request.hpp"
 #include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
+#include "app/commands/profile.hpp"
 #include "app/comparing/measure.hpp"
 #include "app/files/outputs.hpp"
 #include "app/files/profile_file.hpp"
@@ -22,6 +23,7 @@
 #include "explain/peaks.hpp"
 #include "inspect/tools/tool.hpp"
 #include "report/table/explanation.hpp"
+#include "report/table/layout.hpp"
 
 namespace cllab::app {
 namespace {
@@ -127,7 +129,9 @@ bool explain_all(const Asked& asked, const model::Device& device, const std::vec
         results().flush();
     }
     if (done.size() == 2 && done[0].record.counts && done[1].record.counts && !asked.sink.uses_stdout())
-        results() << '\n' << explain::difference(*done[0].record.counts, *done[1].record.counts) << '\n';
+        results() << '\n'
+                  << report::fit(explain::difference(*done[0].record.counts, *done[1].record.counts) + "\n",
+                                 asked.style.text_width());
     return ok;
 }
 
@@ -139,8 +143,24 @@ std::map<std::string, model::Limits> profiles_of(const WhyOptions& asked, const 
             throw Error(Blame::usage, "the profile of '" + excerpt(device.name) + "' is not at '" +
                                           profile_path(asked.dumps, device).string() +
                                           "', and without a profile there is no peak to compare with; `" +
-                                          profile_command(asked, device) + "` makes it");
+                                          profile_command(asked, device) + "` makes it, --profile 60 does so here");
     return out;
+}
+
+/// Of the devices that have none, before this process has any driver: those of a profile are in its children.
+void make_profiles(const WhyOptions& asked) {
+    const auto devices = in_child_processes(asked.timeout_seconds)->devices(asked.devices);
+    const auto known = read_profiles(asked.dumps, devices);
+    for (const auto& device : devices) {
+        if (known.count(device.selector)) continue;
+        ProfileOptions missing;
+        missing.devices = {device.selector};
+        missing.budget_seconds = *asked.profile_seconds;
+        missing.dumps = asked.dumps;
+        missing.timeout_seconds = asked.timeout_seconds;
+        missing.no_page = true;
+        run_profile(missing);
+    }
 }
 
 int run_why(const WhyOptions& asked) {
@@ -157,6 +177,7 @@ int run_why(const WhyOptions& asked) {
     const bool isolate = !asked.cl_dir.empty() || choice.own() || asked.test;
     auto request = request_of(choice, invocation);
     catch_interrupts();
+    if (asked.profile_seconds) make_profiles(asked);
     GiveUp give_up;  // nothing is measured before it has one
     const auto runner = isolate ? in_child_processes(invocation.timeout_seconds)
                                 : in_this_process(invocation.timeout_seconds, [&](model::Record& stuck) {
@@ -211,6 +232,8 @@ Rows<WhyOptions> why_rows() {
             "is another value of one axis, or half of the work-items. Both cells are compared over arrangements, as by "
             "`cllab run --vs`.")
         .text("dumps", "DIR", &WhyOptions::dumps, "Reads the profile from DIR/<device>/profile.json.")
+        .number("profile", "SECONDS", any_seconds, &WhyOptions::profile_seconds, "",
+                "Measures the profile of a device that has none within SECONDS, as `cllab profile` does, and keeps it.")
         .text("on", "PROFILE", &WhyOptions::on,
               "Forecasts the least time of a kernel file on the device of this profile.json, and what would limit it "
               "there. Nothing is measured, and no device is needed.")

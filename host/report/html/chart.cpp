@@ -2,16 +2,19 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <ostream>
 
 #include "core/table.hpp"
+#include "core/text.hpp"
 #include "core/units.hpp"
 
 namespace cllab::report::html {
 namespace {
 
 constexpr double height = 240, top = 14, margin = 0.03;
-constexpr std::size_t colours = 8, most_labels = 8;
+constexpr std::size_t colours = 8;
+constexpr double narrowest = 240, letter = 6.6, line_height = 12;  // in pixels: a chart on a telephone, its labels
 
 double share(double at) { return margin + (1 - 2 * margin) * at; }
 
@@ -38,6 +41,66 @@ std::string title_of(const std::string& name, const std::string& unit, const Sca
     return name + (words.empty() ? "" : ", in " + words) + (scale.logarithmic ? ", logarithmic" : "");
 }
 
+/// Words at a share of the width and a height of the chart, on the side of it that has room for them.
+struct Label {
+    double share = 0, y = 0;
+    const std::string* words = nullptr;
+    std::string style{};  ///< class of the points that it names; empty: of none
+
+    double width() const { return 8 + letter * static_cast<double>(display_width(*words)); }
+    bool ends() const { return share * narrowest + width() > narrowest && share > 0.3; }
+    double left() const { return share * narrowest - (ends() ? width() : 0); }
+    bool hits(const Label& other) const {
+        return std::abs(y - other.y) < line_height && left() < other.left() + other.width() &&
+               other.left() < left() + width();
+    }
+};
+
+/// Where labels stand so that none lies on another one, and if possible none on a point or a line. What is free on the
+/// narrowest chart is free on a wider one: shares of the width move apart, and words keep their size.
+class Labels {
+public:
+    void avoid(double share, double y) { avoided_.emplace_back(share * narrowest, y); }
+
+    /// At the first free one of its `heights`; nowhere when all are taken.
+    void place(double share, const std::vector<double>& heights, const std::string& words,
+               const std::string& style = "") {
+        for (const bool strict : {true, false})
+            for (const double y : heights) {
+                const Label label{share, y, &words, style};
+                const auto hit = [&](const auto& point) {
+                    return std::abs(point.second - (y - 4)) < 7 && point.first > label.left() + 2 &&
+                           point.first < label.left() + label.width();
+                };
+                if (y < 9 || y > height - 3 ||
+                    std::ranges::any_of(placed_, [&](const auto& other) { return label.hits(other); }) ||
+                    (strict && std::ranges::any_of(avoided_, hit)))
+                    continue;
+                placed_.push_back(label);
+                return;
+            }
+    }
+
+    void write(std::ostream& out) const {
+        for (const auto& label : placed_)
+            out << fmt::format(R"(<text data-share="{}" x="{}" y="{}" dx="{}" class="{} {}">{}</text>)",
+                               number(label.share), percent(label.share), number(label.y), label.ends() ? -4 : 4,
+                               label.ends() ? "end" : "start", label.style, text(*label.words));
+    }
+
+private:
+    std::vector<Label> placed_;
+    std::vector<std::pair<double, double>> avoided_;  ///< places on the narrowest chart
+};
+
+/// Above the height, below it, further above, and so on; or below it first.
+std::vector<double> heights_about(double y, bool below) {
+    std::vector<double> out;
+    for (double away = 0; away < 6; ++away)
+        for (const bool under : {below, !below}) out.push_back(under ? y + 14 + away * 12 : y - 7 - away * 12);
+    return out;
+}
+
 /// A chart while it is written, part by part from the back to the front.
 struct Drawing {
     std::ostream& out;
@@ -46,7 +109,8 @@ struct Drawing {
     std::vector<std::string> styles{};  ///< of the lines
 
     std::string px(double v) const { return number(1000 * share(x.at(v))); }
-    std::string py(double v) const { return number(std::clamp(top + (height - top - 6) * (1 - y.at(v)), 0.0, height)); }
+    double height_of(double v) const { return std::clamp(top + (height - top - 6) * (1 - y.at(v)), 0.0, height); }
+    std::string py(double v) const { return number(height_of(v)); }
 
     void axes() const {
         out << fmt::format(R"(<figure class="chart" data-low="{}" data-high="{}" data-log="{:d}" data-unit="{}">)",
@@ -76,6 +140,17 @@ struct Drawing {
         out << fmt::format("height=\"{}\"><g class=\"zoomed\">\n", height);
     }
 
+    /// Every second stretch between what divides the chart: the levels of a memory, or those of a history.
+    void bands(const std::vector<ChartGuide>& guides) const {
+        std::vector<double> ends;
+        for (const auto& guide : guides)
+            if (guide.vertical) ends.push_back(guide.at);
+        std::ranges::sort(ends);
+        for (std::size_t i = 0; i < ends.size(); i += 2)
+            out << fmt::format("<path class=\"band\" d=\"M{0} 0H{1}V{2}H{0}Z\"/>\n", px(ends[i]),
+                               i + 1 < ends.size() ? px(ends[i + 1]) : "1000", height);
+    }
+
     void guide(const ChartGuide& guide) const {
         const bool whole = !(guide.to > guide.from);
         out << fmt::format("<path class=\"guide\" d=\"{}\"/>\n",
@@ -103,27 +178,34 @@ struct Drawing {
                  mark.cell >= 0 ? fmt::format(" data-cell=\"{}\"", mark.cell) : "");
     }
 
-    /// `turn`: from this share of the width on the text ends at its place.
-    void label(double at, const std::string& y, int dy, double turn, const std::string& label) const {
-        out << fmt::format(R"(<text data-share="{}" x="{}" y="{}" dy="{}" dx="{}" class="{}">{}</text>)", number(at),
-                           percent(at), y, dy, at > turn ? -4 : 4, at > turn ? "end" : "start", text(label));
+    /// What labels should not lie on.
+    void avoid(const ChartLine& line, Labels& labels) const {
+        constexpr int steps = 60;  // of the chart's width
+        for (std::size_t i = 0; i < line.marks.size(); ++i) {
+            const auto &here = line.marks[i], &next = line.marks[std::min(i + 1, line.marks.size() - 1)];
+            const double from = share(x.at(here.x)), to = share(x.at(next.x));
+            const double y0 = height_of(here.y), y1 = height_of(next.y);
+            labels.avoid(from, y0);
+            for (int k = 1; line.joined && k < steps * (to - from); ++k)
+                labels.avoid(from + k / double(steps), y0 + (y1 - y0) * k / (steps * (to - from)));
+        }
     }
 
-    void label(const ChartGuide& guide, std::size_t k) const {
+    void label(const ChartGuide& guide, Labels& labels) const {
+        if (guide.label.empty()) return;
         const double at = share(x.at(guide.vertical ? guide.at : guide.to > guide.from ? guide.from : x.low));
-        if (guide.vertical)
-            label(at, number(10 + 12 * static_cast<double>(k % 3)), 0, 0.8, guide.label);
-        else
-            label(at, py(guide.at), -4, 0.8, guide.label);
+        std::vector<double> rows;
+        for (double row = 10; row < height / 2; row += line_height) rows.push_back(row);
+        labels.place(at, guide.vertical ? rows : heights_about(height_of(guide.at), false), guide.label);
     }
 
-    void label(const ChartLine& line) const {
+    void label(const ChartLine& line, const std::string& style, Labels& labels) const {
         if (line.label.empty() || line.labelled >= line.marks.size()) return;
         const auto& mark = line.marks[line.labelled];
         // Where the line rises there is room below it.
         const bool rises =
             line.joined && line.labelled + 1 < line.marks.size() && line.marks[line.labelled + 1].y > mark.y;
-        label(share(x.at(mark.x)), py(mark.y), rises ? 14 : -7, 0.65, line.label);
+        labels.place(share(x.at(mark.x)), heights_about(height_of(mark.y), rises), line.label, line.dots ? style : "");
     }
 
     void legend(const std::vector<ChartLine>& lines) const {
@@ -156,6 +238,7 @@ void write_chart(std::ostream& out, const ChartText& words, const std::vector<Ch
     if (words.from_zero && !y.logarithmic && y.low > 0) y.low = 0;
     Drawing drawing{out, words, x, y};
     drawing.axes();
+    drawing.bands(guides);
     for (const auto& guide : guides) drawing.guide(guide);
     std::size_t colour = 0;
     for (const auto& line : lines) {
@@ -163,13 +246,13 @@ void write_chart(std::ostream& out, const ChartText& words, const std::vector<Ch
         drawing.line(line, drawing.styles.back());
     }
     out << "</g></svg><g class=\"labels\">";
-    std::size_t k = 0;
-    for (const auto& guide : guides) {
-        if (guide.label.empty() || k == most_labels) continue;
-        drawing.label(guide, k);
-        k += guide.vertical;
-    }
-    for (const auto& line : lines) drawing.label(line);
+    Labels labels;
+    for (const auto& line : lines) drawing.avoid(line, labels);
+    for (const auto& guide : guides) drawing.label(guide, labels);
+    for (const bool roofs : {true, false})  // which have no other name than their labels
+        for (std::size_t i = 0; i < lines.size(); ++i)
+            if (lines[i].name.empty() == roofs) drawing.label(lines[i], drawing.styles[i], labels);
+    labels.write(out);
     out << "</g></svg></div>\n<p class=\"xtitle\">" << text(title_of(words.x_name, words.x_unit, x)) << "</p>\n";
     drawing.legend(lines);
 }

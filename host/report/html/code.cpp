@@ -89,17 +89,19 @@ void write_counts(std::ostream& out, const std::vector<Counts>& all) {
 /// Registers, memory and occupancy, and where each is from.
 void write_origins(std::ostream& out, const model::Record& r, const Code& code) {
     out << "<dl class=\"facts\">";
-    const auto fact = [&](const char* name, const char* key, const std::optional<std::int64_t>& value) {
+    const auto fact = [&](const char* name, const char* key, const std::optional<std::int64_t>& value,
+                          const char* unit = "byte") {
         if (!value) return;
         const auto origin = r.code.origin.find(key);
-        out << fmt::format("<div><dt>{}</dt><dd><b>{}</b>{}</dd></div>", name, *value,
+        out << fmt::format("<div><dt>{}</dt><dd><b>{}</b>{}</dd></div>", name,
+                           quantity(static_cast<double>(*value), unit),
                            origin == r.code.origin.end() ? "" : " <small>" + text(origin->second) + "</small>");
     };
-    fact("registers", "registers", r.code.registers);
-    fact("spills", "spills", r.code.spills);
-    fact("local memory, in bytes", "local_bytes", r.code.local_bytes);
-    fact("private memory, in bytes", "private_bytes", r.code.private_bytes);
-    fact("code, in bytes", "code_bytes", r.code.code_bytes);
+    fact("registers", "registers", r.code.registers, "");
+    fact("spills", "spills", r.code.spills, "");
+    fact("local memory", "local_bytes", r.code.local_bytes);
+    fact("private memory", "private_bytes", r.code.private_bytes);
+    fact("code", "code_bytes", r.code.code_bytes);
     if (!code.occupancy.empty()) out << fmt::format("<div><dt>occupancy</dt><dd>{}</dd></div>", text(code.occupancy));
     out << "</dl>\n";
 }

@@ -63,7 +63,6 @@ struct PagePart {
 constexpr PagePart page_parts[]{
     {"overview", "Verdict", write_overview},
     {"curves", "Curves", write_curves, [](const Context& c) { return !c.page.curves.empty(); }},
-    {"by-device", "By device", write_heat, [](const Context& c) { return c.grid.devices.size() > 1; }},
     {"code", "Variants", write_code, [](const Context& c) { return !c.page.code.empty(); }},
     {"history", "History", write_history, [](const Context& c) { return !c.page.histories.empty(); }},
     {"roofline", "Roofline", write_roofline, has_roofline},

@@ -17,8 +17,9 @@ struct Peak {
     double value = 0;
 };
 
+/// The fastest of what has one name.
 void raise(std::vector<Peak>& peaks, const std::string& name, double value, const std::string& from) {
-    const auto at = std::ranges::find_if(peaks, [&](const auto& p) { return p.name == name; });
+    const auto at = std::ranges::find(peaks, name, &Peak::name);
     if (!(value > 0)) return;
     if (at == peaks.end())
         peaks.push_back({name, from, value});
@@ -34,16 +35,18 @@ struct Roofs {
     std::vector<Peak> compute, memory;
 };
 
-Roofs roofs_of(const Context& c, std::size_t device) {
+/// `fastest`: of the kernels. What matrix units reach is no roof of kernels that come nowhere near it.
+Roofs roofs_of(const Context& c, std::size_t device, double fastest) {
+    constexpr double near = 0.1;
     Roofs out;
     for (const auto& portrait : c.page.portraits) {
         if (portrait.device_key != c.devices[device].key) continue;
         for (const auto& f : portrait.figures) {
-            const auto from = "profile of " + portrait.utc;
-            if (f.unit == "FLOP/s" && (f.name == "float peak" || f.name == "double peak"))
+            const auto from = "the profile of " + portrait.utc;
+            if (f.unit == "FLOP/s" &&
+                (f.name.ends_with(" peak") || (f.name.starts_with("matrix units") && fastest > near * f.value)))
                 raise(out.compute, f.name, f.value, from);
-            if (f.unit == "B/s" && (f.name == "copy bandwidth" || f.name == "read bandwidth" ||
-                                    f.name == "level 1 read bandwidth" || f.name == "level 2 read bandwidth"))
+            if (f.unit == "B/s" && (f.name == "copy bandwidth" || f.name.ends_with("read bandwidth")))
                 raise(out.memory, f.name, f.value, from);
         }
     }
@@ -60,14 +63,18 @@ Roofs roofs_of(const Context& c, std::size_t device) {
     return out;
 }
 
+/// It states its operations and its bytes.
+bool has_place(const model::Record& r) {
+    return metric_value(r, "flops").value_or(0) > 0 && metric_value(r, "bandwidth").value_or(0) > 0;
+}
+
 /// The variants of the device, a line a family: a colour each.
 std::vector<ChartLine> points_of(const Context& c, std::size_t device) {
     model::Rows rows;
     for (std::size_t i = 0; i < c.records().size(); ++i) {
         const auto& r = c.records()[i];
         if (c.device_of[i] != device || !r.time || c.in_curve(i)) continue;
-        if (metric_value(r, "flops").value_or(0) > 0 && metric_value(r, "bandwidth").value_or(0) > 0)
-            rows.push_back(&r);
+        if (has_place(r)) rows.push_back(&r);
     }
     std::vector<ChartLine> lines;
     for (const auto& own : grouped(rows, [](const model::Record* r) { return r->family; })) {
@@ -86,68 +93,73 @@ std::vector<ChartLine> points_of(const Context& c, std::size_t device) {
     return lines;
 }
 
-void write_sources(std::ostream& out, const Roofs& roofs) {
+void write_sources(std::ostream& out, const Context& c, std::size_t device, const Roofs& roofs) {
     // Most are of one profile, which is named once.
     auto all = roofs.compute;
     all.insert(all.end(), roofs.memory.begin(), roofs.memory.end());
-    const auto sources = grouped(all, [](const Peak& peak) { return peak.from; });
     const auto said = [](const std::vector<Peak>& of) {
         return text(join(of, ", ", [](const Peak& peak) { return peak.name; }) + " from " + of.front().from);
     };
-    out << fmt::format("<p class=\"dim\">Roofs: {}.</p>\n", join(sources, "; ", said));
+    out << "<p class=\"dim\">Roofs: " << join(grouped(all, [](const Peak& peak) { return peak.from; }), "; ", said)
+        << ".";
+    std::vector<std::size_t> left_out;
+    for (std::size_t i = 0; i < c.records().size(); ++i)
+        if (const auto& r = c.records()[i]; c.device_of[i] == device && r.time && !c.in_curve(i) && !has_place(r))
+            left_out.push_back(i);
+    constexpr std::size_t most = 6;
+    if (!left_out.empty())
+        out << " Not here, because no operations or no bytes are declared: " << c.links(left_out, most) << ".";
+    out << "</p>\n";
+}
+
+ChartLine roof_of(const Peak& peak, const char* unit, const ChartMark& from, const ChartMark& to,
+                  std::size_t labelled) {
+    return {"", {from, to}, true, false, "roof", peak.name + ", " + quantity(peak.value, unit), labelled};
 }
 
 void write_device(std::ostream& out, const Context& c, std::size_t device) {
     auto lines = points_of(c, device);
     if (lines.empty()) return;
-    const auto roofs = roofs_of(c, device);
+    std::vector<double> xs;
+    double fastest = 0;
+    for (const auto& line : lines)
+        for (const auto& mark : line.marks) {
+            xs.push_back(mark.x);
+            fastest = std::max(fastest, mark.y);
+        }
+    const auto roofs = roofs_of(c, device, fastest);
     const auto name = c.devices[device].name;
     if (roofs.compute.empty() && roofs.memory.empty()) {
         out << fmt::format("<p>{}: no measured peak, so no roof; <code>cllab profile</code> measures it.</p>\n",
                            text(name));
         return;
     }
-    std::vector<double> xs;
-    for (const auto& line : lines)
-        for (const auto& mark : line.marks) xs.push_back(mark.x);
     const double from = std::ranges::min(xs) / 4, to = std::ranges::max(xs) * 4;
-    const double top = highest(roofs.compute), fastest = highest(roofs.memory);
-    for (const auto& memory : roofs.memory) {
-        ChartLine roof{memory.name + ", " + quantity(memory.value, "B/s"), {}, true, false, "roof"};
-        const double end = top > 0 ? std::min(to, top / memory.value) : to;
-        roof.marks = {{from, from * memory.value}, {std::max(end, from), std::max(end, from) * memory.value}};
-        // Roofs that lie on each other have one label; the legend has all.
-        const bool near = std::ranges::any_of(roofs.memory, [&](const auto& other) {
-            return &other < &memory && std::max(other.value, memory.value) < 1.4 * std::min(other.value, memory.value);
-        });
-        if (!near) roof.label = memory.name;
-        lines.push_back(std::move(roof));
+    const double top = highest(roofs.compute), widest = highest(roofs.memory);
+    for (const auto& peak : roofs.memory) {
+        const double end = std::max(from, top > 0 ? std::min(to, top / peak.value) : to);
+        lines.push_back(roof_of(peak, "B/s", {from, from * peak.value}, {end, end * peak.value}, 0));
     }
     for (const auto& peak : roofs.compute) {
-        const double start = fastest > 0 ? std::max(from, peak.value / fastest) : from;
-        lines.push_back({peak.name + ", " + quantity(peak.value, "FLOP/s"),
-                         {{std::min(start, to), peak.value}, {to, peak.value}},
-                         true,
-                         false,
-                         "roof",
-                         peak.name,
-                         1});
+        const double start = std::min(to, widest > 0 ? std::max(from, peak.value / widest) : from);
+        lines.push_back(roof_of(peak, "FLOP/s", {start, peak.value}, {to, peak.value}, 1));
     }
+    out << "<div>\n";
     write_chart(out, {"Roofline of " + name, "operations per byte", "", "rate", "FLOP/s"}, lines, {});
-    write_sources(out, roofs);
+    write_sources(out, c, device, roofs);
+    out << "</div>\n";
 }
 
 }  // namespace
 
-bool has_roofline(const Context& c) {
-    return std::ranges::any_of(c.records(),
-                               [](const auto& r) { return metric_value(r, "flops") && metric_value(r, "bandwidth"); });
-}
+bool has_roofline(const Context& c) { return std::ranges::any_of(c.records(), has_place); }
 
 void write_roofline(std::ostream& out, const Context& c) {
     out << "<section>\n" << heading(2, "roofline", "Roofline");
     out << "<p>Bytes and operations are the least that the work needs, not what the code executes. Each point is a "
-           "variant with the interval of its time. The colour is its family; the highest of each is named.</p>\n<div "
+           "variant with the interval of its time. The colour is its family; the highest of each is named. What is "
+           "above a "
+           "slope has its data in a nearer level.</p>\n<div "
            "class=\"figures\">\n";
     for (std::size_t d = 0; d < c.devices.size(); ++d) write_device(out, c, d);
     out << "</div>\n</section>\n";

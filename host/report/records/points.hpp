@@ -22,12 +22,15 @@ const std::string& value_at(const model::PointValues& point, const std::string& 
 
 std::optional<double> metric_value(const model::Record& record, std::string_view name);
 
-/// "width=4096 local=64" of the axes and values for which `shown` holds.
+/// As --axis takes it, for people: "64Ki" for 65536; four digits stay.
+std::string axis_value(const std::string& value);
+
+/// "width=4096 size=64Ki" of the axes and values for which `shown` holds.
 template <typename Shown>
 std::string point_text(const model::PointValues& point, Shown shown) {
     std::string out;
     for (const auto& [axis, value] : point)
-        if (shown(axis, value)) out += (out.empty() ? "" : " ") + axis + "=" + value;
+        if (shown(axis, value)) out += (out.empty() ? "" : " ") + axis + "=" + axis_value(value);
     return out;
 }
 inline std::string point_text(const model::PointValues& point) {

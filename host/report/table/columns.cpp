@@ -271,7 +271,7 @@ std::vector<Column> columns_of(const Comparison& comparison, const std::set<std:
         const bool identifies =
             std::ranges::find(comparison.axes, axis) != comparison.axes.end() || tells_apart(rows, axis);
         add_text(columns, {.title = axis, .right = true, .keep = identifies ? 100 : 50, .names = Names::with_title},
-                 rows, [&](const Record& r) { return value_at(r.point, axis); });
+                 rows, [&](const Record& r) { return axis_value(value_at(r.point, axis)); });
     }
     add_text(columns, {.title = "status"}, rows, [](const Record& r) { return model::name(r.status); });
     for (const auto* row : rows)
