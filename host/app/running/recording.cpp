@@ -80,10 +80,11 @@ std::optional<std::string> difference(const kernelfile::CellArguments& known, co
         if (!a.comes_out) continue;
         names.push_back(a.name);
         types.emplace(a.name, a.element);
-        found.emplace(a.name, here.result(cell, seed, a.name)),
-            other.emplace(a.name, elsewhere.result(cell, seed, a.name));
+        found.emplace(a.name, here.result(cell, seed, a.name));
+        other.emplace(a.name, elsewhere.result(cell, seed, a.name));
     }
-    put_in_order(known.any_order, types, "", found), put_in_order(known.any_order, types, "", other);
+    put_in_order(known.any_order, types, "", found);
+    put_in_order(known.any_order, types, "", other);
     for (const auto& name : names)
         if (auto wrong =
                 kernelfile::difference(name, found.at(name), other.at(name), types.at(name), errors, there, true))
