@@ -46,7 +46,7 @@ def is_kept(symbol, all_symbols, names):
 
 def make_small(library, to, tools, names):
     symbols = {line.split()[-1] for line in output_of(tools["nm"], library).splitlines() if " T " in line}
-    kept = [f"--func={s}" for s in sorted(symbols) if is_kept(s, symbols, names)]
+    kept = ["--rglob=.*", *(f"--func={s}" for s in sorted(symbols) if is_kept(s, symbols, names))]
     response = to.with_suffix(".functions")
     text = "\n".join(kept)
     if to.exists() and response.exists() and response.read_text() == text and to.stat().st_mtime > library.stat().st_mtime:

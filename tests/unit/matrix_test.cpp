@@ -138,4 +138,20 @@ BOOST_AUTO_TEST_CASE(half_comes_in_pairs_where_the_language_has_none) {
     BOOST_CHECK_THROW(set_up("fma_peak", probe_cpu(), {{"type", "half"}, {"width", "2"}, {"load", "25"}}), Unsupported);
 }
 
+BOOST_AUTO_TEST_CASE(of_two_rates_of_the_same_products_the_slower_one_is_told) {
+    auto curve = curve_of("wgmma", {{0, 1e-9}});
+    curve.fixed.set("type", "bf16");
+    auto& sample = curve.samples.front();
+    sample.metrics["flops"] = 1e15;
+    const auto told = [&](double low, double high) {
+        sample.low = low;
+        sample.high = high;
+        return concluded("matrix", {curve}, hopper()).at(0);
+    };
+    BOOST_TEST(told(0.99e-9, 1.1e-9).value == 1e15);
+    const auto two = told(0.99e-9, 1.4e-9);
+    BOOST_TEST(two.value == two.low);
+    BOOST_TEST(two.how.find("samples lie at two rates") != std::string::npos);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
