@@ -22,6 +22,10 @@ def output_of(*command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
+# Tests make their names of parts.
+ALWAYS = re.compile("v(load|store)|(read|write)_image")
+
+
 def named_functions():
     """Identifiers of our kernels and of what makes their build options, and what is called in the tests' own kernels."""
     names = set()
@@ -41,7 +45,7 @@ def is_kept(symbol, all_symbols, names):
     if not match[2] and f"_Z{int(match[1]) + 4}_cl_{symbol[match.end():]}" in all_symbols:
         return False
     name = symbol[match.end():][:int(match[1]) - len(match[2] or "")]
-    return name in names or re.match("v(load|store)", name) is not None
+    return name in names or ALWAYS.match(name) is not None
 
 
 def make_small(library, to, tools, names):
@@ -59,7 +63,7 @@ def small_header(text, names):
     """Without declarations of one line whose function nobody names; other lines stay where they are."""
     def is_kept(line):
         match = re.match(r".*?\b__ovld\b.*?(\w+)\([^()]*\);$", line)
-        return not match or match[1] in names or re.match("v(load|store)", match[1])
+        return not match or match[1] in names or ALWAYS.match(match[1])
     return "\n".join(line if is_kept(line) else "" for line in text.split("\n"))
 
 
