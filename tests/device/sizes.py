@@ -22,8 +22,8 @@ SIZES = {
     "dequant_*": {"tiny": [["m=1,7", "k=32,96", "local=8", "lanes=1,8"]], "small": [["m=100", "k=4096", "local=32", "lanes=32"]]},
     "dispatch_*": {"tiny": [["side=1,8", "shape=4x2"]], "small": [["side=15", "shape=8x4x2"]]},
     "divergence_*": {"tiny": [["items=64"]], "small": [["items=512"]]},
-    "fma_code": {"tiny": [["ahead=0,15"]], "small": []},  # of 8192 steps of whole numbers in a row PoCL's LLVM crashes
-    "fma_*": {"tiny": [["type=float,ushort", "ahead=0,15"]], "small": []},
+    # Of 8192 steps of whole numbers in a row, as in fma_code, PoCL's LLVM crashes: these are of Intel's and Oclgrind's lanes.
+    "fma_*": {"tiny": [["type=float", "ahead=0,15"]], "small": []},
     # Streams: one tile, of which several groups have a part wherever there are two units, and some of which groups have the whole.
     "gemm_pipelined": {"tiny": [["m=5", "n=18", "k=7"], ["m=9", "n=20", "k=12"], ["m=9", "n=20", "k=68,70", "schedule=stream", "tile=64x64"],
                                 # A group with two pieces: what one still reads the next may not write, which only Oclgrind's watch for races sees.
