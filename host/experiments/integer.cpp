@@ -6,8 +6,6 @@ namespace cllab::model::integer_family {
 
 using namespace lib;
 
-constexpr std::size_t period = 256;  // work-items further on begin with the same values
-
 /// One cell's sizes, all resolved.
 struct Shape {
     std::string bits = "32";
@@ -15,6 +13,8 @@ struct Shape {
     std::size_t chains = 4, items = 1, groups = 1;
 
     std::size_t links() const { return rate ? 4 : 16; }  ///< of each chain in a trip
+    /// Work-items further on begin with the same values, so that the host has fewer to follow.
+    std::size_t period() const { return std::min<std::size_t>(256, items * groups); }
 };
 
 bool is_dot(const std::string& variant) { return variant.starts_with("dot") || variant.starts_with("pair"); }
@@ -32,9 +32,9 @@ Shape shape_of(const Device& device, const std::string& variant, Params& params)
 }
 
 /// Products of four bytes, or of two 16-bit integers with signs, and their sum.
-std::uint32_t products(const std::string& variant, std::uint32_t a, std::uint32_t b) {
+std::uint32_t products(bool of_bytes, std::uint32_t a, std::uint32_t b) {
     std::uint32_t sum = 0;
-    if (variant.starts_with("dot"))
+    if (of_bytes)
         for (unsigned at = 0; at < 32; at += 8) sum += (a >> at & 255) * (b >> at & 255);
     else
         for (unsigned at = 0; at < 32; at += 16)
@@ -46,16 +46,18 @@ std::uint32_t products(const std::string& variant, std::uint32_t a, std::uint32_
 /// What a chain that begins with `s` leaves after so many links, as the kernel does it.
 template <typename T>
 T left_by(const std::string& variant, T s, T key, std::int64_t links) {
+    const bool dot = is_dot(variant), of_bytes = variant.starts_with("dot"), multiply = variant == "multiply";
     T v = s, sum = 0;
     for (std::int64_t k = 0; k < links; ++k) {
-        if (is_dot(variant))
-            v = std::exchange(sum, v) + products(variant, static_cast<std::uint32_t>(v), static_cast<std::uint32_t>(s));
-        else if (variant == "multiply")
+        if (dot)
+            v = std::exchange(sum, v) +
+                products(of_bytes, static_cast<std::uint32_t>(v), static_cast<std::uint32_t>(s));
+        else if (multiply)
             v = static_cast<T>(v * ((key & ~T{7}) | 5) + (s | 1));
         else
             sum = static_cast<T>(sum + (v = static_cast<T>((key / (v | 1)) ^ s)));
     }
-    return variant == "multiply" ? v : variant == "divide" ? sum : static_cast<T>(v + sum);
+    return multiply ? v : dot ? static_cast<T>(v + sum) : sum;
 }
 
 template <typename T>
@@ -65,12 +67,12 @@ void fill(Setup& out, const Request& request, const Shape& shape) {
     // A divisor of five eighths of the bits leaves a quotient of three eighths. Odd: no sum of two products of 16-bit
     // integers passes 2^31.
     const unsigned kept = variant == "divide" ? sizeof(T) * 5 : 8 * sizeof(T);
-    std::vector<T> start(shape.chains * period);
+    std::vector<T> start(shape.chains * shape.period());
     for (auto& s : start)
         s = static_cast<T>((random() | std::uint64_t{1} << 63) >> (64 - kept) | (is_dot(variant) ? 1 : 0));
     const T key = static_cast<T>(random() | std::uint64_t{1} << 63 | std::uint64_t{1} << 31);
     out.args = {Input{"start", share(start)}, Output{"out", shape.chains * shape.items * shape.groups * sizeof(T)},
-                value("key", key), value<std::uint32_t>("period", period), trips()};
+                value("key", key), value<std::uint32_t>("period", static_cast<std::uint32_t>(shape.period())), trips()};
     out.check = [=, links = static_cast<std::int64_t>(shape.links())](const Buffers& buffers) {
         std::vector<T> expected;
         for (const T s : start) expected.push_back(left_by(variant, s, key, links * buffers.trips));

@@ -137,29 +137,6 @@ class Budget(KernelFileTest):
         self.assertIn("interrupted", err)
 
 
-class Process(KernelFileTest):
-    """A search of several batches."""
-    FAILS = SCALE.replace("1, 2, 3, 4, 8", "1, 2, 4, 8").replace("axis l tune = 16, 32, 64", "axis l tune = 1, 2, 4, 8, 16, 32, 64, 128").replace(
-        "    for (int j", "    if (PER == 8 && get_local_size(0) == 32) *(volatile __global int*)(size_t)16 = 1;\n    for (int j")
-
-    def searched(self):
-        """Its records, without those of the finals."""
-        return [r for r in cells(self.records()) if not r["code"].get("fingerprint")]
-
-    def test_the_points_of_a_search_share_one(self):
-        self.write(SCALE.replace("axis l tune = 16, 32, 64", "axis l tune = 1, 2, 4, 8, 16, 32, 64, 128"))
-        out, _ = self.lab("tune", "t.cl", *QUICK, "--budget", "120", "--json", "r.jsonl")  # a few first, to see how long one takes
-        self.assertIn("all 32 tried", words(out))
-        self.assertEqual(len([r for r in self.searched() if "driver_start" in r["phases"]]), 1)
-
-    def test_a_point_that_ends_it_costs_only_itself(self):
-        self.write(self.FAILS)
-        out, _ = self.lab("tune", "t.cl", *QUICK, "--json", "r.jsonl", status=1)
-        self.assertIn("32 points of l, per all tried; 31 have a time", words(out))
-        self.assertEqual({(r["point"]["l"], r["point"]["per"]) for r in cells(self.records()) if r["status"] != "ok"}, {(32, 8)})
-        self.assertIn("failed at l=32 per=8: the driver's process was killed by SIGSEGV", words(out))
-
-
 class Resume(KernelFileTest):
     def tune(self, *more):
         out, _ = self.lab("tune", "t.cl", *QUICK, "--resume", "r.jsonl", *more)

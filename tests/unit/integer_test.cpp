@@ -88,7 +88,9 @@ BOOST_AUTO_TEST_CASE(a_latency_has_one_chain_and_a_rate_four) {
     BOOST_TEST(latency.chained);
     BOOST_TEST(latency.slope->steps_per_trip == 16);
     BOOST_TEST(argument<Word>(latency, "out").size() == latency.local.size[0]);
-    BOOST_TEST(argument<Word>(rate, "start").size() == 4 * argument<Word>(latency, "start").size());
+    // Of few work-items the host follows no more chains than there are.
+    BOOST_TEST(argument<Word>(latency, "start").size() == latency.local.size[0]);
+    BOOST_TEST(argument<Word>(rate, "start").size() == 4 * 256u);
 }
 
 BOOST_AUTO_TEST_CASE(a_conclusion_says_through_how_many_instructions_a_device_makes_a_dot_product) {

@@ -3,7 +3,7 @@
 #include <set>
 #include <string>
 
-#include "app/processes/together.hpp"
+#include "app/processes/concurrent.hpp"
 #include "experiments/lib/compare.hpp"
 
 BOOST_AUTO_TEST_SUITE(share_test)

@@ -2,7 +2,7 @@
 #include <boost/test/unit_test.hpp>
 #include <utility>
 
-#include "app/processes/together.hpp"
+#include "app/processes/concurrent.hpp"
 
 BOOST_AUTO_TEST_SUITE(side_by_side)
 

@@ -10,8 +10,8 @@
 
 #include "app/choose/request.hpp"
 #include "app/commands/profile.hpp"
+#include "app/processes/concurrent.hpp"
 #include "app/processes/runner.hpp"
-#include "app/processes/together.hpp"
 #include "app/screen/streams.hpp"
 #include "core/clock.hpp"
 #include "core/grouped.hpp"

@@ -130,19 +130,15 @@ std::vector<Record> Tuning::measure(const std::vector<Point>& points, const run:
     for (const auto& point : points) group.push_back(cell_at(point));
     ask_reference_command(options_, context_.choice, {group}, device_, true);
     std::vector<Record> out(points.size());
-    const run::RunRequest request{std::nullopt, {std::move(group)}, settings};
-    const Events events{[&](std::size_t, std::size_t index, const Record&, const char*) {
-                            say_doing(doing() + ", now " + text_of(points[index]));
-                        },
-                        [&](std::size_t, std::size_t index, const Record& record) {
-                            out.at(index) = record;
-                            context_.sink.take(record);
-                            fail(points[index], record);
-                        }};
-    if (settings.goes_on)
-        context_.runner.run_on(request, device_.selector, events);
-    else
-        context_.runner.run(request, device_.selector, events);
+    context_.runner.run({std::nullopt, {std::move(group)}, settings}, device_.selector,
+                        {[&](std::size_t, std::size_t index, const Record&, const char*) {
+                             say_doing(doing() + ", now " + text_of(points[index]));
+                         },
+                         [&](std::size_t, std::size_t index, const Record& record) {
+                             out.at(index) = record;
+                             context_.sink.take(record);
+                             fail(points[index], record);
+                         }});
     return out;
 }
 

@@ -96,52 +96,23 @@ void ChildRunner::expect(const run::RunRequest& like, const std::string& selecto
     if (!arrangements_) arrangements_.emplace(like, selector, known->second);
 }
 
-void ChildRunner::run_on(const run::RunRequest& request, const std::string& selector, const Events& events) {
-    using Cells = std::vector<std::pair<std::vector<std::pair<std::string, std::string>>, std::string>>;
-    const auto& group = request.comparisons.at(0);
-    const std::pair like{selector, group.at(0).variant};
-    if (like != stays_for_) staying_.reset();
-    stays_for_ = like;
-    if (!staying_)
-        staying_ = std::make_unique<Worker>([&](Link& parent, Position& position) {
-            LocalDevices devices;
-            for (;;) {
-                const auto job = nlohmann::json(parent.receive()).get<Cells>();
-                auto now = request;
-                auto& cells = now.comparisons.at(0);
-                cells.assign(job.size(), group.at(0));
-                for (std::size_t i = 0; i < job.size(); ++i) {
-                    for (const auto& [axis, value] : job[i].first) cells[i].point.set(axis, value);
-                    cells[i].label = job[i].second;
-                }
-                carry_out(devices, now, selector, {}, parent, position);
-            }
-        });
-    Cells job;
-    for (const auto& cell : group) job.emplace_back(cell.point.values(), cell.label);
-    staying_->tell(nlohmann::json(job));
-    run(request, selector, events, {}, staying_);
-}
-
 void ChildRunner::run(const run::RunRequest& request, const std::string& selector, const Events& events,
                       const std::set<run::CellNumber>& already) {
-    staying_.reset();
     const bool waits = arrangements_ && already.empty() && request.settings.arrangement;
     auto first = waits ? arrangements_->take(request, device_states_.at(selector).last_use) : nullptr;
-    if (!run(request, selector, events, already, first)) arrangements_.reset();
+    if (!run(request, selector, events, already, std::move(first))) arrangements_.reset();
 }
 
 bool ChildRunner::run(const run::RunRequest& request, const std::string& selector, const Events& events,
-                      const std::set<run::CellNumber>& already, std::unique_ptr<Worker>& first) {
+                      const std::set<run::CellNumber>& already, std::unique_ptr<Worker> first) {
     const auto begin = [&](const run::RunRequest& rest, const std::set<run::CellNumber>& finished) {
         const auto known = device_states_.find(selector);
         return begin_worker(rest, selector, finished, known == device_states_.end() ? nullptr : &known->second);
     };
     Pool pool(timeout_seconds_, events);
-    auto& lane = pool.add(selector, request, already, begin, std::move(first));
+    const auto& lane = pool.add(selector, request, already, begin, std::move(first));
     while (pool.turn()) {
     }
-    first = lane.give_back();
     if (lane.interrupted()) throw run::Interrupted{};
     if (!lane.trouble().empty()) throw DeviceLost(lane.trouble());
     if (const auto& now = lane.device_state()) {

@@ -7,7 +7,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "app/processes/pool.hpp"
@@ -64,14 +63,13 @@ public:
     std::vector<model::Device> devices(const std::vector<std::string>& selectors,
                                        std::vector<std::string>* troubles) override;
     void expect(const run::RunRequest& like, const std::string& selector, bool more) override;
-    void run_on(const run::RunRequest& request, const std::string& selector, const Events& events) override;
     void run(const run::RunRequest& request, const std::string& selector, const Events& events,
              const std::set<run::CellNumber>& already) override;
 
 protected:
-    /// `first`: as Lane's; left empty, or the same where it waits for more. False where its driver failed.
+    /// `first`: as Lane's. False where its driver failed.
     bool run(const run::RunRequest& request, const std::string& selector, const Events& events,
-             const std::set<run::CellNumber>& already, std::unique_ptr<Worker>& first);
+             const std::set<run::CellNumber>& already, std::unique_ptr<Worker> first);
     double timeout_seconds() const { return timeout_seconds_; }
     const std::vector<model::Device>& known_devices() const { return devices_; }  ///< those asked for last
 
@@ -80,9 +78,6 @@ private:
     std::map<std::string, device::DeviceState> device_states_;  ///< by selector
     std::vector<model::Device> devices_;
     std::optional<ArrangementPool> arrangements_;
-    /// Waits for the next run_on() on its device; nothing: there is none.
-    std::unique_ptr<Worker> staying_;
-    std::pair<std::string, const model::Variant*> stays_for_;  ///< its device and what it runs
 };
 
 }  // namespace cllab::app

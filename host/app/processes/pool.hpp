@@ -58,10 +58,6 @@ public:
     bool interrupted() const { return interrupted_; }
     const std::string& trouble() const { return trouble_; }  ///< why its device or driver failed; empty: it did not
     bool first_failed() const { return first_failed_; }
-    /// The worker that was given to it, where that did all of it and waits for more.
-    std::unique_ptr<Worker> give_back() {
-        return is_first_ && over_ && trouble_.empty() && !interrupted_ ? std::move(worker_) : nullptr;
-    }
     /// What a worker that finished knows of the device.
     const std::optional<device::DeviceState>& device_state() const { return device_state_; }
 
@@ -101,8 +97,9 @@ public:
     Pool(double timeout_seconds, const Events& events, Coordinator* coordinator = nullptr)
         : timeout_seconds_(timeout_seconds), events_(events), coordinator_(coordinator) {}
 
-    Lane& add(const std::string& selector, const run::RunRequest& request, const std::set<run::CellNumber>& finished,
-              const Lane::Begin& begin, std::unique_ptr<Worker> first = nullptr) {
+    const Lane& add(const std::string& selector, const run::RunRequest& request,
+                    const std::set<run::CellNumber>& finished, const Lane::Begin& begin,
+                    std::unique_ptr<Worker> first = nullptr) {
         return lanes_.emplace_back(selector, request, finished, begin, std::move(first));
     }
     /// Takes in what there is, after a tenth of a second at most. False when all lanes are over. Throws what a worker

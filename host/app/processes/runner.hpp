@@ -26,12 +26,6 @@ public:
     /// first.
     virtual void run(const run::RunRequest& request, const std::string& selector, const Events& events,
                      const std::set<run::CellNumber>& already = {}) = 0;
-    /// run() of one comparison of cells of one variant, in the process of the request before, where that was such a one
-    /// too and the process is alive. They differ in points only: a driver's start and its compiler's first build take
-    /// as long as several small cells do (PoCL 3.1).
-    virtual void run_on(const run::RunRequest& request, const std::string& selector, const Events& events) {
-        run(request, selector, events);
-    }
     /// The next requests are arrangements `like` this one, which differ in seed and sampling time only, so processes
     /// for them may be begun now. `more`: false when there are no more of them.
     virtual void expect(const run::RunRequest& like, const std::string& selector, bool more) {

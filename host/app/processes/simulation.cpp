@@ -33,6 +33,8 @@ constexpr std::uint64_t most_bytes = 6ull << 30;         ///< of address space: 
 constexpr std::uint64_t most_buffer_bytes = 2ull << 30;  ///< of all buffers
 constexpr std::uint64_t most_local_bytes = 228 << 10;    ///< of a group; the largest of any GPU
 
+double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
 /// The device whose launch is meant: sizes that a GPU would have, without the caches and units of any one.
 model::Device some_gpu(const model::Device& simulator, unsigned wave) {
     auto out = simulator;
@@ -214,8 +216,6 @@ Choice chosen_in_simulator(const CellOptions& invocation) {
                     "the text uses");
     }
 }
-
-double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 Simulated simulate(const model::Cell& cell, const CountSettings& settings, double seconds, unsigned groups) {
     const inspect::TempFolder folder;

@@ -37,9 +37,6 @@ struct Simulated {
     model::PointValues point;
 };
 
-/// Of this process, which other work on the machine does not make longer.
-double processor_seconds();
-
 /// The cell as it stands, with at most so many of its groups.
 Simulated simulate(const model::Cell& cell, const CountSettings& settings, double seconds, unsigned groups = 17);
 

@@ -119,7 +119,7 @@ void WarmPool::run(const run::RunRequest& request, const std::string& selector, 
     if (can && !(waiting && waiting->wait_until_idle(patience))) waiting = take();
     // The device is as warm as the process before has left it (host/README.md, rule 4).
     auto first = waiting ? waiting->run(recipe_, difference(request), last_use_) : nullptr;
-    ChildRunner::run(request, selector, events, already, first);
+    ChildRunner::run(request, selector, events, already, std::move(first));
     last_use_ = Clock::now();
 }
 

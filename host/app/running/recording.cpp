@@ -73,22 +73,22 @@ std::optional<std::string> difference(const kernelfile::CellArguments& known, co
                                       std::uint64_t seed, const Recording& here, const Recording& elsewhere,
                                       const std::string& there) {
     model::Errors errors(known.tolerance);
-    std::vector<std::string> names;
     std::map<std::string, model::ElementType> types;
     std::map<std::string, model::Bytes, std::less<>> found, other;
     for (const auto& a : known.arguments) {
         if (!a.comes_out) continue;
-        names.push_back(a.name);
         types.emplace(a.name, a.element);
         found.emplace(a.name, here.result(cell, seed, a.name));
         other.emplace(a.name, elsewhere.result(cell, seed, a.name));
     }
     put_in_order(known.any_order, types, "", found);
     put_in_order(known.any_order, types, "", other);
-    for (const auto& name : names)
+    for (const auto& a : known.arguments) {
+        if (!a.comes_out) continue;
         if (auto wrong =
-                kernelfile::difference(name, found.at(name), other.at(name), types.at(name), errors, there, true))
+                kernelfile::difference(a.name, found.at(a.name), other.at(a.name), a.element, errors, there, true))
             return wrong;
+    }
     return std::nullopt;
 }
 

@@ -12,7 +12,7 @@
 #include "app/commands.hpp"
 #include "app/files/baseline.hpp"
 #include "app/files/outputs.hpp"
-#include "app/processes/together.hpp"
+#include "app/processes/concurrent.hpp"
 #include "app/processes/watchdog.hpp"
 #include "app/running/opinions.hpp"
 #include "app/running/run_plan.hpp"

@@ -26,13 +26,13 @@ std::size_t untouched_bytes(const model::Buffers& buffers, std::span<const std::
 
 constexpr const char* command_has = "the reference command has";
 
-/// The same question, about results that have rows in any order in ascending order.
-struct InOrder {
+/// The same question and what was written, with those rows in ascending order that may come out in any.
+struct SortedRows {
     Ledger::Question question;
     model::Buffers buffers;
     std::map<std::string, model::Bytes, std::less<>> found, expected;
 
-    InOrder(const Ledger::Question& q, const model::Buffers& left) : question(q), buffers(left) {
+    SortedRows(const Ledger::Question& q, const model::Buffers& left) : question(q), buffers(left) {
         std::map<std::string, model::ElementType> types;
         std::map<std::string, model::Bytes, std::less<>> of_files;
         for (const auto& result : q.results) {
@@ -106,8 +106,8 @@ std::optional<std::string> Ledger::check(const Question& q, const model::Buffers
                " what was there before";
     }
     if (q.any_order.empty()) return judge(q, buffers);
-    const InOrder in_order(q, buffers);
-    return judge(in_order.question, in_order.buffers);
+    const SortedRows sorted(q, buffers);
+    return judge(sorted.question, sorted.buffers);
 }
 
 /// The first thing that is wrong in what was written.

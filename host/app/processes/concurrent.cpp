@@ -1,4 +1,4 @@
-#include "app/processes/together.hpp"
+#include "app/processes/concurrent.hpp"
 
 #include <algorithm>
 #include <utility>
