@@ -130,6 +130,12 @@ std::optional<std::int64_t> parse_integer(std::string_view text) {
     return std::nullopt;
 }
 
+std::string format_integer(std::int64_t value) {
+    constexpr std::int64_t five_digits = 10000, kibi = 1 << 10, mebi = 1 << 20;
+    if (value < five_digits || value % kibi != 0) return std::to_string(value);
+    return value % mebi == 0 ? std::to_string(value / mebi) + "Mi" : std::to_string(value / kibi) + "Ki";
+}
+
 std::optional<double> parse_real(std::string_view text) {
     double value = 0;
     const char* last = text.data() + text.size();

@@ -21,6 +21,8 @@ std::string format_exact(double value);
 /// Whole number with optional binary or decimal suffix: 4096, 4Ki, 1Mi, 1Gi, 4K, 1M, 1G. Nothing when malformed or
 /// past 63 bits.
 std::optional<std::int64_t> parse_integer(std::string_view text);
+/// The same for people: "64Ki", "1Mi"; 4096, of four digits, stays.
+std::string format_integer(std::int64_t value);
 /// A finite real number, whole text consumed, independent of the locale.
 std::optional<double> parse_real(std::string_view text);
 std::string utc_now();  ///< ISO 8601, to the second, "…T23:59:59Z"

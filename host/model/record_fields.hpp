@@ -128,8 +128,6 @@ void fields(V& v, T& e) {
               .schema = "amount",
               .place = 39,
               .title = "idle_J"});
-    v.needed("idle_low", e.idle_low, {.schema = "amount"});
-    v.needed("idle_high", e.idle_high, {.schema = "amount"});
     v.always("watts", e.watts, {.schema = "amount"});
     v.always("windows", e.windows,
              {"Of time, one behind the other; low and high are the 95 % interval of the median of six or more of them, "

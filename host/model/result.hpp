@@ -83,8 +83,8 @@ struct ClockInfo {
 /// interval of the median of several windows of time, or, where they are too few for one, only the range of them. It
 /// holds for this run: others lie outside more often than in 5 % (tests/trial/energy.py).
 struct EnergyInfo {
-    double joules = 0, low = 0, high = 0;          ///< all that the device draws meanwhile
-    double idle = 0, idle_low = 0, idle_high = 0;  ///< of it: what it drew at rest just before, over the same time
+    double joules = 0, low = 0, high = 0;  ///< all that the device draws meanwhile
+    double idle = 0;                       ///< of it: what it drew at rest just before, over the same time
     double watts = 0;
     unsigned windows = 0;
     unsigned updates = 0;  ///< of the counter in the window that had the fewest

@@ -56,6 +56,10 @@ BOOST_AUTO_TEST_CASE(whole_numbers_take_binary_and_decimal_suffixes) {
     BOOST_TEST(parse_integer("4096").value() == 4096);
     BOOST_TEST(parse_integer("4Ki").value() == 4096);
     BOOST_TEST(parse_integer("1Gi").value() == 1 << 30);
+    for (const auto& [value, text] : {std::pair{4096, "4096"}, {10000, "10000"}, {65536, "64Ki"}, {3 << 20, "3Mi"}}) {
+        BOOST_TEST(format_integer(value) == text);
+        BOOST_TEST(parse_integer(text).value() == value);
+    }
     BOOST_TEST(parse_integer("4K").value() == 4000);
     BOOST_TEST(parse_integer("-3").value() == -3);
     BOOST_TEST(parse_integer("9223372036854775807").value() == std::numeric_limits<std::int64_t>::max());

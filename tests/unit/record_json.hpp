@@ -37,8 +37,6 @@ inline model::Record full() {
                 .low = 0.34,
                 .high = 0.36,
                 .idle = 0.1,
-                .idle_low = 0.09,
-                .idle_high = 0.11,
                 .watts = 520,
                 .windows = 6,
                 .updates = 5,

@@ -14,14 +14,6 @@ std::string renamed(const std::string& text, const std::string& from, const std:
     return replace_names(text, [&](const auto& name) { return name == from ? to : name; });
 }
 
-/// "1Mi" for what is a power of two of a person's.
-std::string size_text(std::int64_t size) {
-    constexpr std::int64_t mebi = 1 << 20, kibi = 1 << 10;
-    if (size >= mebi && size % mebi == 0) return std::to_string(size / mebi) + "Mi";
-    if (size >= 4 * kibi && size % kibi == 0) return std::to_string(size / kibi) + "Ki";
-    return std::to_string(size);
-}
-
 std::string lines_of(const GuessedKernel& kernel) {
     std::string out;
     for (const auto& [name, text] : kernel.arguments) out += "arg " + name + " = " + text + "\n";
@@ -258,7 +250,7 @@ std::string block_of(GuessedKernels kernels, bool alone, std::map<std::string, s
                 kernel.global = renamed(kernel.global, axis, own);
                 axis = own;
             }
-            if (axes.emplace(axis, value).second) declared += "axis " + axis + " = " + size_text(value) + "\n";
+            if (axes.emplace(axis, value).second) declared += "axis " + axis + " = " + format_integer(value) + "\n";
         }
         lines += (alone ? "" : "kernel " + name + "\n") + lines_of(kernel);
     }

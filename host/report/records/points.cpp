@@ -28,10 +28,8 @@ const std::string& value_at(const model::PointValues& point, const std::string& 
 }
 
 std::string axis_value(const std::string& value) {
-    constexpr std::int64_t five_digits = 10000, kibi = 1 << 10, mebi = 1 << 20;
     const auto number = parse_integer(value);
-    if (!number || *number < five_digits || *number % kibi != 0) return value;
-    return *number % mebi == 0 ? std::to_string(*number / mebi) + "Mi" : std::to_string(*number / kibi) + "Ki";
+    return number ? format_integer(*number) : value;
 }
 
 std::optional<double> metric_value(const model::Record& record, std::string_view name) {

@@ -69,13 +69,11 @@ void Sampling::measure_energy() {
         seconds = record.time->median;  // a step's: the row is of operations with many
     else if (const auto trouble = trouble_of_row(seconds, record.time->median); !trouble.empty())
         return none(trouble);
-    const auto all = summarise(busy.watts), idle = summarise(rest.watts);
+    const auto all = summarise(busy.watts);
     record.energy = {.joules = all.median * seconds,
                      .low = all.low * seconds,
                      .high = all.high * seconds,
-                     .idle = idle.median * seconds,
-                     .idle_low = idle.low * seconds,
-                     .idle_high = idle.high * seconds,
+                     .idle = median_of(rest.watts) * seconds,
                      .watts = all.median,
                      .windows = all.n,
                      .updates = busy.updates,
