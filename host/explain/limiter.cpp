@@ -105,6 +105,28 @@ struct Stall {
     const char *id, *limiter;
 };
 
+/// Whether the first bound is clear of all others.
+bool first_is_clear(const std::vector<Bound>& bounds) {
+    const auto& first = bounds.front();
+    return std::all_of(bounds.begin() + 1, bounds.end(), [&](const auto& next) {
+        return go_together(first.id, next.id) ||
+               (next.high < first.low && next.seconds <= clear_of_the_next * first.seconds);
+    });
+}
+
+/// Part of a CPU's samples in blocks that do what the bound counts; 0 where that is not known.
+double sampled_share(const Record& record, const Bound& bound) {
+    if (is_gpu(record) || !record.hot || record.hot->evidence != Hot::sampled) return 0;
+    if (bound.id == "issue") return 1;  // its instructions are those of the blocks with nearly all samples
+    const auto loads = [](const auto& access) { return access.first.starts_with("load"); };
+    double share = 0;
+    for (const auto& block : record.hot->blocks)
+        if (bound.id == "latency" ? std::ranges::any_of(block.memory, loads)
+                                  : bound.id.ends_with("atomics") && block.classes.contains("atomic"))
+            share += block.share;
+    return share;
+}
+
 /// Reasons to wait for one thing, and the bounds of what makes warps wait so.
 struct Reason {
     const char* what;
@@ -149,13 +171,8 @@ Limit limit_of(const std::vector<Bound>& bounds, const Timing& time) {
     if (bounds.empty()) return Limit::unexplained;
     for (const auto& bound : bounds)
         if (bound.low > alike * time.high) return Limit::impossible;
-    const auto& first = bounds.front();
-    if (first.seconds < most_of_the_time * time.median) return Limit::unexplained;
-    const bool clear = std::all_of(bounds.begin() + 1, bounds.end(), [&](const auto& next) {
-        return go_together(first.id, next.id) ||
-               (next.high < first.low && next.seconds <= clear_of_the_next * first.seconds);
-    });
-    return clear ? Limit::named : Limit::close;
+    if (bounds.front().seconds < most_of_the_time * time.median) return Limit::unexplained;
+    return first_is_clear(bounds) ? Limit::named : Limit::close;
 }
 
 std::size_t after_launch(const std::vector<Bound>& bounds, const Timing& time) {
@@ -184,6 +201,7 @@ void name_limit(const Record& record, Explanation& out) {
     if (out.second > 0) out.limit = Limit::named;
     out.wait = longest_wait(record);
     name_by_wait(record, out);
+    if (out.limit == Limit::unexplained && named_by_samples(record, out)) out.limit = Limit::named;
     if (out.limit == Limit::named && record.time->spread() > widest_spread) out.limit = Limit::unsteady;
 }
 
@@ -291,11 +309,15 @@ std::optional<Wait> longest_wait(const Record& record) {
     return most > 0 && out.share >= mostly ? std::optional(out) : std::nullopt;
 }
 
+bool named_by_samples(const Record& record, const Explanation& e) {
+    constexpr double nearly_all = 0.9;  // what else a work-item does takes its time, too
+    return !e.bounds.empty() && e.bounds.front().seconds >= busy * record.time->median && first_is_clear(e.bounds) &&
+           sampled_share(record, e.bounds.front()) >= nearly_all;
+}
+
 void name_by_wait(const Record& record, Explanation& out) {
     if (!out.wait || (out.limit != Limit::unexplained && out.limit != Limit::close)) return;
-    // What is in front of the first and behind the last work-item waits for nothing. Of what is left Nsight Compute
-    // calls a resource that reaches 60 % of its peak the one that limits.
-    constexpr double busy = 0.6;
+    // What is in front of the first and behind the last work-item waits for nothing.
     const auto bound_of_launch = std::ranges::find(out.bounds, "launch", &Bound::id);
     const double launch = bound_of_launch == out.bounds.end() ? 0 : bound_of_launch->seconds,
                  inside = std::max(0.0, record.time->median - launch);

@@ -16,6 +16,10 @@ namespace cllab::explain {
 constexpr double alike = 1.05;
 constexpr double most_of_the_time = 0.8;    ///< a bound names the limiter from here on
 constexpr double clear_of_the_next = 0.75;  ///< and only when the next bound is at most this part of it
+/// Nor need it be more than this part where something else than the bound says that the time goes there: what warps
+/// wait for, or where samples lie. Nsight Compute calls a resource that reaches so much of its peak the one that
+/// limits.
+constexpr double busy = 0.6;
 /// And only of a time that spreads no further: the median may else be that of another state of the machine than the one
 /// the peaks are of.
 constexpr double widest_spread = 0.1;
@@ -51,6 +55,10 @@ std::optional<Wait> longest_wait(const Record& record);
 
 /// Names the limit of an explanation in which no bound alone did, by its `wait`: puts the limiter in front.
 void name_by_wait(const Record& record, Explanation& out);
+
+/// Whether samples name the first bound of a CPU's cell, which is less than most of the time: its cores execute nearly
+/// nothing else. They share their resources with other users, so that the rates of a minute are below those of another.
+bool named_by_samples(const Record& record, const Explanation& explanation);
 
 // --- What a profile says that no kernel of the device can beat -------------------------------------------------------
 

@@ -7,6 +7,11 @@
 namespace cllab::explain {
 namespace {
 
+/// Named by the samples of a CPU, by a bound that explains less than most of the time.
+bool named_below(const Explanation& e, const Timing& time) {
+    return e.limit == Limit::named && !e.wait && e.seconds() < most_of_the_time * time.median;
+}
+
 template <typename Rule>
 void replace_if(Limits& limits, const Figure& now, Rule rule) {
     const auto* before = limits.find(now.id);
@@ -90,7 +95,8 @@ Explanation Peaks::explain(const Cell& cell, const Record& record) {
         const auto* before = doubtful ? used_.find(doubtful->figure) : nullptr;
         const auto is_known = [&](const auto& peak) { return peak.figure == doubtful->figure; };
         if (!before || std::ranges::any_of(again, is_known)) break;
-        again.push_back(measure_again(cell, record, out.limit, Figure(*before)));
+        const auto limit = named_below(out, *record.time) ? Limit::unexplained : out.limit;
+        again.push_back(measure_again(cell, record, limit, Figure(*before)));
         if (!again.back().used) break;
         out = explain::explain(record, used_);
     }
@@ -120,8 +126,8 @@ const Bound* doubted(const Explanation& e, const Timing& time) {
     if (const auto* limiter = e.limit == Limit::named ? e.limiter() : nullptr;
         limiter && limiter->figure == "issue.rate")
         return limiter;
-    return e.limit == Limit::unexplained && e.bounds.front().seconds >= much * time.median ? &e.bounds.front()
-                                                                                           : nullptr;
+    const bool doubtful = e.limit == Limit::unexplained || named_below(e, time);
+    return doubtful && e.bounds.front().seconds >= much * time.median ? &e.bounds.front() : nullptr;
 }
 
 double gain(const Figure& before, const Figure& now) {

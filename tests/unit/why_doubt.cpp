@@ -43,6 +43,41 @@ BOOST_AUTO_TEST_CASE(the_rate_of_instructions_is_in_doubt_where_it_is_the_limite
     BOOST_TEST(explain::doubted(e, *r.time)->figure == "issue.rate");
 }
 
+BOOST_AUTO_TEST_CASE(what_nearly_all_samples_do_names_a_limit_of_three_fifths_of_a_cpus_time_and_is_in_doubt) {
+    const model::HotBlock adding{.share = 0.95, .instructions = 4, .classes = {{"atomic", 1}}};
+    auto r = record(1, {});
+    r.hot = model::Hot{.evidence = model::Hot::sampled, .blocks = {adding}};
+    const auto named = [&](double first, double next, const std::string& id = "atomics") {
+        model::Explanation e;
+        e.bounds = {{id, "", "", first, first, first, "", ""}, {"arithmetic", "", "", next, next, next, "", ""}};
+        return explain::named_by_samples(r, e);
+    };
+    BOOST_TEST(named(0.61, 0.4));
+    BOOST_TEST(!named(0.59, 0.4));
+    BOOST_TEST(!named(0.61, 0.5));  // not clear of the next
+    BOOST_TEST(named(0.61, 0.4, "issue"));
+    BOOST_TEST(!named(0.61, 0.4, "functions"));  // no block says that it calls them
+    BOOST_TEST(!named(0.61, 0.4, "latency"));    // nothing there loads
+    r.hot->blocks.front().memory = {{"load_32", 1}};
+    BOOST_TEST(named(0.61, 0.4, "latency"));
+    r.hot->blocks.front().share = 0.85;
+    BOOST_TEST(!named(0.61, 0.4));
+    r.hot->evidence = model::Hot::unknown;
+    BOOST_TEST(!named(0.61, 0.4, "issue"));
+    r.hot->evidence = model::Hot::sampled;
+    r.device.type = "gpu";
+    BOOST_TEST(!named(0.61, 0.4, "issue"));
+
+    const auto measured = with(profile(), {figure("issue.rate", "instruction rate", "instr/s", 20e9)});
+    auto slow = record(1.5e-3, {.groups = 4});
+    slow.work.instructions = 20e6;
+    BOOST_CHECK(explanation(slow, measured).limit == Limit::unexplained);
+    slow.hot = model::Hot{.evidence = model::Hot::sampled, .blocks = {{.share = 1, .instructions = 4}}};
+    const auto e = explanation(slow, measured);
+    BOOST_TEST(limiter(e) == "issue");
+    BOOST_TEST(explain::doubted(e, *slow.time)->figure == "issue.rate");
+}
+
 BOOST_AUTO_TEST_CASE(a_peak_is_faster_or_slower_whether_it_is_a_rate_or_a_time) {
     const auto rate = [](double value) { return figure("bandwidth.copy", "copy bandwidth", "B/s", value); };
     const auto time = [](double value) { return figure("launch.empty.item", "empty kernel", "s", value); };
