@@ -141,6 +141,15 @@ class Page(BrowserTest):
         self.open(self.make([*records[:2], maker.record("pitch", "loop", 5e-4, samples=3, point={"width": 64})]))
         self.assertRegex(self.js(verdict), r"1 of 3 is not ranked\. ")
 
+    def test_a_portrait_tells_curves_of_one_variant_apart(self):
+        records = self.plain_records()
+        curves = [{"id": "latency_global", "over": "footprint", "fixed": {"order": order, "line": "64"},
+                   "samples": [{"x": 2**k, "seconds": 1e-6, "step_time": 2e-9} for k in range(12, 20)]} for order in ("paged", "random")]
+        (self.folder / "dumps" / "cpu" / "profile.json").write_text(json.dumps({"schema": 2, "device": made.CPU, "utc": "2026-01-01T00:00:00Z", "figures": [], "curves": curves}))
+        self.open(self.make(records))
+        legend = self.js("return Array.from(document.querySelectorAll('section:has(#portrait) .legend li')).map(l => l.textContent.trim())")
+        self.assertEqual(legend, ["latency_global order=paged", "latency_global order=random"])
+
     def test_what_x86_only_moves_to_or_from_memory_has_the_color_of_memory(self):
         self.open(self.make(self.plain_records()))
         lines = self.js("return Array.from(document.querySelectorAll('.isa span')).map(s => [s.textContent.slice(1), s.className])")
