@@ -154,11 +154,18 @@ std::vector<std::string> contradictions(const Record& record) {
     return out;
 }
 
-std::string difference(const Counts& a, const Counts& b) {
-    std::vector<Compared> amounts;
-    const auto compare = [&](const char* name, auto of) {
-        amounts.push_back({name, of(a) * a.items, of(b) * b.items});
+std::string difference(std::span<const Counts> a, std::span<const Counts> b) {
+    const auto sum = [](std::span<const Counts> launches, auto of) {
+        double out = 0;
+        for (const auto& c : launches) out += of(c);
+        return out;
     };
+    std::vector<Compared> amounts;
+    const auto compare = [&](const char* name, auto per_item) {
+        const auto of = [&](const Counts& c) { return per_item(c) * c.items; };
+        amounts.push_back({name, sum(a, of), sum(b, of)});
+    };
+    const auto &id_a = a.front().id, &id_b = b.front().id;
     compare("sectors of global memory", [](const Counts& c) { return c.reads.sectors.mean + c.writes.sectors.mean; });
     compare("turns of local memory",
             [](const Counts& c) { return c.local_reads.ways.mean + c.local_writes.ways.mean; });
@@ -173,19 +180,21 @@ std::string difference(const Counts& a, const Counts& b) {
     constexpr double little = 1.1;
     constexpr std::size_t most = 2;
     std::erase_if(amounts, [](const Compared& x) { return std::max(x.a, x.b) <= 0 || x.ratio() < little; });
-    if (amounts.empty()) return a.id + " and " + b.id + " execute alike, within a tenth.";
+    if (amounts.empty()) return id_a + " and " + id_b + " execute alike, within a tenth.";
     std::ranges::stable_sort(amounts, std::greater(), &Compared::ratio);
     if (amounts.size() > most) amounts.resize(most);
     std::vector<std::string> parts;
     for (const auto& x : amounts) {
-        const auto &more = x.a > x.b ? a.id : b.id, &less = x.a > x.b ? b.id : a.id;
+        const auto &more = x.a > x.b ? id_a : id_b, &less = x.a > x.b ? id_b : id_a;
         parts.push_back(x.only_one() ? std::string(x.name) + " only in " + more
                                      : times(x.ratio()) + " the " + x.name + " in " + more +
                                            (parts.empty() && amounts.size() == 1 ? " against " + less : ""));
     }
-    const Compared bytes{"", bytes_asked(a), bytes_asked(b)};
+    const Compared bytes{"", sum(a, bytes_asked), sum(b, bytes_asked)};
     const bool as_many = !bytes.only_one() && bytes.ratio() < little;
-    return "Counted: " + join(parts, ", and ") + (as_many ? "; both ask for as many bytes." : ".");
+    const bool several = a.size() > 1 || b.size() > 1;
+    return std::string("Counted") + (several ? " of one launch of each kernel: " : ": ") + join(parts, ", and ") +
+           (as_many ? "; both ask for as many bytes." : ".");
 }
 
 }  // namespace cllab::explain

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -166,8 +167,8 @@ void bound_hot_block(const Record& record, const Limits& limits, Explanation& ou
 /// What a count says that the user can change about the limiter that is named; empty where no count proves it.
 std::string advice(const Record& record, const Explanation& explanation);
 
-/// The two largest differences of what two launches execute, in a sentence.
-std::string difference(const Counts& a, const Counts& b);
+/// The two largest differences of what two operations execute, in a sentence: of one launch of each of their kernels.
+std::string difference(std::span<const Counts> a, std::span<const Counts> b);
 
 /// A sentence with both figures for each amount of the record's work that its counts contradict: more bytes declared
 /// than its work-items ask for, or less than half of the different ones that they touch; floating-point operations

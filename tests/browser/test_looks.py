@@ -131,6 +131,25 @@ class Looks(BrowserTest):
             self.assertGreater(heat, 0.85 * main, width)
             self.assertEqual(right, ["right", "right"], "a name stands above its numbers")
 
+    def test_a_narrow_heat_map_shows_its_statuses_and_its_scale_whole(self):
+        self.open(self.make(self.plain_records()))
+        self.resize(360)
+        self.assertEqual(self.js("return Array.from(document.querySelectorAll('.scale span')).map(e => e.getClientRects().length)"), [1] * 7)
+        self.assertEqual(self.js("return Array.from(document.querySelectorAll('.heat td')).filter(e => e.scrollWidth > e.clientWidth).map(e => e.textContent)"), [])
+
+    def test_curves_of_one_variant_are_told_apart_in_their_sentences(self):
+        maker, out = made.Maker(), []
+        for order in ("paged", "random"):
+            for k in range(12, 20):
+                record = maker.record("latency", "global", 2e-9 if k < 15 else 6e-9, point={"footprint": 2**k, "order": order})
+                record["metrics"] = {"step_time": {"value": record["time"]["median"], "unit": "s", "better": "lower"}}
+                out.append(record)
+        self.open(self.make(out))
+        sentences = self.js("return Array.from(document.querySelectorAll('p.verdict')).map(p => p.textContent)")
+        self.assertEqual(len(sentences), 2)
+        for order, sentence in zip(("paged", "random"), sentences):
+            self.assertIn(f"latency_global order={order} takes ", sentence)
+
     def test_sizes_stand_as_a_person_writes_them(self):
         self.open(self.make(self.roofline_records()))
         self.assertIn("size=1Mi", self.js("return document.querySelector('.family .point').textContent"))

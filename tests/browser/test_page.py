@@ -132,6 +132,32 @@ class Page(BrowserTest):
         self.assertIn("1 unsupported on cpu-Some, the device has no images: pitch_image", self.js("return document.querySelector('.untimed').textContent"))
         self.assert_quiet()
 
+    def test_a_row_that_is_not_ranked_and_has_the_least_time_is_named_beside_the_winner(self):
+        maker = made.Maker()
+        records = [maker.record("pitch", variant, seconds, samples=n, point={"width": 64}) for variant, seconds, n in (("wide", 1e-4, 20), ("roi", 2e-4, 20), ("loop", 5e-5, 3))]
+        verdict = "return document.querySelector('.bars figcaption').textContent"
+        self.open(self.make(records))
+        self.assertRegex(self.js(verdict), r"pitch_wide is fastest at .* 1 of 3 is not ranked, of which pitch_loop has the least time, \d\S* us\.")
+        self.open(self.make([*records[:2], maker.record("pitch", "loop", 5e-4, samples=3, point={"width": 64})]))
+        self.assertRegex(self.js(verdict), r"1 of 3 is not ranked\. ")
+
+    def test_a_portrait_tells_curves_of_one_variant_apart(self):
+        records = self.plain_records()
+        curves = [{"id": "latency_global", "over": "footprint", "fixed": {"order": order, "line": "64"},
+                   "samples": [{"x": 2**k, "seconds": 1e-6, "step_time": 2e-9} for k in range(12, 20)]} for order in ("paged", "random")]
+        (self.folder / "dumps" / "cpu" / "profile.json").write_text(json.dumps({"schema": 2, "device": made.CPU, "utc": "2026-01-01T00:00:00Z", "figures": [], "curves": curves}))
+        self.open(self.make(records))
+        legend = self.js("return Array.from(document.querySelectorAll('section:has(#portrait) .legend li')).map(l => l.textContent.trim())")
+        self.assertEqual(legend, ["latency_global order=paged", "latency_global order=random"])
+
+    def test_what_x86_only_moves_to_or_from_memory_has_the_color_of_memory(self):
+        self.open(self.make(self.plain_records()))
+        lines = self.js("return Array.from(document.querySelectorAll('.isa span')).map(s => [s.textContent.slice(1), s.className])")
+        moves = [line for line in lines if "mov" in line[0].split()[0] and "[" in line[0]]
+        self.assertGreater(len(moves), 3)
+        self.assertEqual({style for _, style in moves}, {"k-memory"})
+        self.assertIn("k-vector", {style for text, style in lines if "[" not in text})
+
     def test_what_is_too_close_to_call_is_shown_as_such_and_without_a_profile_the_page_says_how_to_get_one(self):
         maker = made.Maker()
         self.open(self.make([maker.record("pitch", variant, seconds, point={"width": 64}) for variant, seconds in (("loop", 1.01e-4), ("wide", 1e-4), ("roi", 4e-4))]))

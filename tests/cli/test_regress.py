@@ -80,7 +80,9 @@ class Regress(BaselineTest):
     def test_the_one_slower_kernel_is_named_and_the_status_is_4(self):
         self.baseline()
         self.pitch.write_text(SLOWED % self.text)
-        cells, whole, out, _ = self.regress("--junit", "j.xml", status=4)
+        cells, whole, out, _ = self.regress("--junit", "j.xml", "--markdown", "s.md", status=4)
+        self.assertRegex((self.folder / "s.md").read_text(), r"(?s)\A\*\*1 slower, 2 same code\*\*\n.*\n\| cell \| change \|.*\n\| pitch_loop \| slower \| \+[^\n]*\n"
+                         r"(?!\|).*<details><summary>2 with the same code</summary>\n\npitch_short8, pitch_vload8\n\n</details>\n\Z")
         self.assertEqual({i: c["change"] for i, c in cells.items()},
                          {"pitch_loop": "slower", "pitch_short8": "same code", "pitch_vload8": "same code"}, out)
         self.assertGreater(cells["pitch_loop"]["ratio"]["low"], 1.02)

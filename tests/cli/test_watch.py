@@ -88,6 +88,7 @@ class Watch(LabTest):
         self.waiting_children(12)
         seen = self.saved("t.cl", FILE.replace("f * src[i]", "src[i] * f + 0 * f"))
         self.assertLess(seen.index("agreement of 2"), seen.index(" against "), "the table is printed first")
+        self.assertNotIn("warning generated", seen, "the text that warms a compiler up has none")
         cells = [r for r in self.records()[1:] if "id" in r]
         self.assertEqual([r["status"] for r in cells], ["ok", "ok"])
         self.assertEqual([r["id"] for r in cells], ["t_scale", "t_scale_before"])

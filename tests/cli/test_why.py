@@ -285,6 +285,18 @@ class Why(LabTest):
             self.skipTest("the plugin for Oclgrind was not built")
         self.assertRegex(words(page), r"Counted: [23](\.\d+)? times the floating-point operations in k_b")
 
+    def test_two_cells_of_the_labs_own_end_with_what_they_execute_differently(self):
+        self.profile(FAST)
+        pair = ("why", "muladd_fma", "muladd_mad", "--device", "cpu", "--axis", "items=4096", "--max-time", "0.05")
+        page, _ = self.lab(*pair)
+        without, _ = self.lab(*pair, env=self.environment(CLLAB_COUNT_PLUGIN=str(self.folder / "none.so")))
+        self.assertRegex(words(without), r"What they execute differently was not counted: .*none\.so")
+        if "(the plugin" in words(page):
+            self.skipTest("the plugin for Oclgrind was not built")
+        self.assertRegex(words(page), r"Counted: 1\.\d+ times the instructions of waves in muladd_mad against muladd_fma; both ask for as many bytes\.")
+        several, _ = self.lab("why", "himeno_swap", "himeno_schedule", "--device", "cpu", "--axis", "size=XXS", "--max-time", "0.05")
+        self.assertRegex(words(several), r"Counted of one launch of each kernel: .* in himeno_schedule")
+
     def test_without_the_simulator_it_says_so_and_explains_what_is_declared(self):
         self.profile(FAST)
         _, line = self.counted("--work", "flops=65536", env=self.environment(CLLAB_COUNT_PLUGIN=str(self.folder / "none.so")))

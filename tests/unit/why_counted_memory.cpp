@@ -128,11 +128,17 @@ BOOST_AUTO_TEST_CASE(the_two_largest_differences_of_counts_are_a_sentence) {
     auto a = launch(100, 32, 256), b = launch(100, 32, 32);
     a.id = "rows";
     b.id = "tile";
-    BOOST_TEST(explain::difference(a, b) == "Counted: 4.5 times the sectors of global memory in rows against tile; both ask for as many bytes.");
+    const auto difference = [](const Counts& x, const Counts& y) { return explain::difference({&x, 1}, {&y, 1}); };
+    BOOST_TEST(difference(a, b) ==
+               "Counted: 4.5 times the sectors of global memory in rows against tile; both ask for as many bytes.");
     b.barriers = each(1);
-    BOOST_TEST(explain::difference(a, b) ==
-               "Counted: barriers only in tile, and 4.5 times the sectors of global memory in rows; both ask for as many bytes.");
-    BOOST_TEST(explain::difference(a, a) == "rows and rows execute alike, within a tenth.");
+    BOOST_TEST(difference(a, b) ==
+               "Counted: barriers only in tile, and 4.5 times the sectors of global memory in rows; both ask for as "
+               "many bytes.");
+    BOOST_TEST(difference(a, a) == "rows and rows execute alike, within a tenth.");
+    const std::array kernels{a, a};
+    BOOST_TEST(explain::difference(kernels, {&a, 1}) ==
+               "Counted of one launch of each kernel: 2 times the sectors of global memory in rows against rows.");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -4,10 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
 #include "app/files/outputs.hpp"
+#include "app/screen/results.hpp"
 #include "app/screen/streams.hpp"
 #include "compare/level_changes.hpp"
 #include "core/text.hpp"
@@ -63,7 +65,13 @@ int run_regress(const RegressOptions& invocation) {
         junit->begin(false);
         junit->line(report::regression_junit(regression));
     }
-    if (!json || !json->is_stdout()) report::print_regression(results(), regression, style);
+    if (auto* markdown = outputs.file("--markdown")) {
+        std::ostringstream out;
+        report::print_regression_markdown(out, regression);
+        markdown->whole(out.str());
+    }
+    if (!(json && json->is_stdout()) && !has_page_on_stdout(outputs))
+        report::print_regression(results(), regression, style);
     results().flush();
     if (!result.lost.empty()) throw Error(Blame::environment, result.lost);
     if (result.interrupted) {
@@ -115,6 +123,10 @@ Rows<RegressOptions> regress_rows() {
         .columns(&RegressOptions::columns, about_columns(report::columns_of_command("regress")))
         .text("junit", "FILE", &RegressOptions::junit,
               "Writes JUnit XML: slower is a failure, wrong or failing an error.")
+        .text(
+            "markdown", "OUT", &RegressOptions::markdown,
+            "Also writes the cells to OUT as Markdown, for the summary of a pull request: worst first, those with the "
+            "same code folded. - is standard output, instead of the table.")
         .number("timeout", "SECONDS", any_seconds, &RegressOptions::timeout_seconds, "60",
                 "Ends a cell that makes no progress for SECONDS.")
         .seed("Seeds inputs, orders and placements. Default: a fresh seed per run.")

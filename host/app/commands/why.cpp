@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 
 #include "app/choose/choice.hpp"
 #include "app/choose/request.hpp"
@@ -57,7 +58,7 @@ struct Asked {
     Runner& runner;
     Sink& sink;
     report::TableStyle style;
-    double count_seconds;  ///< 0: nothing is counted
+    double count_seconds;  ///< for what explains a time; 0: nothing is counted for it
 
     bool by_ncu(const model::Device& device) const {
         return count_seconds > 0 && device.implementation == model::Implementation::nvidia &&
@@ -78,7 +79,7 @@ std::vector<MeasuredCell> measured(const Asked& asked, const model::Device& devi
     const bool by_ncu = asked.by_ncu(device);
     const auto take = [&](std::size_t group, std::size_t index, const model::Record& record) {
         auto& done = out.emplace_back(MeasuredCell{&asked.request.comparisons[group][index], record, ""});
-        counts.add_to(*done.cell, done.record, done.not_counted);
+        if (asked.count_seconds > 0) counts.add_to(*done.cell, done.record, done.not_counted);
         if (!by_ncu) asked.sink.take(done.record);
     };
     asked.runner.run(asked.request, device.selector,
@@ -100,7 +101,8 @@ std::vector<MeasuredCell> measured(const Asked& asked, const model::Device& devi
 }
 
 /// Explains and prints them. False where a cell failed.
-bool explain_all(const Asked& asked, const model::Device& device, const std::vector<MeasuredCell>& done) {
+bool explain_all(const Asked& asked, const model::Device& device, const std::vector<MeasuredCell>& done,
+                 const CellCounts& counts) {
     const auto& limits = asked.request.settings.limits.at(device.selector);
     RunnerMeasure measure(asked.runner, asked.request.settings, device, say_doing);
     explain::Peaks peaks(measure, limits);
@@ -128,10 +130,9 @@ bool explain_all(const Asked& asked, const model::Device& device, const std::vec
         results() << '\n' << report::explanation_text(explained, explanation, asked.style);
         results().flush();
     }
-    if (done.size() == 2 && done[0].record.counts && done[1].record.counts && !asked.sink.uses_stdout())
-        results() << '\n'
-                  << report::fit(explain::difference(*done[0].record.counts, *done[1].record.counts) + "\n",
-                                 asked.style.text_width());
+    if (done.size() == 2 && !asked.sink.uses_stdout())
+        if (const auto difference = counts.difference(*done[0].cell, *done[1].cell); !difference.empty())
+            results() << '\n' << report::fit(difference + "\n", asked.style.text_width());
     return ok;
 }
 
@@ -172,10 +173,11 @@ int run_why(const WhyOptions& asked) {
     Outputs outputs(invocation);
     outputs.reads_for(invocation);
     const Choice choice(invocation);
-    // Text that is not the lab's own may write anywhere and never end.
-    // So are the arrangements of a test processes of their own.
-    const bool isolate = !asked.cl_dir.empty() || choice.own() || asked.test;
     auto request = request_of(choice, invocation);
+    const bool is_pair = std::ranges::distance(request.comparisons | std::views::join) == 2;  // its difference is told
+    // Text that is not the lab's own may write anywhere and never end. The arrangements of a test are processes of
+    // their own, and the simulator's processes begin without the drivers of this one.
+    const bool isolate = !asked.cl_dir.empty() || choice.own() || asked.test || (is_pair && asked.count_seconds > 0);
     catch_interrupts();
     if (asked.profile_seconds) make_profiles(asked);
     GiveUp give_up;  // nothing is measured before it has one
@@ -207,9 +209,9 @@ int run_why(const WhyOptions& asked) {
     bool ok = true;
     try {
         for (const auto& device : devices) {
-            const CellCounts counts(request, all.count_seconds, wave_of(request.settings.limits.at(device.selector)),
-                                    say_doing);
-            ok = explain_all(all, device, measured(all, device, counts)) && ok;
+            const CellCounts counts(request, is_pair ? asked.count_seconds : all.count_seconds,
+                                    wave_of(request.settings.limits.at(device.selector)), say_doing);
+            ok = explain_all(all, device, measured(all, device, counts), counts) && ok;
         }
     } catch (const run::Interrupted&) {
         say_doing("");
@@ -238,7 +240,8 @@ Rows<WhyOptions> why_rows() {
               "Forecasts the least time of a kernel file on the device of this profile.json, and what would limit it "
               "there. Nothing is measured, and no device is needed.")
         .number("count-budget", "SECONDS", {0, 3600, "seconds from 0 to 3600"}, &WhyOptions::count_seconds, "5",
-                "Processor time for counting what a kernel of a file executes, in the simulator Oclgrind. 0 counts "
+                "Processor time for counting what a kernel of a file or each of two cells executes, in the simulator "
+                "Oclgrind. 0 counts "
                 "nothing. On NVIDIA, Nsight Compute counts one launch more.")
         .number("max-time", "SECONDS", any_seconds, &WhyOptions::sampling_seconds, "0.4",
                 "Maximum sampling time per cell. Sampling stops early once the median is known to within 1 %.")
@@ -303,8 +306,9 @@ Command why_command() {
          "possible time for one resource: declared or counted work over the peak that `cllab profile` measured. The "
          "largest bound is the limiter if it is at least 80 % of the time, clear of the next, and the time is known "
          "within 10 %.\n\nA FILE is a kernel file (my.cl:kernel). What its `work` line does not declare is counted: by "
-         "the simulator Oclgrind, and on NVIDIA by Nsight Compute. With two kernels, the last line says what they "
-         "execute differently. FILE.jsonl is a file of records, explained without measuring. Counters of `cllab ncu` "
+         "the simulator Oclgrind, and on NVIDIA by Nsight Compute. With two cells, the last line says what they "
+         "execute differently, and the lab's own are counted for it. FILE.jsonl is a file of records, explained "
+         "without measuring. Counters of `cllab ncu` "
          "in the records replace the declared work.\n\nWork without a count or without a measured peak has no bound "
          "and is listed. The launch overhead adds to the kernel's own time, so these two may be named together.\n\nIf "
          "a cell beats a peak, or the peak explains only 40 to 80 % of its time, cllab measures the peak again beside "

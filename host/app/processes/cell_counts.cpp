@@ -1,12 +1,14 @@
 #include "app/processes/cell_counts.hpp"
 
 #include <cmath>
+#include <memory>
 #include <ranges>
 #include <stdexcept>
 #include <utility>
 
 #include "core/error.hpp"
 #include "count/simulated.hpp"
+#include "explain/amounts.hpp"
 #include "inspect/cuda/ncu_counters.hpp"
 #include "inspect/cuda/replay.hpp"
 #include "inspect/tools/tool.hpp"
@@ -50,10 +52,11 @@ CellCounts::CellCounts(const run::RunRequest& request, double budget_seconds, un
             auto simulated = simulate(cell, settings, budget_seconds);
             if (simulated.status != model::Status::ok)
                 found.why_not = simulated.trouble;
-            else if (simulated.launches.size() > 1)
-                found.why_not = "an operation has several launches";
+            else if (simulated.launches.size() < simulated.kernels)
+                found.why_not = "the budget ended before its last kernel";
             else
-                found.counts = std::make_shared<const model::Counts>(std::move(simulated.launches.front()));
+                found.launches = std::move(simulated.launches);
+            if (found.launches.size() > 1) found.why_not = "an operation has several launches";
         } catch (const Error& e) {
             found.why_not = e.what();
         }
@@ -63,7 +66,19 @@ CellCounts::CellCounts(const run::RunRequest& request, double budget_seconds, un
 void CellCounts::add_to(const model::Cell& cell, model::Record& record, std::string& why_not) const {
     const auto found = found_.find(key_of(cell));
     why_not = found == found_.end() ? none_ : found->second.why_not;
-    if (found != found_.end()) record.counts = found->second.counts;
+    if (found != found_.end() && found->second.launches.size() == 1)
+        record.counts = std::make_shared<const model::Counts>(found->second.launches.front());
+}
+
+std::string CellCounts::difference(const model::Cell& a, const model::Cell& b) const {
+    const auto unknown = [](const std::string& why) {
+        return "What they execute differently was not counted: " + why + ".";
+    };
+    if (found_.empty()) return none_.empty() ? "" : unknown(none_);
+    for (const auto* cell : {&a, &b})
+        if (const auto& found = found_.at(key_of(*cell)); found.launches.empty())
+            return unknown(cell->id + ": " + found.why_not);
+    return explain::difference(found_.at(key_of(a)).launches, found_.at(key_of(b)).launches);
 }
 
 std::string count_by_ncu(const model::Cell& cell, const model::Device& device, std::uint64_t seed,

@@ -1,10 +1,10 @@
-// What the cells of a user's files execute, for `cllab why`: by the simulator, and on NVIDIA by Nsight Compute.
+// What cells execute, for `cllab why`: by the simulator, and on NVIDIA by Nsight Compute.
 #pragma once
 
 #include <functional>
 #include <map>
-#include <memory>
 #include <string>
+#include <vector>
 
 #include "app/processes/simulation.hpp"
 #include "model/device.hpp"
@@ -24,10 +24,12 @@ public:
 
     /// Puts the cell's counts into its record, or why there are none.
     void add_to(const model::Cell& cell, model::Record& record, std::string& why_not) const;
+    /// What two cells execute differently, or why that was not counted, in a sentence; empty where nothing was to be.
+    std::string difference(const model::Cell& a, const model::Cell& b) const;
 
 private:
     struct Found {
-        std::shared_ptr<const model::Counts> counts;
+        std::vector<model::Counts> launches;  ///< one of each kernel of the operation, or none
         std::string why_not;
     };
     std::map<std::string, Found> found_;  ///< by key_of the cell

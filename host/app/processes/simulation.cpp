@@ -178,6 +178,7 @@ void judge(const Heard& heard, const Said& said, double budget, Simulated& out) 
 /// What is said of all launches of the operation.
 void complete(const model::Cell& cell, const Heard& heard, const Said& said, Simulated& out) {
     const auto launches = heard.said.value("launches", std::size_t{1}), kernels = heard.said.value("kernels", launches);
+    out.kernels = kernels;
     bool in_part = false;  // those before
     for (auto& counts : out.launches) {
         counts.id = cell.id;

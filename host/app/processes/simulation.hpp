@@ -31,6 +31,7 @@ Choice chosen_in_simulator(const CellOptions& invocation);
 
 struct Simulated {
     std::vector<model::Counts> launches;  ///< one of each kernel of the operation
+    std::size_t kernels = 1;              ///< of the operation; the budget may end before the last one
     model::Status status = model::Status::ok;
     std::string trouble;    ///< of any other status, in a sentence
     bool too_long = false;  ///< the budget ended before a group was done

@@ -115,6 +115,14 @@ std::string occupancy_in(const std::string& summary) {
     return "";
 }
 
+/// The class that a line is colored by: what x86 only moves to or from memory is memory, as a load is elsewhere.
+std::string shown_class(const inspect::InstructionSet& isa, const inspect::Instruction& instruction) {
+    const auto found = isa.classify(instruction);
+    const bool moves = instruction.mnemonic.find("mov") != std::string::npos ||
+                       instruction.mnemonic.find("broadcast") != std::string::npos;
+    return moves && !found.memory.empty() ? found.memory.front() : found.name;
+}
+
 void fill(Code& code, const model::Record& record, const CellCode& cell, const Shown& shown) {
     const auto& stats = cell.counts;
     code.occupancy = occupancy_in(cell.summary);
@@ -128,7 +136,7 @@ void fill(Code& code, const model::Record& record, const CellCode& cell, const S
         if (const auto remark = shown.remarks.find(instruction.address);
             remark != shown.remarks.end() && shown.remarks.size() > 1)
             code.lines.push_back({remark->second, ""});
-        code.lines.push_back({instruction.text, stats.isa->classify(instruction).name});
+        code.lines.push_back({instruction.text, shown_class(*stats.isa, instruction)});
     }
     code.lines_left_out = body.size() - taken;
     const auto add = [&](const std::string& place, const inspect::Counts& counts) {

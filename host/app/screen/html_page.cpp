@@ -54,6 +54,21 @@ double number_in(const json& j, const char* key) {
     return found.is_number() ? found.get<double>() : 0;
 }
 
+/// The variant of a profile's curve, with the axes that tell it from the variant's other curves.
+std::string name_of(const json& curve, const json& curves) {
+    const auto id = text_in(curve, "id");
+    auto out = id;
+    const auto fixed = found_in(curve, "fixed");
+    for (const auto& [axis, any] : fixed.items()) {
+        const auto value = text_in(fixed, axis.c_str());
+        if (std::ranges::any_of(curves, [&, &axis = axis](const json& other) {
+                return text_in(other, "id") == id && text_in(found_in(other, "fixed"), axis.c_str()) != value;
+            }))
+            out += " " + axis + "=" + value;
+    }
+    return out;
+}
+
 /// Nothing for what is no profile of the record's device.
 std::optional<Portrait> portrait_from(const std::string& content, const model::Record& record) {
     json profile;
@@ -74,8 +89,9 @@ std::optional<Portrait> portrait_from(const std::string& content, const model::R
                                    number_in(f, "high")});
     for (const auto& a : found_in(profile, "absent"))
         out.absent.push_back(text_in(a, "section") + ", " + text_in(a, "name") + ": " + text_in(a, "reason"));
-    for (const auto& curve : found_in(profile, "curves")) {
-        out.curves.push_back({text_in(curve, "id"), text_in(curve, "over"), {}});
+    const auto curves = found_in(profile, "curves");
+    for (const auto& curve : curves) {
+        out.curves.push_back({name_of(curve, curves), text_in(curve, "over"), {}});
         for (const auto& s : found_in(curve, "samples")) {
             auto& sample = out.curves.back().samples.emplace_back();
             sample.x = number_in(s, "x");

@@ -74,6 +74,9 @@ void write_heat_scale(std::ostream& out, const Context& context);
 /// Which of them are before the others: a sentence for each set that took turns.
 std::vector<std::string> ranking_sentences(const GridGroup& group, std::size_t device);
 
+/// A curve's variant, with the values of the axes that its family varies.
+std::string name_of_series(const Context& c, const std::string& family, const Curves::Series& series);
+
 // The parts of the page.
 void write_overview(std::ostream& out, const Context& context);
 void write_curves(std::ostream& out, const Context& context);

@@ -26,11 +26,9 @@ std::vector<ChartGuide> guides_of(const std::vector<model::Finding>& findings, c
     return out;
 }
 
-/// What a series shows, with the axes in its name that its family varies.
+/// What a series shows.
 ChartLine line_of(const Context& c, const std::string& family, const Curves::Series& series) {
-    ChartLine line{family + "_" + series.curve.variant, {}};
-    for (const auto& [axis, value] : series.curve.fixed.values())
-        if (c.varies(family, axis)) line.name += " " + axis + "=" + value;
+    ChartLine line{name_of_series(c, family, series), {}};
     for (std::size_t i = 0; i < series.curve.samples.size(); ++i) {
         const auto& s = series.curve.samples[i];
         const double value = value_of(s), scale = s.seconds > 0 ? value / s.seconds : 1;
@@ -77,6 +75,13 @@ void write_set(std::ostream& out, const Context& c, const Curves& set) {
 }
 
 }  // namespace
+
+std::string name_of_series(const Context& c, const std::string& family, const Curves::Series& series) {
+    auto out = family + "_" + series.curve.variant;
+    for (const auto& [axis, value] : series.curve.fixed.values())
+        if (c.varies(family, axis)) out += " " + axis + "=" + value;
+    return out;
+}
 
 void write_curves(std::ostream& out, const Context& c) {
     out << "<section>\n"

@@ -38,7 +38,7 @@ void write_cell(std::ostream& out, const Context& c, const GridCell& cell) {
         if (cell.rank.compared) out << fmt::format("<small>{}</small>", rank_text(cell.rank));
     } else {
         out << fmt::format(R"(<span class="{}">{}</span>)", model::is_failure(r->status) ? "bad" : "dim",
-                           model::name(r->status));
+                           breakable(model::name(r->status)));
     }
     out << "</td>";
 }

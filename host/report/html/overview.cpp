@@ -84,7 +84,7 @@ void write_curve_sentences(std::ostream& out, const Context& c, const std::strin
             const auto at = [&](const auto& s) {
                 return format_seconds(value_of(s)) + " at " + series.axis + " " + quantity(s.x, series.unit);
             };
-            write_verdict(out, fmt::format("On {} {}_{} takes {} and {}{}.", device, family, series.curve.variant,
+            write_verdict(out, fmt::format("On {} {} takes {} and {}{}.", device, name_of_series(c, family, series),
                                            at(samples.front()), at(samples.back()),
                                            samples.front().per_step > 0 ? " per step" : ""));
         }

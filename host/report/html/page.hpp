@@ -33,7 +33,7 @@ struct Curves {
     std::vector<model::Finding> findings;
 };
 
-/// A line of a listing: its text and the class that its instruction is counted in; without a class a remark between
+/// A line of a listing: its text and the class or access that it is colored by; without one a remark between
 /// instructions.
 struct CodeLine {
     std::string text, kind;

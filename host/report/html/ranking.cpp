@@ -196,7 +196,13 @@ std::vector<std::string> ranking_sentences(const GridGroup& group, std::size_t d
                       (close.size() < ranked.size() ? range : "") + ".");
     }
     const auto apart = std::ranges::count_if(timed, [](const GridCell* cell) { return !cell->rank.compared; });
-    if (apart > 0) out.back() += fmt::format(" {} of {} are not ranked.", apart, timed.size());
+    if (apart == 0) return out;
+    // A row that lacked cores may still have the least time, as the bars show.
+    const auto median = [](const GridCell* cell) { return cell->record->time->median; };
+    const auto* least = *std::ranges::min_element(timed, {}, median);
+    const auto shorter = ", of which " + id(least) + " has the least time, " + format_seconds(median(least));
+    out.back() += fmt::format(" {} of {} {} not ranked{}.", apart, timed.size(), apart == 1 ? "is" : "are",
+                              least->rank.compared ? "" : shorter);
     return out;
 }
 

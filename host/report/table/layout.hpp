@@ -33,6 +33,12 @@ struct Column {
 /// A cell for each of the columns.
 void add_row(std::vector<Column>& columns, const std::vector<std::string>& cells);
 
+/// Printable text in which nothing is Markdown; an underline within a word is none.
+std::string plain_markdown(std::string_view raw);
+
+/// The columns as a table of Markdown.
+void write_markdown_grid(std::ostream& out, const std::vector<Column>& columns, std::size_t rows);
+
 /// Columns with less may go before the names of the rows have a line of their own.
 inline constexpr int keep_of_answer = 90;
 

@@ -11,10 +11,7 @@
 #include "report/table/table.hpp"
 
 namespace cllab::report {
-namespace {
-
-/// Printable, and nothing in it is Markdown; an underline within a word is none.
-std::string plain(std::string_view raw) {
+std::string plain_markdown(std::string_view raw) {
     static constexpr std::string_view marks = "\\`*[]|~#";
     const auto safe = with_entities(printable(raw), "&<>");
     const auto in_word = [&](std::size_t i) {
@@ -29,6 +26,19 @@ std::string plain(std::string_view raw) {
     return out;
 }
 
+void write_markdown_grid(std::ostream& out, const std::vector<Column>& columns, std::size_t rows) {
+    const auto line = [&](const auto& cell) {
+        out << "|";
+        for (const auto& column : columns) out << ' ' << cell(column) << " |";
+        out << '\n';
+    };
+    line([](const Column& c) { return plain_markdown(c.title); });
+    line([](const Column& c) { return std::string(c.right ? "---:" : "---"); });
+    for (std::size_t i = 0; i < rows; ++i) line([&](const Column& c) { return plain_markdown(trim(c.cells[i])); });
+}
+
+namespace {
+
 /// The columns that a terminal of this width would have, without what is of this machine only.
 std::vector<Column> shown(std::vector<Column> columns) {
     constexpr std::size_t width = 110;
@@ -38,31 +48,22 @@ std::vector<Column> shown(std::vector<Column> columns) {
     return columns;
 }
 
-void write_grid(std::ostream& out, const std::vector<Column>& columns, std::size_t rows) {
-    const auto line = [&](const auto& cell) {
-        out << "|";
-        for (const auto& column : columns) out << ' ' << cell(column) << " |";
-        out << '\n';
-    };
-    line([](const Column& c) { return plain(c.title); });
-    line([](const Column& c) { return std::string(c.right ? "---:" : "---"); });
-    for (std::size_t i = 0; i < rows; ++i) line([&](const Column& c) { return plain(trim(c.cells[i])); });
-}
-
 void write_section(std::ostream& out, const Rows& unordered, const Notes& notes, const MayBeAuto& may_be_auto) {
     const auto comparison = compare(unordered, may_be_auto);
     const auto& rows = comparison.rows;
     const auto varying = varying_axes(rows);
     const auto common = common_text(rows, varying);
-    out << "\n**" << plain(rows.front()->family) << "**" << (common.empty() ? "" : ": ") << plain(common) << "\n\n";
-    write_grid(out, shown(columns_of(comparison, varying, Asked({}), notes)), rows.size());
+    out << "\n**" << plain_markdown(rows.front()->family) << "**" << (common.empty() ? "" : ": ")
+        << plain_markdown(common) << "\n\n";
+    write_markdown_grid(out, shown(columns_of(comparison, varying, Asked({}), notes)), rows.size());
     bool first = true;
     for (const auto* row : rows) {
         if (row->status == model::Status::ok) continue;
-        out << (first ? "\n" : "") << "- " << plain(row->id) << ": " << plain(one_line(row->reason)) << '\n';
+        out << (first ? "\n" : "") << "- " << plain_markdown(row->id) << ": " << plain_markdown(one_line(row->reason))
+            << '\n';
         first = false;
     }
-    for (const auto& sentence : ranking_notes(comparison)) out << '\n' << plain(sentence) << '\n';
+    for (const auto& sentence : ranking_notes(comparison)) out << '\n' << plain_markdown(sentence) << '\n';
 }
 
 }  // namespace
@@ -70,19 +71,19 @@ void write_section(std::ostream& out, const Rows& unordered, const Notes& notes,
 void print_markdown(std::ostream& out, const Rows& rows, const std::vector<std::string>& verdicts,
                     const std::string& picture, const MayBeAuto& may_be_auto) {
     const Notes notes(rows);
-    for (const auto& verdict : verdicts) out << "**" << plain(verdict) << "**\n\n";
+    for (const auto& verdict : verdicts) out << "**" << plain_markdown(verdict) << "**\n\n";
     if (!picture.empty()) out << "![the kernels, fastest first](<" << picture << ">)\n\n";
     const bool hosts = several_hosts(rows);
     for (const auto& device : grouped(rows, [](const model::Record* r) { return device_key(*r); })) {
         const auto& first = *device.front();
         out << (&first == rows.front() ? "" : "\n") << "### "
-            << plain(first.device.name + device_details(first.device, hosts ? first.host.name : "")) << '\n';
+            << plain_markdown(first.device.name + device_details(first.device, hosts ? first.host.name : "")) << '\n';
         for (const auto& family : grouped(device, [](const model::Record* r) { return r->family; }))
             write_section(out, family, notes, may_be_auto);
     }
     if (!notes.all().empty()) out << '\n';
     for (std::size_t number = 1; const auto& note : notes.all())
-        out << "[" << number++ << "] " << plain(note.text) << "  \n";
+        out << "[" << number++ << "] " << plain_markdown(note.text) << "  \n";
 }
 
 }  // namespace cllab::report

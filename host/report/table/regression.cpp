@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <ostream>
+#include <sstream>
 
 #include "core/table.hpp"
 #include "core/text.hpp"
@@ -46,6 +47,8 @@ std::vector<const RegressionCell*> worst_first(const std::vector<RegressionCell>
         out, {}, [](const auto* cell) { return std::pair(cell->change, cell->test ? -cell->test->ratio.ratio : 0.0); });
     return out;
 }
+
+bool is_same_code(const RegressionCell* cell) { return cell->change == CellChange::same_code; }
 
 std::string xml(std::string_view text) { return with_entities(printable(text), "&<>\""); }
 
@@ -141,11 +144,7 @@ std::vector<Column> columns_of(const std::vector<const RegressionCell*>& cells, 
     return columns;
 }
 
-}  // namespace
-
-void print_regression(std::ostream& out, const model::Regression& r, const TableStyle& style) {
-    const auto width = style.text_width();
-    const auto cells = worst_first(r.cells);
+std::string lead_of(const model::Regression& r) {
     std::string lead =
         fmt::format("{} cells against '{}'. Slower or faster means by more than {}, beyond the interval. ",
                     r.cells.size(), r.baseline, percent(r.threshold));
@@ -158,7 +157,21 @@ void print_regression(std::ostream& out, const model::Regression& r, const Table
         lead +=
             " Stored times give the weaker claim: every figure includes changes of clock, driver and other load since "
             "then.";
-    out << wrap(lead, "", width) << '\n';
+    return lead;
+}
+
+/// "1 slower, 2 same code".
+std::string counts_text(const model::Regression& r) {
+    return join(counts_of(r), ", ",
+                [](const auto& one) { return fmt::format("{} {}", one.second, model::name(one.first)); });
+}
+
+}  // namespace
+
+void print_regression(std::ostream& out, const model::Regression& r, const TableStyle& style) {
+    const auto width = style.text_width();
+    const auto cells = worst_first(r.cells);
+    out << wrap(lead_of(r), "", width) << '\n';
     const auto grid = grid_of(columns_of(cells, r), style);
     out << grid.header() << '\n';
     for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -171,8 +184,26 @@ void print_regression(std::ostream& out, const model::Regression& r, const Table
         print_calibration(out, r, width);
     else
         print_shift(out, r, width);
-    const auto count = [](const auto& one) { return fmt::format("{} {}", one.second, model::name(one.first)); };
-    out << wrap(join(counts_of(r), ", ", count) + fmt::format("; {:.0f} s", r.seconds), "", width);
+    out << wrap(counts_text(r) + fmt::format("; {:.0f} s", r.seconds), "", width);
+}
+
+void print_regression_markdown(std::ostream& out, const model::Regression& r) {
+    auto cells = worst_first(r.cells);
+    std::vector<const RegressionCell*> same;
+    std::ranges::copy_if(cells, std::back_inserter(same), &is_same_code);
+    std::erase_if(cells, &is_same_code);
+    out << "**" << counts_text(r) << "**\n\n" << plain_markdown(lead_of(r)) << "\n\n";
+    if (!cells.empty()) write_markdown_grid(out, columns_of(cells, r), cells.size());
+    for (const auto* cell : cells)
+        if (!cell->reason.empty())
+            out << "\n" << plain_markdown(cell_name(*cell, r.cells) + ": " + one_line(cell->reason)) << '\n';
+    constexpr std::size_t one_line_each = 10'000;
+    std::ostringstream shift;
+    print_shift(shift, r, one_line_each);
+    if (!shift.str().empty()) out << '\n' << plain_markdown(trim(shift.str())) << '\n';
+    if (same.empty()) return;
+    const auto names = join(same, ", ", [&](const auto* cell) { return plain_markdown(cell_name(*cell, r.cells)); });
+    out << "\n<details><summary>" << same.size() << " with the same code</summary>\n\n" << names << "\n\n</details>\n";
 }
 
 std::vector<std::string> regression_json(const model::Regression& r) {

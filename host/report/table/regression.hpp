@@ -15,6 +15,9 @@ namespace cllab::report {
 /// The cells, worst first, with what their claims are worth; then the shift they share, and how many became what.
 void print_regression(std::ostream& out, const model::Regression& regression, const TableStyle& style);
 
+/// The same as Markdown, for the summary of a pull request; cells with the same code are folded.
+void print_regression_markdown(std::ostream& out, const model::Regression& regression);
+
 /// One line per cell and one for the whole, `"record": "regression"`; readers of records keep and skip them.
 std::vector<std::string> regression_json(const model::Regression& regression);
 
