@@ -92,6 +92,8 @@ class IsaFiles(LabTest):
                 self.assertEqual(set(pages), {"images_layers", "images_row"})
                 if target == "sm_80":  # libclc has no images: the calls stay, and whoever looks for registers is told
                     self.assertRegex(err, r"images_row for sm_80 calls read_imagef, which nothing here defines")
+                    both = self.write("__kernel void k(read_only image2d_t a, read_only image1d_t b, __global float4* y) { y[0] = read_imagef(a, (int2)(1)) + read_imagef(b, 3); }")
+                    self.assertIn("t_k for sm_80 calls read_imagef, which nothing here defines", self.isa(both, target)[1])
 
     def test_a_text_is_compiled_once_for_a_target_however_many_kernels_it_has(self):
         self.need("sm_80")
