@@ -312,9 +312,9 @@ void Bound::expect(const std::string& name, const Place& place, const std::strin
                join(arguments_, ", ", [](const auto& a) { return a.parameter.name; }));
     const auto& p = found->parameter;
     if (!p.is_written()) refuse(place, described(p), ", which is never written");
-    if (path == unchanged) {
+    if (path == unchanged || path == may_leave) {
         if (!is_data(found->spec.kind)) refuse(place, "'", name, "' is given no data that could stay unchanged");
-        expected_.emplace(name, Expected{std::string("expect ") + unchanged, {}, place});
+        expected_.emplace(name, Expected{path == unchanged ? "expect unchanged" : "", {}, place});
         return;
     }
     for (const auto& a : arguments_)

@@ -110,7 +110,7 @@ private:
         std::size_t value_bytes = 0;        ///< of all fields
     };
     struct Expected {
-        std::string by;           ///< "file gold.npy", "expect unchanged"
+        std::string by;           ///< "file gold.npy", "expect unchanged"; empty: it may be anything
         model::SharedBytes data;  ///< nothing: what it was given
         Place place;
     };

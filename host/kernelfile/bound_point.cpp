@@ -207,8 +207,11 @@ std::vector<Result> Bound::results(const model::Setup& setup) const {
         } else {
             continue;
         }
-        if (const auto found = expected_.find(result.name); found != expected_.end())
-            result.expected = found->second.data ? found->second.data : result.given, result.by = found->second.by;
+        if (const auto found = expected_.find(result.name); found != expected_.end()) {
+            const auto& [by, data, place] = found->second;
+            result.may_stay = by.empty();
+            if (!result.may_stay) result.expected = data ? data : result.given, result.by = by;
+        }
         out.push_back(std::move(result));
     }
     return out;
@@ -231,7 +234,10 @@ void Bound::check_relation(const RelationLine& line) const {
     };
     for (const auto& name : line.from) require(name, line.kind == Says::any_order);
     if (!line.of.empty()) require(line.of, true);
-    const auto expected = std::ranges::count_if(line.from, [&](const auto& name) { return expected_.count(name); });
+    const auto expected = std::ranges::count_if(line.from, [&](const auto& name) {
+        const auto found = expected_.find(name);
+        return found != expected_.end() && !found->second.by.empty();
+    });
     if (line.kind == Says::any_order && expected > 0 && static_cast<std::size_t>(expected) < line.from.size())
         refuse(line.place, "the relation ", cllab::quoted(line.text), " is about ", line.from.size(),
                " results, of which ", expected, " have a line 'expect'; give all of them one, or none");

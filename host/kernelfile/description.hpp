@@ -92,7 +92,7 @@ struct Scope {
     std::map<std::string, ArgumentSpec> arguments;
     std::optional<Sizes> global, local, offset;
     std::map<std::string, Expression> work;  ///< by name, as in `works`
-    std::map<std::string, Placed> expected;  ///< file, or `unchanged`, by argument
+    std::map<std::string, Placed> expected;  ///< file, `unchanged` or `may_leave`, by argument
     std::optional<Placed> reference;
     std::vector<RelationLine> relations;
     std::vector<Expression> where;  ///< conditions that hold at every point
@@ -130,8 +130,8 @@ struct SequenceLine {
 /// The axis that every kernel has for its work-group, unless something of its file uses an axis of that name.
 inline constexpr auto group_axis = "local";
 
-/// Beside a file's name: the argument must come out as it was given.
-inline constexpr auto unchanged = "unchanged";
+/// Beside a file's name: the argument must come out as it was given, or may.
+inline constexpr auto unchanged = "unchanged", may_leave = "may leave";
 
 struct Description {
     std::vector<AxisLine> axes;

@@ -61,8 +61,6 @@ public:
     bool is_whole() const { return whole_; }
 
 private:
-    static constexpr unsigned deepest = 64;
-
     std::size_t skip() {
         while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
         return at_;
@@ -72,11 +70,6 @@ private:
         const auto found = at < text_.size() ? cllab::quoted(text_.substr(at)) : std::string("the end");
         refuse(place_.at(at), "expected ", wanted, " in the expression ", cllab::quoted(trim(text_)), ", found ",
                found);
-    }
-    bool take(char c) {
-        if (skip() >= text_.size() || text_[at_] != c) return false;
-        ++at_;
-        return true;
     }
     bool take(std::string_view word) {
         if (!text_.substr(skip()).starts_with(word)) return false;
@@ -112,8 +105,11 @@ private:
     }
     /// As in C, shifts come behind sums: 1 << n + 1 is 1 << (n + 1).
     Made shifted() { return chain(&Parser::sum, {{"<<", NodeKind::shift_left}, {">>", NodeKind::shift_right}}); }
+    void deeper(std::size_t at) {
+        if (++depth_ > deepest) refuse(place_.at(at), "the expression is nested deeper than ", deepest, " levels");
+    }
     Made sum() {
-        if (++depth_ > deepest) refuse(place_.at(at_), "the expression is nested deeper than ", deepest, " levels");
+        deeper(at_);
         auto out = chain(&Parser::product, {{"+", NodeKind::add}, {"-", NodeKind::subtract}});
         --depth_;
         return out;
@@ -123,15 +119,15 @@ private:
     }
     Made factor() {
         const auto at = skip();
-        if (take('-')) {
-            if (++depth_ > deepest) refuse(place_.at(at), "the expression is nested deeper than ", deepest, " levels");
+        if (take("-")) {
+            deeper(at);
             auto out = make(NodeKind::negate, at, {factor()});
             --depth_;
             return out;
         }
-        if (take('(')) {
+        if (take("(")) {
             auto out = whole();
-            if (!take(')')) refuse_here("')'");
+            if (!take(")")) refuse_here("')'");
             return out;
         }
         const bool number =
@@ -140,7 +136,7 @@ private:
         if (at >= text_.size() || !in_name(text_[at])) refuse_here("a number, a name or '('");
         while (at_ < text_.size() && in_name(text_[at_])) ++at_;
         const std::string word(text_.substr(at, at_ - at));
-        if (take('(')) return call(word, at);
+        if (take("(")) return call(word, at);
         if (lower(word) == "nan" || lower(word) == "inf") refuse(place_.at(at), cllab::quoted(word), " is not finite");
         return std::make_shared<const Node>(Node{NodeKind::name, 0, {}, word, place_.at(at)});
     }
@@ -165,20 +161,26 @@ private:
     Made call(const std::string& function, std::size_t at) {
         std::vector<Made> parts;
         do parts.push_back(shifted());
-        while (take(','));
-        if (!take(')')) refuse_here("',' or ')'");
+        while (take(","));
+        if (!take(")")) refuse_here("',' or ')'");
         if (function == "ceil") {
             if (parts.size() != 1 || parts.front()->kind != NodeKind::divide)
                 refuse(place_.at(at), "ceil takes one quotient, as in ceil(n / 16): division rounds down elsewhere");
             return make(NodeKind::ceiling, at, parts.front()->parts);
         }
+        if (function == "len") {
+            if (parts.size() != 1 || parts.front()->kind != NodeKind::name)
+                refuse(place_.at(at), "len takes one argument's name, as in len(x) - 1");
+            return std::make_shared<const Node>(
+                Node{NodeKind::name, 0, {}, "len(" + parts[0]->name + ")", place_.at(at)});
+        }
         if (function != "min" && function != "max")
-            refuse(place_.at(at), "there is no function ", cllab::quoted(function), "; there are min, max and ceil");
+            refuse(place_.at(at), "there is no function ", cllab::quoted(function), "; there are min, max, ceil, len");
         if (parts.size() < 2) refuse(place_.at(at), function, " takes two values or more");
         return make(function == "min" ? NodeKind::minimum : NodeKind::maximum, at, std::move(parts));
     }
 
-    static constexpr unsigned most_links = 1000;
+    static constexpr unsigned deepest = 64, most_links = 1000;
     std::string_view text_;
     Place place_;
     bool condition_;
@@ -314,7 +316,7 @@ Expression Expression::condition(std::string_view text, const Place& place) {
 
 std::set<std::string> Expression::names() const {
     auto out = names_in(text_);
-    for (const auto* function : {"min", "max", "ceil"}) out.erase(function);
+    for (const auto* function : {"min", "max", "ceil", "len"}) out.erase(function);
     return out;
 }
 

@@ -1,5 +1,5 @@
-// Expressions over axes and scalar arguments: + - * / % << >> ( ) min max ceil, in whole numbers or in floating point.
-// Conditions compare them: == != <= >= < > && ||.
+// Expressions over axes and scalar arguments: + - * / % << >> ( ) min max ceil, and len of an argument with data, in
+// whole numbers or in floating point. Conditions compare them: == != <= >= < > && ||.
 #pragma once
 
 #include <cstddef>
@@ -40,8 +40,9 @@ public:
     static Expression condition(std::string_view text, const Place& place);
     template <typename T>
     using Lookup = std::function<T(const std::string& name, const Place& place)>;
-    /// In whole numbers, of which a quotient is rounded down. `lookup` gives the value of a name, and throws for one
-    /// that has none. Throws Error(usage) for a division by zero, for what does not fit 63 bits, and for a fraction.
+    /// In whole numbers, of which a quotient is rounded down. `lookup` gives the value of a name or of "len(x)", and
+    /// throws for one that has none. Throws Error(usage) for a division by zero, for what does not fit 63 bits, and for
+    /// a fraction.
     std::int64_t evaluate(const Lookup<std::int64_t>& lookup) const;
     /// In floating point. Throws Error(usage) for a division by zero and for what is not finite.
     double evaluate_real(const Lookup<double>& lookup) const;

@@ -40,10 +40,23 @@ Names::Known Names::of_axis(const std::string& name, const Place& place) const {
     refuse(place, "axis '", name, "' is '", text, "', no number that an expression can use");
 }
 
+Names::Known Names::of_length(const std::string& name, const Place& place) {
+    const auto argument = name.substr(4, name.size() - 5);  // of "len(x)"
+    const auto found = given_.find(argument);
+    if (found == given_.end() || found->second.extent.empty())
+        refuse(place, "nothing says how many elements '", argument, "' has; a line 'arg ", argument,
+               " = rand:1024' does");
+    Known out{1};
+    for (const auto& extent : found->second.extent)
+        if (__builtin_mul_overflow(out.whole, whole(extent), &out.whole)) refuse(place, name, " does not fit 63 bits");
+    return out;
+}
+
 Names::Known Names::of_argument(const std::string& name, const Place& place) {
     const auto is_number = [](const ArgumentSpec& spec) {
         return spec.kind == ArgumentSpec::Kind::numbers && spec.numbers.size() == 1;
     };
+    if (name.ends_with(')')) return of_length(name, place);
     const auto found = given_.find(name);
     if (found == given_.end() || !is_number(found->second)) {
         std::set<std::string> known;

@@ -32,6 +32,7 @@ private:
 
     const Known& find(const std::string& name, const Place& place);
     Known of_axis(const std::string& name, const Place& place) const;
+    Known of_length(const std::string& name, const Place& place);
     Known of_argument(const std::string& name, const Place& place);
 
     const model::Point& point_;

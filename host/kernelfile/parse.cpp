@@ -3,7 +3,7 @@
 //   options TEXT                       variant NAME = OPTIONS     extends FOLDER        kernel NAME
 //   include FILE
 //   work bytes=EXPR flops=EXPR …       expect NAME = FILE         reference NAME        tolerance absolute=X relative=X
-//   ulp=X        same NAME, NAME               relation TEXT            where CONDITION
+//   ulp=X        same NAME, NAME               relation TEXT            where CONDITION          may leave NAME
 // and those of sequences, which sequence/sequences.cpp reads.
 #include <algorithm>
 #include <cctype>
@@ -16,9 +16,10 @@
 namespace cllab::kernelfile {
 namespace {
 
-const std::vector<std::string> keywords{"axis",      "arg",      "global", "local",  "offset",   "options",   "variant",
-                                        "extends",   "include",  "kernel", "work",   "expect",   "reference", "same",
-                                        "tolerance", "relation", "where",  "repeat", "sequence", "swap",      "reset"};
+const std::vector<std::string> keywords{"axis",      "arg",      "global",    "local",    "offset", "options",
+                                        "variant",   "extends",  "include",   "kernel",   "work",   "expect",
+                                        "reference", "same",     "tolerance", "relation", "where",  "may",
+                                        "repeat",    "sequence", "swap",      "reset"};
 
 }  // namespace
 
@@ -176,6 +177,11 @@ void parse_statement(const std::string& keyword, Piece rest, Description& out, S
     } else if (keyword == "expect") {
         const auto name = take_named(rest, keyword, "expect dst = gold.npy");
         insert_once(scope.expected, name, std::pair(place, trim(rest.text)), place, "the expected file of");
+    } else if (keyword == "may") {
+        const auto wants = "'may' takes names, as in 'may leave found'";
+        if (rest.take_word() != "leave") refuse(place, wants);
+        for (const auto& [name, where] : take_names(rest, wants))
+            insert_once(scope.expected, name, std::pair(where, std::string(may_leave)), where, "what is expected of");
     } else if (keyword == "reference") {
         rest.take('=');
         require("reference naive");

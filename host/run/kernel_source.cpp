@@ -168,9 +168,15 @@ std::string build_options(const model::Cell& cell, const model::Setup& setup, co
 }
 
 std::string first_error(const std::string& log) {
-    for (const auto& line : split(log, '\n'))
-        if (lower(line).find("error") != std::string::npos) return trim(line);
-    return one_line(log);
+    std::string heading;  // "Error(s) while linking:", of which the line behind it says more
+    for (const auto& raw : split(log, '\n')) {
+        const auto line = trim(raw);
+        if (!heading.empty() && !line.empty()) return heading + " " + line;
+        if (lower(line).find("error") == std::string::npos) continue;
+        if (!line.ends_with(':')) return line;
+        heading = line;
+    }
+    return heading.empty() ? one_line(log) : heading;
 }
 
 BuildText build_text(const model::Cell& cell, const model::Setup& setup, const model::Device& device,

@@ -214,6 +214,32 @@ __kernel void slow(__global const int* row, __global const int* column, __global
         records = [r for r in self.check(text) if r["variant"] == "k"]
         self.assertEqual([(r["status"], r["checked_by"]) for r in records], [("ok", "reference slow")] * 2)
 
+    def test_bounds_may_name_the_length_of_another_argument(self):
+        text = """/*cllab
+axis n = 64, 500
+arg index = rand:uint:4*n:0:len(table)-1
+arg table = iota:n+3
+arg picture = zero:r8:n,5
+arg out = out:len(index)
+arg end = len(table)
+arg texels = len(picture)
+global len(index)
+reference checked
+*/
+#define ARGUMENTS __global const uint* index, __global const uint* table, read_only image2d_t picture, __global uint* out, uint end, uint texels
+__kernel void gather(ARGUMENTS) { out[get_global_id(0)] = table[index[get_global_id(0)]]; }
+__kernel void checked(ARGUMENTS) {
+    const uint i = index[get_global_id(0)];
+    out[get_global_id(0)] = i < end && texels == (end - 3) * 5 && get_global_size(0) == 4 * (end - 3) ? i : 12345;
+}
+"""
+        records = [r for r in self.check(text) if r["variant"] == "gather"]
+        self.assertEqual([(r["status"], r["checked_by"]) for r in records], [("ok", "reference checked")] * 2)
+        for line, says in (("rand:64:0:len(nothing)-1", "nothing says how many elements 'nothing' has; a line 'arg nothing = rand:1024' does"),
+                           ("rand:len(x)", "the value of 'len(x)' depends on itself"), ("rand:64:0:len(64)", "len takes one argument's name, as in len(x) - 1")):
+            _, err = self.lab("run", self.write(f"/*cllab\narg x = {line}\nglobal 64\n*/\n__kernel void k(__global int* x) {{ x[get_global_id(0)]++; }}\n"), status=2)
+            self.assertIn(says, err)
+
     def test_the_kinds_are_what_they_are_called_in_a_kernel(self):
         text = """/*cllab
 arg up = sorted:float:1024:-1:1

@@ -77,7 +77,7 @@ __kernel void cheat(__global const float* src, __global float* dst) { dst[get_gl
         text = "/*cllab\narg y = zero:64\nglobal 64\n{}*/\n__kernel void k(__global float* y) {{ if (y[get_global_id(0)] > 1) y[get_global_id(0)] = 1; }}\n"
         self.assertEqual(self.check(text.format("expect y = zeros.bin\n"))[0]["checked_by"], "file zeros.bin")
         record, = self.check(text.format(""), status=1)
-        self.assertEqual(record["reason"], "it writes nothing: 'y' holds what was there before")
+        self.assertEqual(record["reason"], "it writes nothing: 'y' holds what was there before; if that may be right, add a line 'may leave y'")
         record, = self.check("/*cllab\narg n = 1\nglobal 64\n*/\n__kernel void k(int n) { }\n", status=1)
         self.assertEqual(record["reason"], "it writes no buffer and no image, so no result can be checked; give it one")
 
@@ -89,6 +89,22 @@ __kernel void cheat(__global const float* src, __global float* dst) { dst[get_gl
         self.assertRegex(record["reason"], r"found\[0\] is 7, expected 0\.\d+")
         _, err = self.lab("run", self.write(text.format("out:64", "1.5f")), "--device", "cpu", status=2)
         self.assertIn("'found' is given no data that could stay unchanged", err)
+
+    def test_a_search_may_leave_what_it_was_given_and_is_still_held_to_writing_the_same_each_time(self):
+        text = ("/*cllab\narg found = {}\narg all = rand:64\nglobal 64\nmay leave found\n*/\n"
+                "__kernel void search(__global float* found, __global const float* all) {{ if (all[get_global_id(0)] > {}) found[get_global_id(0)] = 7; }}\n")
+        for least in ("1.5f", "0.999f", "-1.0f"):  # nowhere, perhaps for one of the two inputs, everywhere
+            self.assert_checked_by("only itself", text.format("zero:64", least))
+        for wrong, says in (("may leave nothing_of_it", "has no argument 'nothing_of_it'"), ("may stay found", "'may' takes names, as in 'may leave found'"),
+                            ("may leave all", "argument 'all' of kernel 'search' is a __global const float*, which is never written")):
+            _, err = self.lab("run", self.write(text.format("zero:64", "1.5f").replace("may leave found", wrong)), "--device", "cpu", status=2)
+            self.assert_one_sentence(err.splitlines(keepends=True)[-1], says)
+
+    def test_what_the_linker_does_not_find_is_named(self):
+        record, = self.check("/*cllab\narg x = rand:64\nglobal 64\n*/\nfloat nowhere(float x);\n"
+                             "__kernel void k(__global float* x) { x[get_global_id(0)] = nowhere(x[get_global_id(0)]); }\n", status=1)
+        self.assertEqual(record["status"], "build_failed")
+        self.assertIn("nowhere", record["reason"])
 
     def test_an_output_that_is_read_first_is_told_apart_from_a_race(self):
         block = "/*cllab\narg x = rand:4096\narg y = out:4096\nglobal 4096\n*/\n"
@@ -176,6 +192,27 @@ __kernel void counts(__global const uint* data, __global uint* histo) { atomic_i
         out, err = self.lab("run", "t.cl", "--check", "oclgrind", "-a", "n=2048")  # a size that is asked for stays
         self.assertIn("t_counts in Oclgrind at n=2048: no race, no uninitialised value, no access outside", out)
         self.assertNotIn("something was found", err)
+
+        # A kernel that says more than Oclgrind may say hides nothing of the other one.
+        self.write("""/*cllab
+axis n = 16384
+arg src = rand:n
+arg dst = out:n
+global n
+*/
+__kernel void all(__global const uint* src, __global uint* dst) { dst[0] += src[get_global_id(0)]; }
+__kernel void beside(__global const uint* src, __global uint* dst) { dst[get_global_id(0)] = src[get_global_id(0) + 1]; }
+""")
+        out, err = self.lab("run", "t.cl", "--check", "oclgrind", "-a", "n=16384", status=1)
+        self.assertRegex(out, r"t.cl:8: Invalid read of size 4 in global memory in kernel 'beside', once")
+
+        # To Oclgrind texels and sizes of images are values that nobody wrote.
+        self.write("/*cllab\narg src = rand:rgba8ui:8,8\narg dst = out:64\nglobal 8,8\n*/\n"
+                   "__kernel void texels(read_only image2d_t src, __global uint4* dst) {\n"
+                   "    const int2 p = (int2)(get_global_id(0), get_global_id(1));\n"
+                   "    if (p.x < get_image_width(src)) dst[p.y * get_image_width(src) + p.x] = read_imageui(src, p);\n}\n")
+        out, err = self.lab("run", "t.cl", "--check", "oclgrind")
+        self.assertRegex(out, r"t_texels in Oclgrind: no race, no access outside \(uninitialised values: Oclgrind cannot look for them here\)")
 
         out, err = self.lab("run", KERNELS / "soften.cl", "--check", "oclgrind", timeout=60)  # whose sampler hung it
         self.assertIn("soften_soften in Oclgrind at w=32 h=32: no race, no uninitialised value, no access outside", out)

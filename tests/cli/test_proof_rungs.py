@@ -182,7 +182,7 @@ __kernel void k(__read_only image2d_t image, __global const float2* v, int4 at, 
 @unittest.skipIf(OCLGRIND_LIBRARY is None, "Oclgrind is not installed")
 class AnotherDevice(KernelFileTest):
     def devices(self, kernel, *args, **more):
-        return self.check((PROOF / "devices.cl").read_text(), "--arg", f"dst=out:{'float' if kernel == 'fused' else 'uint'}:n", "--build-options", f"-D{kernel.upper()}", *args, pattern=f"t.cl:{kernel}", **more)
+        return self.check((PROOF / "devices.cl").read_text(), "--arg", f"dst=out:{'float' if kernel in ('fused', 'turn') else 'uint'}:n", "--build-options", f"-D{kernel.upper()}", *args, pattern=f"t.cl:{kernel}", **more)
 
     def test_a_kernel_that_leaves_the_same_there_agrees_at_a_smaller_size(self):
         for option in (["--check"], ["--check", "device=oclgrind"]):
@@ -222,6 +222,20 @@ class AnotherDevice(KernelFileTest):
                 self.assertEqual((record["status"], record["checked_by"]), ("ok", "only itself"))
                 said, = [w for w in record["warnings"] if w.startswith("elsewhere: ")]
                 self.assertIn(says, said)
+
+    def test_where_oclgrind_cannot_look_for_values_that_nobody_wrote_it_compares_without(self):
+        record, = self.devices("turn", "--check", "-a", "n=256", "--tolerance", "relative=1e-5")
+        self.assertEqual((record["status"], record["checked_by"]), ("ok", "agrees with Oclgrind at n=256"), record)
+        self.assertFalse(any(w.startswith("elsewhere") for w in record["warnings"]), record)
+        out, _ = self.lab("run", "t.cl:turn", "--device", "cpu", "--check", "oclgrind", "-a", "n=256", "--arg", "dst=out:float:n", "--build-options", "-DTURN",
+                          "--tolerance", "relative=1e-5")
+        self.assertRegex(out, r"t_turn in Oclgrind at n=256: no race, no access outside \(uninitialised values: Oclgrind cannot look for them here\); the results of '")
+
+    def test_what_oclgrind_cannot_do_is_its_limit_and_no_wrong_result(self):
+        record, = self.devices("fence", "--check", "-a", "n=64")
+        self.assertEqual((record["status"], record["checked_by"]), ("ok", "only itself"), record)
+        said, = [w for w in record["warnings"] if w.startswith("elsewhere: ")]
+        self.assertIn("not checked by Oclgrind at n=64: it cannot do what the kernel does, in its words 'Unsupported instruction: fence'", said)
 
     def test_a_fused_multiply_add_gets_the_tolerance_that_takes_it(self):
         record, = self.devices("fused", "--check", status=1)

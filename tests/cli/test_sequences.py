@@ -72,6 +72,11 @@ class Proof(KernelFileTest):
         record, = self.check(sequence("reduce_twice.cl", ("arg src = partial\n", "")), status=1)
         self.assertIn("the relation 'sum of total preserved from src' does not hold", record["reason"])
 
+    def test_the_second_use_may_write_elsewhere_than_to_what_its_parameter_is_called(self):
+        changes = ("kernel first = reduce\narg dst = partial\n", "kernel first = reduce\n"), ("arg dst = total", "arg partial = total")
+        record, = self.check(sequence("reduce_twice.cl", *changes, ("__global int* dst", "__global int* partial"), ("dst[get_group_id(0)]", "partial[get_group_id(0)]")))
+        self.assertEqual((record["status"], record["checked_by"]), ("ok", "relation sum of total preserved from src"))
+
     def test_a_relation_that_launches_again_launches_the_whole_sequence(self):
         linear = ("relation sum of total preserved from src", "relation linear in src")
         record, = self.check(sequence("reduce_twice.cl", linear), "--tolerance", "absolute=0")

@@ -103,6 +103,28 @@ BOOST_AUTO_TEST_CASE(type_ff04_is_split_by_section_names_between_intel_cpu_and_g
     BOOST_TEST(kind_of("CTNI\0\0\0\0"s) == Kind::intel_gpu_patch_tokens);
 }
 
+BOOST_AUTO_TEST_CASE(symbols_that_intels_patch_tokens_name_and_do_not_hold_are_undefined_however_the_program_ends) {
+    const auto word = [](std::uint32_t value) {
+        std::string out;
+        for (unsigned i = 0; i < 4; ++i) out += static_cast<char>(value >> (8 * i));
+        return out;
+    };
+    const auto symbol = [&](std::uint32_t offset, std::uint32_t bytes, std::string name) {
+        name.resize(1024);
+        return word(1) + word(offset) + word(bytes) + name;
+    };
+    const auto symbols = symbol(0, 0, "helper") + symbol(64, 8, "held") + symbol(0xffffffff, 16, "table");
+    const auto table = word(53) + word(static_cast<std::uint32_t>(12 + symbols.size())) + word(3) + symbols;
+    const auto patches = word(19) + word(12) + word(0) + table;
+    const auto tokens = "CTNI"s + std::string(12, '\0') + word(1) + word(0) + word(0)  // one kernel, no list
+                        + std::string(12, '\0') + word(4) + word(static_cast<std::uint32_t>(patches.size())) + word(8) +
+                        std::string(16, '\0') + "all\0"s + std::string(8, 'c') + patches;  // a heap of 8 bytes
+    const auto found = undefined_symbols(as_bytes(tokens));
+    BOOST_TEST(found == (std::vector<std::string>{"helper", "table"}), boost::test_tools::per_element());
+    for (std::size_t n = 0; n < tokens.size(); ++n)
+        BOOST_TEST(undefined_symbols(as_bytes(std::string_view(tokens).substr(0, n))).size() <= 2);
+}
+
 BOOST_AUTO_TEST_CASE(the_intel_cpu_elf_is_found_behind_a_header_of_0x30_bytes) {
     const auto cpu = ElfFile{.type = 0xff04, .machine = 62, .sections = {{".ocl.obj", 1, "x"}}}.bytes();
     BOOST_TEST(kind_of(std::string(0x30, '\1') + cpu) == Kind::intel_cpu);

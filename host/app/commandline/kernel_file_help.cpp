@@ -37,6 +37,7 @@ Lines (options: --arg src=rand:n*n, --global n,n, --variant fast=-DTILE=32 …);
                                 for `why`: atomics on global memory, bytes of local memory
        barriers=EXPR chain=EXPR per work-item: barriers, global loads that wait for each other
   expect NAME = FILE            the argument equals FILE (.npy, raw, picture), or stays `unchanged`
+  may leave NAME                it may come out as it was given: a search without a hit
   reference KERNEL              results must equal those of this kernel, also FILE.cl:KERNEL
   same NAME, NAME               these must leave the same, as variants of one kernel always must
   relation RELATION             results must hold it; see below
@@ -58,9 +59,9 @@ Values
   3, n*n/2, 1/64, 1,2,3,4       scalars and vectors: expressions, one value per lane
   {int:w, float:0.5}            a struct by its fields, laid out as in C; else bytes:0100a0ff
 Lengths count elements of the kernel's type. Expressions: numbers (4Ki, 0.5), axes, scalar
-arguments, + - * / % << >> ( ), min, max, ceil(a / b). They are evaluated in floating point for
-floating-point arguments and data, else in whole numbers, where / rounds down. A buffer that has
-data and is not const is given anew at each verification and checked too.
+arguments, + - * / % << >> ( ), min, max, ceil(a / b), len(ARGUMENT). They are evaluated in floating
+point for floating-point arguments and data, else in whole numbers, where / rounds down. A buffer
+that has data and is not const is given anew at each verification and checked too.
 
 What a file leaves out is guessed, by small launches in Oclgrind, names and text, and printed as a
 block. --write-block keeps it in my.cllab. What you say wins. Data with a meaning is not guessed.
@@ -172,6 +173,7 @@ Random data (TYPE or FORMAT before the length where the kernel does not say it)
   sorted:LENGTH[:LOW:HIGH]       the same in ascending order: searches, merges
   normal:LENGTH[:MEAN:DEVIATION] Gaussian; default 0 and 1
   perm:LENGTH                    0 to LENGTH - 1, each once: gathers, linked lists
+  rand:LENGTH:0:len(ARGUMENT)-1  positions within another buffer, perhaps the same twice
   powers:LENGTH                  1, 2, 4 or 8 of either sign: the sum of 2Mi floats is exact, in
                                  whatever order a reduction takes them
   onehot:LENGTH:WIDTH            in each row of WIDTH elements one 1

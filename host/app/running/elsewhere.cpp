@@ -9,6 +9,7 @@
 #include "app/running/oclgrind.hpp"
 #include "app/running/opinions.hpp"
 #include "app/running/recording.hpp"
+#include "app/running/tried.hpp"
 #include "app/screen/streams.hpp"
 #include "core/phases.hpp"
 #include "core/text.hpp"
@@ -33,8 +34,6 @@ struct Other {
     std::optional<std::filesystem::path> oclgrind;  ///< its library; nothing: a device like any other
     std::string name;
 };
-
-std::string quoted_name(const std::string& name) { return "'" + excerpt(name) + "'"; }
 
 Other other_than(const model::Device& device, const RunOptions& options) {
     const auto wanted = options.check.substr(options.check.find('=') + 1);
@@ -62,21 +61,6 @@ Other other_than(const model::Device& device, const RunOptions& options) {
     return {found.front().selector, std::nullopt, found.front().name};
 }
 
-/// A cell on the other device, and beside it here.
-struct Tried {
-    model::Cell cell;            ///< as it was launched
-    model::Record there{};       ///< of the inputs that failed there, if any did
-    OclgrindFindings found{};    ///< in its kernels
-    std::string not_compared{};  ///< why, in a clause
-    std::string difference{};    ///< in words; empty: none was seen
-    bool is_compared = false, too_long = false;
-    bool stays_small = false;  ///< something is wrong, and its own size takes too long or does not run
-
-    bool ran() const { return there.status == Status::ok || there.status == Status::wrong_result; }
-    bool is_fine() const { return there.status == Status::ok && found.empty() && difference.empty(); }
-    std::string at() const { return point_text(cell.point).empty() ? "" : " at " + point_text(cell.point); }
-};
-
 const model::Record& failed_or_last(const std::vector<model::Record>& records) {
     const auto failed = std::ranges::find_if(records, [](const auto& r) { return r.status != Status::ok; });
     return failed == records.end() ? records.back() : *failed;
@@ -87,6 +71,8 @@ public:
     Elsewhere(const RunOptions& options, const Choice& choice, const model::Device& device, Other other)
         : options_(options), choice_(choice), device_(device), other_(std::move(other)) {}
 
+    const std::string& other() const { return other_.name; }
+
     /// Each of the cells, in order; in a simulator at smaller sizes.
     std::vector<Tried> tried(const std::vector<model::Cell>& cells) const {
         if (!other_.oclgrind) return try_all(cells);
@@ -95,7 +81,7 @@ public:
         auto out = try_all(first);
         again(out, [&](std::size_t i) { return larger(out[i], smaller(cells[i], simulated_items)); });
         // A smaller size than the file's may itself be what is wrong, as 16 bins for 256 grey levels.
-        const auto is_done = [](const Tried& one) { return one.too_long || one.is_fine(); };
+        const auto is_done = [](const Tried& one) { return one.too_long || !one.limit.empty() || one.is_fine(); };
         const auto own = [&](std::size_t i) { return finds_ ? cells[i] : larger(out[i], cells[i]); };
         again(
             out, [&](std::size_t i) { return is_done(out[i]) ? out[i].cell : own(i); }, finds_);
@@ -105,33 +91,6 @@ public:
             say("they take too long or do not run, so the findings may come from the smaller sizes; --axis chooses "
                 "others");
         return out;
-    }
-
-    Agreement agreement(const Tried& tried) const {
-        if (!tried.is_compared) return {Agreement::Kind::unknown, "", tried.not_compared};
-        const auto seen = first_finding(tried.found);
-        Agreement out{Agreement::Kind::agrees, other_.name + tried.at(), seen};
-        if (!tried.difference.empty())
-            out = {Agreement::Kind::differs, "",
-                   quoted_name(device_.name) + " and " + quoted_name(other_.name) + " leave different results" +
-                       tried.at() + ": " + tried.difference +
-                       "; nothing says which of the two is right unless a reference does" +
-                       (seen.empty() ? "" : "; " + seen)};
-        if (tried.stays_small && std::ranges::any_of(tried.found, [](const auto& f) { return f.first.is_outside(); }))
-            out = {Agreement::Kind::unknown, "", out.sentence + "; its own size takes too long in Oclgrind"};
-        return out;
-    }
-
-    /// What the simulator says of a cell.
-    std::string words(const Tried& tried) const {
-        if (!tried.ran()) return std::string(model::name(tried.there.status)) + ": " + tried.there.reason;
-        if (const auto n = tried.found.size(); n > 0) return std::to_string(n) + (n == 1 ? " place" : " places");
-        if (tried.there.status != Status::ok) return tried.there.reason;
-        const auto name = quoted_name(device_.name);
-        const std::string nothing = "no race, no uninitialised value, no access outside";
-        if (!tried.difference.empty()) return nothing + "; other results than on " + name + ": " + tried.difference;
-        if (tried.is_compared) return nothing + "; the results of " + name;
-        return tried.not_compared.empty() ? nothing : nothing + "; " + tried.not_compared;
     }
 
 private:
@@ -209,7 +168,23 @@ private:
             if (found[n].ran()) all[which[n]] = std::move(found[n]);
     }
 
+    /// Where looking for values that nobody wrote is what Oclgrind cannot do, as behind sincos(x, &c), without it.
     std::vector<Tried> try_all(const std::vector<model::Cell>& cells) const {
+        auto out = try_looking(cells, true);
+        std::vector<std::size_t> which;
+        std::vector<model::Cell> limited;
+        for (std::size_t i = 0; i < cells.size(); ++i)
+            if (!out[i].limit.empty()) {
+                which.push_back(i);
+                limited.push_back(cells[i]);
+            }
+        if (limited.empty()) return out;
+        auto found = try_looking(limited, false);
+        for (std::size_t n = 0; n < which.size(); ++n) out[which[n]] = std::move(found[n]);
+        return out;
+    }
+
+    std::vector<Tried> try_looking(const std::vector<model::Cell>& cells, bool for_unwritten) const {
         const inspect::TempFolder folder;
         Recording here(folder.path() / "here", OwnCheck::left_out);
         Recording there(folder.path() / "there", finds_ ? OwnCheck::asked : OwnCheck::left_out);
@@ -219,12 +194,16 @@ private:
             if (!finds_ && arguments_of(cell, options_.seed).random_inputs) seeds.back().push_back(options_.seed + 1);
         }
         std::optional<OnlyOclgrind> only;
-        if (other_.oclgrind) only.emplace(*other_.oclgrind);
+        if (other_.oclgrind) only.emplace(*other_.oclgrind, for_unwritten);
         const auto others = launch(other_.selector, there, cells, seeds, only.has_value());
         const auto findings = only ? only->findings() : OclgrindFindings{};
+        const bool by_one = only && only->left_some_out() && cells.size() > 1;
         only.reset();
         std::vector<Tried> out;
-        for (std::size_t i = 0; i < cells.size(); ++i) out.push_back(judged(cells[i], others[i], findings));
+        for (std::size_t i = 0; i < cells.size(); ++i)
+            out.push_back(by_one ? try_looking({cells[i]}, for_unwritten).front()
+                                 : judged(cells[i], others[i], findings, for_unwritten));
+        if (by_one) return out;
         // Whoever asks for findings may have a kernel that does harm, so it runs here only where there are none.
         if (finds_ &&
             (device_.implementation == model::Implementation::oclgrind || !std::ranges::all_of(out, &Tried::is_fine)))
@@ -264,31 +243,42 @@ private:
         return out;
     }
 
-    void take_failure(Tried& tried, const model::Record& record, const std::string& device) const {
+    void take_failure(Tried& tried, const model::Record& record, const std::string& whose) const {
         tried.too_long = record.status == Status::timed_out;
-        tried.not_compared = "no other device's results are compared, as " + quoted_name(device) + tried.at() +
-                             " gives " + model::name(record.status) + ": " + record.reason;
+        tried.is_not_compared(other_.name, whose + model::name(record.status) + ": " + record.reason);
     }
 
-    Tried judged(const model::Cell& cell, const std::vector<model::Record>& records,
-                 const OclgrindFindings& findings) const {
+    Tried judged(const model::Cell& cell, const std::vector<model::Record>& records, const OclgrindFindings& findings,
+                 bool for_unwritten) const {
         Tried out{cell, failed_or_last(records)};
-        if (out.there.status != Status::ok) take_failure(out, out.there, other_.name);
+        out.sees_unwritten = for_unwritten;
+        if (out.there.status != Status::ok) take_failure(out, out.there, "");
         if (findings.empty()) return out;
+        const auto setup = setup_of(cell);
         std::set<std::string> kernels{cell.variant->entry};
         if (cell.variant->entry.empty())  // a sequence
-            for (const auto& step : setup_of(cell).steps)
+            for (const auto& step : setup.steps)
                 if (const auto* launch = std::get_if<model::Launch>(&step)) kernels.insert(launch->entry);
         for (const auto& finding : findings)
             if (kernels.count(finding.first.kernel)) out.found.insert(finding);
+        const auto is_image = [](const auto& argument) { return std::holds_alternative<model::Image>(argument); };
+        // To Oclgrind every texel and every size of an image is a value that nobody wrote.
+        if (std::ranges::any_of(setup.args, is_image) &&
+            std::erase_if(out.found, [](const auto& f) { return f.first.is_unwritten(); }) > 0)
+            out.sees_unwritten = false;
+        const auto limit = std::ranges::find_if(out.found, [](const auto& f) { return f.first.is_limit; });
+        if (limit == out.found.end()) return out;
+        out.limit = "it cannot do what the kernel does, in its words '" + printable(limit->first.what) + "'";
+        out.is_not_compared(other_.name, out.limit);
+        out.found.clear();  // what a launch that was ended found is nothing
         return out;
     }
 
     void compare(Tried& tried, const std::vector<std::uint64_t>& seeds, const std::vector<model::Record>& own,
                  const Recording& here, const Recording& there) const {
-        if (tried.there.status != Status::ok) return;
+        if (tried.there.status != Status::ok || !tried.limit.empty()) return;
         const auto& record = failed_or_last(own);
-        if (record.status != Status::ok) return take_failure(tried, record, device_.name);
+        if (record.status != Status::ok) return take_failure(tried, record, quoted_name(device_.name) + " gives ");
         tried.is_compared = true;
         for (const auto seed : seeds)
             if (const auto wrong = difference(arguments_of(tried.cell, seed), tried.cell, seed, here, there,
@@ -321,7 +311,7 @@ int check_oclgrind(const RunOptions& asked) {
     const auto tried = elsewhere.tried(cells);
     OclgrindFindings all;
     for (const auto& one : tried) {
-        results() << one.there.id << " in Oclgrind" << one.at() << ": " << printable(elsewhere.words(one)) << '\n';
+        results() << one.there.id << " in Oclgrind" << one.at() << ": " << printable(words(one, device)) << '\n';
         all.insert(one.found.begin(), one.found.end());
     }
     print_findings(all, choice);
@@ -342,7 +332,8 @@ void check_elsewhere(const RunOptions& options, const Choice& choice, const std:
             }
         const Elsewhere elsewhere(options, choice, device, other_than(device, options));
         const auto tried = elsewhere.tried(cells);
-        for (std::size_t i = 0; i < cells.size(); ++i) opinions.keep(keys[i], elsewhere.agreement(tried[i]));
+        for (std::size_t i = 0; i < cells.size(); ++i)
+            opinions.keep(keys[i], agreement(tried[i], device, elsewhere.other()));
     }
 }
 

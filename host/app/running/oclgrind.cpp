@@ -23,7 +23,7 @@ OclgrindFindings messages_of(const std::string& log) {
     OclgrindFindings out;
     OclgrindFinding current;
     const auto end = [&] {
-        if (!current.what.empty() && !current.line.empty()) ++out[current];
+        if (!current.what.empty() && (!current.line.empty() || current.is_limit)) ++out[current];
         current = {};
     };
     static const std::regex at(R"(At line (\d+)(?: \(column \d+\))? of (.*):)");
@@ -32,8 +32,10 @@ OclgrindFindings messages_of(const std::string& log) {
         if (text.empty()) continue;
         std::smatch found;
         if (line.front() != '\t') {
+            const bool is_fatal = current.what.starts_with("OCLGRIND FATAL ERROR");
             end();
             current.what = kind_of(text);
+            current.is_limit = is_fatal && !text.starts_with("Encountered unreachable");  // which is the kernel's fault
         } else if (text.starts_with("Kernel: ")) {
             current.kernel = text.substr(8);
         } else if (current.entity.empty() && (text.starts_with("Entity: ") || text.starts_with("First entity: "))) {
@@ -51,9 +53,9 @@ constexpr const char* log_variable = "OCLGRIND_LOG";
 
 }  // namespace
 
-OnlyOclgrind::OnlyOclgrind(const std::filesystem::path& library) {
+OnlyOclgrind::OnlyOclgrind(const std::filesystem::path& library, bool sees_unwritten) {
     const std::map<std::string, std::string> wanted{{"OCLGRIND_DATA_RACES", "1"},
-                                                    {"OCLGRIND_UNINITIALIZED", "1"},
+                                                    {"OCLGRIND_UNINITIALIZED", sees_unwritten ? "1" : "0"},
                                                     {"OCLGRIND_MAX_ERRORS", "20000"},  // one race may say 1000
                                                     {log_variable, (folder_.path() / "log").string()}};
     const auto keep = [&](const std::string& name) {
@@ -76,6 +78,11 @@ OnlyOclgrind::~OnlyOclgrind() {
 
 OclgrindFindings OnlyOclgrind::findings() const {
     return messages_of(cllab::read_file(folder_.path() / "log").value_or(""));
+}
+
+bool OnlyOclgrind::left_some_out() const {
+    const auto log = cllab::read_file(folder_.path() / "log").value_or("");
+    return log.find("errors generated - suppressing further errors") != std::string::npos;
 }
 
 std::string first_finding(const OclgrindFindings& findings) {

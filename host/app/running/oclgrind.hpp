@@ -15,23 +15,26 @@ namespace cllab::app {
 
 struct OclgrindFinding {
     std::string what, kernel, entity, file, line;
+    bool is_limit = false;  ///< nothing about the kernel: what Oclgrind cannot do, so that it ended the launch
     bool operator<(const OclgrindFinding& other) const {
         return std::tie(file, line, kernel, what) < std::tie(other.file, other.line, other.kernel, other.what);
     }
     /// Not a race, and no value that nobody wrote.
     bool is_outside() const { return what.starts_with("Invalid "); }
+    bool is_unwritten() const { return what.find("ninitialized") != std::string::npos; }
 };
 using OclgrindFindings = std::map<OclgrindFinding, std::size_t>;  ///< with how often each was said
 
-/// While one lives, child processes have Oclgrind as their only driver, which looks for races and for values that
-/// nobody wrote. This process has called no OpenCL.
+/// While one lives, child processes have Oclgrind as their only driver, which looks for races and, if it is to, for
+/// values that nobody wrote. This process has called no OpenCL.
 class OnlyOclgrind {
 public:
-    explicit OnlyOclgrind(const std::filesystem::path& library);
+    OnlyOclgrind(const std::filesystem::path& library, bool sees_unwritten);
     ~OnlyOclgrind();
     OnlyOclgrind(const OnlyOclgrind&) = delete;
     OnlyOclgrind& operator=(const OnlyOclgrind&) = delete;
     OclgrindFindings findings() const;
+    bool left_some_out() const;  ///< of what it found: there was too much
 
 private:
     inspect::TempFolder folder_;

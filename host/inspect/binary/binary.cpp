@@ -149,10 +149,20 @@ std::vector<std::string> of_spirv(ByteSpan binary) {
     return out;
 }
 
+/// A kernel of Intel's patch tokens, with its list of them.
+struct PatchedKernel {
+    std::string_view name;
+    ByteSpan patches;
+};
+
+constexpr std::string_view symbols_kernel = "Intel_Symbol_Table_Void_Program";  // the compiler's own, for addresses
+
+std::string_view until_nul(std::string_view text) { return text.substr(0, text.find('\0')); }
+
 /// Intel's patch tokens: a header of 28 bytes that counts the kernels, its list, and each kernel's header of 40 bytes
 /// with the lengths of its name and of what follows that. Found by compiling kernels of several lengths (ocloc 22.43).
-std::vector<std::string> of_patch_tokens(ByteSpan binary) {
-    std::vector<std::string> out;
+std::vector<PatchedKernel> patched_kernels(ByteSpan binary) {
+    std::vector<PatchedKernel> out;
     const auto elf = read_elf(binary);
     const auto* section = elf ? elf->section("Intel(R) OpenCL Device Binary") : nullptr;
     const auto tokens = section ? section->data : binary;
@@ -161,11 +171,18 @@ std::vector<std::string> of_patch_tokens(ByteSpan binary) {
     for (auto left = word(16); left > 0 && at + 40 <= tokens.size(); --left) {
         const auto name = slice(tokens, at + 40, word(at + 12));
         if (!name) break;
-        auto text = as_text(*name);
-        text = text.substr(0, text.find('\0'));
-        if (text != "Intel_Symbol_Table_Void_Program") out.emplace_back(text);  // the compiler's own, for addresses
-        at += 40 + word(at + 12) + word(at + 16) + word(at + 20) + word(at + 24) + word(at + 28) + word(at + 32);
+        const auto heaps = word(at + 20) + word(at + 24) + word(at + 28) + word(at + 32);
+        const auto patches = slice(tokens, at + 40 + name->size() + heaps, word(at + 16));
+        out.push_back({until_nul(as_text(*name)), patches.value_or(ByteSpan{})});
+        at += 40 + name->size() + heaps + word(at + 16);
     }
+    return out;
+}
+
+std::vector<std::string> of_patch_tokens(ByteSpan binary) {
+    std::vector<std::string> out;
+    for (const auto& kernel : patched_kernels(binary))
+        if (kernel.name != symbols_kernel) out.emplace_back(kernel.name);
     return out;
 }
 
@@ -230,6 +247,26 @@ std::string_view ptx_text(ByteSpan binary) {
 std::vector<std::string> kernel_names(ByteSpan binary) {
     std::vector<std::string> out;
     for (const auto& name : all_names(binary)) add_once(out, name);
+    return out;
+}
+
+/// Token 53 counts symbols, each with its type, offset, size and a name of 1024 bytes. A function that is nowhere has
+/// no size, a variable that is nowhere the last offset.
+std::vector<std::string> undefined_symbols(ByteSpan binary) {
+    constexpr std::uint32_t symbol_table = 53, nowhere = 0xffffffff;
+    constexpr std::uint64_t name_bytes = 1024, symbol_bytes = 12 + name_bytes;
+    std::vector<std::string> out;
+    if (recognise(binary) != Kind::intel_gpu_patch_tokens) return out;
+    for (const auto& [kernel, patches] : patched_kernels(binary)) {
+        const auto word = [&](std::uint64_t at) { return load<std::uint32_t>(patches, at).value_or(0); };
+        for (std::uint64_t at = 0, size = 0; (size = word(at + 4)) >= 8; at += size)
+            for (std::uint64_t i = 0; word(at) == symbol_table && i < word(at + 8); ++i) {
+                const auto symbol = at + 12 + i * symbol_bytes;
+                const auto name = slice(patches, symbol + 12, name_bytes);
+                if (!name) break;
+                if (word(symbol + 8) == 0 || word(symbol + 4) == nowhere) out.emplace_back(until_nul(as_text(*name)));
+            }
+    }
     return out;
 }
 

@@ -69,4 +69,8 @@ std::string_view ptx_text(std::span<const std::byte> binary);
 /// does not name them or is not read. Never throws.
 std::vector<std::string> kernel_names(ByteSpan binary);
 
+/// Functions and variables that a program for Intel's GPUs names and does not hold. Empty for any other binary. Never
+/// throws.
+std::vector<std::string> undefined_symbols(ByteSpan binary);
+
 }  // namespace cllab::inspect

@@ -9,6 +9,7 @@
 
 #include "core/program_text.hpp"
 #include "core/text.hpp"
+#include "inspect/binary/binary.hpp"
 #include "inspect/code/analysis.hpp"
 #include "inspect/isa/rules.hpp"
 #include "inspect/tools/offline.hpp"
@@ -181,6 +182,11 @@ OfflineCode compile(const std::string& target, const std::string& source, const 
     if (spirv) words.push_back("-spirv_input");
     const auto result = run_ocloc(folder, ocloc().value_or("ocloc"), words, limit);
     OfflineCode out = made_by_tool("ocloc", result, folder, folder.path() / "program");
+    // ocloc leaves to whoever loads the code what no clBuildProgram would take.
+    for (const auto& symbol : undefined_symbols(as_bytes(out.binary))) {
+        out.ok = false;
+        out.log += "undefined reference to `" + symbol + "'\n";
+    }
     out.options = {.target = target};
     return out;
 }

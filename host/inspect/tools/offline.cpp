@@ -41,9 +41,10 @@ std::string plain_name(const std::string& symbol) {
     return digits == 2 || digits == std::string::npos ? symbol : symbol.substr(digits, number_at(symbol, 2));
 }
 
-/// What a linker's log says of functions that are nowhere: "lld: error: undefined hidden symbol: helper".
+/// What a linker's log says of functions that are nowhere: "lld: error: undefined hidden symbol: helper", "undefined
+/// reference to `helper'".
 std::vector<std::string> undefined_in(const std::string& log) {
-    static const std::regex said("undefined (?:hidden )?symbol: ([^ \\n]+)");
+    static const std::regex said("undefined (?:(?:hidden )?symbol: |reference to `)([^ '\\n]+)");
     return {std::sregex_token_iterator(log.begin(), log.end(), said, 1), std::sregex_token_iterator()};
 }
 
@@ -70,12 +71,17 @@ std::ptrdiff_t errors_in(const std::string& log) {
 
 /// Without a function of the text there is no kernel; without one of the library there is its code as far as it goes.
 void judge(OfflineBuild& build, const std::vector<std::string>& undefined, const std::string& text) {
-    std::vector<std::string> own, others;
+    std::vector<std::string> own;
+    std::set<std::string> others;
     // The text's own functions are called as they are written; a name that begins so only the compiler makes.
-    for (const auto& symbol : undefined) (symbol.starts_with("_") ? others : own).push_back(symbol);
+    for (const auto& symbol : undefined)
+        if (symbol.starts_with("_"))
+            others.insert(plain_name(symbol));
+        else
+            own.push_back(symbol);
     if (!own.empty()) build.ok = false, build.log = refusal_of(own, text) + build.log;
     if (others.empty()) return;
-    build.lacking = "calls " + join(others, ", ", plain_name) +
+    build.lacking = "calls " + join({others.begin(), others.end()}, ", ") +
                     ", which nothing here defines: its code shows the calls, and there are no registers";
 }
 

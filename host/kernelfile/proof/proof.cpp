@@ -97,13 +97,15 @@ std::optional<std::string> Ledger::check(const Question& q, const model::Buffers
     auto& seen = seen_[q.comparison][q.variant + "\n" + q.point];
     // Data may be right as it was given; poison is nobody's result.
     const bool may_stay = std::ranges::any_of(q.results, [&](const auto& result) {
-        return result.given && (result.expected || !witnesses(q, result, buffers).empty());
+        return result.given && (result.may_stay || result.expected || !witnesses(q, result, buffers).empty());
     });
     if (!writes_something(q, buffers, seen) && !may_stay) {
         std::vector<std::string> names;
         for (const auto& result : q.results) names.push_back("'" + result.name + "'");
+        const auto given = std::ranges::find_if(q.results, [](const auto& result) { return bool(result.given); });
         return "it writes nothing: " + join(names, ", ") + (names.size() == 1 ? " holds" : " hold") +
-               " what was there before";
+               " what was there before" +
+               (given == q.results.end() ? "" : "; if that may be right, add a line 'may leave " + given->name + "'");
     }
     if (q.any_order.empty()) return judge(q, buffers);
     const SortedRows sorted(q, buffers);

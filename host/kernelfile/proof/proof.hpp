@@ -27,6 +27,7 @@ struct Result {
     model::SharedBytes given{};     ///< what it holds before, where that is no poison
     model::SharedBytes expected{};  ///< by a line `expect`, after one operation
     std::string by{};               ///< that: "file gold.npy"
+    bool may_stay = false;          ///< by a line `may leave`: what is given may be right as it is
 };
 
 /// What all cells of one comparison have left so far. In one process: cells of an isolated run share it.

@@ -143,7 +143,9 @@ void BoundSequence::add_item(const From& from, const std::string& item, const Lo
 void BoundSequence::join_parameter(const Parameter& parameter, const std::string& name, const std::string& item,
                                    const Scope& scope, Joined& joined) const {
     const auto given = scope.arguments.find(name);
-    const auto spec = given == scope.arguments.end() ? std::nullopt : std::optional(given->second);
+    // 'arg partial = total' is about the kernel's parameter, not about the buffer of that name.
+    const bool says_nothing = given == scope.arguments.end() || buffer_named(given->second);
+    const auto spec = says_nothing ? std::nullopt : std::optional(given->second);
     auto* const known = joined.find(name);
     if (!known) {
         joined.buffers.push_back({parameter, item, spec});

@@ -63,3 +63,17 @@ __kernel void unset(__global const uint* src, __global uint* dst, uint n) {
     if (src[get_global_id(0)] < 256) dst[get_global_id(0)] = src[get_global_id(0)] + (shared[get_local_id(0) & 63] & 0);
 }
 #endif
+#ifdef TURN
+// Oclgrind ends a launch at a built-in function that writes through a private pointer while it looks for unwritten values.
+__kernel void turn(__global const uint* src, __global float* dst, uint n) {
+    float cosine;
+    const float sine = sincos(src[get_global_id(0)] / 256.0f, &cosine);
+    dst[get_global_id(0)] = sine + 2 * cosine;
+}
+#endif
+#ifdef FENCE
+__kernel void fence(__global const uint* src, __global uint* dst, uint n) {
+    ELSEWHERE(__atomic_thread_fence(__ATOMIC_SEQ_CST));
+    dst[get_global_id(0)] = src[get_global_id(0)];
+}
+#endif
