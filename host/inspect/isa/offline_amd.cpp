@@ -12,6 +12,7 @@ namespace {
 
 const std::string library = "amdgcn--amdhsa";
 
+// Listed also where nothing makes their code, so that the list says what would.
 constexpr const char* of_comgr[]{"gfx803", "gfx900", "gfx906", "gfx908", "gfx90a", "gfx1010", "gfx1030"};
 constexpr const char* younger[]{"gfx940",  "gfx942",  "gfx950",  "gfx1100", "gfx1101", "gfx1102",
                                 "gfx1103", "gfx1150", "gfx1151", "gfx1200", "gfx1201"};
