@@ -94,6 +94,7 @@
 
 #elif defined(UNIT_MFMA) || defined(UNIT_WMMA) || defined(UNIT_WMMA12)
 // A lane has a run of a row of a and the same run of a column of b. On gfx11 both halves of a wave have the whole of both.
+// gfx12's halves lie in its registers in another order, the same for a and b, so that it changes no sum. None of these ran on hardware.
 #define ROW (lane % 16)
 #define PART (lane / 16)
 #if defined(UNIT_WMMA)
@@ -164,6 +165,9 @@
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 #define NAME f16
 #define OPERAND PASTE(half, ELEMENTS_OF_RUN)
+#elif defined(TYPE_fp8)
+#define NAME fp8_fp8
+#define OPERAND int2
 #else
 #define NAME bf16
 #define OPERAND PASTE(short, ELEMENTS_OF_RUN)

@@ -96,7 +96,8 @@ endif()
 # AddressSanitizer and UBSan: a second build below this one, made by a test of its own so that plain builds stay quick.
 if(cllab_again)
   # clang needs two thirds of GCC's time for it; 15 and older do not know all of C++20 that is used here.
-  find_program(CLLAB_CLANG NAMES clang++-19 clang++-18 clang++-17 clang++-16)
+  # 16 first: it is installed with its sanitizers, another one for its code of GPUs alone.
+  find_program(CLLAB_CLANG NAMES clang++-16 clang++-17 clang++-18 clang++-19)
   set(sanitizing_compiler ${CMAKE_CXX_COMPILER})
   set(sanitizing_linker "")
   if(CLLAB_CLANG)

@@ -207,6 +207,8 @@ class Status3(LabTest):
     def test_a_target_that_nothing_here_compiles_for_names_the_command_that_adds_it(self):
         _, err = self.lab("isa", "pitch_short8", "--target", "sm_80", status=3, env=self.environment(PATH=str(self.folder)))
         self.assert_one_sentence(err, "sm_80", "apt-get install clang-15 libclc-15")
+        _, err = self.lab("isa", "pitch_short8", "--target", "gfx1201", status=3, env=self.environment(PATH=str(self.folder)))
+        self.assert_one_sentence(err, "gfx1201 needs clang 19 or later with lld, llvm-objdump and libclc: ", "apt-get install clang-19 lld-19 llvm-19")
 
     def test_an_unknown_device_lists_those_there_are(self):
         _, err = self.lab("--device", "H100", "--kernel", "muladd_fma", status=3)

@@ -83,6 +83,20 @@ class IsaFiles(LabTest):
         _, err = self.isa(self.write("kernel void k(global float* y) { y[0] = unknown; }", "u.cl"), "gfx1100", status=1)
         self.assertRegex(err, r"\Au_k for gfx1100: build_failed: u.cl:1:\d+: error: use of undeclared identifier 'unknown'")
 
+    def test_a_processor_that_amd_comgr_does_not_know_gets_code_of_clang_and_libclc_and_this_is_said(self):
+        made = self.lab("isa", "--targets", env=self.environment(**NO_DEVICE))[0]
+        for target in ("gfx942", "gfx1201"):
+            if not re.search(rf"^{target} +[^- ]", made, re.M):
+                self.skipTest(f"nothing here makes code for {target}")
+            with self.subTest(target=target):
+                pages, err = self.isa(KERNELS / "half.cl", target)
+                self.assertEqual((set(pages), err), ({"half_axpy"}, ""))
+                page = pages["half_axpy"]
+                self.assertRegex(page, r"AMDGPU code object [^\n]*clang[-\d]* and libclc, not AMD's compiler\), by llvm-objdump")
+                self.assertRegex(page, r"\AVGPRs [1-9]\d*, SGPRs [1-9]\d*, spilled VGPRs 0, .*, LDS 0 byte, .*\noccupancy min\(")
+                _, err = self.isa(KERNELS / "images.cl", target, status=1)  # libclc has no images
+                self.assertRegex(err, rf"images_row for {target}: build_failed: error: the code calls [^\n]*'read_imagef'[^\n]*, which neither the text nor")
+
     def test_code_needs_neither_sizes_nor_arguments(self):
         for target in self.targets:
             with self.subTest(target=target):

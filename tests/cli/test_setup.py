@@ -65,7 +65,7 @@ class Setup(LabTest):
         needed, tested = (set(line.split()) for line in packages)
         self.assertIn("libamd-comgr-dev", needed)
         self.assertEqual(needed & tested, set())
-        for package in ("oclgrind", "mesa-opencl-icd", "python3-pip", "clang-15", "libclang-rt-16-dev"):
+        for package in ("oclgrind", "mesa-opencl-icd", "python3-pip", "clang-15", "libclang-rt-16-dev", "clang-19"):
             self.assertIn(package, tested)
 
     def test_a_second_run_says_nothing_and_a_changed_source_is_rebuilt(self):

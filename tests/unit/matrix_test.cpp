@@ -61,12 +61,15 @@ BOOST_AUTO_TEST_CASE(a_tile_is_that_of_the_instruction_and_what_has_none_says_so
     is(amd("gfx942", 64), "s8", 16, 16, 32);
     is(amd("gfx942", 64), "tf32", 16, 16, 8);
     is(amd("gfx1100", 32), "f16", 16, 16, 16);
+    is(amd("gfx1201", 32), "fp8", 16, 16, 16);
     auto turing = hopper();
     turing.compute_capability = 75;
     for (const auto& device : {turing, amd("gfx900", 64), amd("gfx1100", 64), probe_cpu()})
         BOOST_CHECK_THROW(matrix::tile_of(device, "f16"), Unsupported);
     BOOST_CHECK_THROW(matrix::tile_of(amd("gfx90a", 64), "tf32"), Unsupported);
     BOOST_CHECK_THROW(matrix::tile_of(amd("gfx908", 64), "bf16"), Unsupported);
+    for (const char* name : {"gfx1100", "gfx942"})
+        BOOST_CHECK_THROW(matrix::tile_of(amd(name, 32), "fp8"), Unsupported);
 }
 
 BOOST_AUTO_TEST_CASE(whole_numbers_are_the_same_in_every_type) {

@@ -38,13 +38,15 @@ inline Tile wgmma_tile(const Device& device, const std::string& type) {
     return {"WGMMA", 64, 256, is_one_byte(type) ? 32u : type == "tf32" ? 8u : 16u, 128};
 }
 
-/// AMD: MFMA of gfx908 to gfx942, WMMA of gfx11 and gfx12 in waves of 32.
+/// AMD: MFMA of gfx908 to gfx942, WMMA of gfx11 and gfx12 in waves of 32. gfx12's bytes of floating point are those of
+/// to_fp8, of gfx942 they have another bias.
 inline std::optional<Tile> amd_tile(const Device& device, const std::string& type) {
     const std::string_view name = device.name;
     const bool has_16_bits_and_bytes = is_one_of(type, {"f16", "bf16", "s8"});
     if (name.starts_with("gfx11") || name.starts_with("gfx12")) {
-        if (!has_16_bits_and_bytes || device.preferred_multiple == 64) return std::nullopt;
-        return Tile{name.starts_with("gfx11") ? "WMMA" : "WMMA12", 16, 16, 16, 32};
+        const bool is_12 = name.starts_with("gfx12"), has = has_16_bits_and_bytes || (type == "fp8" && is_12);
+        if (!has || device.preferred_multiple == 64) return std::nullopt;
+        return Tile{is_12 ? "WMMA12" : "WMMA", 16, 16, 16, 32};
     }
     const bool is_third = name.starts_with("gfx94");
     if (!is_third && !name.starts_with("gfx90a") && !name.starts_with("gfx908")) return std::nullopt;

@@ -176,6 +176,7 @@ bool is_call(const Instruction& i) { return is_named(i.mnemonic, "s_swappc* s_ca
 Disassembly disassemble(ByteSpan binary, const std::string& entry, const DisassembleOptions& options) {
     Disassembly out;
     out.listings.push_back(disassemble_code_object(binary, entry, options.own_make));
+    if (!options.made_by.empty()) out.listings.back().title += " (" + options.made_by + ")";
     out.code_bytes = symbol_size(binary, entry);
     return out;
 }

@@ -11,6 +11,7 @@
 #include "device/cuda.hpp"
 #include "inspect/binary/nvidia.hpp"
 #include "inspect/code/analysis.hpp"
+#include "inspect/tools/clang.hpp"
 #include "inspect/tools/offline.hpp"
 #include "inspect/tools/tool.hpp"
 
@@ -114,19 +115,7 @@ extern const std::size_t beside_libclc_size;
 
 namespace {
 
-std::optional<std::filesystem::path> libclc() {
-    return first_file({"/usr/lib/clc/nvptx64--nvidiacl.bc", "/usr/share/clc/nvptx64--nvidiacl.bc",
-                       "/usr/local/share/clc/nvptx64--nvidiacl.bc"});
-}
-
-std::optional<std::filesystem::path> clang() { return find_tool(llvm_names("clang")); }
-
-/// "clang-15" is version 15; 0 for a plain "clang", whose version is not asked: it then compiles for sm_80.
-int version_of(const std::filesystem::path& compiler) {
-    const std::string name = compiler.filename().string();
-    const auto dash = name.rfind('-');
-    return dash == std::string::npos ? 0 : static_cast<int>(number_at(name, dash + 1));
-}
+Clang clang() { return Clang("nvptx64--nvidiacl"); }
 
 /// The newest processor of the family that this clang knows: 14 and 15 end at sm_86, 16 at sm_90 (LLVM release notes).
 int nearest_processor(int version, int sm) {
@@ -136,13 +125,6 @@ int nearest_processor(int version, int sm) {
 /// The number of "sm_90"; 0 for anything else.
 int sm_of(const std::string& target) {
     return target.starts_with("sm_") ? static_cast<int>(whole_number(target.substr(3)).value_or(0)) : 0;
-}
-
-/// Empty when clang and libclc are here, else the sentence that says what is missing.
-std::string ptx_compiler_missing() {
-    if (!clang()) return "PTX needs clang with libclc: apt-get install clang-15 libclc-15";
-    if (!libclc()) return "PTX needs libclc's nvptx64--nvidiacl.bc: apt-get install libclc-15";
-    return {};
 }
 
 /// Functions that PTX declares and that nobody defines: ptxas does not take it.
@@ -164,57 +146,41 @@ std::vector<std::string> undefined(ByteSpan binary, const std::string& entry) {
 }
 
 /// What libclc lacks and a text of this kind may need, as bitcode in the folder.
-std::optional<std::filesystem::path> beside_libclc(const std::filesystem::path& compiler, const std::string& source,
+std::optional<std::filesystem::path> beside_libclc(const Clang& compiler, const std::string& source,
                                                    const TempFolder& folder) {
     if (source.find("native_") == source.npos && source.find("half") == source.npos) return std::nullopt;
     static std::mutex access;
     static std::map<std::filesystem::path, std::string> made;
     const std::lock_guard lock(access);
-    const auto out = folder.path() / "beside_libclc.bc";
-    if (const auto known = made.find(compiler); known != made.end())
-        return folder.write(out.filename().string(), as_bytes(known->second));
-    const std::string_view text{reinterpret_cast<const char*>(beside_libclc_bytes), beside_libclc_size};
-    auto arguments = split(
-        "-x cl -target nvptx64-nvidia-nvcl -nogpulib -c -emit-llvm -O1 -Xclang -finclude-default-header -Xclang "
-        "-cl-ext=+cl_khr_fp16 -Xclang -target-cpu -Xclang sm_60 -o",
-        ' ');
-    arguments.insert(arguments.end(), {out.string(), folder.write("beside_libclc.cl", as_bytes(text)).string()});
-    const auto code = made_by_tool(compiler, run_tool(compiler, arguments), folder, out);
-    if (!code.ok) return std::nullopt;  // a clang that lacks something of it: then so does the text's code
-    made[compiler] = code.binary;
-    return out;
+    auto& known = made[compiler.program];
+    if (known.empty())
+        known = compiler
+                    .compile({reinterpret_cast<const char*>(beside_libclc_bytes), beside_libclc_size},
+                             split("-target nvptx64-nvidia-nvcl -c -emit-llvm -O1 -Xclang -cl-ext=+cl_khr_fp16 -Xclang "
+                                   "-target-cpu -Xclang sm_60",
+                                   ' '),
+                             {}, {}, std::chrono::seconds(20))
+                    .binary;
+    // A clang that lacks something of it has none: then so does the text's code.
+    if (known.empty()) return std::nullopt;
+    return folder.write("beside_libclc.bc", as_bytes(known));
 }
 
-void link(std::vector<std::string>& arguments, const std::filesystem::path& library) {
-    arguments.insert(arguments.end(), {"-Xclang", "-mlink-builtin-bitcode", "-Xclang", library.string()});
-}
-
-/// OpenCL C to PTX by clang and libclc, whose built-in functions and choices are not those of NVIDIA's compiler.
 OfflineCode compile_ptx(int sm, const std::string& source, const std::vector<std::string>& options,
                         std::chrono::milliseconds limit) {
     const auto compiler = clang();
-    const auto library = libclc();
-    if (!compiler || !library) return {};
     const std::string target = "sm_" + std::to_string(sm);
-    const std::string made_for = "sm_" + std::to_string(nearest_processor(version_of(*compiler), sm));
+    const std::string made_for = "sm_" + std::to_string(nearest_processor(compiler.version, sm));
     const TempFolder folder;
-    const auto text = folder.write("kernel.cl", as_bytes(source));
-    const auto ptx = folder.path() / "program.ptx";
-    // -fgnu-keywords: NVIDIA's compiler takes `asm` in OpenCL C, clang only with this. -fno-dwarf-directory-asm: ptxas
-    // takes no `.file` with a folder of its own.
+    std::vector<std::filesystem::path> libraries{compiler.library};
+    if (const auto first = beside_libclc(compiler, source, folder)) libraries.insert(libraries.begin(), *first);
+    // -fno-dwarf-directory-asm: ptxas takes no `.file` with a folder of its own.
     auto arguments = split(
-        "-x cl -fgnu-keywords -target nvptx64-nvidia-nvcl -nogpulib -S -fno-caret-diagnostics -fno-dwarf-directory-asm "
-        "-Wno-linker-warnings -Xclang -finclude-default-header -Xclang "
-        "-cl-ext=+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics",
+        "-target nvptx64-nvidia-nvcl -S -fno-dwarf-directory-asm -Xclang "
+        "-cl-ext=+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics -Xclang -target-cpu -Xclang " +
+            made_for,
         ' ');
-    // Of two definitions the first counts.
-    if (const auto first = beside_libclc(*compiler, source, folder)) link(arguments, *first);
-    link(arguments, *library);
-    arguments.insert(arguments.end(), {"-Xclang", "-target-cpu", "-Xclang", made_for, "-o", ptx.string()});
-    if (std::ranges::find(options, "-cl-opt-disable") == options.end()) arguments.push_back("-O3");
-    arguments.insert(arguments.end(), options.begin(), options.end());
-    arguments.push_back(text.string());
-    const auto run = [&] { return made_by_tool(*compiler, run_tool(*compiler, arguments, limit), folder, ptx); };
+    const auto run = [&] { return compiler.compile(source, arguments, options, libraries, limit); };
     OfflineCode code = run();
     // NVIDIA's compiler has code for `inline` functions of C99, which clang leaves to another text.
     if (code.ok && source.find("inline") != source.npos && !only_declared(code.binary).empty()) {
@@ -232,7 +198,7 @@ OfflineCode compile_ptx(int sm, const std::string& source, const std::vector<std
     if (!own.empty()) code.binary = own;
     // SASS is assembled for the target even where the text was made for an older processor.
     code.options = {.target = made_for == target || !own.empty() ? std::string{} : target,
-                    .made_by = compiler->filename().string() + " and libclc, not NVIDIA's compiler"};
+                    .made_by = compiler.name() + ", not NVIDIA's compiler"};
     return code;
 }
 
@@ -257,7 +223,9 @@ OfflineTarget nvidia_target(int sm, const std::string& no_ptx, const std::string
 }
 
 std::vector<OfflineTarget> targets() {
-    const std::string no_ptx = ptx_compiler_missing(), no_sass = sass_missing();
+    const std::string no_sass = sass_missing(),
+                      no_ptx =
+                          clang().is_here() ? "" : "PTX needs clang with libclc: apt-get install clang-15 libclc-15";
     std::vector<OfflineTarget> targets;
     for (const int sm : processors) targets.push_back(nvidia_target(sm, no_ptx, no_sass));
     return targets;

@@ -1,61 +1,82 @@
-// AMD processors by amd_comgr.
+// AMD processors by amd_comgr, and by clang those that it does not know. libclc (15 to 19) takes the global offset from
+// where older code objects have it, so clang's code is for reading and for counting registers, not for launching.
 #include <algorithm>
 
 #include "inspect/binary/amd_metadata.hpp"
-#include "inspect/isa/isa.hpp"
+#include "inspect/tools/clang.hpp"
 #include "inspect/tools/comgr.hpp"
 #include "inspect/tools/offline.hpp"
 
 namespace cllab::inspect::gcn {
 namespace {
 
+const std::string library = "amdgcn--amdhsa";
+
+// Listed also where nothing makes their code, so that the list says what would.
+constexpr const char* of_comgr[]{"gfx803", "gfx900", "gfx906", "gfx908", "gfx90a", "gfx1010", "gfx1030"};
+constexpr const char* younger[]{"gfx940",  "gfx942",  "gfx950",  "gfx1100", "gfx1101", "gfx1102",
+                                "gfx1103", "gfx1150", "gfx1151", "gfx1200", "gfx1201"};
+
+bool is_of_comgr(const std::string& target) {
+    const auto listed = comgr_processors();
+    return std::ranges::find(listed, target) != listed.end() || !comgr_nearest(target).empty();
+}
+
+/// Empty when clang makes code for the processor here, else the sentence that says what would. clang 19 reads also
+/// older libraries, of which Mesa's OpenCL needs Debian's libclc-15, that cannot be beside another libclc.
+std::string clang_missing(const std::string& target) {
+    const int needed = target == "gfx950" ? 20 : 19;  // LLVM 20 brought gfx950; none before 19 was tried
+    const Clang clang(library);
+    if (clang.is_here() && clang.version >= needed && clang.has("ld.lld") && clang.has("llvm-objdump")) return {};
+    const std::string packages =
+        clang.library.empty() ? "clang-19 lld-19 llvm-19 libclc-15" : "clang-19 lld-19 llvm-19";
+    return fmt::format("{} needs clang {} or later with lld, llvm-objdump and libclc: {}", target, needed,
+                       needed == 19 ? "apt-get install " + packages : "Debian 12 has clang 19 at most");
+}
+
 std::vector<OfflineTarget> targets() {
     std::vector<OfflineTarget> targets;
-    const std::string no_amd = comgr_missing();
-    const auto processors = comgr_processors();
-    for (const auto& name : processors) targets.push_back({name, "code object, GCN, metadata", ""});
-    // Processors younger than the amd_comgr of Debian 12 are listed too, so that the list says what would enable them.
-    std::vector<std::string> others{"gfx940",  "gfx942",  "gfx950",  "gfx1100", "gfx1101", "gfx1102",
-                                    "gfx1103", "gfx1150", "gfx1151", "gfx1200", "gfx1201"};
-    if (!no_amd.empty())
-        others.insert(others.begin(), {"gfx803", "gfx900", "gfx906", "gfx908", "gfx90a", "gfx1010", "gfx1030"});
-    for (const auto& name : others)
-        if (!comgr_nearest(name).empty())
-            targets.push_back({name, "code object, GCN, metadata", ""});
-        else if (std::ranges::find(processors, name) == processors.end())
-            targets.push_back(
-                {name, "",
-                 no_amd.empty()
-                     ? name +
-                           " needs a newer amd_comgr than this one (ROCm 6 or later, and cllab built with its header)"
-                     : no_amd});
+    const auto add = [&](const std::string& name, const std::string& missing) {
+        if (std::ranges::find(targets, name, &OfflineTarget::name) == targets.end())
+            targets.push_back({name, missing.empty() ? "code object, GCN, metadata" : "", missing});
+    };
+    for (const auto& name : comgr_processors()) add(name, "");
+    for (const auto& name : of_comgr) add(name, clang_missing(name).empty() ? "" : comgr_missing());
+    for (const auto& name : younger) add(name, is_of_comgr(name) ? "" : clang_missing(name));
     return targets;
-}
-
-/// Work-items of a wave in code for this processor; 0 when nothing comes out.
-unsigned wave(const std::string& target, const std::vector<std::string>& options) {
-    const auto code = comgr_compile("kernel void k(void) {}\n", options, target, std::chrono::seconds(60));
-    const auto metadata = code.ok ? read_amd_metadata(as_bytes(code.bytes)) : std::nullopt;
-    const auto* kernel = metadata ? amd_kernel(*metadata, "k") : nullptr;
-    return kernel ? static_cast<unsigned>(amd_number(*kernel, ".wavefront_size").value_or(0)) : 0;
-}
-
-void describe(model::Device& device, const std::string& target, const std::vector<std::string>& options) {
-    device.preferred_multiple = comgr_missing().empty() ? wave(target, options) : 0;
-    device.fp16 = true;
-    device.extensions.insert("cl_khr_subgroups");
 }
 
 OfflineCode compile(const std::string& target, const std::string& source, const std::vector<std::string>& options,
                     std::chrono::milliseconds limit) {
-    ComgrOutput made = comgr_compile(source, options, target, limit);
+    OfflineCode code;
+    if (is_of_comgr(target)) {
+        ComgrOutput made = comgr_compile(source, options, target, limit);
+        code = {made.ok, std::move(made.log), std::move(made.bytes), {.own_make = true}, {}, made.timed_out};
+        if (const auto nearest = comgr_nearest(target); !nearest.empty())
+            code.notes.push_back("built-in functions are those of the device libraries for " + nearest +
+                                 ", the nearest processor that this amd_comgr lists");
+    } else {
+        const Clang clang(library);
+        code =
+            clang.compile(source, {"--target=amdgcn-amd-amdhsa", "-mcpu=" + target}, options, {clang.library}, limit);
+        code.options = {.made_by = clang.name() + ", not AMD's compiler"};
+    }
     // Asked for bitcode, the compiler hands the linker a module of no processor, for which that one takes the oldest.
-    const bool ok = made.ok && amd_processor(as_bytes(made.bytes)) == target;
-    OfflineCode code{ok, std::move(made.log), std::move(made.bytes), {.own_make = true}, {}, made.timed_out};
-    if (const auto nearest = comgr_nearest(target); ok && !nearest.empty())
-        code.notes.push_back("built-in functions are those of the device libraries for " + nearest +
-                             ", the nearest processor that this amd_comgr lists");
+    code.ok = code.ok && amd_processor(as_bytes(code.binary)) == target;
     return code;
+}
+
+void describe(model::Device& device, const std::string& target, const std::vector<std::string>& options) {
+    device.fp16 = true;
+    // Work-items of a wave in code for this processor; 0 when nothing comes out.
+    const auto code = compile(target, "kernel void k(void) {}\n", options, std::chrono::seconds(60));
+    const auto metadata = code.ok ? read_amd_metadata(as_bytes(code.binary)) : std::nullopt;
+    const auto* kernel = metadata ? amd_kernel(*metadata, "k") : nullptr;
+    device.preferred_multiple = kernel ? static_cast<unsigned>(amd_number(*kernel, ".wavefront_size").value_or(0)) : 0;
+    if (is_of_comgr(target))
+        device.extensions.insert("cl_khr_subgroups");
+    else  // libclc has no functions of sub-groups
+        device.driver = Clang(library).name();
 }
 
 }  // namespace

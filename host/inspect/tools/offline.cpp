@@ -41,10 +41,10 @@ std::string plain_name(const std::string& symbol) {
     return digits == 2 || digits == std::string::npos ? symbol : symbol.substr(digits, number_at(symbol, 2));
 }
 
-/// What a linker's log says of functions that are nowhere: "lld: error: undefined hidden symbol: helper", "undefined
-/// reference to `helper'".
+/// What a linker's log says of functions that are nowhere: "lld: error: undefined hidden symbol: helper", "f(int)",
+/// "undefined reference to `helper'".
 std::vector<std::string> undefined_in(const std::string& log) {
-    static const std::regex said("undefined (?:(?:hidden )?symbol: |reference to `)([^ '\\n]+)");
+    static const std::regex said("undefined (?:(?:hidden )?symbol: |reference to `)([^ ('\\n]+)");
     return {std::sregex_token_iterator(log.begin(), log.end(), said, 1), std::sregex_token_iterator()};
 }
 
