@@ -311,8 +311,8 @@ std::optional<Wait> longest_wait(const Record& record) {
 
 bool named_by_samples(const Record& record, const Explanation& e) {
     constexpr double nearly_all = 0.9;  // what else a work-item does takes its time, too
-    return !e.bounds.empty() && e.bounds.front().seconds >= busy * record.time->median && first_is_clear(e.bounds) &&
-           sampled_share(record, e.bounds.front()) >= nearly_all;
+    return record.counts && !e.bounds.empty() && e.bounds.front().seconds >= busy * record.time->median &&
+           first_is_clear(e.bounds) && sampled_share(record, e.bounds.front()) >= nearly_all;
 }
 
 void name_by_wait(const Record& record, Explanation& out) {

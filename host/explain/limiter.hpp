@@ -56,8 +56,10 @@ std::optional<Wait> longest_wait(const Record& record);
 /// Names the limit of an explanation in which no bound alone did, by its `wait`: puts the limiter in front.
 void name_by_wait(const Record& record, Explanation& out);
 
-/// Whether samples name the first bound of a CPU's cell, which is less than most of the time: its cores execute nearly
-/// nothing else. They share their resources with other users, so that the rates of a minute are below those of another.
+/// Whether samples name the first bound of a CPU's cell that was counted, which is less than most of the time: its
+/// cores execute nearly nothing else. They share their resources with other users, so that the rates of a minute are
+/// below those of another. Of the lab's own cells, whose work is declared, it named one, which lay between two limiters
+/// (tests/trial/why.py).
 bool named_by_samples(const Record& record, const Explanation& explanation);
 
 // --- What a profile says that no kernel of the device can beat -------------------------------------------------------

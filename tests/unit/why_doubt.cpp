@@ -5,7 +5,7 @@
 #include "explain/peaks.hpp"
 #include "portrait/probes.hpp"
 #include "unit/probe.hpp"
-#include "unit/why_cells.hpp"
+#include "unit/why_counted.hpp"
 
 BOOST_AUTO_TEST_SUITE(why_doubt)
 
@@ -45,8 +45,7 @@ BOOST_AUTO_TEST_CASE(the_rate_of_instructions_is_in_doubt_where_it_is_the_limite
 
 BOOST_AUTO_TEST_CASE(what_nearly_all_samples_do_names_a_limit_of_three_fifths_of_a_cpus_time_and_is_in_doubt) {
     const model::HotBlock adding{.share = 0.95, .instructions = 4, .classes = {{"atomic", 1}}};
-    auto r = record(1, {});
-    r.hot = model::Hot{.evidence = model::Hot::sampled, .blocks = {adding}};
+    auto r = on_cpu(launch(4), {adding});
     const auto named = [&](double first, double next, const std::string& id = "atomics") {
         model::Explanation e;
         e.bounds = {{id, "", "", first, first, first, "", ""}, {"arithmetic", "", "", next, next, next, "", ""}};
@@ -67,14 +66,18 @@ BOOST_AUTO_TEST_CASE(what_nearly_all_samples_do_names_a_limit_of_three_fifths_of
     r.hot->evidence = model::Hot::sampled;
     r.device.type = "gpu";
     BOOST_TEST(!named(0.61, 0.4, "issue"));
+    r.device.type = "cpu";
+    r.counts = nullptr;
+    BOOST_TEST(!named(0.61, 0.4, "issue"));  // of declared work a bound must be most of the time
 
     const auto measured = with(profile(), {figure("issue.rate", "instruction rate", "instr/s", 20e9)});
-    auto slow = record(1.5e-3, {.groups = 4});
+    auto slow = on_cpu(launch(4), {{.share = 1, .instructions = 4}});
+    slow.time = record(1.5e-3, {}).time;
     slow.work.instructions = 20e6;
-    BOOST_CHECK(explanation(slow, measured).limit == Limit::unexplained);
-    slow.hot = model::Hot{.evidence = model::Hot::sampled, .blocks = {{.share = 1, .instructions = 4}}};
     const auto e = explanation(slow, measured);
     BOOST_TEST(limiter(e) == "issue");
+    slow.hot->evidence = model::Hot::unknown;
+    BOOST_CHECK(explanation(slow, measured).limit == Limit::unexplained);
     BOOST_TEST(explain::doubted(e, *slow.time)->figure == "issue.rate");
 }
 
