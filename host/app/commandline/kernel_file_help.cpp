@@ -33,9 +33,8 @@ Lines (options: --arg src=rand:n*n, --global n,n, --variant fast=-DTILE=32 …);
   variant NAME = OPTIONS        one more variant, by its build options
   extends FOLDER, include FILE  looks for #include files there too (-I); #includes FILE in front
   work bytes=EXPR flops=EXPR    what a launch must do, for the rates; default: every buffer once
-       atomics=EXPR local_bytes=EXPR
-                                for `why`: atomics on global memory, bytes of local memory
-       barriers=EXPR chain=EXPR per work-item: barriers, global loads that wait for each other
+       atomics=EXPR local_bytes=EXPR barriers=EXPR chain=EXPR
+                                for `why`; per work-item: barriers, and loads that wait in turn
   expect NAME = FILE            the argument equals FILE (.npy, raw, picture), or stays `unchanged`
   may leave NAME                it may come out as it was given: a search without a hit
   reference KERNEL              results must equal those of this kernel, also FILE.cl:KERNEL
