@@ -173,7 +173,7 @@ Random data (TYPE or FORMAT before the length where the kernel does not say it)
   normal:LENGTH[:MEAN:DEVIATION] Gaussian; default 0 and 1
   perm:LENGTH                    0 to LENGTH - 1, each once: gathers, linked lists
   rand:LENGTH:0:len(ARGUMENT)-1  positions within another buffer, perhaps the same twice
-  powers:LENGTH                  1, 2, 4 or 8 of either sign: sums of 2Mi floats are exact in any order
+  powers:LENGTH                  1, 2, 4 or 8 of either sign: 2Mi floats sum exactly in any order
   onehot:LENGTH:WIDTH            in each row of WIDTH elements one 1
   offsets:LENGTH:LAST            0, rising to LAST: where the rows of a sparse matrix begin
   text:LENGTH                    words of small letters, in bytes
