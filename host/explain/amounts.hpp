@@ -147,6 +147,8 @@ MultiplyAdds multiply_adds(const Record& record, unsigned bits);
 void bound_levels(const Record& record, const Limits& limits, Explanation& out);
 /// Functions, divisions and integer operations by rates of their own.
 void bound_operations(const Record& record, const Limits& limits, Explanation& out);
+/// Of samples, or of operations, a part that stands for the whole: what else runs takes its time, too.
+constexpr double most_samples = 0.8;
 /// Elements of "float", "product" or "division" that a pass of the block computes.
 double elements_of(const model::HotBlock& block, const char* what);
 /// How often the block that a CPU spends nearly all of its time in runs, as its operations add up to the counted ones;

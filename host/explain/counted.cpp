@@ -28,9 +28,8 @@ double lanes_active(const Record& record) {
     return is_gpu(record) ? std::clamp(record.counts->lanes_active, 1.0 / 64, 1.0) : 1;
 }
 
-/// Whether nearly all of the code that was seen running computes an element of floats in an instruction.
+/// Whether most of the code that was seen running computes an element of floats in an instruction.
 bool is_scalar(const Record& record) {
-    constexpr double nearly_all = 0.8;
     if (!record.hot || record.hot->evidence != Hot::sampled) return false;
     double elements = 0, instructions = 0, seen = 0;
     for (const auto& block : record.hot->blocks) {
@@ -41,7 +40,7 @@ bool is_scalar(const Record& record) {
         for (const auto& [name, count] : block.classes)
             if (name == "scalar_float" || name.starts_with("vector_")) instructions += passes * count;
     }
-    return seen >= nearly_all && elements > 0 && elements <= instructions;
+    return seen >= most_samples && elements > 0 && elements <= instructions;
 }
 
 /// Whether the code that a CPU spends its time in divides integers: what is the same for all work-items is divided

@@ -23,8 +23,6 @@ double items_at_a_time(const Record& record) {
     return bits / 32.0;
 }
 
-constexpr double nearly_all = 0.8;  ///< of samples or operations: what else runs takes its time too
-
 /// Float operations of a work-item, without its functions.
 double plain_floats(const Counts& counts) {
     double all = 0;
@@ -101,7 +99,7 @@ double time_of_arithmetic(const Record& record, const Limits& limits, double num
         if (const auto* latency = limits.find("math.latency." + name + ".medium"))
             called += o.per_item.mean * std::max(0.0, latency->value - multiply_add);
     }
-    return number >= nearly_all * float_operations(counts) ? seconds + called : seconds;
+    return number >= most_samples * float_operations(counts) ? seconds + called : seconds;
 }
 
 std::optional<ChainTime> time_of_chain(const Record& record, const Limits& limits, Explanation& out) {
@@ -138,7 +136,7 @@ std::optional<ChainTime> time_of_chain(const Record& record, const Limits& limit
         // take one time all, but the compiler joins two. An addition of floats takes a CPU half of a multiply-add, too,
         // and a path of as many operations as there are on floats is of floats.
         const double floats = name == "arithmetic" && !is_gpu(record) ? float_operations(*record.counts) : 0;
-        const bool of_floats = floats >= nearly_all * number && number >= nearly_all * floats;
+        const bool of_floats = floats >= most_samples * number && number >= most_samples * floats;
         const double least = name != "arithmetic" ? 1 : is_gpu(record) || of_floats ? 0.5 : 0.25;
         sum.seconds += number * each;
         sum.least += least * number * (nearest && !of_floats ? std::min(each, nearest->value) : each);
@@ -166,7 +164,7 @@ double passes_of_hot_block(const Record& record) {
     double share = 0;
     for (const auto& other : record.hot->blocks)
         if (other.instructions == block->instructions && other.elements == block->elements) share += other.share;
-    if (share < nearly_all) return 0;
+    if (share < most_samples) return 0;
     double out = 0;
     for (const auto& [what, number] : computed(*record.counts))
         if (const double elements = elements_of(*block, what); elements > 0)
@@ -189,7 +187,7 @@ Executed executed_by_samples(const Record& record) {
             seen += block.share;
         }
         constexpr double few = 1.0 / 3;
-        if (seen < nearly_all || with < few * seen) continue;
+        if (seen < most_samples || with < few * seen) continue;
         if (const double sum = record.counts->items * number / each; sum > out.instructions) out = {sum, seen};
     }
     return out;

@@ -117,7 +117,7 @@ bool first_is_clear(const std::vector<Bound>& bounds) {
 /// Part of a CPU's samples in blocks that do what the bound counts; 0 where that is not known.
 double sampled_share(const Record& record, const Bound& bound) {
     if (is_gpu(record) || !record.hot || record.hot->evidence != Hot::sampled) return 0;
-    if (bound.id == "issue") return 1;  // its instructions are those of the blocks with nearly all samples
+    if (bound.id == "issue") return executed_by_samples(record).seen;
     const auto loads = [](const auto& access) { return access.first.starts_with("load"); };
     double share = 0;
     for (const auto& block : record.hot->blocks)
@@ -310,9 +310,8 @@ std::optional<Wait> longest_wait(const Record& record) {
 }
 
 bool named_by_samples(const Record& record, const Explanation& e) {
-    constexpr double nearly_all = 0.9;  // what else a work-item does takes its time, too
     return record.counts && !e.bounds.empty() && e.bounds.front().seconds >= busy * record.time->median &&
-           first_is_clear(e.bounds) && sampled_share(record, e.bounds.front()) >= nearly_all;
+           first_is_clear(e.bounds) && sampled_share(record, e.bounds.front()) >= most_samples;
 }
 
 void name_by_wait(const Record& record, Explanation& out) {

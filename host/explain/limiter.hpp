@@ -57,7 +57,7 @@ std::optional<Wait> longest_wait(const Record& record);
 void name_by_wait(const Record& record, Explanation& out);
 
 /// Whether samples name the first bound of a CPU's cell that was counted, which is less than most of the time: its
-/// cores execute nearly nothing else. They share their resources with other users, so that the rates of a minute are
+/// cores execute hardly anything else. They share their resources with other users, so that the rates of a minute are
 /// below those of another. Of the lab's own cells, whose work is declared, it named one, which lay between two limiters
 /// (tests/trial/why.py).
 bool named_by_samples(const Record& record, const Explanation& explanation);

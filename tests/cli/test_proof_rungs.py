@@ -179,6 +179,10 @@ __kernel void k(__read_only image2d_t image, __global const float2* v, int4 at, 
         self.assertEqual(first["checked_by"], "reference slow, reference command")
 
 
+# Few work-items are simulated, and more only where that takes little time, which it does not beside other work.
+AGREES = "^agrees with Oclgrind at n=(64|1024)$"
+
+
 @unittest.skipIf(OCLGRIND_LIBRARY is None, "Oclgrind is not installed")
 class AnotherDevice(KernelFileTest):
     def devices(self, kernel, *args, **more):
@@ -187,7 +191,8 @@ class AnotherDevice(KernelFileTest):
     def test_a_kernel_that_leaves_the_same_there_agrees_at_a_smaller_size(self):
         for option in (["--check"], ["--check", "device=oclgrind"]):
             record, = self.devices("good", *option)
-            self.assertEqual((record["status"], record["checked_by"], record["point"]["n"]), ("ok", "agrees with Oclgrind at n=1024", 16384))
+            self.assertEqual((record["status"], record["point"]["n"]), ("ok", 16384))
+            self.assertRegex(record["checked_by"], AGREES)
             self.assertFalse(any(w.startswith(("unproved", "elsewhere")) for w in record["warnings"]))
 
     def test_a_difference_names_both_devices_the_element_and_both_values(self):
@@ -242,7 +247,7 @@ class AnotherDevice(KernelFileTest):
         self.assertRegex(record["reason"], r"which 'tolerance relative=\S+' takes")
         tolerance = record["reason"].split("'tolerance ")[1].split("'")[0]
         record, = self.devices("fused", "--check", "--tolerance", tolerance)
-        self.assertEqual(record["checked_by"], "agrees with Oclgrind at n=1024")
+        self.assertRegex(record["checked_by"], AGREES)
 
     def test_races_and_values_that_nobody_wrote_are_told_beside_the_agreement(self):
         for kernel, says in (("race", "race"), ("unset", "ninitialized")):
@@ -261,7 +266,8 @@ global n
 */
 __kernel void counts(__global const uint* data, __global uint* sums) { atomic_inc(&sums[data[get_global_id(0)]]); }
 """
-        self.assert_checked_by("agrees with Oclgrind at n=1024 bins=256", text, "--check")
+        record, = self.check(text, "--check")
+        self.assertRegex(record["checked_by"], AGREES[:-1] + " bins=256$")
 
     def test_a_device_that_is_no_simulator_gets_the_whole_of_each_point(self):
         self.write((PROOF / "devices.cl").read_text())
@@ -281,7 +287,7 @@ __kernel void counts(__global const uint* data, __global uint* sums) { atomic_in
     def test_check_oclgrind_tells_results_too(self):
         self.write((PROOF / "devices.cl").read_text())
         out, _ = self.lab("run", "t.cl:good", "--device", "cpu", "--check", "oclgrind")
-        self.assertRegex(out, r"t_good in Oclgrind at n=1024: no race, no uninitialised value, no access outside; the results of '[^']+'")
+        self.assertRegex(out, r"t_good in Oclgrind at n=(64|1024): no race, no uninitialised value, no access outside; the results of '[^']+'")
         out, _ = self.lab("run", "t.cl:border", "--device", "cpu", "--check", "oclgrind", "--build-options", "-DBORDER", status=1)
         self.assertRegex(out, r"other results than on '[^']+': dst\[\d+\] is \d+, on 'Oclgrind' 7777")
 
@@ -373,7 +379,7 @@ __kernel void sort(__global int* x) {
         text = (PROOF / "appended.cl").read_text()
         self.assertEqual(self.kernels("appended.cl")["forwards"]["checked_by"], "reference backwards")
         record = self.check(text, "--check", pattern="t.cl:forwards")[0]
-        self.assertEqual(record["checked_by"], "reference backwards, agrees with Oclgrind at n=1024")
+        self.assertRegex(record["checked_by"], "^reference backwards, " + AGREES[1:])
         for option, reason in (("MIXES", "value"), ("MIXES_POINTS", "points"), ("LOSES", "value")):
             with self.subTest(option=option):
                 record = self.kernels("appended.cl", "--build-options", f"-D{option}", status=1)["forwards"]
@@ -409,7 +415,7 @@ __kernel void append(__global const float* src, __global float* dst, __global in
         record, = self.check(text, "--check", status=1)
         self.assertIn("leave different results", record["reason"])
         record, = self.check(text, "--check", "--relation", "any order of dst")
-        self.assertEqual(record["checked_by"], "agrees with Oclgrind at n=1024")
+        self.assertRegex(record["checked_by"], AGREES)
         record, = self.check(text.replace("= src[i]", "= src[i + (i == 3)]"), "--check", "--relation", "any order of dst")
         record, = self.check(text.replace("i = get_global_size(0) - 1 - i;", "i += i == 3;"), "--check", "--relation", "any order of dst", status=1)
         self.assertIn("leave different results", record["reason"])

@@ -241,8 +241,7 @@ Rows<WhyOptions> why_rows() {
               "there. Nothing is measured, and no device is needed.")
         .number("count-budget", "SECONDS", {0, 3600, "seconds from 0 to 3600"}, &WhyOptions::count_seconds, "5",
                 "Processor time for counting what a kernel of a file or each of two cells executes, in the simulator "
-                "Oclgrind. 0 counts "
-                "nothing. On NVIDIA, Nsight Compute counts one launch more.")
+                "Oclgrind. 0 counts nothing. On NVIDIA, Nsight Compute counts one launch more.")
         .number("max-time", "SECONDS", any_seconds, &WhyOptions::sampling_seconds, "0.4",
                 "Maximum sampling time per cell. Sampling stops early once the median is known to within 1 %.")
         .with(process_rows())
@@ -306,12 +305,11 @@ Command why_command() {
          "possible time for one resource: declared or counted work over the peak that `cllab profile` measured. The "
          "largest bound is the limiter if it is at least 80 % of the time, clear of the next, and the time is known "
          "within 10 %.\n\nA FILE is a kernel file (my.cl:kernel). What its `work` line does not declare is counted: by "
-         "the simulator Oclgrind, and on NVIDIA by Nsight Compute. Of what is counted 60 % of the time are enough "
-         "where "
-         "what warps wait for, or on a CPU what nearly all samples lie in, is the same. With two cells, the last line "
-         "says what they execute differently, and the lab's own are counted for it. FILE.jsonl is a file of records, "
-         "explained without measuring. Counters of `cllab ncu` in the records replace the declared work.\n\nWork "
-         "without a count or without a measured peak has no bound "
+         "the simulator Oclgrind, and on NVIDIA by Nsight Compute. Of what is counted, 60 % of the time are enough: on "
+         "NVIDIA where warps wait for it, on a CPU where four fifths of the samples lie in it. With two cells, the "
+         "last line says what they execute differently, and the lab's own are counted for it. FILE.jsonl is a file of "
+         "records, explained without measuring. Counters of `cllab ncu` in the records replace the declared "
+         "work.\n\nWork without a count or without a measured peak has no bound "
          "and is listed. The launch overhead adds to the kernel's own time, so these two may be named together.\n\nIf "
          "a cell beats a peak, or the peak explains only 40 to 80 % of its time, cllab measures the peak again beside "
          "the cell. The machine may have been busy during the profile, or be busy now. Both figures are "

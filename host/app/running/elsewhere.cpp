@@ -171,16 +171,8 @@ private:
     /// Where looking for values that nobody wrote is what Oclgrind cannot do, as behind sincos(x, &c), without it.
     std::vector<Tried> try_all(const std::vector<model::Cell>& cells) const {
         auto out = try_looking(cells, true);
-        std::vector<std::size_t> which;
-        std::vector<model::Cell> limited;
-        for (std::size_t i = 0; i < cells.size(); ++i)
-            if (!out[i].limit.empty()) {
-                which.push_back(i);
-                limited.push_back(cells[i]);
-            }
-        if (limited.empty()) return out;
-        auto found = try_looking(limited, false);
-        for (std::size_t n = 0; n < which.size(); ++n) out[which[n]] = std::move(found[n]);
+        for (auto& one : out)
+            if (!one.limit.empty()) one = try_looking({one.cell}, false).front();
         return out;
     }
 
@@ -200,10 +192,12 @@ private:
         const bool by_one = only && only->left_some_out() && cells.size() > 1;
         only.reset();
         std::vector<Tried> out;
+        if (by_one) {
+            for (const auto& cell : cells) out.push_back(try_looking({cell}, for_unwritten).front());
+            return out;
+        }
         for (std::size_t i = 0; i < cells.size(); ++i)
-            out.push_back(by_one ? try_looking({cells[i]}, for_unwritten).front()
-                                 : judged(cells[i], others[i], findings, for_unwritten));
-        if (by_one) return out;
+            out.push_back(judged(cells[i], others[i], findings, for_unwritten));
         // Whoever asks for findings may have a kernel that does harm, so it runs here only where there are none.
         if (finds_ &&
             (device_.implementation == model::Implementation::oclgrind || !std::ranges::all_of(out, &Tried::is_fine)))
