@@ -33,7 +33,7 @@ Setup setup(const Request& request, Params& params) {
     }
     // About a millisecond at 0.25 groups and 1 wave a clock; groups of a few items are started one by one anyway.
     std::size_t groups = device.is_gpu() ? std::size_t{1} << 20 : std::size_t{1} << 16;
-    groups /= std::max<std::size_t>(1, items / 64);
+    groups = groups / std::max<std::size_t>(1, items / 64) * params.count("times");
     if (is_simulator(device)) groups = 16;
     // A square or cube of groups, so that every dimension takes part.
     const auto edge = std::max<long>(2, std::lround(std::pow(groups, 1.0 / dims)));
@@ -87,24 +87,38 @@ void conclude_residency(const std::vector<double>& sizes, const std::vector<doub
                                  " s, spread " + percent(best_spread)));
 }
 
+/// What the last of many groups adds: until all threads of a CPU work, a launch takes as long as tens of thousands.
+void conclude_time(const std::map<double, const Curve::Sample*>& by_groups, std::vector<Finding>& out) {
+    if (by_groups.size() == 1)
+        out.push_back(withheld("group.time", "time per group", "it takes two numbers of groups: --axis times=1,4"));
+    if (by_groups.size() < 2) return;
+    const auto& [few, a] = *by_groups.begin();
+    const auto& [many, b] = *by_groups.rbegin();
+    const double more = many - few, seconds = b->seconds - a->seconds;
+    if (seconds > 0)
+        out.push_back({"group.time", "time per group", "s", seconds / more, std::max(0.0, b->low - a->high) / more,
+                       (b->high - a->low) / more,
+                       "groups of one work-item: slope over " + text_of(few) + " and " + text_of(many) + " groups"});
+    else
+        out.push_back(withheld("group.time", "time per group", "more groups take no longer"));
+}
+
 std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& device) {
     std::vector<Finding> out;
     std::vector<double> sizes, rates;
-    const Curve::Sample* single = nullptr;
+    std::map<double, const Curve::Sample*> single;  // of groups of one work-item, by the number of groups
     for (const auto& curve : curves) {
         if (curve.variant == "box") continue;  // shown for itself: the rates are fitted over the other shapes
         for (const auto& sample : curve.samples) {
             if (sample.per_step <= 0) continue;
             sizes.push_back(items_of(curve.variant, sample.x));
             rates.push_back(sizes.back() / sample.per_step);
-            if (sizes.back() == 1) single = &sample;
+            if (sizes.back() == 1) single[std::round(sample.seconds / sample.per_step)] = &sample;
         }
     }
     if (device.is_cpu()) {
         // The loop over work-items is the compiler's, so only the group has a cost of its own.
-        if (single)
-            out.push_back(step_finding("group.time", "time per group", *single,
-                                       "groups of one work-item; waves mean nothing on a CPU"));
+        conclude_time(single, out);
         const std::string why = "a CPU has no waves: a work-item is one iteration of a loop in one thread";
         for (const auto& [id, name] :
              {std::pair{"wave.width", "wave width"}, {"resident", "resident work-items"}, {"wave.rate", "wave rate"}})
@@ -151,6 +165,7 @@ Experiment describe() {
     out.axes = {count_axis("side", "work-item", "work-items along each dimension of a group", 1, 4096,
                            {"1", "8", "32", "48", "64", "96", "128", "192", "256", "512", "768", "1024"})
                     .only({"1d", "2d", "3d"}),
+                count_axis("times", "", "times as many work-groups", 1, 64, {"1"}),
                 shape_axis("shape", "a group of unequal sides")
                     .usually({"32x16", "16x16x4", "32x16x2", "8x8x16"})
                     .only({"box"})};

@@ -187,6 +187,9 @@ void bound_launch(const Record& record, const Limits& limits, Explanation& out) 
     // `cllab run launch` on PoCL with 16 cores.
     const auto* on_all = is_gpu(record) || work.groups < 2 ? nullptr : limits.find("launch.empty.device");
     if (empty && on_all && on_all->value > empty->value) empty = on_all;
+    // One that lasts longer waits until all of them work.
+    if (const auto* all = limits.find("launch.spread"); empty && all && on_all && work.groups >= limits.units)
+        if (all->value > empty->value && record.time->median > all->value) empty = all;
     if (!empty) {
         out.missing.push_back("launch.empty.item");
         out.leave_out("launch", "the profile has no empty kernel");

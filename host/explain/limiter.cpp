@@ -118,12 +118,17 @@ bool first_is_clear(const std::vector<Bound>& bounds) {
 double sampled_share(const Record& record, const Bound& bound) {
     if (is_gpu(record) || !record.hot || record.hot->evidence != Hot::sampled) return 0;
     if (bound.id == "issue") return executed_by_samples(record).seen;
+    const auto& id = bound.id;
     const auto loads = [](const auto& access) { return access.first.starts_with("load"); };
+    const auto does_it = [&](const HotBlock& block) {
+        if (id == "latency") return std::ranges::any_of(block.memory, loads);
+        if (id.ends_with("atomics")) return block.classes.contains("atomic");
+        if (id == "functions") return elements_of(block, "float") > 0 || block.classes.contains("call");
+        return id == "division" && elements_of(block, id.c_str()) > 0;
+    };
     double share = 0;
     for (const auto& block : record.hot->blocks)
-        if (bound.id == "latency" ? std::ranges::any_of(block.memory, loads)
-                                  : bound.id.ends_with("atomics") && block.classes.contains("atomic"))
-            share += block.share;
+        if (does_it(block)) share += block.share;
     return share;
 }
 

@@ -185,7 +185,7 @@ std::vector<Probe> probes_for(const Device& device) {
          true,
          {},
          {"launches", "groups"}});
-    out.push_back({"dispatch", either({{"dispatch"}}, {{"dispatch_1d", {{"side", "1"}}}})});
+    out.push_back({"dispatch", either({{"dispatch"}}, {{"dispatch_1d", {{"side", "1"}, {"times", "1,4"}}}})});
     out.push_back({"issue", {{"issue", {{"chains", "4,8"}}}}, false});
     out.push_back({"banks", {{"banks_word"}, {"banks_rate", {{"stride", "1,2,32"}}}}, false});
     out.push_back({"barrier", {{"barrier_plain"}, {"barrier_none"}}, false});

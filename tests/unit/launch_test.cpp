@@ -144,24 +144,26 @@ BOOST_AUTO_TEST_CASE(what_one_rate_of_groups_does_not_show_is_withheld_with_the_
                "two points show nothing");
 }
 
-BOOST_AUTO_TEST_CASE(on_a_cpu_only_the_group_has_a_price) {
-    const auto findings =
-        concluded("dispatch", {curve_of("1d", {{1, 4e-9}, {64, 4e-9}, {256, 5e-9}, {1024, 5e-9}})}, probe_cpu());
-    BOOST_REQUIRE(finding(findings, "time per group"));
-    for (const auto& f : findings) BOOST_TEST((f.id == "group.time" || !f.withheld.empty()), f.id);
+/// `groups` groups of one work-item in `seconds`, give or take a tenth.
+model::Curve groups_in(double groups, double seconds) {
+    auto curve = curve_of("1d", {{1, seconds / groups}});
+    auto& sample = curve.samples.front();
+    sample.seconds = seconds;
+    sample.low = 0.9 * seconds;
+    sample.high = 1.1 * seconds;
+    return curve;
 }
 
-BOOST_AUTO_TEST_CASE(the_interval_of_a_time_per_step_is_per_step_too) {
-    model::Curve curve = curve_of("1d", {{1, 4e-9}});
-    auto& sample = curve.samples.front();
-    sample.seconds = 65536 * 4e-9;  // an operation starts that many groups
-    sample.low = 0.9 * sample.seconds;
-    sample.high = 1.2 * sample.seconds;
-    const auto findings = concluded("dispatch", {curve}, probe_cpu());
-    const auto time = finding(findings, "time per group");
-    BOOST_REQUIRE(time);
-    BOOST_TEST(time->low == 0.9 * 4e-9, boost::test_tools::tolerance(1e-9));
-    BOOST_TEST(time->high == 1.2 * 4e-9, boost::test_tools::tolerance(1e-9));
+BOOST_AUTO_TEST_CASE(the_price_of_a_cpus_group_is_what_more_groups_take_without_the_launch) {
+    // As on 16 CPUs: 100 us until all threads work, then 2 ns for each.
+    const auto findings = concluded("dispatch", {groups_in(1e5, 300e-6), groups_in(4e5, 900e-6)}, probe_cpu());
+    require_finding(findings, "time per group", 2e-9, 1e-9);
+    BOOST_TEST(finding(findings, "time per group")->low * 3e5 == 0.9 * 900e-6 - 1.1 * 300e-6,
+               boost::test_tools::tolerance(1e-9));
+    for (const auto& f : findings) BOOST_TEST((f.id == "group.time" || !f.withheld.empty()), f.id);
+    for (const auto& told_nothing :
+         {std::vector{groups_in(1e5, 300e-6)}, {groups_in(1e5, 300e-6), groups_in(4e5, 290e-6)}})
+        BOOST_TEST(!finding(concluded("dispatch", told_nothing, probe_cpu()), "time per group")->withheld.empty());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

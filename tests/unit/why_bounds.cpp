@@ -170,6 +170,12 @@ BOOST_AUTO_TEST_CASE(a_launch_of_several_groups_on_a_cpu_ends_when_all_cores_hav
     };
     BOOST_TEST(launch(1) == 1e-6, is_close);
     BOOST_TEST(launch(8) == 3e-6, is_close);
+    const auto awake = with(measured, {figure("launch.spread", "launch to all units", "s", 50e-6)});
+    const auto lasting = [&](double seconds) {
+        return bound(record(seconds, {.launches = 1, .groups = 8}), "launch", awake).seconds;
+    };
+    BOOST_TEST(lasting(60e-6) == 50e-6, is_close);
+    BOOST_TEST(lasting(20e-6) == 3e-6, is_close);  // it ends before all of them have begun
 }
 
 BOOST_AUTO_TEST_CASE(launches_in_a_row_are_bounded_by_the_first_and_what_each_more_takes) {
