@@ -339,6 +339,18 @@ __kernel void total(__global const float* src, __global float* sum, int n) { flo
     def test_a_sort_in_place_is_the_same_under_a_permutation(self):
         text = """/*cllab
 arg x = rand:int:64:0:999
+    def test_an_fft_is_linear_and_its_inverse_undoes_it(self):
+        text = (PROOF / "fft.cl").read_text()
+        record, = self.check(text, pattern="t.cl:fft")
+        self.assertEqual((record["status"], record["checked_by"]), ("ok", "relation linear in x"), record["reason"])
+        record, = self.check(text)
+        self.assertEqual((record["variant"], record["checked_by"]), ("there_and_back", "expect unchanged, relation linear in x"), record["reason"])
+        for right, wrong, pattern, reason in (("a - turned", "fabs(a - turned)", "t.cl:fft", "the relation 'linear in x' does not hold"),
+                                              ("sign * M_PI_F * k / p", "sign * M_PI_F * k / 256", None, r"x\[\d+\].s. is \S+, expected ")):
+            with self.subTest(wrong=wrong):
+                record, = self.check(text.replace(right, wrong), pattern=pattern, status=1)
+                self.assertRegex(record["reason"], reason)
+
 global 1
 relation same under permute x
 */
