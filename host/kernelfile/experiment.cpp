@@ -88,6 +88,13 @@ std::string local_of_open_group(const model::Setup& setup) {
     return {};
 }
 
+bool reads_normalised(const model::Setup& setup) {
+    return std::ranges::any_of(setup.args, [](const auto& argument) {
+        const auto* image = std::get_if<model::Image>(&argument);
+        return image && image->data && image->format.is_normalised();
+    });
+}
+
 model::Setup setup_of(const std::shared_ptr<State>& state, const model::Request& request, model::Params& params) {
     for (const auto& [axis, value] : request.point.values()) params.text(axis);
     const auto& [operation, reference, reference_bound] = state->operations.at(request.variant.name);
@@ -262,7 +269,7 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
         const auto& bound = operation.data();
         const auto setup = operation.setup(request.point, request.device, request.seed);
         return CellArguments{agreement_key(request), bound.shown(setup), bound.tolerance().value_or(Tolerance{}),
-                             bound.random_inputs(), bound.any_order()};
+                             bound.random_inputs(),  bound.any_order(),  reads_normalised(setup)};
     };
     out.setup = [state](const model::Request& request, model::Params& params) {
         return setup_of(state, request, params);
