@@ -179,11 +179,9 @@ Random data (TYPE or FORMAT before the length where the kernel does not say it)
   powers:LENGTH                  1, 2, 4 or 8 of either sign: 2Mi floats sum exactly in any order
   onehot:LENGTH:WIDTH            in each row of WIDTH elements one 1
   offsets:LENGTH:LAST            0, rising to LAST: where the rows of a sparse matrix begin
+  csr:ROWS:COLUMNS:NONZEROS      sparse matrix, `arg row, column, value = csr:…`: row gets offsets,
+                                 column positions below COLUMNS, value random numbers
   text:LENGTH                    words of small letters, in bytes
-
-  A sparse matrix (CSR)          arg row = offsets:rows+1:nonzeros
-                                 arg column = rand:nonzeros:0:columns-1
-                                 arg value = rand:nonzeros
 
 Packed data: a type before the length, of inputs and of outputs
   rand:bf16:LENGTH               bfloat16 in ushort; `tolerance ulp=X` counts its own steps
@@ -193,14 +191,16 @@ Arrays of structs: a rule for each field, as above but without the length
   arg p = fields:n:{position:rand:-1:1, mass:1, id:iota}
                                  by the names in the text; a field without a rule is random. Where
                                  the struct has macros or structs in it, with all of their types:
-                                 fields:n:{float3 position:rand:-1:1, float mass:1, int id:iota}
+                                 fields:n:{float3 position:rand:-1:1, float mass:1, int id:iota},
+                                 or without names {float3:rand:-1:1, float, int:iota}:n
   Results are compared field by field: floats with the tolerance, integers exactly, padding never.
 
 Where buffers lie
   arg dst = same:src             where src does, as when a host passes a buffer twice; src says the
                                  length and the data. Results call it dst, which the kernel writes.
+  arg y = part:x:64Ki:4Ki        a sub-buffer: 4Ki elements of x from its element 64Ki on. x is an
+                                 argument too, or only has a line, as arg x = zero:float:1Mi
   svm:rand:n  svm:out:n          in shared virtual memory: the kernel gets a pointer of clSVMAlloc
-
 Other data: `cllab help kernel-file`. Pictures are PNG, JPEG, BMP, PGM or PPM.
 
 Images: W, or W,H or W,H,D for the length; the last of an array's counts its layers.
