@@ -231,7 +231,8 @@ GuardedBuffer::GuardedBuffer(Session& session, std::size_t size_bytes, std::size
     const std::size_t displaced = session.displacement();
     if (!session.guards()) guard_bytes = 0;
     if (guard_bytes > 0) before_ = behind_ = round_up(guard_bytes, session.facts().base_align_bytes) + displaced;
-    const std::size_t all = guard_bytes > 0 ? before_ + size_ + behind_ : displaced + size_;
+    begin_ = guard_bytes > 0 ? before_ : displaced;
+    const std::size_t all = begin_ + size_ + behind_;
     cl_mem_flags flags = CL_MEM_READ_WRITE | (transfer == model::Transfer::mapped ? CL_MEM_ALLOC_HOST_PTR : 0);
     asked_pages_ = pages != model::Pages::any && session.facts().is_cpu();
     if (asked_pages_ || transfer == model::Transfer::host_pointer) {
@@ -242,12 +243,11 @@ GuardedBuffer::GuardedBuffer(Session& session, std::size_t size_bytes, std::size
     if (svm) {
         shared_ = shared_memory(session, all);
         memory = shared_.get();
-        svm_ = shared_.get() + (guard_bytes > 0 ? before_ : displaced);
+        svm_ = shared_.get() + begin_;
         flags = CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR;
     }
     whole_ = inner_ = cl::Buffer(session.context(), flags, all, memory);
-    cl_buffer_region region{guard_bytes > 0 ? before_ : displaced, size_};
-    if (region.origin > 0) inner_ = whole_.createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region);
+    if (begin_ > 0) inner_ = part(0, size_);
 }
 
 GuardedBuffer::GuardedBuffer(Session& session, std::size_t size_bytes, Fence fence, const std::string& name)
@@ -255,11 +255,16 @@ GuardedBuffer::GuardedBuffer(Session& session, std::size_t size_bytes, Fence fen
       fenced_(std::make_shared<FencedPages>(size_bytes, session.facts().base_align_bytes, fence, name)),
       size_(size_bytes),
       before_(fenced_->offset()),
-      behind_(fenced_->pages_bytes() - before_ - size_) {
+      behind_(fenced_->pages_bytes() - before_ - size_),
+      begin_(before_) {
     whole_ = cl::Buffer(session.context(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, fenced_->pages_bytes(),
                         fenced_->pages());
-    cl_buffer_region region{before_, size_};
-    inner_ = whole_.createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region);
+    inner_ = part(0, size_);
+}
+
+cl::Buffer GuardedBuffer::part(std::size_t origin_bytes, std::size_t size_bytes) {
+    const cl_buffer_region region{begin_ + origin_bytes, size_bytes};
+    return whole_.createSubBuffer(CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region);
 }
 
 bool GuardedBuffer::lies_in_place(std::span<const std::byte> contents) const {

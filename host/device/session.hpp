@@ -159,6 +159,8 @@ public:
     GuardedBuffer(Session& session, std::size_t size_bytes, Fence fence, const std::string& name);
 
     const cl::Buffer& buffer() const { return inner_; }
+    /// A sub-buffer of it; the origin is a multiple of what the device aligns buffers to.
+    cl::Buffer part(std::size_t origin_bytes, std::size_t size_bytes);
     std::size_t size_bytes() const { return size_; }
     std::byte* svm() const { return svm_; }  ///< what a kernel is given instead; nullptr: it is no such memory
     /// For a fenced buffer: whether the device works in the given memory itself, which then holds `contents`.
@@ -178,6 +180,7 @@ private:
     std::byte* svm_ = nullptr;
     cl::Buffer whole_, inner_;
     std::size_t size_ = 0, before_ = 0, behind_ = 0;  ///< before_, behind_: bytes of its guards
+    std::size_t begin_ = 0;                           ///< of inner_ in whole_
     std::uint64_t seed_ = 0;
     bool armed_ = false, asked_pages_ = false;
 };

@@ -29,6 +29,7 @@ model::PixelFormat usual_format(const std::string& text);
 struct Shape {
     std::map<std::string, std::size_t> counts;                 ///< elements, by argument
     std::map<std::string, std::array<std::size_t, 3>> images;  ///< pixels, by argument
+    std::vector<model::Part> parts;
     model::Extent global, local, offset;
     model::Work work;
     std::vector<std::string> options;  ///< of the point
@@ -140,6 +141,11 @@ private:
     void expect(const std::string& name, const Place& place, const std::string& path, const LoadPicture& load);
     void add_local(const model::Point& point, const model::Device& device, Shape& to) const;
     double add_image(const model::Point& point, const Argument& argument, Shape& to) const;
+    bool is_parameter(const std::string& name) const;
+    bool is_part(const model::Parameter& parameter) const;
+    void join_part(const model::Parameter& parameter, std::vector<model::Parameter>& to);
+    void add_part(const model::Point& point, const model::Device& device, const model::Parameter& parameter,
+                  Shape& to) const;
     double add_buffer(const model::Point& point, const model::Device& device, const Argument& argument,
                       Shape& to) const;
     void check_relation(const RelationLine& line) const;
@@ -162,6 +168,7 @@ private:
     bool code_only_;                           ///< Wants::code
     bool takes_group_;                         ///< Description::takes_group
     std::map<std::string, std::string> same_;  ///< what called() says
+    std::vector<model::Parameter> parts_;      ///< parameters that are parts of arguments
     std::vector<Argument> arguments_;
     Scope said_;                  ///< also arguments that are no parameter: sizes may name them
     std::set<std::string> real_;  ///< scalar parameters of a floating type

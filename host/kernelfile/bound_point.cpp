@@ -184,7 +184,8 @@ model::Setup Bound::setup(const model::Point& point, const Shape& shape, std::ui
                 break;
         }
     }
-    if (!same_.empty())
+    out.parts = shape.parts;
+    if (!same_.empty() || !parts_.empty())
         for (const auto& p : signature_.parameters) out.parameters.push_back(called(p.name));
     out.global = shape.global;
     out.local = shape.local;

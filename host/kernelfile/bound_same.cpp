@@ -1,4 +1,4 @@
-// Arguments that are one buffer, as where a host passes one cl_mem twice to work in place.
+// Arguments that are one buffer, as where a host passes one cl_mem twice to work in place, or parts of one.
 #include <algorithm>
 
 #include "core/text.hpp"
@@ -24,7 +24,7 @@ std::optional<std::string> Bound::same_as(const Parameter& parameter) const {
     const auto& spec = said_.arguments.at(parameter.name);
     std::vector<std::string> possible;
     for (const auto& p : signature_.parameters)
-        if (p.is_buffer() && !is_same(p)) possible.push_back(p.name);
+        if (p.is_buffer() && !is_same(p) && !is_part(p)) possible.push_back(p.name);
     if (std::ranges::count(possible, spec.words.front()) == 0)
         refuse(spec.place, named(parameter), " is ", cllab::quoted(spec.text), "; ",
                possible.empty() ? "no other buffer of the kernel has data" : "possible are " + join(possible, ", "));
@@ -38,7 +38,7 @@ std::vector<Parameter> Bound::join_same() {
     for (const auto& p : signature_.parameters) {
         if (const auto other = same_as(p))
             same_[p.name] = *other;
-        else
+        else if (!is_part(p))
             out.push_back(p);
     }
     std::map<std::string, std::string> written;
@@ -52,7 +52,57 @@ std::vector<Parameter> Bound::join_same() {
     for (auto& [name, other] : same_)
         if (written.count(other)) other = written.at(other);
     same_.insert(written.begin(), written.end());
+    for (const auto& p : signature_.parameters)
+        if (is_part(p)) join_part(p, out);
     return out;
+}
+
+bool Bound::is_part(const Parameter& parameter) const {
+    const auto said = said_.arguments.find(parameter.name);
+    return parameter.is_buffer() && said != said_.arguments.end() && said->second.kind == Kind::part;
+}
+
+/// The whole is another argument, or a buffer that only has a line of its own: then it becomes one.
+void Bound::join_part(const Parameter& part, std::vector<Parameter>& to) {
+    const auto& spec = said_.arguments.at(part.name);
+    const auto& of = spec.words.front();
+    auto whole = std::ranges::find(to, of, &Parameter::name);
+    if (whole == to.end() || !whole->is_buffer()) {
+        const auto own = said_.arguments.find(of);
+        if (own == said_.arguments.end() || std::ranges::count(signature_.parameters, of, &Parameter::name) > 0)
+            refuse(spec.place, named(part), " is ", cllab::quoted(spec.text), ", but '", of,
+                   "' is no buffer with a line of its own, as 'arg ", of, " = zero:float:1Mi'");
+        whole = to.insert(to.end(), {of, Parameter::Kind::global, part.type, true});
+        if (const auto type = model::data_type(own->second.type)) whole->type = *type;
+    }
+    if (part.is_written()) whole->is_const = false, whole->kind = part.kind;
+    parts_.push_back(part);
+}
+
+/// In elements of the part's own type.
+void Bound::add_part(const model::Point& point, const model::Device& device, const Parameter& part, Shape& to) const {
+    const auto& spec = said_.arguments.at(part.name);
+    const auto& whole = *find(spec.words.front());
+    const auto& of = whole.parameter.name;
+    const auto one = std::max<std::size_t>(1, part.type.bytes);
+    const auto most = static_cast<std::int64_t>(whole.element.bytes_of(to.counts.at(of)) / one);
+    const auto origin = value(point, spec.numbers[0]), length = value(point, spec.extent[0]);
+    if (origin < 0 || length < 1 || origin > most || length > most - origin)
+        refuse(spec.place, "'", part.name, "' is ", length, " elements of '", of, "' from element ", origin, " on; '",
+               of, "' has ", most);
+    const auto begin = static_cast<std::size_t>(origin) * one;
+    if (const auto align = device.base_align_bytes; align > 0 && begin % align != 0)
+        throw Unsupported("'", part.name, "' begins at byte ", begin, " of '", of,
+                          "'; on this device a part begins at a multiple of ", align,
+                          " bytes (CL_DEVICE_MEM_BASE_ADDR_ALIGN is ", 8 * align, " bits)");
+    to.parts.push_back({part.name, of, begin, static_cast<std::size_t>(length) * one});
+    to.counts[part.name] = static_cast<std::size_t>(length);
+    if (!is_parameter(of)) to.work.bytes += static_cast<double>(to.parts.back().size_bytes);
+}
+
+/// And not only the buffer that parts are of.
+bool Bound::is_parameter(const std::string& name) const {
+    return std::ranges::any_of(signature_.parameters, [&](const auto& p) { return called(p.name) == name; });
 }
 
 }  // namespace cllab::kernelfile

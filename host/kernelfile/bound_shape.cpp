@@ -156,11 +156,12 @@ Shape Bound::shape(const model::Point& point, const model::Device& device) const
         if (a.parameter.kind == Parameter::Kind::image)
             out.work.bytes += add_image(point, a, out);
         else if (a.parameter.is_buffer() || a.parameter.kind == Parameter::Kind::local)
-            out.work.bytes += add_buffer(point, device, a, out);
+            out.work.bytes += add_buffer(point, device, a, out) * (is_parameter(a.parameter.name) ? 1 : 0);
         else
             value_bytes(point, a);  // refuses what does not fit
         check_data(point, a, out.elements_of(a.parameter.name));
     }
+    for (const auto& part : parts_) add_part(point, device, part, out);
     check_expected(out);
     out.work.assumed = !said_.work.count("bytes");
     for (const auto& [name, to] : works) {

@@ -23,17 +23,17 @@ struct FieldRule;
 
 /// One value for one argument, e.g. "rand:n*n". What of it applies depends on the kind.
 struct ArgumentSpec {
-    enum class Kind { drawn, rules, output, same, local, file, picture, sampler, bytes, fields, numbers };
+    enum class Kind { drawn, rules, output, same, part, local, file, picture, sampler, bytes, fields, numbers };
     Place place;
     std::string text;  ///< as written
     Kind kind = Kind::numbers;
     Draw draw = Draw::uniform;
     std::string type{};                ///< element type or image format, where given
     std::vector<Expression> extent{};  ///< one length, or up to three sizes of an image; empty: not given
-    /// Drawn: what the draw takes, e.g. low and high; numbers: those of a scalar or vector.
+    /// Drawn: what the draw takes, e.g. low and high; part: where it begins; numbers: those of a scalar or vector.
     std::vector<Expression> numbers{};
-    std::string path{};                                                            ///< file, picture
-    std::vector<std::string> words{};                                              ///< of a sampler; same: the other
+    std::string path{};                ///< file, picture
+    std::vector<std::string> words{};  ///< of a sampler; same, part: the other
     std::vector<std::pair<model::ElementType, std::vector<Expression>>> fields{};  ///< of a struct: with their values
     std::string raw{};                                                             ///< bytes: the bytes themselves
     bool svm = false;                                                              ///< in shared virtual memory

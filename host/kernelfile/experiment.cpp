@@ -7,6 +7,7 @@
 #include "core/text.hpp"
 #include "model/params.hpp"
 #include "model/plan.hpp"
+#include "model/warning.hpp"
 #include "model/work.hpp"
 
 namespace cllab::kernelfile {
@@ -73,6 +74,27 @@ Ledger::Question question_of(const State& state, const Bound& bound, const model
     return out;
 }
 
+/// An argument in local memory of a launch whose group the driver chooses; empty: there is none.
+std::string local_of_open_group(const model::Setup& setup) {
+    auto steps = setup.steps;
+    if (steps.empty()) steps.push_back(model::Launch{{}, setup.global, setup.local, setup.parameters});
+    for (const auto& argument : setup.args)
+        for (const auto& step : steps)
+            if (const auto* launch = std::get_if<model::Launch>(&step);
+                launch && launch->local.dims == 0 && std::holds_alternative<model::Local>(argument))
+                if (const auto name = model::name_of(argument);
+                    launch->args.empty() || std::ranges::count(launch->args, name) > 0)
+                    return name;
+    return {};
+}
+
+bool reads_normalised(const model::Setup& setup) {
+    return std::ranges::any_of(setup.args, [](const auto& argument) {
+        const auto* image = std::get_if<model::Image>(&argument);
+        return image && image->data && image->format.is_normalised();
+    });
+}
+
 model::Setup setup_of(const std::shared_ptr<State>& state, const model::Request& request, model::Params& params) {
     for (const auto& [axis, value] : request.point.values()) params.text(axis);
     const auto& [operation, reference, reference_bound] = state->operations.at(request.variant.name);
@@ -106,7 +128,14 @@ model::Setup setup_of(const std::shared_ptr<State>& state, const model::Request&
     if (related.launches) out.reference = model::Reference{&request.variant, std::move(related.launches)};
     const auto asked = std::make_shared<const Ledger::Question>(std::move(question));
     out.check = [state, asked](const model::Buffers& buffers) { return state->ledger.check(*asked, buffers); };
-    out.proof = [state, asked] { return state->ledger.proof(*asked); };
+    out.proof = [state, asked, local = local_of_open_group(out)] {
+        auto proof = state->ledger.proof(*asked);
+        if (!local.empty())
+            proof.warnings.push_back(model::warning(
+                model::Warning::driver_group, "the work-group is the driver's choice and may be larger than __local '" +
+                                                  local + "' is made for; a line 'local N' says what it is"));
+        return proof;
+    };
     out.know_code = [state, asked](const std::string& code) { state->ledger.know_code(*asked, code); };
     return out;
 }
@@ -240,7 +269,7 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
         const auto& bound = operation.data();
         const auto setup = operation.setup(request.point, request.device, request.seed);
         return CellArguments{agreement_key(request), bound.shown(setup), bound.tolerance().value_or(Tolerance{}),
-                             bound.random_inputs(), bound.any_order()};
+                             bound.random_inputs(),  bound.any_order(),  reads_normalised(setup)};
     };
     out.setup = [state](const model::Request& request, model::Params& params) {
         return setup_of(state, request, params);

@@ -39,6 +39,7 @@ struct CellArguments {
     Tolerance tolerance;
     bool random_inputs = false;
     std::vector<RelationLine> any_order{};
+    bool reads_normalised = false;  ///< images of which it reads floats
 };
 
 /// What is said of a kernel, and whether that is all that a launch needs.

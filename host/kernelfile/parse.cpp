@@ -138,6 +138,28 @@ void parse_same(Piece rest, Description& out) {
     out.same.push_back(std::move(same));
 }
 
+/// NAME = VALUE, or three names and a sparse matrix, whose arguments they are.
+void parse_values(Piece rest, Scope& scope) {
+    const auto place = rest.place;
+    const auto wants =
+        "a sparse matrix has three arguments, as in 'arg row, column, value = csr:rows:columns:nonzeros'";
+    const auto names = rest.text.substr(0, rest.text.find('='));
+    if (names.find(',') == std::string::npos) {
+        const auto name = take_named(rest, "arg", "arg src = rand:n*n");
+        return insert_once(scope.arguments, name, parse_argument(rest), place, "argument");
+    }
+    const auto three = take_names({names, place}, wants);
+    rest.drop(names.size());
+    const auto matrix = rest.take('=') ? split_top(rest.text, rest.place, ':') : three;
+    if (three.size() != 3 || matrix.size() != 4 || matrix[0].first != "csr")
+        refuse(place, wants, "; found ", cllab::quoted(names + rest.text));
+    const auto &rows = matrix[1].first, &columns = matrix[2].first, &nonzeros = matrix[3].first;
+    const std::array values{concat("offsets:(", rows, ")+1:", nonzeros),
+                            concat("rand:", nonzeros, ":0:(", columns, ")-1"), "rand:" + nonzeros};
+    for (std::size_t i = 0; i < values.size(); ++i)
+        insert_once(scope.arguments, three[i].first, parse_argument({values[i], matrix[1].second}), place, "argument");
+}
+
 bool is_sizes(const std::string& keyword) { return keyword == "global" || keyword == "local" || keyword == "offset"; }
 
 void parse_statement(const std::string& keyword, Piece rest, Description& out, Scope& scope) {
@@ -148,8 +170,7 @@ void parse_statement(const std::string& keyword, Piece rest, Description& out, S
     if (keyword == "axis") {
         parse_axis(rest, out);
     } else if (keyword == "arg") {
-        const auto name = take_named(rest, keyword, "arg src = rand:n*n");
-        insert_once(scope.arguments, name, parse_argument(rest), place, "argument");
+        parse_values(rest, scope);
     } else if (is_sizes(keyword)) {
         rest.take('=');
         require(keyword + " 1024");

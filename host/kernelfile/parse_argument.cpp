@@ -99,7 +99,7 @@ const std::map<std::string, DrawSyntax> draws{
 
 const std::map<std::string, Kind> kinds{{"out", Kind::output},  {"local", Kind::local},   {"file", Kind::file},
                                         {"npy", Kind::file},    {"image", Kind::picture}, {"sampler", Kind::sampler},
-                                        {"bytes", Kind::bytes}, {"same", Kind::same}};
+                                        {"bytes", Kind::bytes}, {"same", Kind::same},     {"part", Kind::part}};
 
 /// A field has the length of its array.
 void read_draw(const std::string& name, const DrawSyntax& syntax, const Parts& parts, ArgumentSpec& out,
@@ -117,10 +117,14 @@ void read_draw(const std::string& name, const DrawSyntax& syntax, const Parts& p
         out.numbers.push_back(Expression::parse(text, place));
 }
 
-/// [TYPE] NAME:RULE
-FieldRule read_rule(const std::string& text, const Place& place) {
+/// [TYPE] NAME:RULE, or TYPE[:RULE] of the field with this number
+FieldRule read_rule(const std::string& text, const Place& place, std::size_t number) {
     auto parts = split_top(text, place, ':');
-    const auto& head = parts.front().first;
+    auto& head = parts.front().first;
+    if (model::builtin_type(head)) {
+        head += " field" + std::to_string(number);
+        if (parts.size() == 1) parts.emplace_back("rand", place);
+    }
     FieldRule out{{}, head, {}};
     if (head.find(' ') != std::string::npos) {
         const auto members = members_in(head);
@@ -159,7 +163,7 @@ void read_rules(const Parts& parts, ArgumentSpec& out) {
     out.extent = parse_list(parts[1].first, parts[1].second);
     const auto& [text, place] = parts[2];
     for (const auto& [rule, where] : split_top(std::string_view(text).substr(1, text.size() - 2), place.at(1), ',')) {
-        out.rules.push_back(read_rule(rule, where));
+        out.rules.push_back(read_rule(rule, where, out.rules.size()));
         const auto& last = out.rules.back();
         if (std::ranges::count(out.rules, last.name, &FieldRule::name) > 1)
             refuse(where, "the field '", last.name, "' is given twice");
@@ -175,6 +179,8 @@ void read_numbers(const Piece& value, const Parts& parts, ArgumentSpec& out) {
         refuse(out.place,
                "a buffer that the kernel reads and writes begins with data, as in zero:n or rand:n, and is checked "
                "if it is not const");
+    if (head == "csr")
+        refuse(out.place, "'csr' makes three arguments, as in 'arg row, column, value = csr:rows:columns:nonzeros'");
     if (parts.size() > 1) {
         std::vector<std::string> names;
         for (const auto& [name, kind] : kinds) names.push_back(name);
@@ -212,6 +218,16 @@ void read_same(const std::string& other, ArgumentSpec& out) {
     out.words = {other};
 }
 
+/// ARGUMENT:ORIGIN:LENGTH
+void read_part(const Parts& parts, ArgumentSpec& out) {
+    if (parts.size() != 4 || !is_name(parts[1].first))
+        refuse(out.place, "'part' takes a buffer, where the part begins and its length, as in part:x:64Ki:4Ki; found ",
+               cllab::quoted(out.text));
+    out.words = {parts[1].first};
+    out.numbers = {Expression::parse(parts[2].first, parts[2].second)};
+    out.extent = {Expression::parse(parts[3].first, parts[3].second)};
+}
+
 /// A buffer in shared virtual memory; `value` stands behind "svm:".
 ArgumentSpec read_svm(const Piece& value, const Place& place) {
     const auto wrong = [&] {
@@ -230,12 +246,14 @@ ArgumentSpec read_svm(const Piece& value, const Place& place) {
 
 ArgumentSpec parse_argument(const Piece& value) {
     ArgumentSpec out{value.place, trim(value.text)};
+    const auto parts = split_top(value.text, value.place, ':');
     if (out.text.front() == '{') {
+        // {RULE, …}:LENGTH is short for fields:LENGTH:{RULE, …}.
+        if (parts.size() == 2) return read_rules({parts[0], parts[1], parts[0]}, out), out;
         out.kind = Kind::fields;
         read_fields(out.text, value.place, out);
         return out;
     }
-    const auto parts = split_top(value.text, value.place, ':');
     const auto& head = parts.front().first;
     const auto behind = [&] {  // a path may hold colons
         const auto at = value.text.find(':');
@@ -279,6 +297,9 @@ ArgumentSpec parse_argument(const Piece& value) {
             break;
         case Kind::same:
             read_same(behind(), out);
+            break;
+        case Kind::part:
+            read_part(parts, out);
             break;
         default:
             if (const auto rest = take_type_and_extent(parts, 1, out); !rest.empty())

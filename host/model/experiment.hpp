@@ -159,6 +159,7 @@ struct Setup {
     std::vector<std::string> parameters{};
     std::vector<Step> steps{};
     std::vector<std::string> svm{};  ///< arguments in shared virtual memory: kernels are given their pointers
+    std::vector<Part> parts{};       ///< whose names launches and `parameters` take as those of arguments
     unsigned verify_operations = 1;  ///< operations run before the check
     /// Each operation continues from the previous one's output. `check` must then depend on Buffers::operations and is
     /// called after verify_operations or one more. Without this flag `check` must hold after any number of operations,

@@ -20,6 +20,7 @@ public:
         put(static_cast<int>(setup.transfer));
         for (const auto& name : setup.reset) all("reset ", place(name));
         for (const auto& name : setup.parameters) all("given ", place(name));
+        for (const auto& part : setup.parts) all("part ", place(part.of), part.origin_bytes, part.size_bytes);
         for (const auto& name : setup.svm) all("svm ", place(name));
     }
     const std::string& text() const { return text_; }

@@ -132,6 +132,12 @@ struct Reset {
     std::string buffer, data;
 };
 
+/// What a kernel is given by a name of its own: a sub-buffer of the argument `of`.
+struct Part {
+    std::string name, of;
+    std::size_t origin_bytes = 0, size_bytes = 0;
+};
+
 /// The buffers and by-value arguments of a set-up in the memory of this process, by name.
 class HostMemory {
 public:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What buffers of kernel files hold and where they lie: packed data, structs, one buffer for two arguments, shared virtual memory."""
+"""What buffers of kernel files hold and where they lie: packed data, structs, one buffer for two arguments, parts of one, shared virtual memory."""
 import unittest
 
 from kernel_files import KernelFileTest, floats
@@ -105,8 +105,9 @@ __kernel void k(__global const Particle* p, __global int* right) {
 }
 """
         # The lab reads the struct of the text, and what it cannot read there is given with its types.
-        for types in (("", "", "", "float3"), ("float3", "float", "int", "REAL3")):
-            record = next(r for r in self.check(text % types) if r["variant"] == "k")
+        short = text.replace("fields:256:{%s position:rand:-1:1, %s mass:const:2, %s id:iota}", "{float3:rand:-1:1, float:const:2, int:iota}:256")
+        for block in (text % ("", "", "", "float3"), text % ("float3", "float", "int", "REAL3"), short % "float3", short % "REAL3"):
+            record = next(r for r in self.check(block) if r["variant"] == "k")
             self.assertEqual((record["status"], record["checked_by"]), ("ok", "reference always"), record["reason"])
 
 
@@ -155,6 +156,71 @@ head = 10 + data[8] + 256 * data[9]
 open(f"{folder}/dst.npy", "wb").write(data[:head] + array.array("f", (2 * v for v in array.array("f", data[head:]))).tobytes())
 """)
         self.assertEqual(self.one(args=["--reference-command", "python3 twice.py"])["checked_by"], "reference command")
+
+
+class PartsOfABuffer(KernelFileTest):
+    """Sub-buffers, as of a host that allocates once."""
+    TEXT = """/*cllab
+arg pool = iota:float:8192
+arg a = part:pool:{first}:1024
+arg b = part:pool:4096:{length}
+global 1024
+{more}*/
+__kernel void k(__global const float* a, __global float* b) {{ const int i = get_global_id(0); {body} }}
+"""
+    RIGHT = "b[i] = 2 * a[i]"
+
+    def part(self, status=0, first="0", length="1024", more="expect pool = gold.bin\n", body=RIGHT + ";", args=()):
+        gold = [float(i) for i in range(8192)]
+        gold[4096:5120] = [2.0 * i for i in range(1024)]
+        (self.folder / "gold.bin").write_bytes(floats(gold))
+        return self.check(self.TEXT.format(first=first, length=length, more=more, body=body), *args, status=status)
+
+    def test_kernels_get_parts_of_what_only_has_a_line(self):
+        record, = self.part()
+        self.assertEqual((record["status"], record["checked_by"], record["work"]["bytes"]), ("ok", "file gold.bin", 8192))
+        self.assertEqual(self.part(body=f"if (b - a == 4096) {self.RIGHT};")[0]["status"], "ok")  # where they lie
+        record, = self.part(body="b[i] = 3 * a[i];", status=1)
+        self.assertEqual(record["reason"], "pool[4097] is 3, expected 2")
+        self.assertEqual(self.part(more="relation linear in pool\n")[0]["checked_by"], "relation linear in pool")
+
+    def test_the_whole_may_be_an_argument_too(self):
+        text = self.TEXT.format(first="0", length="1024", more="expect pool = gold.bin\n", body=self.RIGHT + ";").replace("arg a = part:pool:0:1024\n", "")
+        self.part()
+        self.assertEqual(self.check(text.replace("float* a,", "float* pool,").replace("a[i]", "pool[i]"))[0]["checked_by"], "file gold.bin")
+        _, err = self.lab("run", self.write(text.replace("float* a,", "float* a, __global float* pool,").replace("arg pool = iota:float:8192", "arg pool = part:a:0:64")), status=2)
+        self.assertIn("argument 'b' of kernel 'k' is 'part:pool:4096:1024', but 'pool' is no buffer with a line of its own", err)
+
+    def test_what_is_written_beside_them_is_named(self):
+        for body, more, reason in ((self.RIGHT + "; if (i == 1023) b[i + 1] = 9;", "", "byte 2048[0-3] of 'pool' was written, which is in none of its parts"),
+                                   (self.RIGHT + "; if (i == 1023) b[4096] = 9;", "", "write . bytes? past the end of 'pool'"),
+                                   (self.RIGHT + "; if (i == 0) b[-4097] = 9;", "", "write 4 bytes before the start of 'pool'")):
+            with self.subTest(body=body):
+                record, = self.part(body=body, more=more, status=1)
+                self.assertEqual(record["status"], "wrong_result")
+                self.assertRegex(record["reason"], reason)
+
+    def test_an_origin_that_the_device_cannot_have_is_unsupported(self):
+        record, = self.part(first="1")
+        self.assertEqual(record["status"], "unsupported")
+        self.assertRegex(record["reason"], r"'a' begins at byte 4 of 'pool'; on this device a part begins at a multiple of (\d+) bytes \(CL_DEVICE_MEM_BASE_ADDR_ALIGN is \d+ bits\)")
+
+    def test_a_part_that_is_none_is_refused(self):
+        for options, says in (({"length": "5000"}, "'b' is 5000 elements of 'pool' from element 4096 on; 'pool' has 8192"), ({"first": "-32"}, "'a' is 1024 elements of 'pool' from element -32 on"),
+                              ({"length": "64:0"}, "'part' takes a buffer, where the part begins and its length, as in part:x:64Ki:4Ki; found 'part:pool:4096:64:0'"),
+                              ({"more": "arg a = part:none:0:64\n"}, "'a' is given twice")):
+            self.write(self.TEXT.format(**{"first": "0", "length": "1024", "more": "", "body": "b[i] = a[i];"} | options))
+            _, err = self.lab("run", "t.cl", status=2)
+            self.assertIn(says, err)
+
+    def test_kernels_of_a_sequence_share_them(self):
+        text = self.TEXT.format(first="0", length="1024", more="sequence both = k, back\nexpect pool = gold.bin\nreset b\n", body=self.RIGHT + ";")
+        text += "__kernel void back(__global float* a, __global const float* b) { a[get_global_id(0)] = b[get_global_id(0)] / 2; }\n"
+        _, err = self.lab("run", self.write(text), status=2)
+        self.assertIn("'reset' names 'b', which is no buffer of sequence 'both'", err)
+        self.part()
+        record, = self.check(text.replace("reset b\n", ""))
+        self.assertEqual((record["checked_by"], record["work"]["bytes"]), ("file gold.bin", 16384))
 
 
 class SharedVirtualMemory(KernelFileTest):

@@ -263,6 +263,13 @@ __kernel __attribute__((reqd_work_group_size(8, 1, 1))) void other(__global numb
         _, err = self.lab("run", "hist.cl:far", "--device", "cpu", status=2)
         self.assert_one_sentence(err, "no kernel matches 'hist.cl:far'", "has hist_near, near")
 
+    def test_local_memory_for_a_group_of_the_drivers_choice_is_warned_of(self):
+        text = "/*cllab\narg x = out:64\narg t = local:100\nglobal 64\n{}*/\n__kernel {} void k(__global int* x, __local int* t) {{ const int l = get_local_id(0); t[l] = 1; x[get_global_id(0)] = t[l]; }}\n"
+        for line, attribute in (("", ""), ("local 32\n", ""), ("", "__attribute__((reqd_work_group_size(32, 1, 1)))")):
+            record, = self.check(text.format(line, attribute))
+            said = [w for w in record["warnings"] if w.startswith("driver-group: the work-group is the driver's choice and may be larger than __local 't' is made for")]
+            self.assertEqual((record["status"], len(said)), ("ok", not line + attribute))
+
     def test_only_itself_is_one_note_of_a_run(self):
         self.write("/*cllab\narg x = out:64\nglobal 64\n*/\n" + "".join(
             f"__kernel void k{i}(__global int* x) {{ x[get_global_id(0)] = {i}; }}\n" for i in range(2)))

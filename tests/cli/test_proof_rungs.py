@@ -242,6 +242,30 @@ class AnotherDevice(KernelFileTest):
         said, = [w for w in record["warnings"] if w.startswith("elsewhere: ")]
         self.assertIn("not checked by Oclgrind at n=64: it cannot do what the kernel does, in its words 'Unsupported instruction: fence'", said)
 
+    def test_texels_that_are_read_as_floats_differ_as_much_as_opencl_lets_them(self):
+        text = """/*cllab
+axis n = 64
+arg src = rand:{format}:n,16
+arg dst = out:float4:n*16
+global n,16
+*/
+#if defined(__SPIR__) || defined(__SPIR64__)
+#define FACTOR {there}
+#else
+#define FACTOR {here}
+#endif
+__kernel void k(__read_only image2d_t src, __global float4* dst) {{
+    const int x = get_global_id(0), y = get_global_id(1);
+    dst[y * get_global_size(0) + x] = read_imagef(src, (int2)(x, y)) * FACTOR;
+}}
+"""
+        for name in ("rgba8", "rgba16", "rgba8s"):
+            for factor in ("1", "255"):
+                record, = self.check(text.format(format=name, here=factor, there=factor), "--check")
+                self.assertRegex(record["checked_by"], "^agrees with Oclgrind", record["reason"])
+        record, = self.check(text.format(format="rgba8", here="1", there="1.000001f"), "--check", status=1)
+        self.assertIn("leave different results", record["reason"])
+
     def test_a_fused_multiply_add_gets_the_tolerance_that_takes_it(self):
         record, = self.devices("fused", "--check", status=1)
         self.assertRegex(record["reason"], r"which 'tolerance relative=\S+' takes")
@@ -313,6 +337,18 @@ class Relations(KernelFileTest):
                 text = (PROOF / name).read_text().replace("relation same under permute data\n", "")
                 record = next(r for r in self.check(text, "--build-options", f"-D{option}", status=None) if r["variant"] == kernel)
                 self.assertEqual(record["status"], "wrong_result")
+                self.assertRegex(record["reason"], reason)
+
+    def test_an_fft_is_linear_and_its_inverse_undoes_it(self):
+        text = (PROOF / "fft.cl").read_text()
+        record, = self.check(text, pattern="t.cl:fft")
+        self.assertEqual((record["status"], record["checked_by"]), ("ok", "relation linear in x"), record["reason"])
+        record, = self.check(text)
+        self.assertEqual((record["variant"], record["checked_by"]), ("there_and_back", "expect unchanged, relation linear in x"), record["reason"])
+        for right, wrong, pattern, reason in (("a - turned", "fabs(a - turned)", "t.cl:fft", "the relation 'linear in x' does not hold"),
+                                              ("sign * M_PI_F * k / p", "sign * M_PI_F * k / 256", None, r"x\[\d+\].s. is \S+, expected ")):
+            with self.subTest(wrong=wrong):
+                record, = self.check(text.replace(right, wrong), pattern=pattern, status=1)
                 self.assertRegex(record["reason"], reason)
 
     def test_a_sum_in_another_order_is_told_with_its_tolerance(self):

@@ -223,6 +223,25 @@ BOOST_AUTO_TEST_CASE(what_is_the_same_buffer_names_one_with_data) {
                "k.cl:4:9: argument 'n' of kernel 'k' is of type int, which 'same:src' does not fit; write e.g. 1024");
 }
 
+BOOST_AUTO_TEST_CASE(an_argument_may_be_a_part_of_another_and_goes_where_a_relation_puts_that) {
+    const auto made_at = [](const std::string& origin) {
+        return Made("arg src = rand:64\narg dst = part:src:" + origin + ":8\narg f = 1\narg n = 8\nglobal 8\n" +
+                    "relation linear in src\n");
+    };
+    const Made made = made_at("32");
+    const auto setup = made.bound.setup({}, made.shape(), 1);
+    BOOST_TEST(std::holds_alternative<model::InOut>(setup.args[0]));  // a part of it is written
+    BOOST_TEST((setup.parameters == std::vector<std::string>{"src", "dst", "f", "n"}));
+    BOOST_REQUIRE(setup.parts.size() == 1u);
+    const auto& part = setup.parts[0];
+    BOOST_TEST((part.of == "src" && part.origin_bytes == 128u && part.size_bytes == 32u));
+    const auto launches = made.bound.related({}, setup, 1, true).launches;
+    BOOST_TEST((launches->parts.at(1).name == "dst.2" && launches->parts.at(1).of == "src.2"));
+    const Made first = made_at("0");
+    BOOST_TEST(launch_identity(first.bound.setup({}, first.shape(), 1), model::Contents::left_out) !=
+               launch_identity(setup, model::Contents::left_out));
+}
+
 BOOST_AUTO_TEST_CASE(buffers_in_shared_virtual_memory_are_named_in_the_set_up) {
     const Made made(
         "arg src = svm:rand:8\narg dst = svm:out:8\narg f = 1\narg n = 8\nglobal 8\nrelation linear in src\n");

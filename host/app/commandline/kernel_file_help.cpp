@@ -82,10 +82,11 @@ Without any, a warning says so. A row that has several names the surest first.
   expect NAME = FILE, reference KERNEL    lines of the file, see `cllab help kernel-file`
 
   cllab run my.cl --reference-command 'python3 ref.py'
-sh runs the command in the current folder, for at most --timeout. It finds what goes in as NAME.npy in
-the folder $CLLAB_REFERENCE_DIR, which is also $1. Buffers have one dimension, images (height, width),
-scalars none. The lanes of a vector and the bytes of a struct are one more. It leaves each result as
-NAME.npy there, with elements of the kernel's type. What goes in and comes out is written anew.
+sh runs the command in the current folder, for at most --timeout. It finds what goes in as NAME.npy
+in the folder $CLLAB_REFERENCE_DIR, which is also $1. Buffers have one dimension, images (height,
+width), scalars none. The lanes of a vector and the bytes of a struct are one more. It leaves each
+result as NAME.npy there, with elements of the kernel's type. What goes in and comes out is written
+anew.
 A file cannot name a command: no file may run programs.
 
   import os, numpy as np
@@ -93,22 +94,24 @@ A file cannot name a command: no file may run programs.
   np.save("dst.npy", np.load("src.npy") + 1)
 
   cllab run my.cl --check device=1:0
-Runs the same text with the same data there too. --check alone takes Oclgrind, else another CPU device.
-A simulator gets smaller axes, of up to about 1024 work-items. Where results differ, nothing says which
-device is right unless a reference does. `--check oclgrind` looks for races and accesses outside.
+Runs the same text with the same data there too. --check alone takes Oclgrind, else another CPU
+device. A simulator gets smaller axes, of up to about 1024 work-items. Where results differ, nothing
+says which device is right unless a reference does. `--check oclgrind` looks for races and accesses
+outside.
 
 Lines of the file, or --relation:
   relation same under permute x     the results stay the same when the elements of x change places:
                                     sums, histograms, sorts; `permute x, y`: both in the same way
-  relation linear in x              k(2a + b) = 2 k(a) + k(b), with small whole numbers a and b in x:
-                                    filters, transposes, matrix products
+  relation linear in x              k(2a + b) = 2 k(a) + k(b), with small whole a and b in x:
+                                    filters, transposes, matrix products, FFTs; of these a sequence
+                                    with the inverse and `expect x = unchanged` proves more
   relation sum of y preserved from x
                                     the elements of y add up to those of x: scatters, transposes
   relation sum of y is EXPRESSION   they add up to it: `sum of bins is n` for a histogram
   relation any order of y           no proof: sorts y, as an atomic counter may pick the slots;
                                     `keys, values`: rows of both; `points / 3`: rows of 3 arrays
-A relation proves less than a result does: many wrong kernels hold it too. Beside a `reference`, only
-sums are tried. Floating-point results that differ by rounding get the tolerance that would do.
+A relation proves less than a result does: many wrong kernels hold it too. Beside a `reference`,
+only sums are tried. Floating-point results that differ by rounding get the tolerance that would do.
 )";
 
 constexpr const char* sequences = R"(Sequences: several kernels of a file as one operation
@@ -176,11 +179,9 @@ Random data (TYPE or FORMAT before the length where the kernel does not say it)
   powers:LENGTH                  1, 2, 4 or 8 of either sign: 2Mi floats sum exactly in any order
   onehot:LENGTH:WIDTH            in each row of WIDTH elements one 1
   offsets:LENGTH:LAST            0, rising to LAST: where the rows of a sparse matrix begin
+  csr:ROWS:COLUMNS:NONZEROS      sparse matrix, `arg row, column, value = csr:…`: row gets offsets,
+                                 column positions below COLUMNS, value random numbers
   text:LENGTH                    words of small letters, in bytes
-
-  A sparse matrix (CSR)          arg row = offsets:rows+1:nonzeros
-                                 arg column = rand:nonzeros:0:columns-1
-                                 arg value = rand:nonzeros
 
 Packed data: a type before the length, of inputs and of outputs
   rand:bf16:LENGTH               bfloat16 in ushort; `tolerance ulp=X` counts its own steps
@@ -190,14 +191,16 @@ Arrays of structs: a rule for each field, as above but without the length
   arg p = fields:n:{position:rand:-1:1, mass:1, id:iota}
                                  by the names in the text; a field without a rule is random. Where
                                  the struct has macros or structs in it, with all of their types:
-                                 fields:n:{float3 position:rand:-1:1, float mass:1, int id:iota}
+                                 fields:n:{float3 position:rand:-1:1, float mass:1, int id:iota},
+                                 or without names {float3:rand:-1:1, float, int:iota}:n
   Results are compared field by field: floats with the tolerance, integers exactly, padding never.
 
 Where buffers lie
   arg dst = same:src             where src does, as when a host passes a buffer twice; src says the
                                  length and the data. Results call it dst, which the kernel writes.
+  arg y = part:x:64Ki:4Ki        a sub-buffer: 4Ki elements of x from its element 64Ki on. x is an
+                                 argument too, or only has a line, as arg x = zero:float:1Mi
   svm:rand:n  svm:out:n          in shared virtual memory: the kernel gets a pointer of clSVMAlloc
-
 Other data: `cllab help kernel-file`. Pictures are PNG, JPEG, BMP, PGM or PPM.
 
 Images: W, or W,H or W,H,D for the length; the last of an array's counts its layers.

@@ -212,6 +212,7 @@ std::optional<std::string> not_for_cuda(const Setup& setup) {
     const auto launch = only_launch(setup);
     if (!launch) return "an operation of it is not one launch";
     if (setup.reference) return "its results are checked against another kernel's, which would have to be launched too";
+    if (!setup.parts.empty()) return "an argument of it is part of a buffer";
     const auto arguments = arguments_of(setup);
     for (const auto* argument : arguments) {
         if (bytes_of(*argument) > 0 && std::ranges::count(arguments, argument) > 1)

@@ -119,6 +119,10 @@ void add_operation(model::Setup& to, const model::Setup& setup, const std::strin
         if (std::ranges::count(setup.svm, name) > 0) add_once(to.svm, model::name_of(argument));
         if (own || shared.insert(name).second) to.args.push_back(std::move(argument));
     }
+    for (auto part : setup.parts) {
+        if (renamed_here.count(part.of)) renamed_here.insert(part.name), part.name += suffix, part.of += suffix;
+        to.parts.push_back(std::move(part));
+    }
     for (auto& step : renamed(setup, renamed_here, suffix)) to.steps.push_back(std::move(step));
 }
 

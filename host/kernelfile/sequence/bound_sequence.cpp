@@ -68,6 +68,7 @@ void add_swaps(model::Setup& to, const std::map<std::string, std::string>& holds
 double bytes_of_launches(const model::Setup& setup) {
     std::map<std::string, double> sizes;
     for (const auto& argument : setup.args) sizes[model::name_of(argument)] = model::bytes_of(argument);
+    for (const auto& part : setup.parts) sizes[part.name] = static_cast<double>(part.size_bytes);
     double out = 0;
     for (const auto& step : setup.steps)
         if (const auto* launch = std::get_if<model::Launch>(&step))
@@ -174,7 +175,7 @@ void BoundSequence::join_parameter(const Parameter& parameter, const std::string
 void BoundSequence::check_buffers(Joined& joined) const {
     const auto find = [&](const std::string& name, const Place& place, const char* keyword) -> auto& {
         auto* const found = joined.find(name);
-        if (!found || !found->parameter.is_buffer())
+        if (!found || !found->parameter.is_buffer() || (found->spec && found->spec->kind == ArgumentSpec::Kind::part))
             refuse(place, "'", keyword, "' names '", name, "', which is no buffer of sequence '", line_.name,
                    "'; there are ", joined.names());
         return *found;
@@ -264,6 +265,7 @@ model::Setup BoundSequence::setup(const model::Point& point, const model::Device
     auto out = data_->setup(point, shape, seed);
     std::map<std::string, std::string> holds;  // by the name that kernels know a buffer by
     for (const auto& argument : out.args) holds[model::name_of(argument)] = model::name_of(argument);
+    for (const auto& part : out.parts) holds[part.name] = part.name;
     const auto times = repetitions(point);
     for (std::size_t rep = 0; rep < times; ++rep) {
         auto now = point;

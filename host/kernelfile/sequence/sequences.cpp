@@ -117,10 +117,12 @@ void check_sequences(const Description& description, const std::string& path, co
 
 std::set<std::string> buffers_of_sequences(const Description& description) {
     std::set<std::string> out;
-    if (description.sequences.empty()) return out;
     const auto add = [&](const Scope& scope) {
         for (const auto& [name, spec] : scope.arguments)
-            if (const auto buffer = buffer_named(spec)) out.insert(*buffer);
+            if (spec.kind == ArgumentSpec::Kind::part)
+                out.insert(spec.words.front());
+            else if (const auto buffer = buffer_named(spec); buffer && !description.sequences.empty())
+                out.insert(*buffer);
     };
     add(description.all);
     for (const auto& [name, kernel] : description.kernels) add(kernel.second);

@@ -43,6 +43,7 @@ Operation::Operation(device::Session& session, const device::Built& built, const
     : session_(session),
       args_(setup.args),
       reset_(setup.reset),
+      parts_(setup.parts),
       transfer_(setup.transfer),
       blocking_(setup.blocking),
       slope_(setup.slope),
@@ -138,13 +139,22 @@ Operation::Memory& Operation::memory(const std::string& name) {
     return memories_.at(alias->second);
 }
 
+const cl::Buffer& Operation::sub_buffer(Memory& m, const model::Part& part) {
+    auto& out = m.parts[part.name];
+    if (!out()) out = m.buffer.part(part.origin_bytes, part.size_bytes);
+    return out;
+}
+
 void Operation::bind(const BoundStep& step) {
     const auto* launch = std::get_if<Launch>(&step.step);
     if (!launch) return;
     auto& kernel = kernels_[step.kernel];
     cl_uint index = 0;
     for (const auto& name : step.arg_names) {
-        const auto found = std::ranges::find_if(args_, [&](const auto& a) { return name_of(a) == name; });
+        const auto part = std::ranges::find(parts_, name, &model::Part::name);
+        const bool is_part = part != parts_.end();
+        const auto& own = is_part ? part->of : name;
+        const auto found = std::ranges::find_if(args_, [&](const auto& a) { return name_of(a) == own; });
         if (found == args_.end()) throw Error(Blame::result, "a step names the unknown argument '" + name + "'");
         if (const auto* local = std::get_if<Local>(&*found)) {
             kernel.setArg(index, local->size_bytes, nullptr);
@@ -156,13 +166,13 @@ void Operation::bind(const BoundStep& step) {
         } else if (const auto* sampler = std::get_if<Sampler>(&*found)) {
             kernel.setArg(index, samplers_.at(sampler->name));
         } else {
-            auto& m = memory(name);
+            auto& m = memory(own);
             if (m.is_image)
                 kernel.setArg(index, m.image);
             else if (auto* pointer = m.buffer.svm())
-                set_pointer(kernel, index, pointer);
+                set_pointer(kernel, index, pointer + (is_part ? part->origin_bytes : 0));
             else
-                kernel.setArg(index, m.buffer.buffer());
+                kernel.setArg(index, is_part ? sub_buffer(m, *part) : m.buffer.buffer());
         }
         ++index;
     }

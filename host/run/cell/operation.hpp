@@ -109,7 +109,8 @@ private:
         cl::Event arrival;       ///< of that one
         cl::Buffer original;     ///< with the data, where a Reset step puts it back
         model::SharedBytes data;
-        model::SharedBytes loaded;  ///< what the device's memory was last filled with
+        std::map<std::string, cl::Buffer> parts{};  ///< by name
+        model::SharedBytes loaded;                  ///< what the device's memory was last filled with
     };
     struct BoundStep {
         model::Step step;
@@ -156,6 +157,9 @@ private:
     void check_launch(const cl::Kernel& kernel, const model::Launch& launch,
                       const std::vector<std::string>& arguments) const;
     Memory& memory(const std::string& name);
+    const cl::Buffer& sub_buffer(Memory& m, const model::Part& part);
+    /// What was written of a buffer, as read back, that kernels only have parts of and in none of them; or nothing.
+    std::optional<std::string> written_beside_parts(const Memory& m) const;
     void hold();     ///< maps all buffers, for a native loop; they stay so until
     void release();  ///< somebody else wants them
     void name_held();
@@ -163,6 +167,7 @@ private:
     device::Session& session_;
     std::vector<model::Argument> args_;
     std::vector<std::string> reset_;
+    std::vector<model::Part> parts_;
     std::map<std::string, Memory> memories_;  ///< by argument name
     std::map<std::string, cl::Sampler> samplers_;
     std::map<std::string, std::string> alias_;  ///< argument name -> memory it holds now (Swap)

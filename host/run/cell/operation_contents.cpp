@@ -186,6 +186,24 @@ std::optional<std::string> Operation::guard_damage() {
     return std::nullopt;
 }
 
+std::optional<std::string> Operation::written_beside_parts(const Memory& m) const {
+    const auto is_whole = [&](const BoundStep& step) { return std::ranges::count(step.arg_names, m.name) > 0; };
+    if (std::ranges::count(parts_, m.name, &model::Part::of) == 0 || std::ranges::any_of(steps_, is_whole))
+        return std::nullopt;
+    Bytes before(m.size_bytes);
+    if (m.poisoned)
+        model::poison(before, seed_);
+    else
+        copy_bytes(before, *m.data);
+    for (const auto& part : parts_)
+        if (part.of == m.name)
+            std::copy_n(m.host.begin() + static_cast<std::ptrdiff_t>(part.origin_bytes), part.size_bytes,
+                        before.begin() + static_cast<std::ptrdiff_t>(part.origin_bytes));
+    const auto at = std::ranges::mismatch(before, m.host).in1 - before.begin();
+    if (before == m.host) return std::nullopt;
+    return concat("byte ", at, " of '", m.name, "' was written, which is in none of its parts");
+}
+
 std::optional<std::string> Operation::read_back(Buffers& buffers) {
     const InPhase phase(Phase::download);
     buffers.data.clear();
@@ -203,6 +221,7 @@ std::optional<std::string> Operation::read_back(Buffers& buffers) {
         }
         m.host.resize(m.size_bytes);
         get(m, m.host);
+        if (auto damage = written_beside_parts(m)) return damage;
         buffers.data.emplace(argument, m.host);
     }
     return std::nullopt;
