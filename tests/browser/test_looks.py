@@ -179,6 +179,22 @@ class Looks(BrowserTest):
             for kind, share in self.js(shares):
                 self.assertGreater(share, 0.35 if kind == "bar" else 0.6, (width, kind, share))
 
+    def test_what_a_row_lacks_shifts_no_column(self):
+        maker, records = made.Maker(), []
+        for n, (variant, limit, registers, instructions) in enumerate((("wide", "memory 96 %", 24, 11.4855), ("a_longer_name", None, None, 1.5), ("roi", "L2", 128, None)), 1):
+            records.append(maker.record("pitch", variant, n * 1e-4, point={"width": 64}))
+            records[-1] |= {"limit": limit} if limit else {}
+            records[-1]["code"] |= {"registers": registers} if registers else {}
+            records[-1]["metrics"] |= {"hot_code": {"value": instructions, "unit": "instr/pixel", "better": "neither"}} if instructions else {}
+        self.open(self.make(records))
+        lefts = """return Array.from(document.querySelectorAll('.bars .row')).map(r => Array.from(r.cells).filter(c => c.textContent.trim() && !c.matches('.name, .samples'))
+            .map(c => [c.dataset.title || c.className, Math.round(c.getBoundingClientRect().left)]))"""
+        for width in (744, 768, 1440):
+            self.resize(width)
+            cells = [tuple(cell) for row in self.js(lefts) for cell in row]
+            self.assertEqual(len({title for title, _ in cells}), 5, cells)
+            self.assertEqual(len(set(cells)), 5, (width, cells))
+
     def test_a_sheet_of_paper_has_one_comparison_and_nothing_overlaps_on_it(self):
         maker = made.Maker()
         self.open(self.make([maker.record("pitch", variant, n * 1e-4 * width, point={"width": width}) for width in (1, 2, 3) for n, variant in enumerate(("wide", "roi"), 1)]))

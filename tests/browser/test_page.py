@@ -141,6 +141,15 @@ class Page(BrowserTest):
         self.open(self.make([*records[:2], maker.record("pitch", "loop", 5e-4, samples=3, point={"width": 64})]))
         self.assertRegex(self.js(verdict), r"1 of 3 is not ranked\. ")
 
+    def test_rows_of_other_runs_stand_by_time_below_those_that_are_ranked(self):
+        maker, records = made.Maker(), []
+        for run, variants in (("0", (("wide", 4e-4), ("roi", 3e-4))), ("1", (("loop", 2e-4),)), ("2", (("swar", 1e-4),))):
+            records += [maker.record("pitch", variant, seconds, point={"width": 64}) for variant, seconds in variants]
+            for record in records[-len(variants):]:
+                record["run"]["id"] = 32 * run
+        self.open(self.make(records))
+        self.assertEqual(self.js("return Array.from(document.querySelectorAll('.bars .name')).map(n => n.textContent)"), ["pitch_roi", "pitch_wide", "pitch_swar", "pitch_loop"])
+
     def test_a_portrait_tells_curves_of_one_variant_apart(self):
         records = self.plain_records()
         curves = [{"id": "latency_global", "over": "footprint", "fixed": {"order": order, "line": "64"},

@@ -125,6 +125,15 @@ class Faults(LabTest):
         self.assertEqual(err.count("chatter of a kernel\n"), 1)
         self.assertRegex(err, r"cllab: later launches printed \d+ lines again, which are not shown\n")
 
+    def test_a_child_process_says_what_its_compiler_says_but_no_count_of_warnings(self):
+        (self.folder / "k.cl").write_text("kernel void k(global float* dst) { dst[get_global_id(0)] = 1; }\n")
+        # LLVM 14 refuses PoCL 3.1's debug information, and says so.
+        for kernel, said in (["fma_peak", "--axis", "type=float"], ""), (["k.cl", "--build-options=-g"], "distinct !dbg attachment"):
+            _, err = self.lab("run", *kernel, "--device", "cpu", "--verify", "--isolate", "--no-dumps",
+                              env=self.environment(POCL_CACHE_DIR=str(self.folder)))  # an empty one, or nothing is compiled
+            self.assertIn(said, err)
+            self.assertNotIn("generated.", err)
+
     def test_an_unwritable_dumps_folder_is_said_before_the_first_build(self):
         (self.folder / "file").write_text("")
         out, err = self.lab("run", "muladd_fma", "--device", "cpu", "--dumps", "file/below", status=3)

@@ -82,6 +82,15 @@ class Terminal(LabTest):
             out = self.lab("report", "r.jsonl", *options)[0]
             self.assertEqual("".join(re.findall(r"^  pitch_(\w)", out, re.MULTILINE)), order)
 
+    def test_where_rows_are_ranked_the_others_stand_by_time_too_and_those_without_a_time_last(self):
+        maker = made.Maker()
+        records = [maker.record("pitch", name, seconds, samples=n) for name, seconds, n in (("e", 5e-3, 3), ("c", 3e-3, 20), ("a", 1e-3, 3), ("f", 6e-3, 3), ("b", 2e-3, 20))]
+        records.insert(1, maker.record("pitch", "wrong", 1, status="wrong_result", reason="dst differs at 17") | {"metrics": {}, "samples": []})
+        del records[1]["time"]
+        made.write(self.folder / "r.jsonl", records)
+        out = self.lab("report", "r.jsonl")[0]
+        self.assertEqual("".join(re.findall(r"^  pitch_(\w)", out, re.MULTILINE)), "abcefw")
+
     def test_a_tables_columns_are_asked_for_and_a_mistyped_one_is_refused_before_anything_runs(self):
         for command in (["profile"], ["regress", "absent"], ["isa", "pitch_wide"]):
             err = self.lab(*command, "--columns", "targt", status=2)[1]

@@ -30,6 +30,6 @@ Rows<FileOptions> replace_rows(const std::string& appendable = "");
 std::string about_columns();
 std::string about_columns(const Strings& names);
 inline constexpr const char* about_sort =
-    "Puts all rows of a table in the order of their times. Without it only ranked rows are.";
+    "Puts all rows of a table in the order of their times. Without it only where rows are ranked.";
 
 }  // namespace cllab::app

@@ -23,7 +23,7 @@ bool may_be_auto(const std::string& family, const std::string& axis);
 /// Tables, curves with conclusions, summaries and, of several devices, the variants by devices: to standard output,
 /// with the terminal's width, 80 columns where there is none, and its colours. `several_runs`: an axis may differ
 /// because it was asked for, not only because it was auto. `columns`: those of the tables that --columns asks for.
-/// `by_time`: rows that are not ranked stand in the order of their times, too.
+/// `by_time`: rows stand in the order of their times also where none is ranked.
 void print_page(const std::vector<model::Record>& records, const std::vector<portrait::Conclusion>& conclusions,
                 const std::vector<report::LostDevice>& lost, bool several_runs, const std::vector<std::string>& columns,
                 bool by_time);

@@ -24,7 +24,7 @@ namespace {
 
 int descriptor = STDOUT_FILENO;
 
-/// What came out at descriptor 1 since keep_stdout(), of child processes, too.
+/// What came out at descriptor 1 since keep_stdout(), and at 1 and 2 of child processes.
 class Chatter {
 public:
     /// Nothing of what was there before; false where the system gives no such memory.
@@ -47,6 +47,8 @@ public:
         if (end == 0) return;
         fallocate(held_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, at_);
         for (const auto& line : split(rest_.substr(0, end - 1), '\n')) {
+            // What clang says in PoCL of warnings that it shows nowhere.
+            if (line == "1 warning generated." || line.ends_with(" warnings generated.")) continue;
             if (seen_.insert(std::hash<std::string>()(line)).second)
                 std::fprintf(stderr, "%s\n", line.c_str());
             else
@@ -122,6 +124,7 @@ void drop_stdout() {
     results().rdbuf(std::cerr.rdbuf());
     close(descriptor);
     descriptor = STDERR_FILENO;
+    dup2(STDOUT_FILENO, STDERR_FILENO);
 }
 
 std::ostream& results() {

@@ -19,7 +19,8 @@ void open_missing_streams();
 
 /// Called once, before anything else uses the standard streams.
 void keep_stdout();
-/// In a child process, whose results go to its parent by other ways: it can print none.
+/// In a child process, whose results go to its parent by other ways: it can print none. What its drivers say on
+/// standard error goes the way of what they print.
 void drop_stdout();
 
 /// Where results are printed.

@@ -160,7 +160,8 @@ std::vector<const GridCell*> fastest_first(const GridGroup& group, std::size_t d
     for (const auto& cells : group.cells)
         if (cells[device].record && cells[device].record->time) out.push_back(&cells[device]);
     std::ranges::stable_sort(out, {}, [](const GridCell* cell) {
-        return std::tuple(!cell->rank.compared, cell->rank.set, cell->rank.ratio, cell->record->time->median);
+        const auto& rank = cell->rank;
+        return std::tuple(!rank.compared, rank.compared ? rank.set : 0, rank.ratio, cell->record->time->median);
     });
     return out;
 }

@@ -1,9 +1,11 @@
 #include "report/table/ranking.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "core/grouped.hpp"
@@ -88,13 +90,20 @@ void rank_group(const Rows& rows, const std::vector<std::size_t>& members, std::
     }
 }
 
-/// Rows that took turns come in the order of their ranks, where the first of them stood. `members`: at one point.
-void put_fastest_first(std::vector<std::size_t>& members, const std::vector<Rank>& ranks) {
-    std::map<std::size_t, std::size_t> first_of;  // by set
+/// Where rows are ranked all stand by time: those that took turns in the order of their ranks, where the fastest of
+/// them stands. `members`: at one point.
+void put_fastest_first(const Rows& rows, std::vector<std::size_t>& members, const std::vector<Rank>& ranks) {
+    const auto seconds = [&](std::size_t i) { return rows[i]->time ? rows[i]->time->median : HUGE_VAL; };
+    std::map<std::size_t, double> least;  // by set
     for (const auto i : members)
-        if (ranks[i].compared) first_of.try_emplace(ranks[i].set, i);
+        if (ranks[i].compared) {
+            auto& of_set = least.try_emplace(ranks[i].set, HUGE_VAL).first->second;
+            of_set = std::min(of_set, seconds(i));
+        }
+    if (least.empty()) return;
     std::ranges::stable_sort(members, {}, [&](std::size_t i) {
-        return ranks[i].compared ? std::pair(first_of.at(ranks[i].set), ranks[i].ratio) : std::pair(i, 0.0);
+        return ranks[i].compared ? std::tuple(least.at(ranks[i].set), ranks[i].set, ranks[i].ratio)
+                                 : std::tuple(seconds(i), ranks.size(), 0.0);
     });
 }
 
@@ -146,7 +155,7 @@ Comparison compare(const Rows& rows, const MayBeAuto& may_be_auto) {
     std::size_t sets = 0;
     for (auto& members : groups) {
         rank_group(rows, members, ranks, sets, out);
-        put_fastest_first(members, ranks);
+        put_fastest_first(rows, members, ranks);
         for (const auto i : members) {
             out.rows.push_back(rows[i]);
             out.group.push_back(group_of[i]);
