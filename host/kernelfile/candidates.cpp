@@ -88,13 +88,14 @@ void KernelFiles::check_names() const {
             }
         }
     }
+    for (std::size_t f = 0; f < files_.size(); ++f)
+        for (const auto& name : buffers_named(described_[f])) arguments[f].insert(name), everywhere.insert(name);
     const auto list = [](const std::set<std::string>& names) {
         return names.empty() ? "none" : join({names.begin(), names.end()}, ", ");
     };
     for (std::size_t f = 0; f < files_.size(); ++f) {
         if (kernels[f].empty()) continue;
         check_sequences(described_[f], files_[f].path, kernels[f]);
-        for (const auto& name : buffers_of_sequences(described_[f])) arguments[f].insert(name);
         for (const auto& [name, spec] : described_[f].all.arguments) {
             if ((spec.place.line == 0 ? everywhere : arguments[f]).count(name)) continue;
             refuse(spec.place, "no kernel of '", files_[f].path, "' has an argument '", name, "'; ",

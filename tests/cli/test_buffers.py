@@ -184,6 +184,13 @@ __kernel void k(__global const float* a, __global float* b) {{ const int i = get
         self.assertEqual(record["reason"], "pool[4097] is 3, expected 2")
         self.assertEqual(self.part(more="relation linear in pool\n")[0]["checked_by"], "relation linear in pool")
 
+    def test_the_command_line_says_what_it_holds_and_the_rest_is_guessed(self):
+        text = self.TEXT.format(first="0", length="1024", more="", body=self.RIGHT + ";")
+        self.assertEqual(self.check(text, "--arg", "pool=rand:float:6Ki", "--arg", "b=part:pool:5Ki:1Ki")[0]["status"], "ok")
+        self.write(text.replace("float* b)", "float* b, __global float* c, int n)").replace("2 * a[i]", "c[i] = n * a[i]"))
+        _, err = self.lab("run", "t.cl", "--device", "cpu", "--verify", "--no-dumps")
+        self.assertIn("guessed (by Oclgrind", err)
+
     def test_the_whole_may_be_an_argument_too(self):
         text = self.TEXT.format(first="0", length="1024", more="expect pool = gold.bin\n", body=self.RIGHT + ";").replace("arg a = part:pool:0:1024\n", "")
         self.part()

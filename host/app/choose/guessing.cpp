@@ -50,6 +50,7 @@ Description described(const SaidOfKernel& said, const SmallLaunch& small) {
         else
             out.all.arguments.emplace(name, kernelfile::parse_argument(kernelfile::Piece{text, {"a guess", 0, 0}}));
     }
+    out.all.arguments.insert(said.given.begin(), said.given.end());  // and what parts are of, which is no parameter
     const Place nowhere{"a guess", 0, 0};
     const auto set = [&](auto& to, const std::string& text) {
         if (!text.empty()) to.emplace(nowhere, kernelfile::parse_list(text, nowhere));

@@ -65,7 +65,7 @@ void check_sequences(const Description& description, const std::string& path, co
 /// value.
 std::optional<std::string> buffer_named(const ArgumentSpec& spec);
 
-/// All names that may be those of buffers in this way.
-std::set<std::string> buffers_of_sequences(const Description& description);
+/// All names that may be those of buffers in this way, and of those that arguments are parts of.
+std::set<std::string> buffers_named(const Description& description);
 
 }  // namespace cllab::kernelfile

@@ -115,7 +115,7 @@ void check_sequences(const Description& description, const std::string& path, co
     }
 }
 
-std::set<std::string> buffers_of_sequences(const Description& description) {
+std::set<std::string> buffers_named(const Description& description) {
     std::set<std::string> out;
     const auto add = [&](const Scope& scope) {
         for (const auto& [name, spec] : scope.arguments)
