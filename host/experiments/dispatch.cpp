@@ -87,20 +87,15 @@ void conclude_residency(const std::vector<double>& sizes, const std::vector<doub
                                  " s, spread " + percent(best_spread)));
 }
 
-/// What the last of many groups adds: until all threads of a CPU work, a launch takes as long as tens of thousands.
-void conclude_time(const std::map<double, const Curve::Sample*>& by_groups, std::vector<Finding>& out) {
-    if (by_groups.size() == 1)
-        out.push_back(withheld("group.time", "time per group", "it takes two numbers of groups: --axis times=1,4"));
-    if (by_groups.size() < 2) return;
-    const auto& [few, a] = *by_groups.begin();
-    const auto& [many, b] = *by_groups.rbegin();
-    const double more = many - few, seconds = b->seconds - a->seconds;
-    if (seconds > 0)
-        out.push_back({"group.time", "time per group", "s", seconds / more, std::max(0.0, b->low - a->high) / more,
-                       (b->high - a->low) / more,
-                       "groups of one work-item: slope over " + text_of(few) + " and " + text_of(many) + " groups"});
-    else
-        out.push_back(withheld("group.time", "time per group", "more groups take no longer"));
+/// Of a CPU's groups, from the fewest to the most: whatever their number, a launch takes a time of its own as well.
+Finding time_of_group(const std::map<double, const Curve::Sample*>& by_number) {
+    const auto& [few, a] = *by_number.begin();
+    const auto& [many, b] = *by_number.rbegin();
+    if (few == many)
+        return withheld("group.time", "time per group", "it takes two numbers of groups: --axis times=1,4");
+    if (b->seconds <= a->seconds) return withheld("group.time", "time per group", "more groups take no longer");
+    return added_finding("group.time", "time per group", *a, *b, many - few,
+                         "slope over " + text_of(few) + " and " + text_of(many) + " groups of one work-item");
 }
 
 std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& device) {
@@ -118,7 +113,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
     }
     if (device.is_cpu()) {
         // The loop over work-items is the compiler's, so only the group has a cost of its own.
-        conclude_time(single, out);
+        if (!single.empty()) out.push_back(time_of_group(single));
         const std::string why = "a CPU has no waves: a work-item is one iteration of a loop in one thread";
         for (const auto& [id, name] :
              {std::pair{"wave.width", "wave width"}, {"resident", "resident work-items"}, {"wave.rate", "wave rate"}})

@@ -99,10 +99,9 @@ void conclude(const Curve& curve, const Device& device, std::vector<Finding>& ou
             if (b.x > a.x) slopes.push_back(slope_of(a, b));
     if (slopes.size() < least_for_interval) return;
     if (one && two && two->seconds > one->seconds)
-        out.push_back({"second." + curve.variant, "second launch" + what, "s", two->seconds - one->seconds,
-                       std::max(0.0, two->low - one->high), two->high - one->low,
-                       "first START to last END over a row of operations of two launches: the time of one operation "
-                       "minus START to END of a single launch"});
+        out.push_back(added_finding("second." + curve.variant, "second launch" + what, *one, *two, 1,
+                                    "first START to last END over a row of operations of two launches: the time of one "
+                                    "operation minus START to END of a single launch"));
     const auto slope = summarise(slopes);
     out.push_back(
         {"next." + curve.variant, "launch to launch" + what, "s", slope.median, slope.q1, slope.q3,

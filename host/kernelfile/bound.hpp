@@ -142,7 +142,7 @@ private:
     void add_local(const model::Point& point, const model::Device& device, Shape& to) const;
     double add_image(const model::Point& point, const Argument& argument, Shape& to) const;
     bool is_parameter(const std::string& name) const;
-    bool is_part(const model::Parameter& parameter) const;
+    bool is_said(const model::Parameter& buffer, ArgumentSpec::Kind kind) const;
     void join_part(const model::Parameter& parameter, std::vector<model::Parameter>& to);
     void add_part(const model::Point& point, const model::Device& device, const model::Parameter& parameter,
                   Shape& to) const;

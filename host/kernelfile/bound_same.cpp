@@ -16,15 +16,11 @@ const std::string& Bound::called(const std::string& name) const {
 
 /// The buffer that a line says this one is, and that has data of its own; nothing where no line does.
 std::optional<std::string> Bound::same_as(const Parameter& parameter) const {
-    const auto is_same = [&](const Parameter& p) {
-        const auto said = said_.arguments.find(p.name);
-        return p.is_buffer() && said != said_.arguments.end() && said->second.kind == Kind::same;
-    };
-    if (!is_same(parameter)) return std::nullopt;
+    if (!is_said(parameter, Kind::same)) return std::nullopt;
     const auto& spec = said_.arguments.at(parameter.name);
     std::vector<std::string> possible;
     for (const auto& p : signature_.parameters)
-        if (p.is_buffer() && !is_same(p) && !is_part(p)) possible.push_back(p.name);
+        if (p.is_buffer() && !is_said(p, Kind::same) && !is_said(p, Kind::part)) possible.push_back(p.name);
     if (std::ranges::count(possible, spec.words.front()) == 0)
         refuse(spec.place, named(parameter), " is ", cllab::quoted(spec.text), "; ",
                possible.empty() ? "no other buffer of the kernel has data" : "possible are " + join(possible, ", "));
@@ -38,7 +34,7 @@ std::vector<Parameter> Bound::join_same() {
     for (const auto& p : signature_.parameters) {
         if (const auto other = same_as(p))
             same_[p.name] = *other;
-        else if (!is_part(p))
+        else if (!is_said(p, Kind::part))
             out.push_back(p);
     }
     std::map<std::string, std::string> written;
@@ -53,13 +49,13 @@ std::vector<Parameter> Bound::join_same() {
         if (written.count(other)) other = written.at(other);
     same_.insert(written.begin(), written.end());
     for (const auto& p : signature_.parameters)
-        if (is_part(p)) join_part(p, out);
+        if (is_said(p, Kind::part)) join_part(p, out);
     return out;
 }
 
-bool Bound::is_part(const Parameter& parameter) const {
-    const auto said = said_.arguments.find(parameter.name);
-    return parameter.is_buffer() && said != said_.arguments.end() && said->second.kind == Kind::part;
+bool Bound::is_said(const Parameter& buffer, Kind kind) const {
+    const auto said = said_.arguments.find(buffer.name);
+    return buffer.is_buffer() && said != said_.arguments.end() && said->second.kind == kind;
 }
 
 /// The whole is another argument, or a buffer that only has a line of its own: then it becomes one.

@@ -113,6 +113,14 @@ inline Finding step_finding(const std::string& id, const std::string& name, cons
     return {id, name, "s", s.per_step, per_step(s, s.low), per_step(s, s.high), how};
 }
 
+/// Seconds that each of `steps` steps more adds from `a` to `b`, at the least and the most that both intervals allow.
+inline Finding added_finding(const std::string& id, const std::string& name, const Curve::Sample& a,
+                             const Curve::Sample& b, double steps, const std::string& how) {
+    return {
+        id, name, "s", (b.seconds - a.seconds) / steps, std::max(0.0, b.low - a.high) / steps, (b.high - a.low) / steps,
+        how};
+}
+
 /// `amount` per step as a rate; the ends of the interval change places.
 inline Finding rate_finding(const std::string& id, const std::string& name, const std::string& unit,
                             const Curve::Sample& s, double amount, const std::string& how) {

@@ -199,9 +199,9 @@ std::optional<std::string> Operation::written_beside_parts(const Memory& m) cons
         if (part.of == m.name)
             std::copy_n(m.host.begin() + static_cast<std::ptrdiff_t>(part.origin_bytes), part.size_bytes,
                         before.begin() + static_cast<std::ptrdiff_t>(part.origin_bytes));
-    const auto at = std::ranges::mismatch(before, m.host).in1 - before.begin();
-    if (before == m.host) return std::nullopt;
-    return concat("byte ", at, " of '", m.name, "' was written, which is in none of its parts");
+    const auto first = std::ranges::mismatch(before, m.host).in1;
+    if (first == before.end()) return std::nullopt;
+    return concat("byte ", first - before.begin(), " of '", m.name, "' was written, which is in none of its parts");
 }
 
 std::optional<std::string> Operation::read_back(Buffers& buffers) {
