@@ -19,12 +19,20 @@ Result llvm(void* library, const char* name, Arguments... arguments) {
     return found ? reinterpret_cast<Result (*)(Arguments...)>(found)(arguments...) : Result();
 }
 
+/// A function has what the debug information says of it no longer.
+void forget(void* library, void* function) {
+    constexpr unsigned debug_information = 0;  // LLVMContext::MD_dbg
+    llvm<int>(library, "LLVMGlobalEraseMetadata", function, debug_information);
+}
+
 /// Gives the functions that PoCL made in a module the name that the debug information has for the kernel, where that
-/// was inlined: the same machine code comes out, with lines.
+/// was inlined: the same machine code comes out, with lines. Declarations lose theirs: PoCL puts its own code behind
+/// those of get_global_id and others, and LLVM then calls all debug information wrong and drops it.
 void name_functions(void* library, const void* module) {
     const std::string end = "_workgroup";
     void* function = llvm(library, "LLVMGetFirstFunction", module);
     for (; function; function = llvm(library, "LLVMGetNextFunction", function)) {
+        if (llvm<int>(library, "LLVMIsDeclaration", function)) forget(library, function);
         std::size_t length = 0;
         const char* text = llvm<const char*>(library, "LLVMGetValueName2", function, &length);
         auto name = text ? std::string(text, length) : std::string();
@@ -33,8 +41,7 @@ void name_functions(void* library, const void* module) {
         void* kernel = llvm(library, "LLVMGetNamedFunction", module, name.c_str());
         void* subprogram = kernel ? llvm(library, "LLVMGetSubprogram", kernel) : nullptr;
         if (!subprogram || llvm(library, "LLVMGetFirstUse", kernel)) continue;
-        constexpr unsigned debug_information = 0;  // LLVMContext::MD_dbg; no two functions may have the same
-        llvm<int>(library, "LLVMGlobalEraseMetadata", kernel, debug_information);
+        forget(library, kernel);  // no two functions may have the same
         llvm<int>(library, "LLVMSetSubprogram", function, subprogram);
     }
 }
