@@ -66,12 +66,16 @@ std::optional<Places> places_of_same_code(ByteSpan lined, ByteSpan ran, const st
     for (const auto& symbol : ours->symbols) {
         const auto* other = symbol.size == 0 ? nullptr : theirs->symbol(symbol.name);
         if (!other || !is_same(*ours, symbol, *theirs, *other)) continue;
-        is_there = is_there || symbol.name == function;
-        if (places.empty()) continue;
-        out[other->value] = place_at(places, symbol.value);
+        Places mine{{other->value, place_at(places, symbol.value)}};
         for (auto at = places.lower_bound(symbol.value); at != places.end() && at->first - symbol.value < symbol.size;
              ++at)
-            out[at->first - symbol.value + other->value] = at->second;
+            mine[at->first - symbol.value + other->value] = at->second;
+        const bool has_lines = std::ranges::any_of(mine, [](const auto& row) { return !row.second.empty(); });
+        if (symbol.name == function && !has_lines) return Places{};
+        is_there = is_there || symbol.name == function;
+        if (!has_lines) continue;
+        mine.merge(out);
+        out = std::move(mine);
         out.emplace(other->value + other->size, "");
     }
     return is_there ? std::optional(out) : std::nullopt;
