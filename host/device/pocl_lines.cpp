@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 namespace cllab::device {
 namespace {
@@ -19,20 +20,31 @@ Result llvm(void* library, const char* name, Arguments... arguments) {
     return found ? reinterpret_cast<Result (*)(Arguments...)>(found)(arguments...) : Result();
 }
 
-/// A function has what the debug information says of it no longer.
-void forget(void* library, void* function) {
+void forget_debug_information(void* library, void* function) {
     constexpr unsigned debug_information = 0;  // LLVMContext::MD_dbg
     llvm<int>(library, "LLVMGlobalEraseMetadata", function, debug_information);
 }
 
+/// What the debug information says of a function that it knows as declared only: it is in no compilation unit.
+bool is_of_declaration(void* library, const void* module, void* subprogram) {
+    void* context = llvm(library, "LLVMGetModuleContext", module);
+    void* node = llvm(library, "LLVMMetadataAsValue", context, subprogram);
+    std::vector<void*> operands(llvm<unsigned>(library, "LLVMGetMDNodeNumOperands", node));
+    llvm<int>(library, "LLVMGetMDNodeOperands", node, operands.data());
+    constexpr std::size_t unit = 5;
+    return operands.size() > unit && !operands[unit];
+}
+
 /// Gives the functions that PoCL made in a module the name that the debug information has for the kernel, where that
-/// was inlined: the same machine code comes out, with lines. Declarations lose theirs: PoCL puts its own code behind
-/// those of get_global_id and others, and LLVM then calls all debug information wrong and drops it.
+/// was inlined: the same machine code comes out, with lines. PoCL's built-in functions, which the debug information
+/// knows as declared, lose theirs: where LLVM reads such a module again, it complains and drops all lines.
 void name_functions(void* library, const void* module) {
     const std::string end = "_workgroup";
     void* function = llvm(library, "LLVMGetFirstFunction", module);
     for (; function; function = llvm(library, "LLVMGetNextFunction", function)) {
-        if (llvm<int>(library, "LLVMIsDeclaration", function)) forget(library, function);
+        if (void* known = llvm(library, "LLVMGetSubprogram", function);
+            known && is_of_declaration(library, module, known))
+            forget_debug_information(library, function);
         std::size_t length = 0;
         const char* text = llvm<const char*>(library, "LLVMGetValueName2", function, &length);
         auto name = text ? std::string(text, length) : std::string();
@@ -41,7 +53,7 @@ void name_functions(void* library, const void* module) {
         void* kernel = llvm(library, "LLVMGetNamedFunction", module, name.c_str());
         void* subprogram = kernel ? llvm(library, "LLVMGetSubprogram", kernel) : nullptr;
         if (!subprogram || llvm(library, "LLVMGetFirstUse", kernel)) continue;
-        forget(library, kernel);  // no two functions may have the same
+        forget_debug_information(library, kernel);  // no two functions may have the same
         llvm<int>(library, "LLVMSetSubprogram", function, subprogram);
     }
 }
