@@ -1,6 +1,7 @@
 #include "device/pocl_lines.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -80,12 +81,39 @@ LinesOfPocl::~LinesOfPocl() {
                                                         const void* index, bool makes_hash,
                                                         void* hash) __asm__(WRITE_BITCODE);
 
+namespace {
+
+/// The library at a path, where it is loaded and has LLVM's own function or is linked with it.
+void* library_that_writes(const char* path) {
+    void* library = path && *path ? ::dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
+    void* found = library ? ::dlsym(library, WRITE_BITCODE) : nullptr;
+    if (found && found != reinterpret_cast<void*>(&cllab_write_bitcode)) return library;
+    if (library) ::dlclose(library);
+    return nullptr;
+}
+
+/// That of the caller. A call that is the last act of a function leaves no trace of it: then any that is loaded.
+void* library_that_writes(void* return_address) {
+    Dl_info caller{};
+    ::dladdr(return_address, &caller);
+    if (void* library = library_that_writes(caller.dli_fname)) return library;
+    std::vector<std::string> loaded;
+    const auto note = [](dl_phdr_info* info, std::size_t, void* to) {
+        static_cast<std::vector<std::string>*>(to)->emplace_back(info->dlpi_name);
+        return 0;
+    };
+    ::dl_iterate_phdr(note, &loaded);
+    for (const auto& path : loaded)
+        if (void* library = library_that_writes(path.c_str())) return library;
+    return nullptr;
+}
+
+}  // namespace
+
 void cllab_write_bitcode(const void* module, void* out, bool keeps_order, const void* index, bool makes_hash,
                          void* hash) {
-    Dl_info caller{};
-    ::dladdr(__builtin_return_address(0), &caller);
-    void* library = caller.dli_fname ? ::dlopen(caller.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
-    if (!library) return;
+    void* library = library_that_writes(__builtin_return_address(0));
+    if (!library) std::abort();  // nobody would hear that the driver's file is empty
     if (cllab::device::is_asked) cllab::device::name_functions(library, module);
     cllab::device::llvm<int>(library, WRITE_BITCODE, module, out, keeps_order, index, makes_hash, hash);
     ::dlclose(library);
