@@ -139,8 +139,7 @@ const std::vector<Quirk> all_quirks{
     {"pocl-no-lines", Implementation::pocl, "3.1",
      "a build with -g has no source lines for the code that runs: PoCL generates that function, and the debug "
      "information names only the kernel in it",
-     Dealt::everywhere,
-     "that function is named before PoCL makes machine code of it (device/pocl_lines.cpp)",
+     Dealt::everywhere, "that function is named before PoCL makes machine code of it (device/pocl_lines.cpp)",
      "PoCL 3.1, 2026-11-28: the bytes of 36 kernels are the same with and without",
      "readelf --debug-dump=decodedline of a program.so that was built with -g names lines of the kernel's loop"},
     {"pocl-compile-cache", Implementation::pocl, "all seen, 3.1 to 7.1",
