@@ -105,7 +105,7 @@ void fill_source(Code& code, const std::string& source, const model::Record& rec
         bool is_first = true;
         for (std::size_t i = 0; i < cell.source.size() && lines.size() < 2 * most_source_lines; ++i) {
             if (number_at(i) == 0 || (i >= skipped && i < skipped + all)) continue;
-            if (std::exchange(is_first, false)) {
+            if (std::exchange(is_first, false) && all > 0) {
                 lines.insert(lines.end(), {"", "// Instructions are also of these lines:"});
                 code.source_numbers.insert(code.source_numbers.end(), 2, 0);
             }
