@@ -98,6 +98,18 @@ Streamed streamed(const Curve& curve, const Device& device) {
     return out;
 }
 
+/// How many accesses a second come to random places of each region.
+void conclude_jumps(const Curve& curve, const Device& device, std::vector<Finding>& out) {
+    const bool loads = curve.variant == "gather";
+    for (const auto& s : curve.samples) {
+        auto one = rate_finding(curve.variant + "." + text_of(s.x),
+                                (loads ? "loads at random in " : "stores at random in ") + bytes_text(s.x), "access/s",
+                                s, 0.25, "places that follow from numbers, whole device");
+        for (double* rate : {&one.value, &one.low, &one.high}) *rate = rate_of_all_cores(*rate, s, device);
+        out.push_back(std::move(one));
+    }
+}
+
 bool is_apart(const Curve& curve) {
     return is_fixed_elsewhere(curve, "offset", "0") || is_fixed_elsewhere(curve, "stride", "1");
 }
@@ -129,6 +141,7 @@ std::vector<Finding> bandwidth_findings(const std::vector<Curve>& all, const Dev
                              "all buffers of the largest of these streams; a kernel that moves as much is no faster"));
     for (const auto& curve : curves) {
         if (curve.variant == "reread" && !curve.samples.empty()) conclude_levels(curve, device, out);
+        if (is_jumping(curve.variant)) conclude_jumps(curve, device, out);
         if (curve.variant == "copy" && device.is_cpu() && curve.samples.size() > 1)
             append(out, copy_rates(curve, device, "elements of " + curve.fixed.text("width") + " bytes"));
     }
