@@ -50,8 +50,9 @@ public:
         facts_.group_items = product(invocation->getLocalSize());
         path_ = std::string(file) + "." + std::to_string(++launches_);
         seconds_ = variable("CLLAB_COUNT_SECONDS", 5);
-        most_groups_ = static_cast<std::size_t>(variable("CLLAB_COUNT_GROUPS", 17));
+        most_groups_ = static_cast<std::size_t>(variable("CLLAB_COUNT_GROUPS", 18));
         between_ = pair_end_ = 0;
+        before_ = no_group;
         // A kernel that an operation launches again and again is counted once.
         if (!known_.insert(facts_.kernel).second) {
             groups_of(*invocation_).clear();
@@ -75,9 +76,12 @@ public:
         count_->barrier();
         item_ = nullptr;
     }
-    void workGroupComplete(const oclgrind::WorkGroup*) override {
+    void workGroupComplete(const oclgrind::WorkGroup* group) override {
         if (!count_) return;
-        count_->end_group();
+        const auto id = group->getGroupID(), all = invocation_->getNumGroups();
+        const auto number = id.x + all.x * (id.y + all.y * id.z);  // getGroupIndex() is another one in two dimensions
+        count_->end_group(facts_.groups == 1 || number == before_ + 1);
+        before_ = number;
         choose_next();
     }
     void workItemBegin(const oclgrind::WorkItem* item) override {
@@ -130,15 +134,20 @@ private:
         }
         write_now(count_->groups());
     }
-    /// Those to be counted next, none if that were too many: the group in the middle, then pairs spread by steps of no
-    /// common measure. The two of a pair lie as far from one end of the launch as from the other: where work grows
-    /// from group to group, each pair is as much as the mean. One by one, the first was 31 % low.
+    /// Those to be counted next, none if that were too many: the group in the middle, the one that a core comes to from
+    /// there, then pairs spread by steps of no common measure. The two of a pair lie as far from one end of the launch
+    /// as from the other: where work grows from group to group, each pair is as much as the mean. One by one, the first
+    /// was 31 % low.
     std::vector<oclgrind::Size3> next_groups() {
         constexpr double steps[] = {0.6180339887, 0.7320508076, 0.6710436067};
         const auto all = invocation_->getNumGroups();
         std::vector<oclgrind::Size3> out;
         const auto& known = groups_of(*invocation_);
         if (known.size() >= most_groups_) return out;
+        if (const auto next = before_ + 1; between_ == 1 && known.size() == 3 && next < facts_.groups) {
+            const oclgrind::Size3 behind{next % all[0], next / all[0] % all[1], next / (all[0] * all[1])};
+            if (std::find(known.begin(), known.end(), behind) == known.end()) return {behind};
+        }
         while (out.empty() && known.size() < facts_.groups) {
             oclgrind::Size3 group, mirror;
             for (unsigned i = 0; i < 3; ++i) {
@@ -175,7 +184,9 @@ private:
     std::string path_;
     double start_ = 0;
     double seconds_ = 5, written_after_ = 0;
-    std::size_t most_groups_ = 17, between_ = 0, pair_end_ = 0;
+    std::size_t most_groups_ = 18, between_ = 0, pair_end_ = 0;
+    static constexpr std::size_t no_group = ~std::size_t{0} - 1;
+    std::size_t before_ = no_group;  ///< the group that was counted last
     oclgrind::KernelInvocation* invocation_ = nullptr;
     const oclgrind::WorkItem* item_ = nullptr;
     std::uint32_t number_ = 0;
