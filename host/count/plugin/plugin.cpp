@@ -78,8 +78,8 @@ public:
     }
     void workGroupComplete(const oclgrind::WorkGroup* group) override {
         if (!count_) return;
-        const auto id = group->getGroupID(), all = invocation_->getNumGroups();
-        const auto number = id.x + all.x * (id.y + all.y * id.z);  // getGroupIndex() is another one in two dimensions
+        // getGroupIndex() is another number in two dimensions.
+        const auto number = number_of(group->getGroupID(), invocation_->getNumGroups());
         count_->end_group(facts_.groups == 1 || number == before_ + 1);
         before_ = number;
         choose_next();
@@ -103,6 +103,9 @@ public:
     }
 
 private:
+    static std::size_t number_of(const oclgrind::Size3& group, const oclgrind::Size3& all) {
+        return group.x + all.x * (group.y + all.y * group.z);
+    }
     std::uint32_t number_of(const oclgrind::WorkItem* item) const {
         const auto id = item->getLocalID();
         return static_cast<std::uint32_t>(id.x + group_size_.x * (id.y + group_size_.y * id.z));
@@ -134,20 +137,16 @@ private:
         }
         write_now(count_->groups());
     }
-    /// Those to be counted next, none if that were too many: the group in the middle, the one that a core comes to from
-    /// there, then pairs spread by steps of no common measure. The two of a pair lie as far from one end of the launch
-    /// as from the other: where work grows from group to group, each pair is as much as the mean. One by one, the first
-    /// was 31 % low.
+    /// Those to be counted next, none if that were too many: the group in the middle behind the one that a core comes
+    /// to it from, then pairs spread by steps of no common measure. The two of a pair lie as far from one end of the
+    /// launch as from the other: where work grows from group to group, each pair is as much as the mean. One by one,
+    /// the first was 31 % low.
     std::vector<oclgrind::Size3> next_groups() {
         constexpr double steps[] = {0.6180339887, 0.7320508076, 0.6710436067};
         const auto all = invocation_->getNumGroups();
         std::vector<oclgrind::Size3> out;
         const auto& known = groups_of(*invocation_);
         if (known.size() >= most_groups_) return out;
-        if (const auto next = before_ + 1; between_ == 1 && known.size() == 3 && next < facts_.groups) {
-            const oclgrind::Size3 behind{next % all[0], next / all[0] % all[1], next / (all[0] * all[1])};
-            if (std::find(known.begin(), known.end(), behind) == known.end()) return {behind};
-        }
         while (out.empty() && known.size() < facts_.groups) {
             oclgrind::Size3 group, mirror;
             for (unsigned i = 0; i < 3; ++i) {
@@ -159,6 +158,10 @@ private:
             const auto add = [&](const oclgrind::Size3& one) {
                 if (std::find(known.begin(), known.end(), one) == known.end()) out.push_back(one);
             };
+            if (const auto number = number_of(group, all) - 1; between_ == 0 && number < facts_.groups) {
+                add({number % all[0], number / all[0] % all[1], number / (all[0] * all[1])});
+                if (!out.empty()) return out;
+            }
             add(group);
             if (between_++ > 0 && !(mirror == group)) add(mirror);
         }
