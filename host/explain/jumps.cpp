@@ -67,20 +67,25 @@ void bound_jumps(const Record& record, const Limits& limits, Explanation& out) {
     const auto level = place->memory ? "memory" : level_id(place->level),
                name = place->memory ? "memory" : level_name(place->level);
     const double loads = record.counts->items * jumps.loads, stores = record.counts->items * jumps.stores;
-    const std::string what = stores <= 0 ? "loads" : loads <= 0 ? "stores" : "accesses";
-    Bound bound{level, name + ", scattered " + what, name + " scattered", 0, 0, 0, "", ""};
+    Bound bound{level, "", name + " scattered", 0, 0, 0, "", ""};
     double most = 0;
     for (const auto& [number, kind] : {std::pair{loads, kinds[0]}, {stores, kinds[1]}}) {
         if (number <= 0) continue;
         const auto rate = rate_in(limits, kind, jumps.span);
         if (!rate) return out.leave_out("scattered accesses", "the profile has no rate of them in such a region");
         const auto one = at_rate("", "", "", number, "access", *rate);
-        if (one.seconds > most) most = one.seconds, bound.figure = one.figure;
+        if (one.seconds > most) {
+            most = one.seconds;
+            bound.figure = one.figure;
+            bound.name = name + (kind == kinds[0] ? ", scattered loads" : ", scattered stores");
+        }
         add(bound, one);
     }
+    constexpr double nearly_all = 0.9;
+    if (most < nearly_all * bound.seconds) bound.name = name + ", scattered accesses";
     bound.how.erase(0, std::string_view(" and ").size());
     bound.how += ", " + source_of(*record.counts);
-    // Who knows its pages by heart may be as fast as a stream, less what lies nearer.
+    // In an order that a prefetcher knows after all it may be as fast as a stream, less what lies nearer.
     bound.low = std::min(bound.low, as_a_stream(limits, level, loads + stores) * (1 - place->nearer));
     bound.simulated = true;
     bound = on_available_cores(std::move(bound), record, parallel_of(record, limits));

@@ -155,6 +155,9 @@ private:
                 group[i] = static_cast<size_t>(at * static_cast<double>(all[i]));
                 mirror[i] = all[i] - 1 - group[i];
             }
+            // Of groups that share a page an odd one and that in front of it do: a page ends behind an odd one.
+            constexpr std::size_t many = 64;  // of which one is no matter for the mean
+            if (between_ == 0 && facts_.groups >= many && group.x + 1 < all.x) group.x |= 1;
             const auto add = [&](const oclgrind::Size3& one) {
                 if (std::find(known.begin(), known.end(), one) == known.end()) out.push_back(one);
             };
