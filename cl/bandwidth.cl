@@ -143,14 +143,14 @@ uint place(uint n, uint count) {
     n = (n ^ n >> 13) * 0xC2B2AE35u;
     return mul_hi(n ^ n >> 16, count);
 }
-#define FIRST ((uint)get_global_id(0) * (uint)trips * 4)
+#define FIRST ((uint)get_global_id(0) * trips * 4)
 #endif
 
 #ifdef BANDWIDTH_GATHER
-kernel void bandwidth_gather(global const uint* restrict src, global uint* restrict sums, uint count, int trips) {
+kernel void bandwidth_gather(global const uint* restrict src, global uint* restrict sums, uint count, uint trips) {
     uint sum_0 = 0, sum_1 = 0, sum_2 = 0, sum_3 = 0;
     uint n = FIRST;
-    for (int trip = 0; trip < trips; ++trip, n += 4) {
+    for (uint trip = 0; trip < trips; ++trip, n += 4) {
         sum_0 += src[place(n, count)];
         sum_1 += src[place(n + 1, count)];
         sum_2 += src[place(n + 2, count)];
@@ -163,9 +163,9 @@ kernel void bandwidth_gather(global const uint* restrict src, global uint* restr
 #ifdef BANDWIDTH_SCATTER
 // The value follows from the place alone: whoever comes to it again stores the same.
 #define STORE(n) at = place(n, count), dst[at] = at * 0x9E3779B1u ^ key
-kernel void bandwidth_scatter(global uint* restrict dst, uint count, uint key, int trips) {
+kernel void bandwidth_scatter(global uint* restrict dst, uint count, uint key, uint trips) {
     uint at, n = FIRST;
-    for (int trip = 0; trip < trips; ++trip, n += 4) {
+    for (uint trip = 0; trip < trips; ++trip, n += 4) {
         STORE(n);
         STORE(n + 1);
         STORE(n + 2);

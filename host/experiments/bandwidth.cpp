@@ -229,10 +229,9 @@ std::uint32_t place(std::uint32_t n, std::uint64_t count) {
     return static_cast<std::uint32_t>((n ^ n >> 16) * count >> 32);
 }
 
-/// Calls visit(item, element) for each jump of a launch; those of an item in one thread.
+/// Calls visit(item, element) for each of a launch's jumps, `each` of every item; those of an item in one thread.
 template <typename Visit>
-void each_jump(const Shape& s, std::int32_t trips, Visit visit) {
-    const auto each = static_cast<std::uint32_t>(trips) * jumps_per_trip;
+void each_jump(const Shape& s, std::uint32_t each, Visit visit) {
     in_parallel(s.items, 1, [&](std::size_t begin, std::size_t end) {
         for (auto item = static_cast<std::uint32_t>(begin); item < end; ++item)
             for (std::uint32_t n = 0; n < each; ++n) visit(item, place(item * each + n, s.count));
@@ -240,34 +239,36 @@ void each_jump(const Shape& s, std::int32_t trips, Visit visit) {
 }
 
 void set_up_jumps(const Request& request, const Shape& s, Setup& out) {
-    const auto count = value<std::uint32_t>("count", s.count);
+    // As many as the region or the last level has lines: what the next launch comes to is in no nearer level. And so
+    // many that their time is no launch's.
+    const auto& device = request.device;
+    const auto lines = std::min(s.bytes, std::max<std::uint64_t>(1 << 20, device.last_level_bytes)) / 64;
+    const auto all = std::max<std::uint64_t>(lines, is_simulator(device) ? 0 : 1 << 19);
+    const auto trips = static_cast<std::uint32_t>(divide_up(all, s.items * jumps_per_trip)),
+               each = trips * jumps_per_trip;
+    const auto count = value<std::uint32_t>("count", s.count), rounds = value("trips", trips);
     if (request.variant.name == "scatter") {
         const std::uint32_t key = mix64(request.seed);
-        out.args = {Output{"dst", s.bytes}, count, value("key", key), trips()};
+        out.args = {Output{"dst", s.bytes}, count, value("key", key), rounds};
         out.check = [=](const Buffers& buffers) {
             auto expected = poisoned_words(buffers, "dst");
             // What several come to gets the same from each.
-            each_jump(s, buffers.trips, [&](std::uint32_t, std::uint32_t at) {
+            each_jump(s, each, [&](std::uint32_t, std::uint32_t at) {
                 std::atomic_ref(expected[at]).store(at * factor ^ key, std::memory_order_relaxed);
             });
             return first_difference(buffers, "dst", expected);
         };
     } else {
         const auto src = random_bytes(s.bytes, request.seed);
-        out.args = {Input{"src", src}, Output{"sums", 4 * s.items}, count, trips()};
+        out.args = {Input{"src", src}, Output{"sums", 4 * s.items}, count, rounds};
         out.check = [=](const Buffers& buffers) {
             std::vector<std::uint32_t> sums(s.items);
-            each_jump(s, buffers.trips,
+            each_jump(s, each,
                       [&, from = words_of(src)](std::uint32_t item, std::uint32_t at) { sums[item] += from[at]; });
             return first_difference(buffers, "sums", sums);
         };
     }
-    // As many as the region has lines, as what a launch does not come to stays in a nearer level, and for a time that
-    // is no launch's.
-    const auto all = std::max<std::uint64_t>(s.bytes / 64, request.device.is_cpu() ? 1 << 17 : 0);
-    const auto least = std::max<std::uint64_t>(16, all / (s.items * jumps_per_trip));
-    out.slope = slope(request.device, least, 3 * least, s.items * jumps_per_trip * s.width);
-    out.work.bytes = 1;  // a step is a byte
+    out.work.bytes = 4.0 * each * s.items;
     out.shared = true;
 }
 

@@ -114,7 +114,7 @@ std::string jumps_of_cpu(const Device& device) {
     const auto& levels = device.host_cache_levels;
     const auto own = levels.size() > 1 ? levels[levels.size() - 2] : 512u << 10;
     std::vector<std::string> out;
-    for (auto bytes = out_of_core_bytes(device); bytes >= 2 * own; bytes /= 4)
+    for (auto bytes = out_of_core_bytes(device); bytes >= 4 * own; bytes /= 4)
         out.insert(out.begin(), whole_pages(static_cast<double>(bytes)));
     return join(out, ",");
 }

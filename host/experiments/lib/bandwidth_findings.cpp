@@ -102,11 +102,11 @@ Streamed streamed(const Curve& curve, const Device& device) {
 void conclude_jumps(const Curve& curve, const Device& device, std::vector<Finding>& out) {
     const bool loads = curve.variant == "gather";
     for (const auto& s : curve.samples) {
-        auto one = rate_finding(curve.variant + "." + text_of(s.x),
-                                (loads ? "loads at random in " : "stores at random in ") + bytes_text(s.x), "access/s",
-                                s, 0.25, "places that follow from numbers, whole device");
-        for (double* rate : {&one.value, &one.low, &one.high}) *rate = rate_of_all_cores(*rate, s, device);
-        out.push_back(std::move(one));
+        const double number = rate_of_all_cores(s.work.bytes / 4, s, device);
+        out.push_back({curve.variant + "." + text_of(s.x),
+                       (loads ? "loads at random in " : "stores at random in ") + bytes_text(s.x), "access/s",
+                       number / s.seconds, number / s.high, number / s.low,
+                       "places that follow from numbers, whole device"});
     }
 }
 
