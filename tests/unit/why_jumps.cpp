@@ -91,6 +91,10 @@ BOOST_AUTO_TEST_CASE(where_a_core_holds_the_region_or_nobody_counted_jumps_there
     BOOST_TEST(name_of(on_cores(1, gathering(0)), levels()) == "");
     BOOST_TEST(name_of(on_cores(1, launch(10000)), levels()) == "");
     BOOST_TEST(name_of(on_cores(1, gathering(16 * MiB)), profile()) == "");
+    const auto small =
+        with(levels(), {figure("bandwidth.gather.524288", "loads at random in 512 KiB", "access/s", 1e9)});
+    BOOST_TEST(name_of(on_cores(1, gathering(2 * MiB)), small) != "");
+    BOOST_TEST(name_of(on_cores(1, gathering(1 * MiB)), small) == "");
     auto gpu = on_cores(1, gathering(16 * MiB));
     gpu.device.type = "gpu";
     BOOST_TEST(name_of(gpu, levels()) == "");
@@ -107,6 +111,10 @@ BOOST_AUTO_TEST_CASE(samples_name_jumps_that_are_less_than_most_of_the_time) {
     BOOST_TEST(limiter(explanation(r, levels())) == "");
     // A time that is far below proves nothing impossible: who knows how the pages lie may come near to a stream.
     BOOST_TEST(bool(explanation(on_cores(0.3 * seconds, gathering(16 * MiB)), levels()).limit != Limit::impossible));
+    const auto faster = on_cores(0.1 * seconds, gathering(16 * MiB));
+    auto e = explanation(faster, levels());
+    explain::drop_removed(faster, e);
+    BOOST_TEST(bool(e.limit != Limit::impossible));
 }
 
 BOOST_AUTO_TEST_CASE(what_takes_nearly_as_long_as_the_misses_is_a_limiter_too) {
