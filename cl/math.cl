@@ -2,17 +2,27 @@
 //   TYPE, BITS, AS_TYPE, AS_BITS   float, uint, as_float, as_uint; or the same of double or of half
 //   F                              the function's full name, e.g. native_sin; F_pow and the like where it needs a
 //                                  second argument or is no function at all
+//   BY_INSTRUCTION                 half through NVIDIA's instructions, as its OpenCL has no cl_khr_fp16: TYPE is ushort
 //   REPEAT                         1 or 4 rounds of four calls between two branches: 1 for the long functions
 // A chain x <- sin(x) would run into a fixed point. Here every call has an argument of its class: the result of the
 // call before enters through `mask`, which is zero, but only the host knows that. In bits, so that an infinity stays
 // harmless.
 
 #ifdef TYPE
-#if defined(MATH_LATENCY_FP16) || defined(MATH_RATE_FP16)
+#if defined(BY_INSTRUCTION)
+#define INSTRUCTION(name, text) \
+    static inline ushort name(ushort x) { ushort y; asm(text : "=h"(y) : "h"(x)); return y; }
+INSTRUCTION(half_exp2_approx, "ex2.approx.f16 %0, %1;")
+INSTRUCTION(half_tanh_approx, "tanh.approx.f16 %0, %1;")
+#elif defined(MATH_LATENCY_FP16) || defined(MATH_RATE_FP16)
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 #endif
 #if defined(F_identity)
 #define CALL(x) (x)
+#elif defined(BY_INSTRUCTION) && defined(F_exp2)
+#define CALL(x) half_exp2_approx(x)
+#elif defined(BY_INSTRUCTION) && defined(F_tanh)
+#define CALL(x) half_tanh_approx(x)
 #elif defined(F_divide)
 #define CALL(x) ((TYPE)1 / (x))
 #elif defined(F_native_divide) || defined(F_half_divide)

@@ -45,9 +45,6 @@ std::string option_of_users_kernels(const model::Device& device);
 
 /// The build option with which the driver keeps the source line of each instruction; empty where none is known.
 std::string line_option(const model::Device& device);
-/// Why code built with it may have no lines all the same, to be added to a sentence that says so; empty where nothing
-/// is known of it.
-std::string line_trouble(const model::Device& device);
 
 /// The name in the text of the kernel or argument that this driver calls `name`.
 std::string written_name(const model::Device& device, const std::string& name);

@@ -15,6 +15,7 @@ constexpr double coarse = 1.0 / 64;
 struct Kind {
     bool rate = false;
     std::string flavour;  ///< "", "native", "half", "fast", "double" or "fp16"
+    bool by_instruction = false;
 
     bool is_prefixed() const { return flavour == "native" || flavour == "half"; }
     /// Whether it promises nothing where results are not finite.
@@ -24,6 +25,11 @@ struct Kind {
 Kind kind_of(const std::string& variant) {
     const auto at = variant.find('_');
     return {variant.substr(0, at) == "rate", at == std::string::npos ? "" : variant.substr(at + 1)};
+}
+
+/// Half functions that the language does not have (NVIDIA's has no cl_khr_fp16), but the processor as instructions.
+bool by_instruction(const Device& device, const Kind& kind) {
+    return kind.flavour == "fp16" && !device.fp16 && device.compute_capability >= 75;
 }
 
 std::string called_name(const Kind& kind, const Function& f) {
@@ -36,6 +42,8 @@ const Function& function_of(Params& params, const Kind& kind) {
     if (!f) throw Error(Blame::usage, "axis 'function' is '", name, "', which this probe does not know");
     if (kind.is_prefixed() && !f->native && name != "identity")
         throw Unsupported("OpenCL C has no ", kind.flavour, "_", name);
+    if (kind.by_instruction && !is_one_of(name, Texts{"identity", "exp2", "tanh"}))
+        throw Unsupported("this device has no cl_khr_fp16, and of half instructions exp2 and tanh");
     if (!kind.is_prefixed() && name == "recip")
         throw Unsupported("OpenCL C has recip only as native_recip and half_recip");
     return *f;
@@ -48,6 +56,11 @@ bool acceptable(const Kind& kind, const Function& f, T got, long double truth, d
     const double promised = std::is_same_v<T, double> ? f.ulp_double
                             : std::is_same_v<T, Half> ? math::ulp_half(f)
                                                       : f.ulp_float;
+    if (kind.by_instruction)  // PTX ISA 8.5: ex2.approx.f16, tanh.approx.f16
+        return std::abs(static_cast<long double>(got) - truth) <=
+               (std::string_view(f.name) == "exp2"   ? std::exp2(-9.9L) * std::abs(truth)
+                : std::string_view(f.name) == "tanh" ? std::exp2(-10.987L)
+                                                     : 0);
     if (kind.flavour == "half") return error <= 8192;
     if (kind.flavour == "native" || kind.flavour == "fast")
         return error <= 8192 ||
@@ -131,9 +144,12 @@ void fill(Setup& out, const Request& request, Params& params, const Kind& kind, 
 }
 
 Setup setup(const Request& request, Params& params) {
-    const auto kind = kind_of(request.variant.name);
-    const auto& f = function_of(params, kind);
     const auto& device = request.device;
+    auto kind = kind_of(request.variant.name);
+    kind.by_instruction = by_instruction(device, kind);
+    if (kind.flavour == "fp16" && !device.fp16 && !kind.by_instruction)
+        throw Unsupported("the device has no half precision");
+    const auto& f = function_of(params, kind);
     std::size_t items = 1, groups = 1;
     if (device.is_gpu()) items = std::min<std::size_t>(kind.rate ? 256 : wave_width(device), device.max_group);
     if (kind.rate) {
@@ -162,15 +178,16 @@ Setup setup(const Request& request, Params& params) {
         out.declared = {{Declared::What::function, 4.0 * rounds, wide ? 64u : is_half ? 16u : 32u}};
     out.work.steps = kind.rate ? 1 : 0;
     const auto name = called_name(kind, f);
-    const std::string type = wide      ? "double"
-                             : is_half ? "half"
-                                       : "float",
+    if (kind.by_instruction) out.defines.push_back("BY_INSTRUCTION");
+    const std::string type = wide                  ? "double"
+                             : kind.by_instruction ? "ushort"
+                             : is_half             ? "half"
+                                                   : "float",
                       bits = wide      ? "ulong"
                              : is_half ? "ushort"
                                        : "uint";
-    out.defines = {
-        "TYPE=" + type, "BITS=" + bits, "AS_TYPE=as_" + type, "AS_BITS=as_" + bits, concat("REPEAT=", rounds),
-        "F=" + name,    "F_" + name};
+    out.defines.insert(out.defines.end(), {"TYPE=" + type, "BITS=" + bits, "AS_TYPE=as_" + type, "AS_BITS=as_" + bits,
+                                           concat("REPEAT=", rounds), "F=" + name, "F_" + name});
     return out;
 }
 
@@ -182,7 +199,7 @@ double error(const Setup& setup, double) {
     return found == setup.observed->end() ? NAN : found->second;
 }
 
-std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
+std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& device) {
     std::vector<Finding> out;
     // Variant and class -> time of the chain without a call.
     std::map<std::pair<std::string, std::string>, double> chain;
@@ -201,7 +218,9 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
         const std::string name = called_name(kind, *f) + type + (of_class == "medium" ? "" : " of " + of_class);
         const std::string id = (kind.flavour.empty() ? "" : kind.flavour + "_") + f->name + "." + of_class;
         const auto ulp = metric(s, "error");
-        const std::string error_text = ulp ? "; largest error " + text_of(std::round(100 * *ulp) / 100) + " ulp" : "";
+        const std::string error_text =
+            (by_instruction(device, kind) ? ", the processor's approximate instruction" : std::string()) +
+            (ulp ? "; largest error " + text_of(std::round(100 * *ulp) / 100) + " ulp" : "");
         const auto without = chain.find({curve.variant, of_class});
         if (kind.rate) {
             out.push_back(rate_finding("rate." + id, name + " rate", "call/s", s, 1,
@@ -250,8 +269,8 @@ Experiment describe() {
             .defines({"-cl-fast-relaxed-math"}),
         variant("latency_double", "Double calls one after the other.").needs({"fp64"}),
         variant("rate_double", "Double calls on all units.").needs({"fp64"}),
-        variant("latency_fp16", "Calls of half (the type), one after the other.").needs({"fp16"}),
-        variant("rate_fp16", "Calls of half (the type) on all units.").needs({"fp16"})};
+        {"latency_fp16", "Calls of half (the type), one after the other; on NVIDIA its instructions exp2 and tanh."},
+        {"rate_fp16", "Calls of half (the type) on all units; on NVIDIA its instructions exp2 and tanh."}};
     out.metrics = {{"calls", "call/s", Better::higher, calls}, {"error", "ulp", Better::lower, error}};
     out.conclude = conclude;
     return out;

@@ -37,7 +37,7 @@ struct Variant {
     std::string name;
     std::string meaning;                 ///< one sentence: the one trick of this variant
     std::vector<std::string> defines{};  ///< "LANES=8" becomes -DLANES=8; "-cl-std=CL2.0" goes in as it is
-    /// What the device must have, else the cell is `unsupported`: an extension name, "image", "fp64", "fp16", "local"
+    /// What the device must have, else the cell is `unsupported`: an extension name, "image", "fp64", "local"
     /// (dedicated local memory), "gpu", "cpu", "nvidia", "amd", "pocl", "subgroups", "clock".
     std::vector<std::string> needs{};
     /// Defaults of axes that differ from the family's for this variant, as --axis would give them: {"ilp", "1,2,4,8"}.

@@ -169,15 +169,23 @@ std::vector<Part> multiply_adds(const Device& device) {
     return out;
 }
 
-std::vector<Part> functions() {
+std::vector<Part> functions(const Device& device) {
     // The chain without a call is taken off a latency; a rate is told as it is, and the chain's own is too small to be
     // measured. Kernels of others call pow and rsqrt too.
     const model::Settings calls{{"function", "divide,sqrt,exp,log,sin"}},
         more_calls{{"function", "divide,sqrt,rsqrt,exp,log,sin,pow"}},
         with_none{{"function", "identity,divide,sqrt,exp,log,sin"}};
-    return {{"math_latency", with_none},      {"math_rate", more_calls},          {"math_latency_native", with_none},
-            {"math_rate_native", calls},      {"math_latency_double", with_none}, {"math_rate_double", calls},
-            {"math_latency_fp16", with_none}, {"math_rate_fp16", calls}};
+    // NVIDIA has instructions of half and no calls.
+    const bool by_instruction = device.compute_capability > 0 && !device.fp16;
+    const model::Settings instructions{{"function", "identity,exp2,tanh"}};
+    return {{"math_latency", with_none},
+            {"math_rate", more_calls},
+            {"math_latency_native", with_none},
+            {"math_rate_native", calls},
+            {"math_latency_double", with_none},
+            {"math_rate_double", calls},
+            {"math_latency_fp16", by_instruction ? instructions : with_none},
+            {"math_rate_fp16", by_instruction ? instructions : calls}};
 }
 
 }  // namespace
@@ -236,7 +244,7 @@ std::vector<Probe> probes_for(const Device& device) {
                    either({{"channels", {{"spacing", "64:32768:*2"}}}},
                           {{"channels_load", {{"spacing", "64,256,1024,4096,4160,32768"}}}}),
                    false});
-    out.push_back({"math", functions()});
+    out.push_back({"math", functions(device)});
     out.push_back({"convert",
                    {{"convert_latency", {{"conversion", "none,float_to_half,half_to_float,float_to_int,int_to_float"}}},
                     {"convert_rate"}}});

@@ -79,7 +79,6 @@ struct Need {
 constexpr Need needs[]{
     {"image", "images", [](const Device& d) { return d.images; }},
     {"fp64", "double precision", [](const Device& d) { return d.fp64; }},
-    {"fp16", "half precision", [](const Device& d) { return d.fp16; }},
     {"local", "dedicated local memory", [](const Device& d) { return d.local_is_dedicated; }},
     {"gpu", "GPU", [](const Device& d) { return d.is_gpu(); }},
     {"cpu", "CPU", [](const Device& d) { return d.is_cpu(); }},

@@ -14,9 +14,10 @@ try:
     from selenium import webdriver
     from selenium.webdriver.chrome.options import Options
     from selenium.webdriver.chrome.service import Service
+    from selenium.webdriver.common.keys import Keys
 except ImportError:
     use_debians_python()
-    webdriver = None
+    webdriver = Keys = None
 DRIVER = shutil.which("chromedriver")
 
 

@@ -283,6 +283,7 @@ class Page(BrowserTest):
             (dump / "source.cl").write_text(f"kernel void pitch_wide{evil}(global int* dst) {{\n  {evil}\n}}\n")
             stats = {"summary": "occupancy " + evil + "\n", "listings": [{"isa": "x86", "counts": {"function": "f"}}]}
             (dump / "stats.json").write_text(json.dumps(stats))
+            (dump / "lines.txt").write_text(f"title\n1160 {evil}\n1163 <kernel>:2\n")
             (dump / "isa.txt").write_text(f"0000000000001160 <f>:\n    1160:      \tmov\trax, {evil}\n    1163:      \tret\n")
             records += [record, maker.record("pitch", "x", 2e-3, device=device, point={"width": 4096}, status="build_failed", reason=evil)]
             records[-1]["metrics"], records[-1]["samples"] = {}, []

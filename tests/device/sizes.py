@@ -50,6 +50,7 @@ SIZES = {
     "issue_*": {"tiny": [["chains=1,8"]], "small": []},
     "launch_spread": {"tiny": [["groups=2"]], "small": []},
     "launch_*": {"tiny": [["launches=2"]], "small": []},
+    "math_*_fp16": {"tiny": [["function=exp2"]], "small": [["function=identity,tanh"]]},
     "math_latency*": {"tiny": [["function=sqrt"]], "small": [["function=exp,exp_by_exp2,sqrt_by_rsqrt,asin_by_atan2,fmax,fmin"]]},
     "math_*": {"tiny": [["function=sqrt"]], "small": [["function=exp"]]},
     "matrix_*": {"tiny": [["tiles=1,2"]], "small": [["tiles=8"]]},

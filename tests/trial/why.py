@@ -134,12 +134,16 @@ def is_disturbed(record):
 
 
 def profile_of(arguments):
-    found = list(pathlib.Path(arguments.dumps).glob("*/profile.json"))
-    if not found:
+    """Of the device asked for, not of another one that was tried with the same --dumps."""
+    def found():
+        profiles = [json.loads(path.read_text()) for path in pathlib.Path(arguments.dumps).glob("*/profile.json")]
+        asked = arguments.device.lower()
+        return next((p for p in profiles if asked in (p["device"]["type"], p["device"]["selector"]) or asked in p["device"]["name"].lower()), None)
+
+    if not found():
         done = lab(arguments, "profile", "--budget", arguments.budget)
         print(done.stdout, done.stderr, flush=True)
-        found = list(pathlib.Path(arguments.dumps).glob("*/profile.json"))
-    return json.loads(found[0].read_text()) if found else None
+    return found()
 
 
 def of_the_system():

@@ -231,20 +231,4 @@ BOOST_AUTO_TEST_CASE(blocks_of_one_loop_are_one_region) {
     BOOST_TEST(model::hot_regions(hot).empty());
 }
 
-BOOST_AUTO_TEST_CASE(source_lines_are_read_from_both_objdumps) {
-    const auto llvm = source_places(
-        "0000000000001000 <k>:\n; k():\n; /tmp/x/pitch.cl:141\n    1000:      \tpush\trbp\n    1001:      \tret\n; "
-        "/tmp/x/pitch.cl:143\n    1002:      "
-        "\tnop\n");
-    BOOST_TEST(llvm.at(0x1001) == "pitch.cl:141");
-    BOOST_TEST(llvm.at(0x1002) == "pitch.cl:143");
-    const auto gnu =
-        source_places("0000000000001000 <k>:\nk():\n/tmp/x/pitch.cl:7 (discriminator 2)\n    1000:\tpush   rbp\n");
-    BOOST_TEST(gnu.at(0x1000) == "pitch.cl:7");
-    BOOST_TEST(source_places("0000000000001000 <k>:\n    1000:\tpush   rbp\n").empty());
-    const auto lines = lines_by_place("#line 1 \"lab.h\"\nfirst\n#line 10 \"sub/pitch.cl\"\nten\neleven\n");
-    BOOST_TEST(lines.at("lab.h:1") == "first");
-    BOOST_TEST(lines.at("pitch.cl:11") == "eleven");
-}
-
 BOOST_AUTO_TEST_SUITE_END()

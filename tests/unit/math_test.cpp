@@ -118,6 +118,35 @@ BOOST_AUTO_TEST_CASE(half_is_judged_by_the_units_of_its_own_last_place) {
     BOOST_CHECK_THROW(set_up("math_latency_fp16", probe_gpu(), {{"function", "recip"}}), Unsupported);
 }
 
+BOOST_AUTO_TEST_CASE(half_instructions_of_nvidia_are_judged_by_what_ptx_promises) {
+    auto device = probe_gpu();
+    device.fp16 = false;
+    BOOST_CHECK_THROW(set_up("math_rate_fp16", device, {{"function", "exp2"}}), Unsupported);
+    device.compute_capability = 80;
+    BOOST_CHECK_THROW(set_up("math_rate_fp16", device, {{"function", "sin"}}), Unsupported);
+    const auto setup = set_up("math_rate_fp16", device, {{"function", "exp2"}});
+    BOOST_TEST(std::ranges::count(setup.defines, "BY_INSTRUCTION") == 1);
+    BOOST_TEST(std::ranges::count(setup.defines, "TYPE=ushort") == 1);
+    const auto args = argument<Half>(setup, "args");
+    const auto judged = [&](double times) {
+        std::vector<Half> out;
+        std::vector<std::uint32_t> sums(argument<std::uint32_t>(setup, "sums").size());
+        for (std::size_t i = 0; i < 4 * sums.size(); ++i)
+            out.push_back(to_half(times * std::exp2(double{args[i % args.size()]})));
+        for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = 4 * out[4 * i + 3].bits;
+        Buffers buffers;
+        buffers.trips = 2;
+        buffers.data.emplace("out", std::as_bytes(std::span(out)));
+        buffers.data.emplace("sums", std::as_bytes(std::span(sums)));
+        return setup.check(buffers).value_or("");
+    };
+    const double promised = std::exp2(-9.9);  // the rounding of this reference is another half of 2^-10 at the most
+    BOOST_TEST(judged(1) == "");
+    BOOST_TEST(judged(1 + promised - 0x1p-11) == "");
+    BOOST_TEST(judged(1 + promised + 0x1p-10).find("exp2(") == 0u);
+    BOOST_TEST(judged(1 - promised - 0x1p-10).find("exp2(") == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(arguments_and_results_of_half_are_finite_and_not_denormal) {
     for (const auto& f : model::math::functions()) {
         for (const std::string of_class : {"small", "medium", "large"}) {

@@ -7,12 +7,12 @@
 #include <span>
 
 #include "app/choose/request.hpp"
+#include "app/code/source_lines.hpp"
 #include "app/processes/runner.hpp"
 #include "app/screen/streams.hpp"
 #include "core/grouped.hpp"
 #include "core/reading.hpp"
 #include "core/text.hpp"
-#include "device/quirks.hpp"
 #include "inspect/binary/binary.hpp"
 #include "inspect/code/hot_code.hpp"
 #include "inspect/code/liveness.hpp"
@@ -20,6 +20,7 @@
 #include "inspect/isa/isa.hpp"
 #include "inspect/tools/disassemble.hpp"
 #include "inspect/tools/dump.hpp"
+#include "inspect/tools/source_lines.hpp"
 #include "inspect/tools/tool.hpp"
 #include "run/kernel_source.hpp"
 
@@ -65,6 +66,16 @@ std::vector<CellCode> code_of_binary(const std::string& path, const std::string&
     return out;
 }
 
+namespace {
+
+void read_source(CellCode& code, const std::filesystem::path& dump) {
+    code.places = inspect::lines_in(cllab::read_file(dump / inspect::lines_file).value_or(""));
+    if (!code.places.empty())
+        code.source = inspect::lines_with_places(cllab::read_file(dump / "source.cl").value_or(""));
+}
+
+}  // namespace
+
 CellCode code_of(const model::Record& record, const std::string& label) {
     CellCode code{record.id + (label.empty() ? "" : " " + label), record.device.name};
     code.status = record.status;
@@ -76,6 +87,7 @@ CellCode code_of(const model::Record& record, const std::string& label) {
         code.isa = std::move(texts.isa);
         code.summary = std::move(texts.summary);
         code.counts = inspect::count_function(inspect::isa::named(texts.counted_isa), code.isa, texts.function);
+        read_source(code, record.dump);
     }
     return code;
 }
@@ -104,48 +116,22 @@ std::vector<HotBody> hot_bodies(const CellCode& code) {
 
 namespace {
 
-/// Runs the request once more, built with line information, and gives `codes` the lines where their code is the same.
-void add_source(Runner& runner, run::RunRequest request, const model::Device& device, std::span<CellCode> codes) {
-    const auto option = device::line_option(device);
-    if (option.empty()) {
-        for (auto& code : codes)
-            code.source_note = "no source lines: cllab knows no build option for them with this driver";
-        return;
+/// Gives `codes` the source lines of their cells.
+void add_source(Runner& runner, const run::Settings& settings, const model::Device& device,
+                std::span<const model::Cell> cells, std::span<const model::Record> records, std::span<CellCode> codes) {
+    std::vector<DumpedCell> dumped;
+    std::vector<std::size_t> at;  // in `codes`
+    for (std::size_t i = 0; i < codes.size() && i < cells.size() && i < records.size(); ++i) {
+        if (records[i].status != model::Status::ok) continue;
+        dumped.push_back({cells[i], records[i].dump});
+        at.push_back(i);
     }
-    const auto why = device::line_trouble(device);
-    const inspect::TempFolder temporary;
-    request.settings.dumps = temporary.path();
-    request.settings.hot_seconds = 0;
-    request.settings.build_options += (request.settings.build_options.empty() ? "" : " ") + option;
-    const auto take = [&](std::size_t, std::size_t index, const model::Record& record) {
-        if (index >= codes.size()) return;
-        auto& code = codes[index];
-        const auto lined = code_of(record, "");
-        const auto& ours = code.counts.code.instructions;
-        const auto& theirs = lined.counts.code.instructions;
-        if (record.code.fingerprint.empty() || record.code.fingerprint != code.info.fingerprint ||
-            ours.size() != theirs.size()) {
-            code.source_note = "no source lines: built with " + option + " the code is another one";
-            return;
-        }
-        std::map<std::uint64_t, std::string> places;
-        for (const auto* part : {"program.so", "program.o"})
-            if (const auto file = cllab::read_file(std::filesystem::path(record.dump) / part))
-                places = inspect::source_places_of(inspect::as_bytes(*file));
-        const auto lines =
-            inspect::lines_by_place(cllab::read_file(std::filesystem::path(record.dump) / "source.cl").value_or(""));
-        for (std::size_t i = 0; i < ours.size(); ++i) {
-            const auto place = places.find(theirs[i].address);
-            if (place == places.end()) continue;
-            const auto line = lines.find(place->second);
-            code.source[ours[i].address] = place->second + (line == lines.end() ? "" : "  " + trim(line->second));
-        }
-        if (code.source.empty())
-            code.source_note =
-                "no source lines: the driver gives the running function no line information, or no objdump reads it" +
-                why;
-    };
-    runner.run(request, device.selector, {.done = take});
+    const auto missing = add_lines(runner, settings, device, dumped);
+    for (std::size_t k = 0; k < at.size(); ++k) {
+        auto& code = codes[at[k]];
+        if (!missing[k].empty()) code.source_note = "no source lines: " + missing[k];
+        read_source(code, dumped[k].dump);
+    }
 }
 
 /// On NVIDIA's devices, where Nsight Compute is installed, which code runs is counted: the kernel is launched again
@@ -218,7 +204,7 @@ std::vector<CellCode> code_on_devices(const IsaOptions& invocation, const std::v
         const auto before = codes.size();
         runner->run(request, device.selector, events);
         const auto mine = std::span(codes).subspan(before);
-        if (invocation.source) add_source(*runner, request, device, mine);
+        if (invocation.source) add_source(*runner, request.settings, device, cells, records, mine);
         if (invocation.hot && device.implementation == model::Implementation::nvidia)
             count_executions(device, cells, records, invocation, mine);
         records.clear();

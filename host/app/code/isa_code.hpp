@@ -32,8 +32,9 @@ struct CellCode {
     model::CodeInfo info;
     std::optional<model::Hot> hot;  ///< which of it runs; nothing: nobody looked
     std::string hot_note;           ///< why no better evidence of it was to be had; empty where it is the best
-    std::map<std::uint64_t, std::string> source;  ///< with --source: "pitch.cl:141  text" of instructions, by address
-    std::string source_note;                      ///< why there are none
+    std::map<std::uint64_t, std::string> places;  ///< "pitch.cl:141" of instructions, by address; where it is known
+    std::vector<std::pair<std::string, std::string>> source;  ///< then: the lines of the text, with their places
+    std::string source_note;                                  ///< with --source: why there are none
     model::Status status = model::Status::ok;
     std::string reason;              ///< a line, or the compiler's log; empty when ok
     std::vector<std::string> notes;  ///< sentences: what of it is not as its text and options say

@@ -18,6 +18,7 @@
 #include "core/program_text.hpp"
 #include "core/text.hpp"
 #include "inspect/tools/offline.hpp"
+#include "inspect/tools/source_lines.hpp"
 #include "model/registry.hpp"
 #include "report/table/columns.hpp"
 
@@ -74,15 +75,17 @@ private:
 
 /// A comment with the source line where it is another than before; `last` is that of the instruction before.
 std::string source_line(const CellCode& code, std::uint64_t address, std::string& last) {
-    const auto found = code.source.find(address);
-    if (found == code.source.end() || found->second == last) return {};
-    last = found->second;
-    return "// " + last + "\n";
+    const auto place = inspect::place_at(code.places, address);
+    if (place == last) return {};
+    last = place;
+    if (place.empty()) return "// no line of the text\n";
+    const auto line = std::ranges::find(code.source, place, [](const auto& placed) { return placed.first; });
+    return "// " + place + (line == code.source.end() ? "" : "  " + trim(line->second)) + "\n";
 }
 
 /// The listing with its source lines.
 std::string with_source(const CellCode& code) {
-    if (code.source.empty()) return code.isa;
+    if (code.places.empty()) return code.isa;
     std::string out, last, function;
     for (const auto line : inspect::lines_of(code.isa)) {
         if (const auto name = inspect::function_header(line); !name.empty()) function = name;

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "app/choose/request.hpp"
+#include "app/code/source_lines.hpp"
 #include "app/commands.hpp"
 #include "app/files/baseline.hpp"
 #include "app/files/outputs.hpp"
@@ -59,6 +60,7 @@ public:
 
     /// The last words of a process whose driver hangs.
     void give_up(model::Record& stuck) {
+        if (adds_lines_) return print();  // it was measured before
         write_timing(stuck);
         sink_.take(stuck);
         baseline_.take(stuck, nullptr);
@@ -75,7 +77,11 @@ private:
         for (const auto& device : devices_)
             if (std::ranges::none_of(at_once, [&](const auto& d) { return d.selector == device.selector; }))
                 run_on(device);
-        if (at_once.empty()) return;
+        if (!at_once.empty()) run_at_once(at_once);
+        add_source_lines();
+    }
+
+    void run_at_once(const Devices& at_once) {
         const auto slowed =
             run_side_by_side(plan_.request, at_once, plan_.options.timeout_seconds, events_,
                              [this](const model::Device& device, const std::string& why) { lose(device, why); });
@@ -84,6 +90,13 @@ private:
             for (const auto& device : at_once) run_on(device);
         }
         sink_.sort_by_plan();
+    }
+
+    void add_source_lines() {
+        if (plan_.options.html.empty()) return;
+        adds_lines_ = true;
+        dumped_.add_lines(runner_, plan_.request.settings, devices_);
+        adds_lines_ = false;
     }
 
     void ask_others() {
@@ -140,6 +153,7 @@ private:
         baseline_.take(record, &cell);
         progress_.finished();
         listener_.done(cell, index, record);
+        dumped_.take(cell, record);
         if (plan_.paired) sides_.at(group).at(index) = record;
     }
 
@@ -247,7 +261,8 @@ private:
     std::vector<std::vector<model::Record>> sides_;  ///< with --vs: by group, on the device that is measured
     std::vector<std::vector<Pair>> pairs_;           ///< by device
     std::vector<report::LostDevice> lost_;
-    bool cells_are_printed_ = false;
+    DumpedCode dumped_;
+    bool cells_are_printed_ = false, adds_lines_ = false;
     const Events events_{
         [this](std::size_t, std::size_t, const model::Record& record, const char* phase) { begin(record, phase); },
         [this](std::size_t group, std::size_t index, const model::Record& record) { done(group, index, record); }};

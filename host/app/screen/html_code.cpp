@@ -13,12 +13,13 @@
 #include "app/screen/results.hpp"
 #include "core/error.hpp"
 #include "core/kernel_text.hpp"
+#include "core/reading.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "inspect/code/code.hpp"
 #include "inspect/code/counts.hpp"
 #include "inspect/isa/isa.hpp"
-#include "inspect/tools/tool.hpp"
+#include "inspect/tools/source_lines.hpp"
 #include "model/hot.hpp"
 #include "report/records/json.hpp"
 
@@ -29,8 +30,8 @@ namespace fs = std::filesystem;
 using namespace report::html;
 
 constexpr std::uintmax_t most_file_bytes = 16 << 20;
-constexpr std::size_t most_lines = 250, most_source_lines = 150, most_cards = 60, most_text = 600'000, most_beside = 4,
-                      most_absent = 200;
+constexpr std::size_t most_lines = 250, most_whole_lines = 1000, most_source_lines = 150, most_text = 600'000,
+                      most_beside = 4, most_absent = 200;
 
 /// Why the code in the dump's folder cannot be shown for this record; empty when it can.
 std::string absence(const model::Record& record) {
@@ -51,12 +52,12 @@ std::string absence(const model::Record& record) {
     return "No code: the dump's folder now holds the code of another run.";
 }
 
-/// The record's own function with the comment above it, from the text as compiled; empty where it is not found.
-std::string kernel_text(const std::string& source, const model::Record& record) {
+/// Where the record's own function, with the comment above it, lies in the text as compiled; nothing where it does not.
+std::pair<std::size_t, std::size_t> kernel_in(const std::string& source, const model::Record& record) {
     const auto kernels = kernels_in(source);
     auto kernel = std::ranges::find(kernels, record.id, &KernelText::name);
     if (kernel == kernels.end()) kernel = std::ranges::find(kernels, record.variant, &KernelText::name);  // a user's
-    if (kernel == kernels.end()) return "";
+    if (kernel == kernels.end()) return {0, 0};
     const auto line_at = [&](std::size_t end) { return end == 0 ? 0 : source.rfind('\n', end - 1) + 1; };
     auto first = line_at(kernel->body);
     while (first > 0) {
@@ -65,12 +66,54 @@ std::string kernel_text(const std::string& source, const model::Record& record) 
         if (trim(line).empty() || line.starts_with('#') || line == "}") break;
         first = above;
     }
-    auto lines = split(source.substr(first, kernel->end - first), '\n');
-    if (lines.size() > most_source_lines) {
+    return {first, kernel->end};
+}
+
+/// Of lines that instructions are of, by their places.
+using Numbers = std::map<std::string, std::size_t>;
+
+Numbers numbers_of(const CellCode& cell) {
+    Numbers out;
+    for (const auto& [address, place] : cell.places)
+        if (!place.empty()) out.emplace(place, out.size() + 1);
+    return out;
+}
+
+std::size_t number_in(const Numbers& numbers, const std::string& place) {
+    const auto found = numbers.find(place);
+    return found == numbers.end() ? 0 : found->second;
+}
+
+/// The kernel, and below it the lines of other functions that its instructions are of.
+void fill_source(Code& code, const std::string& source, const model::Record& record, const CellCode& cell,
+                 const Numbers& numbers) {
+    const auto [first, end] = kernel_in(source, record);
+    auto lines = split(source.substr(first, end - first), '\n');
+    if (first == end) lines.clear();
+    const auto all = lines.size();
+    if (all > most_source_lines) {
         lines.resize(most_source_lines);
         lines.emplace_back("…");
     }
-    return join(lines, "\n") + "\n";
+    if (!numbers.empty()) {
+        const auto head = source.substr(0, first);
+        const auto skipped = static_cast<std::size_t>(std::ranges::count(head, '\n'));
+        const auto number_at = [&](std::size_t i) {
+            return i < cell.source.size() ? number_in(numbers, cell.source[i].first) : 0;
+        };
+        for (std::size_t i = 0; i < lines.size(); ++i) code.source_numbers.push_back(number_at(skipped + i));
+        bool is_first = true;
+        for (std::size_t i = 0; i < cell.source.size() && lines.size() < 2 * most_source_lines; ++i) {
+            if (number_at(i) == 0 || (i >= skipped && i < skipped + all)) continue;
+            if (std::exchange(is_first, false)) {
+                lines.insert(lines.end(), {"", "// Instructions are also of these lines:"});
+                code.source_numbers.insert(code.source_numbers.end(), 2, 0);
+            }
+            lines.push_back(cell.source[i].second);
+            code.source_numbers.push_back(number_at(i));
+        }
+    }
+    code.source = lines.empty() ? "" : join(lines, "\n") + "\n";
 }
 
 std::vector<std::pair<std::string, unsigned>> by_count(const std::map<std::string, unsigned>& counts) {
@@ -126,19 +169,30 @@ std::string shown_class(const inspect::InstructionSet& isa, const inspect::Instr
 void fill(Code& code, const model::Record& record, const CellCode& cell, const Shown& shown) {
     const auto& stats = cell.counts;
     code.occupancy = occupancy_in(cell.summary);
-    code.source = kernel_text(read_plain(fs::path(record.dump) / "source.cl").value_or(""), record);
+    const auto numbers = numbers_of(cell);
+    fill_source(code, read_plain(fs::path(record.dump) / "source.cl").value_or(""), record, cell, numbers);
     code.isa = stats.isa->name;
     code.place = shown.part.place;
     code.evidence = shown.evidence;
     const auto& body = shown.part.body;
     const auto taken = std::min(most_lines, body.size());
+    const auto line_of = [&](const inspect::Instruction& instruction) {
+        return CodeLine{instruction.text, shown_class(*stats.isa, instruction),
+                        number_in(numbers, inspect::place_at(cell.places, instruction.address))};
+    };
     for (const auto& instruction : std::span(body).first(taken)) {
         if (const auto remark = shown.remarks.find(instruction.address);
             remark != shown.remarks.end() && shown.remarks.size() > 1)
-            code.lines.push_back({remark->second, ""});
-        code.lines.push_back({instruction.text, shown_class(*stats.isa, instruction)});
+            code.lines.push_back({remark->second, "", 0});
+        code.lines.push_back(line_of(instruction));
     }
     code.lines_left_out = body.size() - taken;
+    const auto& function = stats.code.instructions;
+    if (!numbers.empty() && function.size() > body.size()) {
+        for (const auto& instruction : std::span(function).first(std::min(most_whole_lines, function.size())))
+            code.whole.push_back(line_of(instruction));
+        code.whole_left_out = function.size() - code.whole.size();
+    }
     const auto add = [&](const std::string& place, const inspect::Counts& counts) {
         code.counts.push_back({place, counts.instructions, by_count(counts.classes), by_count(counts.memory)});
     };
@@ -179,7 +233,7 @@ void add_pairs(Page& page, const Families& families, const Loops& loops, std::si
             for (const auto card : {first[0], first[k]})
                 for (const auto& line : page.code[card].lines) kinds.emplace(line.text, line.kind);
             for (const auto& line : inspect::align(left, right)) {
-                pair.lines.push_back({line.mark, {line.left, kinds[line.left]}, {line.right, kinds[line.right]}});
+                pair.lines.push_back({line.mark, {line.left, kinds[line.left], 0}, {line.right, kinds[line.right], 0}});
                 used += line.left.size() + line.right.size() + 60;
             }
             page.pairs.push_back(std::move(pair));
@@ -197,6 +251,7 @@ std::optional<std::string> read_plain(const fs::path& path) {
 
 void add_code(Page& page) {
     Loops loops;
+    std::size_t whole = 0;                                    // bytes of whole functions
     std::map<std::string, std::optional<std::size_t>> cards;  // by device, variant and code; nothing: no room was left
     std::map<std::string, std::size_t> absent;                // likewise, by the reason
     Families families;
@@ -239,6 +294,8 @@ void add_code(Page& page) {
         auto shown = shown_of(cell);
         fill(code, record, cell, shown);
         used += size_of(code);
+        for (const auto& line : code.whole) whole += line.text.size() + 50;  // with its markup
+        if (whole > most_text) code.whole.clear();
         known->second = page.code.size();
         families[model::device_key(record) + "\n" + record.family].push_back(page.code.size());
         loops[page.code.size()] = std::move(shown.part.body);

@@ -55,6 +55,7 @@ std::optional<std::string> read_plain(const std::filesystem::path& path);
 /// By record: the command that measures its cell again, alone where that can be; empty where it is not known.
 std::vector<std::string> commands_again(const std::vector<model::Record>& records);
 
+inline constexpr std::size_t most_cards = 60;  ///< of the page: different codes
 /// What the dumps of the records say: source, loop and counts of each code once, and pairs of variants aligned.
 void add_code(report::html::Page& page);
 

@@ -187,7 +187,8 @@ OfflineCode compile_ptx(int sm, const std::string& source, const std::vector<std
         arguments.emplace_back("-fgnu89-inline");
         code = run();
     }
-    if (source.find("native_") != source.npos && code.binary.find(".approx.") != std::string::npos)
+    if (source.find("native_") != source.npos && (code.binary.find(".approx.f32") != std::string::npos ||
+                                                  code.binary.find(".approx.ftz.f32") != std::string::npos))
         code.notes.emplace_back(
             "native_ functions are ex2.approx, lg2.approx, sin.approx and cos.approx, for which libclc has no code");
     if (code.ok && made_for != target && code.binary.find(".target " + made_for) != std::string::npos &&

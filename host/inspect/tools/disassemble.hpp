@@ -1,10 +1,8 @@
-// A binary as text, with whatever disassembler this machine has, and the source lines of machine code that was built
-// with line information.
+// A binary as text, with whatever disassembler this machine has.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,14 +61,5 @@ Listing disassemble_host_elf(ByteSpan elf, const std::string& function);
 /// file may bring a disassembler down; `own_make` (just compiled here) goes to amd_comgr in this process, which is
 /// faster.
 Listing disassemble_code_object(ByteSpan elf, const std::string& entry, bool own_make = false);
-
-/// Places by the address of the instruction from which on they hold, "pitch.cl:141", read from what objdump and
-/// llvm-objdump print with --line-numbers. Folders are left out.
-std::map<std::uint64_t, std::string> source_places(std::string_view listing);
-/// The same of an ELF file for the host's processors; empty without a disassembler or line information.
-std::map<std::uint64_t, std::string> source_places_of(ByteSpan host_elf);
-
-/// The lines of a text by the places that its #line directives give them: "pitch.cl:141" -> "    for (…".
-std::map<std::string, std::string> lines_by_place(const std::string& source);
 
 }  // namespace cllab::inspect

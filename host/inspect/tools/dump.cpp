@@ -106,6 +106,16 @@ DumpFolder write_sidecars(const DumpRequest& request, const Analysis& a) {
     return folder;
 }
 
+void add_to_dump(const fs::path& folder, const std::string& file, ByteSpan content) {
+    const auto list = open_file(folder / list_name);
+    lock(list);
+    auto names = read_file(folder / list_name).value_or("");
+    if (!names.starts_with(list_title)) fail("'" + folder.string() + "' holds no dump any more");
+    if (("\n" + names).find("\n" + file + "\n") == names.npos) names += file + "\n";
+    if (!replace_content(list, names)) fail("'" + (folder / list_name).string() + "' cannot be written");
+    write_file(folder / file, content);
+}
+
 DumpTexts read_dump(const std::filesystem::path& folder) {
     DumpTexts out;
     out.isa = read_file(folder / "isa.txt").value_or("");

@@ -73,6 +73,9 @@ Analysis read_code(const DumpRequest& request);
 /// written, and then leaves no dump there.
 DumpFolder write_sidecars(const DumpRequest& request, const Analysis& analysis);
 
+/// Writes one more file into a whole dump, and its name into the list. Throws Error(environment).
+void add_to_dump(const std::filesystem::path& folder, const std::string& file, ByteSpan content);
+
 /// What a dump says, read back. The strings are empty when a file is missing.
 struct DumpTexts {
     std::string isa, summary;

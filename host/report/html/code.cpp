@@ -46,10 +46,12 @@ const Tint& tint_of(const std::string& kind) {
     return tints[6];
 }
 
-/// A text in the tint of its class; nothing for the side of a pair that has none.
-std::string tinted(const std::string& kind, const std::string& raw) {
+/// A text in the tint of its class; nothing for the side of a pair that has none. `source`: as CodeLine's.
+std::string tinted(const std::string& kind, const std::string& raw, std::size_t source = 0) {
     const auto& tint = tint_of(kind);
-    return raw.empty() ? "" : fmt::format(R"(<span class="{}"><i>{}</i>{}</span>)", tint.style, tint.letter, text(raw));
+    if (raw.empty()) return "";
+    return fmt::format(R"(<span class="{}"{}><i>{}</i>{}</span>)", tint.style,
+                       source ? fmt::format(R"( data-l="{}")", source) : "", tint.letter, text(raw));
 }
 
 void write_legend(std::ostream& out) {
@@ -169,18 +171,43 @@ void write_facts(std::ostream& out, const Context& c, const Code& code) {
     out << "</div></div>\n";
 }
 
+/// The lines that instructions are known to be of have the number by which the script finds these.
+void write_source(std::ostream& out, const Code& code) {
+    if (code.source.empty()) return;
+    out << R"(<div><h5>source</h5><pre class="source" tabindex="0">)";
+    if (code.source_numbers.empty()) out << text(code.source, "\n\t");
+    const auto lines = code.source_numbers.empty() ? std::vector<std::string>{} : split(code.source, '\n');
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        const auto number = i < code.source_numbers.size() ? code.source_numbers[i] : 0;
+        out << (number ? fmt::format(R"(<span data-l="{}">{}</span>)", number, text(lines[i], "\t"))
+                       : text(lines[i], "\t"));
+        if (i + 1 < lines.size()) out << '\n';
+    }
+    out << "</pre></div>";
+}
+
+void write_listing(std::ostream& out, std::span<const CodeLine> lines, std::size_t left_out) {
+    out << R"(<pre class="isa" tabindex="0">)";
+    for (const auto& line : lines)
+        out << (line.kind.empty() ? "<b class=\"share\">" + text(line.text) + "</b>"
+                                  : tinted(line.kind, line.text, line.source))
+            << '\n';
+    if (left_out > 0) out << fmt::format("… {} more lines are in the dump\n", left_out);
+    out << "</pre>";
+}
+
 void write_beside(std::ostream& out, const Code& code) {
     out << "<div class=\"beside\">";
-    if (!code.source.empty())
-        out << fmt::format(R"(<div><h5>source</h5><pre class="source" tabindex="0">{}</pre></div>)",
-                           text(code.source, "\n\t"));
+    write_source(out, code);
     if (!code.lines.empty()) {
-        out << fmt::format(R"(<div><h5>{}, {}</h5><pre class="isa" tabindex="0">)", text(code.isa), text(code.place));
-        for (const auto& line : code.lines)
-            out << (line.kind.empty() ? "<b class=\"share\">" + text(line.text) + "</b>" : tinted(line.kind, line.text))
-                << '\n';
-        if (code.lines_left_out > 0) out << fmt::format("… {} more lines are in the dump\n", code.lines_left_out);
-        out << "</pre></div>";
+        out << fmt::format("<div><h5>{}, {}</h5>", text(code.isa), text(code.place));
+        write_listing(out, code.lines, code.lines_left_out);
+        if (!code.whole.empty()) {
+            out << "<details class=\"whole\"><summary>The whole function</summary>";
+            write_listing(out, code.whole, code.whole_left_out);
+            out << "</details>";
+        }
+        out << "</div>";
     }
     out << "</div>";
 }

@@ -37,6 +37,7 @@ struct Curves {
 /// instructions.
 struct CodeLine {
     std::string text, kind;
+    std::size_t source = 0;  ///< number in Code::source_numbers of the line that it was compiled from; 0: not known
 };
 
 struct Counts {
@@ -50,11 +51,15 @@ struct Code {
     std::size_t cell = 0;           ///< index into Page::records
     std::vector<std::size_t> same;  ///< other cells of the same variant and device with equal code, or all absent
     std::string absent;
-    std::string evidence;    ///< whether the place shown is where the time goes, as a sentence
-    std::string source;      ///< the kernel's own function
+    std::string evidence;  ///< whether the place shown is where the time goes, as a sentence
+    std::string source;    ///< the kernel's own function
+    /// By line of `source`; 0 where no instruction is known to be of it. Empty where nothing is known of lines.
+    std::vector<std::size_t> source_numbers;
     std::string isa, place;  ///< of `lines`: "x86", "innermost loop at 0x1a68"
     std::vector<CodeLine> lines;
     std::size_t lines_left_out = 0;
+    std::vector<CodeLine> whole;  ///< where lines are known: the function that `lines` are a part of
+    std::size_t whole_left_out = 0;
     std::vector<Counts> counts;
     std::string occupancy;  ///< with its arithmetic; empty when unknown
 };

@@ -109,6 +109,50 @@
     });
   }
 
+  // --- Source lines and their instructions: pointing at one marks the other ---------------------------------------------
+  for (const card of all('.code')) {
+    const source = card.querySelector('.source');
+    if (!source?.querySelector('[data-l]')) continue;
+    make('p', 'Point at a line, or press the arrow keys in the source, to mark its instructions; and the other way round.', source.parentElement).className = 'dim';
+    const panes = all('.source, .isa', card);
+    // Within the pane only: the page stays where it is.
+    const reveal = (pane, elements) => {
+      const box = pane.getBoundingClientRect(), boxes = elements.map(element => element.getBoundingClientRect());
+      if (boxes.length && boxes.every(b => b.top < box.top || b.bottom > box.bottom)) pane.scrollTop += boxes[0].top - box.top - box.height / 3;
+    };
+    const mark = (number, from) => {
+      all('.on', card).forEach(element => element.classList.remove('on'));
+      for (const pane of number ? panes : []) {
+        const found = all(`[data-l="${number}"]`, pane);
+        found.forEach(element => element.classList.add('on'));
+        if (pane !== from) reveal(pane, found);
+      }
+    };
+    for (const pane of panes) {
+      const items = all('[data-l]', pane);
+      let at = -1;
+      pane.addEventListener('pointerover', event => {
+        const item = event.target.closest('[data-l]');
+        if (!item) return;
+        at = items.indexOf(item);
+        mark(item.dataset.l, pane);
+      });
+      pane.addEventListener('pointerleave', event => { if (event.pointerType === 'mouse') mark(); });  // a tap stays
+      pane.addEventListener('keydown', event => {
+        if (event.key === 'Escape') mark();
+        const step = {ArrowDown: 1, ArrowUp: -1}[event.key];
+        if (!step) return;
+        event.preventDefault();
+        if (!items[at]?.classList.contains('on')) at = items.findIndex(item => item.classList.contains('on'));
+        let next = at + step;
+        while (items[next] && items[next].dataset.l === items[at]?.dataset.l) next += step;
+        if (!items[next]) return;
+        mark(items[next].dataset.l, pane);
+        reveal(pane, [items[at = next]]);
+      });
+    }
+  }
+
   if (!window.d3) return;
 
   // --- Hover: shows the record, and highlights every place of the same cell -------------------------------------
