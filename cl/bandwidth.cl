@@ -134,3 +134,42 @@ kernel void bandwidth_reread(global const ELEMENT* restrict src, global ELEMENT*
     sums[get_global_id(0)] = sum_0 + sum_1 + sum_2 + sum_3;
 }
 #endif
+
+#if defined(BANDWIDTH_GATHER) || defined(BANDWIDTH_SCATTER)
+// Places that follow from a number alone: nothing tells a prefetcher the next one, and none waits for another, so that as many
+// misses are under way as the device can have.
+uint place(uint n, uint count) {
+    n = (n ^ n >> 16) * 0x85EBCA6Bu;
+    n = (n ^ n >> 13) * 0xC2B2AE35u;
+    return mul_hi(n ^ n >> 16, count);
+}
+#define FIRST ((uint)get_global_id(0) * trips * 4)
+#endif
+
+#ifdef BANDWIDTH_GATHER
+kernel void bandwidth_gather(global const uint* restrict src, global uint* restrict sums, uint count, uint trips) {
+    uint sum_0 = 0, sum_1 = 0, sum_2 = 0, sum_3 = 0;
+    uint n = FIRST;
+    for (uint trip = 0; trip < trips; ++trip, n += 4) {
+        sum_0 += src[place(n, count)];
+        sum_1 += src[place(n + 1, count)];
+        sum_2 += src[place(n + 2, count)];
+        sum_3 += src[place(n + 3, count)];
+    }
+    sums[get_global_id(0)] = sum_0 + sum_1 + sum_2 + sum_3;
+}
+#endif
+
+#ifdef BANDWIDTH_SCATTER
+// The value follows from the place alone: whoever comes to it again stores the same.
+#define STORE(n) at = place(n, count), dst[at] = at * 0x9E3779B1u ^ key
+kernel void bandwidth_scatter(global uint* restrict dst, uint count, uint key, uint trips) {
+    uint at, n = FIRST;
+    for (uint trip = 0; trip < trips; ++trip, n += 4) {
+        STORE(n);
+        STORE(n + 1);
+        STORE(n + 2);
+        STORE(n + 3);
+    }
+}
+#endif

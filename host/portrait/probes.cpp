@@ -108,6 +108,17 @@ std::uint64_t stream_bytes(const Device& device, unsigned buffers) {
     return (all / buffers / MiB + (all % (buffers * MiB) > 0)) * MiB;
 }
 
+/// Regions that no core's own levels hold, to one beyond the last level where it can be made in time. From one to the
+/// next a rate may halve, as they leave the TLB too.
+std::string jumps_of_cpu(const Device& device) {
+    const auto& levels = device.host_cache_levels;
+    const auto own = levels.size() > 1 ? levels[levels.size() - 2] : 512u << 10;
+    std::vector<std::string> out;
+    for (auto bytes = out_of_core_bytes(device); bytes >= 4 * own; bytes /= 4)
+        out.insert(out.begin(), whole_pages(static_cast<double>(bytes)));
+    return join(out, ",");
+}
+
 /// Two sizes that no cache of a GPU holds, of each of a stream's buffers: their difference has no launch in it.
 std::string beyond_caches(const Device& device) {
     constexpr std::uint64_t MiB = 1 << 20;
@@ -133,6 +144,8 @@ std::vector<Part> streams_of(const Device& device) {
          {std::pair{"bandwidth_copy", 2}, {"bandwidth_read", 1}, {"bandwidth_write", 1}, {"bandwidth_triad", 3}})
         out.push_back({stream, {{"size", std::to_string(stream_bytes(device, buffers))}, {"width", "64"}}});
     out.push_back({"bandwidth_reread", {{"size", join(regions_of_cpu(device), ",")}, {"width", "64"}}});
+    for (const auto* jumps : {"bandwidth_gather", "bandwidth_scatter"})
+        out.push_back({jumps, {{"size", jumps_of_cpu(device)}}});
     if (const auto copies = copies_of_cpu(device); !copies.empty())
         out.push_back({"bandwidth_copy", {{"size", join(copies, ",")}, {"width", "64"}}});
     return out;

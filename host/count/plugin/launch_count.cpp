@@ -58,7 +58,10 @@ void LaunchCount::flush() {
     const auto first = number_ / wave_ * wave_;
     const auto count = std::min<std::uint64_t>(wave_, items_.size() - first);
     std::vector<Lane> lanes;
-    for (std::uint64_t i = 0; i < count; ++i) lanes.push_back(std::move(items_[first + i].lane));
+    for (std::uint64_t i = 0; i < count; ++i) {
+        lanes.push_back(std::move(items_[first + i].lane));
+        for (const auto& access : lanes.back().accesses) requests_.in_turn(access);
+    }
     requests_.instructions.resize(code_.size());
     replay(lanes, code_.segments(), counts_, requests_);
     for (std::uint64_t i = 0; i < count; ++i) items_[first + i].lane = std::move(lanes[i]);
@@ -191,15 +194,18 @@ CountedGroup LaunchCount::group_so_far() const {
         }
     }
     out.so_far = requests_.launch;
+    out.jumps_by_items = requests_.by_items.of_group;
+    out.jumps_by_waves = requests_.by_waves.of_group;
     return out;
 }
 
-void LaunchCount::end_group() {
+void LaunchCount::end_group(bool follows) {
     flush();
     flush_copies();
     groups_.push_back(group_so_far());
-    requests_.end_group();
+    requests_.end_group(follows);
     groups_.back().so_far = requests_.launch;
+    groups_.back().follows = follows;
     number_ = no_number;
     item_ = nullptr;
 }
