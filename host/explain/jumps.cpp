@@ -10,6 +10,7 @@
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "explain/amounts.hpp"
+#include "explain/limiter.hpp"
 
 namespace cllab::explain {
 namespace {
@@ -95,6 +96,11 @@ void bound_jumps(const Record& record, const Limits& limits, Explanation& out) {
         if (bytes->seconds >= bound.seconds) return;
         bound.low = std::max(bound.low, bytes->low);
         out.bounds.erase(bytes);
+    }
+    const auto& time = *record.time;
+    if (time.median > 0 && bound.low <= time.median && bound.seconds > alike * time.high) {
+        bound.seconds = time.median;
+        bound.how += ", which takes longer than this order does";
     }
     out.bounds.push_back(std::move(bound));
 }

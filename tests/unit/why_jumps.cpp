@@ -110,7 +110,10 @@ BOOST_AUTO_TEST_CASE(samples_name_jumps_that_are_less_than_most_of_the_time) {
     r.hot->blocks = {{.share = 0.9, .instructions = 20, .memory = {{"stack_load_32", 1}}}};
     BOOST_TEST(limiter(explanation(r, levels())) == "");
     // A time that is far below proves nothing impossible: who knows how the pages lie may come near to a stream.
-    BOOST_TEST(bool(explanation(on_cores(0.3 * seconds, gathering(16 * MiB)), levels()).limit != Limit::impossible));
+    const auto near_a_stream = explanation(on_cores(0.3 * seconds, gathering(16 * MiB)), levels());
+    BOOST_TEST(bool(near_a_stream.limit != Limit::impossible));
+    BOOST_TEST(bound(near_a_stream, "l3").seconds == 0.3 * seconds, is_close);
+    BOOST_TEST(says(bound(near_a_stream, "l3").how, "which takes longer than this order does"));
     const auto faster = on_cores(0.1 * seconds, gathering(16 * MiB));
     auto e = explanation(faster, levels());
     explain::drop_removed(faster, e);
