@@ -26,7 +26,7 @@ CPU_ONLY = set(sizes.CPU_ONLY)
 NO_WGMMA = {"hgemm_wgmma", "matrix_wgmma"}
 NO_MATRIX = NO_WGMMA | {"hgemm_async", "hgemm_buffered", "hgemm_mma", "matrix_latency", "matrix_rate"}
 NO_AMD = CPU_ONLY | NO_MATRIX | {"latency_bypass", "registers_v256"}
-NO_NVIDIA = CPU_ONLY | NO_WGMMA | {"latency_scalar", "math_latency_fp16", "math_rate_fp16", "registers_v255", "registers_v256", "registers_s101", "registers_s102"}
+NO_NVIDIA = CPU_ONLY | NO_WGMMA | {"latency_scalar", "registers_v255", "registers_v256", "registers_s101", "registers_s102"}
 NO_XE = CPU_ONLY | NO_MATRIX | {"fma_clock", "latency_bypass", "latency_scalar", "math_latency_double", "math_rate_double", "registers_s101",
                     "registers_s102", "registers_v255", "registers_v256"}
 TARGETS = {"tgllp": NO_XE, "gfx900": NO_AMD | {"registers_s102"}, "gfx1030": NO_AMD, "sm_80": NO_NVIDIA}
