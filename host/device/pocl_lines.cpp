@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "core/error.hpp"
+
 namespace cllab::device {
 namespace {
 
@@ -113,7 +115,9 @@ void* library_that_writes(void* return_address) {
 void cllab_write_bitcode(const void* module, void* out, bool keeps_order, const void* index, bool makes_hash,
                          void* hash) {
     void* library = library_that_writes(__builtin_return_address(0));
-    if (!library) std::abort();  // nobody would hear that the driver's file is empty
+    if (!library)  // and nobody would hear that the driver's file is empty
+        throw cllab::Error(cllab::Blame::environment,
+                           "the driver's LLVM writes code by a function that no library has");
     if (cllab::device::is_asked) cllab::device::name_functions(library, module);
     cllab::device::llvm<int>(library, WRITE_BITCODE, module, out, keeps_order, index, makes_hash, hash);
     ::dlclose(library);
