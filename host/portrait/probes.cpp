@@ -144,11 +144,15 @@ std::vector<Part> streams_of(const Device& device) {
          {std::pair{"bandwidth_copy", 2}, {"bandwidth_read", 1}, {"bandwidth_write", 1}, {"bandwidth_triad", 3}})
         out.push_back({stream, {{"size", std::to_string(stream_bytes(device, buffers))}, {"width", "64"}}});
     out.push_back({"bandwidth_reread", {{"size", join(regions_of_cpu(device), ",")}, {"width", "64"}}});
-    for (const auto* jumps : {"bandwidth_gather", "bandwidth_scatter"})
-        out.push_back({jumps, {{"size", jumps_of_cpu(device)}}});
     if (const auto copies = copies_of_cpu(device); !copies.empty())
         out.push_back({"bandwidth_copy", {{"size", join(copies, ",")}, {"width", "64"}}});
     return out;
+}
+
+/// A probe of its own: a budget that has no room for both has it for streams.
+std::vector<Part> jumps_of(const Device& device) {
+    return {{"bandwidth_gather", {{"size", jumps_of_cpu(device)}}},
+            {"bandwidth_scatter", {{"size", jumps_of_cpu(device)}}}};
 }
 
 std::vector<Part> multiply_adds(const Device& device) {
@@ -217,6 +221,7 @@ std::vector<Probe> probes_for(const Device& device) {
                    {"global", "footprint", 1 << 10, gpu ? 8u : 4u},
                    {"footprint", "order", "pages"}});
     out.push_back({"bandwidth", streams_of(device), false, {"reread", "size", 16 << 10, gpu ? 4u : 0u}, {"size"}});
+    if (!gpu) out.push_back({"bandwidth", jumps_of(device), false, {}, {"size"}});
     // What a miss brings in is the same wherever it comes from; memory beyond a server's last level takes a CPU seconds
     // to fill.
     out.push_back({"cacheline",
