@@ -88,23 +88,6 @@ Atomics atomics(const Groups& groups, const char* key, std::size_t place, const 
     return out;
 }
 
-/// Of the groups that follow one, in the order with fewer; `spans` are of both orders.
-Jumps jumps(const Json& list, const Json& spans) {
-    double items = 0;
-    Jumps orders[2];
-    for (const auto& group : list) {
-        if (!group.at("follows").get<bool>()) continue;
-        items += group.at("items").get<double>();
-        for (std::size_t i = 0; i < 2; ++i) {
-            orders[i].loads += group.at("jumps").at(i).at(0).get<double>();
-            orders[i].stores += group.at("jumps").at(i).at(1).get<double>();
-        }
-    }
-    if (items <= 0) return {};
-    const std::size_t fewer = orders[1].loads + orders[1].stores < orders[0].loads + orders[0].stores;
-    return {orders[fewer].loads / items, orders[fewer].stores / items, spans.at(fewer).get<double>()};
-}
-
 Chain chain(const Json& j) { return {j.at(0), j.at(1), j.at(2), j.at(3)}; }
 
 Operation operation_named(const std::string& text) {
@@ -188,7 +171,6 @@ Counts read_simulated(std::string_view text) {
         out.lanes_active = slots > 0 ? out.instructions.mean / slots : 1;
         out.reads = requests<SectorRequests>(groups, "reads");
         out.writes = requests<SectorRequests>(groups, "writes");
-        out.jumps = jumps(list, j.at("spans"));
         out.local_reads = requests<BankRequests>(groups, "local_reads");
         out.local_writes = requests<BankRequests>(groups, "local_writes");
         out.global_atomics = atomics(groups, "global_atomics", 0, j.at("global_addresses"));

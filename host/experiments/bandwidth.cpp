@@ -1,6 +1,4 @@
 // bandwidth: reads, writes, the copy that every other family is measured against, and the levels in between.
-#include <atomic>
-
 #include "experiments/lib/family.hpp"
 
 namespace cllab::model::bandwidth_family {
@@ -13,7 +11,7 @@ constexpr std::uint32_t factor = 0x9E3779B1u;  // as in bandwidth.cl
 
 Words words_of(const SharedBytes& bytes) { return view<std::uint32_t>(bytes); }
 
-/// Sizes of one cell. For a stream: `bytes` of each buffer. For others: of the region all groups go about in.
+/// Sizes of one cell. For a stream: `bytes` of each buffer. For reread: of the region all groups walk round.
 struct Shape {
     std::uint64_t bytes = 0, width = 16, count = 0;  ///< count: elements
     std::size_t items = 1, lanes = 1;
@@ -61,10 +59,10 @@ Shape shape_of(const Device& device, const std::string& variant, Params& params)
     if (device.is_cpu() && variant == "batch")
         throw Unsupported(
             "a CPU keeps several lines in flight along the run of each work-item; bandwidth_copy is its copy");
-    const bool reread = variant == "reread", jumps = is_jumping(variant);
+    const bool reread = variant == "reread";
     Shape s;
     // 16 bytes per work-item everywhere, but a CPU's first level only shows its width to whole vectors.
-    s.width = jumps ? 4 : params.count("width", reread && device.is_cpu() ? 64 : 16);
+    s.width = params.count("width", reread && device.is_cpu() ? 64 : 16);
     s.runs = device.is_cpu();
     s.lanes = s.runs ? 1 : std::min<std::size_t>(256, device.max_group);
     // One group of reread fills a unit: of two groups, one would find in the unit's cache what the other fetched.
@@ -78,16 +76,15 @@ Shape shape_of(const Device& device, const std::string& variant, Params& params)
                           " bytes on this device");
     if (s.bytes % s.width != 0)
         throw Error(Blame::usage, "axis 'size' is ", s.bytes, " bytes, which is not a multiple of the element size, ",
-                    s.width, jumps ? "" : " (axis 'width')");
-    if (!reread && !jumps) {
+                    s.width, " (axis 'width')");
+    if (!reread) {
         s.offset = params.count("offset");
         s.spacing = params.count("stride");
     }
     require_room(device, "src", s.buffer_bytes());
     s.count = (s.bytes / s.width + s.spacing - 1) / s.spacing;
-    if (jumps && s.count > ~std::uint32_t{0}) throw Unsupported("the kernel counts elements in 32 bits");
-    if (reread || jumps)
-        s.items = (is_simulator(device) ? 2 : device.compute_units * (jumps && device.is_gpu() ? 8 : 1)) * s.lanes;
+    if (reread)
+        s.items = (is_simulator(device) ? 2 : device.compute_units) * s.lanes;
     else if (s.runs)
         s.items = device.compute_units * 4ull;
     // Four accesses per work-item keep enough bytes in flight; fewer work-items when the buffer is small.
@@ -220,68 +217,13 @@ void set_up_reread(const Request& request, const Shape& s, Setup& out) {
     };
 }
 
-constexpr std::uint32_t jumps_per_trip = 4;
-
-/// The element that jump `n` goes to; as in bandwidth.cl.
-std::uint32_t place(std::uint32_t n, std::uint64_t count) {
-    n = (n ^ n >> 16) * 0x85EBCA6Bu;
-    n = (n ^ n >> 13) * 0xC2B2AE35u;
-    return static_cast<std::uint32_t>((n ^ n >> 16) * count >> 32);
-}
-
-/// Calls visit(item, element) for each of a launch's jumps, `each` of every item; those of an item in one thread.
-template <typename Visit>
-void each_jump(const Shape& s, std::uint32_t each, Visit visit) {
-    in_parallel(s.items, 1, [&](std::size_t begin, std::size_t end) {
-        for (auto item = static_cast<std::uint32_t>(begin); item < end; ++item)
-            for (std::uint32_t n = 0; n < each; ++n) visit(item, place(item * each + n, s.count));
-    });
-}
-
-void set_up_jumps(const Request& request, const Shape& s, Setup& out) {
-    // As many as the region or the last level has lines: what the next launch comes to is in no nearer level. And so
-    // many that their time is no launch's.
-    const auto& device = request.device;
-    const auto lines = std::min(s.bytes, std::max<std::uint64_t>(1 << 20, device.last_level_bytes)) / 64;
-    const auto all = std::max<std::uint64_t>(lines, is_simulator(device) ? 0 : 1 << 19);
-    const auto trips = static_cast<std::uint32_t>(divide_up(all, s.items * jumps_per_trip)),
-               each = trips * jumps_per_trip;
-    const auto count = value<std::uint32_t>("count", s.count), rounds = value("trips", trips);
-    if (request.variant.name == "scatter") {
-        const std::uint32_t key = mix64(request.seed);
-        out.args = {Output{"dst", s.bytes}, count, value("key", key), rounds};
-        out.check = [=](const Buffers& buffers) {
-            auto expected = poisoned_words(buffers, "dst");
-            // What several come to gets the same from each.
-            each_jump(s, each, [&](std::uint32_t, std::uint32_t at) {
-                std::atomic_ref(expected[at]).store(at * factor ^ key, std::memory_order_relaxed);
-            });
-            return first_difference(buffers, "dst", expected);
-        };
-    } else {
-        const auto src = random_bytes(s.bytes, request.seed);
-        out.args = {Input{"src", src}, Output{"sums", 4 * s.items}, count, rounds};
-        out.check = [=](const Buffers& buffers) {
-            std::vector<std::uint32_t> sums(s.items);
-            each_jump(s, each,
-                      [&, from = words_of(src)](std::uint32_t item, std::uint32_t at) { sums[item] += from[at]; });
-            return first_difference(buffers, "sums", sums);
-        };
-    }
-    out.work.bytes = 4.0 * each * s.items;
-    out.shared = true;
-}
-
 /// Elements that the text loads and stores in one go of its loop.
 std::vector<Declared> declared(const std::string& variant, const Shape& s) {
-    const bool four = variant == "batch" || variant == "reread" || is_jumping(variant);
-    const double at_once = four || (variant == "read" && !s.runs) ? 4 : 1;
+    const double at_once = variant == "batch" || variant == "reread" || (variant == "read" && !s.runs) ? 4 : 1;
     const unsigned bits = 8 * s.width;
     std::vector<Declared> out;
-    if (variant != "write" && variant != "scatter")
-        out.push_back({Declared::What::load, variant == "triad" ? 2 : at_once, bits});
-    if (variant != "read" && variant != "reread" && variant != "gather")
-        out.push_back({Declared::What::store, at_once, bits});
+    if (variant != "write") out.push_back({Declared::What::load, variant == "triad" ? 2 : at_once, bits});
+    if (variant != "read" && variant != "reread") out.push_back({Declared::What::store, at_once, bits});
     return out;
 }
 
@@ -289,8 +231,6 @@ Setup setup(const Request& request, const Shape& s) {
     Setup out;
     if (request.variant.name == "reread")
         set_up_reread(request, s, out);
-    else if (is_jumping(request.variant.name))
-        set_up_jumps(request, s, out);
     else
         set_up_stream(request, s, out);
     // Compilers take accesses apart that are not aligned, and gather those that are apart.
@@ -318,8 +258,7 @@ Experiment describe() {
                    16, 1e15),
         count_axis("width", "byte", "size of an element; auto is 16, for reread on a CPU 64", 4, 64)
             .tune({"auto", "4:64:*2"})
-            .power_of_two()
-            .only({"copy", "batch", "read", "write", "triad", "reread"}),
+            .power_of_two(),
         count_axis("offset", "word",
                    "words of 32 bits in front of the first element of each buffer: where its elements are aligned to",
                    0, 4096, {"0"})
@@ -336,9 +275,7 @@ Experiment describe() {
         {"read", "Reads each element of a buffer once and keeps a sum."},
         {"write", "Writes each element of a buffer once."},
         {"triad", "Reads two buffers and writes a third, like STREAM's triad; all three count."},
-        {"reread", "All work-groups read one region again and again: the bandwidth of the level that holds it."},
-        {"gather", "Loads single words at random places of one region, none of which waits for another."},
-        {"scatter", "Stores single words at random places of one region."}};
+        {"reread", "All work-groups read one region again and again: the bandwidth of the level that holds it."}};
     out.metrics = {{"bandwidth", "B/s", Better::higher,
                     [](const Setup& s, double seconds) { return s.slope ? 1 / seconds : NAN; }}};
     out.curve_over = "size";

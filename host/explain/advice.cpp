@@ -43,17 +43,6 @@ std::string of_sectors(const Counts& counts) {
            " the sectors of neighbours side by side" + where(counts, &CountedLine::sectors) + ".";
 }
 
-std::string of_jumps(const Counts& counts) {
-    const auto& accesses = counts.global;
-    const double all = accesses.loads.mean + accesses.stores.mean, jumps = counts.jumps.loads + counts.jumps.stores;
-    if (all <= 0 || jumps <= 0) return "";
-    return number(100 * std::min(1.0, jumps / all)) +
-           " % of the loads and stores come to a page that none of the last "
-           "ones came to" +
-           where(counts, &CountedLine::sectors) +
-           ": data in the order of its use, or blocks of it that a core's cache holds, need fewer.";
-}
-
 std::string of_banks(const Counts& counts) {
     const double ways = counts.local_reads.ways.mean + counts.local_writes.ways.mean,
                  least = counts.local_reads.least_ways.mean + counts.local_writes.least_ways.mean;
@@ -127,7 +116,6 @@ std::string advice(const Record& record, const Explanation& explanation) {
     if (!limiter || !record.counts) return "";
     const auto& counts = *record.counts;
     const auto& id = limiter->id;
-    if (is_of_jumps(*limiter)) return of_jumps(counts);
     if (id == "memory" || (id.size() == 2 && id[0] == 'l')) return is_gpu(record) ? of_sectors(counts) : "";
     if (id == "local") return of_banks(counts);
     if (id == "atomics") return of_atomics(counts.global_atomics, counts, false);

@@ -145,10 +145,6 @@ MultiplyAdds multiply_adds(const Record& record, unsigned bits);
 
 /// Each level of the caches, by what passes it.
 void bound_levels(const Record& record, const Limits& limits, Explanation& out);
-/// Misses of a CPU's cores that nothing waits for and nothing prevents, instead of the bytes of their level where they
-/// take longer.
-void bound_jumps(const Record& record, const Limits& limits, Explanation& out);
-bool is_of_jumps(const Bound& bound);
 /// Functions, divisions and integer operations by rates of their own.
 void bound_operations(const Record& record, const Limits& limits, Explanation& out);
 /// Of samples, or of operations, a part that stands for the whole: what else runs takes its time, too.

@@ -308,7 +308,6 @@ void bound_counts(const Record& declared, const Limits& limits, Capacity capacit
     auto record = declared;
     record.work = work_of_counts(declared, *declared.counts);
     bound_memory(record, limits, capacity, out);
-    bound_jumps(record, limits, out);
     const auto from = static_cast<std::ptrdiff_t>(out.bounds.size());
     for (const auto rule :
          {bound_levels, bound_counted_arithmetic, bound_operations, bound_atomics, bound_local, bound_banks})

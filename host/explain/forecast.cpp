@@ -25,7 +25,7 @@ bool is_sure(const Bound& bound) {
     static const std::set<std::string> removable{"arithmetic", "units",    "integer", "functions",
                                                  "division",   "products", "local",   "latency"};
     // A compiler may join the stores of a work-item to one that fills a sector.
-    return !removable.count(bound.id) && !bound.figure.starts_with("scatter.") && !is_of_jumps(bound);
+    return !removable.count(bound.id) && !bound.figure.starts_with("scatter.");
 }
 
 /// Groups that run together share what one of them brought into the first level, and neighbours share a sector that

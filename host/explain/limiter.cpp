@@ -120,10 +120,8 @@ double sampled_share(const Record& record, const Bound& bound) {
     if (bound.id == "issue") return executed_by_samples(record).seen;
     const auto& id = bound.id;
     const auto loads = [](const auto& access) { return access.first.starts_with("load"); };
-    const auto accesses = [](const auto& access) { return !access.first.starts_with("stack_"); };
     const auto does_it = [&](const HotBlock& block) {
         if (id == "latency") return std::ranges::any_of(block.memory, loads);
-        if (is_of_jumps(bound)) return std::ranges::any_of(block.memory, accesses);
         if (id.ends_with("atomics")) return block.classes.contains("atomic");
         if (id == "functions") return elements_of(block, "float") > 0 || block.classes.contains("call");
         return id == "division" && elements_of(block, id.c_str()) > 0;

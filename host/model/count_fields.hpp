@@ -56,13 +56,6 @@ void fields(V& v, T& a) {
     v.always("most_on_address", a.most_on_address, {"Of all counted groups on one address."});
 }
 
-template <class V, Maybe_const<Jumps> T>
-void fields(V& v, T& j) {
-    v.always("loads", j.loads, {"Of global memory, to another page than the last 64, per work-item."});
-    v.always("stores", j.stores);
-    v.always("span", j.span, {"Bytes from the first to the last of them in each buffer, added up."});
-}
-
 template <class V, Maybe_const<Footprint> T>
 void fields(V& v, T& f) {
     v.needed("groups", f.groups, {"Counted ones, from the first."});
@@ -133,7 +126,6 @@ void fields(V& v, T& c) {
     v.always("lanes_active", c.lanes_active, {"Mean share of a wave's lanes in what it issues."});
     v.always("reads", c.reads, {"Of global memory."});
     v.always("writes", c.writes);
-    v.always("jumps", c.jumps);
     v.always("footprint", c.footprint, {"After one group, two, ... all that were counted."});
     v.always("local_reads", c.local_reads);
     v.always("local_writes", c.local_writes);

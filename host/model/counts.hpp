@@ -75,14 +75,6 @@ struct Footprint {
     double sectors = 0, read_sectors = 0, written_sectors = 0, lines = 0;
 };
 
-/// Accesses of global memory to a line of 64 bytes that was not among the last 512, in a page of 4 KiB that was not
-/// among the last 64: nothing has brought them near. Per work-item of groups that a core came to from the one in front
-/// of them; of the orders in which it may run their accesses, item after item or in waves, the one with fewer.
-struct Jumps {
-    double loads = 0, stores = 0;
-    double span = 0;  ///< bytes from the first to the last of them in each buffer, added up; 0: not known
-};
-
 /// Operations of which each needs the result of the one before, also through memory, of one work-item's values.
 struct Chain {
     double loads = 0;        ///< of global and constant memory
@@ -134,7 +126,6 @@ struct Counts {
     Amount issued{};          ///< by waves, shared out to the work-items of the group
     double lanes_active = 1;  ///< mean share of a wave's lanes in what it issues
     SectorRequests reads{}, writes{};
-    Jumps jumps{};
     std::vector<Footprint> footprint{};  ///< after one group, two, ... all that were counted
     BankRequests local_reads{}, local_writes{};
     Atomics global_atomics{}, local_atomics{};

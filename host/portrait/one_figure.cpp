@@ -99,8 +99,6 @@ std::vector<Part> parts_of_figure(const std::string& id, const Device& device) {
         return out;
     }
     if (is("dispatch.group.time") && device.is_cpu()) return parts_of_variant("dispatch_1d", device);
-    if (is("bandwidth.gather.*") || is("bandwidth.scatter.*"))
-        return {{"bandwidth_" + figure.substr(0, figure.find('.')), {{"size", figure.substr(figure.find('.') + 1)}}}};
     if (is("banks.rate")) return parts_of_variant("banks_rate", device);
     if (is("atomic.*.one")) return {{"atomic_" + figure.substr(0, figure.find('.')), {{"counters", "1"}}}};
     if (is("atomic.*.*")) return {{"atomic_" + figure.substr(0, figure.find('.'))}};

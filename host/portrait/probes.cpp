@@ -108,17 +108,6 @@ std::uint64_t stream_bytes(const Device& device, unsigned buffers) {
     return (all / buffers / MiB + (all % (buffers * MiB) > 0)) * MiB;
 }
 
-/// Regions that no core's own levels hold, to one beyond the last level where it can be made in time. From one to the
-/// next a rate may halve, as they leave the TLB too.
-std::string jumps_of_cpu(const Device& device) {
-    const auto& levels = device.host_cache_levels;
-    const auto own = levels.size() > 1 ? levels[levels.size() - 2] : 512u << 10;
-    std::vector<std::string> out;
-    for (auto bytes = out_of_core_bytes(device); bytes >= 4 * own; bytes /= 4)
-        out.insert(out.begin(), whole_pages(static_cast<double>(bytes)));
-    return join(out, ",");
-}
-
 /// Two sizes that no cache of a GPU holds, of each of a stream's buffers: their difference has no launch in it.
 std::string beyond_caches(const Device& device) {
     constexpr std::uint64_t MiB = 1 << 20;
@@ -147,12 +136,6 @@ std::vector<Part> streams_of(const Device& device) {
     if (const auto copies = copies_of_cpu(device); !copies.empty())
         out.push_back({"bandwidth_copy", {{"size", join(copies, ",")}, {"width", "64"}}});
     return out;
-}
-
-/// A probe of its own: a budget that has no room for both has it for streams.
-std::vector<Part> jumps_of(const Device& device) {
-    return {{"bandwidth_gather", {{"size", jumps_of_cpu(device)}}},
-            {"bandwidth_scatter", {{"size", jumps_of_cpu(device)}}}};
 }
 
 std::vector<Part> multiply_adds(const Device& device) {
@@ -221,7 +204,6 @@ std::vector<Probe> probes_for(const Device& device) {
                    {"global", "footprint", 1 << 10, gpu ? 8u : 4u},
                    {"footprint", "order", "pages"}});
     out.push_back({"bandwidth", streams_of(device), false, {"reread", "size", 16 << 10, gpu ? 4u : 0u}, {"size"}});
-    if (!gpu) out.push_back({"bandwidth", jumps_of(device), false, {}, {"size"}});
     // What a miss brings in is the same wherever it comes from; memory beyond a server's last level takes a CPU seconds
     // to fill.
     out.push_back({"cacheline",

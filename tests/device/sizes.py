@@ -10,7 +10,6 @@ SIZES = {
     "address_*": {"tiny": [["width=16", "height=4", "items=16"]], "small": [["width=65", "height=7", "items=100", "pixels=1,3", "index=uint,long"]]},
     "atomic_*": {"tiny": [["counters=1,4"]], "small": [["counters=4096"]]},
     "bandwidth_reread": {"tiny": [["size=16384"]], "small": [["size=65536"]]},
-    "bandwidth_[gs]*": {"tiny": [["size=16,1040"]], "small": [["size=65536"]]},  # gather and scatter
     "bandwidth_*": {"tiny": [["size=16,1040"], ["size=1040", "offset=3", "stride=3"]], "small": [["size=65536", "offset=0,4", "stride=1,7"]]},
     "banks_*": {"tiny": [["stride=0,1,33"]], "small": [["stride=2,32"]]},
     "barrier_*": {"tiny": [["group=32"]], "small": [["group=64,256"]]},

@@ -13,7 +13,7 @@ twice the arithmetic, `chain=2` a chain twice as long, `beside=2` twice the work
 twice the size takes no longer it is the launch or a latency; where the size costs and no work does, it is the start of groups.
 
 right: the limiter named is true. open: none is named. wrong: another is named. mixed: nothing is clearly true; such a kernel counts as wrong where what
-is named costs nothing when doubled, and else for nothing. Issue is mixed, too, where `memory=2` alone costs: it doubles instructions with the bytes. aside: the time is not known within 10 %, the kernel did not run, or the judge says nothing.
+is named costs nothing when doubled, and else for nothing. aside: the time is not known within 10 %, the kernel did not run, or the judge says nothing.
 Rows are written to --out as they are found. Ends after --seconds with what it has. Exit status: 0 when at most 2 % are wrong, 1 when more, 2 without a row.
 """
 import argparse
@@ -125,8 +125,7 @@ def true_by_doubling(arguments, path, name, doubled, axes, record, profile):
     unknown = set().union(*(TRUE_OF[what] for what in doubled if what in TRUE_OF and what not in known), set())
     if unknown:
         true, false = true and (true | unknown), false - unknown
-    # The doubled body has twice the instructions too, of which the arithmetic may be few: bytes or instructions cost the time, and nothing tells which.
-    return true, false, {what: round(r, 2) for what, r in known.items()} | ({"doubtful": "issue"} if "memory" in costly else {})
+    return true, false, {what: round(r, 2) for what, r in known.items()}
 
 
 def true_by_ncu(record, profile):
@@ -218,7 +217,7 @@ def judge(arguments, profile, path, name, doubled, axes, record, why):
         true, false, how = true_by_doubling(arguments, path, name, doubled, axes, record, profile)
     if not true and not false:
         return row | {"verdict": "aside", "note": "the judge says nothing", "how": how}
-    verdict = "mixed" if said == how.get("doubtful") and said not in true else judged(said, true, false)
+    verdict = judged(said, true, false)
     # Two that follow each other: the larger is named; where only the other is true, the sum still is.
     if verdict == "wrong" and row["with"] in true:
         verdict = "right"

@@ -103,54 +103,6 @@ BOOST_AUTO_TEST_CASE(rereading_groups_of_a_gpu_are_one_a_unit_and_come_by_every_
     }
 }
 
-BOOST_AUTO_TEST_CASE(jumps_go_to_places_all_over_the_region_and_each_leaves_what_its_place_says) {
-    for (const auto& device : {probe_cpu(), probe_gpu()}) {
-        const auto gather = set_up("bandwidth_gather", device, {{"size", "65536"}}),
-                   scatter = set_up("bandwidth_scatter", device, {{"size", "65536"}});
-        const auto src = argument<std::uint32_t>(gather, "src");
-        const std::uint32_t items = gather.global.count(), key = argument<std::uint32_t>(scatter, "key")[0],
-                            each = 4 * argument<std::uint32_t>(gather, "trips")[0];
-        BOOST_REQUIRE_EQUAL(argument<std::uint32_t>(gather, "count")[0], 16384u);
-        Words sums(items), dst = argument<std::uint32_t>(scatter, "dst");  // poison
-        std::set<std::uint32_t> lines;
-        for (std::uint32_t n = 0; n < items * each; ++n) {
-            std::uint32_t at = (n ^ n >> 16) * 0x85EBCA6Bu;
-            at = (at ^ at >> 13) * 0xC2B2AE35u;
-            at = static_cast<std::uint32_t>((at ^ at >> 16) * 16384ull >> 32);
-            sums[n / each] += src[at];
-            dst[at] = at * 0x9E3779B1u ^ key;
-            lines.insert(at / 16);
-        }
-        BOOST_TEST(lines.size() == 1024u);
-        require_right_and_watched(gather, "sums", sums, 0, items / 2);
-        require_right_and_watched(scatter, "dst", dst, 0, 16383);
-        BOOST_TEST(gather.work.bytes == 4.0 * items * each);
-        // As many as there are lines in the region, or in the last level: no launch finds what it left in a nearer one.
-        const auto last = device.last_level_bytes;
-        for (const auto bytes : {last / 2, 2 * last})
-            BOOST_TEST(set_up("bandwidth_gather", device, {{"size", std::to_string(bytes)}}).work.bytes / 4 >=
-                       static_cast<double>(std::min(bytes, last)) / 64);
-    }
-}
-
-BOOST_AUTO_TEST_CASE(jumps_are_a_rate_in_each_region) {
-    const auto jumping = [](const char* variant, std::vector<std::pair<double, double>> points) {
-        auto out = curve_of(variant, points);
-        for (auto& s : out.samples) s.work.bytes = 4e6;
-        return out;
-    };
-    const auto found = concluded(
-        "bandwidth", {jumping("gather", {{4 << 20, 1e-3}, {16 << 20, 4e-3}}), jumping("scatter", {{4 << 20, 2e-3}})},
-        probe_cpu());
-    BOOST_TEST(found.size() == 3u);
-    require_finding(found, "loads at random in 4 MiB", 1e9);
-    require_finding(found, "loads at random in 16 MiB", 0.25e9);
-    require_finding(found, "stores at random in 4 MiB", 0.5e9);
-    BOOST_TEST(of_id(found, "gather.16777216").low < 0.25e9);
-    BOOST_TEST(of_id(found, "gather.16777216").high > 0.25e9);
-    BOOST_TEST(of_id(found, "scatter.4194304").unit == "access/s");
-}
-
 BOOST_AUTO_TEST_CASE(elements_that_lie_apart_are_moved_and_nothing_else_is_written) {
     // Elements of four words, from word 3 on every fifth of them: 820 of 4096.
     const Axes places{{"size", "65536"}, {"width", "16"}, {"offset", "3"}, {"stride", "5"}};

@@ -22,8 +22,6 @@ Json group(double instructions, double sectors = 8) {
     const Json none{0, 0, 0, 0};
     return {{"items", 64},
             {"whole", true},
-            {"follows", false},
-            {"jumps", {{0, 0}, {0, 0}}},
             {"instructions", 64 * instructions},
             {"issued", 4 * instructions},
             {"barriers", 64},
@@ -57,7 +55,6 @@ Json file(const Json& groups, double of) {
             {"local_addresses", {0, 0, 0, 0}},
             {"longest", {7, 1, 20, 0}},
             {"path", {7, 0, 1, 0}},
-            {"spans", {4096, 65536}},
             {"lines", Json::array({Json::array({"a.cl", {3, 640, 256, 8, 8, 0, 0, 0}}),
                                    Json::array({"a.cl", {4, 64, 256, 64, 8, 0, 0, 0}})})}};
 }
@@ -91,23 +88,6 @@ BOOST_AUTO_TEST_CASE(sums_of_groups_become_amounts_per_work_item) {
     BOOST_TEST(c.longest.loads == 7);
     BOOST_TEST(c.path.arithmetic == 1);
     BOOST_TEST(model::per_launch(c, c.instructions) == 640);
-}
-
-BOOST_AUTO_TEST_CASE(jumps_are_those_of_groups_behind_another_in_the_order_with_fewer) {
-    auto first = group(1), behind = group(1);
-    first["jumps"] = {{64, 64}, {64, 64}};  // where nothing is known of what was before
-    BOOST_TEST(read(file(Json::array({first, first}), 2)).jumps.span == 0);
-    behind["follows"] = true;
-    behind["jumps"] = {{64, 0}, {16, 32}};
-    const auto waves = read(file(Json::array({first, behind}), 2)).jumps;
-    BOOST_TEST(waves.loads == 0.25);
-    BOOST_TEST(waves.stores == 0.5);
-    BOOST_TEST(waves.span == 65536);
-    behind["jumps"] = {{32, 0}, {16, 32}};
-    const auto items = read(file(Json::array({first, behind}), 2)).jumps;
-    BOOST_TEST(items.loads == 0.5);
-    BOOST_TEST(items.stores == 0);
-    BOOST_TEST(items.span == 4096);
 }
 
 BOOST_AUTO_TEST_CASE(groups_between_stand_for_those_that_were_not_counted) {

@@ -99,54 +99,6 @@ BOOST_AUTO_TEST_CASE(the_footprint_has_each_sector_once) {
     BOOST_TEST(requests.launch.lines == 32u);
 }
 
-BOOST_AUTO_TEST_CASE(a_jump_comes_to_a_line_and_a_page_where_nothing_was_lately) {
-    const auto jumps = [](const auto& address_of, std::uint64_t number, std::uint32_t bytes = 4) {
-        Jumps out;
-        for (std::uint64_t i = 0; i < number; ++i) out.see(address_of(i), bytes, false);
-        return out.of_group.loads;
-    };
-    const auto strided = [&](std::uint64_t stride) { return jumps([=](auto i) { return i * stride; }, 10000); };
-    BOOST_TEST(strided(0) == 1u);
-    BOOST_TEST(strided(4) == 10u);     // a page at a time
-    BOOST_TEST(strided(128) == 313u);  // every second line
-    BOOST_TEST(strided(4096 + 64) == 10000u);
-    const auto round = [&](std::uint64_t pages) {
-        return jumps([=](auto i) { return i / pages * 64 % 4096 + i % pages * 4096; }, 9600);
-    };
-    BOOST_TEST(round(64) == 64u);  // as many streams as a core follows
-    BOOST_TEST(round(80) == 9600u);
-    // A region of a first level is jumped about in once: the lines are there.
-    const auto region = [&](std::uint64_t lines) {
-        return jumps([=](auto i) { return i * 37 % lines * 8192; }, 12000);
-    };
-    BOOST_TEST(region(500) == 500u);
-    BOOST_TEST(region(600) == 12000u);
-    BOOST_TEST(jumps([](auto i) { return 1000000 * (i + 1) - 1000000 * (i + 1) % 4096 - 2; }, 10) ==
-               20u);  // across pages
-    Requests requests;
-    requests.instructions.resize(1);
-    requests.request(lanes(1 << 20, 4, Space::global, What::store));
-    requests.request(lanes(1 << 20, 4, Space::constant));
-    for (const auto& one : lanes(1 << 20, 4, Space::constant)) requests.in_turn(one);
-    for (const auto space : {Space::local, Space::private_memory}) requests.request(lanes(1 << 20, 4, space));
-    requests.request(lanes(1 << 21, 4, Space::global, What::atomic));
-    BOOST_TEST(requests.by_waves.of_group.stores == 32u);
-    BOOST_TEST(requests.by_waves.of_group.loads == 0u);  // the lines are there
-    BOOST_TEST(requests.by_items.of_group.loads == 32u);
-    requests.end_group();
-    BOOST_TEST(requests.by_waves.of_group.stores == 0u);
-    BOOST_TEST(requests.by_waves.span() == 0u);  // of a group in front of which nothing is known
-    // The span is of all groups, in buffers of which those that follow have a part of their jumps.
-    constexpr std::uint64_t buffer = std::uint64_t{1} << 48, MiB = 1 << 20;
-    for (std::uint64_t i = 100; i < 120; ++i) requests.by_waves.see(i * MiB, 4, false);
-    for (const auto address : {5 * buffer, 5 * buffer + MiB, 6 * buffer}) requests.by_waves.see(address, 4, false);
-    requests.end_group(true);
-    BOOST_TEST(requests.by_waves.span() == 119 * MiB + 64);
-    for (std::uint64_t i = 0; i < 4; ++i) requests.by_waves.see(5 * buffer + (2 + i) * MiB, 4, false);
-    requests.end_group(true);
-    BOOST_TEST(requests.by_waves.span() == 119 * MiB + 64 + 5 * MiB + 64);
-}
-
 BOOST_AUTO_TEST_CASE(lanes_that_ask_one_bank_for_different_words_take_turns) {
     const auto ways = [](std::uint64_t stride, std::uint32_t bytes) {
         const auto found = ask(lanes(stride, bytes, Space::local)).group.local_reads;

@@ -182,9 +182,6 @@ BOOST_AUTO_TEST_CASE(a_figure_is_measured_again_by_the_few_cells_that_it_rests_o
     BOOST_TEST_REQUIRE(parts("bandwidth.l3.copy").size() == 1u);
     BOOST_TEST(parts("bandwidth.l3.copy").front().pattern == "bandwidth_copy");
     BOOST_TEST((parts("bandwidth.l3.copy") != parts("bandwidth.copy")));
-    BOOST_TEST_REQUIRE(parts("bandwidth.gather.4194304").size() == 1u);
-    BOOST_TEST(parts("bandwidth.gather.4194304").front().pattern == "bandwidth_gather");
-    BOOST_TEST(value(parts("bandwidth.scatter.4194304").front(), "size") == "4194304");
     BOOST_TEST(parts("bandwidth.l2.copy").empty());  // it is over before all cores have come to it
     BOOST_TEST((parts("fma.peak.float") == parts("fma.peak.float.256")));
     BOOST_TEST(parts("bandwidth.l5.rate").empty());  // there is no such level

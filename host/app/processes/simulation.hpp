@@ -39,7 +39,7 @@ struct Simulated {
 };
 
 /// The cell as it stands, with at most so many of its groups.
-Simulated simulate(const model::Cell& cell, const CountSettings& settings, double seconds, unsigned groups = 18);
+Simulated simulate(const model::Cell& cell, const CountSettings& settings, double seconds, unsigned groups = 17);
 
 /// The cell; where it takes too long, smaller points of its axes, of which the largest that fits is the result and all
 /// show how the counts grow. Throws run::Interrupted.

@@ -58,10 +58,7 @@ void LaunchCount::flush() {
     const auto first = number_ / wave_ * wave_;
     const auto count = std::min<std::uint64_t>(wave_, items_.size() - first);
     std::vector<Lane> lanes;
-    for (std::uint64_t i = 0; i < count; ++i) {
-        lanes.push_back(std::move(items_[first + i].lane));
-        for (const auto& access : lanes.back().accesses) requests_.in_turn(access);
-    }
+    for (std::uint64_t i = 0; i < count; ++i) lanes.push_back(std::move(items_[first + i].lane));
     requests_.instructions.resize(code_.size());
     replay(lanes, code_.segments(), counts_, requests_);
     for (std::uint64_t i = 0; i < count; ++i) items_[first + i].lane = std::move(lanes[i]);
@@ -194,18 +191,15 @@ CountedGroup LaunchCount::group_so_far() const {
         }
     }
     out.so_far = requests_.launch;
-    out.jumps_by_items = requests_.by_items.of_group;
-    out.jumps_by_waves = requests_.by_waves.of_group;
     return out;
 }
 
-void LaunchCount::end_group(bool follows) {
+void LaunchCount::end_group() {
     flush();
     flush_copies();
     groups_.push_back(group_so_far());
-    requests_.end_group(follows);
+    requests_.end_group();
     groups_.back().so_far = requests_.launch;
-    groups_.back().follows = follows;
     number_ = no_number;
     item_ = nullptr;
 }

@@ -27,8 +27,6 @@ struct CountedGroup {
     std::vector<std::uint64_t> operations;  ///< by number, in elements
     LaunchTally so_far;                     ///< after this group
     bool whole = true;                      ///< false: only some of its waves have run
-    bool follows = false;                   ///< a core comes to it from the group that was counted before it
-    Jumps::Number jumps_by_items, jumps_by_waves;
 };
 
 class LaunchCount {
@@ -44,7 +42,7 @@ public:
     /// By no work-item: what a group copies asynchronously.
     void copied(const Seen& seen) { copied_.push_back(seen); }
     void barrier();
-    void end_group(bool follows);
+    void end_group();
     /// Replays what the lanes of the wave that runs have done.
     void flush();
     /// Whether what has run of the group is waves from their first instruction to their last.

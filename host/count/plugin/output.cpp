@@ -12,7 +12,6 @@ namespace {
 using Json = nlohmann::json;
 
 Json of(const Asked& a) { return {a.requests, a.units, a.least, a.worst}; }
-Json of(const Jumps::Number& n) { return {n.loads, n.stores}; }
 Json of(const Amounts& a) { return {a.loads, a.stores, a.load_bytes, a.store_bytes}; }
 
 constexpr auto far = static_cast<std::size_t>(Space::global), near = static_cast<std::size_t>(Space::local);
@@ -21,8 +20,6 @@ Json group_json(const CountedGroup& g) {
     const auto& t = g.tally;
     return {{"items", g.items},
             {"whole", g.whole},
-            {"follows", g.follows},
-            {"jumps", {of(g.jumps_by_items), of(g.jumps_by_waves)}},
             {"instructions", g.instructions},
             {"issued", g.issued},
             {"barriers", g.barriers},
@@ -97,7 +94,6 @@ Json launch_json(const LaunchFacts& facts, const LaunchCount& count, const std::
              {"local_addresses", addresses(near)},
              {"longest", count.longest().longest},
              {"path", count.longest().path},
-             {"spans", {count.requests().by_items.span(), count.requests().by_waves.span()}},
              {"lines", lines_json(count)}};
     for (const auto& o : count.code().operations())
         out["operations"].push_back(Json::array({name(o.kind), o.bits, o.function}));

@@ -50,9 +50,8 @@ public:
         facts_.group_items = product(invocation->getLocalSize());
         path_ = std::string(file) + "." + std::to_string(++launches_);
         seconds_ = variable("CLLAB_COUNT_SECONDS", 5);
-        most_groups_ = static_cast<std::size_t>(variable("CLLAB_COUNT_GROUPS", 18));
+        most_groups_ = static_cast<std::size_t>(variable("CLLAB_COUNT_GROUPS", 17));
         between_ = pair_end_ = 0;
-        before_ = no_group;
         // A kernel that an operation launches again and again is counted once.
         if (!known_.insert(facts_.kernel).second) {
             groups_of(*invocation_).clear();
@@ -76,12 +75,9 @@ public:
         count_->barrier();
         item_ = nullptr;
     }
-    void workGroupComplete(const oclgrind::WorkGroup* group) override {
+    void workGroupComplete(const oclgrind::WorkGroup*) override {
         if (!count_) return;
-        // getGroupIndex() is another number in two dimensions.
-        const auto number = number_of(group->getGroupID(), invocation_->getNumGroups());
-        count_->end_group(facts_.groups == 1 || number == before_ + 1);
-        before_ = number;
+        count_->end_group();
         choose_next();
     }
     void workItemBegin(const oclgrind::WorkItem* item) override {
@@ -103,9 +99,6 @@ public:
     }
 
 private:
-    static std::size_t number_of(const oclgrind::Size3& group, const oclgrind::Size3& all) {
-        return group.x + all.x * (group.y + all.y * group.z);
-    }
     std::uint32_t number_of(const oclgrind::WorkItem* item) const {
         const auto id = item->getLocalID();
         return static_cast<std::uint32_t>(id.x + group_size_.x * (id.y + group_size_.y * id.z));
@@ -137,10 +130,9 @@ private:
         }
         write_now(count_->groups());
     }
-    /// Those to be counted next, none if that were too many: the group in the middle behind the one that a core comes
-    /// to it from, then pairs spread by steps of no common measure. The two of a pair lie as far from one end of the
-    /// launch as from the other: where work grows from group to group, each pair is as much as the mean. One by one,
-    /// the first was 31 % low.
+    /// Those to be counted next, none if that were too many: the group in the middle, then pairs spread by steps of no
+    /// common measure. The two of a pair lie as far from one end of the launch as from the other: where work grows
+    /// from group to group, each pair is as much as the mean. One by one, the first was 31 % low.
     std::vector<oclgrind::Size3> next_groups() {
         constexpr double steps[] = {0.6180339887, 0.7320508076, 0.6710436067};
         const auto all = invocation_->getNumGroups();
@@ -155,16 +147,9 @@ private:
                 group[i] = static_cast<size_t>(at * static_cast<double>(all[i]));
                 mirror[i] = all[i] - 1 - group[i];
             }
-            // Of groups that share a page an odd one and that in front of it do: a page ends behind an odd one.
-            constexpr std::size_t many = 64;  // of which one is no matter for the mean
-            if (between_ == 0 && facts_.groups >= many && group.x + 1 < all.x) group.x |= 1;
             const auto add = [&](const oclgrind::Size3& one) {
                 if (std::find(known.begin(), known.end(), one) == known.end()) out.push_back(one);
             };
-            if (const auto number = number_of(group, all) - 1; between_ == 0 && number < facts_.groups) {
-                add({number % all[0], number / all[0] % all[1], number / (all[0] * all[1])});
-                if (!out.empty()) return out;
-            }
             add(group);
             if (between_++ > 0 && !(mirror == group)) add(mirror);
         }
@@ -190,9 +175,7 @@ private:
     std::string path_;
     double start_ = 0;
     double seconds_ = 5, written_after_ = 0;
-    std::size_t most_groups_ = 18, between_ = 0, pair_end_ = 0;
-    static constexpr std::size_t no_group = ~std::size_t{0} - 1;
-    std::size_t before_ = no_group;  ///< the group that was counted last
+    std::size_t most_groups_ = 17, between_ = 0, pair_end_ = 0;
     oclgrind::KernelInvocation* invocation_ = nullptr;
     const oclgrind::WorkItem* item_ = nullptr;
     std::uint32_t number_ = 0;

@@ -100,7 +100,6 @@ void Requests::atomic(std::span<const Access> accesses) {
 void Requests::request(std::span<const Access> accesses) {
     const auto& one = accesses.front();
     if (one.what == What::atomic) return atomic(accesses);
-    for (const auto& a : accesses) jump(a, by_waves);
     auto& sums = group.spaces[static_cast<std::size_t>(one.space)];
     (one.what == What::store ? sums.stores : sums.loads) += accesses.size();
     (one.what == What::store ? sums.store_bytes : sums.load_bytes) += bytes_of(accesses);
@@ -108,14 +107,13 @@ void Requests::request(std::span<const Access> accesses) {
     if (one.space == Space::local) banks(accesses);
 }
 
-void Requests::end_group(bool follows) {
+void Requests::end_group() {
     constexpr auto local = static_cast<std::size_t>(Space::local), far = static_cast<std::size_t>(Space::global);
     launch.addresses[local] = std::max<std::uint64_t>(launch.addresses[local], in_group_[local].size());
     launch.addresses[far] = in_launch_[far].size();
     launch.most_on_address[local] = launch.most_in_group[local];
     for (auto& map : in_group_) map.clear();
     group = {};
-    for (auto* jumps : {&by_items, &by_waves}) jumps->end_group(follows);
 }
 
 }  // namespace cllab::count

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "count/wave/flat_map.hpp"
-#include "count/wave/jumps.hpp"
 
 namespace cllab::count {
 
@@ -57,22 +56,14 @@ class Requests {
 public:
     /// Of one instruction that lanes of a wave execute together, at most one access of each lane.
     void request(std::span<const Access> accesses);
-    /// One access of a lane, of lanes that run one after the other.
-    void in_turn(const Access& access) { jump(access, by_items); }
     /// The addresses of local memory mean nothing from one group to the next.
-    void end_group(bool follows = false);
+    void end_group();
 
     GroupTally group;
     LaunchTally launch;
     std::vector<OfInstruction> instructions;  ///< by Access::instruction
-    Jumps by_items, by_waves;                 ///< in the order of lanes, and of requests
 
 private:
-    static void jump(const Access& access, Jumps& out) {
-        if (access.what == What::atomic || access.space == Space::private_memory || access.space == Space::local)
-            return;
-        out.see(access.address, access.bytes, access.what == What::store);
-    }
     void global(std::span<const Access> accesses);
     void banks(std::span<const Access> accesses);
     void atomic(std::span<const Access> accesses);

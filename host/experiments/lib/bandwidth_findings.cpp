@@ -98,18 +98,6 @@ Streamed streamed(const Curve& curve, const Device& device) {
     return out;
 }
 
-/// How many accesses a second come to random places of each region.
-void conclude_jumps(const Curve& curve, const Device& device, std::vector<Finding>& out) {
-    const bool loads = curve.variant == "gather";
-    for (const auto& s : curve.samples) {
-        const double number = rate_of_all_cores(s.work.bytes / 4, s, device);
-        out.push_back({curve.variant + "." + text_of(s.x),
-                       (loads ? "loads at random in " : "stores at random in ") + bytes_text(s.x), "access/s",
-                       number / s.seconds, number / s.high, number / s.low,
-                       "places that follow from numbers, whole device"});
-    }
-}
-
 bool is_apart(const Curve& curve) {
     return is_fixed_elsewhere(curve, "offset", "0") || is_fixed_elsewhere(curve, "stride", "1");
 }
@@ -141,7 +129,6 @@ std::vector<Finding> bandwidth_findings(const std::vector<Curve>& all, const Dev
                              "all buffers of the largest of these streams; a kernel that moves as much is no faster"));
     for (const auto& curve : curves) {
         if (curve.variant == "reread" && !curve.samples.empty()) conclude_levels(curve, device, out);
-        if (is_jumping(curve.variant)) conclude_jumps(curve, device, out);
         if (curve.variant == "copy" && device.is_cpu() && curve.samples.size() > 1)
             append(out, copy_rates(curve, device, "elements of " + curve.fixed.text("width") + " bytes"));
     }

@@ -178,8 +178,6 @@ inline void append(std::vector<Finding>& out, std::vector<Finding> more) {
 
 /// The variants of bandwidth that move each byte of their buffers once.
 inline const std::vector<std::string> bandwidth_streams{"copy", "batch", "read", "write", "triad"};
-/// Whether a variant of bandwidth jumps about in a region.
-inline bool is_jumping(const std::string& variant) { return variant == "gather" || variant == "scatter"; }
 /// What the curves of bandwidth say: the rates of its streams, of the levels in between and of places in memory.
 std::vector<Finding> bandwidth_findings(const std::vector<Curve>& all, const Device& device);
 
