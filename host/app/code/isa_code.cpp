@@ -212,6 +212,28 @@ std::vector<CellCode> code_on_devices(const IsaOptions& invocation, const std::v
     return codes;
 }
 
+std::string source_line(const CellCode& code, std::uint64_t address, std::string& last) {
+    const auto place = inspect::place_at(code.places, address);
+    if (place == last) return {};
+    last = place;
+    if (place.empty()) return "// no line of the text\n";
+    const auto line = std::ranges::find(code.source, place, [](const auto& placed) { return placed.first; });
+    return "// " + place + (line == code.source.end() ? "" : "  " + trim(line->second)) + "\n";
+}
+
+std::string with_source(const CellCode& code) {
+    if (code.places.empty()) return code.isa;
+    std::string out, last, function;
+    for (const auto line : inspect::lines_of(code.isa)) {
+        if (const auto name = inspect::function_header(line); !name.empty()) function = name;
+        const auto first = line.find_first_not_of(' ');
+        if (first != 0 && first != std::string_view::npos && function == code.counts.code.name)
+            if (const auto address = inspect::leading_hex(line.substr(first))) out += source_line(code, *address, last);
+        out.append(line).append("\n");
+    }
+    return out;
+}
+
 std::string LiveCode::beside(std::uint64_t address) const {
     const auto found = columns.find(address);
     return found == columns.end() ? std::string(columns.empty() ? 0 : columns.begin()->second.size(), ' ')

@@ -76,6 +76,13 @@ std::vector<CellCode> code_for_target(const IsaOptions& invocation, inspect::Off
 /// Builds and verifies each cell once on the devices the invocation selects.
 std::vector<CellCode> code_on_devices(const IsaOptions& invocation, const std::vector<model::Cell>& cells);
 
+/// A comment with the source line of an instruction where it is another than `last`, that of the one before; empty
+/// where lines are not known.
+std::string source_line(const CellCode& code, std::uint64_t address, std::string& last);
+
+/// The listing with its source lines.
+std::string with_source(const CellCode& code);
+
 /// Live registers beside the instructions of a cell's code.
 struct LiveCode {
     std::string summary;  ///< where most are live, or why that is not known

@@ -18,7 +18,6 @@
 #include "core/program_text.hpp"
 #include "core/text.hpp"
 #include "inspect/tools/offline.hpp"
-#include "inspect/tools/source_lines.hpp"
 #include "model/registry.hpp"
 #include "report/table/columns.hpp"
 
@@ -72,30 +71,6 @@ private:
     inspect::OfflinePrograms programs_;
     Choice choice_;
 };
-
-/// A comment with the source line where it is another than before; `last` is that of the instruction before.
-std::string source_line(const CellCode& code, std::uint64_t address, std::string& last) {
-    const auto place = inspect::place_at(code.places, address);
-    if (place == last) return {};
-    last = place;
-    if (place.empty()) return "// no line of the text\n";
-    const auto line = std::ranges::find(code.source, place, [](const auto& placed) { return placed.first; });
-    return "// " + place + (line == code.source.end() ? "" : "  " + trim(line->second)) + "\n";
-}
-
-/// The listing with its source lines.
-std::string with_source(const CellCode& code) {
-    if (code.places.empty()) return code.isa;
-    std::string out, last, function;
-    for (const auto line : inspect::lines_of(code.isa)) {
-        if (const auto name = inspect::function_header(line); !name.empty()) function = name;
-        const auto first = line.find_first_not_of(' ');
-        if (first != 0 && first != std::string_view::npos && function == code.counts.code.name)
-            if (const auto address = inspect::leading_hex(line.substr(first))) out += source_line(code, *address, last);
-        out.append(line).append("\n");
-    }
-    return out;
-}
 
 /// Only what runs: until nine tenths of the samples are shown.
 void print_hot(const CellCode& code, const LiveCode& live, unsigned width) {
