@@ -165,6 +165,10 @@ class IsaFiles(LabTest):
         self.assertEqual(len(re.findall(r"^natives_\w+ for sm_80$", out, re.M)), 4)
         err = self.isa(KERNELS / "natives.cl", "sm_80")[1]
         self.assertRegex(err, r"\Acllab: \S+natives.cl for sm_80: native_ functions are ex2.approx, [^\n]+\n\Z")
+        own = 'ushort y; asm("ex2.approx.f16 %0, %1;" : "=h"(y) : "h"(x[0])); x[0] = y; /* as native_exp2 */'
+        self.write(f"__kernel void k(__global ushort* x) {{ {own} }}\n")
+        out, err = self.isa("t.cl", "sm_80")
+        self.assertEqual((len(out), err), (1, ""))
 
     def test_an_inline_function_without_code_is_named_with_its_remedy(self):
         self.write("inline __attribute__((noinline)) float square(float x) { return x * x; }\n__kernel void k(__global float* y) { y[0] = square(y[0]); }\n")
