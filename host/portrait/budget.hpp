@@ -46,8 +46,6 @@ public:
     bool affords(const Amount& amount) const { return left() >= least(amount + rest_); }
     /// True when not all that is still to come has room.
     bool is_short() const { return left() < least(rest_); }
-    /// Seconds that a cell with a program of its own takes beside its sampling.
-    double of_program() const { return overhead({1, 1}); }
     /// What programs took so far says nothing of those to come: the driver's cache has them now.
     void start_over() { scales_.clear(); }
     void expect(const Amount& amount) { rest_ = rest_ + amount; }

@@ -186,13 +186,13 @@ std::vector<Probe> probes_for(const Device& device) {
     };
     // What most of the other figures and `why` rest on comes first: on a slow driver the budget may not reach the last.
     std::vector<Probe> out;
-    out.push_back({"fma", multiply_adds(device), true, {}, {"load"}});
     out.push_back(
         {"launch",
          either({{"launch_item"}, {"launch_device"}}, {{"launch_item"}, {"launch_device"}, {"launch_spread"}}),
          true,
          {},
          {"launches", "groups"}});
+    out.push_back({"fma", multiply_adds(device), true, {}, {"load"}});
     out.push_back({"dispatch", either({{"dispatch"}}, {{"dispatch_1d", {{"side", "1"}, {"times", "1,4"}}}})});
     out.push_back({"issue", {{"issue", {{"chains", "4,8"}}}}, false});
     out.push_back({"banks", {{"banks_word"}, {"banks_rate", {{"stride", "1,2,32"}}}}, false});

@@ -241,6 +241,26 @@ BOOST_AUTO_TEST_CASE(a_profile_measures_what_was_disturbed_again_and_keeps_the_n
     for (const auto& [launches, count] : times) BOOST_TEST(count == 2u, launches);
 }
 
+BOOST_AUTO_TEST_CASE(a_profile_measures_every_probe_before_it_repeats_what_was_disturbed) {
+    std::size_t calls = 0, last_first = 0, first_repeat = 0;
+    std::set<std::string> known;
+    auto runner = runner_of([&](Record& record, const model::Cell& cell, std::size_t) {
+        ++calls;
+        test::take(record, 1);
+        std::string name = cell.id;
+        for (const auto& [axis, value] : cell.point.values()) name += " " + axis + "=" + value;
+        if (known.insert(name).second)
+            last_first = calls;
+        else if (first_repeat == 0)
+            first_repeat = calls;
+        if (cell.experiment->family != "launch") return;
+        record.time->low = 0.5;
+        record.time->high = 1.5;
+    });
+    app::measure_profile({}, runner, gpu());
+    BOOST_TEST(first_repeat > last_first);
+}
+
 BOOST_AUTO_TEST_CASE(a_profile_has_no_figure_of_a_family_that_is_wrong_and_the_others_go_on) {
     auto runner = runner_of([&](Record& record, const model::Cell& cell, std::size_t) {
         if (cell.experiment->family == "launch") test::make_wrong(record);

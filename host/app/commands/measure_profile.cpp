@@ -72,10 +72,12 @@ private:
         for (std::size_t i = 0; finished && i < probes.size();) {
             const auto end = together(probes, i, budget);
             finished = run_probes(std::span(probes).subspan(i, end - i), std::span(probes).subspan(end), budget);
+            // The first, of three programs, says how slow the driver's compiler is.
+            if (finished && i == 0) finished = build_ahead(std::span(probes).subspan(end), budget);
             i = end;
-            if (finished) finished = build_ahead(std::span(probes).subspan(end), budget);
         }
         if (finished) finished = caches_again(budget);
+        if (finished) finished = again(budget);
         say_doing("");
         profile_.seconds = budget.spent();
         profile_.conclusions = portrait::conclude(profile_.records, profile_.device);
@@ -156,9 +158,8 @@ private:
         std::vector<model::Group> upcoming;
         if (!later.empty()) upcoming = plan_of(later.front().parts, later.front().interleave);
         Records records;
-        if (!run_plan(plan, all, budget, records, std::move(upcoming))) return keep(std::move(records), false);
+        if (!run_plan(plan, all, budget, records, std::move(upcoming))) return keep({}, std::move(records), false);
         budget.forget(all);
-        if (!again(plan, budget, records)) return keep(std::move(records), false);
         const auto& probe = probes.front();
         budget.forget(refined(probe));
         for (std::size_t left = probe.refine.most; left > 0;) {
@@ -168,19 +169,19 @@ private:
             if (points.empty() || !budget.affords(more)) break;
             std::string values;
             for (const auto point : points) values += (values.empty() ? "" : ",") + std::to_string(point);
-            if (!run_plan(plan_of(refined_parts(probe, values), probe.interleave), more, budget, records))
-                return keep(std::move(records), false);
+            auto added = plan_of(refined_parts(probe, values), probe.interleave);
+            if (!run_plan(added, more, budget, records)) return keep({}, std::move(records), false);
+            std::move(added.begin(), added.end(), std::back_inserter(plan));
             left -= points.size();
         }
-        return keep(std::move(records), true);
+        return keep(std::move(plan), std::move(records), true);
     }
 
     /// Where a CPU's driver takes too long over programs for all probes to have room: those to come, by several
-    /// processes at once and before anything more is measured, so that the driver's cache has them. On 16 cores
-    /// PoCL 5.0 takes half a second for each. Once. Returns false when interrupted.
+    /// processes at once, for half of the time that is left, so that the driver's cache has them. On 16 cores PoCL 5.0
+    /// takes half a second for each. Returns false when interrupted.
     bool build_ahead(std::span<const portrait::Probe> later, Budget& budget) {
-        if (built_ahead_ || profile_.device.is_gpu() || later.empty() || !budget.is_short()) return true;
-        built_ahead_ = true;
+        if (profile_.device.is_gpu() || later.empty() || !budget.is_short()) return true;
         // What one process builds is known to no other.
         if (device::compile_cache_settings(profile_.device, "").empty()) return true;
         std::vector<model::Group> plan;
@@ -188,22 +189,24 @@ private:
             auto own = portrait::one_of_each_program(plan_of(probe.parts, false), probe.data);
             std::move(own.begin(), own.end(), std::back_inserter(plan));
         }
-        run::RunRequest request{std::nullopt, std::move(plan), settings_of(invocation_)};
+        const std::size_t processes =
+            std::min(std::thread::hardware_concurrency(), 8u);  // a compiler keeps a core busy
+        if (processes < 2) return true;
+        run::RunRequest request{std::nullopt, {}, settings_of(invocation_)};
         request.settings.measure = false;
         request.settings.read_code = false;
-        // A compiler keeps one core busy; what it built is launched once, by all threads of its process.
-        constexpr unsigned cores_of_one = 2, most = 8;
-        const std::size_t processes = std::min(std::thread::hardware_concurrency() / cores_of_one, most);
-        if (processes < 2) return true;
-        const double room = budget.left() / 3 * static_cast<double>(processes) / budget.of_program();
-        if (!(room >= 1)) return true;
-        if (room < static_cast<double>(request.comparisons.size()))
-            request.comparisons.resize(static_cast<std::size_t>(room));
         const Events events{
             [&](std::size_t, std::size_t, const model::Record& record, const char* phase) { show(0, record, phase); },
             [](std::size_t, std::size_t, const model::Record&) {}};
+        const std::size_t at_a_time = 8 * processes;  // the start of a process is little beside eight programs
+        const double half = budget.left() / 2;
         try {
-            share_out(request, profile_.device, processes, invocation_.timeout_seconds, events, [](const auto&) {});
+            for (std::span rest(plan); !rest.empty() && budget.left() > half;) {
+                const auto some = rest.first(std::min(at_a_time, rest.size()));
+                request.comparisons.assign(some.begin(), some.end());
+                share_out(request, profile_.device, processes, invocation_.timeout_seconds, events, [](const auto&) {});
+                rest = rest.subspan(some.size());
+            }
         } catch (const run::Interrupted&) {
             return false;
         }
@@ -211,7 +214,8 @@ private:
         return true;
     }
 
-    bool keep(Records records, bool finished) {
+    bool keep(std::vector<model::Group> plan, Records records, bool finished) {
+        std::move(plan.begin(), plan.end(), std::back_inserter(measured_));
         std::move(records.begin(), records.end(), std::back_inserter(profile_.records));
         return finished;
     }
@@ -225,30 +229,31 @@ private:
         return out;
     }
 
-    /// Once more what was disturbed, as far as there is time: of both measurements the narrower one is kept.
-    bool again(const std::vector<model::Group>& plan, Budget& budget, Records& records) {
+    /// Once more what was disturbed, the most important first, as far as there is time when every probe was measured:
+    /// of both measurements the narrower one is kept.
+    bool again(Budget& budget) {
         constexpr double disturbed = 0.1;
-        std::vector<model::Group> plan_again;
+        auto& records = profile_.records;
+        std::vector<model::Group> plan;
         std::vector<std::size_t> which;
         std::size_t at = 0;
-        for (const auto& group : plan) {
+        for (const auto& group : measured_) {
             model::Group some;
             for (const auto& cell : group) {
-                if (at >= records.size()) break;
-                if (run::is_below_noise(records[at]) ||
-                    (records[at].status == model::Status::ok && uncertainty(records[at]) > disturbed)) {
+                const auto& record = records[at];
+                const bool unsure = record.status == model::Status::ok && uncertainty(record) > disturbed;
+                if ((unsure || run::is_below_noise(record)) && budget.affords({which.size() + 1, 0})) {
                     some.push_back(cell);
                     which.push_back(at);
                 }
                 ++at;
             }
-            if (!some.empty()) plan_again.push_back(std::move(some));
+            if (!some.empty()) plan.push_back(std::move(some));
         }
-        const portrait::Amount repeats{which.size(), 0};  // of programs that are built
-        if (which.empty() || !budget.affords(repeats)) return true;
+        if (which.empty()) return true;
         Records repeated;
-        if (!run_plan(plan_again, repeats, budget, repeated)) return false;
-        for (std::size_t i = 0; i < repeated.size() && i < which.size(); ++i)
+        if (!run_plan(plan, {which.size(), 0}, budget, repeated)) return false;
+        for (std::size_t i = 0; i < repeated.size(); ++i)
             if (repeated[i].status == model::Status::ok &&
                 (run::is_below_noise(records[which[i]]) || uncertainty(repeated[i]) < uncertainty(records[which[i]])))
                 records[which[i]] = std::move(repeated[i]);
@@ -303,7 +308,11 @@ private:
             finished = false;
             lost_ = e.what();
         }
-        if (finished) budget.done(amount, seconds_since(start), settings.sampling_seconds + settings.warm_seconds);
+        // A plan that the device refused says nothing of those to come.
+        if (finished && std::ranges::any_of(done | std::views::values, [](const auto& record) {
+                return record.status != model::Status::unsupported;
+            }))
+            budget.done(amount, seconds_since(start), settings.sampling_seconds + settings.warm_seconds);
         for (auto& [at, record] : done) records.push_back(std::move(record));
         return finished;
     }
@@ -319,7 +328,7 @@ private:
     portrait::Profile profile_;
     std::string lost_;
     std::size_t total_ = 0;
-    bool built_ahead_ = false;
+    std::vector<model::Group> measured_;  ///< the cells of profile_.records, in their order
     Clock::time_point shown_{};
 };
 
