@@ -49,7 +49,8 @@ std::vector<model::Group> one_of_each_program(const std::vector<model::Group>& p
 
 double Budget::sampling() const {
     const double cells = static_cast<double>(std::max<std::size_t>(1, rest_.cells));
-    return std::clamp(0.7 * (left() - overhead(rest_)) / cells, least_sampling, 0.5);
+    // What is left over repeats what was disturbed.
+    return std::clamp(0.5 * (left() - overhead(rest_)) / cells, least_sampling, 0.5);
 }
 
 double Budget::least(const Amount& amount) const {
