@@ -129,7 +129,7 @@ class Page(BrowserTest):
         self.assertAlmostEqual(lengths[2] / lengths[0], 3, delta=0.1)
         verdict = self.js("return document.querySelector('.bars .verdict').getBoundingClientRect().top")
         self.assertLess(verdict, 400)
-        self.assertIn("1 unsupported on cpu-Some, the device has no images: pitch_image", self.js("return document.querySelector('.untimed').textContent"))
+        self.assertIn("1 unsupported, the device has no images: pitch_image", self.js("return document.querySelector('.untimed').textContent"))
         self.assert_quiet()
 
     def test_a_row_that_is_not_ranked_and_has_the_least_time_is_named_beside_the_winner(self):
@@ -262,6 +262,7 @@ class Page(BrowserTest):
         self.assertEqual((self.js(tint % ".isa"), self.js(tint % ".aligned")), (1, 1))
         pair = self.js("return Array.from(document.querySelectorAll('.pair tbody tr')).map(r => [r.className, r.cells[0].textContent, r.cells[2].textContent])")
         self.assertEqual({(bool(left), bool(right)) for kind, left, right in pair if kind in ("same", "near")}, {(True, True)})
+        self.assertEqual(self.js("return document.querySelector('.pair').closest('.code').id"), self.js("return document.querySelector('.code').id"), "in the winner's card")
         self.resize(360)
         self.js("for (const d of document.querySelectorAll('details')) d.open = true")
         self.assertLessEqual(self.js("return document.documentElement.scrollWidth"), 360)

@@ -63,7 +63,7 @@ public:
     void avoid(double share, double y) { avoided_.emplace_back(share * narrowest, y); }
 
     /// At the first free one of its `heights`; nowhere when all are taken.
-    void place(double share, const std::vector<double>& heights, const std::string& words,
+    bool place(double share, const std::vector<double>& heights, const std::string& words,
                const std::string& style = "") {
         for (const bool strict : {true, false})
             for (const double y : heights) {
@@ -77,8 +77,9 @@ public:
                     (strict && std::ranges::any_of(avoided_, hit)))
                     continue;
                 placed_.push_back(label);
-                return;
+                return true;
             }
+        return false;
     }
 
     void write(std::ostream& out) const {
@@ -205,7 +206,11 @@ struct Drawing {
         // Where the line rises there is room below it.
         const bool rises =
             line.joined && line.labelled + 1 < line.marks.size() && line.marks[line.labelled + 1].y > mark.y;
-        labels.place(share(x.at(mark.x)), heights_about(height_of(mark.y), rises), line.label, line.dots ? style : "");
+        const auto heights = heights_about(height_of(mark.y), rises);
+        const double at = share(x.at(mark.x));
+        // Further away the label of a roof would seem to be another one's.
+        if (line.name.empty() && labels.place(at, {heights.front()}, line.label)) return;
+        labels.place(at, heights, line.label, line.dots ? style : "");
     }
 
     void legend(const std::vector<ChartLine>& lines) const {
