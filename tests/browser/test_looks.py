@@ -179,6 +179,15 @@ class Looks(BrowserTest):
                          ["3 unsupported, a footprint of 384 MiB is far beyond the last-level cache, and the like: latency_global (3 points)"])
         self.assertTrue(self.js("return document.querySelector('.untimed').compareDocumentPosition(document.querySelector('p.verdict')) & Node.DOCUMENT_POSITION_PRECEDING"))
 
+    def test_ratios_of_variants_that_do_different_work_are_said_to_be_per_byte(self):
+        maker = made.Maker()
+        records = [maker.record("bandwidth", variant, seconds, point={"size": 64}) for variant, seconds in (("reread", 7e-12), ("read", 2e-2), ("copy", 3e-2))]
+        for record, rate in zip(records, (150e9, 5e9, 3e9)):
+            record["metrics"]["bandwidth"]["value"] = rate
+        self.open(self.make(records))
+        self.assertEqual(self.js("return document.querySelector('.verdict').textContent").replace("\u200b", ""),
+                         "bandwidth_reread is fastest per byte; next is bandwidth_read, 30.0 times as long (bandwidth_copy takes 50.0 times as long).")
+
     def test_the_method_stands_behind_all_results(self):
         self.open(self.make(self.plain_records()))
         self.assertEqual(self.js("return Array.from(document.querySelectorAll('main h2[id]')).at(-1).id"), "method")

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <iterator>
+#include <map>
 #include <ostream>
 
 #include "core/table.hpp"
@@ -72,7 +74,7 @@ public:
                     return std::abs(point.second - (y - 4)) < 7 && point.first > label.left() + 2 &&
                            point.first < label.left() + label.width();
                 };
-                if (y < 9 || y > height - 3 ||
+                if (y < 7 || y > height - 3 ||
                     std::ranges::any_of(placed_, [&](const auto& other) { return label.hits(other); }) ||
                     (strict && std::ranges::any_of(avoided_, hit)))
                     continue;
@@ -80,6 +82,16 @@ public:
                 return true;
             }
         return false;
+    }
+
+    /// The same below all that were placed so with the same `end` of their lines, and as near as it goes: further away
+    /// it would seem to be another line's.
+    void place_in_order(std::size_t end, double share, std::vector<double> heights, const std::string& words) {
+        const auto before = lowest_.find(end);
+        if (before != lowest_.end()) std::erase_if(heights, [&](double y) { return y < before->second + line_height; });
+        const std::vector<double> near(heights.begin(),
+                                       heights.begin() + std::min<std::ptrdiff_t>(2, std::ssize(heights)));
+        if (place(share, near, words) || place(share, heights, words)) lowest_[end] = placed_.back().y;
     }
 
     void write(std::ostream& out) const {
@@ -91,6 +103,7 @@ public:
 
 private:
     std::vector<Label> placed_;
+    std::map<std::size_t, double> lowest_;            ///< of those that stand in order
     std::vector<std::pair<double, double>> avoided_;  ///< places on the narrowest chart
 };
 
@@ -208,8 +221,7 @@ struct Drawing {
             line.joined && line.labelled + 1 < line.marks.size() && line.marks[line.labelled + 1].y > mark.y;
         const auto heights = heights_about(height_of(mark.y), rises);
         const double at = share(x.at(mark.x));
-        // Further away the label of a roof would seem to be another one's.
-        if (line.name.empty() && labels.place(at, {heights.front()}, line.label)) return;
+        if (line.name.empty()) return labels.place_in_order(line.labelled, at, heights, line.label);
         labels.place(at, heights, line.label, line.dots ? style : "");
     }
 

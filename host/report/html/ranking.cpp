@@ -3,6 +3,7 @@
 #include "report/html/ranking.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <ostream>
@@ -168,6 +169,19 @@ std::vector<std::string> least_sentence(const std::vector<const GridCell*>& time
         copy ? ", at " + format_significant(*copy, 3) + " % of the bandwidth of a plain copy of as many bytes" : "")};
 }
 
+/// What the ratios of variants are of that do different amounts of work: " per byte". Nothing where they are of times.
+std::string per_what(const std::vector<const GridCell*>& ranked) {
+    const auto& best = *ranked.front()->record;
+    const bool of_times = std::ranges::all_of(ranked, [&](const GridCell* cell) {
+        const double median = cell->record->time->median;
+        return std::abs(cell->rank.ratio * best.time->median - median) < 0.01 * median;
+    });
+    if (of_times) return "";
+    const bool bytes = std::ranges::all_of(
+        ranked, [](const GridCell* cell) { return metric_value(*cell->record, "bandwidth").value_or(0) > 0; });
+    return bytes ? " per byte" : " per operation";
+}
+
 }  // namespace
 
 double TimeAxis::at(double seconds) const {
@@ -211,17 +225,18 @@ std::vector<std::string> ranking_sentences(const GridGroup& group, std::size_t d
         std::ranges::stable_sort(ranked, {}, [](const GridCell* cell) { return cell->rank.ratio; });
         const auto* best = ranked.front();
         const auto time = format_seconds(best->record->time->median);
+        const auto per = per_what(ranked);
         const auto range = " (" + id(ranked.back()) + " takes " + times(ranked.back()) + ")";
         if (best->rank.fastest) {
-            out.push_back(id(best) + " is fastest at " + time + "; next is " + id(ranked[1]) + ", " + times(ranked[1]) +
-                          (ranked.size() > 2 ? range : "") + ".");
+            out.push_back(id(best) + " is fastest" + (per.empty() ? " at " + time : per) + "; next is " +
+                          id(ranked[1]) + ", " + times(ranked[1]) + (ranked.size() > 2 ? range : "") + ".");
             continue;
         }
         auto close = ranked;
         std::erase_if(close, [](const GridCell* cell) { return !cell->rank.indistinct; });
-        out.push_back("no variant is clearly the fastest: " + join(close, ", ", id) +
-                      " are too close to call, the least time is " + time +
-                      (close.size() < ranked.size() ? range : "") + ".");
+        out.push_back("no variant is clearly the fastest" + per + ": " + join(close, ", ", id) +
+                      " are too close to call, the best takes " + time + (close.size() < ranked.size() ? range : "") +
+                      ".");
     }
     const auto apart = std::ranges::count_if(timed, [](const GridCell* cell) { return !cell->rank.compared; });
     if (apart == 0) return out;
