@@ -268,6 +268,19 @@ class Page(BrowserTest):
         self.assertLessEqual(self.js("return document.documentElement.scrollWidth"), 360)
         self.assert_quiet()
 
+    def test_code_that_a_later_run_left_is_shown_where_it_is_the_same(self):
+        maker = made.Maker()
+        for fingerprint, text, shown in (("equal", "equal", True), ("another", "equal", False), ("equal", "another", False)):
+            record = maker.record("pitch", "short8", 1e-4, point={"width": 1024})
+            record["code"]["fingerprint"], record["build"]["source_sha256"] = "equal", "equal"
+            later = maker.record("pitch", "short8", 2e-4, point={"width": 2048}, run=record["run"] | {"id": f"{7:032x}"})
+            later["code"]["fingerprint"], later["build"]["source_sha256"] = fingerprint, text
+            self.dumped(later, "pitch_short8", f"cpu/{fingerprint}-{text}")
+            record["dump"] = later["dump"]
+            self.open(self.make([record]))
+            self.assertEqual(self.js("return document.querySelectorAll('.code .isa').length > 0"), shown)
+            self.assertEqual("the code of another run" in self.js("return document.querySelector('.code').textContent"), not shown)
+
     def test_text_from_records_is_text_wherever_it_stands(self):
         maker = made.Maker()
         records = []
