@@ -1,5 +1,6 @@
 """How the page of `cllab report --html` looks in a real browser: axes, widths, colors, and all of it without JavaScript."""
 import base64
+import json
 import re
 
 from browser import BrowserTest  # which finds the modules of tests/cli
@@ -32,12 +33,12 @@ class Looks(BrowserTest):
         wide, roi, image = self.js("return Array.from(document.querySelectorAll('.bars circle')).map(c => c.getBoundingClientRect().left)")
         self.assertGreater(roi - wide, (image - wide) / 15, "0.1 and 0.2 ms are told apart beside 50 ms")
         self.assertEqual(self.js("return document.querySelectorAll('.bars rect').length"), 0)
-        self.assertIn("3 unsupported on cpu-Some, the device has no images: pitch_swar (3 points)", self.js("return document.querySelector('.untimed').textContent"))
+        self.assertIn("3 unsupported, the device has no images: pitch_swar (3 points)", self.js("return document.querySelector('.untimed').textContent"))
         self.open(self.make(records[:2]))
         self.assertEqual(self.js("return [document.querySelectorAll('.bars rect').length, document.querySelectorAll('.bars circle').length]"), [2, 0])
         self.assertIn("from 0", self.js("return document.querySelector('.bars .head').textContent"))
         self.open(self.make(records[:1]))
-        self.assertRegex(self.js("return document.querySelector('.verdict').textContent"), r"\AOn cpu-Some pitch_wide takes \S+ us \([±-]")
+        self.assertRegex(self.js("return document.querySelector('.verdict').textContent"), r"\Apitch_wide takes \S+ us \([±-]")
         self.assert_quiet()
 
     def test_nothing_is_wider_than_the_screen_or_smaller_than_can_be_read(self):
@@ -119,6 +120,77 @@ class Looks(BrowserTest):
                 const [t0, f0] = [t.getBoundingClientRect(), f.getBoundingClientRect()];
                 return t0.left < f0.left || t0.right > f0.right + 1 || t0.top < f0.top }}).map(t => t.textContent))"""
             self.assertEqual(self.js(outside), [], width)
+
+    def test_labels_of_roofs_stand_in_the_order_of_their_lines(self):
+        records = self.plain_records()
+        figures = [{"id": f"peak.{name}", "name": name + " peak", "value": value, "unit": "FLOP/s", "low": value, "high": value} for name, value in (("double", 42e9), ("float", 84e9))]
+        figures += [{"id": f"memory.{n}", "name": name, "value": value, "unit": "B/s", "low": value, "high": value}
+                    for n, (name, value) in enumerate((("L1 read bandwidth", 142e9), ("L2 read bandwidth", 90.7e9), ("L3 read bandwidth", 45.9e9), ("memory read bandwidth", 9.26e9),
+                                                    ("copy bandwidth", 12.5e9), ("read bandwidth", 8.83e9)))]
+        profile = {"schema": 2, "device": made.CPU, "utc": "2026-01-01T00:00:00Z", "figures": figures, "curves": []}
+        (self.folder / "dumps" / "cpu" / "profile.json").write_text(json.dumps(profile))
+        for record in records:
+            if record["family"] == "pitch" and record["metrics"]:
+                record["metrics"]["flops"] = {"value": 50e9 if record["variant"] == "wide" else 0.5e9, "unit": "FLOP/s", "better": "higher"}
+                record["metrics"]["bandwidth"]["value"] = 1e9
+        self.open(self.make(records), "#roofline")
+        heights = dict(self.js("return Array.from(document.querySelectorAll('section:has(#roofline) .labels text')).map(t => [t.textContent.split(',')[0], Number(t.getAttribute('y'))])"))
+        for kind in (("float peak", "double peak"), [f"{name} bandwidth" for name in ("L1 read", "L2 read", "L3 read", "copy", "memory read", "read")]):
+            self.assertEqual(sorted(kind, key=heights.get), list(kind), heights)
+
+    def test_labels_below_bars_stand_apart_on_every_screen(self):
+        maker, records = made.Maker(), []
+        for width, times in ((64, (327e-12, 1.98e-9)), (128, (704e-12, 2.4e-9)), (256, (2.3e-9, 3.31e-9)), (512, (4.84e-3, 84e-3, 783e-3))):
+            records += [maker.record("pitch", variant, seconds, point={"width": width}) for variant, seconds in zip(("wide", "roi", "loop"), times)]
+        for record in records:
+            record["limit"] = "not explained 60 %"
+            record["metrics"]["hot_code"] = {"value": 11.4855, "unit": "instr/pixel", "better": "neither"}
+        self.open(self.make(records))
+        axes = """return Array.from(document.querySelectorAll('.bars .axis')).map(a => Array.from(a.querySelectorAll('text')).filter(t => t.getClientRects().length &&
+            getComputedStyle(t).display !== 'none').map(t => [t.getBoundingClientRect().left, t.getBoundingClientRect().right, t.textContent]))"""
+        for width in (360, 768, 1024, 1440, 2000, 2560):
+            self.resize(width)
+            found = self.js(axes)
+            self.assertEqual(len(found), 4)
+            for labels in found:
+                self.assertGreaterEqual(len(labels), 2, (width, labels))
+                for one, next_one in zip(labels, labels[1:]):
+                    self.assertGreater(next_one[0] - one[1], 3, (width, labels))
+
+    def test_a_page_of_one_device_names_it_at_its_head_and_nowhere_else(self):
+        maker = made.Maker()
+        records = [maker.record("pitch", variant, n * 1e-4, point={"width": 64}) for n, variant in enumerate(("wide", "roi"), 1)]
+        records += [maker.record("latency", "global", 2e-9, point={"footprint": 2**k}) for k in range(12, 20)]
+        self.open(self.make(records))
+        self.assertIn("cpu-Some", self.js("return document.querySelector('h1').textContent"))
+        self.assertEqual(self.js("return document.querySelector('.bars .verdict').textContent")[:10], "pitch_wide")
+        self.assertNotIn("cpu-Some", self.js("return Array.from(document.querySelectorAll('.family, figcaption, .code > summary')).map(e => e.textContent).join()"))
+
+    def test_reasons_that_differ_in_their_numbers_are_one_line_below_what_was_measured(self):
+        maker = made.Maker()
+        records = [maker.record("latency", "global", 2e-9, point={"footprint": 2**k}) for k in range(12, 20)]
+        for footprint in (192, 256, 384):
+            record = maker.record("latency", "global", 1, point={"footprint": footprint << 20}, status="unsupported", reason=f"a footprint of {footprint} MiB is far beyond the last-level cache")
+            record["metrics"], record["samples"] = {}, []
+            del record["time"]
+            records.insert(0, record)
+        self.open(self.make(records))
+        self.assertEqual(self.js("return Array.from(document.querySelectorAll('.untimed')).map(e => e.textContent)"),
+                         ["3 unsupported, a footprint of 384 MiB is far beyond the last-level cache, and the like: latency_global (3 points)"])
+        self.assertTrue(self.js("return document.querySelector('.untimed').compareDocumentPosition(document.querySelector('p.verdict')) & Node.DOCUMENT_POSITION_PRECEDING"))
+
+    def test_ratios_of_variants_that_do_different_work_are_said_to_be_per_byte(self):
+        maker = made.Maker()
+        records = [maker.record("bandwidth", variant, seconds, point={"size": 64}) for variant, seconds in (("reread", 7e-12), ("read", 2e-2), ("copy", 3e-2))]
+        for record, rate in zip(records, (150e9, 5e9, 3e9)):
+            record["metrics"]["bandwidth"]["value"] = rate
+        self.open(self.make(records))
+        self.assertEqual(self.js("return document.querySelector('.verdict').textContent").replace("\u200b", ""),
+                         "bandwidth_reread is fastest per byte; next is bandwidth_read, 30.0 times as long (bandwidth_copy takes 50.0 times as long).")
+
+    def test_the_method_stands_behind_all_results(self):
+        self.open(self.make(self.plain_records()))
+        self.assertEqual(self.js("return Array.from(document.querySelectorAll('main h2[id]')).at(-1).id"), "method")
 
     def test_a_family_on_several_devices_begins_with_its_variants_by_devices(self):
         self.open(self.make(self.roofline_records()))

@@ -129,7 +129,7 @@ class Page(BrowserTest):
         self.assertAlmostEqual(lengths[2] / lengths[0], 3, delta=0.1)
         verdict = self.js("return document.querySelector('.bars .verdict').getBoundingClientRect().top")
         self.assertLess(verdict, 400)
-        self.assertIn("1 unsupported on cpu-Some, the device has no images: pitch_image", self.js("return document.querySelector('.untimed').textContent"))
+        self.assertIn("1 unsupported, the device has no images: pitch_image", self.js("return document.querySelector('.untimed').textContent"))
         self.assert_quiet()
 
     def test_a_row_that_is_not_ranked_and_has_the_least_time_is_named_beside_the_winner(self):
@@ -262,10 +262,24 @@ class Page(BrowserTest):
         self.assertEqual((self.js(tint % ".isa"), self.js(tint % ".aligned")), (1, 1))
         pair = self.js("return Array.from(document.querySelectorAll('.pair tbody tr')).map(r => [r.className, r.cells[0].textContent, r.cells[2].textContent])")
         self.assertEqual({(bool(left), bool(right)) for kind, left, right in pair if kind in ("same", "near")}, {(True, True)})
+        self.assertEqual(self.js("return document.querySelector('.pair').closest('.code').id"), self.js("return document.querySelector('.code').id"), "in the winner's card")
         self.resize(360)
         self.js("for (const d of document.querySelectorAll('details')) d.open = true")
         self.assertLessEqual(self.js("return document.documentElement.scrollWidth"), 360)
         self.assert_quiet()
+
+    def test_code_that_a_later_run_left_is_shown_where_it_is_the_same(self):
+        maker = made.Maker()
+        for fingerprint, text, shown in (("equal", "equal", True), ("another", "equal", False), ("equal", "another", False)):
+            record = maker.record("pitch", "short8", 1e-4, point={"width": 1024})
+            record["code"]["fingerprint"], record["build"]["source_sha256"] = "equal", "equal"
+            later = maker.record("pitch", "short8", 2e-4, point={"width": 2048}, run=record["run"] | {"id": f"{7:032x}"})
+            later["code"]["fingerprint"], later["build"]["source_sha256"] = fingerprint, text
+            self.dumped(later, "pitch_short8", f"cpu/{fingerprint}-{text}")
+            record["dump"] = later["dump"]
+            self.open(self.make([record]))
+            self.assertEqual(self.js("return document.querySelectorAll('.code .isa').length > 0"), shown)
+            self.assertEqual("the code of another run" in self.js("return document.querySelector('.code').textContent"), not shown)
 
     def test_text_from_records_is_text_wherever_it_stands(self):
         maker = made.Maker()

@@ -132,9 +132,9 @@ class Readme(LabTest):
 
 
     def test_the_lines_for_ci_find_a_slowdown_and_fail_the_job(self):
-        def shell(line):
+        def shell(line, folder=self.folder):
             env = self.environment(PATH=f"{pathlib.Path(CLLAB).parent}:{os.environ['PATH']}", GIT_CONFIG_GLOBAL="/dev/null")
-            return subprocess.run(["bash", "-c", line], cwd=self.folder, env=env, capture_output=True, text=True)
+            return subprocess.run(["bash", "-c", line], cwd=folder, env=env, capture_output=True, text=True)
 
         def commit(message):
             for line in ("git add tr.cl", f"git -c user.name=x -c user.email=x@x commit -q -m {message}"):
@@ -147,11 +147,15 @@ class Readme(LabTest):
         text, more = (self.folder / "tr.cl").read_text(), "float v = 0; for (int i = 0; i < 64; ++i) v += src[(x * n + i) % n]; dst[x * n + y] = 0 * v + "
         (self.folder / "tr.cl").write_text(more.join(text.rsplit("dst[x * n + y] = ", 1)))
         commit("after")
-        done = [shell(line) for line in re.findall(r"^ *- run: (.*)$", README, re.M)]
+        # As actions/checkout has it: one commit of one branch, unless it is told otherwise, and no branch checked out.
+        depth = "" if "with: {fetch-depth: 0}" in README else "--depth 1"
+        self.assertEqual(shell(f"git clone -q {depth} --branch change file://$PWD job && git -C job checkout -q --detach").returncode, 0)
+        job = self.folder / "job"
+        done = [shell(line, job) for line in re.findall(r"^ *- run: (.*)$", README, re.M)]
         self.assertEqual([step.returncode for step in done], [0, 0, 0, 4], done)
         self.assertRegex(done[-1].stdout, r"tr_cols +slower ")
         self.assertRegex(done[-1].stdout, r"tr_rows +same code ")
-        self.assertIn("<failure", (self.folder / "regress.xml").read_text())
+        self.assertIn("<failure", (job / "regress.xml").read_text())
 
 
 # Words of a sentence that is longer than 30, each with its reason.

@@ -109,6 +109,14 @@ class Excerpts(LabTest):
         self.assertEqual(len(points), 3)
         self.assertEqual(points, sorted(points))
 
+    def test_a_title_leaves_out_an_axis_that_its_kernels_lack(self):
+        maker = made.Maker()
+        made.write(self.folder / "r.jsonl", [maker.record("integer", name, seconds, point=point)
+                                             for name, points, seconds in (("a", (32, 64), 1), ("b", (32, 64), 2), ("c", (None,), 3), ("d", (None,), 4))
+                                             for point in ({"bits": bits} if bits else {} for bits in points)])
+        _, texts = self.picture(self.export("svg"))
+        self.assertEqual([e.text.split(" on ")[0] for e, _ in texts if e.get("class") == "title"], ["integer: bits=32", "integer: bits=64", "integer"])
+
     def test_of_records_without_a_time_the_chart_says_so(self):
         for cell in self.cells:
             cell.update(status="unsupported", reason="no", samples=[], metrics={})
@@ -164,6 +172,8 @@ class Excerpts(LabTest):
             self.assertEqual(list(measures), ["latency"])
             for key, ours in (("value", "median"), ("lower_value", "low"), ("upper_value", "high")):
                 self.assertAlmostEqual(measures["latency"][key] / (expected[name][ours] * 1e9), 1, places=9)
+        for service in ("github-action-benchmark", "bencher"):
+            self.assertNotRegex(self.export(service), r'_?(value|time)":\s*[\d.]{15}', "a time with digits that nobody measured")
 
     def test_cells_without_a_time_and_other_states_of_the_caches_are_told_apart(self):
         cold = made.Maker(2).record("pitch", "wide", 9e-3, point={"width": 1024}, run=self.cells[0]["run"] | {"id": f"{7:032x}"})

@@ -97,6 +97,7 @@ class Python(LabTest):
                                 tolerance={"absolute": 1}, device="cpu", options=["--max-time", 4])
         self.assertTrue(verdict.interval[0] <= verdict.ratio <= verdict.interval[1])
         self.assertIn(verdict.kind, ("slower", "undecided"), verdict)
+        self.assertRegex(repr(verdict), r"\A<k_many against k_few: \w+, [\d.]{1,6} \[[\d.]{1,6}, [\d.]{1,6}\]>\Z")
         self.assertEqual({c.status for c in verdict.cells}, {"ok"})
         with self.assertRaisesRegex(cllab.CllabError, "nosuch"):
             cllab.compare(f"{path}:many", f"{path}:nosuch", args={"x": self.x, "y": "out:512"}, global_size=512, device="cpu")

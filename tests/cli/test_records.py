@@ -152,6 +152,26 @@ class Schema(LabTest):
                 self.refused(record)
 
 
+class Table(LabTest):
+    def test_what_is_unsupported_at_many_points_for_one_reason_is_a_line_with_their_number(self):
+        maker = made.Maker()
+        records = [maker.record("pitch", "wide", 1e-3, point={"width": 64 << k}) for k in range(2)]
+        for variant, reason in (("image", "the device has no images"), ("roi", "{} MiB is too large")):
+            for k in range(6):
+                record = maker.record("pitch", variant, 1, point={"width": 64 << k}) | {"status": "unsupported", "reason": reason.format(k), "samples": [], "metrics": {}}
+                del record["time"]
+                records.append(record)
+        made.write(self.folder / "r.jsonl", records)
+        out, _ = self.lab("report", "r.jsonl")
+        self.assertIn("pitch_image is unsupported at 6 points: the device has no images\n", out)
+        self.assertIn("pitch_roi is unsupported at 6 points: 0 MiB is too large, and the like\n", out)
+        self.assertEqual(len([line for line in out.splitlines() if line.startswith("  pitch_") and " is " not in line]), 2)
+        self.assertIn("14 cells: 2 ok, 12 unsupported", out)
+        made.write(self.folder / "r.jsonl", records[2:])
+        out, _ = self.lab("report", "r.jsonl", "--columns", "time")
+        self.assertRegex(out, r"\npitch\n  pitch_image is unsupported at 6 points: ")
+
+
 class Exports(LabTest):
     def setUp(self):
         super().setUp()

@@ -132,7 +132,8 @@ class Verdict:
         return self.record.get("trouble", "")
 
     def __repr__(self):
-        return f"<{self.record['left']} against {self.record['right']}: {self.kind}, {self.ratio:.4g} {list(self.interval)}>"
+        low, high = self.interval
+        return f"<{self.record['left']} against {self.record['right']}: {self.kind}, {self.ratio:.4g} [{low:.4g}, {high:.4g}]>"
 
 
 def records(path):

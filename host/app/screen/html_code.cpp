@@ -47,6 +47,11 @@ std::string absence(const model::Record& record) {
         if (there.id == record.id && there.utc == record.utc && there.run.id == record.run.id &&
             there.point == record.point)
             return "";
+        // What the record says of the code, with the addresses that were sampled in it, holds for equal code.
+        if (there.id == record.id && !record.code.fingerprint.empty() &&
+            there.code.fingerprint == record.code.fingerprint &&
+            there.build.source_sha256 == record.build.source_sha256)
+            return "";
     } catch (const Error&) {
     }
     return "No code: the dump's folder now holds the code of another run.";

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <iterator>
+#include <map>
 #include <ostream>
 
 #include "core/table.hpp"
@@ -63,7 +65,7 @@ public:
     void avoid(double share, double y) { avoided_.emplace_back(share * narrowest, y); }
 
     /// At the first free one of its `heights`; nowhere when all are taken.
-    void place(double share, const std::vector<double>& heights, const std::string& words,
+    bool place(double share, const std::vector<double>& heights, const std::string& words,
                const std::string& style = "") {
         for (const bool strict : {true, false})
             for (const double y : heights) {
@@ -72,13 +74,24 @@ public:
                     return std::abs(point.second - (y - 4)) < 7 && point.first > label.left() + 2 &&
                            point.first < label.left() + label.width();
                 };
-                if (y < 9 || y > height - 3 ||
+                if (y < 7 || y > height - 3 ||
                     std::ranges::any_of(placed_, [&](const auto& other) { return label.hits(other); }) ||
                     (strict && std::ranges::any_of(avoided_, hit)))
                     continue;
                 placed_.push_back(label);
-                return;
+                return true;
             }
+        return false;
+    }
+
+    /// The same below all that were placed so with the same `end` of their lines, and as near as it goes: further away
+    /// it would seem to be another line's.
+    void place_in_order(std::size_t end, double share, std::vector<double> heights, const std::string& words) {
+        const auto before = lowest_.find(end);
+        if (before != lowest_.end()) std::erase_if(heights, [&](double y) { return y < before->second + line_height; });
+        const std::vector<double> near(heights.begin(),
+                                       heights.begin() + std::min<std::ptrdiff_t>(2, std::ssize(heights)));
+        if (place(share, near, words) || place(share, heights, words)) lowest_[end] = placed_.back().y;
     }
 
     void write(std::ostream& out) const {
@@ -90,6 +103,7 @@ public:
 
 private:
     std::vector<Label> placed_;
+    std::map<std::size_t, double> lowest_;            ///< of those that stand in order
     std::vector<std::pair<double, double>> avoided_;  ///< places on the narrowest chart
 };
 
@@ -205,7 +219,10 @@ struct Drawing {
         // Where the line rises there is room below it.
         const bool rises =
             line.joined && line.labelled + 1 < line.marks.size() && line.marks[line.labelled + 1].y > mark.y;
-        labels.place(share(x.at(mark.x)), heights_about(height_of(mark.y), rises), line.label, line.dots ? style : "");
+        const auto heights = heights_about(height_of(mark.y), rises);
+        const double at = share(x.at(mark.x));
+        if (line.name.empty()) return labels.place_in_order(line.labelled, at, heights, line.label);
+        labels.place(at, heights, line.label, line.dots ? style : "");
     }
 
     void legend(const std::vector<ChartLine>& lines) const {

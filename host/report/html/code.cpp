@@ -111,7 +111,8 @@ void write_origins(std::ostream& out, const model::Record& r, const Code& code) 
 /// What stands where the card is closed.
 void write_summary(std::ostream& out, const Context& c, const Code& code) {
     const auto& r = c.records()[code.cell];
-    out << fmt::format("<summary>{} on {}", breakable(r.id), text(c.devices[c.device_of[code.cell]].name));
+    out << fmt::format("<summary>{}{}", breakable(r.id),
+                       text(c.with_device(" on ", c.devices[c.device_of[code.cell]].name)));
     if (c.varying.count(r.family)) out << fmt::format(" <small>{}</small>", text(c.varying_point(r)));
     if (r.time) out << fmt::format(": {} <small>{}</small>", format_seconds(r.time->median), text(spread(r)));
     if (!r.time) out << fmt::format(": <span class=\"bad\">{}</span>", model::name(r.status));
@@ -212,6 +213,43 @@ void write_beside(std::ostream& out, const Code& code) {
     out << "</div>";
 }
 
+void write_pair(std::ostream& out, const Context& c, const CodePair& pair, bool open) {
+    struct Sign {
+        const char *style, *text;
+    };
+    static constexpr Entry<char, Sign> signs[] = {
+        {' ', {"same", ""}}, {'~', {"near", "~"}}, {'<', {"left", "&lt;"}}, {'>', {"right", "&gt;"}}};
+    const auto& left = c.records()[pair.left];
+    const auto& right = c.records()[pair.right];
+    const auto named = [](const model::Record& r) {
+        return breakable(r.id) + (r.time ? " " + format_seconds(r.time->median) : "");
+    };
+    out << fmt::format(R"(<details class="pair"{}><summary>{} beside {}{}</summary><div class="scroll">)",
+                       open ? " open" : "", named(left), named(right),
+                       text(c.with_device(" on ", c.devices[c.device_of[pair.left]].name)));
+    out << "<table class=\"aligned\">"
+        << head_of({text(left.id), R"(<span class="hidden">same or not</span>)", text(right.id)}) << "<tbody>\n";
+    for (const auto& line : pair.lines) {
+        const auto sign = value_of(signs, line.mark);
+        out << fmt::format("<tr class=\"{}\"><td>{}</td><td>{}</td><td>{}</td></tr>\n", sign.style,
+                           tinted(line.left.kind, line.left.text), sign.text, tinted(line.right.kind, line.right.text));
+    }
+    out << "</tbody></table></div></details>\n";
+}
+
+/// In the card of the fastest: its listing beside those of others.
+void write_pairs(std::ostream& out, const Context& c, const Code& code, bool open) {
+    bool any = false;
+    for (const auto& pair : c.page.pairs) {
+        if (pair.left != code.cell) continue;
+        if (!any)
+            out << "<h5>Beside others, aligned</h5>\n<p>No sign: the same text; ~: the same instruction with other "
+                   "operands; &lt;: only on the left; &gt;: only on the right.</p>\n";
+        write_pair(out, c, pair, open && !any);
+        any = true;
+    }
+}
+
 void write_card(std::ostream& out, const Context& c, const Code& code, bool open) {
     out << fmt::format(R"(<details class="code" id="{}" data-cell="{}"{}>)", text(c.anchors[code.cell]), code.cell,
                        open ? " open" : "");
@@ -219,6 +257,7 @@ void write_card(std::ostream& out, const Context& c, const Code& code, bool open
     write_same(out, c, code);
     write_facts(out, c, code);
     write_beside(out, code);
+    write_pairs(out, c, code, open);
     out << "</details>\n";
 }
 
@@ -243,29 +282,6 @@ std::vector<const Code*> in_order(const Context& c) {
     return out;
 }
 
-void write_pair(std::ostream& out, const Context& c, const CodePair& pair, bool open) {
-    struct Sign {
-        const char *style, *text;
-    };
-    static constexpr Entry<char, Sign> signs[] = {
-        {' ', {"same", ""}}, {'~', {"near", "~"}}, {'<', {"left", "&lt;"}}, {'>', {"right", "&gt;"}}};
-    const auto& left = c.records()[pair.left];
-    const auto& right = c.records()[pair.right];
-    const auto named = [](const model::Record& r) {
-        return breakable(r.id) + (r.time ? " " + format_seconds(r.time->median) : "");
-    };
-    out << fmt::format(R"(<details class="pair"{}><summary>{} beside {} on {}</summary><div class="scroll">)",
-                       open ? " open" : "", named(left), named(right), text(c.devices[c.device_of[pair.left]].name));
-    out << "<table class=\"aligned\">"
-        << head_of({text(left.id), R"(<span class="hidden">same or not</span>)", text(right.id)}) << "<tbody>\n";
-    for (const auto& line : pair.lines) {
-        const auto sign = value_of(signs, line.mark);
-        out << fmt::format("<tr class=\"{}\"><td>{}</td><td>{}</td><td>{}</td></tr>\n", sign.style,
-                           tinted(line.left.kind, line.left.text), sign.text, tinted(line.right.kind, line.right.text));
-    }
-    out << "</tbody></table></div></details>\n";
-}
-
 }  // namespace
 
 void write_code(std::ostream& out, const Context& c) {
@@ -276,12 +292,6 @@ void write_code(std::ostream& out, const Context& c) {
     if (std::ranges::any_of(c.page.code, [](const auto& code) { return code.absent.empty(); })) write_legend(out);
     bool first = true;
     for (const auto* code : in_order(c)) write_card(out, c, *code, std::exchange(first, false));
-    if (!c.page.pairs.empty()) {
-        out << "<h3>Two variants beside each other</h3>\n<p>The fastest listing beside others, aligned. No sign: the "
-               "same text; ~: the same instruction with other operands; &lt;: only on the left; &gt;: only on the "
-               "right.</p>\n";
-        for (const auto& pair : c.page.pairs) write_pair(out, c, pair, &pair == &c.page.pairs.front());
-    }
     if (!c.page.code_left_out.empty()) out << fmt::format("<p class=\"dim\">{}</p>\n", text(c.page.code_left_out));
     out << "</section>\n";
 }

@@ -43,7 +43,11 @@ struct Context {
     /// The axes on which the records of its family differ: "width=4096".
     std::string varying_point(const model::Record& record) const;
     std::string name_of_device(const std::string& key) const;
-    std::string name_of_grid_device(std::size_t d) const;                ///< of grid.devices[d]
+    std::string name_of_grid_device(std::size_t d) const;  ///< of grid.devices[d]
+    /// The words and the device's name; nothing where the page has one device, which its title names.
+    std::string with_device(const char* words, const std::string& device) const;
+    /// A sentence with its device before it, likewise.
+    std::string sentence_on(const std::string& device, std::string sentence) const;
     std::string link(std::size_t cell, const std::string& label) const;  ///< to the cell's address
     /// To the first `most` of them, by their names, and how many more there are.
     std::string links(const std::vector<std::size_t>& cells, std::size_t most) const;

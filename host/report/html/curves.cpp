@@ -56,15 +56,15 @@ void write_set(std::ostream& out, const Context& c, const Curves& set) {
                 part.push_back(line_of(c, set.family, *series));
             const auto number =
                 members.size() > most_lines ? ", part " + std::to_string(first / most_lines + 1) : std::string();
-            write_chart(
-                out,
-                {set.family + " on " + device + number, what.first, unit, what.second ? "time per step" : "time", "s"},
-                part, guides_of(set.findings, part, unit));
+            write_chart(out,
+                        {set.family + c.with_device(" on ", device) + number, what.first, unit,
+                         what.second ? "time per step" : "time", "s"},
+                        part, guides_of(set.findings, part, unit));
         }
     }
     if (set.findings.empty()) return;
-    out << fmt::format("<table class=\"findings\"><caption>Findings of the probe on {}</caption>{}<tbody>\n",
-                       text(device), head_of({"finding", "value", "95 % interval", "how"}));
+    out << fmt::format("<table class=\"findings\"><caption>Findings of the probe{}</caption>{}<tbody>\n",
+                       text(c.with_device(" on ", device)), head_of({"finding", "value", "95 % interval", "how"}));
     for (const auto& f : set.findings) {
         const bool there = f.withheld.empty();
         out << "<tr>" << cell(f.name) << number_cell(there ? quantity(f.value, f.unit) : "none")

@@ -12,7 +12,10 @@ std::string text(std::string_view raw, std::string_view kept) { return with_enti
 
 std::string breakable(std::string_view raw) {
     std::string out;
-    for (const char c : text(raw)) out.append(1, c).append(c == '_' ? "<wbr>" : "");
+    for (const char c : text(raw)) {
+        if (c == '%' && out.ends_with(' ')) out.replace(out.size() - 1, 1, "&#160;");  // no line begins with a "%"
+        out.append(1, c).append(c == '_' ? "<wbr>" : "");
+    }
     return out;
 }
 

@@ -61,9 +61,9 @@ void write_runs(std::ostream& out, const Context& c) {
     for (const auto& cells : runs) {
         const auto& first = *cells.front();
         const auto [from, to] = std::ranges::minmax(cells, {}, [](const auto* r) { return r->utc; });
-        out << "<tr>" << cell(first.run.id.empty() ? "of schema 1" : first.run.id) << cell(from->utc) << cell(to->utc)
-            << number_cell(std::to_string(cells.size())) << cell(first.run.label)
-            << number_cell(first.run.seed ? std::to_string(*first.run.seed) : "")
+        out << "<tr>" << cell(first.run.id.empty() ? "of schema 1" : first.run.id) << "<td><time>" << text(from->utc)
+            << "</time></td><td><time>" << text(to->utc) << "</time></td>" << number_cell(std::to_string(cells.size()))
+            << cell(first.run.label) << number_cell(first.run.seed ? std::to_string(*first.run.seed) : "")
             << cell(join({first.host.name, first.host.cpu, first.host.os}, "; "));
         out << fmt::format("<td><code>{}</code></td></tr>\n", text(join(first.argv, " ")));
     }

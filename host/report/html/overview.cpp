@@ -9,6 +9,7 @@
 #include "core/units.hpp"
 #include "report/html/context.hpp"
 #include "report/html/markup.hpp"
+#include "report/records/points.hpp"
 #include "report/table/curve.hpp"
 
 namespace cllab::report::html {
@@ -37,8 +38,10 @@ void write_unsupported(std::ostream& out, const Context& c, const GridFamily& fa
         for (const auto& cells : group.cells)
             for (std::size_t d = 0; d < cells.size(); ++d)
                 if (const auto* r = cells[d].record; r && r->status == model::Status::unsupported)
-                    unsupported.emplace_back(c.name_of_grid_device(d) + ", " + one_line(r->reason), c.index(*r));
-    for (const auto& alike : grouped(unsupported, [](const auto& one) { return one.first; })) {
+                    unsupported.emplace_back(
+                        c.with_device(" on ", c.name_of_grid_device(d)) + ", " + one_line(r->reason), c.index(*r));
+    for (const auto& alike : grouped(unsupported, [](const auto& one) { return without_numbers(one.first); })) {
+        const auto reasons = grouped(alike, [](const auto& one) { return one.first; }).size();
         const auto variants = grouped(alike, [&](const auto& one) { return c.records()[one.second].id; });
         constexpr std::size_t most = 12;
         const auto link = [&](const auto& points) {
@@ -46,8 +49,9 @@ void write_unsupported(std::ostream& out, const Context& c, const GridFamily& fa
             return c.link(cell, c.records()[cell].id) +
                    (points.size() > 1 ? fmt::format(" ({} points)", points.size()) : "");
         };
-        out << fmt::format("<p class=\"dim untimed\">{} unsupported on {}: {}{}</p>\n", alike.size(),
-                           text(alike.front().first), join(first_of(variants, most), ", ", link),
+        out << fmt::format("<p class=\"dim untimed\">{} unsupported{}{}: {}{}</p>\n", alike.size(),
+                           text(alike.front().first), reasons > 1 ? ", and the like" : "",
+                           join(first_of(variants, most), ", ", link),
                            variants.size() > most ? fmt::format(" and {} more", variants.size() - most) : "");
     }
 }
@@ -62,7 +66,6 @@ void write_family(std::ostream& out, const Context& c, const GridFamily& family)
         for (std::size_t d = 0; d < c.grid.devices.size(); ++d) write_ranking(out, c, family, group, d);
     }
     out << "</div>\n";
-    write_unsupported(out, c, family);
     if (family.groups.size() > most_groups)
         out << fmt::format("<p class=\"dim\">{} more points are in the table of all cells.</p>\n",
                            family.groups.size() - most_groups);
@@ -84,9 +87,10 @@ void write_curve_sentences(std::ostream& out, const Context& c, const std::strin
             const auto at = [&](const auto& s) {
                 return format_seconds(value_of(s)) + " at " + series.axis + " " + quantity(s.x, series.unit);
             };
-            write_verdict(out, fmt::format("On {} {} takes {} and {}{}.", device, name_of_series(c, family, series),
-                                           at(samples.front()), at(samples.back()),
-                                           samples.front().per_step > 0 ? " per step" : ""));
+            write_verdict(out,
+                          c.sentence_on(device, fmt::format("{} takes {} and {}{}.", name_of_series(c, family, series),
+                                                            at(samples.front()), at(samples.back()),
+                                                            samples.front().per_step > 0 ? " per step" : "")));
         }
     }
     if (left > 0) out << fmt::format("<p class=\"dim\">{} more curves are below.</p>\n", left);
@@ -101,8 +105,9 @@ void write_failed(std::ostream& out, const Context& c) {
     out << heading(3, "failed", "What failed") << "<ul>\n";
     for (const auto i : first_of(failed, most)) {
         const auto& r = c.records()[i];
-        out << fmt::format("<li>{} on {}: <b class=\"bad\">{}</b>, {}</li>\n", c.link(i, r.id),
-                           text(c.devices[c.device_of[i]].name), model::name(r.status), text(one_line(r.reason)));
+        out << fmt::format("<li>{}{}: <b class=\"bad\">{}</b>, {}</li>\n", c.link(i, r.id),
+                           text(c.with_device(" on ", c.devices[c.device_of[i]].name)), model::name(r.status),
+                           text(one_line(r.reason)));
     }
     if (failed.size() > most)
         out << fmt::format("<li>and {} more, in the table of all cells</li>\n", failed.size() - most);
@@ -126,7 +131,7 @@ void write_about(std::ostream& out, const Context& c) {
     };
     out << fmt::format("<p class=\"about\">{}: {}; {}, {}{}</p>\n<ul class=\"devices\">\n",
                        counted(c.records().size(), "cell"), join(counts, ", ", status), counted(runs.size(), "run"),
-                       text(first), last == first ? "" : " to " + text(last));
+                       "<time>" + text(first) + "</time>", last == first ? "" : " to <time>" + text(last) + "</time>");
     for (const auto& device : c.devices)
         out << fmt::format("<li><b>{}</b> {}</li>\n", text(device.name), text(device.description));
     out << "</ul>\n";
@@ -161,6 +166,8 @@ void write_overview(std::ostream& out, const Context& c) {
         for (const auto& family : c.grid.families)
             if (family.name == name) write_family(out, c, family);
         write_curve_sentences(out, c, name);
+        for (const auto& family : c.grid.families)
+            if (family.name == name) write_unsupported(out, c, family);
         out << "</div>\n";
     }
     for (const auto& note : ranking_notes(c.grid)) out << fmt::format("<p class=\"dim\">{}</p>\n", text(note));

@@ -66,9 +66,9 @@ constexpr PagePart page_parts[]{
     {"code", "Variants", write_code, [](const Context& c) { return !c.page.code.empty(); }},
     {"history", "History", write_history, [](const Context& c) { return !c.page.histories.empty(); }},
     {"roofline", "Roofline", write_roofline, has_roofline},
-    {"method", "Method", write_method},
     {"portrait", "Portrait", write_portraits, [](const Context& c) { return !c.page.portraits.empty(); }},
-    {"cells", "All cells", write_cells}};
+    {"cells", "All cells", write_cells},
+    {"method", "Method", write_method}};
 
 }  // namespace
 
@@ -128,6 +128,17 @@ std::string Context::name_of_device(const std::string& key) const {
 std::string Context::name_of_grid_device(std::size_t d) const {
     const auto* first = grid.devices[d].first;
     return first ? devices[device_of[index(*first)]].name : grid.devices[d].letter;
+}
+
+std::string Context::with_device(const char* words, const std::string& device) const {
+    return devices.size() == 1 ? "" : words + device;
+}
+
+std::string Context::sentence_on(const std::string& device, std::string sentence) const {
+    if (devices.size() > 1) return "On " + device + " " + sentence;
+    // A name stays as it is written.
+    if (sentence.starts_with("no ") || sentence.starts_with("none ")) sentence.front() = 'N';
+    return sentence;
 }
 
 std::string Context::link(std::size_t cell, const std::string& label) const {

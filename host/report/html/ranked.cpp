@@ -31,7 +31,8 @@ std::vector<Part> parts_of(const Context& c, std::size_t least_bars) {
             for (const auto& group : family.groups) {
                 auto ranking = ranking_of(group, d);
                 if (ranking.timed.size() < least_bars) continue;
-                const auto point = point_text(group.point);
+                const auto point =
+                    point_text(group.point, [](const auto&, const auto& value) { return !value.empty(); });
                 out.push_back({family.name + (point.empty() ? "" : ": ") + point + " on " +
                                    ranking.timed.front()->record->device.name,
                                std::move(ranking)});

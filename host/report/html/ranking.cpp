@@ -3,6 +3,7 @@
 #include "report/html/ranking.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <ostream>
@@ -112,16 +113,44 @@ void write_failed_row(std::ostream& out, const Context& c, const Record& r, std:
         << "\n";
 }
 
-/// The first tick and the last of every second one stand on any screen, those between where there is room, all where it
-/// is wide.
+/// By tick, the class of its label: "last" stands on any screen, the others where the bars have the room, or nowhere.
+/// Of each width every second label goes, as often as it takes until none touches the next. The stylesheet has the
+/// screens.
+std::vector<const char*> kinds_of_ticks(const TimeAxis& axis, const std::vector<double>& ticks,
+                                        const std::vector<std::string>& labels) {
+    constexpr double letter = 7.2, gap = 8;  // in pixels
+    const auto left = [&](std::size_t k, double width) {
+        return width * axis.at(ticks[k]) - (k == 0 ? 0 : letter * static_cast<double>(labels[k].size()) / 2);
+    };
+    const auto fits = [&](std::size_t step, double width) {
+        for (std::size_t k = 0; k + step < ticks.size(); k += step)
+            if (left(k + step, width) < left(k, width) + letter * static_cast<double>(labels[k].size()) + gap)
+                return false;
+        return true;
+    };
+    static constexpr std::pair<double, const char*> rooms[] = {
+        {104, "last"}, {220, "major"}, {400, "minor"}, {800, "ample"}};
+    std::vector<const char*> kinds(ticks.size(), "none");
+    std::size_t step = 16;
+    while (step > ticks.size()) step /= 2;
+    for (const auto& [width, kind] : rooms) {
+        while (step > 1 && fits(step / 2, width)) step /= 2;
+        for (std::size_t k = 0; k < ticks.size(); k += step)
+            if (kinds[k] == std::string_view("none")) kinds[k] = kind;
+    }
+    kinds[0] = "first";
+    return kinds;
+}
+
 void write_axis(std::ostream& out, const TimeAxis& axis, std::size_t columns) {
     out << R"(<tr class="axis"><td></td><td class="bar"><svg height="18" width="100%">)";
     const auto ticks = axis.scale.ticks();
-    const auto last = (ticks.size() - 1) / 2 * 2;
-    const auto kind = [&](std::size_t k) { return k == 0 ? "first" : k == last ? "last" : k % 2 ? "minor" : "major"; };
+    std::vector<std::string> labels;
+    for (const double tick : ticks) labels.push_back(tick == 0 ? "0" : format_seconds(tick));
+    const auto kinds = kinds_of_ticks(axis, ticks, labels);
     for (std::size_t k = 0; k < ticks.size(); ++k)
         out << fmt::format(R"(<line x1="{0}" x2="{0}" y1="0" y2="4"/><text class="{1}" x="{0}" y="15">{2}</text>)",
-                           percent(axis.at(ticks[k])), kind(k), ticks[k] == 0 ? "0" : format_seconds(ticks[k]));
+                           percent(axis.at(ticks[k])), kinds[k], labels[k]);
     out << fmt::format("</svg></td><td colspan=\"{}\"></td></tr>\n", columns);
 }
 
@@ -138,6 +167,19 @@ std::vector<std::string> least_sentence(const std::vector<const GridCell*>& time
     return {fmt::format(
         "{} takes {}{}.", least.id, time,
         copy ? ", at " + format_significant(*copy, 3) + " % of the bandwidth of a plain copy of as many bytes" : "")};
+}
+
+/// What the ratios of variants are of that do different amounts of work: " per byte". Nothing where they are of times.
+std::string per_what(const std::vector<const GridCell*>& ranked) {
+    const auto& best = *ranked.front()->record;
+    const bool of_times = std::ranges::all_of(ranked, [&](const GridCell* cell) {
+        const double median = cell->record->time->median;
+        return std::abs(cell->rank.ratio * best.time->median - median) < 0.01 * median;
+    });
+    if (of_times) return "";
+    const bool bytes = std::ranges::all_of(
+        ranked, [](const GridCell* cell) { return metric_value(*cell->record, "bandwidth").value_or(0) > 0; });
+    return bytes ? " per byte" : " per operation";
 }
 
 }  // namespace
@@ -183,17 +225,18 @@ std::vector<std::string> ranking_sentences(const GridGroup& group, std::size_t d
         std::ranges::stable_sort(ranked, {}, [](const GridCell* cell) { return cell->rank.ratio; });
         const auto* best = ranked.front();
         const auto time = format_seconds(best->record->time->median);
+        const auto per = per_what(ranked);
         const auto range = " (" + id(ranked.back()) + " takes " + times(ranked.back()) + ")";
         if (best->rank.fastest) {
-            out.push_back(id(best) + " is fastest at " + time + "; next is " + id(ranked[1]) + ", " + times(ranked[1]) +
-                          (ranked.size() > 2 ? range : "") + ".");
+            out.push_back(id(best) + " is fastest" + (per.empty() ? " at " + time : per) + "; next is " +
+                          id(ranked[1]) + ", " + times(ranked[1]) + (ranked.size() > 2 ? range : "") + ".");
             continue;
         }
         auto close = ranked;
         std::erase_if(close, [](const GridCell* cell) { return !cell->rank.indistinct; });
-        out.push_back("no variant is clearly the fastest: " + join(close, ", ", id) +
-                      " are too close to call, the least time is " + time +
-                      (close.size() < ranked.size() ? range : "") + ".");
+        out.push_back("no variant is clearly the fastest" + per + ": " + join(close, ", ", id) +
+                      " are too close to call, the best takes " + time + (close.size() < ranked.size() ? range : "") +
+                      ".");
     }
     const auto apart = std::ranges::count_if(timed, [](const GridCell* cell) { return !cell->rank.compared; });
     if (apart == 0) return out;
@@ -215,14 +258,14 @@ void write_ranking(std::ostream& out, const Context& c, const GridFamily& family
     const auto on = c.name_of_grid_device(d);
     const auto sentences = c.grid.devices[d].simulated ? std::vector<std::string>() : ranking_sentences(group, d);
     for (const auto& sentence : sentences)
-        out << fmt::format("<span class=\"verdict\">On {} {}</span> ", text(on), breakable(sentence));
+        out << fmt::format("<span class=\"verdict\">{}</span> ", breakable(c.sentence_on(on, sentence)));
     if (const auto where = family.where(group); !where.empty() || sentences.empty())
-        out << fmt::format("<span class=\"where\">{} on {}{}</span>", text(family.name), text(on),
+        out << fmt::format("<span class=\"where\">{}{}{}</span>", text(family.name), text(c.with_device(" on ", on)),
                            text((where.empty() ? "" : ", ") + where));
     out << "</figcaption>\n";
     out << fmt::format(
         "<table><thead><tr class=\"head\"><th>variant</th><th class=\"bar\">median time of one operation, "
-        "{}, with its 95 % interval</th><th>to the best</th>",
+        "{}, with its 95 % interval</th><th>vs best</th>",
         ranking.axis.scale.logarithmic ? "logarithmic" : "from 0");
     for (const auto* column : columns) out << fmt::format("<th class=\"{}\">{}</th>", column->style, column->title);
     out << "<th class=\"samples\">distribution of its samples</th></tr></thead>\n<tbody>\n";

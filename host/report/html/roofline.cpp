@@ -2,7 +2,9 @@
 // are those of the device's profile; where there is none, the fastest of the records of the probes, and of the copies
 // that the cells were held against.
 #include <algorithm>
+#include <functional>
 #include <ostream>
+#include <set>
 
 #include "core/grouped.hpp"
 #include "core/text.hpp"
@@ -103,8 +105,10 @@ void write_sources(std::ostream& out, const Context& c, std::size_t device, cons
     out << "<p class=\"dim\">Roofs: " << join(grouped(all, [](const Peak& peak) { return peak.from; }), "; ", said)
         << ".";
     std::vector<std::size_t> left_out;
+    std::set<std::string> ids;
     for (std::size_t i = 0; i < c.records().size(); ++i)
-        if (const auto& r = c.records()[i]; c.device_of[i] == device && r.time && !c.in_curve(i) && !has_place(r))
+        if (const auto& r = c.records()[i];
+            c.device_of[i] == device && r.time && !c.in_curve(i) && !has_place(r) && ids.insert(r.id).second)
             left_out.push_back(i);
     constexpr std::size_t most = 6;
     if (!left_out.empty())
@@ -127,13 +131,15 @@ void write_device(std::ostream& out, const Context& c, std::size_t device) {
             xs.push_back(mark.x);
             fastest = std::max(fastest, mark.y);
         }
-    const auto roofs = roofs_of(c, device, fastest);
+    auto roofs = roofs_of(c, device, fastest);
     const auto name = c.devices[device].name;
     if (roofs.compute.empty() && roofs.memory.empty()) {
         out << fmt::format("<p>{}: no measured peak, so no roof; <code>cllab profile</code> measures it.</p>\n",
                            text(name));
         return;
     }
+    // From the top down, so that their labels stand in the order of the lines.
+    for (auto* peaks : {&roofs.compute, &roofs.memory}) std::ranges::sort(*peaks, std::greater(), &Peak::value);
     const double from = std::ranges::min(xs) / 4, to = std::ranges::max(xs) * 4;
     const double top = highest(roofs.compute), widest = highest(roofs.memory);
     for (const auto& peak : roofs.memory) {

@@ -58,7 +58,8 @@ Json measurements(const model::Record& r) {
     return out;
 }
 
-constexpr double ns = 1e9;
+/// In nanoseconds, to twelve digits: 119509 and not 119509.00000000001.
+double in_ns(double seconds) { return std::stod(format_significant(seconds * 1e9, 12)); }
 
 struct Aggregate {
     const char *name, *unit;
@@ -217,13 +218,13 @@ void export_google_benchmark(const std::vector<model::Record>& records, const Li
             continue;
         }
         for (std::size_t i = 0; i < r.samples.size(); ++i)
-            put({{"repetition_index", i}}, r.time->per_sample, r.samples[i] * ns);
+            put({{"repetition_index", i}}, r.time->per_sample, in_ns(r.samples[i]));
         for (const auto& aggregate : aggregates(r))
             put({{"name", name + "_" + aggregate.name},
                  {"run_type", "aggregate"},
                  {"aggregate_name", aggregate.name},
                  {"aggregate_unit", aggregate.unit}},
-                r.time->n, aggregate.unit == std::string("time") ? aggregate.value * ns : aggregate.value,
+                r.time->n, aggregate.unit == std::string("time") ? in_ns(aggregate.value) : aggregate.value,
                 aggregate.name == std::string("median"));
     }
     out("]}");
@@ -235,10 +236,10 @@ void export_github_action_benchmark(const std::vector<model::Record>& records, c
     Json all = Json::array();
     for (const auto& [name, r] : latest_timed(records)) {
         const auto& time = *r->time;
-        Json entry{{"name", name}, {"unit", "ns"}, {"value", time.median * ns}};
+        Json entry{{"name", name}, {"unit", "ns"}, {"value", in_ns(time.median)}};
         if (time.has_interval())
             entry["range"] =
-                "± " + format_significant(std::max(time.high - time.median, time.median - time.low) * ns, 4);
+                "± " + format_significant(in_ns(std::max(time.high - time.median, time.median - time.low)), 4);
         entry["extra"] = one_line(r->device.name) + "\n" + std::to_string(time.n) + " samples";
         all.push_back(std::move(entry));
     }
@@ -250,8 +251,8 @@ void export_bencher(const std::vector<model::Record>& records, const Lines& out)
     Json all = Json::object();
     for (const auto& [name, r] : latest_timed(records)) {
         const auto& time = *r->time;
-        Json latency{{"value", time.median * ns}};
-        if (time.has_interval()) latency.update({{"lower_value", time.low * ns}, {"upper_value", time.high * ns}});
+        Json latency{{"value", in_ns(time.median)}};
+        if (time.has_interval()) latency.update({{"lower_value", in_ns(time.low)}, {"upper_value", in_ns(time.high)}});
         all[name]["latency"] = std::move(latency);
     }
     out(all.dump(2, ' ', false, Json::error_handler_t::replace));

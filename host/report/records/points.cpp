@@ -27,6 +27,13 @@ const std::string& value_at(const model::PointValues& point, const std::string& 
     return none;
 }
 
+std::string without_numbers(const std::string& reason) {
+    std::string out;
+    for (const auto& word : split(reason, ' '))
+        if (word.find_first_of("0123456789") == std::string::npos) out += word + " ";
+    return out;
+}
+
 std::string axis_value(const std::string& value) {
     const auto number = parse_integer(value);
     return number ? format_integer(*number) : value;

@@ -164,7 +164,7 @@ const std::vector<std::pair<std::string, std::string>>& column_meanings() {
         {"interval", "the ± column: the larger half of the median's 95 % interval; n = 3 where there is none"},
         {"clock", "event or host, where it is not the event timer"},
         {"cache", "hot, cold or rotate, where rows differ"},
-        {"vs_best", "time over the fastest row's; ~: too close to call"},
+        {"vs_best", "time over the fastest row's, per byte or operation where rows declare it; ~: too close to call"},
         {"step_time", "time per step of a probe"},
         {"bandwidth", "declared bytes per second"},
         {"flops", "declared operations per second"},

@@ -53,10 +53,43 @@ std::string dump_parents(const Rows& rows) {
     return join(parents, ", ") + (seen.size() > most ? " and " + std::to_string(seen.size() - most) + " more" : "");
 }
 
+/// Takes out of the rows what the device does not support at many points, for one reason each.
+std::vector<Rows> take_unsupported(Rows& rows) {
+    constexpr std::size_t many = 4;
+    const auto key = [](const Record* r) {
+        return r->status == model::Status::unsupported ? r->id + "\n" + without_numbers(r->reason) : std::string();
+    };
+    std::vector<Rows> out;
+    for (auto& alike : grouped(rows, key)) {
+        const bool folds = alike.size() >= many && alike.front()->status == model::Status::unsupported;
+        if (folds) out.push_back(std::move(alike));
+    }
+    std::set<const Record*> taken;
+    for (const auto& alike : out) taken.insert(alike.begin(), alike.end());
+    std::erase_if(rows, [&](const Record* r) { return taken.contains(r); });
+    return out;
+}
+
+void print_unsupported(std::ostream& out, const std::vector<Rows>& folded, std::size_t text_width) {
+    for (const auto& alike : folded) {
+        const auto& first = *alike.front();
+        const bool differ = std::ranges::any_of(alike, [&](const Record* r) { return r->reason != first.reason; });
+        out << wrap(fmt::format("{} is unsupported at {} points: {}{}", first.id, alike.size(), one_line(first.reason),
+                                differ ? ", and the like" : ""),
+                    "  ", text_width);
+    }
+}
+
 /// Returns what the sentences below all tables say of its ranks.
-Unnamed print_family(std::ostream& out, const Rows& unordered, const Notes& notes, const TableStyle& style,
+Unnamed print_family(std::ostream& out, Rows unordered, const Notes& notes, const TableStyle& style,
                      const MayBeAuto& may_be_auto) {
     const std::size_t text_width = style.text_width();
+    const auto folded = take_unsupported(unordered);
+    if (unordered.empty()) {
+        out << '\n' << wrap(folded.front().front()->family, "", text_width);
+        print_unsupported(out, folded, text_width);
+        return {};
+    }
     const Comparison comparison = compare(unordered, may_be_auto);
     const Rows& rows = comparison.rows;
     const auto varying = varying_axes(rows);
@@ -74,6 +107,7 @@ Unnamed print_family(std::ostream& out, const Rows& unordered, const Notes& note
         out << grid.row(i) << '\n';
         if (rows[i]->status != model::Status::ok) out << wrap(one_line(rows[i]->reason), "      ", text_width);
     }
+    print_unsupported(out, folded, text_width);
     if (std::erase(dropped, "dump") > 0) out << wrap("dumps in " + dump_parents(rows), "  ", text_width);
     print_left_out(out, dropped, style);
     if (!missing.empty()) out << wrap("no row has: " + join(missing, ", "), "  ", text_width);
