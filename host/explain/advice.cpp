@@ -154,7 +154,7 @@ std::vector<std::string> contradictions(const Record& record) {
     return out;
 }
 
-std::string difference(std::span<const Counts> a, std::span<const Counts> b) {
+std::string difference(std::span<const Counts> a, std::span<const Counts> b, double as_long) {
     const auto sum = [](std::span<const Counts> launches, auto of) {
         double out = 0;
         for (const auto& c : launches) out += of(c);
@@ -180,7 +180,13 @@ std::string difference(std::span<const Counts> a, std::span<const Counts> b) {
     constexpr double little = 1.1;
     constexpr std::size_t most = 2;
     std::erase_if(amounts, [](const Compared& x) { return std::max(x.a, x.b) <= 0 || x.ratio() < little; });
-    if (amounts.empty()) return id_a + " and " + id_b + " execute alike, within a tenth.";
+    if (amounts.empty()) {
+        const bool apart = std::max(as_long, 1 / as_long) >= little;
+        return id_a + " and " + id_b + " execute alike, within a tenth" +
+               (apart ? ", though " + (as_long > 1 ? id_b : id_a) + " took " + times(std::max(as_long, 1 / as_long)) +
+                            " as long: what the compiler made of them differs (`cllab isa`), or the order of accesses."
+                      : ".");
+    }
     std::ranges::stable_sort(amounts, std::greater(), &Compared::ratio);
     if (amounts.size() > most) amounts.resize(most);
     std::vector<std::string> parts;

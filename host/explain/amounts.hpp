@@ -170,7 +170,8 @@ void bound_hot_block(const Record& record, const Limits& limits, Explanation& ou
 std::string advice(const Record& record, const Explanation& explanation);
 
 /// The two largest differences of what two operations execute, in a sentence: of one launch of each of their kernels.
-std::string difference(std::span<const Counts> a, std::span<const Counts> b);
+/// `as_long`: the time of b over that of a.
+std::string difference(std::span<const Counts> a, std::span<const Counts> b, double as_long);
 
 /// A sentence with both figures for each amount of the record's work that its counts contradict: more bytes declared
 /// than its work-items ask for, or less than half of the different ones that they touch; floating-point operations

@@ -180,13 +180,17 @@ HeadFigures figures_of(const HeadLine& line, const std::vector<PageLine>& page) 
     HeadFigures out;
     for (const auto& id : line.ids)
         for (const auto& one : page)
-            if (one.absent.empty() && glob_match(id, one.id)) out.found.push_back(&one);
+            if (one.absent.empty() && glob_match(id, one.id) &&
+                std::ranges::count(id, '.') == std::ranges::count(one.id, '.'))
+                out.found.push_back(&one);
     if (!out.found.empty()) return out;
     for (const auto& one : page) {
         // An absent figure may stand for several, by a glob of its own.
         const bool meant = std::ranges::any_of(
             line.ids, [&](const auto& id) { return glob_match(id, one.id) || glob_match(one.id, id) || one.id == id; });
-        if (meant && !one.absent.empty()) add_once(out.absent, one.absent);
+        if (!meant || one.absent.empty()) continue;
+        add_once(out.absent, one.absent);
+        if (out.claim.empty()) out.claim = one.claim;
     }
     return out;
 }

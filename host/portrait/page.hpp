@@ -59,10 +59,12 @@ struct HeadLine {
 };
 const std::vector<HeadLine>& head();
 
-/// The figures of the line that were found, in its order; the reasons of those that were not, where none was.
+/// The figures of the line that were found, in its order, but for those with more parts in their identifier, which are
+/// details; where none was, why, and what the driver or the system says.
 struct HeadFigures {
     std::vector<const PageLine*> found;
-    std::vector<std::string> absent;  ///< each once
+    std::vector<std::string> absent;  ///< reasons, each once
+    std::string claim;
 };
 HeadFigures figures_of(const HeadLine& line, const std::vector<PageLine>& page);
 

@@ -241,6 +241,12 @@ BOOST_AUTO_TEST_CASE(the_head_has_a_line_per_question_and_says_why_one_is_empty)
     };
     BOOST_TEST(line_of("clock") == "  clock       2.00 GHz");
     BOOST_TEST(line_of("peaks") == "  peaks       float 1.02 TFLOP/s");
+    auto profile = example();
+    profile.conclusions.front().findings.push_back(
+        {"peak.float.256", "float peak in vectors of 256 bits", "FLOP/s", 1024e9, 1e12, 1.1e12, "best"});
+    std::ostringstream again;
+    app::print_profile_head(again, profile, {});
+    BOOST_TEST(again.str().find("  peaks       float 1.02 TFLOP/s\n") != std::string::npos);
     BOOST_TEST(line_of("latencies") == "  latencies   float 2.00 ns");
     BOOST_TEST(line_of("launch") == "  launch      none; not measured");
     BOOST_TEST(page.find("1 more figures") != std::string::npos);  // "something new"

@@ -81,6 +81,7 @@ bool Tuning::run() {
         const auto found = search_.found();
         print_plan(found);
         planned = true;
+        print_failures();
         if (found.ranked.empty())
             results() << "  no point has a time, so there is no winner\n";
         else
@@ -92,7 +93,7 @@ bool Tuning::run() {
             say_fitted("  the fastest so far, not yet held against any other: " + text_of(best->first) + "\n");
         throw;
     }
-    print_failures();
+    print_failures();  // of the points that were held against each other once more
     return search_.best() && failures_.empty();
 }
 
@@ -224,9 +225,10 @@ void Tuning::print_plan(const model::Screening& found) const {
     say_fitted(out + "\n");
 }
 
-void Tuning::print_failures() const {
+void Tuning::print_failures() {
     for (const auto& [point, reason] : failures_)
-        say_fitted(fmt::format("  failed at {}: {}\n", printable(point), printable(reason)));
+        if (told_.insert(point).second)
+            say_fitted(fmt::format("  failed at {}: {}\n", printable(point), printable(reason)));
 }
 
 int tune(const TuneOptions& asked, Runner& runner) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <map>
+#include <set>
 #include <optional>
 #include <string>
 #include <vector>
@@ -61,7 +62,7 @@ private:
     std::string text_of(const model::Point& point) const;
     std::string doing() const;
     void print_plan(const model::Screening& found) const;
-    void print_failures() const;
+    void print_failures();  ///< those not yet told
 
     // tune_winner.cpp
     std::vector<model::Point> finalists_of(const model::Screening& found) const;
@@ -82,6 +83,7 @@ private:
     model::Search search_;
     std::size_t unsupported_ = 0;
     std::map<std::string, std::string> failures_;  ///< the reason by point
+    std::set<std::string> told_;                   ///< the points of those that were printed
     std::vector<model::Point> finalists_;
     std::vector<model::Record> final_records_;  ///< of each of them
 };

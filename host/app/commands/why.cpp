@@ -130,9 +130,12 @@ bool explain_all(const Asked& asked, const model::Device& device, const std::vec
         results() << '\n' << report::explanation_text(explained, explanation, asked.style);
         results().flush();
     }
-    if (done.size() == 2 && !asked.sink.uses_stdout())
-        if (const auto difference = counts.difference(*done[0].cell, *done[1].cell); !difference.empty())
-            results() << '\n' << report::fit(difference + "\n", asked.style.text_width());
+    if (done.size() == 2 && !asked.sink.uses_stdout()) {
+        const auto &a = done[0].record, &b = done[1].record;
+        const double as_long = a.time && b.time ? b.time->median / a.time->median : 1;
+        const auto difference = counts.difference(*done[0].cell, *done[1].cell, as_long);
+        if (!difference.empty()) results() << '\n' << report::fit(difference + "\n", asked.style.text_width());
+    }
     return ok;
 }
 

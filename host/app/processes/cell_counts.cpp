@@ -70,7 +70,7 @@ void CellCounts::add_to(const model::Cell& cell, model::Record& record, std::str
         record.counts = std::make_shared<const model::Counts>(found->second.launches.front());
 }
 
-std::string CellCounts::difference(const model::Cell& a, const model::Cell& b) const {
+std::string CellCounts::difference(const model::Cell& a, const model::Cell& b, double as_long) const {
     const auto unknown = [](const std::string& why) {
         return "What they execute differently was not counted: " + why + ".";
     };
@@ -78,7 +78,7 @@ std::string CellCounts::difference(const model::Cell& a, const model::Cell& b) c
     for (const auto* cell : {&a, &b})
         if (const auto& found = found_.at(key_of(*cell)); found.launches.empty())
             return unknown(cell->id + ": " + found.why_not);
-    return explain::difference(found_.at(key_of(a)).launches, found_.at(key_of(b)).launches);
+    return explain::difference(found_.at(key_of(a)).launches, found_.at(key_of(b)).launches, as_long);
 }
 
 std::string count_by_ncu(const model::Cell& cell, const model::Device& device, std::uint64_t seed,

@@ -105,9 +105,11 @@ void print_profile_head(std::ostream& out, const Profile& profile, const report:
             return name + (name.empty() ? "" : " ") + report::value_text(one->finding.value, one->finding.unit);
         };
         shown += figures.found.size();
-        // What a reason says behind its colon stands once, in the whole page.
+        // What a reason says behind its first clause stands in the whole page.
         std::set<std::string> reasons;
-        for (const auto& reason : figures.absent) reasons.insert(reason.substr(0, reason.find(": ")));
+        for (const auto& reason : figures.absent)
+            reasons.insert(reason.substr(0, std::min({reason.find(": "), reason.find("; "), reason.find(", and ")})));
+        if (!figures.claim.empty()) reasons.insert("the driver or the system says " + figures.claim);
         const auto label = fmt::format("  {:<12}", line.label);
         out << report::wrap_beside(
             label,
