@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "core/text.hpp"
-#include "core/units.hpp"
 #include "kernelfile/guess/fit.hpp"
 #include "kernelfile/guess/kernel_guess.hpp"
 

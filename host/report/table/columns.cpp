@@ -10,7 +10,6 @@
 #include "core/table.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
-#include "report/records/points.hpp"
 
 namespace cllab::report {
 namespace {
