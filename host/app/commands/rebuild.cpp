@@ -22,6 +22,7 @@
 #include "app/screen/streams.hpp"
 #include "compare/build_spread.hpp"
 #include "compare/family_test.hpp"
+#include "core/grouped.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "device/driver_settings.hpp"
@@ -177,9 +178,7 @@ void print(const model::Cell& cell, const model::Device& device, const Rebuilt& 
 
 /// Medians of the processes.
 std::vector<double> logs_of(const Rebuilt& rebuilt) {
-    std::vector<double> out;
-    for (const auto& run : rebuilt.runs) out.push_back(std::log(summarise(run.samples).median));
-    return out;
+    return mapped(rebuilt.runs, [](const auto& run) { return std::log(summarise(run.samples).median); });
 }
 
 }  // namespace

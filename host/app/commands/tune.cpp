@@ -15,6 +15,7 @@
 #include "app/files/profile_file.hpp"
 #include "app/running/opinions.hpp"
 #include "app/screen/streams.hpp"
+#include "core/grouped.hpp"
 #include "core/hash.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -148,9 +149,7 @@ std::vector<std::optional<double>> Tuning::screen(const std::vector<Point>& poin
     quick.sampling_seconds = std::min(screening_seconds, quick.sampling_seconds);
     quick.read_code = false;
     quick.goes_on = true;  // the device is known by the batch before
-    std::vector<std::optional<double>> out;
-    for (const auto& record : measure(points, quick)) out.push_back(time_of(record));
-    return out;
+    return mapped(measure(points, quick), time_of);
 }
 
 void Tuning::fail(const Point& point, const Record& record) {
