@@ -45,7 +45,7 @@ model::Strategy strategy_of(const std::string& word) {
 }
 
 void check_tune(TuneOptions& options) {
-    need_pattern(options, "tune", "a PATTERN, e.g. 'pitch_*'; `cllab list` shows what there is");
+    need_pattern(options);
     if (!options.resume.empty()) {
         if (!options.json.empty())
             throw Error(Blame::usage, "--resume FILE keeps its records in FILE, so it excludes --json");
