@@ -138,8 +138,7 @@ Experiment describe() {
         {"store", "The whole device stores to the lines, 16 bytes per work-item and pass."},
         {"load", "The whole device loads from the lines past the first level, 16 bytes per work-item and pass."}};
     out.metrics = {rate_metric("bandwidth", "B/s")};
-    out.curve_over = "spacing";
-    out.conclude = each_curve(conclude);
+    conclude_over(out, "spacing", conclude);
     return out;
 }
 

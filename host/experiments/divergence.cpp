@@ -214,8 +214,7 @@ Experiment describe() {
             .needs({"cpu"})
             .with("items", "1,16,256")
             .over("items")};
-    out.curve_over = "grain";
-    out.conclude = conclude;
+    conclude_over(out, "grain", conclude);
     return out;
 }
 
