@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/grouped.hpp"
 #include "core/stats.hpp"
 
 namespace cllab::compare {
@@ -160,9 +161,7 @@ model::CellTest test_recorded(std::span<const double> today, std::span<const dou
 }
 
 void correct(std::span<model::CellTest* const> tests) {
-    std::vector<double> p;
-    for (const auto* test : tests) p.push_back(test->p);
-    const auto adjusted = holm(p);
+    const auto adjusted = holm(mapped(tests, [](const auto* test) { return test->p; }));
     for (std::size_t i = 0; i < tests.size(); ++i) tests[i]->adjusted = adjusted[i];
 }
 

@@ -3,7 +3,6 @@
 // do.
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <initializer_list>
 #include <iterator>

@@ -1,8 +1,9 @@
-// The elements of a range by what they share, and each once, in the order of first appearance.
+// Lists made of the elements of a range: what each is made to, by what they share, and each once.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <ranges>
 #include <type_traits>
@@ -21,6 +22,14 @@ auto grouped(const Range& range, KeyOf key_of) {
         if (is_new) out.emplace_back();
         out[at->second].push_back(one);
     }
+    return out;
+}
+
+/// What `of`, a function or a member, makes of each element.
+template <typename Range, typename Of>
+auto mapped(const Range& range, Of of) {
+    std::vector<std::decay_t<std::invoke_result_t<Of&, std::ranges::range_reference_t<const Range&>>>> out;
+    for (const auto& one : range) out.push_back(std::invoke(of, one));
     return out;
 }
 

@@ -3,7 +3,6 @@
 #include <cstdlib>
 
 #include "core/error.hpp"
-#include "core/own_folder.hpp"
 #include "core/reading.hpp"
 #include "core/text.hpp"
 

@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <regex>
 #include <utility>
-#include <vector>
 
 #include "core/error.hpp"
 #include "core/text.hpp"

@@ -2,14 +2,12 @@
 
 #include <sys/mman.h>
 
-#include <algorithm>
 #include <cstring>
 #include <exception>
 #include <fstream>
 #include <new>
 #include <thread>
 
-#include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/parallel.hpp"
 #include "core/phases.hpp"

@@ -106,8 +106,7 @@ Experiment describe() {
         variant("offset", "Words of 32 bits, source and target both behind an aligned place.").over("offset"),
         variant("stride", "Every stride-th word of 32 bits.").over("stride"),
         variant("groups", "128-bit words by a given number of work-groups.").over("load")};
-    out.curve_over = "offset";
-    out.conclude = each_curve(conclude);
+    conclude_over(out, "offset", conclude);
     return out;
 }
 

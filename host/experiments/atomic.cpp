@@ -139,8 +139,7 @@ Experiment describe() {
         {"local", "Every work-item adds to counters in local memory, to the next one in each trip."},
         {"chain", "One work-item adds to the counters in turn; each addition waits for the result of the one before."}};
     out.metrics = {rate_metric("rate", "op/s")};
-    out.curve_over = "counters";
-    out.conclude = each_curve(conclude);
+    conclude_over(out, "counters", conclude);
     return out;
 }
 

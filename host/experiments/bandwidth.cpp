@@ -278,8 +278,7 @@ Experiment describe() {
         {"reread", "All work-groups read one region again and again: the bandwidth of the level that holds it."}};
     out.metrics = {{"bandwidth", "B/s", Better::higher,
                     [](const Setup& s, double seconds) { return s.slope ? 1 / seconds : NAN; }}};
-    out.curve_over = "size";
-    out.conclude = bandwidth_findings;
+    conclude_over(out, "size", bandwidth_findings);
     return out;
 }
 

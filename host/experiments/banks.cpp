@@ -129,8 +129,7 @@ Experiment describe() {
     out.metrics = {{"local_bandwidth", "B/s", Better::higher, [](const Setup& s, double seconds) {
                         return s.global.count() > s.local.count() ? 1 / seconds : NAN;
                     }}};
-    out.curve_over = "stride";
-    out.conclude = each_curve(conclude);
+    conclude_over(out, "stride", conclude);
     return out;
 }
 

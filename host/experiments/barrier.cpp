@@ -105,8 +105,7 @@ Experiment describe() {
     out.variants = {{"plain", "A multiply-add and a barrier, over and over."},
                     {"exchange", "A value handed to the neighbour through local memory, one barrier per step."},
                     {"none", "The loop of plain without barriers."}};
-    out.curve_over = "group";
-    out.conclude = conclude;
+    conclude_over(out, "group", conclude);
     return out;
 }
 

@@ -112,8 +112,7 @@ Experiment describe() {
     out.variants = {
         {"pair", "Visits a random block, then the word a fixed distance after it, then the next random block."},
         {"lone", "Visits only the random blocks: the cost of the pair's first load."}};
-    out.curve_over = "distance";
-    out.conclude = conclude;
+    conclude_over(out, "distance", conclude);
     return out;
 }
 

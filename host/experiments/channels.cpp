@@ -108,8 +108,7 @@ Setup setup(const Request& request, const Layout& layout) {
 
 void conclude(const Curve& curve, const Device&, std::vector<Finding>& out) {
     if (curve.samples.size() < 3) return;
-    std::vector<double> bandwidth;
-    for (const auto& s : curve.samples) bandwidth.push_back(1 / s.per_step);
+    const auto bandwidth = mapped(curve.samples, [](const auto& s) { return 1 / s.per_step; });
     const auto& [best, worst] = extremes(curve.samples);
     out.push_back(rate_finding(
         curve.variant + ".rate", curve.variant + " bandwidth of the second level", "B/s", best, 1,
@@ -139,8 +138,7 @@ Experiment describe() {
         {"store", "The whole device stores to the lines, 16 bytes per work-item and pass."},
         {"load", "The whole device loads from the lines past the first level, 16 bytes per work-item and pass."}};
     out.metrics = {rate_metric("bandwidth", "B/s")};
-    out.curve_over = "spacing";
-    out.conclude = each_curve(conclude);
+    conclude_over(out, "spacing", conclude);
     return out;
 }
 

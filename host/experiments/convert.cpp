@@ -109,8 +109,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device&) {
 
 Experiment describe() {
     auto out = family("convert", "What does a conversion between two types cost?", setup);
-    Texts names;
-    for (const auto& c : conversions) names.push_back(c.name);
+    const auto names = mapped(conversions, [](const auto& c) { return std::string(c.name); });
     out.axes = {
         choice_axis("conversion", "from and to; none is the chain alone; what does not fit a byte saturates", names)
             .usually(names)};

@@ -169,8 +169,7 @@ Experiment describe() {
         variant("2d", "Square groups, most of them no multiple of a wave.").with("side", "4,8,12,16,20,24,28,32"),
         variant("box", "Groups of unequal sides.").over("shape"),
         variant("3d", "Cubic groups.").with("side", "2,4,6,7,8,9,10")};
-    out.curve_over = "side";
-    out.conclude = conclude;
+    conclude_over(out, "side", conclude);
     return out;
 }
 

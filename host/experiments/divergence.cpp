@@ -85,8 +85,7 @@ void fill_straight(Setup& out, const Request& request, const Size& s, const std:
     const float c = chain_constant;
     out.args.push_back(value("c", c));
     out.args.push_back(value("rounds", std::int32_t{straight_links / links_per_trip}));
-    std::vector<float> ends;
-    for (const float x : starts) ends.push_back(run_chain(x, c, straight_links));
+    const auto ends = mapped(starts, [=](float x) { return run_chain(x, c, straight_links); });
     out.declared = {{Declared::What::multiply_add,
                      request.variant.name == "straight" ? 1.0 * straight_links : 1.0 * links_per_trip, 32}};
     out.work.steps = s.items * s.groups;  // a step is a work-item
@@ -215,8 +214,7 @@ Experiment describe() {
             .needs({"cpu"})
             .with("items", "1,16,256")
             .over("items")};
-    out.curve_over = "grain";
-    out.conclude = conclude;
+    conclude_over(out, "grain", conclude);
     return out;
 }
 

@@ -214,8 +214,7 @@ Experiment describe() {
             .with("load", "50,99,100,101,150,200,201,250,300")
             .over("load")};
     out.metrics = {{"flops", "FLOP/s", Better::higher, flops}, {"ops", "op/s", Better::higher, integer_ops}};
-    out.curve_over = "load";
-    out.conclude = fma_findings;
+    conclude_over(out, "load", fma_findings);
     return out;
 }
 

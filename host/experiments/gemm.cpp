@@ -342,8 +342,7 @@ Experiment describe() {
         variant("vector", "6x16 elements of C in vector registers, strips of B packed: the form for a CPU.")
             .needs({"cpu"})};
     out.native = native::loops("vector", "Three loops, the innermost along the rows of B and C", native::gemm);
-    out.curve_over = "m";
-    out.conclude = conclude;
+    conclude_over(out, "m", conclude);
     return out;
 }
 

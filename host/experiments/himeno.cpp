@@ -186,16 +186,10 @@ std::string summary(const std::vector<const Record*>& records) {
     return out;
 }
 
-std::vector<std::string> size_names() {
-    std::vector<std::string> out;
-    for (const auto& [name, grid] : sizes) out.emplace_back(name);
-    return out;
-}
-
 std::vector<Axis> axes() {
     return {
         choice_axis("size", "grid, boundary included; auto is S on a CPU, and L on a GPU that has room for it",
-                    size_names())
+                    mapped(sizes, [](const auto& one) { return std::string(one.first); }))
             .usually("auto"),
         choice_axis("data",
                     "coefficients while timing: the benchmark's constants, or random ones. The first verification "

@@ -138,8 +138,7 @@ Experiment describe() {
         variant("pair", "Two products of 16-bit integers, added to a word.").defines({"PAIR"}),
         variant("pair_latency", "The same in one wave: each product waits for the one before.").defines({"PAIR"})};
     out.metrics = {{"operations", "op/s", Better::higher, operations}};
-    out.curve_over = "bits";
-    out.conclude = each_curve(conclude);
+    conclude_over(out, "bits", conclude);
     return out;
 }
 

@@ -71,8 +71,7 @@ Experiment describe() {
                     variant("mixed", "Both in turns: decoding and renaming are the limit, not the units of one kind.")
                         .needs({"cpu", "pocl"})};
     out.metrics = {rate_metric("instruction_rate", "instr/s", &Work::steps)};
-    out.curve_over = "chains";
-    out.conclude = conclude;
+    conclude_over(out, "chains", conclude);
     return out;
 }
 

@@ -219,8 +219,7 @@ Experiment describe() {
             .needs({"nvidia"}),
         variant("scalar", "The same through wave-uniform addresses: AMD's scalar cache.").needs({"amd"}),
         {"local", "One work-item chases stored addresses through local memory."}};
-    out.curve_over = "footprint";
-    out.conclude = conclude;
+    conclude_over(out, "footprint", conclude);
     return out;
 }
 

@@ -121,8 +121,7 @@ Experiment describe() {
                     {"device", "One work-group per compute unit."},
                     {"arguments", "One work-item and 24 more arguments."},
                     variant("spread", "Work for every unit: when do all of them work?").needs({"cpu"}).over("groups")};
-    out.curve_over = "launches";
-    out.conclude = each_curve(conclude);
+    conclude_over(out, "launches", conclude);
     return out;
 }
 

@@ -239,15 +239,10 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
     return out;
 }
 
-std::vector<std::string> function_names() {
-    std::vector<std::string> out;
-    for (const auto& f : math::functions()) out.push_back(f.name);
-    return out;
-}
-
 Experiment describe() {
     auto out = family("math", "What does a call of a built-in function cost, and how accurate is it?", setup);
-    out.axes = {choice_axis("function", "built-in function; identity is the chain without a call", function_names())
+    out.axes = {choice_axis("function", "built-in function; identity is the chain without a call",
+                            mapped(math::functions(), [](const auto& f) { return std::string(f.name); }))
                     .usually({"identity", "divide", "sqrt", "exp", "log", "pow", "sin"}),
                 choice_axis("class",
                             "arguments: zero, small (below pi/4), medium (1 to 10), large (1e5 to 1e6, less where "

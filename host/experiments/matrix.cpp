@@ -169,8 +169,7 @@ Experiment describe() {
         variant("wgmma", "All units of Hopper, by products of four waves whose factors lie in local memory.")};
     out.metrics = {{"flops", "FLOP/s", Better::higher, flops}, {"ops", "op/s", Better::higher, operations}};
     out.variants.back().header = "wgmma.h";
-    out.curve_over = "tiles";
-    out.conclude = each_curve(conclude);
+    conclude_over(out, "tiles", conclude);
     return out;
 }
 

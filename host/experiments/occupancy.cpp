@@ -121,8 +121,7 @@ Experiment describe() {
             .needs({"local"})
             .over("ballast"),
         variant("arithmetic_registers", "One chain per work-item, room taken by registers.").over("live")};
-    out.curve_over = "ballast";
-    out.conclude = each_curve(conclude);
+    conclude_over(out, "ballast", conclude);
     return out;
 }
 

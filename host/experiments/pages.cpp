@@ -129,8 +129,7 @@ Experiment describe() {
         pages_axis("small").usually("small")};
     out.variants = {{"apart", "Reads one line of each page, at another place in each."},
                     {"together", "Reads as many adjacent lines, also in a jumping order."}};
-    out.curve_over = "count";
-    out.conclude = conclude;
+    conclude_over(out, "count", conclude);
     return out;
 }
 

@@ -78,8 +78,7 @@ Experiment describe() {
         {"three", "x = x y + c: three registers are read, all of the chain's own."},
         {"shared", "x = x y + c with y and c of the work-item: two of the three are the neighbour's as well."}};
     out.metrics = {rate_metric("flops", "FLOP/s", &Work::flops)};
-    out.curve_over = "items";
-    out.conclude = conclude;
+    conclude_over(out, "items", conclude);
     return out;
 }
 

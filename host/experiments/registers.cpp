@@ -114,8 +114,7 @@ Experiment describe() {
                 "Encoding test: names scalar register 102, refused on gfx8 and gfx9 (build_failed is the answer).")
             .needs({"amd"})};
     out.metrics = {{"flops", "FLOP/s", Better::higher, flops}};
-    out.curve_over = "live";
-    out.conclude = each_curve(conclude);
+    conclude_over(out, "live", conclude);
     return out;
 }
 

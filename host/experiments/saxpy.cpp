@@ -155,8 +155,7 @@ Experiment describe() {
         variant("w256", "Eight floats per access, one AVX register.").defines({"LANES=8"}),
         variant("w512", "Sixteen floats per access.").defines({"LANES=16"})};
     out.native = native::loops("w32", "The plain loop", native::saxpy);
-    out.curve_over = "size";
-    out.conclude = conclude;
+    conclude_over(out, "size", conclude);
     return out;
 }
 

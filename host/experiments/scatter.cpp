@@ -127,8 +127,7 @@ Experiment describe() {
                     .power_of_two()};
     out.variants = {{"store", "Each lane stores one word; the wave's words are spread over `spread` blocks."},
                     {"load", "Each lane loads one word; the wave's words are spread over `spread` blocks."}};
-    out.curve_over = "spread";
-    out.conclude = each_curve(conclude);
+    conclude_over(out, "spread", conclude);
     return out;
 }
 

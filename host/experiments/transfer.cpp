@@ -171,8 +171,7 @@ Experiment describe() {
         {"blocking", "Each transfer is a blocking call, and each kernel is waited for."},
         {"events", "No call waits but for the host's own copying; the queue keeps the order."},
         {"queues", "The pieces take turns on several queues: one may be copied while another is computed."}};
-    out.curve_over = "size";
-    out.conclude = conclude;
+    conclude_over(out, "size", conclude);
     return out;
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/error.hpp"
+#include "core/grouped.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "kernelfile/experiment.hpp"
@@ -85,8 +86,7 @@ void KernelFiles::declare_axes(bool all_are_known) {
         if (!mentions(name)) {
             // Every experiment has the first one, and every kernel file the other.
             if (name == model::build_options_axis().name || name == group_axis || !all_are_known) continue;
-            std::vector<std::string> known;
-            for (const auto& axis : axes_) known.push_back(axis.name);
+            const auto known = mapped(axes_, &model::Axis::name);
             refuse(place, "nothing in '", files_.front().path, "' or on the command line uses an axis '", name, "'",
                    known.empty() ? "" : "; " + did_you_mean(name, known, "its axes are " + join(known, ", ")));
         }

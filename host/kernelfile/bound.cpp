@@ -4,7 +4,6 @@
 
 #include "core/grouped.hpp"
 #include "core/text.hpp"
-#include "kernelfile/data/data.hpp"
 #include "kernelfile/data/structs.hpp"
 
 namespace cllab::kernelfile {

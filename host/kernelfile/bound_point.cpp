@@ -1,7 +1,6 @@
 // A bound kernel at one point: values and data.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "core/random.hpp"
 #include "core/table.hpp"

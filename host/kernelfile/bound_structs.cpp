@@ -8,7 +8,6 @@
 
 namespace cllab::kernelfile {
 
-using model::Parameter;
 using Kind = ArgumentSpec::Kind;
 
 /// Types that lines give the fields of a struct hold for every argument of that struct.

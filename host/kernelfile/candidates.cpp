@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "core/grouped.hpp"
 #include "core/kernel_text.hpp"
 #include "core/program_text.hpp"
 #include "core/text.hpp"
@@ -219,9 +220,7 @@ std::vector<const KernelFiles::Candidate*> KernelFiles::matching(const Wanted& w
 }
 
 std::vector<std::string> KernelFiles::variants_of(const Wanted& wanted) const {
-    std::vector<std::string> out;
-    for (const auto* c : matching(wanted)) out.push_back(c->name);
-    return out;
+    return mapped(matching(wanted), [](const auto* c) { return c->name; });
 }
 
 const KernelFiles::Candidate& KernelFiles::reference_of(const Placed& named, const Candidate& of) const {

@@ -3,6 +3,7 @@
 #include <map>
 #include <regex>
 
+#include "core/grouped.hpp"
 #include "core/text.hpp"
 #include "kernelfile/data/data.hpp"
 #include "kernelfile/data/structs.hpp"
@@ -146,8 +147,7 @@ FieldRule read_rule(const std::string& text, const Place& place, std::size_t num
         out.drawn.draw = Draw::constant;
         out.drawn.numbers = {Expression::parse(rule, out.drawn.place)};
     } else {
-        std::vector<std::string> names;
-        for (const auto& [name, draw] : draws) names.push_back(name);
+        const auto names = mapped(draws, [](const auto& one) { return one.first; });
         refuse(out.drawn.place, "there is no rule ", cllab::quoted(rule), "; ",
                did_you_mean(rule, names, "there are " + join(names, ", ")));
     }

@@ -1,7 +1,6 @@
 #include "kernelfile/source.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 
 #include "core/includes.hpp"

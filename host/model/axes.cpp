@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
-#include <set>
 
 #include "core/error.hpp"
 #include "core/text.hpp"

@@ -2,7 +2,6 @@
 // them, atomics, barriers and chains. Every Amount is per work-item; per_launch() scales it to the launch.
 #pragma once
 
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>

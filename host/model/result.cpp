@@ -1,7 +1,5 @@
 #include "model/result.hpp"
 
-#include <algorithm>
-
 #include "core/text.hpp"
 #include "model/rankable.hpp"
 

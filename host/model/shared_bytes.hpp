@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <vector>
 
 #include "core/bytes.hpp"
 

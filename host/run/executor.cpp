@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <functional>
 #include <map>
 #include <memory>
 #include <numeric>
-#include <optional>
 #include <ranges>
 #include <thread>
 

@@ -1,6 +1,5 @@
 #include "run/rounds.hpp"
 
-#include <algorithm>
 #include <numeric>
 
 #include "core/clock.hpp"

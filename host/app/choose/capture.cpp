@@ -6,14 +6,12 @@
 #include "core/reading.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
-#include "inspect/tools/tool.hpp"
 
 namespace cllab::app {
 namespace {
 
 namespace fs = std::filesystem;
 using kernelfile::ArgumentSpec;
-using kernelfile::Place;
 using model::Parameter;
 
 std::string need_file(const fs::path& path, const fs::path& folder) {
@@ -76,7 +74,7 @@ Capture read_capture(const fs::path& folder) {
 
 kernelfile::Description described(const Capture& capture, const model::KernelSignature& kernel) {
     kernelfile::Description out;
-    const Place place{"capture '" + capture.folder.string() + "'", 0, 0};
+    const kernelfile::Place place{"capture '" + capture.folder.string() + "'", 0, 0};
     const auto list = [&](const std::string& text) { return std::pair(place, kernelfile::parse_list(text, place)); };
     out.all.global = list(capture.global);
     if (!capture.local.empty()) out.all.local = list(capture.local);

@@ -16,7 +16,6 @@
 #include "core/units.hpp"
 #include "inspect/binary/binary.hpp"
 #include "inspect/tools/tool.hpp"
-#include "kernelfile/experiment.hpp"
 
 namespace cllab::app {
 namespace {

@@ -34,7 +34,6 @@ namespace {
 
 using kernelfile::Description;
 using kernelfile::GuessedKernel;
-using kernelfile::Place;
 using kernelfile::SaidOfKernel;
 using kernelfile::SeenLaunch;
 using kernelfile::SmallLaunch;
@@ -51,7 +50,7 @@ Description described(const SaidOfKernel& said, const SmallLaunch& small) {
             out.all.arguments.emplace(name, kernelfile::parse_argument(kernelfile::Piece{text, {"a guess", 0, 0}}));
     }
     out.all.arguments.insert(said.given.begin(), said.given.end());  // and what parts are of, which is no parameter
-    const Place nowhere{"a guess", 0, 0};
+    const kernelfile::Place nowhere{"a guess", 0, 0};
     const auto set = [&](auto& to, const std::string& text) {
         if (!text.empty()) to.emplace(nowhere, kernelfile::parse_list(text, nowhere));
     };

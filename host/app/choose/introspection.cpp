@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "app/processes/child_runner.hpp"
+#include "core/grouped.hpp"
 #include "device/platforms.hpp"
 #include "device/program.hpp"
 #include "device/quirks.hpp"
@@ -27,10 +28,9 @@ std::string options_on(const model::Device& device, const AskedBuild& build) {
 }
 
 std::vector<model::Introspection> introspect(device::Session& session, const std::vector<AskedBuild>& builds) {
-    std::vector<model::Introspection> out;
-    for (const auto& build : builds)
-        out.push_back(device::introspect(session, build.text, options_on(session.facts(), build)));
-    return out;
+    return mapped(builds, [&](const auto& build) {
+        return device::introspect(session, build.text, options_on(session.facts(), build));
+    });
 }
 
 std::vector<model::Introspection> ask_in_child(const CellOptions& invocation, const std::vector<AskedBuild>& builds) {

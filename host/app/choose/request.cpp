@@ -61,8 +61,7 @@ run::Settings settings_of(const CellOptions& invocation) {
 /// Throws Error(usage) when one that --output names is none.
 static void require_pictures(const std::string& id, const model::Setup& setup,
                              const std::map<std::string, std::string>& asked) {
-    std::vector<std::string> known;
-    for (const auto& [name, picture] : setup.pictures) known.push_back(name);
+    const auto known = mapped(setup.pictures, [](const auto& one) { return one.first; });
     for (const auto& [name, path] : asked)
         if (!setup.pictures.count(name))
             throw Error(Blame::usage, "'", id, "' has no buffer '", name, "' that can be written as a picture",

@@ -7,6 +7,7 @@
 #include "app/code/isa_code.hpp"
 #include "app/errors.hpp"
 #include "app/screen/streams.hpp"
+#include "core/grouped.hpp"
 #include "core/kernel_text.hpp"
 #include "core/parallel.hpp"
 #include "core/program_text.hpp"
@@ -24,10 +25,8 @@ namespace cllab::app {
 namespace {
 
 std::vector<model::Device> devices_of(const IsaOptions& invocation) {
-    std::vector<model::Device> out;
-    for (const auto& target : invocation.targets)
-        out.push_back(inspect::offline_device(target, invocation.build_options));
-    return out;
+    return mapped(invocation.targets,
+                  [&](const auto& target) { return inspect::offline_device(target, invocation.build_options); });
 }
 
 /// As far as it is known without a compiler: of "__local float4* t" all, of anything else the name.

@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <optional>
-#include <utility>
 
 #include "app/screen/results.hpp"
 #include "app/screen/streams.hpp"

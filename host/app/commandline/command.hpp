@@ -101,7 +101,8 @@ Command make_command(Manual manual, const Rows<Of>& rows, const std::function<vo
 }
 
 /// Throws Error(usage) where the command line names nothing to work on.
-void need_pattern(const Call& call, const std::string& command, const std::string& what);
+void need_pattern(const Call& call,
+                  const std::string& what = "a PATTERN, e.g. 'pitch_*'; `cllab list` shows what there is");
 void refuse_patterns(const Call& call, const std::string& about);
 
 /// Runs what the command line asks for; returns the exit status. Throws Error.

@@ -8,6 +8,7 @@
 #include "app/commandline/topics.hpp"
 #include "app/commands.hpp"
 #include "core/error.hpp"
+#include "core/grouped.hpp"
 #include "core/text.hpp"
 #include "report/table/layout.hpp"
 
@@ -149,9 +150,7 @@ const Command* find_command(const std::string& name) {
 }
 
 Strings command_names() {
-    Strings out;
-    for (const auto& command : commands()) out.push_back(command.manual.name);
-    return out;
+    return mapped(commands(), [](const auto& command) { return command.manual.name; });
 }
 
 std::string help_of(const Command& command, Detail detail) {

@@ -177,8 +177,8 @@ int print_asked_help(const Strings& words) {
 
 void allow_pager_for(const Call& call) { allow_pager(!call.no_pager); }
 
-void need_pattern(const Call& call, const std::string& command, const std::string& what) {
-    if (call.patterns.empty()) throw Error(Blame::usage, "`cllab ", command, "` needs ", what);
+void need_pattern(const Call& call, const std::string& what) {
+    if (call.patterns.empty()) throw Error(Blame::usage, "`cllab ", call.command, "` needs ", what);
 }
 
 void refuse_patterns(const Call& call, const std::string& about) {

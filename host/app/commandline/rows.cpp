@@ -59,8 +59,7 @@ void add_named(const std::string& option, const std::string& text, Pairs& to) {
 }
 
 Strings columns_of(const std::string& text) {
-    Strings out;
-    for (const auto& name : split(text, ',')) out.push_back(report::column_name(name));
+    auto out = mapped(split(text, ','), report::column_name);
     if (std::ranges::find(out, "") != out.end())
         throw Error(Blame::usage, "option '--columns' takes names with commas between; found '", text, "'");
     return out;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/commandline/options.hpp"
+#include "core/grouped.hpp"
 
 namespace cllab::app {
 
@@ -104,11 +105,7 @@ public:
     }
 
     const std::vector<Entry>& entries() const { return entries_; }
-    std::vector<Row> rows() const {
-        std::vector<Row> out;
-        for (const auto& entry : entries_) out.push_back(entry.row);
-        return out;
-    }
+    std::vector<Row> rows() const { return mapped(entries_, &Entry::row); }
 
 private:
     static const Of& defaults() {

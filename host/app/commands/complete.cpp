@@ -8,6 +8,7 @@
 #include "app/commands.hpp"
 #include "app/processes/runner.hpp"
 #include "app/screen/streams.hpp"
+#include "core/grouped.hpp"
 #include "device/platforms.hpp"
 #include "inspect/tools/offline.hpp"
 #include "model/registry.hpp"
@@ -38,12 +39,6 @@ Strings devices() {
             out.push_back(std::move(selector));
     } catch (const Error&) {
     }
-    return out;
-}
-
-Strings targets() {
-    Strings out;
-    for (const auto& target : inspect::offline_targets()) out.push_back(target.name);
     return out;
 }
 
@@ -92,7 +87,7 @@ Strings values(std::string called, const std::string& command, const Strings& be
     called = called.substr(0, called.find(' '));
     if (called == "PATTERN") return kernels(true);
     if (called == "D") return devices();
-    if (called == "T") return targets();
+    if (called == "T") return mapped(inspect::offline_targets(), &inspect::OfflineTarget::name);
     if (called == "NAME=VALUES") return axes(before, word);
     if (called == "LIST") return columns(command, before, word);
     if (called == "STATE") return {"hot", "cold", "rotate"};

@@ -108,7 +108,7 @@ Command count_command() {
          .example = "cllab count my.cl:transpose_* --axis n=8192"},
         count_rows(),
         [](CountOptions& options) {
-            need_pattern(options, "count", "a PATTERN, e.g. 'saxpy_*'; `cllab list` shows what there is");
+            need_pattern(options, "a PATTERN, e.g. 'saxpy_*'; `cllab list` shows what there is");
         },
         run_count);
 }

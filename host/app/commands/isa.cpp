@@ -183,17 +183,10 @@ void print_table(const std::vector<CellCode>& codes, const std::vector<std::stri
             !counted || counts.shown < 0
                 ? "-"
                 : std::to_string(counts.loops[static_cast<std::size_t>(counts.shown)].own.instructions);
-        const std::string cells[] = {code.id,
-                                     code.where,
-                                     number(code.info.registers),
-                                     number(code.info.spills),
-                                     number(code.info.local_bytes),
-                                     number(code.info.private_bytes),
-                                     occupancy_of(code),
-                                     number(code.info.code_bytes),
-                                     counted ? std::to_string(counts.total.instructions) : "-",
-                                     loop};
-        for (std::size_t i = 0; i < columns.size(); ++i) columns[i].cells.push_back(cells[i]);
+        report::add_row(
+            columns, {code.id, code.where, number(code.info.registers), number(code.info.spills),
+                      number(code.info.local_bytes), number(code.info.private_bytes), occupancy_of(code),
+                      number(code.info.code_bytes), counted ? std::to_string(counts.total.instructions) : "-", loop});
     }
     report::print_grid(results(), columns, {wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO), asked});
 }
@@ -263,7 +256,7 @@ void check_isa(IsaOptions& options) {
     if (options.live && (options.targets.size() > 1 || !options.versus.empty() || options.rebuild))
         throw Error(Blame::usage, "`cllab isa` takes --live with one --target at most, and without --vs and --rebuild");
     if (!options.list_targets)
-        need_pattern(options, "isa", "a PATTERN, e.g. 'pitch_*', or --targets; `cllab list` shows what there is");
+        need_pattern(options, "a PATTERN, e.g. 'pitch_*', or --targets; `cllab list` shows what there is");
 }
 
 Rows<IsaOptions> isa_rows() {

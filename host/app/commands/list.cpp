@@ -18,8 +18,6 @@
 namespace cllab::app {
 namespace {
 
-using nlohmann::ordered_json;
-
 struct ListOptions : Call {
     bool as_json = false;
 };
@@ -30,7 +28,7 @@ int list(const ListOptions& invocation) {
     const auto selected =
         model::select(all, invocation.patterns.empty() ? std::vector<std::string>{"*"} : invocation.patterns);
     if (invocation.as_json) {
-        auto out = ordered_json::array();
+        auto out = nlohmann::ordered_json::array();
         for (const auto& s : selected)
             out.push_back({{"id", s.id},
                            {"family", s.experiment->family},

@@ -154,7 +154,7 @@ Command merge_command() {
          "cllab merge node*.jsonl --json all.jsonl"},
         rows,
         [](MergeOptions& options) {
-            need_pattern(options, "merge", needs_records);
+            need_pattern(options, needs_records);
             if (options.json.empty()) options.json = "-";
         },
         merge);
@@ -184,7 +184,7 @@ Command report_command() {
          "per device, curves, and the variants by devices. Reading and exit status are those of `cllab merge`; failed "
          "cells do not change the status. Findings of probes need the device, so only a run prints them.",
          "cllab report node*.jsonl --html page.html"},
-        rows, [](MergeOptions& options) { need_pattern(options, "report", needs_records); }, report_records);
+        rows, [](MergeOptions& options) { need_pattern(options, needs_records); }, report_records);
 }
 
 }  // namespace cllab::app

@@ -228,7 +228,7 @@ Command ncu_command() {
          .passes_on = true},
         ncu_rows(),
         [](NcuOptions& options) {
-            need_pattern(options, "ncu", "a PATTERN, e.g. pitch_wide; `cllab list` shows what there is");
+            need_pattern(options, "a PATTERN, e.g. pitch_wide; `cllab list` shows what there is");
         },
         run_ncu_command);
 }

@@ -64,14 +64,14 @@ void print_floor(const model::Comparison& c) {
 }
 
 void print_conditions(const std::vector<run::Condition>& all) {
-    report::Column names{.title = "  what"}, values{.title = "is"}, remedies{.title = "what changes it"};
-    for (const auto& c : all) {
-        names.cells.push_back((c.disturbs ? "! " : "  ") + c.name);
-        values.cells.push_back(c.value);
-        remedies.cells.push_back(!c.disturbs ? "" : c.remedy.empty() ? "nothing from here" : c.remedy);
-    }
+    std::vector<report::Column> columns{{.title = "  what"}, {.title = "is"}, {.title = "what changes it"}};
+    for (const auto& c : all)
+        report::add_row(columns, {(c.disturbs ? "! " : "  ") + c.name, c.value,
+                                  !c.disturbs        ? ""
+                                  : c.remedy.empty() ? "nothing from here"
+                                                     : c.remedy});
     const auto width = page_width(STDOUT_FILENO);
-    const report::Grid grid({names, values, remedies}, 0, false);
+    const report::Grid grid(std::move(columns), 0, false);
     results() << grid.header() << '\n';
     for (std::size_t i = 0; i < all.size(); ++i) results() << report::fit(grid.row(i), width) << '\n';
     results() << "! disturbs timings as it is\n";

@@ -9,13 +9,11 @@
 #include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
 #include "app/files/profile_file.hpp"
-#include "app/processes/runner.hpp"
 #include "app/screen/streams.hpp"
 #include "core/clock.hpp"
 #include "core/phases.hpp"
 #include "inspect/tools/dump.hpp"
 #include "report/table/columns.hpp"
-#include "report/table/table.hpp"
 #include "run/measure.hpp"
 
 namespace cllab::app {

@@ -22,6 +22,7 @@
 #include "app/screen/streams.hpp"
 #include "compare/build_spread.hpp"
 #include "compare/family_test.hpp"
+#include "core/grouped.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "device/driver_settings.hpp"
@@ -68,17 +69,13 @@ std::vector<std::string> arguments_of(const char* command, const CellOptions& in
 
 std::string title_of(const model::Cell& cell) { return cell.id + (cell.label.empty() ? "" : " " + cell.label); }
 
-std::string short_hash(const std::string& code) { return code.empty() ? "unknown" : code.substr(0, 12); }
-
 void print_codes(const std::vector<compare::CodeTimes>& codes, const char* what) {
-    report::Column hash{.title = "code"}, often{.title = what, .right = true};
+    std::vector<report::Column> columns{{.title = "code"}, {.title = what, .right = true}};
     std::vector<std::optional<double>> times;
     for (const auto& code : codes) {
-        hash.cells.push_back(short_hash(code.code));
-        often.cells.push_back(std::to_string(code.runs));
+        report::add_row(columns, {code.code.empty() ? "unknown" : code.code.substr(0, 12), std::to_string(code.runs)});
         times.push_back(code.median > 0 ? std::optional(code.median) : std::nullopt);
     }
-    std::vector<report::Column> columns{hash, often};
     if (std::ranges::any_of(times, [](const auto& t) { return t.has_value(); }))
         columns.push_back(report::quantity_column({.title = "median"}, times, "s"));
     const report::Grid grid(columns, page_width(STDOUT_FILENO), wants_colour(STDOUT_FILENO));
@@ -177,9 +174,7 @@ void print(const model::Cell& cell, const model::Device& device, const Rebuilt& 
 
 /// Medians of the processes.
 std::vector<double> logs_of(const Rebuilt& rebuilt) {
-    std::vector<double> out;
-    for (const auto& run : rebuilt.runs) out.push_back(std::log(summarise(run.samples).median));
-    return out;
+    return mapped(rebuilt.runs, [](const auto& run) { return std::log(summarise(run.samples).median); });
 }
 
 }  // namespace

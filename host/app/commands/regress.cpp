@@ -84,9 +84,8 @@ int run_regress(const RegressOptions& invocation) {
 void check_regress(RegressOptions& options) {
     if (options.recorded + options.calibrate + options.history > 1)
         throw Error(Blame::usage, "`cllab regress` takes one of --recorded, --calibrate and --history");
-    need_pattern(options, "regress",
-                 options.history ? "a FILE that `cllab run --json` wrote"
-                                 : "the folder that `cllab run ... --baseline DIR` wrote");
+    need_pattern(options, options.history ? "a FILE that `cllab run --json` wrote"
+                                          : "the folder that `cllab run ... --baseline DIR` wrote");
 }
 
 Rows<RegressOptions> regress_rows() {

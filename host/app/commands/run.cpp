@@ -204,8 +204,7 @@ void check_run(RunOptions& options) {
     } else if (options.max_time) {
         options.comparison_seconds = *options.max_time;
     }
-    need_pattern(options, options.verify_only ? "dump" : "run",
-                 "a PATTERN, e.g. 'pitch_*'; `cllab list` shows what there is");
+    need_pattern(options);
 }
 
 void check_dump(RunOptions& options) {

@@ -15,6 +15,7 @@
 #include "app/files/profile_file.hpp"
 #include "app/running/opinions.hpp"
 #include "app/screen/streams.hpp"
+#include "core/grouped.hpp"
 #include "core/hash.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -44,7 +45,7 @@ model::Strategy strategy_of(const std::string& word) {
 }
 
 void check_tune(TuneOptions& options) {
-    need_pattern(options, "tune", "a PATTERN, e.g. 'pitch_*'; `cllab list` shows what there is");
+    need_pattern(options);
     if (!options.resume.empty()) {
         if (!options.json.empty())
             throw Error(Blame::usage, "--resume FILE keeps its records in FILE, so it excludes --json");
@@ -149,9 +150,7 @@ std::vector<std::optional<double>> Tuning::screen(const std::vector<Point>& poin
     quick.sampling_seconds = std::min(screening_seconds, quick.sampling_seconds);
     quick.read_code = false;
     quick.goes_on = true;  // the device is known by the batch before
-    std::vector<std::optional<double>> out;
-    for (const auto& record : measure(points, quick)) out.push_back(time_of(record));
-    return out;
+    return mapped(measure(points, quick), time_of);
 }
 
 void Tuning::fail(const Point& point, const Record& record) {

@@ -324,11 +324,7 @@ Command why_command() {
          "cllab why pitch_wide --device gpu\npitch_wide        552 us ±0.3 %  limited by memory bandwidth: 96 % of the "
          "time\n  96 %  memory bandwidth  532 us [531 us .. 535 us]  2.15 GB at 4.03 TB/s (copy bandwidth)\n  29 %  "
          "group dispatch    159 us [159 us .. 162 us]  262 kgroup at 1.65 Ggroup/s (group rate)"},
-        why_rows(),
-        [](WhyOptions& options) {
-            need_pattern(options, "why", "a PATTERN, e.g. 'pitch_*'; `cllab list` shows what there is");
-        },
-        run_why);
+        why_rows(), [](WhyOptions& options) { need_pattern(options); }, run_why);
 }
 
 }  // namespace cllab::app

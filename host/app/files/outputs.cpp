@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,7 +12,6 @@
 #include <tuple>
 
 #include "app/files/baseline.hpp"
-#include "app/screen/streams.hpp"
 #include "core/error.hpp"
 #include "core/reading.hpp"
 #include "report/records/csv.hpp"

@@ -1,7 +1,6 @@
 #include "app/files/profile_file.hpp"
 
 #include <algorithm>
-#include <map>
 
 #include "core/error.hpp"
 #include "core/text.hpp"

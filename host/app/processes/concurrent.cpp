@@ -1,7 +1,6 @@
 #include "app/processes/concurrent.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "core/units.hpp"
 #include "run/cache_state.hpp"

@@ -9,6 +9,7 @@
 #include "app/files/image_file.hpp"
 #include "app/processes/local_devices.hpp"
 #include "app/processes/watchdog.hpp"
+#include "core/grouped.hpp"
 #include "device/platforms.hpp"
 #include "inspect/tools/dump.hpp"
 #include "inspect/tools/tool.hpp"
@@ -88,8 +89,7 @@ void note_interrupts() {
 std::vector<model::Device> LocalDevices::devices(const std::vector<std::string>& selectors,
                                                  std::vector<std::string>* troubles) {
     const auto found = device::discover(troubles);
-    std::vector<model::Device> facts;
-    for (const auto& f : found) facts.push_back(f.facts);
+    const auto facts = mapped(found, &device::Found::facts);
     const auto trusted = [&](std::size_t i) {
         try {
             return open_.try_emplace(found[i].facts.selector, found[i]).first->second.timer().trusted;
@@ -97,9 +97,7 @@ std::vector<model::Device> LocalDevices::devices(const std::vector<std::string>&
             return false;
         }
     };
-    std::vector<model::Device> out;
-    for (const auto i : device::resolve(facts, selectors, trusted)) out.push_back(facts[i]);
-    return out;
+    return mapped(device::resolve(facts, selectors, trusted), [&](std::size_t i) { return facts[i]; });
 }
 
 void LocalDevices::run(const run::RunRequest& request, const std::string& selector, const Events& events,

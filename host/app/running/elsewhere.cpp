@@ -21,7 +21,6 @@
 namespace cllab::app {
 namespace {
 
-using kernelfile::Agreement;
 using model::Status;
 
 /// Work-items that a simulator is given: few first, then more unless that would take long.

@@ -1,7 +1,6 @@
 // Oclgrind as the only driver of child processes, and what it says of kernels.
 #pragma once
 
-#include <compare>
 #include <filesystem>
 #include <map>
 #include <optional>

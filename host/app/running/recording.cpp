@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "core/hash.hpp"
+#include "core/reading.hpp"
 #include "core/text.hpp"
-#include "inspect/tools/tool.hpp"
 #include "kernelfile/data/data.hpp"
 #include "run/launch_once.hpp"
 

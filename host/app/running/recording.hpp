@@ -5,7 +5,6 @@
 #include <map>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "app/processes/runner.hpp"
 #include "kernelfile/experiment.hpp"

@@ -7,7 +7,6 @@
 #include "app/running/recording.hpp"
 #include "kernelfile/proof/opinions.hpp"
 #include "model/device.hpp"
-#include "model/params.hpp"
 #include "model/plan.hpp"
 #include "model/result.hpp"
 

@@ -17,7 +17,6 @@
 #include "core/hash.hpp"
 #include "core/includes.hpp"
 #include "core/text.hpp"
-#include "inspect/tools/tool.hpp"
 #include "run/kernel_source.hpp"
 
 namespace cllab::app {

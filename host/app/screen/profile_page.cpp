@@ -21,7 +21,6 @@ namespace {
 
 using namespace model;
 using nlohmann::ordered_json;
-using portrait::Conclusion;
 using portrait::page_of;
 using portrait::PageLine;
 using portrait::Profile;
@@ -41,7 +40,7 @@ std::string per_cycle_text(const PageLine& line) {
 
 ordered_json number(double value) { return std::isfinite(value) ? ordered_json(value) : ordered_json(); }
 
-ordered_json curve_json(const Conclusion& conclusion, const Curve& curve) {
+ordered_json curve_json(const portrait::Conclusion& conclusion, const Curve& curve) {
     ordered_json fixed = ordered_json::object(), samples = ordered_json::array();
     for (const auto& [axis, value] : curve.fixed.values()) fixed[axis] = value;
     for (const auto& s : curve.samples) {

@@ -12,7 +12,6 @@
 #include <functional>
 #include <iostream>
 #include <streambuf>
-#include <string>
 #include <unordered_set>
 
 #include "core/error.hpp"

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/grouped.hpp"
 #include "core/half.hpp"
 #include "core/random.hpp"
 
@@ -41,9 +42,7 @@ inline Half chain_step(Half x, Half c) { return to_half(static_cast<double>(x) *
 inline Half operator+(Half a, Half b) { return to_half(static_cast<double>(a) + static_cast<double>(b)); }
 
 inline std::vector<Half> half_starts(std::size_t count, std::uint64_t seed) {
-    std::vector<Half> out;
-    for (const float x : chain_starts<float>(count, seed)) out.push_back(to_half(x));
-    return out;
+    return mapped(chain_starts<float>(count, seed), [](float x) { return to_half(x); });
 }
 
 template <typename T>

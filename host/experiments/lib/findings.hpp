@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/grouped.hpp"
 #include "core/stats.hpp"
 #include "core/units.hpp"
 #include "experiments/lib/fit.hpp"
@@ -32,18 +33,10 @@ inline const Curve* curve_of(const std::vector<Curve>& curves, const std::string
     return found == curves.end() ? nullptr : &*found;
 }
 
-inline std::vector<double> xs(const Curve& curve) {
-    std::vector<double> out;
-    for (const auto& s : curve.samples) out.push_back(s.x);
-    return out;
-}
+inline std::vector<double> xs(const Curve& curve) { return mapped(curve.samples, &Curve::Sample::x); }
 
 /// Seconds per step of each sample.
-inline std::vector<double> steps(const Curve& curve) {
-    std::vector<double> out;
-    for (const auto& s : curve.samples) out.push_back(s.per_step);
-    return out;
-}
+inline std::vector<double> steps(const Curve& curve) { return mapped(curve.samples, &Curve::Sample::per_step); }
 
 inline const Curve::Sample* sample_at(const Curve& curve, double x) {
     const auto found = std::ranges::find(curve.samples, x, &Curve::Sample::x);
@@ -92,8 +85,7 @@ inline std::optional<double> metric(const Curve::Sample& sample, const std::stri
 /// Two levels of a curve differ only by more than its noise: `least` on a quiet device (0.05 is 5 %), more where the
 /// intervals are wider. For find_plateaus().
 inline double tolerance(const Curve& curve, double least) {
-    std::vector<double> widths;
-    for (const auto& s : curve.samples) widths.push_back((s.high - s.low) / s.per_step);
+    const auto widths = mapped(curve.samples, [](const auto& s) { return (s.high - s.low) / s.per_step; });
     return widths.empty() ? 1 + least : 1 + std::clamp(summarise(widths).median, least, 0.25);
 }
 
@@ -162,13 +154,21 @@ inline Finding ratio_finding(const std::string& id, const std::string& name, con
             how};
 }
 
-/// Experiment::conclude of a family whose curves each say something by themselves.
-inline auto each_curve(void (*one)(const Curve&, const Device&, std::vector<Finding>&)) {
-    return [one](const std::vector<Curve>& curves, const Device& device) {
-        std::vector<Finding> out;
+/// The axis that a family's curves lie over (Experiment::curve_over), and what is concluded of all of them.
+inline void conclude_over(Experiment& out, const char* axis,
+                          std::vector<Finding> (*of_all)(const std::vector<Curve>&, const Device&)) {
+    out.curve_over = axis;
+    out.conclude = of_all;
+}
+/// The same where each curve says something by itself.
+inline void conclude_over(Experiment& out, const char* axis,
+                          void (*of_each)(const Curve&, const Device&, std::vector<Finding>&)) {
+    out.curve_over = axis;
+    out.conclude = [of_each](const std::vector<Curve>& curves, const Device& device) {
+        std::vector<Finding> found;
         for (const auto& curve : curves)
-            if (!curve.samples.empty()) one(curve, device, out);
-        return out;
+            if (!curve.samples.empty()) of_each(curve, device, found);
+        return found;
     };
 }
 

@@ -151,8 +151,7 @@ SharedBytes section(const SharedBytes& field, const Grid& grid) {
 SharedBytes interleaved(std::span<const SharedBytes> fields) {
     const std::vector kept(fields.begin(), fields.end());
     return lib::filled<float>(kept.size() * kept.front().size() / sizeof(float), [kept](std::span<float> out) {
-        std::vector<std::span<const float>> from;
-        for (const auto& field : kept) from.push_back(floats(field));
+        const auto from = mapped(kept, floats);
         in_parallel(out.size(), parallel_piece, [&](std::size_t begin, std::size_t end) {
             for (auto x = begin; x < end; ++x) out[x] = from[x % from.size()][x / from.size()];
         });

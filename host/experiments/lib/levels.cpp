@@ -1,7 +1,5 @@
 #include "experiments/lib/levels.hpp"
 
-#include "experiments/lib/family.hpp"
-
 namespace cllab::model::lib {
 namespace {
 

@@ -6,8 +6,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <optional>
-#include <string>
 #include <string_view>
 #include <type_traits>
 

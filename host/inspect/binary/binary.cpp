@@ -5,7 +5,6 @@
 
 #include "core/grouped.hpp"
 #include "core/text.hpp"
-#include "inspect/binary/bounded_bytes.hpp"
 #include "inspect/binary/elf.hpp"
 #include "inspect/binary/nvidia.hpp"
 

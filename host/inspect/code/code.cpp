@@ -5,7 +5,6 @@
 #include <charconv>
 #include <map>
 #include <set>
-#include <string_view>
 
 #include "core/text.hpp"
 

@@ -1,7 +1,6 @@
 #include "inspect/code/declared_work.hpp"
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "core/text.hpp"

@@ -12,7 +12,6 @@
 #include "core/text.hpp"
 #include "inspect/binary/binary.hpp"
 #include "inspect/cuda/ncu_counters.hpp"
-#include "inspect/tools/tool.hpp"
 #include "model/params.hpp"
 #include "model/work.hpp"
 

@@ -1,6 +1,5 @@
 #include "inspect/isa/isa.hpp"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "inspect/binary/elf.hpp"

@@ -12,9 +12,8 @@
 namespace cllab::inspect::ptx {
 namespace {
 
-using model::Declared;
 using std::string_view;
-using What = Declared::What;
+using What = model::Declared::What;
 
 // --- Parsing ---------------------------------------------------------------------------------------------------------
 
@@ -204,7 +203,7 @@ Class classify(const Instruction& i) {
 
 // --- Declared work ---------------------------------------------------------------------------------------------------
 
-double arithmetic(const Instruction& i, const Declared& d) {
+double arithmetic(const Instruction& i, const model::Declared& d) {
     const Opcode op(i.mnemonic);
     const bool is_float = op.type.starts_with('f') || op.type.starts_with("bf"), is_wide = op.bits >= d.bits;
     const double lanes = op.type.ends_with("x2") ? 2 : 1;

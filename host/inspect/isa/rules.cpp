@@ -1,7 +1,5 @@
 #include "inspect/isa/rules.hpp"
 
-#include <algorithm>
-
 namespace cllab::inspect {
 namespace {
 

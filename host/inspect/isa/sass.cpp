@@ -13,9 +13,8 @@
 namespace cllab::inspect::sass {
 namespace {
 
-using model::Declared;
 using std::string_view;
-using What = Declared::What;
+using What = model::Declared::What;
 
 // --- Parsing ---------------------------------------------------------------------------------------------------------
 
@@ -205,7 +204,7 @@ Class classify(const Instruction& i) {
 
 // --- Declared work ---------------------------------------------------------------------------------------------------
 
-double arithmetic(const Instruction& i, const Declared& d) {
+double arithmetic(const Instruction& i, const model::Declared& d) {
     string_view root = string_view(i.mnemonic).substr(0, i.mnemonic.find('.'));
     if (root.starts_with("U")) root.remove_prefix(1);  // the same by the uniform unit
     if (d.what == What::integer_multiply)

@@ -12,9 +12,8 @@
 namespace cllab::inspect::x86 {
 namespace {
 
-using model::Declared;
 using std::string_view;
-using What = Declared::What;
+using What = model::Declared::What;
 
 // --- Parsing ---------------------------------------------------------------------------------------------------------
 
@@ -283,7 +282,7 @@ double float_lanes(const Instruction& i, unsigned least_bits) {
     return packed == 's' ? 1 : packed == 'p' ? lanes(i, bits) : 0;
 }
 
-double arithmetic(const Instruction& i, const Declared& d) {
+double arithmetic(const Instruction& i, const model::Declared& d) {
     string_view m = i.mnemonic;
     if (m.starts_with("v")) m.remove_prefix(1);
     const bool fused = is_named(m, "fmadd* fmsub* fnmadd* fnmsub* fcmadd*");

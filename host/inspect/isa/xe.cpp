@@ -11,9 +11,8 @@
 namespace cllab::inspect::xe {
 namespace {
 
-using model::Declared;
 using std::string_view;
-using What = Declared::What;
+using What = model::Declared::What;
 
 // --- Parsing ---------------------------------------------------------------------------------------------------------
 
@@ -209,7 +208,7 @@ Class classify(const Instruction& i) {
 
 // --- Declared work ---------------------------------------------------------------------------------------------------
 
-double arithmetic(const Instruction& i, const Declared& d) {
+double arithmetic(const Instruction& i, const model::Declared& d) {
     const string_view m = string_view(i.mnemonic).substr(0, i.mnemonic.find('.'));
     const auto type = result_type(i);
     const unsigned bits = type == "df" ? 64 : type == "f" ? 32 : type == "hf" || type == "bf" ? 16 : 0;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/text.hpp"
-#include "inspect/binary/cpu_code.hpp"
 #include "inspect/binary/elf.hpp"
 #include "inspect/code/cfg.hpp"
 #include "inspect/code/code.hpp"

@@ -16,7 +16,6 @@
 #include "core/descriptor.hpp"
 #include "core/error.hpp"
 #include "core/own_folder.hpp"
-#include "core/reading.hpp"
 #include "core/text.hpp"
 
 namespace cllab::inspect {

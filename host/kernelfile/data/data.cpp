@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
-#include <cmath>
 #include <cstring>
 #include <fstream>
-#include <limits>
 
 #include "core/half.hpp"
 #include "core/reading.hpp"

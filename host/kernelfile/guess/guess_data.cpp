@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "core/text.hpp"
-#include "core/units.hpp"
 #include "kernelfile/guess/kernel_guess.hpp"
 
 namespace cllab::kernelfile {

@@ -1,5 +1,4 @@
 // Images: as large as the launch, unless small launches touch other pixels, and of the channels that they are read by.
-#include <algorithm>
 
 #include "core/text.hpp"
 #include "kernelfile/bound.hpp"

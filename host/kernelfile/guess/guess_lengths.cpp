@@ -3,8 +3,8 @@
 #include <functional>
 #include <numeric>
 
+#include "core/grouped.hpp"
 #include "core/text.hpp"
-#include "core/units.hpp"
 #include "kernelfile/guess/fit.hpp"
 #include "kernelfile/guess/kernel_guess.hpp"
 
@@ -124,11 +124,7 @@ std::string KernelGuess::all_items() const {
     return join(factors, "*");
 }
 
-std::vector<std::string> KernelGuess::axis_names() const {
-    std::vector<std::string> out;
-    for (const auto& axis : axes_) out.push_back(axis.name);
-    return out;
-}
+std::vector<std::string> KernelGuess::axis_names() const { return mapped(axes_, &SizeAxis::name); }
 
 std::int64_t KernelGuess::group_items() const {
     return std::accumulate(local_.begin(), local_.end(), std::int64_t{1}, std::multiplies<>());

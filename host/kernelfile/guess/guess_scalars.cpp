@@ -8,10 +8,10 @@
 namespace cllab::kernelfile {
 
 using Meaning = ScalarName::Meaning;
-using model::ElementType;
 using model::Parameter;
 
-void KernelGuess::add_scalar(const Parameter& p, const ElementType& type, const std::string& word, int dimension) {
+void KernelGuess::add_scalar(const Parameter& p, const model::ElementType& type, const std::string& word,
+                             int dimension) {
     Scalar out{&p, type, scalar_name(word), word, {}};
     if (type.is_floating()) {
         out.name = {Meaning::value};

@@ -2,7 +2,6 @@
 // asked before the kernel runs, and what they say is kept in a folder, where every process of the run finds it.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>

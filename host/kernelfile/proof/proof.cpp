@@ -100,11 +100,9 @@ std::optional<std::string> Ledger::check(const Question& q, const model::Buffers
         return result.given && (result.may_stay || result.expected || !witnesses(q, result, buffers).empty());
     });
     if (!writes_something(q, buffers, seen) && !may_stay) {
-        std::vector<std::string> names;
-        for (const auto& result : q.results) names.push_back("'" + result.name + "'");
+        const auto names = join(q.results, ", ", [](const auto& result) { return "'" + result.name + "'"; });
         const auto given = std::ranges::find_if(q.results, [](const auto& result) { return bool(result.given); });
-        return "it writes nothing: " + join(names, ", ") + (names.size() == 1 ? " holds" : " hold") +
-               " what was there before" +
+        return "it writes nothing: " + names + (q.results.size() == 1 ? " holds" : " hold") + " what was there before" +
                (given == q.results.end() ? "" : "; if that may be right, add a line 'may leave " + given->name + "'");
     }
     if (q.any_order.empty()) return judge(q, buffers);

@@ -2,7 +2,6 @@
 // own. For everything behind, it is a set-up with steps, as those of families.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>

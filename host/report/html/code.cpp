@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "core/grouped.hpp"
 #include "core/table.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -268,8 +269,7 @@ std::vector<const Code*> in_order(const Context& c) {
         for (const auto& group : family.groups)
             for (std::size_t d = 0; d < c.grid.devices.size(); ++d)
                 for (const auto* cell : fastest_first(group, d)) place.emplace(c.index(*cell->record), place.size());
-    std::vector<const Code*> out;
-    for (const auto& code : c.page.code) out.push_back(&code);
+    auto out = mapped(c.page.code, [](const auto& code) { return &code; });
     const auto place_of = [&](std::size_t cell) {
         const auto at = place.find(cell);
         return at == place.end() ? place.size() : at->second;

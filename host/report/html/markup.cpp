@@ -1,6 +1,5 @@
 #include "report/html/markup.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "core/text.hpp"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <ostream>
-#include <set>
 
 #include "core/grouped.hpp"
 #include "core/hash.hpp"

@@ -8,7 +8,6 @@
 #include <map>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "core/text.hpp"
 #include "model/record_fields.hpp"

@@ -1,8 +1,6 @@
 #include "report/records/explained.hpp"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "core/text.hpp"
 #include "core/units.hpp"

@@ -12,7 +12,6 @@ namespace cllab::report {
 namespace {
 
 using model::Record;
-using model::Timing;
 
 std::string seconds(double value) { return format_significant(value, 3) + " s"; }
 
@@ -24,7 +23,7 @@ bool is_difference(const Record& r) {
 }
 
 std::optional<std::string> impossible_time(const Record& r) {
-    const Timing& t = *r.time;
+    const model::Timing& t = *r.time;
     if (!model::warns(r, model::Warning::no_cost)) {
         if (!(t.median > 0)) return "its time is " + seconds(t.median);
         for (const auto& [what, value] : {std::pair{"low", t.low}, {"min", t.min}})

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <istream>
-#include <string_view>
 
 #include "core/error.hpp"
 #include "core/hash.hpp"

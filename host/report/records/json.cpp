@@ -25,7 +25,6 @@ std::string text(const model::Record& record, int indent) {
 }
 
 using model::FieldRow;
-using model::Presence;
 
 [[noreturn]] void damaged(const std::string& what) { throw Error(Blame::usage, "this is not a record: " + what); }
 
@@ -76,7 +75,7 @@ public:
         const auto found = object_.find(key);
         if (found != object_.end())
             read(key, *found, to, row);
-        else if (row.presence == Presence::needed)
+        else if (row.presence == model::Presence::needed)
             damaged("it has no '" + where(key) + "'");
     }
     void sampled(const char* key, const char* key_of_rounds, std::vector<double>& samples,

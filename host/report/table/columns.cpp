@@ -10,7 +10,6 @@
 #include "core/table.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
-#include "report/records/points.hpp"
 
 namespace cllab::report {
 namespace {
@@ -19,9 +18,7 @@ using model::Record;
 
 template <typename F>
 std::vector<std::optional<double>> values_of(const Rows& rows, F value) {
-    std::vector<std::optional<double>> out;
-    for (const auto* row : rows) out.push_back(value(*row));
-    return out;
+    return mapped(rows, [&](const auto* row) -> std::optional<double> { return value(*row); });
 }
 
 bool any(const std::vector<std::optional<double>>& values) {
@@ -189,11 +186,7 @@ const std::vector<std::pair<std::string, std::string>>& column_meanings() {
 }
 
 const std::vector<std::string>& column_names() {
-    static const auto names = [] {
-        std::vector<std::string> out;
-        for (const auto& [name, meaning] : column_meanings()) out.push_back(name);
-        return out;
-    }();
+    static const auto names = mapped(column_meanings(), [](const auto& one) { return one.first; });
     return names;
 }
 

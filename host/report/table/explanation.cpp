@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/grouped.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "report/records/json.hpp"
@@ -28,8 +29,7 @@ std::string labelled(const std::string& label, const std::string& text, const Ta
 
 /// What a block ends with: what has no bound, and `more` of it.
 std::string not_bounded(const Explanation& e, const std::vector<std::string>& more, const TableStyle& style) {
-    std::vector<std::string> reasons;
-    for (const auto& [what, why] : e.unbounded) reasons.push_back(what + " (" + why + ")");
+    auto reasons = mapped(e.unbounded, [](const auto& one) { return one.first + " (" + one.second + ")"; });
     reasons.insert(reasons.end(), more.begin(), more.end());
     return reasons.empty() ? "" : labelled("not bounded", join(reasons, ", "), style);
 }
@@ -270,14 +270,12 @@ std::string forecast_heading(const model::Record& record, const model::Limits& l
 
 std::string forecast_sentence(const Explanation& e) {
     if (e.bounds.empty()) return "no forecast: no bound is known";
-    std::vector<std::string> names;
-    for (const auto* b : limiters(e)) names.push_back(b->name);
     const auto* sure = surest(e);
     const auto& first = e.bounds.front();
     std::string out = sure ? "at least " + format_seconds(sure->seconds) : "no time is sure";
     if (first.simulated)
         out += ", and " + format_seconds(first.seconds) + " if the compiler keeps what the text computes";
-    return out + "; " + join(names, " or ") + " would limit it";
+    return out + "; " + join(limiters(e), " or ", [](const auto* b) { return b->name; }) + " would limit it";
 }
 
 std::string forecast_text(const model::Record& record, const Explanation& e, const TableStyle& style) {
@@ -291,9 +289,8 @@ std::string forecast_text(const model::Record& record, const Explanation& e, con
     const Grid grid(std::move(columns), width, style.colour);
     for (std::size_t i = 0; i < e.bounds.size(); ++i)
         out += "  " + grid.row(i) + "\n" + wrap(e.bounds[i].how, "           ", width);
-    std::vector<std::string> more;
-    for (const auto& what : record.counts->assumed) more.push_back("assumed: " + what);
-    return out + not_bounded(e, more, style);
+    return out +
+           not_bounded(e, mapped(record.counts->assumed, [](const auto& what) { return "assumed: " + what; }), style);
 }
 
 std::string forecast_json(const model::Record& record, const Explanation& e) {

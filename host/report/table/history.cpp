@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "core/grouped.hpp"
 #include "report/records/json.hpp"
 #include "report/records/points.hpp"
 #include "report/table/columns.hpp"
@@ -25,8 +26,7 @@ std::string change_of(const model::History& h, std::size_t level) {
 }
 
 std::vector<const model::History*> changed_first(const std::vector<model::History>& histories, std::size_t& changed) {
-    std::vector<const model::History*> out;
-    for (const auto& h : histories) out.push_back(&h);
+    auto out = mapped(histories, [](const auto& h) { return &h; });
     const auto steady =
         std::stable_partition(out.begin(), out.end(), [](const auto* h) { return h->levels.size() > 1; });
     changed = static_cast<std::size_t>(steady - out.begin());

@@ -1,12 +1,10 @@
 #include "report/table/ranking.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <numeric>
 #include <optional>
 #include <tuple>
-#include <utility>
 
 #include "core/grouped.hpp"
 #include "core/units.hpp"

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "core/grouped.hpp"
 #include "core/table.hpp"
 #include "core/text.hpp"
 #include "report/records/json.hpp"
@@ -41,8 +42,7 @@ constexpr Entry<CellChange, Tone> tones[] = {
     {CellChange::same_code, Tone::dim}};
 
 std::vector<const RegressionCell*> worst_first(const std::vector<RegressionCell>& cells) {
-    std::vector<const RegressionCell*> out;
-    for (const auto& cell : cells) out.push_back(&cell);
+    auto out = mapped(cells, [](const auto& cell) { return &cell; });
     std::ranges::stable_sort(
         out, {}, [](const auto* cell) { return std::pair(cell->change, cell->test ? -cell->test->ratio.ratio : 0.0); });
     return out;

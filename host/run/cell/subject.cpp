@@ -4,18 +4,10 @@
 #include <array>
 
 #include "core/clock.hpp"
+#include "core/grouped.hpp"
 #include "core/phases.hpp"
 
 namespace cllab::run {
-namespace {
-
-std::vector<device::Stamps> stamps_of(const std::vector<cl::Event>& events) {
-    std::vector<device::Stamps> out;
-    for (const auto& event : events) out.push_back(device::stamps_of(event));
-    return out;
-}
-
-}  // namespace
 
 Subject::Subject(device::Session& session, const device::Built& built, const model::Setup& setup,
                  const std::string& entry, const Subject* beside)
@@ -106,7 +98,7 @@ void Subject::time_parts(unsigned operations, Parts& parts) {
         at->second.front() += seconds / operations;
     };
     double sum = 0;
-    const auto stamps = stamps_of(events);
+    const auto stamps = mapped(events, device::stamps_of);
     for (std::size_t i = 0; i < stamps.size(); ++i) {
         const double seconds = (static_cast<double>(stamps[i].end) - static_cast<double>(stamps[i].start)) * 1e-9;
         add(commands[i % commands.size()].part, seconds);
@@ -142,7 +134,7 @@ double Subject::timed(unsigned operations) {
     session_.wait();
     const double host = seconds_since(start);
     double seconds = 0;
-    const auto stamps = stamps_of(events);
+    const auto stamps = mapped(events, device::stamps_of);
     // Launches one by one: the gaps between them are the queue's, not the kernel's. What lies between several of one
     // operation is its own.
     if (one_by_one) {

@@ -8,6 +8,7 @@
 #include <set>
 #include <thread>
 
+#include "core/grouped.hpp"
 #include "core/reading.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -79,8 +80,7 @@ std::vector<Condition> host_conditions(const fs::path& root) {
 }
 
 std::vector<Condition> nvidia_conditions(const std::string& line) {
-    std::vector<std::string> fields;
-    for (const auto& field : split(line, ',')) fields.push_back(trim(field));
+    const auto fields = mapped(split(line, ','), trim);
     if (fields.size() < 5) return {};
     const auto now = parse_integer(fields[0]), most = parse_integer(fields[1]);
     std::vector<Condition> out;
