@@ -251,8 +251,12 @@ private:
             if (!some.empty()) plan.push_back(std::move(some));
         }
         if (which.empty()) return true;
+        const portrait::Amount repeats{which.size(), 0};
+        budget.expect(repeats);
         Records repeated;
-        if (!run_plan(plan, {which.size(), 0}, budget, repeated)) return false;
+        const bool finished = run_plan(plan, repeats, budget, repeated);
+        budget.forget(repeats);
+        if (!finished) return false;
         for (std::size_t i = 0; i < repeated.size(); ++i)
             if (repeated[i].status == model::Status::ok &&
                 (run::is_below_noise(records[which[i]]) || uncertainty(repeated[i]) < uncertainty(records[which[i]])))
