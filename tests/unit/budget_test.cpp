@@ -78,6 +78,7 @@ BOOST_AUTO_TEST_CASE(what_many_builds_took_is_not_expected_of_a_sweep_that_needs
     Budget slow(60, {1000, 0});
     slow.done({10, 0}, 10 * 0.6, 0.1);
     BOOST_TEST(slow.sampling() == Budget::least_sampling);
+    BOOST_TEST(!slow.is_short());  // built programs would not make room for them
 }
 
 BOOST_AUTO_TEST_CASE(a_probe_that_ends_a_little_beyond_the_budget_has_room_and_one_that_ends_far_beyond_has_not) {
