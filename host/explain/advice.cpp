@@ -184,7 +184,7 @@ std::string difference(std::span<const Counts> a, std::span<const Counts> b, dou
         const bool apart = std::max(as_long, 1 / as_long) >= little;
         return id_a + " and " + id_b + " execute alike, within a tenth" +
                (apart ? ", though " + (as_long > 1 ? id_b : id_a) + " took " + times(std::max(as_long, 1 / as_long)) +
-                            " as long: what the compiler made of them differs (`cllab isa`), or the order of accesses."
+                            " as long here; `cllab run --vs` tests whether it does, and `cllab isa` has their code."
                       : ".");
     }
     std::ranges::stable_sort(amounts, std::greater(), &Compared::ratio);

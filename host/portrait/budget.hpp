@@ -44,8 +44,8 @@ public:
     }
     /// True when nothing still to come would be cut short by so much more.
     bool affords(const Amount& amount) const { return left() >= least(amount + rest_); }
-    /// True when not all that is still to come has room, and would have if its programs were built.
-    bool is_short() const { return left() < least(rest_) && left() >= least({rest_.cells, 0}); }
+    /// True when what is still to come has no room, and would have if its programs were built.
+    bool lacks_room_for_programs() const { return left() < least(rest_) && left() >= least({rest_.cells, 0}); }
     /// What programs took so far says nothing of those to come: the driver's cache has them now.
     void start_over() { scales_.clear(); }
     void expect(const Amount& amount) { rest_ = rest_ + amount; }

@@ -10,8 +10,8 @@ local memory (l1tex__data_pipe_lsu_wavefronts_mem_shared; kernels with atomics o
 the fused ones by work-items that executed them (smsp__sass_thread_inst_executed_op_…); kernels with divisions and other functions, which are sequences of
 such instructions, are left out.
 
-within: no more than 10 % apart, of FLOP and requests 5 %. kept: the GPU did less, as its compiler keeps in registers what the text asks for again, or
-leaves out what it computes twice. more: the GPU did more than the text asks for, which a count must explain. Exit status: 0 when at most one in ten of each is
+within: no more than 10 % apart, of FLOP and requests 5 %. kept: the GPU did less, e.g. as its compiler keeps in registers what the text asks for
+again, or moves out of a loop what does not change in it. more: the GPU did more than the text asks for, which a count must explain. Exit status: 0 when at most one in ten of each is
 more, 1 when more are, 2 without a row.
 """
 import argparse

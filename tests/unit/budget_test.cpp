@@ -65,11 +65,11 @@ BOOST_AUTO_TEST_CASE(what_many_builds_took_is_not_expected_of_a_sweep_that_needs
     BOOST_TEST(of_programs > 4 * of_data);
     BOOST_TEST(of_data > 30 * Budget::least_sampling);
     BOOST_TEST(budget.affords({1, 1}));
-    BOOST_TEST(!budget.is_short());
+    BOOST_TEST(!budget.lacks_room_for_programs());
     budget.expect({0, 200});
-    BOOST_TEST(budget.is_short());
+    BOOST_TEST(budget.lacks_room_for_programs());
     budget.start_over();  // the driver's cache has them now
-    BOOST_TEST(!budget.is_short());
+    BOOST_TEST(!budget.lacks_room_for_programs());
     budget.forget({0, 200});
     BOOST_TEST(!budget.affords({1000, 1000}));
     budget.forget({100, 10});
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(what_many_builds_took_is_not_expected_of_a_sweep_that_needs
     Budget slow(60, {1000, 0});
     slow.done({10, 0}, 10 * 0.6, 0.1);
     BOOST_TEST(slow.sampling() == Budget::least_sampling);
-    BOOST_TEST(!slow.is_short());  // built programs would not make room for them
+    BOOST_TEST(!slow.lacks_room_for_programs());  // built programs would not make room for them
 }
 
 BOOST_AUTO_TEST_CASE(a_probe_that_ends_a_little_beyond_the_budget_has_room_and_one_that_ends_far_beyond_has_not) {

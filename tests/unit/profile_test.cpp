@@ -244,8 +244,10 @@ BOOST_AUTO_TEST_CASE(the_head_has_a_line_per_question_and_says_why_one_is_empty)
     auto profile = example();
     profile.conclusions.front().findings.push_back(
         {"peak.float.256", "float peak in vectors of 256 bits", "FLOP/s", 1024e9, 1e12, 1.1e12, "best"});
+    profile.device.host_cache_levels = {32 << 10, 1 << 20};
     std::ostringstream again;
     app::print_profile_head(again, profile, {});
+    BOOST_TEST(again.str().find("; the driver or the system says 32 KiB, 1 MiB\n") != std::string::npos, again.str());
     BOOST_TEST(again.str().find("  peaks       float 1.02 TFLOP/s\n") != std::string::npos);
     BOOST_TEST(line_of("latencies") == "  latencies   float 2.00 ns");
     BOOST_TEST(line_of("launch") == "  launch      none; not measured");

@@ -181,7 +181,7 @@ private:
     /// processes at once, for half of the time that is left, so that the driver's cache has them. On 16 cores PoCL 5.0
     /// takes half a second for each. Returns false when interrupted.
     bool build_ahead(std::span<const portrait::Probe> later, Budget& budget) {
-        if (profile_.device.is_gpu() || later.empty() || !budget.is_short()) return true;
+        if (profile_.device.is_gpu() || later.empty() || !budget.lacks_room_for_programs()) return true;
         // What one process builds is known to no other.
         if (device::compile_cache_settings(profile_.device, "").empty()) return true;
         std::vector<model::Group> plan;

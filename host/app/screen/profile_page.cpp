@@ -108,12 +108,12 @@ void print_profile_head(std::ostream& out, const Profile& profile, const report:
         std::set<std::string> reasons;
         for (const auto& reason : figures.absent)
             reasons.insert(reason.substr(0, std::min({reason.find(": "), reason.find("; "), reason.find(", and ")})));
-        if (!figures.claim.empty()) reasons.insert("the driver or the system says " + figures.claim);
+        const auto claim = figures.claim.empty() ? "" : "; the driver or the system says " + figures.claim;
         const auto label = fmt::format("  {:<12}", line.label);
-        out << report::wrap_beside(
-            label,
-            figures.found.empty() ? "none; " + join(reasons, "; ", std::identity{}) : join(figures.found, ", ", text),
-            style.text_width());
+        out << report::wrap_beside(label,
+                                   figures.found.empty() ? "none; " + join(reasons, "; ", std::identity{}) + claim
+                                                         : join(figures.found, ", ", text),
+                                   style.text_width());
     }
     out << '\n'
         << report::wrap(fmt::format("{} more figures, their intervals, and why {} were not found: --all", found - shown,

@@ -1,6 +1,7 @@
 #include "report/records/points.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <ranges>
 #include <unordered_map>
 #include <unordered_set>
@@ -30,7 +31,7 @@ const std::string& value_at(const model::PointValues& point, const std::string& 
 std::string without_numbers(const std::string& reason) {
     std::string out;
     for (const auto& word : split(reason, ' '))
-        if (word.find_first_of("0123456789") == std::string::npos) out += word + " ";
+        if (word.empty() || !std::isdigit(static_cast<unsigned char>(word.front()))) out += word + " ";
     return out;
 }
 

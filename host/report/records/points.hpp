@@ -39,7 +39,8 @@ inline std::string point_text(const model::PointValues& point) {
 /// "pitch_wide width=4096", and only the name where there are no axes.
 std::string cell_title(const std::string& id, const model::PointValues& point);
 
-/// A reason without the words that have digits: alike for "a footprint of 192 MiB is too large" and the same of 256.
+/// A reason without its numbers: alike for "a footprint of 192 MiB is too large" and the same of 256, and not for
+/// cl_khr_fp16 and cl_khr_fp64.
 std::string without_numbers(const std::string& reason);
 
 /// Of records of one cell the latest.
