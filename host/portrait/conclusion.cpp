@@ -138,15 +138,9 @@ std::vector<Conclusion> curves_of_device(const Rows& records, const std::string&
     return out;
 }
 
-void keep_shorter(std::vector<Record>& records, std::vector<Record> again) {
-    constexpr double disturbed = 0.1;
-    for (auto& second : again) {
-        if (second.status != Status::ok || !second.time || second.time->uncertainty() > disturbed) continue;
-        const auto first = std::ranges::find_if(
-            records, [&](const Record& r) { return r.id == second.id && r.point == second.point; });
-        if (first != records.end() && first->time && second.time->median < first->time->median)
-            *first = std::move(second);
-    }
+bool is_shorter(const Record& second, const Record& first) {
+    return second.status == Status::ok && second.time && second.time->uncertainty() <= disturbed && first.time &&
+           second.time->median < first.time->median;
 }
 
 std::vector<Conclusion> conclude(const std::vector<Record>& records, const Device& device) {

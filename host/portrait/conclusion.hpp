@@ -29,9 +29,11 @@ std::vector<std::pair<std::string, const model::Finding*>> findings_of(const std
 /// take part, and only those of `device`.
 std::vector<Conclusion> conclude(const std::vector<model::Record>& records, const model::Device& device);
 
-/// Of cells that were measured twice the record with the shorter time stays, in its place among `records`, unless that
-/// time is not known within 10 %: a difference of two times that others disturb may come out too small.
-void keep_shorter(std::vector<model::Record>& records, std::vector<model::Record> again);
+/// What a measurement may be uncertain by, of its value, before it is repeated.
+inline constexpr double disturbed = 0.1;
+/// Of a cell that was measured twice, whether the second time stays: the shorter one, unless it is not known within
+/// 10 %. A difference of two times that others disturb may come out too small.
+bool is_shorter(const model::Record& second, const model::Record& first);
 
 /// Conclusions from records of one device that may be elsewhere: curves without findings, which need the device's own
 /// facts.

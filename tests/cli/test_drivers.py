@@ -120,7 +120,8 @@ class Drivers(LabTest):
             """The processes that built while another one did."""
             builds = sorted((float(begin), float(end), process) for process, begin, end in map(str.split, log.read_text().rpartition("\n")[0].splitlines()))
             return {pair for (_, end, one), (begin, _, other) in zip(builds, builds[1:]) if begin < end for pair in (one, other)}
-        process = self.start("profile", "--device", "cpu", "--budget", "5", "--no-dumps", env=self.preloaded(SLOW, BUILDS=str(log)))
+        # A second for each of some 190 programs.
+        process = self.start("profile", "--device", "cpu", "--budget", "120", "--no-dumps", env=self.preloaded(SLOW, BUILDS=str(log)))
         while process.poll() is None and len(beside()) < 4:
             time.sleep(0.1)
         process.send_signal(signal.SIGINT)

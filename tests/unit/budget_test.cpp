@@ -59,8 +59,7 @@ BOOST_AUTO_TEST_CASE(an_axis_that_a_probe_calls_data_is_in_no_define) {
 
 BOOST_AUTO_TEST_CASE(what_many_builds_took_is_not_expected_of_a_sweep_that_needs_one) {
     Budget budget(60, {100, 10});
-    // 10 programs at 0.5 s and 20 cells at 0.1, each of them sampled for 0.1 s more.
-    budget.done({20, 10}, 20 * 0.1 + 20 * 0.1 + 10 * 0.5, 0.1);
+    budget.done({20, 10}, 10 * 0.6, 10 * 0.1);
     const double of_programs = budget.least({30, 30}), of_data = budget.least({30, 1});
     BOOST_TEST(of_programs > 4 * of_data);
     BOOST_TEST(of_data > 30 * Budget::least_sampling);
@@ -76,9 +75,50 @@ BOOST_AUTO_TEST_CASE(what_many_builds_took_is_not_expected_of_a_sweep_that_needs
     BOOST_TEST(budget.sampling() == 0.5);
     // Half a second a cell more, each of them of the same program: 60 s do not last for a thousand.
     Budget slow(60, {1000, 0});
-    slow.done({10, 0}, 10 * 0.6, 0.1);
+    slow.done({10, 0}, 0, 10 * 0.5);
     BOOST_TEST(slow.sampling() == Budget::least_sampling);
     BOOST_TEST(!slow.lacks_room_for_programs());  // built programs would not make room for them
+}
+
+BOOST_AUTO_TEST_CASE(sweeps_of_large_data_do_not_make_sweeps_of_many_programs_dear) {
+    Budget budget(60, {});
+    budget.done({20, 1}, 0.1, 19 * 1.0);  // buffers of a hundred MiB
+    BOOST_TEST(budget.has_room({46, 46}, {}));
+    BOOST_TEST(!budget.has_room({100, 1}, {}));
+    budget.done({46, 46}, 46 * 2.0, 0);
+    budget.done({46, 46}, 46 * 2.0, 0);
+    BOOST_TEST(!budget.has_room({46, 46}, {}));
+}
+
+BOOST_AUTO_TEST_CASE(what_cells_took_is_known_of_the_first_of_a_program_and_of_the_others_and_not_of_refused_ones) {
+    const portrait::Probe probe{
+        .family = "latency", .parts = {{"latency_global", {{"footprint", "4096,8192,16384"}}}}, .data = {"footprint"}};
+    const auto plan = portrait::plan_of(probe.parts, false);
+    std::vector<Record> records(3);
+    for (auto& record : records) {
+        record.status = Status::ok;
+        record.phases = {{Phase::buffers, 0.1}, {Phase::sampling, 5}, {Phase::warm_up, 1}};
+    }
+    records[0].phases[Phase::build] = 1.9;
+    records[1].status = Status::unsupported;
+    records[1].phases = {{Phase::buffers, 100}};
+    Budget budget(1000, {}, {probe});
+    budget.learn(plan, records, 14.1);
+    BOOST_TEST(budget.least({1, 1}) == 2 + Budget::least_sampling, boost::test_tools::tolerance(0.001));
+    BOOST_TEST(budget.least({1, 0}) == 0.1 + Budget::least_sampling, boost::test_tools::tolerance(0.001));
+    // The same program again is another point, and what the end of a process takes is shared.
+    budget.learn(plan, records, 14.1 + 2.1);
+    BOOST_TEST(budget.least({1, 1}) == 2 + Budget::least_sampling, boost::test_tools::tolerance(0.001));
+    BOOST_TEST(budget.least({1, 0}) == (0.1 + 2.1) / 2 + Budget::least_sampling, boost::test_tools::tolerance(0.001));
+}
+
+BOOST_AUTO_TEST_CASE(repeats_of_which_it_is_known_what_they_take_end_within_the_budget) {
+    const Budget budget(60, {});
+    BOOST_TEST(budget.sampling_of_repeats(10, 0) == 0.5);
+    const double sampling = budget.sampling_of_repeats(100, 40);
+    BOOST_TEST(sampling > 0.05);
+    BOOST_TEST(40 + 100 * sampling < 60);
+    BOOST_TEST(budget.sampling_of_repeats(100, 70) == Budget::least_sampling);
 }
 
 BOOST_AUTO_TEST_CASE(a_probe_that_ends_a_little_beyond_the_budget_has_room_and_one_that_ends_far_beyond_has_not) {

@@ -69,26 +69,23 @@ BOOST_AUTO_TEST_CASE(what_told_nothing_of_a_cpus_caches_is_swept_once_more_and_t
     BOOST_TEST(sweeps("latency.l1.size", "no knee", cpu).empty());
     BOOST_TEST(sweeps("latency.l1.latency", "they scatter", probe_gpu()).empty());
 
-    std::vector<Record> records(4);
-    for (std::size_t i = 0; i < records.size(); ++i) {
-        records[i].id = "latency_global";
-        records[i].status = Status::ok;
-        records[i].point = {{"footprint", std::to_string(4096 << i)}};
-        auto& time = records[i].time.emplace();
-        time.median = time.low = time.high = 2;
-        time.n = 20;
-    }
-    auto again = records;
-    const double seconds[] = {1, 3, 1, 1};
-    for (std::size_t i = 0; i < again.size(); ++i)
-        again[i].time->median = again[i].time->low = again[i].time->high = seconds[i];
-    again[2].status = Status::timed_out;
-    again[3].time->high = 1.5;
-    portrait::keep_shorter(records, again);
-    BOOST_TEST(records[3].time->median == 2, "what is not known within 10 % replaces nothing");
-    BOOST_TEST(records[0].time->median == 1);
-    BOOST_TEST(records[1].time->median == 2);
-    BOOST_TEST(records[2].time->median == 2);
+    Record first;
+    first.status = Status::ok;
+    auto& time = first.time.emplace();
+    time.median = time.low = time.high = 2;
+    time.n = 20;
+    const auto second = [&](double seconds, double high, Status status) {
+        auto out = first;
+        out.status = status;
+        out.time->median = out.time->low = seconds;
+        out.time->high = high;
+        return out;
+    };
+    BOOST_TEST(portrait::is_shorter(second(1, 1, Status::ok), first));
+    BOOST_TEST(!portrait::is_shorter(second(3, 3, Status::ok), first));
+    BOOST_TEST(!portrait::is_shorter(second(1, 1, Status::timed_out), first));
+    BOOST_TEST(!portrait::is_shorter(second(1, 1.5, Status::ok), first),
+               "what is not known within 10 % replaces nothing");
 }
 
 BOOST_AUTO_TEST_CASE(a_time_is_shown_in_cycles_and_a_peak_per_unit_once_the_clock_is_known) {
@@ -260,7 +257,8 @@ BOOST_AUTO_TEST_CASE(each_reason_of_absence_stands_once_with_all_that_it_is_of) 
     app::print_profile(text, example(), {});
     auto page = text.str();
     // However its lines are broken.
-    for (auto at = page.find("\n  "); at != std::string::npos; at = page.find("\n  ", at)) page.replace(at, page.find_first_not_of(" \n", at) - at, " ");
+    for (auto at = page.find("\n  "); at != std::string::npos; at = page.find("\n  ", at))
+        page.replace(at, page.find_first_not_of(" \n", at) - at, " ");
     const auto first = page.find("none; not measured");
     BOOST_REQUIRE(first != std::string::npos);
     BOOST_TEST(page.find("none; not measured", first + 1) == std::string::npos);

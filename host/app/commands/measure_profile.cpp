@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <ranges>
+#include <set>
 #include <span>
 #include <thread>
 
@@ -15,6 +17,7 @@
 #include "app/screen/streams.hpp"
 #include "core/clock.hpp"
 #include "core/grouped.hpp"
+#include "core/phases.hpp"
 #include "core/units.hpp"
 #include "device/driver_settings.hpp"
 #include "model/params.hpp"
@@ -29,17 +32,6 @@ namespace cllab::app {
 namespace {
 
 using portrait::Budget;
-
-/// The cells of some sweeps. Interleaved: one group per variant, so that the samples of its points alternate.
-std::vector<model::Group> plan_of(const std::vector<portrait::Part>& parts, bool interleave) {
-    std::vector<model::Group> plan;
-    for (const auto& part : parts) {
-        auto groups = model::make_plan(model::select(model::registry(), {part.pattern}), part.axes);
-        if (interleave) groups = grouped(groups | std::views::join, [](const auto& cell) { return cell.id; });
-        std::move(groups.begin(), groups.end(), std::back_inserter(plan));
-    }
-    return plan;
-}
 
 /// How far the time may be off, by its interval or by the cores that others had.
 double uncertainty(const model::Record& record) {
@@ -65,9 +57,9 @@ private:
     bool run() {
         const auto probes = portrait::probes_for(profile_.device);
         portrait::Amount all;
-        for (const auto& probe : probes) all = all + amount(probe) + refined(probe);
+        for (const auto& probe : probes) all = all + amount(probe) + portrait::refined(probe, probe.refine.most);
         total_ = all.cells;
-        Budget budget(invocation_.budget_seconds, all);
+        Budget budget(invocation_.budget_seconds, all, probes);
         bool finished = true;
         for (std::size_t i = 0; finished && i < probes.size();) {
             const auto end = together(probes, i, budget);
@@ -86,23 +78,6 @@ private:
 
     using Records = std::vector<model::Record>;
 
-    /// The sweeps whose points a refinement adds to.
-    static std::vector<portrait::Part> refined_parts(const portrait::Probe& probe, const std::string& points) {
-        std::vector<portrait::Part> out;
-        for (auto part : probe.parts) {
-            if (part.pattern != probe.family + "_" + probe.refine.variant) continue;
-            std::erase_if(part.axes, [&](const auto& axis) { return axis.first == probe.refine.axis; });
-            part.axes.emplace_back(probe.refine.axis, points);
-            out.push_back(part);
-        }
-        return out;
-    }
-    static portrait::Amount refined(const portrait::Probe& probe, std::size_t points) {
-        const auto cells = points * refined_parts(probe, "1").size();
-        const bool data = std::ranges::find(probe.data, probe.refine.axis) != probe.data.end();
-        return {cells, data ? 0 : cells};
-    }
-    static portrait::Amount refined(const portrait::Probe& probe) { return refined(probe, probe.refine.most); }
     /// What the device cannot do is a row at once.
     bool is_refused(const model::Cell& cell) const {
         static const std::map<std::string, model::Loaded> no_files;
@@ -116,7 +91,7 @@ private:
         return false;
     }
     portrait::Amount amount(const portrait::Probe& probe) const {
-        auto plan = plan_of(probe.parts, false);
+        auto plan = portrait::plan_of(probe.parts, false);
         for (auto& group : plan) std::erase_if(group, [&](const auto& cell) { return is_refused(cell); });
         return portrait::amount_of(plan, probe.data);
     }
@@ -138,12 +113,12 @@ private:
         std::vector<model::Group> plan;
         portrait::Amount all;
         for (const auto& probe : probes) {
-            auto own = plan_of(probe.parts, probe.interleave);
+            auto own = portrait::plan_of(probe.parts, probe.interleave);
             const auto needed = amount(probe);
             const auto count = needed.cells;
             if (count > 0 && !budget.has_room(needed, all)) {
                 const double left = budget.left() - budget.least(all), least = budget.least(needed);
-                budget.forget(needed + refined(probe));
+                budget.forget(needed + portrait::refined(probe, probe.refine.most));
                 profile_.skipped[probe.family] = "not measured: its " + std::to_string(count) +
                                                  (count == 1 ? " cell needs about " : " cells need about ") +
                                                  format_seconds(least) + ", and " +
@@ -156,21 +131,21 @@ private:
         }
         if (plan.empty()) return true;
         std::vector<model::Group> upcoming;
-        if (!later.empty()) upcoming = plan_of(later.front().parts, later.front().interleave);
+        if (!later.empty()) upcoming = portrait::plan_of(later.front().parts, later.front().interleave);
         Records records;
-        if (!run_plan(plan, all, budget, records, std::move(upcoming))) return keep({}, std::move(records), false);
+        if (!run_new(plan, budget, records, std::move(upcoming))) return keep({}, std::move(records), false);
         budget.forget(all);
         const auto& probe = probes.front();
-        budget.forget(refined(probe));
+        budget.forget(portrait::refined(probe, probe.refine.most));
         for (std::size_t left = probe.refine.most; left > 0;) {
             const auto points = portrait::decisive_points(curves(probe, records), probe.refine.quantum,
                                                           std::min(left, (probe.refine.most + 1) / 2));
-            const auto more = refined(probe, points.size());
+            const auto more = portrait::refined(probe, points.size());
             if (points.empty() || !budget.affords(more)) break;
             std::string values;
             for (const auto point : points) values += (values.empty() ? "" : ",") + std::to_string(point);
-            auto added = plan_of(refined_parts(probe, values), probe.interleave);
-            if (!run_plan(added, more, budget, records)) return keep({}, std::move(records), false);
+            auto added = portrait::plan_of(portrait::refined_parts(probe, values), probe.interleave);
+            if (!run_new(added, budget, records)) return keep({}, std::move(records), false);
             std::move(added.begin(), added.end(), std::back_inserter(plan));
             left -= points.size();
         }
@@ -186,7 +161,7 @@ private:
         if (device::compile_cache_settings(profile_.device, "").empty()) return true;
         std::vector<model::Group> plan;
         for (const auto& probe : later) {
-            auto own = portrait::one_of_each_program(plan_of(probe.parts, false), probe.data);
+            auto own = portrait::one_of_each_program(portrait::plan_of(probe.parts, false), probe.data);
             std::move(own.begin(), own.end(), std::back_inserter(plan));
         }
         const std::size_t processes =
@@ -229,20 +204,51 @@ private:
         return out;
     }
 
-    /// Once more what was disturbed, the most important first, as far as there is time when every probe was measured:
-    /// of both measurements the narrower one is kept.
+    /// Once more what told nothing of the caches.
+    bool caches_again(Budget& budget) {
+        std::set<std::pair<std::string, model::Settings>> sweeps;
+        const auto parts =
+            portrait::sweeps_to_repeat(portrait::conclude(profile_.records, profile_.device), profile_.device);
+        for (const auto& group : portrait::plan_of(parts, false))
+            for (const auto& cell : group) sweeps.emplace(cell.id, cell.point.values());
+        return repeat(
+            budget,
+            [&](const auto& record) {
+                return sweeps.contains({record.id, record.point});
+            },
+            portrait::is_shorter);
+    }
+
+    /// Once more what was disturbed: of both measurements the narrower one is kept.
     bool again(Budget& budget) {
-        constexpr double disturbed = 0.1;
+        return repeat(
+            budget,
+            [](const auto& record) {
+                return run::is_below_noise(record) ||
+                       (record.status == model::Status::ok && uncertainty(record) > portrait::disturbed);
+            },
+            [](const auto& second, const auto& first) {
+                return second.status == model::Status::ok &&
+                       (run::is_below_noise(first) || uncertainty(second) < uncertainty(first));
+            });
+    }
+
+    /// Measures once more what is wanted, the most important first, as far as there is time when every probe was
+    /// measured, and keeps what is better. Returns false as run().
+    bool repeat(Budget& budget, const std::function<bool(const model::Record&)>& wanted,
+                const std::function<bool(const model::Record&, const model::Record&)>& is_better) {
         auto& records = profile_.records;
         std::vector<model::Group> plan;
         std::vector<std::size_t> which;
+        double overhead = 0;
         std::size_t at = 0;
         for (const auto& group : measured_) {
             model::Group some;
             for (const auto& cell : group) {
-                const auto& record = records[at];
-                const bool unsure = record.status == model::Status::ok && uncertainty(record) > disturbed;
-                if ((unsure || run::is_below_noise(record)) && budget.affords({which.size() + 1, 0})) {
+                const double more = portrait::beside_sampling(records[at]);
+                const double sampling = static_cast<double>(which.size() + 1) * Budget::least_sampling;
+                if (wanted(records[at]) && overhead + more + sampling < budget.left()) {
+                    overhead += more;
                     some.push_back(cell);
                     which.push_back(at);
                 }
@@ -251,38 +257,33 @@ private:
             if (!some.empty()) plan.push_back(std::move(some));
         }
         if (which.empty()) return true;
-        const portrait::Amount repeats{which.size(), 0};
-        budget.expect(repeats);
+        total_ += which.size();
         Records repeated;
-        const bool finished = run_plan(plan, repeats, budget, repeated);
-        budget.forget(repeats);
-        if (!finished) return false;
-        for (std::size_t i = 0; i < repeated.size(); ++i)
-            if (repeated[i].status == model::Status::ok &&
-                (run::is_below_noise(records[which[i]]) || uncertainty(repeated[i]) < uncertainty(records[which[i]])))
-                records[which[i]] = std::move(repeated[i]);
-        return true;
-    }
-
-    /// Once more what told nothing of the caches, where there is time for it.
-    bool caches_again(Budget& budget) {
-        const auto plan = plan_of(
-            portrait::sweeps_to_repeat(portrait::conclude(profile_.records, profile_.device), profile_.device), false);
-        const portrait::Amount repeats{portrait::amount_of(plan, {}).cells, 0};
-        if (repeats.cells == 0 || !budget.affords(repeats)) return true;
-        total_ += repeats.cells;
-        budget.expect(repeats);
-        Records repeated;
-        const bool finished = run_plan(plan, repeats, budget, repeated);
-        budget.forget(repeats);
-        portrait::keep_shorter(profile_.records, std::move(repeated));
+        const bool finished = run_plan(plan, budget.sampling_of_repeats(which.size(), overhead), repeated);
+        for (std::size_t i = 0; finished && i < repeated.size(); ++i) {
+            auto& first = records[which[i]];
+            auto both = first.phases;
+            add(both, repeated[i].phases);
+            if (is_better(repeated[i], first)) first = std::move(repeated[i]);
+            first.phases = both;
+        }
         return finished;
     }
 
-    /// Records in the plan's order. `amount`: of the plan. `upcoming`: what the run after this one is likely to
-    /// measure. Returns false as run().
-    bool run_plan(const std::vector<model::Group>& plan, const portrait::Amount& amount, Budget& budget,
-                  Records& records, std::vector<model::Group> upcoming = {}) {
+    /// Records of what was not measured yet, in the plan's order; tells the budget what they took. `upcoming`: what the
+    /// run after this one is likely to measure. Returns false as run().
+    bool run_new(const std::vector<model::Group>& plan, Budget& budget, Records& records,
+                 std::vector<model::Group> upcoming = {}) {
+        const auto start = Clock::now();
+        const auto before = static_cast<std::ptrdiff_t>(records.size());
+        if (!run_plan(plan, budget.sampling(), records, std::move(upcoming))) return false;
+        budget.learn(plan, std::span(records.begin() + before, records.end()), seconds_since(start));
+        return true;
+    }
+
+    /// Records in the plan's order, each cell sampling for so many seconds.
+    bool run_plan(const std::vector<model::Group>& plan, double sampling, Records& records,
+                  std::vector<model::Group> upcoming = {}) {
         run::RunRequest request{std::nullopt, plan, settings_of(invocation_), std::move(upcoming)};
         auto& settings = request.settings;
         settings.keep_builds = invocation_.cl_dir.empty();  // points added to a sweep have its text
@@ -291,9 +292,8 @@ private:
         // What a GPU's compiler says of registers and spills is a figure. A CPU's code takes as long to read as to
         // measure.
         settings.read_code = profile_.device.is_gpu();
-        settings.sampling_seconds = budget.sampling();
-        settings.warm_seconds = std::clamp(0.2 * settings.sampling_seconds, 0.005, 0.25);
-        const auto start = Clock::now();
+        settings.sampling_seconds = sampling;
+        settings.warm_seconds = std::clamp(0.2 * sampling, 0.005, 0.25);
         std::vector<std::size_t> first_of(plan.size());
         for (std::size_t g = 1; g < plan.size(); ++g) first_of[g] = first_of[g - 1] + plan[g - 1].size();
         std::map<std::size_t, model::Record> done;
@@ -312,11 +312,6 @@ private:
             finished = false;
             lost_ = e.what();
         }
-        // A plan that the device refused says nothing of those to come.
-        if (finished && std::ranges::any_of(done | std::views::values, [](const auto& record) {
-                return record.status != model::Status::unsupported;
-            }))
-            budget.done(amount, seconds_since(start), settings.sampling_seconds + settings.warm_seconds);
         for (auto& [at, record] : done) records.push_back(std::move(record));
         return finished;
     }
