@@ -65,7 +65,6 @@ public:
     bool lacks_room_for_programs() const { return left() < least(rest_) && left() >= least({rest_.cells, 0}); }
     /// What programs took so far says nothing of those to come: the driver's cache has them now.
     void start_over() { of_programs_.clear(); }
-    void expect(const Amount& amount) { rest_ = rest_ + amount; }
     void forget(const Amount& amount) { rest_ = rest_ - amount; }
     /// These records of the plan's cells, in its order, took so many seconds together. What the device refused says
     /// nothing of what is still to come.

@@ -65,11 +65,11 @@ BOOST_AUTO_TEST_CASE(what_many_builds_took_is_not_expected_of_a_sweep_that_needs
     BOOST_TEST(of_data > 30 * Budget::least_sampling);
     BOOST_TEST(budget.affords({1, 1}));
     BOOST_TEST(!budget.lacks_room_for_programs());
-    budget.expect({0, 200});
-    BOOST_TEST(budget.lacks_room_for_programs());
-    budget.start_over();  // the driver's cache has them now
-    BOOST_TEST(!budget.lacks_room_for_programs());
-    budget.forget({0, 200});
+    Budget many(60, {100, 210});
+    many.done({20, 10}, 10 * 0.6, 10 * 0.1);
+    BOOST_TEST(many.lacks_room_for_programs());
+    many.start_over();  // the driver's cache has them now
+    BOOST_TEST(!many.lacks_room_for_programs());
     BOOST_TEST(!budget.affords({1000, 1000}));
     budget.forget({100, 10});
     BOOST_TEST(budget.sampling() == 0.5);
