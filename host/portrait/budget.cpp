@@ -19,14 +19,15 @@ double usual(const std::vector<double>& seconds, double before) {
     return seconds.empty() ? before : summarise(seconds).median;
 }
 
-}  // namespace
-
+/// What no other program has: the cell less its data.
 std::string program_of(const model::Cell& cell, const std::vector<std::string>& data) {
     auto out = cell.id;
     for (const auto& [axis, value] : cell.point.values())
         if (std::ranges::find(data, axis) == data.end()) out += " " + axis + "=" + value;
     return out;
 }
+
+}  // namespace
 
 Amount Amount::operator-(const Amount& other) const {
     return {cells - std::min(cells, other.cells), programs - std::min(programs, other.programs)};
@@ -90,10 +91,10 @@ Budget::Budget(double seconds, const Amount& amount, const std::vector<Probe>& p
 
 double Budget::sampling() const {
     // What is left over repeats what was disturbed.
-    return sampling_of_repeats(rest_.cells, overhead(rest_));
+    return sampling_of(rest_.cells, overhead(rest_));
 }
 
-double Budget::sampling_of_repeats(std::size_t cells, double overhead) const {
+double Budget::sampling_of(std::size_t cells, double overhead) const {
     return std::clamp(0.5 * (left() - overhead) / static_cast<double>(std::max<std::size_t>(1, cells)), least_sampling,
                       0.5);
 }
@@ -122,15 +123,13 @@ void Budget::learn(const std::vector<model::Group>& plan, std::span<const model:
 }
 
 void Budget::done(const Amount& amount, double of_programs, double of_others) {
-    const auto others = (amount - Amount{amount.programs, 0}).cells;
     if (amount.programs > 0) of_programs_.push_back(of_programs / static_cast<double>(amount.programs));
-    if (others > 0) of_others_.push_back(of_others / static_cast<double>(others));
+    if (amount.others() > 0) of_others_.push_back(of_others / static_cast<double>(amount.others()));
 }
 
 double Budget::overhead(const Amount& amount) const {
-    const auto others = (amount - Amount{amount.programs, 0}).cells;
     return static_cast<double>(amount.programs) * usual(of_programs_, first_of_program) +
-           static_cast<double>(others) * usual(of_others_, another_point);
+           static_cast<double>(amount.others()) * usual(of_others_, another_point);
 }
 
 }  // namespace cllab::portrait

@@ -1,6 +1,7 @@
 // The time that a profile may take, and what the sweeps still to come need of it.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <set>
@@ -22,6 +23,8 @@ struct Amount {
 
     Amount operator+(const Amount& other) const { return {cells + other.cells, programs + other.programs}; }
     Amount operator-(const Amount& other) const;  ///< nothing below 0
+    /// Cells that are another point of a program.
+    std::size_t others() const { return cells - std::min(cells, programs); }
 };
 
 /// The cells of some sweeps. Interleaved: one group per variant, so that the samples of its points alternate.
@@ -31,9 +34,7 @@ std::vector<Part> refined_parts(const Probe& probe, const std::string& points);
 /// What so many points of a refinement take.
 Amount refined(const Probe& probe, std::size_t points);
 
-/// What no other program has: the cell less its data. `data`: as Probe::data.
-std::string program_of(const model::Cell& cell, const std::vector<std::string>& data);
-
+/// `data`: as Probe::data.
 Amount amount_of(const std::vector<model::Group>& plan, const std::vector<std::string>& data);
 
 /// The first cell of each of the plan's programs, as a group of its own.
@@ -71,8 +72,8 @@ public:
     void learn(const std::vector<model::Group>& plan, std::span<const model::Record> records, double seconds);
     /// So much was run. Seconds that all first cells of a program, and all others, took beside their sampling.
     void done(const Amount& amount, double of_programs, double of_others);
-    /// Seconds of sampling for each of so many repeats, of which it is known what they take beside it.
-    double sampling_of_repeats(std::size_t cells, double overhead) const;
+    /// Seconds of sampling for each of so many cells that take `overhead` seconds together beside it.
+    double sampling_of(std::size_t cells, double overhead) const;
 
     static constexpr double least_sampling = 0.02;
 

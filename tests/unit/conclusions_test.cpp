@@ -246,6 +246,25 @@ BOOST_AUTO_TEST_CASE(a_profile_measures_what_was_disturbed_again_and_keeps_the_n
     for (const auto& [launches, count] : times) BOOST_TEST(count == 2u, launches);
 }
 
+BOOST_AUTO_TEST_CASE(
+    what_takes_longer_than_a_profile_has_left_is_not_repeated_and_both_measurements_are_accounted_for) {
+    std::map<std::string, unsigned> times;
+    auto runner = runner_of([&](Record& record, const model::Cell& cell, std::size_t) {
+        test::take(record, 1);
+        if (cell.id != "launch_item") return;
+        const auto launches = cell.point.text("launches");
+        record.phases = {{Phase::buffers, launches == "1" ? 100 : 0.1}};  // of 60 s
+        if (++times[launches] > 1) return;
+        record.time->low = 0.5;
+        record.time->high = 1.5;
+    });
+    const auto found = app::measure_profile({}, runner, gpu());
+    for (const auto& [launches, count] : times) BOOST_TEST(count == (launches == "1" ? 1u : 2u), launches);
+    for (const auto& record : found.profile.records)
+        if (record.id == "launch_item" && times[record.point.front().second] == 2)
+            BOOST_TEST(record.phases.at(Phase::buffers) == 0.2);
+}
+
 BOOST_AUTO_TEST_CASE(a_profile_measures_every_probe_before_it_repeats_what_was_disturbed) {
     std::size_t calls = 0, last_first = 0, first_repeat = 0;
     std::set<std::string> known;

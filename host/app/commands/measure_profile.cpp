@@ -5,10 +5,10 @@
 #include <functional>
 #include <iterator>
 #include <map>
-#include <ranges>
 #include <set>
 #include <span>
 #include <thread>
+#include <utility>
 
 #include "app/choose/request.hpp"
 #include "app/commands/profile.hpp"
@@ -16,13 +16,11 @@
 #include "app/processes/runner.hpp"
 #include "app/screen/streams.hpp"
 #include "core/clock.hpp"
-#include "core/grouped.hpp"
 #include "core/phases.hpp"
 #include "core/units.hpp"
 #include "device/driver_settings.hpp"
 #include "model/params.hpp"
 #include "model/rankable.hpp"
-#include "model/registry.hpp"
 #include "portrait/budget.hpp"
 #include "portrait/probes.hpp"
 #include "run/kernel_source.hpp"
@@ -206,7 +204,7 @@ private:
 
     /// Once more what told nothing of the caches.
     bool caches_again(Budget& budget) {
-        std::set<std::pair<std::string, model::Settings>> sweeps;
+        std::set<std::pair<std::string, model::Settings>> sweeps;  // by variant and point
         const auto parts =
             portrait::sweeps_to_repeat(portrait::conclude(profile_.records, profile_.device), profile_.device);
         for (const auto& group : portrait::plan_of(parts, false))
@@ -259,13 +257,11 @@ private:
         if (which.empty()) return true;
         total_ += which.size();
         Records repeated;
-        const bool finished = run_plan(plan, budget.sampling_of_repeats(which.size(), overhead), repeated);
+        const bool finished = run_plan(plan, budget.sampling_of(which.size(), overhead), repeated);
         for (std::size_t i = 0; finished && i < repeated.size(); ++i) {
             auto& first = records[which[i]];
-            auto both = first.phases;
-            add(both, repeated[i].phases);
-            if (is_better(repeated[i], first)) first = std::move(repeated[i]);
-            first.phases = both;
+            if (is_better(repeated[i], first)) std::swap(first, repeated[i]);
+            add(first.phases, repeated[i].phases);
         }
         return finished;
     }
