@@ -116,7 +116,7 @@ std::string advice(const Record& record, const Explanation& explanation) {
     if (!limiter || !record.counts) return "";
     const auto& counts = *record.counts;
     const auto& id = limiter->id;
-    if (id == "memory" || (id.size() == 2 && id[0] == 'l')) return is_gpu(record) ? of_sectors(counts) : "";
+    if (is_level(id)) return is_gpu(record) ? of_sectors(counts) : "";
     if (id == "local") return of_banks(counts);
     if (id == "atomics") return of_atomics(counts.global_atomics, counts, false);
     if (id == "local_atomics") return of_atomics(counts.local_atomics, counts, true);

@@ -71,17 +71,6 @@ void bound_issue(const Record& record, const Limits& limits, Explanation& out) {
                           peak->id});
 }
 
-/// Instructions of a CPU that were counted in the block that nearly all samples lie in.
-void bound_sampled_issue(const Record& record, const Limits& limits, const Figure& rate, Explanation& out) {
-    auto bound = at_rate("issue", "instruction issue", "issue", record.work.instructions, "instr", rate);
-    bound.how += ", from sampled addresses and declared bytes";
-    // A compare and the branch behind it are one to a processor, and some moves none: of a loop of five instructions,
-    // the shortest that computes, at least one.
-    constexpr double fused = 0.8;
-    bound.low *= fused;
-    out.bounds.push_back(on_available_cores(std::move(bound), record, parallel_of(record, limits)));
-}
-
 }  // namespace
 
 std::string level_id(std::size_t level) { return concat("l", level + 1); }
@@ -176,6 +165,24 @@ void scale(Bound& bound, double times) {
     for (double* seconds : {&bound.seconds, &bound.low, &bound.high}) *seconds *= times;
 }
 
+Bound bound_of_issue(const Record& record, const Limits& limits, double instructions, const Figure& rate,
+                     const std::string& how) {
+    auto bound = at_rate("issue", "instruction issue", "issue", instructions, "instr", rate);
+    bound.how += how;
+    // A compare and the branch behind it are one to a processor, and some moves none: of a loop of five instructions,
+    // the shortest that computes, at least one.
+    constexpr double fused = 0.8;
+    bound.low *= fused;
+    const double groups = record.work.groups;
+    if (groups > 0 && groups < limits.units) {
+        scale(bound, limits.units / groups);
+        bound.how += ", on " + format_exact(groups) + " of " + std::to_string(limits.units) + " cores";
+        // The probe's threads may share cores, two each, which threads of few groups have for themselves.
+        bound.low /= 2;
+    }
+    return on_available_cores(std::move(bound), record, parallel_of(record, limits));
+}
+
 bool nobody_declared(const Record& record) { return record.counts || record.work.assumed; }
 
 bool are_counted(const Record& record) { return !record.counters.empty() && record.work.launches == 1; }
@@ -196,7 +203,12 @@ void bound_counted(const Record& record, const Limits& limits, Explanation& out)
     if (!are_counted(record)) {
         std::string why = "executed instructions are not counted";
         if (record.work.instructions > 0 && record.counters.empty()) {
-            if (const auto* rate = limits.find("issue.rate")) return bound_sampled_issue(record, limits, *rate, out);
+            if (const auto* rate = limits.find("issue.rate")) {
+                out.bounds.push_back(bound_of_issue(record, limits, record.work.instructions, *rate,
+                                                    std::string(", from sampled addresses and ") +
+                                                        (record.counts ? "counted" : "declared") + " bytes"));
+                return;
+            }
             why = format_significant(record.work.instructions, 3) +
                   " are executed (from sampled addresses and declared bytes); the profile has no peak for them";
         }

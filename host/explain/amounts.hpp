@@ -41,6 +41,9 @@ struct Place {
 std::optional<Place> place_of(const Record& record, const Limits& limits, std::vector<double> sizes, double instances,
                               Capacity capacity);
 
+/// Where the data lies if no level holds more than the least it may and that is no level of a core alone; else nothing.
+std::optional<Place> far_place(const Record& record, const Limits& limits);
+
 bool is_gpu(const Record& record);
 
 /// The value of an axis at the record's point; empty where it has no such axis.
@@ -68,6 +71,10 @@ void scale(Bound& bound, double times);
 /// `count` times the time of `figure`.
 Bound at_time(const std::string& id, const std::string& name, const std::string& brief, double count,
               const Figure& figure);
+
+/// A CPU's instructions at the rate at which all of its cores take them; a group is on one core. `how`: who counted.
+Bound bound_of_issue(const Record& record, const Limits& limits, double instructions, const Figure& rate,
+                     const std::string& how);
 
 /// Whether what it executes is only known where it was counted.
 bool nobody_declared(const Record& record);
@@ -135,6 +142,8 @@ Traffic beyond(const Counts& counts, double holds, double instances);
 
 /// The record's work with what its counts say and nobody declared.
 WorkInfo work_of_counts(const Record& record, const Counts& counts);
+/// The record with that work, where there are counts of all of it.
+Record with_counted_work(Record record);
 
 /// Floating-point operations of so many bits as multiply-adds, of all lanes that wait for them. `least`: where the
 /// compiler joins each product with a sum.
@@ -149,6 +158,12 @@ void bound_levels(const Record& record, const Limits& limits, Explanation& out);
 void bound_operations(const Record& record, const Limits& limits, Explanation& out);
 /// Of samples, or of operations, a part that stands for the whole: what else runs takes its time, too.
 constexpr double most_samples = 0.8;
+/// Bytes of the widest vector that the hot block computes in, over those of a float; 1 of scalar code.
+double items_at_a_time(const Record& record);
+/// Part of the accesses that go to global memory: the others go to local memory and to private arrays.
+double global_share(const Counts& counts);
+/// Whether it has an instruction that takes many times as long as others: an atomic, a call, a division.
+bool does_something_slow(const model::HotBlock& block);
 /// Elements of "float", "product" or "division" that a pass of the block computes.
 double elements_of(const model::HotBlock& block, const char* what);
 /// How often the block that a CPU spends nearly all of its time in runs, as its operations add up to the counted ones;
@@ -157,10 +172,13 @@ double passes_of_hot_block(const Record& record);
 /// Instructions of the launch, and the share of the samples in the blocks whose operations tell how many; 0: not known.
 struct Executed {
     double instructions = 0, seen = 0;
+    double joined = 1;  ///< part of them that is left where the compiler joins as many operations as it can
 };
 Executed executed_by_samples(const Record& record);
 /// Passes through the banks of a GPU's local memory.
 void bound_banks(const Record& record, const Limits& limits, Explanation& out);
+/// Of the arithmetic in the longest path of one work-item; infinite where the profile has no latency of it.
+double seconds_of_arithmetic(const Record& record, const Limits& limits);
 /// The longest chain of a work-item, as often as one group waits for the end of another.
 void bound_chain(const Record& record, const Limits& limits, Explanation& out);
 /// Instructions of a CPU, as the code that was seen running has them for the counted operations.

@@ -42,6 +42,7 @@ void bound_memory(const Record& record, const Limits& limits, Capacity capacity,
     if (work.bytes <= 0) return leave_out("no bytes are declared");
     const auto take = [&](Bound bound) {
         if (work.assumed) bound.how += ", every buffer once";
+        bound.simulated = work.assumed;  // it may touch a part of them
         out.bounds.push_back(std::move(bound));
     };
     const auto sizes = sizes_of(limits, "bandwidth", capacity);
@@ -305,9 +306,10 @@ void take_working_cores(const Record& record, const Limits& limits, Explanation&
 
 /// Of a launch whose work was counted, and of what is declared of it.
 void bound_counts(const Record& declared, const Limits& limits, Capacity capacity, Explanation& out) {
-    auto record = declared;
-    record.work = work_of_counts(declared, *declared.counts);
+    const auto record = with_counted_work(declared);
     bound_memory(record, limits, capacity, out);
+    if (const auto* stream = stream_like(record, limits); stream && !is_gpu(record) && far_place(record, limits))
+        out.uncached = record.work.bytes / stream->value;
     const auto from = static_cast<std::ptrdiff_t>(out.bounds.size());
     for (const auto rule :
          {bound_levels, bound_counted_arithmetic, bound_operations, bound_atomics, bound_local, bound_banks})

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "core/units.hpp"
@@ -44,11 +45,28 @@ bool is_scalar(const Record& record) {
 }
 
 /// Whether the code that a CPU spends its time in divides integers: what is the same for all work-items is divided
-/// once, in front of it.
+/// once, in front of it. What waits for a division at the end of a block is seen at the begin of the next one of the
+/// same loop.
 bool divides_integers(const Record& record) {
     if (is_gpu(record)) return true;
-    const auto* block = record.hot ? record.hot->hottest() : nullptr;
-    return block && block->elements.contains("division");
+    const auto* hottest = record.hot ? record.hot->hottest() : nullptr;
+    const auto is_seen_as_hottest = [&](const HotBlock& block) {
+        return &block == hottest || (block.end == hottest->begin && block.loops == hottest->loops);
+    };
+    return hottest && std::ranges::any_of(record.hot->blocks, [&](const HotBlock& block) {
+               return is_seen_as_hottest(block) && block.elements.contains("division");
+           });
+}
+
+/// Whether the hot block runs as often as the accesses of buffers that nobody declared say: each byte is touched once,
+/// its stores are all that there are, and its instructions are enough for the operations that were counted. Of those
+/// for addresses a compiler leaves out some.
+bool passes_add_up(const Record& record, const Counts& counts, const Traffic& touched) {
+    const auto is_near = [](double a, double b) { return std::abs(a - b) <= 0.1 * b; };
+    if (!is_near(touched.bytes(), record.work.bytes)) return false;
+    if (!is_near(per_launch(counts, counts.global.store_bytes), touched.written)) return false;
+    if (per_launch(counts, counts.private_memory.stores) > 0) return false;
+    return 2 * record.work.instructions * items_at_a_time(record) >= counts.items * all_operations(counts);
 }
 
 }  // namespace
@@ -107,8 +125,8 @@ MultiplyAdds multiply_adds(const Record& record, unsigned bits) {
 
 WorkInfo work_of_counts(const Record& record, const Counts& counts) {
     auto out = record.work;
-    if (out.assumed) out.instructions = 0;  // those that nobody's bytes would take
     const auto touched = distinct(counts, record.work);
+    if (out.assumed && !passes_add_up(record, counts, touched)) out.instructions = 0;
     if (touched.bytes() > 0 && (out.bytes <= 0 || out.assumed)) {
         out.bytes = touched.bytes();
         out.read = touched.read;
@@ -134,6 +152,11 @@ WorkInfo work_of_counts(const Record& record, const Counts& counts) {
     if (out.barriers <= 0) out.barriers = counts.barriers.mean;
     if (is_gpu(record)) out.local_bytes = 0;  // by passes (bound_banks)
     return out;
+}
+
+Record with_counted_work(Record record) {
+    if (record.counts && record.work.launches == 1) record.work = work_of_counts(record, *record.counts);
+    return record;
 }
 
 void bound_levels(const Record& record, const Limits& limits, Explanation& out) {

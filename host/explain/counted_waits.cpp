@@ -11,18 +11,6 @@
 namespace cllab::explain {
 namespace {
 
-/// Bytes of the widest vector that the hot block computes in, over those of an element; 1 of a scalar one.
-double items_at_a_time(const Record& record) {
-    const auto* block = record.hot ? record.hot->hottest() : nullptr;
-    unsigned bits = 32;
-    if (block)
-        for (const auto& [name, count] : block->classes)
-            if (name.starts_with("vector_"))
-                if (const auto found = parse_integer(std::string_view(name).substr(7)))
-                    bits = std::max(bits, static_cast<unsigned>(*found));
-    return bits / 32.0;
-}
-
 /// Float operations of a work-item, without its functions.
 double plain_floats(const Counts& counts) {
     double all = 0;
@@ -42,11 +30,13 @@ std::vector<std::pair<const char*, double>> computed(const Counts& counts) {
             {"division", operations(counts, Operation::integer_divide)}};
 }
 
-/// Code that touches nothing but its stack, and does nothing slow: loops over work-items between barriers.
-bool waits_for_nothing(const HotBlock& block) {
+/// Code that touches nothing but its stack and local memory, and does nothing slow: loops over work-items between
+/// barriers. A group's local memory is in the first level of its core.
+bool waits_for_nothing(const HotBlock& block, const Counts& counts) {
     const auto is_of_stack = [](const auto& access) { return access.first.starts_with("stack_"); };
-    return std::ranges::all_of(block.memory, is_of_stack) && !block.classes.contains("atomic") &&
-           !block.classes.contains("call") && elements_of(block, "division") <= 0;
+    constexpr double hardly_any = 0.1;
+    return (std::ranges::all_of(block.memory, is_of_stack) || global_share(counts) <= hardly_any) &&
+           !does_something_slow(block);
 }
 
 /// How many groups follow one another in the place of one. GPU: as many as its units have room for run at once.
@@ -137,7 +127,8 @@ std::optional<ChainTime> time_of_chain(const Record& record, const Limits& limit
         // and a path of as many operations as there are on floats is of floats.
         const double floats = name == "arithmetic" && !is_gpu(record) ? float_operations(*record.counts) : 0;
         const bool of_floats = floats >= most_samples * number && number >= most_samples * floats;
-        const double least = name != "arithmetic" ? 1 : is_gpu(record) || of_floats ? 0.5 : 0.25;
+        const bool by_kind = of_floats || (id == "fma.latency.uint" && limits.find("fma.clock"));
+        const double least = name != "arithmetic" ? 1 : is_gpu(record) || by_kind ? 0.5 : 0.25;
         sum.seconds += number * each;
         sum.least += least * number * (nearest && !of_floats ? std::min(each, nearest->value) : each);
         sum.how +=
@@ -152,6 +143,35 @@ std::optional<ChainTime> time_of_chain(const Record& record, const Limits& limit
 
 }  // namespace
 
+double seconds_of_arithmetic(const Record& record, const Limits& limits) {
+    const auto* latency = limits.find(type_of_chain(*record.counts));
+    const double number = record.counts->path.arithmetic;
+    if (number <= 0) return 0;
+    return latency ? time_of_arithmetic(record, limits, number, latency->value) : INFINITY;
+}
+
+double items_at_a_time(const Record& record) {
+    const auto* block = record.hot ? record.hot->hottest() : nullptr;
+    unsigned bits = 32;
+    if (block)
+        for (const auto& [name, count] : block->classes)
+            if (name.starts_with("vector_"))
+                if (const auto found = parse_integer(std::string_view(name).substr(7)))
+                    bits = std::max(bits, static_cast<unsigned>(*found));
+    return bits / 32.0;
+}
+
+double global_share(const Counts& counts) {
+    const auto number = [](const Accesses& a) { return a.loads.mean + a.stores.mean; };
+    const double global = number(counts.global) + number(counts.constant),
+                 all = global + number(counts.local) + number(counts.private_memory);
+    return all > 0 ? global / all : 0;
+}
+
+bool does_something_slow(const HotBlock& block) {
+    return block.classes.contains("atomic") || block.classes.contains("call") || elements_of(block, "division") > 0;
+}
+
 double elements_of(const HotBlock& block, const char* what) {
     const auto found = block.elements.find(what);
     return found == block.elements.end() ? 0 : found->second;
@@ -161,6 +181,7 @@ double elements_of(const HotBlock& block, const char* what) {
 double passes_of_hot_block(const Record& record) {
     const auto* block = record.hot && record.hot->evidence == Hot::sampled ? record.hot->hottest() : nullptr;
     if (!block) return 0;
+    if (record.work.instructions > 0 && block->instructions > 0) return record.work.instructions / block->instructions;
     double share = 0;
     for (const auto& other : record.hot->blocks)
         if (other.instructions == block->instructions && other.elements == block->elements) share += other.share;
@@ -172,25 +193,58 @@ double passes_of_hot_block(const Record& record) {
     return out;
 }
 
+namespace {
+
+/// Of scalar code whose work is on integers: an instruction does one operation, or two that the compiler joins. Where
+/// there are few for each access they are of addresses, of which a compiler leaves out many; and of vectors nobody
+/// knows which instructions are of the loop around them.
+template <class By>
+Executed executed_by_integers(const Record& record, By executed) {
+    constexpr double for_address = 8, together = 0.9;
+    const auto& counts = *record.counts;
+    double number = 0, accesses = 0;
+    for (const auto& o : counts.operations)
+        if (o.kind == Operation::integer_add || o.kind == Operation::integer_multiply) number += o.per_item.mean;
+    for (const auto* space : {&counts.global, &counts.constant, &counts.local})
+        accesses += space->loads.mean + space->stores.mean;
+    // Nor who takes which branch.
+    if (items_at_a_time(record) > 1 || number < for_address * accesses || counts.lanes_active < together) return {};
+    const auto integers = [](const HotBlock& block) {
+        const auto found = block.classes.find("scalar_integer");
+        return found == block.classes.end() ? 0.0 : static_cast<double>(found->second);
+    };
+    auto out = executed(integers, number);
+    out.joined = 0.5;
+    return out;
+}
+
+}  // namespace
+
 // Samples are time. Code that takes its instructions at one rate, whichever block they are in, executes as many
 // instructions of a block as it has samples there, so that what is computed for each instruction is known.
 Executed executed_by_samples(const Record& record) {
     if (!record.hot || record.hot->evidence != Hot::sampled) return {};
-    Executed out;
-    for (const auto& [what, number] : computed(*record.counts)) {
+    const auto& blocks = record.hot->blocks;
+    // Of operations of one kind: `elements` says how many a pass of a block does, `number` how many a work-item does.
+    const auto executed = [&](auto elements, double number) -> Executed {
         double each = 0, with = 0, seen = 0;  // elements an instruction; share of the blocks that have some, and of all
-        for (const auto& block : record.hot->blocks) {
-            const double elements = elements_of(block, what);
-            if (block.instructions == 0 || (elements <= 0 && !waits_for_nothing(block))) continue;
-            each += block.share * elements / block.instructions;
-            with += elements > 0 ? block.share : 0;
+        for (const auto& block : blocks) {
+            const double some = elements(block);
+            if (block.instructions == 0 || (some <= 0 && !waits_for_nothing(block, *record.counts))) continue;
+            each += block.share * some / block.instructions;
+            with += some > 0 ? block.share : 0;
             seen += block.share;
         }
         constexpr double few = 1.0 / 3;
-        if (seen < most_samples || with < few * seen) continue;
-        if (const double sum = record.counts->items * number / each; sum > out.instructions) out = {sum, seen};
+        if (seen < most_samples || with < few * seen) return {};
+        return {record.counts->items * number / each, seen};
+    };
+    Executed out;
+    for (const auto& [what, number] : computed(*record.counts)) {
+        const auto found = executed([&](const HotBlock& block) { return elements_of(block, what); }, number);
+        if (found.instructions > out.instructions) out = found;
     }
-    return out;
+    return out.instructions > 0 ? out : executed_by_integers(record, executed);
 }
 
 void bound_chain(const Record& record, const Limits& limits, Explanation& out) {
@@ -252,12 +306,12 @@ void bound_hot_block(const Record& record, const Limits& limits, Explanation& ou
     const auto executed = executed_by_samples(record);
     if (executed.instructions <= 0)
         return out.leave_out("instruction issue", "how often the hot block runs is not known");
-    auto bound = at_rate("issue", "instruction issue", "issue", executed.instructions, "instr", *rate);
-    bound.how += ", as many as the code that was seen running has for the operations " + source_of(*record.counts);
-    // A compare and the branch behind it are one to a processor (explain/amounts.cpp).
-    bound.low *= 0.8 * executed.seen;
+    auto bound = bound_of_issue(
+        record, limits, executed.instructions, *rate,
+        ", as many as the code that was seen running has for the operations " + source_of(*record.counts));
+    bound.low *= executed.seen * executed.joined;
     bound.simulated = true;  // the compiler may compute once what the text computes again and again
-    out.bounds.push_back(on_available_cores(std::move(bound), record, parallel_of(record, limits)));
+    out.bounds.push_back(std::move(bound));
 }
 
 }  // namespace cllab::explain

@@ -12,10 +12,12 @@
 namespace cllab::explain {
 namespace {
 
-/// Of two bounds that the same work makes, or that lie on the way of the same bytes, neither is against the other.
-bool go_together(const std::string& first, const std::string& next) {
-    const auto is_level = [](const std::string& id) { return id == "memory" || (id.size() == 2 && id[0] == 'l'); };
-    return (is_level(first) && is_level(next)) || is_effect_of(first, next);
+/// Of two bounds that the same work makes, or that lie on the way of the same bytes, neither is against the other. A
+/// CPU passes a barrier by going through the work-items of the group, which is issuing instructions.
+bool go_together(const Bound& first, const Bound& next) {
+    const auto is_loop = [](const Bound& b) { return b.id == "issue" || b.figure == "barrier.item"; };
+    return (is_level(first.id) && is_level(next.id)) || is_effect_of(first.id, next.id) ||
+           (is_loop(first) && is_loop(next));
 }
 
 /// "4", "3.5 to 4".
@@ -24,7 +26,8 @@ std::string range_text(double low, double high) {
     return first == last ? first : first + " to " + last;
 }
 
-/// Adds what the record's models say, or why they say nothing; nothing at all where nobody asked them.
+/// Adds what the models of a record with counted work say, or why they say nothing; nothing at all where nobody asked
+/// them.
 void add_modelled(const Record& record, const Limits& limits, Explanation& out) {
     if (!record.hot || !record.hot->models) return;
     const auto& models = *record.hot->models;
@@ -105,33 +108,6 @@ struct Stall {
     const char *id, *limiter;
 };
 
-/// Whether the first bound is clear of all others.
-bool first_is_clear(const std::vector<Bound>& bounds) {
-    const auto& first = bounds.front();
-    return std::all_of(bounds.begin() + 1, bounds.end(), [&](const auto& next) {
-        return go_together(first.id, next.id) ||
-               (next.high < first.low && next.seconds <= clear_of_the_next * first.seconds);
-    });
-}
-
-/// Part of a CPU's samples in blocks that do what the bound counts; 0 where that is not known.
-double sampled_share(const Record& record, const Bound& bound) {
-    if (is_gpu(record) || !record.hot || record.hot->evidence != Hot::sampled) return 0;
-    if (bound.id == "issue") return executed_by_samples(record).seen;
-    const auto& id = bound.id;
-    const auto loads = [](const auto& access) { return access.first.starts_with("load"); };
-    const auto does_it = [&](const HotBlock& block) {
-        if (id == "latency") return std::ranges::any_of(block.memory, loads);
-        if (id.ends_with("atomics")) return block.classes.contains("atomic");
-        if (id == "functions") return elements_of(block, "float") > 0 || block.classes.contains("call");
-        return id == "division" && elements_of(block, id.c_str()) > 0;
-    };
-    double share = 0;
-    for (const auto& block : record.hot->blocks)
-        if (does_it(block)) share += block.share;
-    return share;
-}
-
 /// Reasons to wait for one thing, and the bounds of what makes warps wait so.
 struct Reason {
     const char* what;
@@ -172,6 +148,13 @@ std::optional<Bound> wait_as_limiter(const Explanation& e, double seconds) {
 
 }  // namespace
 
+bool first_is_clear(const std::vector<Bound>& bounds) {
+    const auto& first = bounds.front();
+    return std::all_of(bounds.begin() + 1, bounds.end(), [&](const auto& next) {
+        return go_together(first, next) || (next.high < first.low && next.seconds <= clear_of_the_next * first.seconds);
+    });
+}
+
 Limit limit_of(const std::vector<Bound>& bounds, const Timing& time) {
     if (bounds.empty()) return Limit::unexplained;
     for (const auto& bound : bounds)
@@ -198,6 +181,8 @@ std::size_t after_launch(const std::vector<Bound>& bounds, const Timing& time) {
     return static_cast<std::size_t>(std::max(launch, other) - bounds.begin());
 }
 
+bool is_level(const std::string& id) { return id == "memory" || (id.size() == 2 && id[0] == 'l'); }
+
 void name_limit(const Record& record, Explanation& out) {
     out.limit = limit_of(out.bounds, *record.time);
     out.second = (out.limit == Limit::unexplained || out.limit == Limit::named) && record.work.launches == 1
@@ -206,27 +191,31 @@ void name_limit(const Record& record, Explanation& out) {
     if (out.second > 0) out.limit = Limit::named;
     out.wait = longest_wait(record);
     name_by_wait(record, out);
-    if (out.limit == Limit::unexplained && named_by_samples(record, out)) out.limit = Limit::named;
+    if (out.limit == Limit::unexplained && named_by_samples(with_counted_work(record), out)) out.limit = Limit::named;
+    // How much of a cache that others use too has room for its data is not known, so its bytes may take as long.
+    if (out.limiter() && out.limiter()->id == "issue" && out.uncached > clear_of_the_next * out.limiter()->seconds) {
+        out.limit = Limit::unexplained;
+        out.second = 0;
+    }
     if (out.limit == Limit::named && record.time->spread() > widest_spread) out.limit = Limit::unsteady;
 }
 
 Explanation explain(const Record& record, const Limits& limits) {
     auto out = bounds_of(record, limits);
     if (!record.time) return out;
-    add_modelled(record, limits, out);
+    add_modelled(with_counted_work(record), limits, out);
     name_limit(record, out);
     return out;
 }
 
 void drop_removed(const Record& record, Explanation& out) {
     const auto is_removed = [&](const Bound& b) { return b.simulated && b.low > alike * record.time->high; };
+    const char* why = record.counts
+                          ? "what is counted alone would take longer than the kernel: the compiler left some of "
+                            "it out, or does it faster than the probe ("
+                          : "its buffers once would take longer than the kernel, which touches a part of them (";
     for (const auto& b : out.bounds)
-        if (is_removed(b))
-            out.leave_out(
-                b.name,
-                "what is counted alone would take longer than the kernel: the compiler left some of it out, or does "
-                "it faster than the probe (" +
-                    b.how + ")");
+        if (is_removed(b)) out.leave_out(b.name, why + b.how + ")");
     if (std::erase_if(out.bounds, is_removed) > 0) name_limit(record, out);
 }
 
@@ -312,11 +301,6 @@ std::optional<Wait> longest_wait(const Record& record) {
     }
     constexpr double mostly = 0.5;
     return most > 0 && out.share >= mostly ? std::optional(out) : std::nullopt;
-}
-
-bool named_by_samples(const Record& record, const Explanation& e) {
-    return record.counts && !e.bounds.empty() && e.bounds.front().seconds >= busy * record.time->median &&
-           first_is_clear(e.bounds) && sampled_share(record, e.bounds.front()) >= most_samples;
 }
 
 void name_by_wait(const Record& record, Explanation& out) {

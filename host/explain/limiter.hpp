@@ -31,6 +31,9 @@ bool is_effect_of(const std::string& effect, const std::string& cause);
 /// The bounds of a record with a time, largest first, and what is not bounded. `limit` is left alone.
 Explanation bounds_of(const Record& record, const Limits& limits, Capacity capacity = Capacity::most);
 
+/// Whether the first bound is clear of all others. They are sorted already.
+bool first_is_clear(const std::vector<Bound>& bounds);
+
 /// What the bounds say of the time. They are sorted already.
 Limit limit_of(const std::vector<Bound>& bounds, const Timing& time);
 
@@ -42,8 +45,9 @@ std::size_t after_launch(const std::vector<Bound>& bounds, const Timing& time);
 /// All of these.
 Explanation explain(const Record& record, const Limits& limits);
 
-/// Drops bounds of simulated counts that alone exceed the time, and names the limit anew. The text asks for what they
-/// count, and a compiler may do without it: they prove nothing impossible. Call when their peaks were measured again.
+/// Drops bounds of simulated counts, and of buffers that nobody says are all used, that alone exceed the time, and
+/// names the limit anew. The text asks for what they count, and a compiler may do without it: they prove nothing
+/// impossible. Call when their peaks were measured again.
 void drop_removed(const Record& record, Explanation& out);
 
 /// Bound::brief of the limiter, "-" where none is named.
@@ -53,6 +57,8 @@ std::string limit_in_a_word(const Record& record, const Limits& limits);
 /// was not counted.
 std::optional<Wait> longest_wait(const Record& record);
 
+bool is_level(const std::string& id);  ///< of a bound: "memory", "l2"
+
 /// Names the limit of an explanation in which no bound alone did, by its `wait`: puts the limiter in front.
 void name_by_wait(const Record& record, Explanation& out);
 
@@ -61,6 +67,32 @@ void name_by_wait(const Record& record, Explanation& out);
 /// below those of another. Of the lab's own cells, whose work is declared, it named one, which lay between two limiters
 /// (tests/trial/why.py).
 bool named_by_samples(const Record& record, const Explanation& explanation);
+
+/// The loads and stores of a CPU's cell, where they are what is left: nearly all samples lie in code that has them,
+/// what it touches fits no near level, its instructions are known, and neither they nor its chains nor anything else
+/// with a bound take more than half of the time. No probe says how many misses a core has under way, so that no bound
+/// comes near such a time. Nothing where mispredicted branches may take it.
+std::optional<Bound> accesses_as_limiter(const Record& record, const Limits& limits, const Explanation& explanation);
+
+bool is_level(const std::string& id);  ///< of a bound: "memory", "l2"
+
+/// Names the limit of an explanation in which no bound alone did, by its `wait`: puts the limiter in front.
+void name_by_wait(const Record& record, Explanation& out);
+
+/// Whether samples name the first bound of a CPU's cell that was counted, which is less than most of the time: its
+/// cores execute hardly anything else. They share their resources with other users, so that the rates of a minute are
+/// below those of another. Of the lab's own cells, whose work is declared, it named one, which lay between two limiters
+/// (tests/trial/why.py).
+bool named_by_samples(const Record& record, const Explanation& explanation);
+
+/// The loads and stores of a CPU's cell, where they are what is left: nearly all samples lie in code that has them,
+/// what it touches fits no near level, its instructions are known, and neither they nor anything else with a bound
+/// take more than half of the time. No probe says how many misses a core has under way, so that no bound comes near
+/// such a time. Nothing where a chain or mispredicted branches may take it. The record has its counted work.
+std::optional<Bound> accesses_as_limiter(const Record& record, const Limits& limits, const Explanation& explanation);
+
+/// Names the limit by either, for a record with its counted work.
+void name_by_samples(const Record& record, const Limits& limits, Explanation& out);
 
 // --- What a profile says that no kernel of the device can beat -------------------------------------------------------
 

@@ -101,8 +101,27 @@ Explanation Peaks::explain(const Cell& cell, const Record& record) {
         out = explain::explain(record, used_);
     }
     if (record.time) drop_removed(record, out);
+    name_accesses(cell, record, out, again);
     out.again = std::move(again);
     return out;
+}
+
+void Peaks::name_accesses(const Cell& cell, const Record& record, Explanation& out, std::vector<PeakAgain>& again) {
+    if (out.limit != Limit::unexplained || !accesses_as_limiter(record, used_, out)) return;
+    const Figure rate = *used_.find("issue.rate");
+    if (std::ranges::none_of(again, [&](const auto& peak) { return peak.figure == rate.id; })) {
+        again.push_back(measure_again(cell, record, out.limit, rate));
+        if (again.back().used) {
+            out = explain::explain(record, used_);
+            drop_removed(record, out);
+        }
+    }
+    auto accesses = out.limit == Limit::unexplained ? accesses_as_limiter(record, used_, out) : std::nullopt;
+    if (!accesses) return;
+    std::erase_if(out.bounds, [&](const Bound& b) { return b.id == accesses->id; });
+    out.bounds.insert(out.bounds.begin(), *std::move(accesses));
+    out.limit = Limit::named;
+    out.by_elimination = true;
 }
 
 std::optional<Record> Peaks::second_time(const Cell& cell, const Record& record, Limit limit) {

@@ -37,6 +37,9 @@ private:
     /// cell.
     PeakAgain measure_again(const Cell& cell, const Record& record, Limit limit, const Figure& before);
     std::optional<Record> once_more(const Cell& cell);
+    /// Names accesses_as_limiter() of a cell that nothing else explains, unless instructions are slower now than in the
+    /// profile, and so explain more of it.
+    void name_accesses(const Cell& cell, const Record& record, Explanation& out, std::vector<PeakAgain>& again);
 
     Measure& measure_;
     Limits limits_, used_;

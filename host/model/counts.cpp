@@ -29,6 +29,12 @@ double operations(const Counts& counts, Operation kind, unsigned bits) {
     return sum;
 }
 
+double all_operations(const Counts& counts) {
+    double out = 0;
+    for (const auto& o : counts.operations) out += o.per_item.mean;
+    return out;
+}
+
 double flops(const Counts& counts, unsigned bits) {
     return operations(counts, Operation::float_add, bits) + operations(counts, Operation::float_multiply, bits) +
            2 * operations(counts, Operation::float_fma, bits) + operations(counts, Operation::float_divide, bits) +

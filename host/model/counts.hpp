@@ -141,6 +141,8 @@ struct Counts {
 double per_launch(const Counts& counts, const Amount& amount);
 /// Per work-item. `bits` 0: of all widths.
 double operations(const Counts& counts, Operation kind, unsigned bits = 0);
+/// Of all kinds, per work-item.
+double all_operations(const Counts& counts);
 /// Floating-point operations per work-item: an fma is two, every other one is one; comparisons are none.
 double flops(const Counts& counts, unsigned bits = 0);
 /// Asked of global and constant memory, per work-item.

@@ -20,7 +20,8 @@ struct Bound {
     double seconds = 0, low = 0, high = 0;  ///< low..high: by the interval of the peak
     std::string how;                        ///< "33.6 MB at 25.5 GB/s (copy bandwidth)"
     std::string figure;                     ///< identifier of the peak in the profile
-    bool simulated = false;                 ///< of counts of the text: a compiler may have removed what they count
+    /// Of counts of the text, of which a compiler may have removed some, or of buffers that nobody says are all used.
+    bool simulated = false;
 };
 
 enum class Limit {
@@ -76,9 +77,11 @@ struct Explanation {
     std::vector<std::pair<std::string, std::string>> unbounded;  ///< what has no bound, and why
     std::vector<std::string> missing;         ///< figures that the profile has not, and that would bound it
     std::vector<std::string> contradictions;  ///< of two sources of one amount, a sentence each
+    double uncached = 0;  ///< seconds of its bytes by the bandwidth of memory, wherever they lie; 0: not known
     Limit limit = Limit::unexplained;
     /// Of a named limit: the bound that follows the first one in time instead of running beside it; 0: none.
     std::size_t second = 0;
+    bool by_elimination = false;   ///< of a named limit: no bound comes near the time, and nothing else can take it
     std::optional<Wait> wait;      ///< nothing where no reason is most of it
     std::string advice;            ///< what a count proves that the user can change; empty: nothing
     std::vector<PeakAgain> again;  ///< in the order measured

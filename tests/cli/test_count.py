@@ -131,6 +131,26 @@ class Count(counting.CountTest):
         self.assertIn(few["counted_groups"], range(3, 15), "of 16")
         self.assertAlmostEqual(self.operations(few)["float_fma", 32, ""] / 8.5 / 200, 1, delta=0.08)
 
+    def test_a_launch_too_long_to_count_that_no_smaller_point_fits_leaves_the_others_counted(self):
+        (self.folder / "wide.cl").write_text("""/*cllab
+axis n = 2048
+arg y = out:n
+arg n = n
+global n
+kernel wide
+local 1024
+*/
+kernel void wide(global float* y, uint n) {
+    float v = get_global_id(0);
+    for (uint k = 0; k < 100000000; ++k) v = fma(v, 0.5f, k);
+    y[get_global_id(0)] = v;
+}
+kernel void narrow(global float* y, uint n) { y[get_global_id(0)] = 1; }
+""")
+        out, err = self.lab("count", "wide.cl", "--count-budget", "1", "--json", "counts.jsonl", status=1)
+        self.assertIn("wide_wide: not counted: a work-group takes longer to simulate", err)
+        self.assertEqual([line["kernel"] for line in self.records("counts.jsonl")], ["narrow"])
+
     def test_variants_stand_side_by_side_and_rows_that_differ_are_marked(self):
         (self.folder / "k.cl").write_text(counting.KERNELS)
         out, err = self.lab("count", "k.cl:copy", "k.cl:gather")

@@ -9,8 +9,8 @@ its work. --only takes shell patterns of kernels (`copy`, `stream:*`).
 
 What is true of a kernel is found without `why`. On NVIDIA by Nsight Compute (`cllab ncu`): its share of the peak of each level, pipe and issue slot, and
 what waves wait for. Elsewhere, and with --judge doubling, by experiment: each file has axes that double one thing (`memory=2` twice the bytes, `float=2`
-twice the arithmetic, `chain=2` a chain twice as long, `beside=2` twice the work in as long a chain). What costs time when it is doubled limits; where
-twice the size takes no longer it is the launch or a latency; where the size costs and no work does, it is the start of groups.
+twice the arithmetic, `chain=2` a chain twice as long, `beside=2` twice the work in as long a chain). What costs time when it is doubled limits. Twice the bytes
+are twice the instructions too; there more arithmetic tells whether each instruction takes its time, and where it does not tell, issue is `mixed`. Where twice the size takes no longer it is the launch or a latency; where the size costs and no work does, it is the start of groups.
 
 right: the limiter named is true. open: none is named. wrong: another is named. mixed: nothing is clearly true; such a kernel counts as wrong where what
 is named costs nothing when doubled, and else for nothing. aside: the time is not known within 10 %, the kernel did not run, or the judge says nothing.
@@ -69,25 +69,39 @@ def lines_of(arguments, *args, device=True):
     return lines, " ".join(done.stderr.split())[-300:]
 
 
-def seconds_of(arguments, path, name, axes, which):
-    """Times of the cells by their point; nothing of those that did not run."""
-    words = [word for axis in axes for word in ("--axis", axis)]
-    lines, _ = lines_of(arguments, "run", f"{path}:{name}", *words, "--no-dumps", "--no-yardstick", "--max-time", arguments.max_time)
-    return {tuple(sorted((k, str(v)) for k, v in r["point"].items())): [r["time"][w] for w in which] for r in lines if r.get("status") == "ok" and r.get("time")}
+def runs_of(arguments, path, name, axes, doubled):
+    """Records by the value of the axis that is doubled, less first; None unless both ran."""
+    words = [word for axis in [*axes, doubled] for word in ("--axis", axis)]
+    lines, _ = lines_of(arguments, "run", f"{path}:{name}", *words, "--no-dumps", "--no-yardstick", "--hot", "0.05", "--max-time", arguments.max_time)
+    by_value = {int(r["point"][doubled.split("=")[0]]): r for r in lines if r.get("status") == "ok" and r.get("time")}
+    return [by_value[value] for value in sorted(by_value)] if len(by_value) == 2 else None
 
 
-def ratio_of(arguments, path, name, axes, doubled):
+def ratio_of(runs):
     """Time with one thing doubled over the time without; None where medians and shortest times say different things of it."""
-    times = seconds_of(arguments, path, name, axes + [doubled], ("median", "min"))
-    by_value = {int(dict(point)[doubled.split("=")[0]]): t for point, t in times.items()}
-    if len(by_value) != 2:
+    if not runs:
         return None
-    ratios = [more / less for more, less in zip(by_value[max(by_value)], by_value[min(by_value)])]
+    less, more = runs
+    ratios = [more["time"][which] / less["time"][which] for which in ("median", "min")]
     # What takes less time with more work is other code.
     if min(ratios) < 0.9:
         return None
     kinds = {(ratio >= COSTS) - (ratio <= COSTS_NOTHING) for ratio in ratios}
     return ratios[0] if len(kinds) == 1 else None
+
+
+def part_of_instructions(runs):
+    """By how much the time grows with more arithmetic, over how much the instructions of the block do that has the samples: 1 where each of them
+    takes its time, 0 where they run beside what else takes it. None where that is not known: the block must make the same accesses in both."""
+    if not runs:
+        return None
+    hottest = [(r.get("hot") or {}).get("blocks", [{}])[0] for r in runs]
+    if any(b.get("share", 0) < 0.8 or not b.get("memory") for b in hottest) or hottest[0]["memory"] != hottest[1]["memory"]:
+        return None
+    grown = hottest[1]["instructions"] / hottest[0]["instructions"] - 1
+    longer = [runs[1]["time"][which] / runs[0]["time"][which] - 1 for which in ("median", "min")]
+    parts = [each / grown for each in longer] if grown >= 0.1 else []
+    return parts[0] if parts and abs(parts[0] - parts[1]) < 0.3 else None
 
 
 AXIS_OF = {"local": "local_work", "local_atomics": "atomics"}
@@ -96,10 +110,10 @@ AXIS_OF = {"local": "local_work", "local_atomics": "atomics"}
 def true_by_doubling(arguments, path, name, doubled, axes, record, profile):
     """(ids that are true, ids that are surely not, ratios); no ids where nothing is known."""
     n = int(record["point"]["n"])
-    ratios = {"n": ratio_of(arguments, path, name, [], f"n={n},{2 * n}")}
+    runs = {"n": runs_of(arguments, path, name, [], f"n={n},{2 * n}")}
     for what in doubled:
-        ratios[what] = ratio_of(arguments, path, name, axes, f"{AXIS_OF.get(what, what)}=1,2")
-    known = {what: r for what, r in ratios.items() if r}
+        runs[what] = runs_of(arguments, path, name, axes, f"{AXIS_OF.get(what, what)}=1,2")
+    known = {what: ratio for what, ratio in ((what, ratio_of(r)) for what, r in runs.items()) if ratio}
     costly = {what for what in known if what not in ("n", "chain", "work") and known[what] >= COSTS}
     free = {what for what in known if what not in ("n", "chain", "work") and known[what] <= COSTS_NOTHING}
     # Twice the size takes twice as long or less; more is another level of the caches, or another program.
@@ -125,7 +139,18 @@ def true_by_doubling(arguments, path, name, doubled, axes, record, profile):
     unknown = set().union(*(TRUE_OF[what] for what in doubled if what in TRUE_OF and what not in known), set())
     if unknown:
         true, false = true and (true | unknown), false - unknown
-    return true, false, {what: round(r, 2) for what, r in known.items()}
+    # Twice the bytes are twice the instructions as well: which of them cost the time is told by more arithmetic beside the bytes.
+    part = part_of_instructions(runs.get("float")) if "memory" in costly and not waits else None
+    if part is not None:
+        true = true | {"issue"} if part >= 0.5 else true - {"issue"}
+        true = true - LEVELS if part >= 0.8 else true
+        false = (false - {"issue"}) | ({"issue"} if part < 0.5 else LEVELS if part >= 0.8 else set())
+    told = {what: round(r, 2) for what, r in known.items()}
+    if part is not None:
+        told["instructions"] = round(part, 2)
+    elif "memory" in costly and not waits and "issue" not in true:
+        told["doubtful"] = "issue"
+    return true, false, told
 
 
 def true_by_ncu(record, profile):
@@ -217,7 +242,7 @@ def judge(arguments, profile, path, name, doubled, axes, record, why):
         true, false, how = true_by_doubling(arguments, path, name, doubled, axes, record, profile)
     if not true and not false:
         return row | {"verdict": "aside", "note": "the judge says nothing", "how": how}
-    verdict = judged(said, true, false)
+    verdict = "mixed" if said == how.get("doubtful") else judged(said, true, false)
     # Two that follow each other: the larger is named; where only the other is true, the sum still is.
     if verdict == "wrong" and row["with"] in true:
         verdict = "right"

@@ -215,4 +215,14 @@ BOOST_AUTO_TEST_CASE(a_count_of_the_text_proves_no_time_impossible) {
     BOOST_TEST(e.bounds.size() == 2u);
 }
 
+BOOST_AUTO_TEST_CASE(buffers_that_nobody_says_are_all_used_prove_no_time_impossible) {
+    auto r = record(1e-3, copying());  // at 10 GB/s they take ten times as long
+    BOOST_TEST(bool(explanation(r).limit == model::Limit::impossible));
+    r.work.assumed = true;
+    auto e = explanation(r);
+    explain::drop_removed(r, e);
+    BOOST_TEST(bool(e.limit == model::Limit::unexplained));
+    BOOST_TEST(says(why_not(e, "memory bandwidth"), "its buffers once would take longer than the kernel"));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -109,7 +109,8 @@ bool explain_all(const Asked& asked, const model::Device& device, const std::vec
     bool ok = true;
     for (const auto& [cell, record, not_counted] : done) {
         auto explanation = peaks.explain(*cell, record);
-        const auto second = peaks.second_time(*cell, record, explanation.limit);
+        const auto second = peaks.second_time(
+            *cell, record, explanation.by_elimination ? model::Limit::unexplained : explanation.limit);
         const auto& explained = second ? *second : record;
         if (second) {
             asked.sink.take(*second);
@@ -309,7 +310,9 @@ Command why_command() {
          "largest bound is the limiter if it is at least 80 % of the time, clear of the next, and the time is known "
          "within 10 %.\n\nA FILE is a kernel file (my.cl:kernel). What its `work` line does not declare is counted: by "
          "the simulator Oclgrind, and on NVIDIA by Nsight Compute. Of what is counted, 60 % of the time are enough: on "
-         "NVIDIA where warps wait for it, on a CPU where four fifths of the samples lie in it. With two cells, the "
+         "NVIDIA where warps wait for it, on a CPU where four fifths of the samples lie in it. A CPU's loads and "
+         "stores are "
+         "named where the samples lie in them and nothing else can take half of the time. With two cells, the "
          "last line says what they execute differently, and the lab's own are counted for it. FILE.jsonl is a file of "
          "records, explained without measuring. Counters of `cllab ncu` in the records replace the declared "
          "work.\n\nWork without a count or without a measured peak has no bound "

@@ -197,6 +197,17 @@ void complete(const model::Cell& cell, const Heard& heard, const Said& said, Sim
              "the budget ended before them"});
 }
 
+/// Nothing of a point that the launch does not fit, as one with fewer work-items than a group has.
+std::optional<Simulated> simulate_if_it_fits(const model::Cell& cell, const CountSettings& settings, double seconds,
+                                             unsigned groups) {
+    try {
+        return simulate(cell, settings, seconds, groups);
+    } catch (const Error& e) {
+        if (e.blame() != Blame::usage) throw;
+        return std::nullopt;
+    }
+}
+
 model::CountGrowth growth_of(const model::Counts& c) {
     return {c.point, c.instructions.mean, flops(c), asked_bytes(c)};
 }
@@ -259,10 +270,11 @@ Simulated count_cell(const model::Cell& cell, const CountSettings& settings) {
     for (const std::int64_t divisor : {1024, 256, 64, 16, 4}) {
         const auto other = smaller(cell, out.point, divisor);
         if (!other || left < least_seconds) continue;
-        auto one = simulate(*other, settings, left, few_groups);
-        if (one.status != model::Status::ok) break;
-        for (const auto& c : one.launches) left -= c.seconds;
-        found.push_back(std::move(one));
+        auto one = simulate_if_it_fits(*other, settings, left, few_groups);
+        if (!one) continue;
+        if (one->status != model::Status::ok) break;
+        for (const auto& c : one->launches) left -= c.seconds;
+        found.push_back(*std::move(one));
     }
     if (found.empty()) return out;
     auto largest = std::move(found.back());

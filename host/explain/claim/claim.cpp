@@ -245,6 +245,10 @@ void conclude(Explanation& claim) {
 void test_claim(Measure& measure, const Cell& cell, const Record& record, const Limits& limits, Explanation& claim) {
     constexpr std::size_t most_tests = 3;
     if (!claim.limiter()) return;
+    if (claim.by_elimination) {
+        claim.untested = "it is named by what else does not take the time, and so predicts no other time";
+        return;
+    }
     auto setup = measure.set_up(cell);
     auto built = measure.built_from(cell, setup);
     const Tested of{measure, limits, claim, {cell, record, measure.device(), std::move(setup), std::move(built)}};
