@@ -207,6 +207,7 @@ void bound_counted(const Record& record, const Limits& limits, Explanation& out)
                 out.bounds.push_back(bound_of_issue(record, limits, record.work.instructions, *rate,
                                                     std::string(", from sampled addresses and ") +
                                                         (record.counts ? "counted" : "declared") + " bytes"));
+                out.bounds.back().simulated = record.counts != nullptr;  // each byte once is not known
                 return;
             }
             why = format_significant(record.work.instructions, 3) +

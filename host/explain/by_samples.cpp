@@ -103,7 +103,7 @@ std::optional<Bound> accesses_as_limiter(const Record& measured, const Limits& l
                  name,
                  name,
                  share * inside,
-                 0,
+                 std::max(0.0, share * inside - issue - others),  // where none of it goes on beside the others
                  inside,
                  format_significant(100 * share, 2) +
                      " % of the samples lie where it loads and stores; instructions take " + percent(issue) +

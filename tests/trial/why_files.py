@@ -9,8 +9,9 @@ its work. --only takes shell patterns of kernels (`copy`, `stream:*`).
 
 What is true of a kernel is found without `why`. On NVIDIA by Nsight Compute (`cllab ncu`): its share of the peak of each level, pipe and issue slot, and
 what waves wait for. Elsewhere, and with --judge doubling, by experiment: each file has axes that double one thing (`memory=2` twice the bytes, `float=2`
-twice the arithmetic, `chain=2` a chain twice as long, `beside=2` twice the work in as long a chain). What costs time when it is doubled limits. Twice the bytes
-are twice the instructions too; there more arithmetic tells whether each instruction takes its time, and where it does not tell, issue is `mixed`. Where twice the size takes no longer it is the launch or a latency; where the size costs and no work does, it is the start of groups.
+twice the arithmetic, `chain=2` a chain twice as long, `beside=2` twice the work in as long a chain). What costs time when it is doubled limits. Twice
+the bytes are twice the instructions too: there more arithmetic tells whether each instruction takes its time, and where it does not tell, issue is
+`mixed`. Where twice the size takes no longer it is the launch or a latency; where the size costs and no work does, it is the start of groups.
 
 right: the limiter named is true. open: none is named. wrong: another is named. mixed: nothing is clearly true; such a kernel counts as wrong where what
 is named costs nothing when doubled, and else for nothing. aside: the time is not known within 10 %, the kernel did not run, or the judge says nothing.

@@ -66,6 +66,8 @@ BOOST_AUTO_TEST_CASE(accesses_are_named_where_the_samples_lie_in_them_and_nothin
     BOOST_REQUIRE(accesses);
     BOOST_TEST(accesses->id == "memory");
     BOOST_TEST(accesses->name == "memory accesses");
+    BOOST_TEST(accesses->seconds == 0.95 * accesses->high, is_close);
+    BOOST_TEST(accesses->seconds - accesses->low >= 0.3);  // its instructions may run before them
     BOOST_TEST(says(accesses->how, "95 % of the samples lie where it loads and stores"));
     BOOST_TEST(says(accesses->how, "instructions take 30 % of the time"));
     cell.limits.caches.push_back(256 << 20);
