@@ -138,6 +138,11 @@ std::optional<Place> place_of(const Record& record, const Limits& limits, std::v
     return Place{sizes.size(), true, capacity == Capacity::most ? before / record.work.footprint : 0};
 }
 
+std::optional<Place> far_place(const Record& record, const Limits& limits) {
+    const auto out = place_of(record, limits, sizes_of(limits, "bandwidth", Capacity::least), 1, Capacity::least);
+    return out && (out->memory || out->level >= 2) ? out : std::nullopt;
+}
+
 Bound at_rate(const std::string& id, const std::string& name, const std::string& brief, double count,
               const std::string& unit, const Figure& figure) {
     const auto [low, high] = interval_of(figure);
@@ -202,16 +207,16 @@ bool bound_counted_memory(const Record& record, const Figure* stream, Explanatio
 void bound_counted(const Record& record, const Limits& limits, Explanation& out) {
     if (!are_counted(record)) {
         std::string why = "executed instructions are not counted";
+        const std::string from =
+            std::string("from sampled addresses and ") + (record.counts ? "counted" : "declared") + " bytes";
         if (record.work.instructions > 0 && record.counters.empty()) {
             if (const auto* rate = limits.find("issue.rate")) {
-                out.bounds.push_back(bound_of_issue(record, limits, record.work.instructions, *rate,
-                                                    std::string(", from sampled addresses and ") +
-                                                        (record.counts ? "counted" : "declared") + " bytes"));
+                out.bounds.push_back(bound_of_issue(record, limits, record.work.instructions, *rate, ", " + from));
                 out.bounds.back().simulated = record.counts != nullptr;  // each byte once is not known
                 return;
             }
-            why = format_significant(record.work.instructions, 3) +
-                  " are executed (from sampled addresses and declared bytes); the profile has no peak for them";
+            why = format_significant(record.work.instructions, 3) + " are executed (" + from +
+                  "); the profile has no peak for them";
         }
         if (!record.counters.empty())
             why = "the counters cover one launch, and the time covers one step or several launches";

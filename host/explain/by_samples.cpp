@@ -42,8 +42,8 @@ double samples_at_accesses(const Hot& hot) {
     return out;
 }
 
-/// What the arithmetic of the work-items takes where each waits for its own chain, and a core looks ahead no farther
-/// than the least that it may: 224 instructions of a core of 2015, which two threads share.
+/// What the arithmetic of the work-items takes where each waits for its own chain, and a core looks no farther ahead
+/// than half of Skylake's 224 instructions: two threads share them, and cores since then look farther.
 double chains_at_the_most(const Record& record, const Limits& limits, double instructions) {
     constexpr double looks_ahead = 112;
     const double items = record.counts->items / items_at_a_time(record);
@@ -52,11 +52,6 @@ double chains_at_the_most(const Record& record, const Limits& limits, double ins
 }
 
 }  // namespace
-
-std::optional<Place> far_place(const Record& record, const Limits& limits) {
-    const auto out = place_of(record, limits, sizes_of(limits, "bandwidth", Capacity::least), 1, Capacity::least);
-    return out && (out->memory || out->level >= 2) ? out : std::nullopt;
-}
 
 bool named_by_samples(const Record& record, const Explanation& e) {
     return record.counts && !e.bounds.empty() && e.bounds.front().seconds >= busy * record.time->median &&
@@ -97,8 +92,9 @@ std::optional<Bound> accesses_as_limiter(const Record& measured, const Limits& l
     const auto percent = [&](double seconds) {
         return format_significant(100 * seconds / record.time->median, 2) + " %";
     };
+    // How much of a level that others use too holds its data is not known, so that none but memory is named.
     const auto id = place->memory ? "memory" : level_id(place->level),
-               name = (place->memory ? id : level_name(place->level)) + " accesses";
+               name = place->memory ? "memory accesses" : "accesses beyond " + level_name(place->level - 1);
     return Bound{id,
                  name,
                  name,

@@ -124,7 +124,8 @@ void Peaks::name_accesses(const Cell& cell, const Record& record, Explanation& o
     out.by_elimination = true;
 }
 
-std::optional<Record> Peaks::second_time(const Cell& cell, const Record& record, Limit limit) {
+std::optional<Record> Peaks::second_time(const Cell& cell, const Record& record, const Explanation& first) {
+    const auto limit = first.by_elimination ? Limit::unexplained : first.limit;
     if (!record.time || (limit != Limit::unexplained && limit != Limit::impossible && limit != Limit::unsteady))
         return std::nullopt;
     auto out = once_more(cell);

@@ -22,9 +22,9 @@ public:
 
     /// What limits the cell of this record.
     Explanation explain(const Cell& cell, const Record& record);
-    /// The cell measured a second time, where its first time names no limiter and the second one stands instead
-    /// (second_stands). Which code ran is known of the first time.
-    std::optional<Record> second_time(const Cell& cell, const Record& record, Limit limit);
+    /// The cell measured a second time, where its first time names no limiter, or one by elimination, and the second
+    /// one stands instead (second_stands). Which code ran is known of the first time.
+    std::optional<Record> second_time(const Cell& cell, const Record& record, const Explanation& first);
     /// Those that the last explanation rests on.
     const Limits& limits() const { return used_; }
 

@@ -210,7 +210,7 @@ BOOST_AUTO_TEST_CASE(a_peak_that_is_the_same_or_wrong_beside_the_cell_leaves_the
 }
 
 BOOST_AUTO_TEST_CASE(a_second_time_stands_where_no_bound_explains_the_first_and_it_is_notably_shorter) {
-    const auto second = [](const FakeRunner::Answer& answer) {
+    const auto second = [](const FakeRunner::Answer& answer, const model::Explanation& first = {}) {
         auto runner = runner_of(answer);
         run::Settings settings;
         const auto device = gpu();
@@ -218,10 +218,12 @@ BOOST_AUTO_TEST_CASE(a_second_time_stands_where_no_bound_explains_the_first_and_
         const auto cell = test::first_cell("muladd_fma");
         const auto record = runner.record_of(cell, "0:0");
         app::RunnerMeasure measure(runner, settings, device, nobody);
-        return explain::Peaks(measure, settings.limits.at(device.selector))
-            .second_time(cell, record, model::Limit::unexplained);
+        return explain::Peaks(measure, settings.limits.at(device.selector)).second_time(cell, record, first);
     };
-    BOOST_TEST(second([](Record& record, const model::Cell&, std::size_t) { test::take(record, 0.5); }).has_value());
+    const auto half = [](Record& record, const model::Cell&, std::size_t) { test::take(record, 0.5); };
+    BOOST_TEST(second(half).has_value());
+    BOOST_TEST(!second(half, {.limit = model::Limit::named}));
+    BOOST_TEST(second(half, {.limit = model::Limit::named, .by_elimination = true}).has_value());
     BOOST_TEST(!second([](Record&, const model::Cell&, std::size_t) {}));
     BOOST_TEST(!second([](Record& record, const model::Cell&, std::size_t) { test::make_wrong(record); }));
 }

@@ -72,6 +72,7 @@ BOOST_AUTO_TEST_CASE(accesses_are_named_where_the_samples_lie_in_them_and_nothin
     BOOST_TEST(says(accesses->how, "instructions take 30 % of the time"));
     cell.limits.caches.push_back(256 << 20);
     BOOST_TEST(cell.limiter() == "l3");
+    BOOST_TEST(cell.found()->name == "accesses beyond L2");
 }
 
 BOOST_AUTO_TEST_CASE(accesses_are_not_named_where_something_else_may_take_the_time) {

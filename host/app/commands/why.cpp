@@ -109,8 +109,7 @@ bool explain_all(const Asked& asked, const model::Device& device, const std::vec
     bool ok = true;
     for (const auto& [cell, record, not_counted] : done) {
         auto explanation = peaks.explain(*cell, record);
-        const auto second = peaks.second_time(
-            *cell, record, explanation.by_elimination ? model::Limit::unexplained : explanation.limit);
+        const auto second = peaks.second_time(*cell, record, explanation);
         const auto& explained = second ? *second : record;
         if (second) {
             asked.sink.take(*second);
@@ -311,11 +310,10 @@ Command why_command() {
          "within 10 %.\n\nA FILE is a kernel file (my.cl:kernel). What its `work` line does not declare is counted: by "
          "the simulator Oclgrind, and on NVIDIA by Nsight Compute. Of what is counted, 60 % of the time are enough: on "
          "NVIDIA where warps wait for it, on a CPU where four fifths of the samples lie in it. A CPU's loads and "
-         "stores are "
-         "named where the samples lie in them and nothing else can take half of the time. With two cells, the "
-         "last line says what they execute differently, and the lab's own are counted for it. FILE.jsonl is a file of "
-         "records, explained without measuring. Counters of `cllab ncu` in the records replace the declared "
-         "work.\n\nWork without a count or without a measured peak has no bound "
+         "stores are named where nine tenths lie in them and nothing else that is known takes half of the time. With "
+         "two cells, the last line says what they execute differently, and the lab's own are counted for it. "
+         "FILE.jsonl is a file of records, explained without measuring. Counters of `cllab ncu` in the records replace "
+         "the declared work.\n\nWork without a count or without a measured peak has no bound "
          "and is listed. The launch overhead adds to the kernel's own time, so these two may be named together.\n\nIf "
          "a cell beats a peak, or the peak explains only 40 to 80 % of its time, cllab measures the peak again beside "
          "the cell. The machine may have been busy during the profile, or be busy now. Both figures are "
