@@ -23,7 +23,7 @@ fs::path oclgrind_library(const std::string& for_what) {
                 for_what + " needs Oclgrind, which is not installed; on Debian: apt-get install oclgrind");
 }
 
-fs::path count_plugin(const fs::path& program) {
+std::optional<fs::path> find_count_plugin(const fs::path& program) {
     constexpr const char* name = "cllab-count-plugin.so";
     std::error_code ignored;
     const auto is_there = [&](const fs::path& path) { return fs::is_regular_file(path, ignored); };
@@ -34,6 +34,11 @@ fs::path count_plugin(const fs::path& program) {
     const auto folder = program.parent_path();
     for (const auto& path : {folder / name, folder.parent_path() / "lib" / "cllab" / name})
         if (is_there(path)) return path;
+    return std::nullopt;
+}
+
+fs::path count_plugin(const fs::path& program) {
+    if (const auto found = find_count_plugin(program)) return *found;
     throw Error(Blame::environment,
                 "this cllab was built without the plugin that counts; on Debian: apt-get install liboclgrind-dev "
                 "llvm-14-dev, then build it again");

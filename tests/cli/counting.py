@@ -9,6 +9,8 @@ try:
 except ImportError:
     jsonschema = None
 
+PLUGIN = os.path.join(os.path.dirname(lab.CLLAB), "cllab-count-plugin.so")
+
 BLOCK = """/*cllab
 axis n = 65536
 arg a = zero:n
@@ -157,8 +159,7 @@ class CountTest(lab.LabTest):
 
 
 def main():
-    plugin = os.path.join(os.path.dirname(lab.CLLAB), "cllab-count-plugin.so")
-    if not lab.OCLGRIND_LIBRARY or not os.path.exists(plugin):
+    if not lab.OCLGRIND_LIBRARY or not os.path.exists(PLUGIN):
         print("skipped: this build has no plugin that counts; apt-get install oclgrind liboclgrind-dev llvm-14-dev")
         raise SystemExit(lab.SKIPPED)
     lab.main()

@@ -1,5 +1,6 @@
 """`cllab count`: what known kernels execute, in numbers that were worked out by hand."""
 import counting
+from lab import words
 
 
 class Count(counting.CountTest):
@@ -158,6 +159,22 @@ kernel void narrow(global float* y, uint n) { y[get_global_id(0)] = 1; }
         self.assertRegex(out, r"(?m)^\* sectors per read \(least\) +4 \(4\) +32 \(4\)$")
         self.assertRegex(out, r"(?m)^  bytes read +4 +4$")
         self.assertRegex(out, r"k\.cl:\d+: 36 sectors \(least 8\)")
+
+    def test_the_variant_behind_vs_is_counted_too_and_the_difference_told(self):
+        (self.folder / "k.cl").write_text(counting.KERNELS)
+        for other in "k.cl:gather", "gather":
+            out, _ = self.lab("count", "k.cl:copy", "--vs", other)
+            self.assertEqual(words(out.split("\n\n")[-1]), "Counted: integer divisions only in k_gather, and 4.5 times the sectors of "
+                                                            "global memory in k_gather; both ask for as many bytes.")
+        fused = self.counts("k.cl:subtracts", "--vs=-DUNUSED")
+        self.assertEqual(list(fused), ["subtracts"])
+        self.assertEqual([line["id"] for line in self.records("counts.jsonl")], ["k_subtracts", "k_subtracts -DUNUSED"])
+        out, _ = self.lab("count", "k.cl:copy", "k.cl:gather", "k.cl:tile32")
+        self.assertNotIn("Counted:", out)
+        _, err = self.lab("count", "k.cl:copy", "--vs", "best", status=2)
+        self.assert_one_sentence(err, "needs times")
+        _, err = self.lab("why", "k.cl:copy", "--vs", "k.cl:gather", status=2)
+        self.assertIn("name both", err)
 
     def test_families_of_the_lab_are_counted(self):
         found = self.counts("saxpy_*", "banks_pair")

@@ -47,6 +47,20 @@ kernel void all_pairs(global const float* a, global float* b, int n) {
 
 
 class CountEnds(counting.CountTest):
+    def test_text_of_which_clang_makes_functions_is_simulated_right(self):
+        file = lab.SOURCE / "tests" / "kernels" / "count" / "intrinsics.cl"
+        found = self.counts(file)
+        self.assertEqual(len(found), 13)
+        for kernel, counts in found.items():
+            self.assertNotIn("not_counted", counts, kernel)
+        self.assertEqual(self.operations(found["bytes"]), {("integer_add", 8, ""): 1}, "one rotation")
+        for driver in lab.POCL_ICD, lab.OCLGRIND_LIBRARY:  # as a device like any other, it says what the text leaves
+            (self.folder / f"{driver.stem}.icd").write_text(driver.read_text() if driver.suffix == ".icd" else f"{driver}\n")
+        self.lab("run", file, "--device", "oclgrind", "--check", "--verify", "--no-dumps", "--json", "r.jsonl",
+                 env=self.environment(OCL_ICD_VENDORS=str(self.folder), OCLGRIND_PLUGINS=counting.PLUGIN))
+        for record in self.records("r.jsonl"):
+            self.assertRegex(record["checked_by"], "^agrees with .* at n=1024$", record["id"])
+
     def test_images_say_what_is_not_counted(self):
         (self.folder / "i.cl").write_text(IMAGES)
         counts = self.counts("i.cl")["pixels"]

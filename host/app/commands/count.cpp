@@ -9,9 +9,12 @@
 #include "app/processes/runner.hpp"
 #include "app/processes/simulation.hpp"
 #include "app/screen/streams.hpp"
+#include "core/error.hpp"
 #include "count/simulated.hpp"
 #include "device/driver_settings.hpp"
+#include "explain/amounts.hpp"
 #include "report/records/json.hpp"
+#include "report/table/layout.hpp"
 #include "report/table/table.hpp"
 
 namespace cllab::app {
@@ -31,6 +34,7 @@ bool count_one(const model::Cell& cell, const CountSettings& settings, const Cho
         return !model::is_failure(found.status);
     }
     for (auto& counts : found.launches) {
+        if (!cell.options.empty()) counts.id += " " + cell.options;
         for (auto& line : counts.lines) line.text = choice.source_line(line.file, line.line);
         if (json) json->line(report::counts_json(counts));
         all.push_back(std::move(counts));
@@ -38,17 +42,38 @@ bool count_one(const model::Cell& cell, const CountSettings& settings, const Cho
     return true;
 }
 
+/// Those of the patterns, and what --vs names.
+std::vector<model::Cell> cells_of(const Choice& choice, const CountOptions& asked) {
+    auto patterns = asked.patterns;
+    if (names_variant(asked.versus)) patterns.push_back(asked.versus);
+    auto out = first_cells(choice, asked.axes, patterns);
+    if (names_build_options(asked.versus)) {
+        auto built = out;
+        for (auto& cell : built) cell.options = asked.versus;
+        out.insert(out.end(), built.begin(), built.end());
+    }
+    return out;
+}
+
+/// Of two operations what differs most; nothing where one was counted at another point than it was asked for.
+std::string difference(const std::vector<model::Counts>& all) {
+    const auto other = std::ranges::find_if(all, [&](const auto& c) { return c.id != all.front().id; });
+    const bool in_part = std::ranges::any_of(all, [](const auto& c) { return !c.asked_point.empty(); });
+    if (other == all.end() || in_part) return "";
+    return "\n" + explain::difference({all.begin(), other}, {other, all.end()}, 1) + "\n";
+}
+
 int run_count(const CountOptions& asked) {
     CountSettings settings;
     find_simulator(settings, "cllab count");
     // Which also says what arguments a kernel file's kernels have.
-    device::use_only_drivers({{"oclgrind.icd", settings.library}});
+    device::use_only_drivers({{"oclgrind.icd", settings.library}}, {{"OCLGRIND_PLUGINS", settings.plugin}});
     auto invocation = asked;
     invocation.devices = {"oclgrind"};
     Outputs outputs(invocation);
     outputs.reads_for(invocation);
     const auto choice = chosen_in_simulator(invocation);
-    auto cells = first_cells(choice, invocation.axes, invocation.patterns);
+    const auto cells = cells_of(choice, invocation);
     settings.run = settings_of(invocation);
     settings.budget_seconds = invocation.budget_seconds;
     settings.wave = invocation.wave;
@@ -65,8 +90,10 @@ int run_count(const CountOptions& asked) {
         status = 130;
     }
     const bool to_stdout = outputs.json() && outputs.json()->is_stdout();
-    if (!all.empty() && !to_stdout)
-        report::print_counts(results(), all, {wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO)});
+    if (all.empty() || to_stdout) return status;
+    const report::TableStyle style{wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO)};
+    report::print_counts(results(), all, style);
+    if (cells.size() == 2) results() << report::fit(difference(all), style.text_width());
     return status;
 }
 
@@ -78,6 +105,9 @@ Rows<CountOptions> count_rows() {
         .with(text_rows())
         .whole("wave", "N", {1, count::widest_wave, "whole numbers from 1 to 128"}, &CountOptions::wave,
                "Work-items that execute together: 32 on NVIDIA, 64 on AMD's GCN and CDNA. Default: 32.")
+        .text("vs", "PATTERN", &CountOptions::versus,
+              "Counts this variant, too, and says of two what differs most. A value that begins with '-' is build "
+              "options: --vs=-cl-mad-enable counts each variant without and with them.")
         .number("count-budget", "SECONDS", any_seconds, &CountOptions::budget_seconds, "5",
                 "Processor time per kernel. A longer simulation counts fewer groups, or a smaller point of the axes.")
         .text("json", "FILE", &CountOptions::json,
@@ -98,7 +128,9 @@ Command count_command() {
          .about =
              "Counts what kernels execute: operations, bytes, sectors per request, bank conflicts, divergence, "
              "atomics, and dependent chains. Nothing is declared, and no device is needed: the launch runs in the "
-             "simulator Oclgrind. Several kernels stand side by side; * marks the rows in which they differ.\n\n"
+             "simulator Oclgrind. Several kernels stand side by side; * marks the rows in which they differ, and with "
+             "two "
+             "the last line says what differs most.\n\n"
              "The launch has its true size, and some of its groups are simulated: the first, the last, and others "
              "between. A range in brackets is over these groups. Different bytes are those that these groups touch, "
              "each counted once. Memory moves in sectors of 32 bytes; the least for as many bytes stands in "
@@ -109,6 +141,9 @@ Command count_command() {
         count_rows(),
         [](CountOptions& options) {
             need_pattern(options, "a PATTERN, e.g. 'saxpy_*'; `cllab list` shows what there is");
+            if (names_best(options.versus))
+                throw Error(Blame::usage,
+                            "--vs best needs times, as in `cllab run`; --vs of `cllab count` names a variant");
         },
         run_count);
 }

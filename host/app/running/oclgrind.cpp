@@ -5,8 +5,10 @@
 #include <cstdlib>
 #include <regex>
 
+#include "app/processes/worker.hpp"
 #include "app/screen/streams.hpp"
 #include "core/text.hpp"
+#include "count/oclgrind.hpp"
 #include "device/driver_settings.hpp"
 
 namespace cllab::app {
@@ -54,10 +56,12 @@ constexpr const char* log_variable = "OCLGRIND_LOG";
 }  // namespace
 
 OnlyOclgrind::OnlyOclgrind(const std::filesystem::path& library, bool sees_unwritten) {
-    const std::map<std::string, std::string> wanted{{"OCLGRIND_DATA_RACES", "1"},
-                                                    {"OCLGRIND_UNINITIALIZED", sees_unwritten ? "1" : "0"},
-                                                    {"OCLGRIND_MAX_ERRORS", "20000"},  // one race may say 1000
-                                                    {log_variable, (folder_.path() / "log").string()}};
+    std::map<std::string, std::string> wanted{{"OCLGRIND_DATA_RACES", "1"},
+                                              {"OCLGRIND_UNINITIALIZED", sees_unwritten ? "1" : "0"},
+                                              {"OCLGRIND_MAX_ERRORS", "20000"},  // one race may say 1000
+                                              {log_variable, (folder_.path() / "log").string()}};
+    // Without it Oclgrind ends the process where a text rotates by shifts.
+    if (const auto plugin = count::find_count_plugin(this_program())) wanted.emplace("OCLGRIND_PLUGINS", *plugin);
     const auto keep = [&](const std::string& name) {
         const char* value = std::getenv(name.c_str());
         before_.emplace_back(name, value ? std::optional<std::string>(value) : std::nullopt);

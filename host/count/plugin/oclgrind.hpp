@@ -56,4 +56,7 @@ private:
 ///   CLLAB_TOUCHED_INSTRUCTIONS  after so many the launch ends
 std::unique_ptr<oclgrind::Plugin> make_touch_recorder(const oclgrind::Context* context, const std::string& file);
 
+/// For the process that has loaded the plugin: what it misses to build ordinary text.
+void teach_intrinsics();
+
 }  // namespace cllab::count

@@ -189,15 +189,16 @@ std::unique_ptr<oclgrind::Plugin> loaded;
 
 extern "C" [[gnu::visibility("default")]] void initializePlugins(oclgrind::Context* context) {
     using namespace cllab::count;
+    teach_intrinsics();
     if (const char* file = std::getenv("CLLAB_TOUCHED_FILE"))
         loaded = make_touch_recorder(context, file);
-    else
+    else if (std::getenv("CLLAB_COUNT_WAVE"))
         loaded = std::make_unique<Counter>(context);
-    context->registerPlugin(loaded.get());
+    if (loaded) context->registerPlugin(loaded.get());
 }
 
 extern "C" [[gnu::visibility("default")]] void releasePlugins(oclgrind::Context* context) {
     using namespace cllab::count;
-    context->unregisterPlugin(loaded.get());
+    if (loaded) context->unregisterPlugin(loaded.get());
     loaded.reset();
 }
