@@ -97,9 +97,7 @@ void write_curve_sentences(std::ostream& out, const Context& c, const std::strin
 }
 
 void write_failed(std::ostream& out, const Context& c) {
-    std::vector<std::size_t> failed;
-    for (std::size_t i = 0; i < c.records().size(); ++i)
-        if (model::is_failure(c.records()[i].status)) failed.push_back(i);
+    const auto failed = places_where(c.records(), [](const auto& r) { return model::is_failure(r.status); });
     if (failed.empty()) return;
     constexpr std::size_t most = 50;
     out << heading(3, "failed", "What failed") << "<ul>\n";
