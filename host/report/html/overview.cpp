@@ -49,10 +49,9 @@ void write_unsupported(std::ostream& out, const Context& c, const GridFamily& fa
             return c.link(cell, c.records()[cell].id) +
                    (points.size() > 1 ? fmt::format(" ({} points)", points.size()) : "");
         };
-        out << fmt::format("<p class=\"dim untimed\">{} unsupported{}{}: {}{}</p>\n", alike.size(),
+        out << fmt::format("<p class=\"dim untimed\">{} unsupported{}{}: {}</p>\n", alike.size(),
                            text(alike.front().first), reasons > 1 ? ", and the like" : "",
-                           join(first_of(variants, most), ", ", link),
-                           variants.size() > most ? fmt::format(" and {} more", variants.size() - most) : "");
+                           first_few(variants, most, link));
     }
 }
 
