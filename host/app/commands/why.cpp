@@ -177,7 +177,7 @@ int run_why(const WhyOptions& asked) {
     outputs.reads_for(invocation);
     const Choice choice(invocation);
     auto request = request_of(choice, invocation);
-    const bool is_pair = std::ranges::distance(request.comparisons | std::views::join) == 2;  // its difference is told
+    const bool is_pair = request.cells() == 2;  // its difference is told
     // Text that is not the lab's own may write anywhere and never end. The arrangements of a test are processes of
     // their own, and the simulator's processes begin without the drivers of this one.
     const bool isolate = !asked.cl_dir.empty() || choice.own() || asked.test || (is_pair && asked.count_seconds > 0);

@@ -39,7 +39,7 @@ public:
           devices_(plan.prepare(runner, listener)),
           sink_(plan.outputs.json(), plan.outputs.csv()),
           baseline_(plan.options.baseline, plan.outputs.file("--baseline"), plan.request.settings.cl_dir),
-          progress_(plan.cells() * devices_.size()) {}
+          progress_(plan.request.cells() * devices_.size()) {}
 
     int carry_out() {
         try {
