@@ -82,9 +82,7 @@ void print_conditions(const std::vector<run::Condition>& all) {
 int print_noise(const CellOptions& invocation) {
     catch_interrupts();
     const auto runner = in_child_processes(invocation.timeout_seconds);
-    std::vector<std::string> troubles;
-    const auto devices = runner->devices(invocation.devices, &troubles);
-    for (const auto& trouble : troubles) say(trouble);
+    const auto devices = named_devices(*runner, invocation.devices);
     auto settings = settings_of(invocation);
     const auto pair = twins();
     compare::Rules rules;

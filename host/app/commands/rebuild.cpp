@@ -186,9 +186,7 @@ int rebuild_on_devices(const RunOptions& invocation) {
     randomise_addresses();
     const auto request = request_of(Choice(invocation), invocation);
     const auto runner = in_child_processes(invocation.timeout_seconds);
-    std::vector<std::string> troubles;
-    const auto devices = runner->devices(invocation.devices, &troubles);
-    for (const auto& trouble : troubles) say(trouble);
+    const auto devices = named_devices(*runner, invocation.devices);
     for (const auto& device : devices) check_points(request, device);
     outputs.open();
     bool failed = false;

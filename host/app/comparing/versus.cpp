@@ -21,16 +21,6 @@ namespace {
 
 constexpr const char* control_option = "-DCLLAB_CONTROL=1";
 
-/// left, right, and those of them that are built once more.
-using Records = std::vector<model::Record>;
-
-Records run_arrangement(Runner& runner, const run::RunRequest& request, const std::string& selector) {
-    Records out(request.comparisons.front().size());
-    runner.run(request, selector,
-               {.done = [&](std::size_t, std::size_t index, const model::Record& record) { out.at(index) = record; }});
-    return out;
-}
-
 }  // namespace
 
 model::Cell control_of(model::Cell cell) {
@@ -91,7 +81,8 @@ bool Versus::is_sound(const std::vector<model::Record>& records) {
 
 bool Versus::take_one() {
     const auto seed = request_.settings.seed = seeds_() >> 1;  // JSON readers have 63 bits for sure
-    const auto records = run_arrangement(runner_, request_, selector_);
+    // Of left, right, and those of them that are built once more.
+    const auto records = records_of(runner_, request_, selector_);
     ++taken_;
     if (!is_sound(records)) return false;
     using Cells = std::vector<std::size_t>;

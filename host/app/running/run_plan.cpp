@@ -82,12 +82,10 @@ std::vector<model::Device> RunPlan::prepare(Runner& runner, RunListener& listene
     if (!options.html.empty()) require_page(request.cells());
     if (!options.png.empty()) require_rasterizer();
     catch_interrupts();
-    std::vector<std::string> troubles;
     auto devices = [&] {
         const InPhase phase(Phase::driver_start);
-        return runner.devices(options.devices, &troubles);
+        return named_devices(runner, options.devices);
     }();
-    for (const auto& trouble : troubles) say(trouble);
     refuse_devices(options, devices);
     listener.devices(devices);
     for (const auto& device : devices) {

@@ -151,6 +151,16 @@ auto loops_of(const Comparison& comparison) {
 
 }  // namespace
 
+std::string in_loop(const Record& record, const std::string& what) {
+    const auto found = record.code.loop.find(what);
+    return found == record.code.loop.end() ? std::string() : std::to_string(found->second);
+}
+
+std::string loop_text(const Record& record) {
+    return record.code.loop.contains("v") ? "v " + in_loop(record, "v") + ", s " + in_loop(record, "s")
+                                          : in_loop(record, "instructions");
+}
+
 const std::vector<std::pair<std::string, std::string>>& column_meanings() {
     static const std::vector<std::pair<std::string, std::string>> all{
         {"kernel", "<family>_<variant>, or <file>_<kernel>; behind it the axes that vary"},
