@@ -1,5 +1,4 @@
 // `cllab count`: what kernels execute, counted in the simulator Oclgrind; no OpenCL device is needed.
-#include <unistd.h>
 
 #include "app/choose/choice.hpp"
 #include "app/choose/request.hpp"
@@ -65,8 +64,7 @@ int run_count(const CountOptions& asked) {
         status = 130;
     }
     const bool to_stdout = outputs.json() && outputs.json()->is_stdout();
-    if (!all.empty() && !to_stdout)
-        report::print_counts(results(), all, {wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO)});
+    if (!all.empty() && !to_stdout) report::print_counts(results(), all, {wants_colour(), page_width()});
     return status;
 }
 

@@ -4,7 +4,6 @@
 #include "app/commands/tune.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <limits>
@@ -59,7 +58,7 @@ void check_tune(TuneOptions& options) {
 
 }  // namespace
 
-void say_fitted(const std::string& lines) { results() << report::fit(lines, page_width(STDOUT_FILENO)); }
+void say_fitted(const std::string& lines) { results() << report::fit(lines, page_width()); }
 
 Tuning::Tuning(const TuneContext& context, const model::Selected& variant, const model::TuneSpace& space,
                const model::Device& device)

@@ -1,5 +1,4 @@
 // `cllab why`: what limits a kernel's time, by the peaks that the device's profile measured.
-#include <unistd.h>
 
 #include <algorithm>
 #include <map>
@@ -200,12 +199,8 @@ int run_why(const WhyOptions& asked) {
     Sink sink(outputs.json(), nullptr);
     give_up = [&](model::Record& stuck) { sink.take(stuck); };
     // Only the lab's own families declare all that they do.
-    const Asked all{asked,
-                    request,
-                    *runner,
-                    sink,
-                    {wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO)},
-                    choice.own() ? asked.count_seconds : 0};
+    const Asked all{
+        asked, request, *runner, sink, {wants_colour(), page_width()}, choice.own() ? asked.count_seconds : 0};
     const inspect::TempFolder binaries;
     if (std::any_of(devices.begin(), devices.end(), [&](const auto& device) { return all.by_ncu(device); }))
         request.settings.dumps = binaries.path();
@@ -284,7 +279,7 @@ int why_of_records(const WhyOptions& invocation) {
     }
     outputs.open();
     auto* json = outputs.json();
-    const report::TableStyle style{wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO)};
+    const report::TableStyle style{wants_colour(), page_width()};
     std::string device;
     for (const auto& record : records) {
         const auto key = model::device_key(record);

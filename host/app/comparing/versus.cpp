@@ -1,7 +1,6 @@
 #include "app/comparing/versus.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -222,7 +221,7 @@ void print_pairs(std::ostream& out, const std::vector<Pair>& pairs, bool colour)
         if (pair.right.id.empty()) continue;
         if (pairs.size() == 1) print_code_of(out, pair, colour);
         if (pair.comparison)
-            out << '\n' << wrapped_for(STDOUT_FILENO, report::comparison_text(*pair.comparison) + table_differs(pair));
+            out << '\n' << wrapped_to_page(report::comparison_text(*pair.comparison) + table_differs(pair));
     }
 }
 

@@ -1,6 +1,5 @@
 // `cllab run` and `cllab dump`: everything is resolved and opened before the first build, each cell is on disk before
 // the next starts, and what can be saved is saved however the run ends.
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -228,7 +227,7 @@ private:
         print_pages();
         if (!prints()) return;
         if (!cells_are_printed_) print_cells();
-        for (const auto& pairs : pairs_) print_pairs(results(), pairs, wants_colour(STDOUT_FILENO));
+        for (const auto& pairs : pairs_) print_pairs(results(), pairs, wants_colour());
         results().flush();
     }
 
