@@ -57,14 +57,14 @@ void write_set(std::ostream& out, const Context& c, const Curves& set) {
             const auto number =
                 members.size() > most_lines ? ", part " + std::to_string(first / most_lines + 1) : std::string();
             write_chart(out,
-                        {set.family + c.with_device(" on ", device) + number, what.first, unit,
+                        {set.family + c.on_device(device) + number, what.first, unit,
                          what.second ? "time per step" : "time", "s"},
                         part, guides_of(set.findings, part, unit));
         }
     }
     if (set.findings.empty()) return;
     out << fmt::format("<table class=\"findings\"><caption>Findings of the probe{}</caption>{}<tbody>\n",
-                       text(c.with_device(" on ", device)), head_of({"finding", "value", "95 % interval", "how"}));
+                       text(c.on_device(device)), head_of({"finding", "value", "95 % interval", "how"}));
     for (const auto& f : set.findings) {
         const bool there = f.withheld.empty();
         out << "<tr>" << cell(f.name) << number_cell(there ? quantity(f.value, f.unit) : "none")

@@ -38,8 +38,8 @@ void write_unsupported(std::ostream& out, const Context& c, const GridFamily& fa
         for (const auto& cells : group.cells)
             for (std::size_t d = 0; d < cells.size(); ++d)
                 if (const auto* r = cells[d].record; r && r->status == model::Status::unsupported)
-                    unsupported.emplace_back(
-                        c.with_device(" on ", c.name_of_grid_device(d)) + ", " + one_line(r->reason), c.index(*r));
+                    unsupported.emplace_back(c.on_device(c.name_of_grid_device(d)) + ", " + one_line(r->reason),
+                                             c.index(*r));
     for (const auto& alike : grouped(unsupported, [](const auto& one) { return without_numbers(one.first); })) {
         const auto reasons = grouped(alike, [](const auto& one) { return one.first; }).size();
         const auto variants = grouped(alike, [&](const auto& one) { return c.records()[one.second].id; });
@@ -103,7 +103,7 @@ void write_failed(std::ostream& out, const Context& c) {
     for (const auto i : first_of(failed, most)) {
         const auto& r = c.records()[i];
         out << fmt::format("<li>{}{}: <b class=\"bad\">{}</b>, {}</li>\n", c.link(i, r.id),
-                           text(c.with_device(" on ", c.devices[c.device_of[i]].name)), model::name(r.status),
+                           text(c.on_device(c.devices[c.device_of[i]].name)), model::name(r.status),
                            text(one_line(r.reason)));
     }
     if (failed.size() > most)

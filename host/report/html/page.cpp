@@ -127,9 +127,7 @@ std::string Context::name_of_grid_device(std::size_t d) const {
     return first ? devices[device_of[index(*first)]].name : grid.devices[d].letter;
 }
 
-std::string Context::with_device(const char* words, const std::string& device) const {
-    return devices.size() == 1 ? "" : words + device;
-}
+std::string Context::on_device(const std::string& device) const { return devices.size() == 1 ? "" : " on " + device; }
 
 std::string Context::sentence_on(const std::string& device, std::string sentence) const {
     if (devices.size() > 1) return "On " + device + " " + sentence;

@@ -260,7 +260,7 @@ void write_ranking(std::ostream& out, const Context& c, const GridFamily& family
     for (const auto& sentence : sentences)
         out << fmt::format("<span class=\"verdict\">{}</span> ", breakable(c.sentence_on(on, sentence)));
     if (const auto where = family.where(group); !where.empty() || sentences.empty())
-        out << fmt::format("<span class=\"where\">{}{}{}</span>", text(family.name), text(c.with_device(" on ", on)),
+        out << fmt::format("<span class=\"where\">{}{}{}</span>", text(family.name), text(c.on_device(on)),
                            text((where.empty() ? "" : ", ") + where));
     out << "</figcaption>\n";
     out << fmt::format(
