@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <ranges>
 
 #include "app/choose/choice.hpp"
 #include "app/choose/request.hpp"
@@ -138,15 +137,18 @@ bool explain_all(const Asked& asked, const model::Device& device, const std::vec
     return ok;
 }
 
+[[noreturn]] void no_profile(const WhyOptions& asked, const model::Device& device, const std::string& remedy) {
+    throw Error(Blame::usage, "the profile of '" + excerpt(device.name) + "' is not at '" +
+                                  profile_path(asked.dumps, device).string() +
+                                  "', and without a profile there is no peak to compare with; " + remedy);
+}
+
 /// The profiles of the devices, without which there is no peak to compare with.
 std::map<std::string, model::Limits> profiles_of(const WhyOptions& asked, const std::vector<model::Device>& devices) {
     auto out = read_profiles(asked.dumps, devices);
     for (const auto& device : devices)
         if (!out.count(device.selector))
-            throw Error(Blame::usage, "the profile of '" + excerpt(device.name) + "' is not at '" +
-                                          profile_path(asked.dumps, device).string() +
-                                          "', and without a profile there is no peak to compare with; `" +
-                                          profile_command(asked, device) + "` makes it, --profile 60 does so here");
+            no_profile(asked, device, "`" + profile_command(asked, device) + "` makes it, --profile 60 does so here");
     return out;
 }
 
@@ -270,11 +272,7 @@ int why_of_records(const WhyOptions& invocation) {
         if (limits.count(key)) continue;
         const auto device = device_of(record);
         auto found = read_profiles(invocation.dumps, {device});
-        if (found.empty())
-            throw Error(Blame::usage,
-                        "the profile of '" + excerpt(device.name) + "' is not at '" +
-                            profile_path(invocation.dumps, device).string() +
-                            "', and without a profile there is no peak to compare with; --dumps says where it is");
+        if (found.empty()) no_profile(invocation, device, "--dumps says where it is");
         limits[key] = std::move(found.begin()->second);
     }
     outputs.open();
