@@ -127,8 +127,7 @@ run::Settings Tuning::settings() const {
 }
 
 std::vector<Record> Tuning::measure(const std::vector<Point>& points, const run::Settings& settings) {
-    model::Group group;
-    for (const auto& point : points) group.push_back(cell_at(point));
+    auto group = mapped(points, [&](const Point& point) { return cell_at(point); });
     ask_reference_command(options_, context_.choice, {group}, device_, true);
     std::vector<Record> out(points.size());
     context_.runner.run({std::nullopt, {std::move(group)}, settings}, device_.selector,

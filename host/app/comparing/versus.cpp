@@ -10,6 +10,7 @@
 #include "app/screen/streams.hpp"
 #include "compare/family_test.hpp"
 #include "core/clock.hpp"
+#include "core/grouped.hpp"
 #include "model/rankable.hpp"
 #include "model/warning.hpp"
 #include "report/table/comparison.hpp"
@@ -90,9 +91,7 @@ bool Versus::take_one() {
     const Cells left = of_right ? Cells{0} : Cells{0, 2};
     const Cells right = both ? Cells{1, 3} : of_right ? Cells{1, 2} : Cells{1};
     const auto turns = [&](const Cells& cells) {
-        std::vector<compare::Turns> out;
-        for (const auto i : cells) out.push_back({records[i].samples, records[i].rounds});
-        return out;
+        return mapped(cells, [&](std::size_t i) { return compare::Turns{records[i].samples, records[i].rounds}; });
     };
     compare::Differences sides, themselves;
     sides.add(turns(both ? left : Cells{0}), turns(both ? right : Cells{1}));
