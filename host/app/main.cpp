@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <algorithm>
 #include <climits>
 #include <csignal>
@@ -52,8 +50,7 @@ int main(int argc, char** argv) {
         std::signal(SIGXFSZ, SIG_IGN);
         cllab::app::open_missing_streams();
         cllab::app::keep_stdout();
-        cllab::app::help_width =
-            std::min<std::size_t>(cllab::app::help_width, cllab::app::page_width(STDOUT_FILENO, 100));
+        cllab::app::help_width = std::min<std::size_t>(cllab::app::help_width, cllab::app::page_width(100));
         cllab::device::use_own_cache();
         cllab::device::pin_threads();
         const int status = cllab::app::run_command_line(argc, argv);

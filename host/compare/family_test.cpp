@@ -94,8 +94,7 @@ RatioEstimate estimate_between(std::span<const double> today, std::span<const do
 }
 
 std::vector<double> holm(std::span<const double> p_values) {
-    std::vector<std::size_t> order(p_values.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
+    auto order = places_in(p_values);
     std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return p_values[a] < p_values[b]; });
     std::vector<double> out(p_values.size());
     double least = 0;

@@ -1,4 +1,4 @@
-// Lists made of the elements of a range: what each is made to, by what they share, and each once.
+// Lists made of the elements of a range: what each is made to, where they are, by what they share, and each once.
 #pragma once
 
 #include <algorithm>
@@ -31,6 +31,20 @@ auto mapped(const Range& range, Of of) {
     std::vector<std::decay_t<std::invoke_result_t<Of&, std::ranges::range_reference_t<const Range&>>>> out;
     for (const auto& one : range) out.push_back(std::invoke(of, one));
     return out;
+}
+
+/// Where in the range the elements are that fit: 0, 2, 3.
+template <typename Range, typename Fits>
+std::vector<std::size_t> places_where(const Range& range, Fits fits) {
+    std::vector<std::size_t> out;
+    for (std::size_t i = 0; i < range.size(); ++i)
+        if (std::invoke(fits, range[i])) out.push_back(i);
+    return out;
+}
+/// 0, 1, 2: where all of them are.
+template <typename Range>
+std::vector<std::size_t> places_in(const Range& range) {
+    return places_where(range, [](const auto&) { return true; });
 }
 
 /// At the end of the list, where it is not there yet.

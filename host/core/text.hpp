@@ -1,8 +1,10 @@
 // Small text helpers shared by every module.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <functional>
+#include <ranges>
 #include <set>
 #include <string>
 #include <string_view>
@@ -32,6 +34,13 @@ std::string join(const Range& range, std::string_view separator, Text text) {
     std::vector<std::string> parts;
     for (const auto& one : range) parts.push_back(text(one));
     return join(parts, separator);
+}
+/// What `text` makes of the first `most` elements, and how many more there are: "a, b and 9 more".
+template <typename Range, typename Text>
+std::string first_few(const Range& range, std::size_t most, Text text) {
+    const auto shown = std::min(most, range.size());
+    return join(std::views::take(range, shown), ", ", text) +
+           (shown < range.size() ? concat(" and ", range.size() - shown, " more") : "");
 }
 std::string trim(std::string_view text);
 std::string lower(std::string_view text);

@@ -11,24 +11,16 @@ namespace cllab::device {
 namespace {
 
 std::string listing(const std::vector<model::Device>& devices, const std::vector<std::size_t>& which) {
-    std::string out;
-    for (std::size_t i : which) {
-        out += (out.empty() ? "" : ", ") + devices[i].selector + " '" + devices[i].name + "' (" + devices[i].platform +
-               ", " + model::name(devices[i].type) + ")";
-    }
-    return out;
-}
-
-std::vector<std::size_t> all_of(const std::vector<model::Device>& devices) {
-    std::vector<std::size_t> out(devices.size());
-    for (std::size_t i = 0; i < out.size(); ++i) out[i] = i;
-    return out;
+    return join(which, ", ", [&](std::size_t i) {
+        const auto& d = devices[i];
+        return concat(d.selector, " '", d.name, "' (", d.platform, ", ", model::name(d.type), ")");
+    });
 }
 
 /// "there is 1: 0:0 'cpu-EPYC' (Portable Computing Language, cpu)"
 std::string there_are(const std::vector<model::Device>& devices) {
     return (devices.size() == 1 ? "there is 1: " : "there are " + std::to_string(devices.size()) + ": ") +
-           listing(devices, all_of(devices));
+           listing(devices, places_in(devices));
 }
 
 [[noreturn]] void no_match(const std::vector<model::Device>& devices, const std::string& selector) {
@@ -42,10 +34,7 @@ std::string there_are(const std::vector<model::Device>& devices) {
 
 std::optional<std::size_t> of_type(const std::vector<model::Device>& devices, model::DeviceType type,
                                    const std::function<bool(std::size_t)>& trusted) {
-    std::vector<std::size_t> candidates;
-    for (std::size_t i = 0; i < devices.size(); ++i) {
-        if (devices[i].type == type) candidates.push_back(i);
-    }
+    const auto candidates = places_where(devices, [&](const auto& device) { return device.type == type; });
     if (candidates.empty()) return std::nullopt;
     if (candidates.size() > 1) {
         for (std::size_t i : candidates) {
@@ -58,7 +47,7 @@ std::optional<std::size_t> of_type(const std::vector<model::Device>& devices, mo
 std::vector<std::size_t> resolve_one(const std::vector<model::Device>& devices, const std::string& selector,
                                      const std::function<bool(std::size_t)>& trusted) {
     const auto wanted = lower(selector);
-    if (wanted == "all") return all_of(devices);
+    if (wanted == "all") return places_in(devices);
     for (const auto type : {model::DeviceType::cpu, model::DeviceType::gpu, model::DeviceType::accelerator}) {
         if (wanted != model::name(type)) continue;
         const auto found = of_type(devices, type, trusted);
@@ -67,18 +56,15 @@ std::vector<std::size_t> resolve_one(const std::vector<model::Device>& devices, 
                                                 wanted + "; " + there_are(devices));
         return {*found};
     }
-    std::vector<std::size_t> matches;
     const auto parts = split(wanted, ':');
     const bool numeric = parts.size() <= 2 &&
                          std::ranges::all_of(parts, [](const auto& part) { return parse_integer(part).has_value(); });
-    for (std::size_t i = 0; i < devices.size(); ++i) {
-        const auto& d = devices[i];
-        const bool match = numeric ? d.selector == wanted || (parts.size() == 1 && split(d.selector, ':')[0] == wanted)
-                                   : lower(d.name).find(wanted) != std::string::npos ||
-                                         lower(d.platform).find(wanted) != std::string::npos ||
-                                         wanted == model::name(d.implementation);
-        if (match) matches.push_back(i);
-    }
+    const auto matches = places_where(devices, [&](const model::Device& d) {
+        return numeric
+                   ? d.selector == wanted || (parts.size() == 1 && split(d.selector, ':')[0] == wanted)
+                   : lower(d.name).find(wanted) != std::string::npos ||
+                         lower(d.platform).find(wanted) != std::string::npos || wanted == model::name(d.implementation);
+    });
     if (matches.empty()) no_match(devices, selector);
     if (matches.size() > 1 && !numeric)
         throw Error(Blame::usage, "device '" + selector + "' is ambiguous; it matches " + listing(devices, matches));

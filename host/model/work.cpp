@@ -87,6 +87,13 @@ double local_bytes_of(const Setup& setup, const std::vector<std::string>& argume
     return out;
 }
 
+std::vector<const Launch*> launches_of(const Setup& setup) {
+    std::vector<const Launch*> out;
+    for (const auto& step : setup.steps)
+        if (const auto* launch = std::get_if<Launch>(&step)) out.push_back(launch);
+    return out;
+}
+
 WorkInfo work_of(const Setup& setup) {
     WorkInfo out;
     out.bytes = setup.work.bytes;
@@ -96,11 +103,10 @@ WorkInfo work_of(const Setup& setup) {
     if (out.bytes > 0) out.read = read_of(setup, out.bytes);
     for (const auto& argument : setup.args)  // what is written is of each group's own
         if (!setup.shared || std::holds_alternative<Input>(argument)) out.footprint += bytes_of(argument);
-    std::vector<Launch> launches;
-    if (setup.steps.empty()) launches.push_back({{}, setup.global, setup.local});
-    for (const auto& step : setup.steps)
-        if (const auto* launch = std::get_if<Launch>(&step)) launches.push_back(*launch);
-    const auto* const only = launches.size() == 1 ? &launches.front() : nullptr;
+    auto launches = launches_of(setup);
+    const Launch own{{}, setup.global, setup.local};
+    if (setup.steps.empty()) launches.push_back(&own);
+    const auto* const only = launches.size() == 1 ? launches.front() : nullptr;
     if (only) out.groups = groups_of(only->global, only->local);
     if (only && only->local.dims > 0) out.group = static_cast<double>(only->local.count());
     if (!setup.slope) out.launches = static_cast<unsigned>(launches.size());

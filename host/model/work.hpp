@@ -21,6 +21,9 @@ double local_bytes_of(const Setup& setup, const std::vector<std::string>& argume
 /// Whether operations of a type that WorkInfo names are no FLOP.
 inline bool is_whole_type(const std::string& type) { return type == "uint" || type == "ushort"; }
 
+/// What it launches by its steps, in order. Without steps it is one launch, which is not among these.
+std::vector<const Launch*> launches_of(const Setup& setup);
+
 /// The declared work of one operation; with a Slope, that of one step.
 WorkInfo work_of(const Setup& setup);
 

@@ -62,7 +62,7 @@ Amount refined(const Probe& probe, std::size_t points) {
 
 Amount amount_of(const std::vector<model::Group>& plan, const std::vector<std::string>& data) {
     Amount out;
-    for (const auto& group : plan) out.cells += group.size();
+    out.cells = static_cast<std::size_t>(std::ranges::distance(plan | std::views::join));
     out.programs = one_of_each_program(plan, data).size();
     return out;
 }
@@ -71,9 +71,8 @@ std::vector<model::Group> one_of_each_program(const std::vector<model::Group>& p
                                               const std::vector<std::string>& data) {
     std::vector<model::Group> out;
     std::set<std::string> known;
-    for (const auto& group : plan)
-        for (const auto& cell : group)
-            if (known.insert(program_of(cell, data)).second) out.push_back({cell});
+    for (const auto& cell : plan | std::views::join)
+        if (known.insert(program_of(cell, data)).second) out.push_back({cell});
     return out;
 }
 

@@ -7,6 +7,7 @@
 #include "core/table.hpp"
 #include "core/units.hpp"
 #include "device/program.hpp"
+#include "model/work.hpp"
 #include "run/cell/operation.hpp"
 
 namespace cllab::run {
@@ -56,13 +57,11 @@ std::size_t sets_for(Cache cache, const model::Device& device, const model::Setu
     if (setup.observe)
         throw Unsupported("'rotate' would spread one accumulating buffer over several; use --cache hot or cold");
     std::set<std::string> launched;
-    for (const auto& step : setup.steps) {
-        const auto* launch = std::get_if<model::Launch>(&step);
-        if (launch && !launched.insert(launch->entry).second)
+    for (const auto* launch : model::launches_of(setup))
+        if (!launched.insert(launch->entry).second)
             throw Unsupported(
                 "'rotate' would apply only to the first of several launches, because the operation returns to its own "
                 "data; use --cache hot or cold");
-    }
     const double bytes = data_bytes(setup);
     if (bytes <= 0)
         throw Unsupported("'rotate' needs global memory, and this kernel has none; use --cache hot or cold");

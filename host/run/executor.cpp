@@ -4,11 +4,11 @@
 #include <chrono>
 #include <map>
 #include <memory>
-#include <numeric>
 #include <ranges>
 #include <thread>
 
 #include "core/clock.hpp"
+#include "core/grouped.hpp"
 #include "core/phases.hpp"
 #include "core/random.hpp"
 #include "core/text.hpp"
@@ -59,8 +59,7 @@ private:
     void arrange() {
         Random random(mix64(settings_.seed));
         session_.scatter(random());
-        std::vector<std::size_t> turns(group_.size());
-        std::iota(turns.begin(), turns.end(), std::size_t{0});
+        auto turns = places_in(group_);
         std::ranges::shuffle(turns, random);
         Cells cells;
         bool fine = true;

@@ -7,11 +7,13 @@
 #include <cstring>
 #include <regex>
 
+#include "core/grouped.hpp"
 #include "core/includes.hpp"
 #include "core/reading.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "device/quirks.hpp"
+#include "model/work.hpp"
 
 namespace cllab::run {
 namespace {
@@ -38,10 +40,7 @@ std::string upper(std::string text) {
 /// LAB_GROUP_X, _Y and _Z when all launches share one local size that the device takes only from a kernel that promises
 /// it.
 std::vector<std::string> promised_group(const model::Setup& setup, const model::Device& device) {
-    std::vector<model::Extent> locals;
-    for (const auto& step : setup.steps) {
-        if (const auto* launch = std::get_if<model::Launch>(&step)) locals.push_back(launch->local);
-    }
+    auto locals = mapped(model::launches_of(setup), &model::Launch::local);
     if (locals.empty()) locals.push_back(setup.local);
     const auto& local = locals.front();
     const bool shared = std::ranges::all_of(locals, [&](const auto& l) { return l.dims > 0 && l.size == local.size; });

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "model/params.hpp"
+#include "model/work.hpp"
 #include "run/cell/cell_state.hpp"
 #include "run/kernel_source.hpp"
 
@@ -29,8 +30,7 @@ void choose_group(const Extent& global, Extent& local, std::vector<std::string>&
 
 std::size_t kernels_of(const Setup& setup) {
     std::set<std::string> names;
-    for (const auto& step : setup.steps)
-        if (const auto* launch = std::get_if<Launch>(&step)) names.insert(launch->entry);
+    for (const auto* launch : model::launches_of(setup)) names.insert(launch->entry);
     return std::max<std::size_t>(1, names.size());
 }
 

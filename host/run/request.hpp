@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <vector>
 
@@ -71,6 +72,10 @@ struct RunRequest {
     /// builds are kept.
     std::vector<model::Group> upcoming{};
     double left_out = 0;  ///< cells whose points break a constraint
+
+    std::size_t cells() const {
+        return static_cast<std::size_t>(std::ranges::distance(comparisons | std::views::join));
+    }
 };
 
 }  // namespace cllab::run

@@ -1,8 +1,9 @@
 #include "run/rounds.hpp"
 
-#include <numeric>
+#include <algorithm>
 
 #include "core/clock.hpp"
+#include "core/grouped.hpp"
 
 namespace cllab::run {
 namespace {
@@ -33,8 +34,7 @@ void sample_until_known(const Running& run, std::size_t number, Cells& cells) {
     auto& yardsticks = run.instruments.yardsticks();
     treat_data_alike(cells);
     // Round by round, so that drift hits every cell of the comparison alike.
-    std::vector<std::size_t> active(cells.size());
-    std::iota(active.begin(), active.end(), std::size_t{0});
+    auto active = places_in(cells);
     refer(run, cells);
     for (unsigned round = 0; !active.empty() && !run.events.cancelled(); ++round) {
         std::erase_if(active, [&](std::size_t i) {
@@ -46,11 +46,8 @@ void sample_until_known(const Running& run, std::size_t number, Cells& cells) {
         yardsticks.sample();
         // Between rounds, so that what is set aside is whole rounds of every cell.
         if (active.empty() || run.instruments.reference().due()) refer(run, cells);
-        if (!active.empty()) continue;
         // The last reference may have taken away what seemed enough.
-        for (std::size_t i = 0; i < cells.size(); ++i) {
-            if (cells[i].sampling->lacks_samples()) active.push_back(i);
-        }
+        if (active.empty()) active = places_where(cells, [](const auto& c) { return c.sampling->lacks_samples(); });
     }
     while (!run.events.cancelled() && yardsticks.sample()) {
     }
@@ -61,8 +58,7 @@ void sample_until_known(const Running& run, std::size_t number, Cells& cells) {
 /// Rounds in pairs, the second in the reverse order of the first (ABBA), the first in a random one.
 void sample_arrangement(const Running& run, std::size_t number, Cells& cells, Random& random) {
     constexpr unsigned least = 6, few = 2;
-    std::vector<std::size_t> turns(cells.size());
-    std::iota(turns.begin(), turns.end(), std::size_t{0});
+    auto turns = places_in(cells);
     treat_data_alike(cells);
     refer(run, cells);
     const auto start = Clock::now();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 #include <set>
 
 #include "app/files/image_file.hpp"
@@ -71,22 +72,18 @@ static void require_pictures(const std::string& id, const model::Setup& setup,
 void check_points(const run::RunRequest& request, const model::Device& device) {
     const auto& settings = request.settings;
     std::set<std::string> families;
-    for (const auto& group : request.comparisons) {
-        for (const auto& cell : group)
-            if (families.insert(cell.experiment->family).second)
-                run::kernel_source(*cell.experiment, *cell.variant, settings.cl_dir);
-    }
-    for (const auto& group : request.comparisons) {
-        for (const auto& cell : group) {
-            const model::Request asked{*cell.variant, cell.point, device, settings.seed, settings.files};
-            try {
-                if (settings.pictures.empty())
-                    model::resolve(*cell.experiment, asked);
-                else
-                    require_pictures(cell.id, model::set_up(*cell.experiment, asked), settings.pictures);
-            } catch (const Unsupported&) {
-                // A limit of this device: the cell says so in its record.
-            }
+    for (const auto& cell : request.comparisons | std::views::join)
+        if (families.insert(cell.experiment->family).second)
+            run::kernel_source(*cell.experiment, *cell.variant, settings.cl_dir);
+    for (const auto& cell : request.comparisons | std::views::join) {
+        const model::Request asked{*cell.variant, cell.point, device, settings.seed, settings.files};
+        try {
+            if (settings.pictures.empty())
+                model::resolve(*cell.experiment, asked);
+            else
+                require_pictures(cell.id, model::set_up(*cell.experiment, asked), settings.pictures);
+        } catch (const Unsupported&) {
+            // A limit of this device: the cell says so in its record.
         }
     }
 }
@@ -193,9 +190,8 @@ run::RunRequest request_of(const Choice& choice, const MeasureOptions& invocatio
         settings.files[name] = load_grey(path);
     }
     for (const auto& [name, path] : invocation.outputs) {
-        std::size_t cells = 0;
-        for (const auto& group : out.comparisons) cells += group.size();
-        if (cells != 1) throw Error(Blame::usage, "--output needs a run of one cell; this plan has ", cells);
+        if (out.cells() != 1)
+            throw Error(Blame::usage, "--output needs a run of one cell; this plan has ", out.cells());
         require_savable(path);
         settings.pictures[name] = path;
     }

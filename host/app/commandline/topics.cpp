@@ -131,7 +131,7 @@ std::string method_page() {
   Energy    --energy: power by the counter of NVML, RAPL or hwmon over a row of operations, times
             the seconds of one, with what the device draws at rest. It is the whole device's, and
             differs by percents from run to run: a warm device draws more.
-  Rank      Within 15 % (2 % on a GPU) a table writes ~ and names no winner, because the placement
+  Rank      Within 15 % (4 % on a GPU) a table writes ~ and names no winner, because the placement
             of buffers alone can make that difference.
   Compare   --vs, tune and regress use arrangements: fresh processes with other orders, placements
             and inputs. Each gives one ratio. A winner must exceed the interval, 0.5 % and the

@@ -1,5 +1,4 @@
 // `cllab count`: what kernels execute, counted in the simulator Oclgrind; no OpenCL device is needed.
-#include <unistd.h>
 
 #include "app/choose/choice.hpp"
 #include "app/choose/request.hpp"
@@ -91,7 +90,7 @@ int run_count(const CountOptions& asked) {
     }
     const bool to_stdout = outputs.json() && outputs.json()->is_stdout();
     if (all.empty() || to_stdout) return status;
-    const report::TableStyle style{wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO)};
+    const report::TableStyle style{wants_colour(), page_width()};
     report::print_counts(results(), all, style);
     if (cells.size() == 2) results() << report::fit(difference(all), style.text_width());
     return status;

@@ -204,7 +204,7 @@ int show_devices(const DevicesOptions& invocation) {
     catch_interrupts();
     std::vector<std::string> rows, troubles;
     bool broken = false;
-    const report::TableStyle style{wants_colour(results_fd()), page_width(results_fd())};
+    const report::TableStyle style{wants_colour(), page_width()};
     try {
         list_devices(invocation.as_json, style, {}, rows, troubles);
     } catch (const DeviceLost& lost) {
@@ -252,7 +252,7 @@ std::string devices_here() {
             "while the drivers were loaded", loading_seconds, loading_seconds);
         return join(lines, "\n") + "\n";
     } catch (const std::exception& e) {
-        return report::wrap(std::string("none: ") + e.what(), "  ", page_width(results_fd()));
+        return report::wrap(std::string("none: ") + e.what(), "  ", page_width());
     }
 }
 
@@ -266,7 +266,7 @@ int print_start() {
         "  cllab why 'pitch_*' --device cpu           what limits each variant\n\n"
         "Devices here\n" +
             devices_here() + "\n`cllab list` has the kernels, `cllab --help` the commands.\n",
-        page_width(results_fd()));
+        page_width());
     return 0;
 }
 

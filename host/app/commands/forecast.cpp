@@ -1,7 +1,5 @@
 // `cllab why FILE --on PROFILE.json`: the least time on a device that need not be here.
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <ranges>
 
@@ -139,7 +137,7 @@ int forecast_files(const WhyOptions& asked) {
     choice.say_defaults();
     outputs.open();
     auto* json = outputs.json();
-    const report::TableStyle style{wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO)};
+    const report::TableStyle style{wants_colour(), page_width()};
     bool ok = true, begun = false;
     try {
         for (const auto& cell : request.comparisons | std::views::join) {

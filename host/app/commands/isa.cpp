@@ -1,6 +1,5 @@
 // `cllab isa`: the code beside the code.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -44,7 +43,7 @@ int print_targets() {
     const auto row = [](const std::string& target, const std::string& gives, const std::string& missing) {
         const auto line =
             fmt::format("{:<9} {:<30}  {}\n", target, gives.empty() ? "-" : gives, missing.empty() ? "-" : missing);
-        results() << report::fit(line, page_width(STDOUT_FILENO));
+        results() << report::fit(line, page_width());
     };
     row("target", "made here", "what would enable the rest");
     for (const auto& target : inspect::offline_targets()) row(target.name, target.gives, target.missing);
@@ -147,7 +146,7 @@ int compare(const IsaOptions& invocation) {
     // With several devices or targets the pairs follow each other.
     for (std::size_t i = 0; i + 1 < codes.size(); i += 2)
         if (codes[i].status == model::Status::ok && codes[i + 1].status == model::Status::ok)
-            put(comparison_text(codes[i], codes[i + 1], wants_colour(STDOUT_FILENO), invocation.width));
+            put(comparison_text(codes[i], codes[i + 1], wants_colour(), invocation.width));
     return status;
 }
 
@@ -188,7 +187,7 @@ void print_table(const std::vector<CellCode>& codes, const std::vector<std::stri
                       number(code.info.local_bytes), number(code.info.private_bytes), occupancy_of(code),
                       number(code.info.code_bytes), counted ? std::to_string(counts.total.instructions) : "-", loop});
     }
-    report::print_grid(results(), columns, {wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO), asked});
+    report::print_grid(results(), columns, {wants_colour(), page_width(), asked});
 }
 
 /// A program binary: a file that is there and no kernel's text. "program.ptx:kernel" is one kernel of it.

@@ -1,6 +1,5 @@
 // `cllab list` and `cllab describe`: what the registry knows, no device needed.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <map>
@@ -50,7 +49,7 @@ int list(const ListOptions& invocation) {
         last = s.experiment;
         out += fmt::format("  {:<{}}  {}\n", s.id, widths[s.experiment], s.variant->meaning);
     }
-    results() << report::fit(out, page_width(STDOUT_FILENO));
+    results() << report::fit(out, page_width());
     return 0;
 }
 
@@ -93,7 +92,7 @@ int describe(const ListOptions& invocation) {
         }
         if (!e.native.empty()) out << "\nLoops in C++ (--native, on CPU devices)\n";
         for (const auto& v : e.native) out << fmt::format("  {}\n      {}\n", e.id(v), v.meaning);
-        results() << report::fit(out.str(), page_width(STDOUT_FILENO));
+        results() << report::fit(out.str(), page_width());
         return 0;
     }
     throw Error(Blame::usage, "there is no family and no variant '" + wanted + "'; " +

@@ -17,6 +17,7 @@
 #include "app/screen/streams.hpp"
 #include "core/clock.hpp"
 #include "core/phases.hpp"
+#include "core/text.hpp"
 #include "core/units.hpp"
 #include "device/driver_settings.hpp"
 #include "model/params.hpp"
@@ -140,8 +141,7 @@ private:
                                                           std::min(left, (probe.refine.most + 1) / 2));
             const auto more = portrait::refined(probe, points.size());
             if (points.empty() || !budget.affords(more)) break;
-            std::string values;
-            for (const auto point : points) values += (values.empty() ? "" : ",") + std::to_string(point);
+            const auto values = join(points, ",", [](auto point) { return std::to_string(point); });
             auto added = portrait::plan_of(portrait::refined_parts(probe, values), probe.interleave);
             if (!run_new(added, budget, records)) return keep({}, std::move(records), false);
             std::move(added.begin(), added.end(), std::back_inserter(plan));

@@ -88,10 +88,7 @@ private:
     model::Record measured(const model::Cell& cell, const model::Device& device, const fs::path& dumps) {
         run::RunRequest request{std::nullopt, {{cell}}, settings_of(invocation_)};
         request.settings.dumps = dumps;
-        model::Record out;
-        const Events events{.done = [&](std::size_t, std::size_t, const model::Record& record) { out = record; }};
-        runner_.run(request, device.selector, events);
-        return out;
+        return records_of(runner_, request, device.selector).front();
     }
 
     std::optional<std::string> launched(const model::Cell& cell, const model::Record& record,

@@ -1,6 +1,5 @@
 // `cllab devices --noise`: how small a difference this machine can tell now, and what disturbs it.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cmath>
 
@@ -70,7 +69,7 @@ void print_conditions(const std::vector<run::Condition>& all) {
                                   !c.disturbs        ? ""
                                   : c.remedy.empty() ? "nothing from here"
                                                      : c.remedy});
-    const auto width = page_width(STDOUT_FILENO);
+    const auto width = page_width();
     const report::Grid grid(std::move(columns), 0, false);
     results() << grid.header() << '\n';
     for (std::size_t i = 0; i < all.size(); ++i) results() << report::fit(grid.row(i), width) << '\n';
@@ -82,9 +81,7 @@ void print_conditions(const std::vector<run::Condition>& all) {
 int print_noise(const CellOptions& invocation) {
     catch_interrupts();
     const auto runner = in_child_processes(invocation.timeout_seconds);
-    std::vector<std::string> troubles;
-    const auto devices = runner->devices(invocation.devices, &troubles);
-    for (const auto& trouble : troubles) say(trouble);
+    const auto devices = named_devices(*runner, invocation.devices);
     auto settings = settings_of(invocation);
     const auto pair = twins();
     compare::Rules rules;

@@ -1,8 +1,6 @@
 // `cllab profile`: a device's portrait as a page, and as the file that run, tune and why read.
 #include "app/commands/profile.hpp"
 
-#include <unistd.h>
-
 #include <iostream>
 #include <vector>
 
@@ -48,7 +46,7 @@ int run_profile(const ProfileOptions& invocation) {
             results() << json << '\n';
         else if (!invocation.no_page)
             (invocation.all || !invocation.columns.empty() ? print_profile : print_profile_head)(
-                results(), profile, {wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO), invocation.columns});
+                results(), profile, {wants_colour(), page_width(), invocation.columns});
         results().flush();
         if (invocation.timings) measured.insert(measured.end(), profile.records.begin(), profile.records.end());
         if (!finished) {

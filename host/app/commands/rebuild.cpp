@@ -6,7 +6,6 @@
 // build from that cache, so that two processes of one code can be told from two codes.
 #include <fmt/format.h>
 #include <sys/personality.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -78,7 +77,7 @@ void print_codes(const std::vector<compare::CodeTimes>& codes, const char* what)
     }
     if (std::ranges::any_of(times, [](const auto& t) { return t.has_value(); }))
         columns.push_back(report::quantity_column({.title = "median"}, times, "s"));
-    const report::Grid grid(columns, page_width(STDOUT_FILENO), wants_colour(STDOUT_FILENO));
+    const report::Grid grid(columns, page_width(), wants_colour());
     results() << grid.header() << '\n';
     for (std::size_t i = 0; i < codes.size(); ++i) results() << grid.row(i) << '\n';
 }
@@ -186,9 +185,7 @@ int rebuild_on_devices(const RunOptions& invocation) {
     randomise_addresses();
     const auto request = request_of(Choice(invocation), invocation);
     const auto runner = in_child_processes(invocation.timeout_seconds);
-    std::vector<std::string> troubles;
-    const auto devices = runner->devices(invocation.devices, &troubles);
-    for (const auto& trouble : troubles) say(trouble);
+    const auto devices = named_devices(*runner, invocation.devices);
     for (const auto& device : devices) check_points(request, device);
     outputs.open();
     bool failed = false;

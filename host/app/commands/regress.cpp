@@ -1,8 +1,6 @@
 // `cllab regress`: slower than before? An exit status says so.
 #include "app/comparing/regress.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <sstream>
 
@@ -49,7 +47,7 @@ int run_regress(const RegressOptions& invocation) {
     Outputs outputs(invocation);
     if (invocation.history)
         for (const auto& path : invocation.patterns) outputs.reads(path);
-    const report::TableStyle style{wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO), invocation.columns};
+    const report::TableStyle style{wants_colour(), page_width(), invocation.columns};
     report::require_known_columns(invocation.columns, report::columns_of_command("regress"));
     if (invocation.history) return print_history(invocation, outputs, style);
     catch_interrupts();

@@ -4,7 +4,6 @@
 #include "app/commands/tune.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <limits>
@@ -59,7 +58,7 @@ void check_tune(TuneOptions& options) {
 
 }  // namespace
 
-void say_fitted(const std::string& lines) { results() << report::fit(lines, page_width(STDOUT_FILENO)); }
+void say_fitted(const std::string& lines) { results() << report::fit(lines, page_width()); }
 
 Tuning::Tuning(const TuneContext& context, const model::Selected& variant, const model::TuneSpace& space,
                const model::Device& device)
@@ -128,8 +127,7 @@ run::Settings Tuning::settings() const {
 }
 
 std::vector<Record> Tuning::measure(const std::vector<Point>& points, const run::Settings& settings) {
-    model::Group group;
-    for (const auto& point : points) group.push_back(cell_at(point));
+    auto group = mapped(points, [&](const Point& point) { return cell_at(point); });
     ask_reference_command(options_, context_.choice, {group}, device_, true);
     std::vector<Record> out(points.size());
     context_.runner.run({std::nullopt, {std::move(group)}, settings}, device_.selector,

@@ -1,9 +1,7 @@
 // `cllab why`: what limits a kernel's time, by the peaks that the device's profile measured.
-#include <unistd.h>
 
 #include <algorithm>
 #include <map>
-#include <ranges>
 
 #include "app/choose/choice.hpp"
 #include "app/choose/request.hpp"
@@ -139,15 +137,18 @@ bool explain_all(const Asked& asked, const model::Device& device, const std::vec
     return ok;
 }
 
+[[noreturn]] void no_profile(const WhyOptions& asked, const model::Device& device, const std::string& remedy) {
+    throw Error(Blame::usage, "the profile of '" + excerpt(device.name) + "' is not at '" +
+                                  profile_path(asked.dumps, device).string() +
+                                  "', and without a profile there is no peak to compare with; " + remedy);
+}
+
 /// The profiles of the devices, without which there is no peak to compare with.
 std::map<std::string, model::Limits> profiles_of(const WhyOptions& asked, const std::vector<model::Device>& devices) {
     auto out = read_profiles(asked.dumps, devices);
     for (const auto& device : devices)
         if (!out.count(device.selector))
-            throw Error(Blame::usage, "the profile of '" + excerpt(device.name) + "' is not at '" +
-                                          profile_path(asked.dumps, device).string() +
-                                          "', and without a profile there is no peak to compare with; `" +
-                                          profile_command(asked, device) + "` makes it, --profile 60 does so here");
+            no_profile(asked, device, "`" + profile_command(asked, device) + "` makes it, --profile 60 does so here");
     return out;
 }
 
@@ -177,7 +178,7 @@ int run_why(const WhyOptions& asked) {
     outputs.reads_for(invocation);
     const Choice choice(invocation);
     auto request = request_of(choice, invocation);
-    const bool is_pair = std::ranges::distance(request.comparisons | std::views::join) == 2;  // its difference is told
+    const bool is_pair = request.cells() == 2;  // its difference is told
     // Text that is not the lab's own may write anywhere and never end. The arrangements of a test are processes of
     // their own, and the simulator's processes begin without the drivers of this one.
     const bool isolate = !asked.cl_dir.empty() || choice.own() || asked.test || (is_pair && asked.count_seconds > 0);
@@ -200,12 +201,8 @@ int run_why(const WhyOptions& asked) {
     Sink sink(outputs.json(), nullptr);
     give_up = [&](model::Record& stuck) { sink.take(stuck); };
     // Only the lab's own families declare all that they do.
-    const Asked all{asked,
-                    request,
-                    *runner,
-                    sink,
-                    {wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO)},
-                    choice.own() ? asked.count_seconds : 0};
+    const Asked all{
+        asked, request, *runner, sink, {wants_colour(), page_width()}, choice.own() ? asked.count_seconds : 0};
     const inspect::TempFolder binaries;
     if (std::any_of(devices.begin(), devices.end(), [&](const auto& device) { return all.by_ncu(device); }))
         request.settings.dumps = binaries.path();
@@ -275,16 +272,12 @@ int why_of_records(const WhyOptions& invocation) {
         if (limits.count(key)) continue;
         const auto device = device_of(record);
         auto found = read_profiles(invocation.dumps, {device});
-        if (found.empty())
-            throw Error(Blame::usage,
-                        "the profile of '" + excerpt(device.name) + "' is not at '" +
-                            profile_path(invocation.dumps, device).string() +
-                            "', and without a profile there is no peak to compare with; --dumps says where it is");
+        if (found.empty()) no_profile(invocation, device, "--dumps says where it is");
         limits[key] = std::move(found.begin()->second);
     }
     outputs.open();
     auto* json = outputs.json();
-    const report::TableStyle style{wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO)};
+    const report::TableStyle style{wants_colour(), page_width()};
     std::string device;
     for (const auto& record : records) {
         const auto key = model::device_key(record);

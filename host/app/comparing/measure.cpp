@@ -4,6 +4,7 @@
 
 #include "app/comparing/versus.hpp"
 #include "model/params.hpp"
+#include "portrait/budget.hpp"
 #include "portrait/conclusion.hpp"
 #include "portrait/probes.hpp"
 #include "report/table/comparison.hpp"
@@ -26,10 +27,7 @@ model::Record RunnerMeasure::run(const model::Cell& cell, double seconds, bool c
     request.settings.dumps.reset();
     request.settings.pictures.clear();
     if (!code) request.settings.hot_seconds = 0;
-    model::Record found;
-    runner_.run(request, device_.selector,
-                {.done = [&](std::size_t, std::size_t, const model::Record& record) { found = record; }});
-    return found;
+    return records_of(runner_, request, device_.selector).front();
 }
 
 std::vector<model::Figure> RunnerMeasure::peak(const std::string& id, double seconds) {
@@ -42,9 +40,7 @@ std::vector<model::Figure> RunnerMeasure::peak(const std::string& id, double sec
     request.settings.builds_ahead = settings_.builds_ahead;
     request.settings.sampling_seconds = seconds;
     const auto parts = portrait::parts_of_figure(id, device_);
-    for (const auto& part : parts)
-        for (auto& group : model::make_plan(model::select(model::registry(), {part.pattern}), part.axes))
-            request.comparisons.push_back(std::move(group));
+    request.comparisons = portrait::plan_of(parts, false);
     if (request.comparisons.empty()) return {};
     std::vector<model::Record> records;
     runner_.run(request, device_.selector,

@@ -92,10 +92,8 @@ private:
     }
 
     std::vector<model::Device> devices() {
-        std::vector<std::string> troubles;
         const bool named = !invocation_.devices.empty();
-        const auto here = runner_.devices(named ? invocation_.devices : std::vector<std::string>{"all"}, &troubles);
-        for (const auto& trouble : troubles) say(trouble);
+        const auto here = named_devices(runner_, named ? invocation_.devices : std::vector<std::string>{"all"});
         std::vector<model::Device> out;
         std::vector<std::string> wanted;
         for (const auto& device : here) {

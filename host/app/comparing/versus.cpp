@@ -1,7 +1,6 @@
 #include "app/comparing/versus.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +10,7 @@
 #include "app/screen/streams.hpp"
 #include "compare/family_test.hpp"
 #include "core/clock.hpp"
+#include "core/grouped.hpp"
 #include "model/rankable.hpp"
 #include "model/warning.hpp"
 #include "report/table/comparison.hpp"
@@ -20,16 +20,6 @@ namespace cllab::app {
 namespace {
 
 constexpr const char* control_option = "-DCLLAB_CONTROL=1";
-
-/// left, right, and those of them that are built once more.
-using Records = std::vector<model::Record>;
-
-Records run_arrangement(Runner& runner, const run::RunRequest& request, const std::string& selector) {
-    Records out(request.comparisons.front().size());
-    runner.run(request, selector,
-               {.done = [&](std::size_t, std::size_t index, const model::Record& record) { out.at(index) = record; }});
-    return out;
-}
 
 }  // namespace
 
@@ -91,7 +81,8 @@ bool Versus::is_sound(const std::vector<model::Record>& records) {
 
 bool Versus::take_one() {
     const auto seed = request_.settings.seed = seeds_() >> 1;  // JSON readers have 63 bits for sure
-    const auto records = run_arrangement(runner_, request_, selector_);
+    // Of left, right, and those of them that are built once more.
+    const auto records = records_of(runner_, request_, selector_);
     ++taken_;
     if (!is_sound(records)) return false;
     using Cells = std::vector<std::size_t>;
@@ -100,9 +91,7 @@ bool Versus::take_one() {
     const Cells left = of_right ? Cells{0} : Cells{0, 2};
     const Cells right = both ? Cells{1, 3} : of_right ? Cells{1, 2} : Cells{1};
     const auto turns = [&](const Cells& cells) {
-        std::vector<compare::Turns> out;
-        for (const auto i : cells) out.push_back({records[i].samples, records[i].rounds});
-        return out;
+        return mapped(cells, [&](std::size_t i) { return compare::Turns{records[i].samples, records[i].rounds}; });
     };
     compare::Differences sides, themselves;
     sides.add(turns(both ? left : Cells{0}), turns(both ? right : Cells{1}));
@@ -231,7 +220,7 @@ void print_pairs(std::ostream& out, const std::vector<Pair>& pairs, bool colour)
         if (pair.right.id.empty()) continue;
         if (pairs.size() == 1) print_code_of(out, pair, colour);
         if (pair.comparison)
-            out << '\n' << wrapped_for(STDOUT_FILENO, report::comparison_text(*pair.comparison) + table_differs(pair));
+            out << '\n' << wrapped_to_page(report::comparison_text(*pair.comparison) + table_differs(pair));
     }
 }
 

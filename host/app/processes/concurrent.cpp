@@ -94,9 +94,7 @@ std::size_t processes_for(const run::RunRequest& request, std::size_t asked, uns
     constexpr std::size_t most = 4, cores_of_one = 4, cells_of_one = 16;
     if (request.settings.measure) return 1;
     if (asked > 0) return asked;
-    std::size_t cells = 0;
-    for (const auto& group : request.comparisons) cells += group.size();
-    return std::clamp<std::size_t>(std::min(cores / cores_of_one, cells / cells_of_one), 1, most);
+    return std::clamp<std::size_t>(std::min(cores / cores_of_one, request.cells() / cells_of_one), 1, most);
 }
 
 std::vector<run::Part> parts_of(const run::RunRequest& request, std::size_t most_cells) {

@@ -9,6 +9,7 @@
 #include "app/files/image_file.hpp"
 #include "app/processes/local_devices.hpp"
 #include "app/processes/watchdog.hpp"
+#include "app/screen/streams.hpp"
 #include "core/grouped.hpp"
 #include "device/platforms.hpp"
 #include "inspect/tools/dump.hpp"
@@ -84,6 +85,20 @@ void catch_interrupts() {
 
 void note_interrupts() {
     for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { interrupt_seen = true; });
+}
+
+std::vector<model::Device> named_devices(Runner& runner, const std::vector<std::string>& selectors) {
+    std::vector<std::string> troubles;
+    auto out = runner.devices(selectors, &troubles);
+    for (const auto& trouble : troubles) say(trouble);
+    return out;
+}
+
+std::vector<model::Record> records_of(Runner& runner, const run::RunRequest& request, const std::string& selector) {
+    std::vector<model::Record> out(request.comparisons.front().size());
+    runner.run(request, selector,
+               {.done = [&](std::size_t, std::size_t index, const model::Record& record) { out.at(index) = record; }});
+    return out;
 }
 
 std::vector<model::Device> LocalDevices::devices(const std::vector<std::string>& selectors,

@@ -33,6 +33,11 @@ public:
     }
 };
 
+/// Runner::devices; what is wrong with some is said on stderr.
+std::vector<model::Device> named_devices(Runner& runner, const std::vector<std::string>& selectors);
+/// The records of the request's first comparison, in its order.
+std::vector<model::Record> records_of(Runner& runner, const run::RunRequest& request, const std::string& selector);
+
 /// Told of a cell, as timed_out, that a driver does not come back from, in the last moment of this process.
 using GiveUp = std::function<void(model::Record&)>;
 /// After `timeout_seconds` in which a driver shows no progress the program ends; see Watchdog.

@@ -17,6 +17,7 @@
 #include "count/oclgrind.hpp"
 #include "kernelfile/proof/opinions.hpp"
 #include "model/params.hpp"
+#include "model/work.hpp"
 
 namespace cllab::app {
 namespace {
@@ -250,8 +251,7 @@ private:
         const auto setup = setup_of(cell);
         std::set<std::string> kernels{cell.variant->entry};
         if (cell.variant->entry.empty())  // a sequence
-            for (const auto& step : setup.steps)
-                if (const auto* launch = std::get_if<model::Launch>(&step)) kernels.insert(launch->entry);
+            for (const auto* launch : model::launches_of(setup)) kernels.insert(launch->entry);
         for (const auto& finding : findings)
             if (kernels.count(finding.first.kernel)) out.found.insert(finding);
         const auto is_image = [](const auto& argument) { return std::holds_alternative<model::Image>(argument); };

@@ -1,6 +1,5 @@
 // `cllab run` and `cllab dump`: everything is resolved and opened before the first build, each cell is on disk before
 // the next starts, and what can be saved is saved however the run ends.
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -39,7 +38,7 @@ public:
           devices_(plan.prepare(runner, listener)),
           sink_(plan.outputs.json(), plan.outputs.csv()),
           baseline_(plan.options.baseline, plan.outputs.file("--baseline"), plan.request.settings.cl_dir),
-          progress_(plan.cells() * devices_.size()) {}
+          progress_(plan.request.cells() * devices_.size()) {}
 
     int carry_out() {
         try {
@@ -228,7 +227,7 @@ private:
         print_pages();
         if (!prints()) return;
         if (!cells_are_printed_) print_cells();
-        for (const auto& pairs : pairs_) print_pairs(results(), pairs, wants_colour(STDOUT_FILENO));
+        for (const auto& pairs : pairs_) print_pairs(results(), pairs, wants_colour());
         results().flush();
     }
 

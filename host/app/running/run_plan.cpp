@@ -69,12 +69,6 @@ bool may_be_several(const std::vector<std::string>& selectors) {
 RunPlan::RunPlan(const RunOptions& asked, const Snapshots& earlier, const AskDevice& ask)
     : options(asked), spent(std::make_unique<Spent>()), outputs(outputs_of(asked)), choice(asked, earlier, ask) {}
 
-std::size_t RunPlan::cells() const {
-    std::size_t out = 0;
-    for (const auto& group : request.comparisons) out += group.size();
-    return out;
-}
-
 /// Text that is not the lab's own may write anywhere and never end; the arrangements of --vs are processes of their
 /// own.
 bool RunPlan::needs_isolation() const {
@@ -85,15 +79,13 @@ bool RunPlan::needs_isolation() const {
 std::vector<model::Device> RunPlan::prepare(Runner& runner, RunListener& listener) {
     require_columns(options.columns, axes_and_metrics(request.comparisons));
     check_dumps(request.settings);
-    if (!options.html.empty()) require_page(cells());
+    if (!options.html.empty()) require_page(request.cells());
     if (!options.png.empty()) require_rasterizer();
     catch_interrupts();
-    std::vector<std::string> troubles;
     auto devices = [&] {
         const InPhase phase(Phase::driver_start);
-        return runner.devices(options.devices, &troubles);
+        return named_devices(runner, options.devices);
     }();
-    for (const auto& trouble : troubles) say(trouble);
     refuse_devices(options, devices);
     listener.devices(devices);
     for (const auto& device : devices) {

@@ -34,7 +34,6 @@ struct RunPlan {
 
     /// `earlier` and `ask`: as Choice's.
     explicit RunPlan(const RunOptions& asked, const Snapshots& earlier = {}, const AskDevice& ask = {});
-    std::size_t cells() const;
     bool needs_isolation() const;
     /// Refuses what can be wrong before the first build, then opens the outputs. Returns the devices of the run.
     std::vector<model::Device> prepare(Runner& runner, class RunListener& listener);

@@ -1,7 +1,6 @@
 #include "app/screen/comparison.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 
@@ -100,7 +99,7 @@ std::string comparison_text(const CellCode& left, const CellCode& right, bool co
     const CodePart theirs = hot ? hot_part(std::move(right_hot.front())) : shown_part(right.counts);
     out += "\n" + row(hot ? "hot" : "one iteration of", ours.place, theirs.place, width);
     out += count_rows(ours.counts, theirs.counts, *left.counts.isa, width);
-    out += "\n" + wrapped_for(STDOUT_FILENO, left.counts.isa->rule) + "\n\n";
+    out += "\n" + wrapped_to_page(left.counts.isa->rule) + "\n\n";
     // Beside the two sides: the mark and three blanks.
     const std::size_t half = columns > 0 ? (columns - 4) / 2 : 0;
     return out + diff_text(ours, theirs, half > 0 ? half : width, half, colour) + "\n";

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
@@ -61,7 +60,7 @@ bool page(const std::string& text, const std::string& pager) {
 void allow_pager(bool is_allowed) { allowed = is_allowed; }
 
 Paged::Paged() {
-    if (allowed && takes_escapes(STDOUT_FILENO) && !command().empty()) shown_ = results().rdbuf(&kept_);
+    if (allowed && takes_escapes(results_fd()) && !command().empty()) shown_ = results().rdbuf(&kept_);
 }
 
 Paged::~Paged() {

@@ -1,7 +1,6 @@
 #include "app/screen/results.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <span>
@@ -88,7 +87,7 @@ void print_page(const std::vector<model::Record>& records, const std::vector<por
     const Paged paged;
     auto rows = portrait::without_curves(records, conclusions);
     if (by_time) std::ranges::stable_sort(rows, {}, [](const auto* r) { return r->time ? r->time->median : HUGE_VAL; });
-    const report::TableStyle style{wants_colour(STDOUT_FILENO), page_width(STDOUT_FILENO), columns};
+    const report::TableStyle style{wants_colour(), page_width(), columns};
     report::print_table(results(), rows, style, several_runs ? may_be_auto : report::MayBeAuto{});
     print_bright(results(), records, style);
     print_conclusions(results(), conclusions, style);

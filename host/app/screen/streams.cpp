@@ -95,9 +95,6 @@ struct Results {
     std::ostream stream{&buffer};
 };
 
-// Standard output is where the results go.
-int shown_at(int fd) { return fd == STDOUT_FILENO ? descriptor : fd; }
-
 }  // namespace
 
 void open_missing_streams() {
@@ -174,24 +171,24 @@ void say_doing(const std::string& doing) {
 
 bool takes_escapes(int fd) {
     const char* terminal = std::getenv("TERM");
-    return isatty(shown_at(fd)) && !(terminal && std::string_view(terminal) == "dumb");
+    return isatty(fd) && !(terminal && std::string_view(terminal) == "dumb");
 }
 
-bool wants_colour(int fd) {
+bool wants_colour() {
     const char* no_colour = std::getenv("NO_COLOR");
-    return takes_escapes(fd) && !(no_colour && *no_colour);
+    return takes_escapes(results_fd()) && !(no_colour && *no_colour);
 }
 
-unsigned page_width(int fd, unsigned otherwise) {
+unsigned page_width(unsigned otherwise) {
     constexpr unsigned narrowest = 20;
     winsize size{};
-    if (isatty(shown_at(fd)) && ioctl(shown_at(fd), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+    if (isatty(results_fd()) && ioctl(results_fd(), TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
     const char* asked = std::getenv("COLUMNS");
     unsigned columns = 0;
     if (asked) std::from_chars(asked, asked + std::strlen(asked), columns);
     return columns >= narrowest ? columns : otherwise;
 }
 
-std::string wrapped_for(int fd, const std::string& text) { return report::fit(text, page_width(fd, 100)); }
+std::string wrapped_to_page(const std::string& text) { return report::fit(text, page_width(100)); }
 
 }  // namespace cllab::app

@@ -40,12 +40,12 @@ void say_doing(const std::string& doing);
 
 /// True when the descriptor is a terminal that understands escape codes.
 bool takes_escapes(int fd);
-/// The same, and NO_COLOR is not set.
-bool wants_colour(int fd);
-/// Columns of a page: the terminal's. Without one, those of the variable COLUMNS, or `otherwise`: a pipe, a file and a
-/// mail read alike.
-unsigned page_width(int fd, unsigned otherwise = 80);
+/// The results go to such a one, and NO_COLOR is not set.
+bool wants_colour();
+/// Columns of a page of results: the terminal's. Without one, those of the variable COLUMNS, or `otherwise`: a pipe, a
+/// file and a mail read alike.
+unsigned page_width(unsigned otherwise = 80);
 /// Lines of text for people, wrapped between words at the page's width: 100 columns without a terminal.
-std::string wrapped_for(int fd, const std::string& text);
+std::string wrapped_to_page(const std::string& text);
 
 }  // namespace cllab::app

@@ -112,8 +112,7 @@ void write_origins(std::ostream& out, const model::Record& r, const Code& code) 
 /// What stands where the card is closed.
 void write_summary(std::ostream& out, const Context& c, const Code& code) {
     const auto& r = c.records()[code.cell];
-    out << fmt::format("<summary>{}{}", breakable(r.id),
-                       text(c.with_device(" on ", c.devices[c.device_of[code.cell]].name)));
+    out << fmt::format("<summary>{}{}", breakable(r.id), text(c.on_device(c.devices[c.device_of[code.cell]].name)));
     if (c.varying.count(r.family)) out << fmt::format(" <small>{}</small>", text(c.varying_point(r)));
     if (r.time) out << fmt::format(": {} <small>{}</small>", format_seconds(r.time->median), text(spread(r)));
     if (!r.time) out << fmt::format(": <span class=\"bad\">{}</span>", model::name(r.status));
@@ -227,7 +226,7 @@ void write_pair(std::ostream& out, const Context& c, const CodePair& pair, bool 
     };
     out << fmt::format(R"(<details class="pair"{}><summary>{} beside {}{}</summary><div class="scroll">)",
                        open ? " open" : "", named(left), named(right),
-                       text(c.with_device(" on ", c.devices[c.device_of[pair.left]].name)));
+                       text(c.on_device(c.devices[c.device_of[pair.left]].name)));
     out << "<table class=\"aligned\">"
         << head_of({text(left.id), R"(<span class="hidden">same or not</span>)", text(right.id)}) << "<tbody>\n";
     for (const auto& line : pair.lines) {

@@ -44,8 +44,8 @@ struct Context {
     std::string varying_point(const model::Record& record) const;
     std::string name_of_device(const std::string& key) const;
     std::string name_of_grid_device(std::size_t d) const;  ///< of grid.devices[d]
-    /// The words and the device's name; nothing where the page has one device, which its title names.
-    std::string with_device(const char* words, const std::string& device) const;
+    /// " on" the device; nothing where the page has one device, which its title names.
+    std::string on_device(const std::string& device) const;
     /// A sentence with its device before it, likewise.
     std::string sentence_on(const std::string& device, std::string sentence) const;
     std::string link(std::size_t cell, const std::string& label) const;  ///< to the cell's address

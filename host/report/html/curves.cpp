@@ -3,7 +3,9 @@
 #include <limits>
 #include <map>
 #include <ostream>
+#include <span>
 
+#include "core/grouped.hpp"
 #include "report/html/chart.hpp"
 #include "report/html/context.hpp"
 #include "report/table/curve.hpp"
@@ -20,10 +22,9 @@ std::vector<ChartGuide> guides_of(const std::vector<model::Finding>& findings, c
             first = std::min(first, mark.x);
             last = std::max(last, mark.x);
         }
-    std::vector<ChartGuide> out;
-    for (const auto& f : knees(findings, unit, first, last))
-        out.push_back({true, f.value, 0, 0, quantity(f.value, unit) + " " + f.name});
-    return out;
+    return mapped(knees(findings, unit, first, last), [&](const auto& f) {
+        return ChartGuide{true, f.value, 0, 0, quantity(f.value, unit) + " " + f.name};
+    });
 }
 
 /// What a series shows.
@@ -51,20 +52,19 @@ void write_set(std::ostream& out, const Context& c, const Curves& set) {
         const auto& unit = members.front()->unit;
         constexpr std::size_t most_lines = 8;  // there are no more colours that anybody tells apart
         for (std::size_t first = 0; first < members.size(); first += most_lines) {
-            std::vector<ChartLine> part;
-            for (const auto* series : std::span(members).subspan(first, std::min(most_lines, members.size() - first)))
-                part.push_back(line_of(c, set.family, *series));
+            const auto part = mapped(std::span(members).subspan(first, std::min(most_lines, members.size() - first)),
+                                     [&](const auto* series) { return line_of(c, set.family, *series); });
             const auto number =
                 members.size() > most_lines ? ", part " + std::to_string(first / most_lines + 1) : std::string();
             write_chart(out,
-                        {set.family + c.with_device(" on ", device) + number, what.first, unit,
+                        {set.family + c.on_device(device) + number, what.first, unit,
                          what.second ? "time per step" : "time", "s"},
                         part, guides_of(set.findings, part, unit));
         }
     }
     if (set.findings.empty()) return;
     out << fmt::format("<table class=\"findings\"><caption>Findings of the probe{}</caption>{}<tbody>\n",
-                       text(c.with_device(" on ", device)), head_of({"finding", "value", "95 % interval", "how"}));
+                       text(c.on_device(device)), head_of({"finding", "value", "95 % interval", "how"}));
     for (const auto& f : set.findings) {
         const bool there = f.withheld.empty();
         out << "<tr>" << cell(f.name) << number_cell(there ? quantity(f.value, f.unit) : "none")

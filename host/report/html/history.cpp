@@ -5,6 +5,7 @@
 
 #include "report/html/chart.hpp"
 #include "report/html/context.hpp"
+#include "report/records/points.hpp"
 #include "report/table/regression.hpp"
 
 namespace cllab::report::html {
@@ -12,9 +13,7 @@ namespace {
 
 std::string name_of(const Context& c, const model::History& h) {
     const auto& r = c.records()[h.points.back().record];
-    const auto point = c.varying_point(r);
-    return h.id + (point.empty() ? "" : " " + point) +
-           (c.devices.size() > 1 ? " on " + c.devices[c.device_of[h.points.back().record]].name : "");
+    return cell_title(h.id, c.varying_point(r)) + c.on_device(c.devices[c.device_of[h.points.back().record]].name);
 }
 
 std::string change_text(const model::History& h, std::size_t level) {

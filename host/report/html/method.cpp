@@ -27,8 +27,7 @@ void write_warnings(std::ostream& out, const Context& c) {
     }
     out << "<ol class=\"warnings\">\n";
     for (std::size_t number = 1; const auto& note : c.warnings.all()) {
-        Cells cells;
-        for (const auto* record : note.records) cells.push_back(c.index(*record));
+        const auto cells = mapped(note.records, [&](const auto* record) { return c.index(*record); });
         out << fmt::format("<li id=\"warning-{}\">{} <small>({})</small></li>\n", number++, text(note.text),
                            whom(c, cells));
     }

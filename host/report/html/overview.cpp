@@ -38,8 +38,8 @@ void write_unsupported(std::ostream& out, const Context& c, const GridFamily& fa
         for (const auto& cells : group.cells)
             for (std::size_t d = 0; d < cells.size(); ++d)
                 if (const auto* r = cells[d].record; r && r->status == model::Status::unsupported)
-                    unsupported.emplace_back(
-                        c.with_device(" on ", c.name_of_grid_device(d)) + ", " + one_line(r->reason), c.index(*r));
+                    unsupported.emplace_back(c.on_device(c.name_of_grid_device(d)) + ", " + one_line(r->reason),
+                                             c.index(*r));
     for (const auto& alike : grouped(unsupported, [](const auto& one) { return without_numbers(one.first); })) {
         const auto reasons = grouped(alike, [](const auto& one) { return one.first; }).size();
         const auto variants = grouped(alike, [&](const auto& one) { return c.records()[one.second].id; });
@@ -49,10 +49,9 @@ void write_unsupported(std::ostream& out, const Context& c, const GridFamily& fa
             return c.link(cell, c.records()[cell].id) +
                    (points.size() > 1 ? fmt::format(" ({} points)", points.size()) : "");
         };
-        out << fmt::format("<p class=\"dim untimed\">{} unsupported{}{}: {}{}</p>\n", alike.size(),
+        out << fmt::format("<p class=\"dim untimed\">{} unsupported{}{}: {}</p>\n", alike.size(),
                            text(alike.front().first), reasons > 1 ? ", and the like" : "",
-                           join(first_of(variants, most), ", ", link),
-                           variants.size() > most ? fmt::format(" and {} more", variants.size() - most) : "");
+                           first_few(variants, most, link));
     }
 }
 
@@ -97,16 +96,14 @@ void write_curve_sentences(std::ostream& out, const Context& c, const std::strin
 }
 
 void write_failed(std::ostream& out, const Context& c) {
-    std::vector<std::size_t> failed;
-    for (std::size_t i = 0; i < c.records().size(); ++i)
-        if (model::is_failure(c.records()[i].status)) failed.push_back(i);
+    const auto failed = places_where(c.records(), [](const auto& r) { return model::is_failure(r.status); });
     if (failed.empty()) return;
     constexpr std::size_t most = 50;
     out << heading(3, "failed", "What failed") << "<ul>\n";
     for (const auto i : first_of(failed, most)) {
         const auto& r = c.records()[i];
         out << fmt::format("<li>{}{}: <b class=\"bad\">{}</b>, {}</li>\n", c.link(i, r.id),
-                           text(c.with_device(" on ", c.devices[c.device_of[i]].name)), model::name(r.status),
+                           text(c.on_device(c.devices[c.device_of[i]].name)), model::name(r.status),
                            text(one_line(r.reason)));
     }
     if (failed.size() > most)

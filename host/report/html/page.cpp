@@ -1,6 +1,7 @@
 #include "report/html/page.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <ostream>
 
 #include "core/grouped.hpp"
@@ -46,10 +47,7 @@ std::string title_of(const Context& c) {
     std::vector<std::string> families;
     for (const auto& r : c.records()) add_once(families, r.family);
     constexpr std::size_t most = 4;
-    const auto more =
-        families.size() > most ? " and " + std::to_string(families.size() - most) + " more" : std::string();
-    families.resize(std::min(most, families.size()));
-    return join(families, ", ") + more + " on " +
+    return first_few(families, most, std::identity()) + " on " +
            (c.devices.size() == 1 ? c.devices.front().name : std::to_string(c.devices.size()) + " devices");
 }
 
@@ -129,9 +127,7 @@ std::string Context::name_of_grid_device(std::size_t d) const {
     return first ? devices[device_of[index(*first)]].name : grid.devices[d].letter;
 }
 
-std::string Context::with_device(const char* words, const std::string& device) const {
-    return devices.size() == 1 ? "" : words + device;
-}
+std::string Context::on_device(const std::string& device) const { return devices.size() == 1 ? "" : " on " + device; }
 
 std::string Context::sentence_on(const std::string& device, std::string sentence) const {
     if (devices.size() > 1) return "On " + device + " " + sentence;
@@ -145,8 +141,7 @@ std::string Context::link(std::size_t cell, const std::string& label) const {
 }
 
 std::string Context::links(const std::vector<std::size_t>& cells, std::size_t most) const {
-    return join(first_of(cells, most), ", ", [&](auto cell) { return link(cell, records()[cell].id); }) +
-           (cells.size() > most ? fmt::format(" and {} more", cells.size() - most) : "");
+    return first_few(cells, most, [&](auto cell) { return link(cell, records()[cell].id); });
 }
 
 void write_page(std::ostream& out, const Page& page) {

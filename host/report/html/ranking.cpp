@@ -10,6 +10,7 @@
 
 #include "core/text.hpp"
 #include "core/units.hpp"
+#include "report/table/columns.hpp"
 
 namespace cllab::report::html {
 namespace {
@@ -21,14 +22,6 @@ struct RankColumn {
     const char *title, *style;
     std::string (*html)(const Context&, std::size_t cell);
 };
-
-std::string loop_of(const Record& r) {
-    const auto count = [&](const char* what) {
-        const auto found = r.code.loop.find(what);
-        return found == r.code.loop.end() ? std::string() : std::to_string(found->second);
-    };
-    return r.code.loop.contains("v") ? "v " + count("v") + ", s " + count("s") : count("instructions");
-}
 
 constexpr RankColumn rank_columns[]{
     {"limited by", "limit", limit_tag},
@@ -43,7 +36,7 @@ constexpr RankColumn rank_columns[]{
              if (name == "hot_code") return text(quantity(metric.value, metric.unit));
          return std::string();
      }},
-    {"inner loop", "n", [](const Context& c, std::size_t i) { return loop_of(c.records()[i]); }}};
+    {"inner loop", "n", [](const Context& c, std::size_t i) { return loop_text(c.records()[i]); }}};
 
 /// Those that say something of one of the cells.
 std::vector<const RankColumn*> columns_of(const Context& c, const std::vector<const GridCell*>& cells) {
@@ -260,7 +253,7 @@ void write_ranking(std::ostream& out, const Context& c, const GridFamily& family
     for (const auto& sentence : sentences)
         out << fmt::format("<span class=\"verdict\">{}</span> ", breakable(c.sentence_on(on, sentence)));
     if (const auto where = family.where(group); !where.empty() || sentences.empty())
-        out << fmt::format("<span class=\"where\">{}{}{}</span>", text(family.name), text(c.with_device(" on ", on)),
+        out << fmt::format("<span class=\"where\">{}{}{}</span>", text(family.name), text(c.on_device(on)),
                            text((where.empty() ? "" : ", ") + where));
     out << "</figcaption>\n";
     out << fmt::format(

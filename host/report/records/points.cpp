@@ -46,8 +46,8 @@ std::optional<double> metric_value(const model::Record& record, std::string_view
     return std::nullopt;
 }
 
-std::string cell_title(const std::string& id, const model::PointValues& point) {
-    return id + (point.empty() ? "" : " ") + point_text(point);
+std::string cell_title(const std::string& id, const std::string& point) {
+    return id + (point.empty() ? "" : " ") + point;
 }
 
 const model::Record* latest_of(const model::Rows& records) {

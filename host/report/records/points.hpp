@@ -37,7 +37,10 @@ inline std::string point_text(const model::PointValues& point) {
 }
 
 /// "pitch_wide width=4096", and only the name where there are no axes.
-std::string cell_title(const std::string& id, const model::PointValues& point);
+std::string cell_title(const std::string& id, const std::string& point);
+inline std::string cell_title(const std::string& id, const model::PointValues& point) {
+    return cell_title(id, point_text(point));
+}
 
 /// A reason without its numbers: alike for "a footprint of 192 MiB is too large" and the same of 256, and not for
 /// cl_khr_fp16 and cl_khr_fp64.

@@ -136,20 +136,30 @@ bool tells_apart(const Rows& rows, const std::string& axis) {
     });
 }
 
-/// The loop that each row shows. Samples cut the part that ran most, another one each time: rows of equal code at one
+/// Whose loop each row shows. Samples cut the part that ran most, another one each time: rows of equal code at one
 /// point show the first one's.
 auto loops_of(const Comparison& comparison) {
     std::map<std::pair<std::string, decltype(Record::point)>, const Record*> first;
-    std::map<const Record*, const decltype(model::CodeInfo::loop)*> out;
+    std::map<const Record*, const Record*> out;
     for (const auto* row : comparison.rows) {
         const auto& code = row->code.fingerprint;
         const auto known = first.emplace(std::pair(code, row->point), row).first;
-        out[row] = &(code.empty() ? row : known->second)->code.loop;
+        out[row] = code.empty() ? row : known->second;
     }
     return out;
 }
 
 }  // namespace
+
+std::string in_loop(const Record& record, const std::string& what) {
+    const auto found = record.code.loop.find(what);
+    return found == record.code.loop.end() ? std::string() : std::to_string(found->second);
+}
+
+std::string loop_text(const Record& record) {
+    return record.code.loop.contains("v") ? "v " + in_loop(record, "v") + ", s " + in_loop(record, "s")
+                                          : in_loop(record, "instructions");
+}
 
 const std::vector<std::pair<std::string, std::string>>& column_meanings() {
     static const std::vector<std::pair<std::string, std::string>> all{
@@ -289,17 +299,10 @@ std::vector<Column> columns_of(const Comparison& comparison, const std::set<std:
         add_text(columns, {.title = "spills", .right = true, .keep = 58}, rows,
                  [&](const Record& r) { return count(r.code.spills); });
     const auto loops = loops_of(comparison);
-    const auto of_loop = [&](const Record& r, const char* what) {
-        const auto& loop = *loops.at(&r);
-        const auto found = loop.find(what);
-        return found == loop.end() ? std::string() : std::to_string(found->second);
-    };
-    add_text(columns, {.title = "inner loop", .right = true, .keep = 54}, rows, [&](const Record& r) {
-        return loops.at(&r)->count("v") ? "v " + of_loop(r, "v") + ", s " + of_loop(r, "s")
-                                        : of_loop(r, "instructions");
-    });
+    add_text(columns, {.title = "inner loop", .right = true, .keep = 54}, rows,
+             [&](const Record& r) { return loop_text(*loops.at(&r)); });
     add_text(columns, {.title = ".reuse", .right = true, .keep = 25}, rows,
-             [&](const Record& r) { return of_loop(r, "reuse"); });
+             [&](const Record& r) { return in_loop(*loops.at(&r), "reuse"); });
     add_text(columns, {.title = "limit", .keep = 56}, rows, [](const Record& r) { return r.limit; });
     add_text(columns, {.title = "note", .keep = 85}, rows, [&](const Record& r) { return notes.text_of(r); });
     add_text(columns, {.title = "dump", .keep = 0}, rows, [](const Record& r) { return r.dump; });

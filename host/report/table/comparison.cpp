@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/grouped.hpp"
 #include "core/stats.hpp"
 #include "json/read.hpp"
 #include "model/rankable.hpp"
@@ -38,13 +39,9 @@ std::string interval(const RatioEstimate& e) {
 
 /// What either side had of the cores that it could use, where others had a part of them.
 std::string cores_line(const model::Comparison& c) {
-    std::vector<double> left, right;
-    for (const auto& a : c.arrangements) {
-        left.push_back(a.left_cores);
-        right.push_back(a.right_cores);
-    }
-    if (left.empty()) return {};
-    const double l = median_of(left), r = median_of(right);
+    if (c.arrangements.empty()) return {};
+    const double l = median_of(mapped(c.arrangements, &model::Arrangement::left_cores));
+    const double r = median_of(mapped(c.arrangements, &model::Arrangement::right_cores));
     if (std::min(l, r) >= model::nearly_all_cores) return {};
     const bool alike = std::min(l, r) >= model::nearly_all_cores * std::max(l, r);
     return "  others had cores: " + c.left + " got " + percent(l) + " of those it could use, " + c.right + " " +

@@ -52,8 +52,7 @@ public:
     void heading(const std::string& title) { heading_ = title; }
     /// Always there.
     void text(const std::string& title, const Text& of) {
-        Line line{title, {}};
-        for (const auto& counts : all_) line.cells.push_back(of(counts));
+        Line line{title, mapped(all_, of)};
         line.differs = std::any_of(line.cells.begin(), line.cells.end(),
                                    [&](const auto& cell) { return cell != line.cells.front(); });
         if (!heading_.empty()) lines_.push_back({std::exchange(heading_, {}), {}});

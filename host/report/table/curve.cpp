@@ -76,10 +76,6 @@ std::string spread(const CurveRow& r) {
     return interval.empty() ? "" : interval + "%";
 }
 
-std::string pad_left(const std::string& text, std::size_t width) {
-    return std::string(width - std::min(width, display_width(text)), ' ') + text;
-}
-
 template <typename Items, typename F>
 std::size_t widest(const Items& items, F text) {
     std::size_t width = 0;
@@ -124,8 +120,8 @@ void print_curve(std::ostream& out, const model::Curve& curve, const std::string
     const std::size_t x_width = widest(shown, x_text), value_width = widest(shown, time_text),
                       spread_width = widest(shown, spread);
     for (const auto& row : shown) {
-        std::string line = "  " + pad_left(x_text(row), x_width) + "  " + pad_left(time_text(row), value_width);
-        if (spread_width > 0) line += " " + pad_left(spread(row), spread_width);
+        std::string line = "  " + padded(x_text(row), x_width, true) + "  " + padded(time_text(row), value_width, true);
+        if (spread_width > 0) line += " " + padded(spread(row), spread_width, true);
         line += "  " + bar(length(row.value));
         if (!row.mark.empty()) {
             // A mark too long for the line is cut; print_findings gives it in full.

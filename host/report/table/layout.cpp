@@ -16,11 +16,6 @@ namespace {
 constexpr std::string_view gap = "  ";
 constexpr double widest_common_range = 1e3;
 
-std::string padded(const std::string& text, std::size_t width, bool right) {
-    const std::string space(width - std::min(width, display_width(text)), ' ');
-    return right ? space + text : text + space;
-}
-
 std::size_t width_of(const Column& column) {
     std::size_t width = display_width(column.title);
     for (const auto& cell : column.cells) width = std::max(width, display_width(cell));
@@ -145,6 +140,11 @@ std::string paint(std::string_view raw, Tone tone, bool colour) {
 
 std::size_t display_width(std::string_view text) {
     return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::string padded(const std::string& text, std::size_t width, bool right) {
+    const std::string space(width - std::min(width, display_width(text)), ' ');
+    return right ? space + text : text + space;
 }
 
 void add_row(std::vector<Column>& columns, const std::vector<std::string>& cells) {

@@ -17,6 +17,9 @@ std::string paint(std::string_view text, Tone tone, bool colour);
 /// Columns that UTF-8 text takes on a terminal: one a code point (no wide or combining characters are printed here).
 std::size_t display_width(std::string_view text);
 
+/// With blanks, up to that width: before the text where it stands at the right.
+std::string padded(const std::string& text, std::size_t width, bool right);
+
 /// Whether a column names the row: by what stands in the cell, or by "title=cell".
 enum class Names { nothing, by_itself, with_title };
 

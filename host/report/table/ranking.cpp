@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <tuple>
 
@@ -143,9 +142,7 @@ std::vector<std::string> ranking_notes(const Unnamed& unnamed) {
 Comparison compare(const Rows& rows, const MayBeAuto& may_be_auto) {
     const auto points = comparable_points(rows, may_be_auto);
     const auto group_of = points.groups();
-    std::vector<std::size_t> places(rows.size());
-    std::iota(places.begin(), places.end(), std::size_t{0});
-    auto groups = grouped(places, [&](std::size_t i) { return group_of[i]; });
+    auto groups = grouped(places_in(rows), [&](std::size_t i) { return group_of[i]; });
     Comparison out;
     out.axes = points.names();
     out.groups_of_several = groups.size() > 1 && groups.size() < rows.size();

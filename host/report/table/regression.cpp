@@ -109,8 +109,7 @@ std::string cell_name(const RegressionCell& cell, const std::vector<RegressionCe
                    });
         });
     };
-    const auto point = point_text(cell.point, tells);
-    return cell.id + (point.empty() ? "" : " ") + point;
+    return cell_title(cell.id, point_text(cell.point, tells));
 }
 
 /// `cells`: those of `r` that are shown.

@@ -1,6 +1,7 @@
 #include "report/table/table.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <ostream>
 #include <set>
@@ -22,14 +23,10 @@ void print_notes(std::ostream& out, const Notes& notes, std::size_t cells, const
     const auto& all = notes.all();
     if (!all.empty()) out << '\n';
     for (std::size_t i = 0; i < std::min(most_notes, all.size()); ++i) {
-        std::vector<std::string> ids;
-        for (const auto& own : grouped(all[i].records, [](const Record* r) { return r->id; }))
-            ids.push_back(own.front()->id);
-        const auto more = ids.size() - std::min(ids.size(), most_ids);
-        ids.resize(ids.size() - more);
+        const auto alike = grouped(all[i].records, [](const Record* r) { return r->id; });
         const auto whom = all[i].records.size() == cells && cells > 1
                               ? "all " + std::to_string(cells) + " cells"
-                              : join(ids, ", ") + (more ? " and " + std::to_string(more) + " more" : "");
+                              : first_few(alike, most_ids, [](const auto& own) { return own.front()->id; });
         const std::string number = "[" + std::to_string(i + 1) + "] ";
         out << paint(number, Tone::strong, style.colour)
             << wrap_beside(number, all[i].text + " (" + whom + ")", style.text_width()).substr(number.size());
@@ -43,14 +40,10 @@ void print_notes(std::ostream& out, const Notes& notes, std::size_t cells, const
 /// Where the dumps of rows are, without the last folder.
 std::string dump_parents(const Rows& rows) {
     constexpr std::size_t most = 20;
-    std::set<std::string> seen;
     std::vector<std::string> parents;
-    for (const auto* row : rows) {
-        if (row->dump.empty()) continue;
-        const auto parent = row->dump.substr(0, row->dump.rfind('/') + 1);
-        if (seen.insert(parent).second && parents.size() < most) parents.push_back(parent);
-    }
-    return join(parents, ", ") + (seen.size() > most ? " and " + std::to_string(seen.size() - most) + " more" : "");
+    for (const auto* row : rows)
+        if (!row->dump.empty()) add_once(parents, row->dump.substr(0, row->dump.rfind('/') + 1));
+    return first_few(parents, most, std::identity());
 }
 
 /// Takes out of the rows what the device does not support at many points, for one reason each.

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "core/grouped.hpp"
 #include "core/phases.hpp"
 #include "core/text.hpp"
 #include "report/records/points.hpp"
@@ -26,13 +27,8 @@ std::string display_name(Phase phase) {
 /// "latency_global footprint=4096", with the axes that differ between records.
 std::vector<std::string> titles_of(const std::vector<model::Record>& records) {
     const auto varying = varying_axes(model::rows_of(records));
-    std::vector<std::string> out;
-    for (const auto& record : records) {
-        const auto point =
-            point_text(record.point, [&](const auto& axis, const auto&) { return varying.contains(axis); });
-        out.push_back(printable(record.id + (point.empty() ? "" : " ") + point));
-    }
-    return out;
+    const auto varies = [&](const auto& axis, const auto&) { return varying.contains(axis); };
+    return mapped(records, [&](const auto& r) { return printable(cell_title(r.id, point_text(r.point, varies))); });
 }
 
 }  // namespace

@@ -37,9 +37,7 @@ inspect::LaunchSize size_of(const CellState& state) {
 std::map<std::string, inspect::DumpRequest> requests_of_launches(const CellState& state,
                                                                  const inspect::DumpRequest& own) {
     std::map<std::string, inspect::DumpRequest> requests;
-    for (const auto& step : state.setup.steps) {
-        const auto* launch = std::get_if<Launch>(&step);
-        if (!launch) continue;
+    for (const auto* launch : model::launches_of(state.setup)) {
         auto request = own;
         if (!launch->entry.empty() && launch->entry != own.entry) {
             request.entry = launch->entry;
@@ -101,15 +99,9 @@ void name_entry(const CellState& state, inspect::DumpRequest& request) {
         return state.addresses ? inspect::sampled_pocl_code(request.binary, entry, *state.addresses)
                                : inspect::SampledObject{};
     };
-    std::vector<const Launch*> others;
-    for (const auto& step : state.setup.steps)
-        if (const auto* launch = std::get_if<Launch>(&step)) {
-            if (launch->entry.empty() || launch->entry == request.entry) {
-                others.clear();
-                break;
-            }
-            others.push_back(launch);
-        }
+    auto others = model::launches_of(state.setup);
+    const auto is_own = [&](const Launch* l) { return l->entry.empty() || l->entry == request.entry; };
+    if (std::ranges::any_of(others, is_own)) others.clear();
     auto best = ran(request.entry);
     for (const auto* launch : others) {
         const auto seen = ran(launch->entry);

@@ -38,8 +38,7 @@ void require_cuda_can(const CellState& state) {
         return std::any_of(offset.size.begin(), offset.size.begin() + offset.dims, [](auto n) { return n > 0; });
     };
     bool any = displaced(state.setup.offset);
-    for (const auto& step : state.setup.steps)
-        if (const auto* launch = std::get_if<Launch>(&step)) any = any || displaced(launch->offset);
+    for (const auto* launch : model::launches_of(state.setup)) any = any || displaced(launch->offset);
     if (any) throw Unsupported("a launch of CUDA has no offset (-x cuda)");
 }
 

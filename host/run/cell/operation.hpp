@@ -158,6 +158,7 @@ private:
                       const std::vector<std::string>& arguments) const;
     Memory& memory(const std::string& name);
     const cl::Buffer& sub_buffer(Memory& m, const model::Part& part);
+    model::Bytes first_contents(const Memory& m) const;  ///< what the first operation finds
     /// What was written of a buffer, as read back, that kernels only have parts of and in none of them; or nothing.
     std::optional<std::string> written_beside_parts(const Memory& m) const;
     void hold();     ///< maps all buffers, for a native loop; they stay so until

@@ -148,18 +148,20 @@ void Operation::get(Memory& m, std::span<std::byte> to) {
         session_.get(m.buffer.buffer(), to);
 }
 
+Bytes Operation::first_contents(const Memory& m) const {
+    Bytes out(m.size_bytes);
+    if (m.poisoned)
+        model::poison(out, seed_);
+    else
+        copy_bytes(out, *m.data);
+    return out;
+}
+
 Operation::Contents Operation::poison_contents() const {
     const InPhase phase(Phase::buffers);
     Contents out;
-    for (const auto& [name, m] : memories_) {
-        if (!m.read_back) continue;
-        auto& bytes = out[name];
-        bytes.resize(m.size_bytes);
-        if (m.poisoned)
-            model::poison(bytes, seed_);
-        else
-            copy_bytes(bytes, *m.data);
-    }
+    for (const auto& [name, m] : memories_)
+        if (m.read_back) out.emplace(name, first_contents(m));
     return out;
 }
 
@@ -190,11 +192,7 @@ std::optional<std::string> Operation::written_beside_parts(const Memory& m) cons
     const auto is_whole = [&](const BoundStep& step) { return std::ranges::count(step.arg_names, m.name) > 0; };
     if (std::ranges::count(parts_, m.name, &model::Part::of) == 0 || std::ranges::any_of(steps_, is_whole))
         return std::nullopt;
-    Bytes before(m.size_bytes);
-    if (m.poisoned)
-        model::poison(before, seed_);
-    else
-        copy_bytes(before, *m.data);
+    auto before = first_contents(m);
     for (const auto& part : parts_)
         if (part.of == m.name)
             std::copy_n(m.host.begin() + static_cast<std::ptrdiff_t>(part.origin_bytes), part.size_bytes,

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <utility>
 
+#include "core/grouped.hpp"
 #include "core/stats.hpp"
 #include "device/sysfs.hpp"
 
@@ -26,12 +27,8 @@ std::optional<CoreTime> parse_schedstat(std::string_view line) {
 
 CoresHad cores_had(const std::vector<SharedSample>& samples) {
     if (samples.size() < least_for_interval) return {};
-    std::vector<double> seconds, had;
-    for (const auto& s : samples) {
-        seconds.push_back(s.seconds);
-        had.push_back(s.had.others.had);
-    }
-    const auto times = summarise(seconds);
+    auto had = mapped(samples, [](const auto& s) { return s.had.others.had; });
+    const auto times = summarise(mapped(samples, &SharedSample::seconds));
     double duration = 0;
     CoreClock::Reading sum;
     for (const auto& s : samples) {
