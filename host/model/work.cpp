@@ -77,6 +77,11 @@ bool goes_in_and_out(const Argument& argument) {
     return image && image->data && image->read_write;
 }
 
+std::vector<Step> steps_of(const Setup& setup) {
+    if (!setup.steps.empty()) return setup.steps;
+    return {Launch{{}, setup.global, setup.local, setup.parameters, setup.offset}};
+}
+
 double local_bytes_of(const Setup& setup, const std::vector<std::string>& arguments) {
     double out = 0;
     for (const auto& argument : setup.args) {
@@ -97,8 +102,7 @@ WorkInfo work_of(const Setup& setup) {
     for (const auto& argument : setup.args)  // what is written is of each group's own
         if (!setup.shared || std::holds_alternative<Input>(argument)) out.footprint += bytes_of(argument);
     std::vector<Launch> launches;
-    if (setup.steps.empty()) launches.push_back({{}, setup.global, setup.local});
-    for (const auto& step : setup.steps)
+    for (const auto& step : steps_of(setup))
         if (const auto* launch = std::get_if<Launch>(&step)) launches.push_back(*launch);
     const auto* const only = launches.size() == 1 ? &launches.front() : nullptr;
     if (only) out.groups = groups_of(only->global, only->local);
