@@ -1,4 +1,5 @@
-// What belongs to each value of an enumeration, as rows, or names in its order, that are read both ways.
+// What belongs to each value of an enumeration, as rows, or names in its order, that are read both ways; and lists of
+// pairs.
 #pragma once
 
 #include <algorithm>
@@ -28,6 +29,13 @@ template <typename Key, typename Value, std::size_t N, typename Wanted>
 constexpr std::optional<Key> key_of(const Entry<Key, Value> (&rows)[N], const Wanted& wanted) {
     const auto row = std::ranges::find_if(rows, [&](const auto& r) { return wanted == r.value; });
     return row == std::end(rows) ? std::nullopt : std::optional(row->key);
+}
+
+/// The value beside `key` in a list of pairs; nullptr where there is none.
+template <typename Pairs, typename Key>
+constexpr auto find_in(Pairs& list, const Key& key) {
+    const auto row = std::ranges::find_if(list, [&](const auto& pair) { return pair.first == key; });
+    return row == std::end(list) ? nullptr : &row->second;
 }
 
 /// Of the names of an enumeration, in its order, that of `value`.

@@ -100,10 +100,10 @@ void conclude_one(const Curve& curve, const Device& device, std::vector<Finding>
     if (!fit) return;
     const auto how = concat("fit of base + cost * (ways - 1) over ", cases.size(), " strides, residual ",
                             format_significant(100 * fit->residual, 2), " %");
-    std::string also;
-    for (const auto& [banks, width] : fit->alternatives)
-        also += concat(also.empty() ? "; as good: " : ", ", banks, " of ", width, " byte");
-    out.push_back(figure("banks." + of, label + "banks", "bank", fit->banks, how + also));
+    const auto also =
+        join(fit->alternatives, ", ", [](const auto& a) { return concat(a.first, " of ", a.second, " byte"); });
+    out.push_back(
+        figure("banks." + of, label + "banks", "bank", fit->banks, how + (also.empty() ? "" : "; as good: " + also)));
     out.push_back(figure("width." + of, label + "bank width", "byte", fit->bank_bytes, how));
     out.push_back(figure("way." + of, label + "time per way", "s", fit->per_slot, how));
 }

@@ -52,12 +52,10 @@ Choice choice_of(const Device& device, const std::string& variant, Params& param
     return out;
 }
 
-std::string define(const char* name, std::size_t v) { return concat(name, "=", v, "u"); }
-
 void pixel(Setup& out, const Request& request, const Shape& s) {
     out.args = {out.args[0], Output{"y", s.total() * 4}, Output{"means", s.pixels() * 4},
                 Output{"scales", s.pixels() * 4}};
-    if (request.variant.name.rfind("pixel_split", 0) == 0) {
+    if (request.variant.name.starts_with("pixel_split")) {
         const std::size_t parts = request.variant.name.back() == '4' ? 4 : 2;
         const std::size_t places = std::min<std::size_t>(64, request.device.max_group / parts);
         if (places == 0)
@@ -67,7 +65,7 @@ void pixel(Setup& out, const Request& request, const Shape& s) {
         if (divide_up(s.images, parts) > 256)
             throw Unsupported("a work-item would hold ", divide_up(s.images, parts),
                               " values in registers; at most 256 are possible");
-        out.defines.push_back(define("PLACES", places));
+        out.defines.push_back(concat("PLACES=", places, "u"));
         out.local = Extent(places, parts);
         out.global = Extent(round_up(s.pixels(), places), parts);
     } else {
@@ -83,7 +81,7 @@ void channel(Setup& out, const Request& request, const Choice& s, const Data& da
     if (request.variant.name == "channel_wide") {
         const std::size_t vector = device.is_cpu() && s.plane % 8 == 0 ? 8 : s.plane % 4 == 0 ? 4 : 1;
         const std::size_t local = device.is_cpu() ? 1 : group_of(device, 256), groups = s.channels * s.slices;
-        out.defines.insert(out.defines.end(), {concat("VECTOR=", vector), define("SLICES", s.slices)});
+        out.defines.insert(out.defines.end(), {concat("VECTOR=", vector), concat("SLICES=", s.slices, "u")});
         out.args.insert(out.args.end(), {Scratch{"partial", groups * 8}, Local{"shared_", local * 8}});
         const Extent all(groups * local), group(local);
         out.steps = {launch("partial_sums", "batchnorm_partial", all, group, {"x", "partial", "shared_"}),
@@ -104,7 +102,7 @@ Setup setup(const Request& request, const Choice& s) {
                            [&] { return batchnorm::random_data(s, request.seed); });
     Setup out;
     out.args = {Input{"x", data->x}};
-    out.defines = {define("IMAGES", s.images), define("CHANNELS", s.channels), define("PLANE", s.plane)};
+    out.defines = defines({{"IMAGES", s.images}, {"CHANNELS", s.channels}, {"PLANE", s.plane}}, "u");
     out.accumulates = by_channel(request.variant.name);  // the running statistics
     if (by_channel(request.variant.name))
         channel(out, request, s, *data);

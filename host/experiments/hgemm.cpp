@@ -72,9 +72,7 @@ template <typename Element, typename Place, typename Convert>
 SharedBytes converted(const SharedBytes& floats, Place place, Convert convert) {
     return filled<Element>(floats.size() / sizeof(float), [=](auto out) {
         const auto from = view<float>(floats);
-        in_parallel(out.size(), parallel_piece, [&](std::size_t begin, std::size_t end) {
-            for (auto i = begin; i < end; ++i) out[i] = convert(from[place(i)]);
-        });
+        fill_each(out, [&](std::size_t i) { return convert(from[place(i)]); });
     });
 }
 

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 
+#include "core/table.hpp"
 #include "experiments/lib/family.hpp"
 #include "experiments/lib/native.hpp"
 #include "model/result.hpp"
@@ -137,14 +138,11 @@ Setup setup(const Request& request, const Plan& plan) {
 
 double score(const Setup& setup, double seconds) { return setup.work.flops / seconds / 1e6 / pentium_iii_mflops; }
 
-const MetricValue* metric(const Record& record, const std::string& name) {
-    const auto found = std::ranges::find(record.metrics, name, [](const auto& known) { return known.first; });
-    return found == record.metrics.end() ? nullptr : &found->second;
-}
+const MetricValue* metric(const Record& record, const char* name) { return find_in(record.metrics, name); }
 
 std::string size_of(const Record& record) {
-    const auto found = std::ranges::find(record.point, "size", [](const auto& axis) { return axis.first; });
-    return found == record.point.end() ? "" : found->second;
+    const auto* size = find_in(record.point, "size");
+    return size ? *size : "";
 }
 
 /// The benchmark's own lines for one record.
@@ -181,9 +179,7 @@ std::string summary(const std::vector<const Record*>& records) {
         else if (metric(*record, "flops")->value > metric(**same, "flops")->value)
             *same = record;
     }
-    std::string out;
-    for (const auto* record : best) out += (out.empty() ? "" : "\n") + block(*record);
-    return out;
+    return join(best, "\n", [](const auto* record) { return block(*record); });
 }
 
 std::vector<Axis> axes() {

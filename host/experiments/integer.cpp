@@ -74,8 +74,7 @@ void fill(Setup& out, const Request& request, const Shape& shape) {
     out.args = {Input{"start", share(start)}, Output{"out", shape.chains * shape.items * shape.groups * sizeof(T)},
                 value("key", key), value<std::uint32_t>("period", static_cast<std::uint32_t>(shape.period())), trips()};
     out.check = [=, links = static_cast<std::int64_t>(shape.links())](const Buffers& buffers) {
-        std::vector<T> expected;
-        for (const T s : start) expected.push_back(left_by(variant, s, key, links * buffers.trips));
+        const auto expected = mapped(start, [&](T s) { return left_by(variant, s, key, links * buffers.trips); });
         return first_difference<T>(buffers, "out", [&](std::size_t i) { return expected[i % expected.size()]; });
     };
 }

@@ -42,7 +42,7 @@ const Function& function_of(Params& params, const Kind& kind) {
     if (!f) throw Error(Blame::usage, "axis 'function' is '", name, "', which this probe does not know");
     if (kind.is_prefixed() && !f->native && name != "identity")
         throw Unsupported("OpenCL C has no ", kind.flavour, "_", name);
-    if (kind.by_instruction && !is_one_of(name, Texts{"identity", "exp2", "tanh"}))
+    if (kind.by_instruction && !is_one_of(name, {"identity", "exp2", "tanh"}))
         throw Unsupported("this device has no cl_khr_fp16, and of half instructions exp2 and tanh");
     if (!kind.is_prefixed() && name == "recip")
         throw Unsupported("OpenCL C has recip only as native_recip and half_recip");
@@ -80,8 +80,7 @@ bool is_tolerated(const Buffers& buffers, T found, T expected, double error) {
 template <typename T>
 Check check_of(const Kind& kind, const Function& f, std::vector<T> args, std::size_t items, int rounds,
                const std::shared_ptr<std::map<std::string, double>>& observed) {
-    std::vector<long double> truth;
-    for (const T x : args) truth.push_back(f.reference(static_cast<long double>(x)));
+    auto truth = mapped(args, [&](T x) { return f.reference(static_cast<long double>(x)); });
     return [=, &f, args = std::move(args),
             truth = std::move(truth)](const Buffers& buffers) -> std::optional<std::string> {
         const auto out = buffers.as<T>("out");
@@ -214,7 +213,7 @@ std::vector<Finding> conclude(const std::vector<Curve>& curves, const Device& de
         const auto* f = math::find(curve.fixed.text("function"));
         if (!f) continue;
         const auto of_class = curve.fixed.text("class");
-        const std::string type = is_one_of(kind.flavour, Texts{"double", "fast", "fp16"}) ? " " + kind.flavour : "";
+        const std::string type = is_one_of(kind.flavour, {"double", "fast", "fp16"}) ? " " + kind.flavour : "";
         const std::string name = called_name(kind, *f) + type + (of_class == "medium" ? "" : " of " + of_class);
         const std::string id = (kind.flavour.empty() ? "" : kind.flavour + "_") + f->name + "." + of_class;
         const auto ulp = metric(s, "error");

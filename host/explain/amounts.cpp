@@ -78,11 +78,6 @@ std::string level_name(std::size_t level) { return concat("L", level + 1); }
 
 bool is_gpu(const Record& record) { return record.device.type == name(DeviceType::gpu); }
 
-std::string value_at(const Record& record, const std::string& axis) {
-    const auto found = std::ranges::find(record.point, axis, &std::pair<std::string, std::string>::first);
-    return found == record.point.end() ? "" : found->second;
-}
-
 double parallel_of(const Record& record, const Limits& limits) {
     return record.work.groups > 0 ? std::min<double>(limits.units, record.work.groups) : limits.units;
 }

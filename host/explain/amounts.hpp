@@ -46,8 +46,14 @@ std::optional<Place> far_place(const Record& record, const Limits& limits);
 
 bool is_gpu(const Record& record);
 
-/// The value of an axis at the record's point; empty where it has no such axis.
-std::string value_at(const Record& record, const std::string& axis);
+/// The part of the samples in the blocks that `is_meant` takes.
+template <typename IsMeant>
+double share_of(const Hot& hot, IsMeant is_meant) {
+    double out = 0;
+    for (const auto& block : hot.blocks)
+        if (is_meant(block)) out += block.share;
+    return out;
+}
 
 /// How many times as long as on all units something takes of which each unit does a part: a group has one unit. 1 where
 /// the number of groups is not known, or all units have work nearly all the time.

@@ -25,10 +25,7 @@ double sampled_share(const Record& record, const Bound& bound) {
         if (id == "functions") return elements_of(block, "float") > 0 || block.classes.contains("call");
         return id == "division" && elements_of(block, id.c_str()) > 0;
     };
-    double share = 0;
-    for (const auto& block : record.hot->blocks)
-        if (does_it(block)) share += block.share;
-    return share;
+    return share_of(*record.hot, does_it);
 }
 
 /// Part of the samples in code that loads or stores, and does nothing else that takes long.
@@ -36,10 +33,9 @@ double samples_at_accesses(const Hot& hot) {
     const auto is_no_stack = [](const auto& access) {
         return !access.first.starts_with("stack_") && access.first != HotBlock::index_chain;
     };
-    double out = 0;
-    for (const auto& block : hot.blocks)
-        if (std::ranges::any_of(block.memory, is_no_stack) && !does_something_slow(block)) out += block.share;
-    return out;
+    return share_of(hot, [&](const HotBlock& block) {
+        return std::ranges::any_of(block.memory, is_no_stack) && !does_something_slow(block);
+    });
 }
 
 /// What the arithmetic of the work-items takes where each waits for its own chain, and a core looks no farther ahead

@@ -96,13 +96,11 @@ Traffic distinct(const Counts& counts, const WorkInfo& work) {
         const double further = std::max(0.0, counts.groups - counts.counted_groups);
         const double all = sector_bytes * (growth.counted + further * growth.further);
         // Sectors at the ends of a buffer may be half of another's.
-        return std::pair(most > 0 ? std::min(all, most) : all, all);
+        return most > 0 ? std::min(all, most) : all;
     };
     const bool by_use = work.assumed && work.read;
-    const auto [read, all_read] = of(&Footprint::read_sectors, by_use ? *work.read : work.footprint);
-    const auto [written, all_written] =
-        of(&Footprint::written_sectors, by_use ? work.bytes - *work.read : work.footprint);
-    return {read, written};
+    return {of(&Footprint::read_sectors, by_use ? *work.read : work.footprint),
+            of(&Footprint::written_sectors, by_use ? work.bytes - *work.read : work.footprint)};
 }
 
 Traffic beyond(const Counts& counts, double holds, double instances) {

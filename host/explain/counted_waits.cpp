@@ -182,10 +182,10 @@ double passes_of_hot_block(const Record& record) {
     const auto* block = record.hot && record.hot->evidence == Hot::sampled ? record.hot->hottest() : nullptr;
     if (!block) return 0;
     if (record.work.instructions > 0 && block->instructions > 0) return record.work.instructions / block->instructions;
-    double share = 0;
-    for (const auto& other : record.hot->blocks)
-        if (other.instructions == block->instructions && other.elements == block->elements) share += other.share;
-    if (share < most_samples) return 0;
+    const auto is_copy = [&](const HotBlock& other) {
+        return other.instructions == block->instructions && other.elements == block->elements;
+    };
+    if (share_of(*record.hot, is_copy) < most_samples) return 0;
     double out = 0;
     for (const auto& [what, number] : computed(*record.counts))
         if (const double elements = elements_of(*block, what); elements > 0)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "core/table.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "explain/amounts.hpp"
@@ -259,7 +260,8 @@ std::optional<std::string> beyond_peak(const Record& record, const Limits& limit
                        figure + ", but the profile of " + limits.utc + " measured " + limit +
                            "; the kernel skips work, the clock is wrong, or the profile was disturbed");
     };
-    const auto axis = value_at(record, "type"), type = axis.empty() ? "float" : axis;  // that a family computes in
+    const auto* const axis = find_in(record.point, "type");
+    const std::string type = axis ? *axis : "float";  // that a family computes in
     const double peak = type == "double" ? limits.double_peak : type == "float" ? limits.float_peak : 0;
     const double flops = metric(record, "flops", "FLOP/s");
     if (peak > 0 && flops > alike * peak)

@@ -74,26 +74,6 @@ bool named_by_samples(const Record& record, const Explanation& explanation);
 /// comes near such a time. Nothing where mispredicted branches may take it.
 std::optional<Bound> accesses_as_limiter(const Record& record, const Limits& limits, const Explanation& explanation);
 
-bool is_level(const std::string& id);  ///< of a bound: "memory", "l2"
-
-/// Names the limit of an explanation in which no bound alone did, by its `wait`: puts the limiter in front.
-void name_by_wait(const Record& record, Explanation& out);
-
-/// Whether samples name the first bound of a CPU's cell that was counted, which is less than most of the time: its
-/// cores execute hardly anything else. They share their resources with other users, so that the rates of a minute are
-/// below those of another. Of the lab's own cells, whose work is declared, it named one, which lay between two limiters
-/// (tests/trial/why.py).
-bool named_by_samples(const Record& record, const Explanation& explanation);
-
-/// The loads and stores of a CPU's cell, where they are what is left: nearly all samples lie in code that has them,
-/// what it touches fits no near level, its instructions are known, and neither they nor anything else with a bound
-/// take more than half of the time. No probe says how many misses a core has under way, so that no bound comes near
-/// such a time. Nothing where a chain or mispredicted branches may take it. The record has its counted work.
-std::optional<Bound> accesses_as_limiter(const Record& record, const Limits& limits, const Explanation& explanation);
-
-/// Names the limit by either, for a record with its counted work.
-void name_by_samples(const Record& record, const Limits& limits, Explanation& out);
-
 // --- What a profile says that no kernel of the device can beat -------------------------------------------------------
 
 /// The limits among the figures of a profile of `device` taken at `utc`. `absent`: identifiers of those that it does

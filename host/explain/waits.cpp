@@ -96,10 +96,7 @@ void bound_barriers(const Record& record, const Limits& limits, Explanation& out
 /// Whether most of the samples lie in code whose loads replace their own index.
 bool chases_by_index(const Record& record) {
     if (!record.hot || record.hot->evidence != Hot::sampled) return false;
-    double share = 0;
-    for (const auto& block : record.hot->blocks)
-        if (block.memory.contains(HotBlock::index_chain)) share += block.share;
-    return share > 0.5;
+    return share_of(*record.hot, [](const auto& block) { return block.memory.contains(HotBlock::index_chain); }) > 0.5;
 }
 
 }  // namespace

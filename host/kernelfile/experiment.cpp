@@ -76,10 +76,8 @@ Ledger::Question question_of(const State& state, const Bound& bound, const model
 
 /// An argument in local memory of a launch whose group the driver chooses; empty: there is none.
 std::string local_of_open_group(const model::Setup& setup) {
-    auto steps = setup.steps;
-    if (steps.empty()) steps.push_back(model::Launch{{}, setup.global, setup.local, setup.parameters});
     for (const auto& argument : setup.args)
-        for (const auto& step : steps)
+        for (const auto& step : model::steps_of(setup))
             if (const auto* launch = std::get_if<model::Launch>(&step);
                 launch && launch->local.dims == 0 && std::holds_alternative<model::Local>(argument))
                 if (const auto name = model::name_of(argument);

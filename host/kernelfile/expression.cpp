@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 
+#include "core/grouped.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 
@@ -281,8 +282,7 @@ template <typename T>
 T value_of(const Node& node, const Expression::Lookup<T>& lookup) {
     if (node.kind == NodeKind::number) return number_of<T>(node);
     if (node.kind == NodeKind::name) return lookup(node.name, node.place);
-    std::vector<T> v;
-    for (const auto& part : node.parts) v.push_back(value_of(*part, lookup));
+    const auto v = mapped(node.parts, [&](const auto& part) { return value_of(*part, lookup); });
     if (node.kind == NodeKind::minimum) return *std::ranges::min_element(v);
     if (node.kind == NodeKind::maximum) return *std::ranges::max_element(v);
     if (node.kind >= NodeKind::equal) return is_true(node.kind, v[0], v[1]);
@@ -342,9 +342,7 @@ std::vector<std::pair<std::string, Place>> split_top(std::string_view text, cons
 }
 
 std::vector<Expression> parse_list(std::string_view text, const Place& place) {
-    std::vector<Expression> out;
-    for (const auto& [part, where] : split_top(text, place, ',')) out.push_back(Expression::parse(part, where));
-    return out;
+    return mapped(split_top(text, place, ','), [](const auto& p) { return Expression::parse(p.first, p.second); });
 }
 
 }  // namespace cllab::kernelfile

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "core/error.hpp"
+#include "core/grouped.hpp"
+#include "core/table.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 
@@ -106,9 +108,7 @@ std::vector<std::string> expand_integers(const Axis& axis, const std::string& it
                 static_cast<std::int64_t>(static_cast<std::uint64_t>(first) + i * static_cast<std::uint64_t>(*step)));
     }
     if (values.back() != last) values.push_back(last);
-    std::vector<std::string> out;
-    for (const auto value : values) out.push_back(std::to_string(value));
-    return out;
+    return mapped(values, [](auto value) { return std::to_string(value); });
 }
 
 std::vector<std::string> expand_reals(const Axis& axis, const std::string& item) {
@@ -223,23 +223,18 @@ std::string Extent::text() const {
 }
 
 void Point::set(const std::string& axis, std::string value) {
-    for (auto& [name, old] : values_) {
-        if (name != axis) continue;
-        old = std::move(value);
-        return;
-    }
-    values_.emplace_back(axis, std::move(value));
+    if (auto* old = find_in(values_, axis))
+        *old = std::move(value);
+    else
+        values_.emplace_back(axis, std::move(value));
 }
 
-bool Point::has(std::string_view axis) const {
-    return std::ranges::any_of(values_, [&](const auto& v) { return v.first == axis; });
-}
+bool Point::has(std::string_view axis) const { return find_in(values_, axis) != nullptr; }
 
 bool Point::is_auto(std::string_view axis) const { return text(axis) == "auto"; }
 
 const std::string& Point::text(std::string_view axis) const {
-    for (const auto& [name, value] : values_)
-        if (name == axis) return value;
+    if (const auto* value = find_in(values_, axis)) return *value;
     throw Error(Blame::result, "the point has no axis '", axis, "'");
 }
 
@@ -281,8 +276,7 @@ bool holds_all(const std::vector<const Constraint*>& constraints, const Point& p
 
 std::optional<std::vector<Point>> cross_if_few(const std::vector<Axis>& axes,
                                                const std::vector<Constraint>& constraints) {
-    std::vector<const Constraint*> open;
-    for (const auto& constraint : constraints) open.push_back(&constraint);
+    auto open = mapped(constraints, [](const Constraint& constraint) { return &constraint; });
     std::set<std::string> known;
     std::vector<Point> points(1);
     for (const auto& axis : axes) {

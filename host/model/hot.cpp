@@ -7,6 +7,12 @@
 
 namespace cllab::model {
 
+Hot unknown(Hot hot, std::string reason) {
+    hot.evidence = Hot::unknown;
+    hot.reason = std::move(reason);
+    return hot;
+}
+
 std::string statement(const Hot& hot) {
     if (hot.evidence == Hot::unknown) return hot.evidence + ": " + hot.reason;
     if (hot.evidence == Hot::counted) return concat(hot.evidence, ", ", hot.executed, " instructions of warps");

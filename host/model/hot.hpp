@@ -71,6 +71,8 @@ struct Hot {
     const HotBlock* hottest() const { return known() && !blocks.empty() ? &blocks.front() : nullptr; }
 };
 
+/// `hot`, of which `reason` says why its code is not known.
+Hot unknown(Hot hot, std::string reason);
 /// "sampled, 412 samples in the kernel of 430", "counted, 329383936 instructions of warps", "unknown: …": what the
 /// shares rest on.
 std::string statement(const Hot& hot);

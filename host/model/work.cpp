@@ -77,6 +77,11 @@ bool goes_in_and_out(const Argument& argument) {
     return image && image->data && image->read_write;
 }
 
+std::vector<Step> steps_of(const Setup& setup) {
+    if (!setup.steps.empty()) return setup.steps;
+    return {Launch{{}, setup.global, setup.local, setup.parameters, setup.offset}};
+}
+
 double local_bytes_of(const Setup& setup, const std::vector<std::string>& arguments) {
     double out = 0;
     for (const auto& argument : setup.args) {
@@ -103,10 +108,10 @@ WorkInfo work_of(const Setup& setup) {
     if (out.bytes > 0) out.read = read_of(setup, out.bytes);
     for (const auto& argument : setup.args)  // what is written is of each group's own
         if (!setup.shared || std::holds_alternative<Input>(argument)) out.footprint += bytes_of(argument);
-    auto launches = launches_of(setup);
-    const Launch own{{}, setup.global, setup.local};
-    if (setup.steps.empty()) launches.push_back(&own);
-    const auto* const only = launches.size() == 1 ? launches.front() : nullptr;
+    std::vector<Launch> launches;
+    for (const auto& step : steps_of(setup))
+        if (const auto* launch = std::get_if<Launch>(&step)) launches.push_back(*launch);
+    const auto* const only = launches.size() == 1 ? &launches.front() : nullptr;
     if (only) out.groups = groups_of(only->global, only->local);
     if (only && only->local.dims > 0) out.group = static_cast<double>(only->local.count());
     if (!setup.slope) out.launches = static_cast<unsigned>(launches.size());

@@ -15,6 +15,9 @@ double bytes_of(const Argument& argument);
 /// What goes in and comes out: an operation begins with what the one before left there.
 bool goes_in_and_out(const Argument& argument);
 
+/// The steps of one operation: the one launch of all arguments where the set-up names none.
+std::vector<Step> steps_of(const Setup& setup);
+
 /// Bytes of local memory that a launch with these arguments brings; empty: all of them.
 double local_bytes_of(const Setup& setup, const std::vector<std::string>& arguments = {});
 

@@ -3,7 +3,7 @@ import shutil
 import struct
 
 from kernel_files import KERNELS, KernelFileTest, floats
-from lab import main, words
+from lab import against_noise, main, words
 from wrong_kernel_files import BLOCK, SCALE, npy
 
 
@@ -314,6 +314,7 @@ __kernel __attribute__((reqd_work_group_size(8, 1, 1))) void other(__global numb
         _, err = self.lab("run", self.write(text), "--include", "gone.h", status=2)
         self.assertIn("there is no file 'gone.h' to include", err)
 
+    @against_noise
     def test_a_loop_that_runs_until_a_value_is_reached_is_timed_on_the_data_that_goes_in(self):
         until = ("__kernel void {name}(__global const float* from, __global float* {to}) {{\n    const int i = get_global_id(0);\n    float v = {read}[i];\n"
                  "    while (v < 300.0f) v += 0.01f;\n    {to}[i] = v;\n}}\n")

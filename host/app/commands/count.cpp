@@ -1,5 +1,4 @@
 // `cllab count`: what kernels execute, counted in the simulator Oclgrind; no OpenCL device is needed.
-
 #include "app/choose/choice.hpp"
 #include "app/choose/request.hpp"
 #include "app/commandline/groups.hpp"

@@ -17,10 +17,8 @@ namespace cllab::model::lib {
 using Texts = std::vector<std::string>;
 
 /// A name among several.
-inline bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
-    return std::ranges::find(names, name) != names.end();
-}
-inline bool is_one_of(std::string_view name, const std::vector<std::string>& names) {
+template <typename Names = std::initializer_list<std::string_view>>
+bool is_one_of(std::string_view name, const Names& names) {
     return std::ranges::find(names, name) != names.end();
 }
 

@@ -9,11 +9,7 @@ std::span<const float> floats(const SharedBytes& bytes) { return lib::view<float
 /// Of `count` floats the one at `index` is `value(index)`.
 template <typename F>
 SharedBytes make_field(std::size_t count, F value) {
-    return lib::filled<float>(count, [value](std::span<float> out) {
-        in_parallel(out.size(), parallel_piece, [&](std::size_t begin, std::size_t end) {
-            for (auto x = begin; x < end; ++x) out[x] = value(x);
-        });
-    });
+    return lib::filled<float>(count, [value](std::span<float> out) { lib::fill_each(out, value); });
 }
 
 SharedBytes random_field(std::size_t count, std::uint64_t seed, float low, float high) {
@@ -152,9 +148,7 @@ SharedBytes interleaved(std::span<const SharedBytes> fields) {
     const std::vector kept(fields.begin(), fields.end());
     return lib::filled<float>(kept.size() * kept.front().size() / sizeof(float), [kept](std::span<float> out) {
         const auto from = mapped(kept, floats);
-        in_parallel(out.size(), parallel_piece, [&](std::size_t begin, std::size_t end) {
-            for (auto x = begin; x < end; ++x) out[x] = from[x % from.size()][x / from.size()];
-        });
+        lib::fill_each(out, [&](std::size_t x) { return from[x % from.size()][x / from.size()]; });
     });
 }
 

@@ -111,11 +111,7 @@ inline std::uint8_t to_fp8(int x) {
 
 /// Small whole numbers, as the type has them in memory.
 inline SharedBytes elements(std::string_view type, const std::vector<int>& numbers) {
-    const auto as = [&](auto convert) {
-        std::vector<decltype(convert(0))> out;
-        for (const int x : numbers) out.push_back(convert(x));
-        return share(out);
-    };
+    const auto as = [&](auto convert) { return share(mapped(numbers, convert)); };
     if (type == "f64") return as([](int x) { return static_cast<double>(x); });
     if (type == "tf32") return as([](int x) { return static_cast<float>(x); });
     if (type == "s8") return as([](int x) { return static_cast<std::int8_t>(x); });

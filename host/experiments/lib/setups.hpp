@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/grouped.hpp"
 #include "core/parallel.hpp"
 #include "core/random.hpp"
 #include "core/units.hpp"
@@ -146,6 +147,14 @@ SharedBytes filled(std::size_t count, Fill fill) {
             }};
 }
 
+/// Element i becomes value(i), which is called from several threads.
+template <typename T, typename Value>
+void fill_each(std::span<T> out, Value value) {
+    in_parallel(out.size(), parallel_piece, [&](std::size_t begin, std::size_t end) {
+        for (auto i = begin; i < end; ++i) out[i] = value(i);
+    });
+}
+
 /// `count` values of the four-byte type T; `make` turns a random 32-bit word into one, and is called from several
 /// threads.
 template <typename T, typename Make>
@@ -195,9 +204,7 @@ inline Launch launch(std::string part, std::string entry, const Extent& global, 
 /// "NAME=number" each, for -D; `suffix` stands behind the number, as in "NAME=7u".
 inline std::vector<std::string> defines(std::initializer_list<std::pair<const char*, std::uint64_t>> numbers,
                                         const char* suffix = "") {
-    std::vector<std::string> out;
-    for (const auto& [name, number] : numbers) out.push_back(name + (concat("=", number)) + suffix);
-    return out;
+    return mapped(numbers, [&](const auto& n) { return concat(n.first, "=", n.second, suffix); });
 }
 
 /// What a probe whose step is one of `unit` makes in a second.

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/error.hpp"
+#include "core/table.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "explain/limiter.hpp"
@@ -105,10 +106,11 @@ std::vector<Planned> changed_axes(const Tested& of) {
     std::vector<Planned> out;
     if (of.cell.record.counts) return out;  // the counts are of this point
     for (const auto& axis : axes_of(*of.cell.cell.experiment, *of.cell.cell.variant)) {
-        const auto before = value_at(of.cell.record, axis.name);
-        for (const auto& [after, factor] : values_near(axis, before)) {
+        const auto* const before = find_in(of.cell.record.point, axis.name);
+        if (!before) continue;
+        for (const auto& [after, factor] : values_near(axis, *before)) {
             if (factor > 1 && of.cell.record.work.footprint * factor > most_bytes) continue;
-            Planned change{{of.cell.cell}, {axis.name, before, after}, {}};
+            Planned change{{of.cell.cell}, {axis.name, *before, after}, {}};
             change.changed.cell.point.set(axis.name, after);
             std::optional<Prediction> prediction;
             try {

@@ -51,7 +51,7 @@ void narrow(std::vector<Specialised>& list, Wanted wanted) {
     if (std::ranges::any_of(list, wanted)) std::erase_if(list, [&](const auto& s) { return !wanted(s); });
 }
 
-constexpr std::size_t magic_size = 8, version_at = 16, kernels_at = 20, header_size = 32, most_path = 4096;
+constexpr std::size_t version_at = 16, kernels_at = 20, header_size = 32, most_path = 4096;
 
 struct Record {
     std::string_view path;

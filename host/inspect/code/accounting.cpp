@@ -45,11 +45,6 @@ struct Candidate {
     }
 };
 
-model::Hot not_known(model::Hot hot, const std::string& reason) {
-    hot.reason = reason;
-    return hot;
-}
-
 /// Convergence barriers hide jumps in some functions of SASS only.
 bool loops_are_known(const FunctionStats& stats, const FlowGraph& graph) {
     const auto& isa = *stats.isa;
@@ -83,17 +78,17 @@ std::optional<double> bytes_of(const std::map<std::string, unsigned>& memory, st
 model::Hot account(const Analysis& analysis, const DeclaredPerItem& declared) {
     model::Hot out;
     const auto* stats = analysis.best();
-    if (!stats) return not_known(out, "there is no disassembly to count");
+    if (!stats) return unknown(out, "there is no disassembly to count");
     for (std::size_t i = 0; i < analysis.counts.size(); ++i)
         if (&analysis.counts[i] == stats) out.code = analysis.disassembly.listings[i].title;
     const auto& isa = *stats->isa;
     const auto& code = stats->code.instructions;
     const auto graph = analyse_flow(stats->code);
     if (isa.global_spaces.empty())
-        return not_known(out, "the device has one memory, so local accesses look like any other");
-    if (!loops_are_known(*stats, graph)) return not_known(out, "not all of its loops are known");
+        return unknown(out, "the device has one memory, so local accesses look like any other");
+    if (!loops_are_known(*stats, graph)) return unknown(out, "not all of its loops are known");
     if (std::ranges::any_of(code, [&](const auto& i) { return isa.is_call && isa.is_call(i); }))
-        return not_known(out, "it calls functions");
+        return unknown(out, "it calls functions");
 
     std::vector<Candidate> candidates(graph.loops.size() + 1);  // the last one: what is in no loop
     for (std::size_t b = 0; b < graph.blocks.size(); ++b) {
@@ -118,7 +113,7 @@ model::Hot account(const Analysis& analysis, const DeclaredPerItem& declared) {
     for (std::size_t k = 0; k < candidates.size(); ++k)
         if (const auto times = candidates[k].passes(declared, k == straight); times && does_all(k))
             found = k, passes = *times;
-    if (found == candidates.size()) return not_known(out, "no single loop or path accounts for the declared work");
+    if (found == candidates.size()) return unknown(out, "no single loop or path accounts for the declared work");
     // The other code may still run longer: a loop that reads what is stored elsewhere, or a long way to a short loop.
     // How often another loop is passed is not known, but for one around it: no more often.
     const auto& hottest = candidates[found];
@@ -126,11 +121,11 @@ model::Hot account(const Analysis& analysis, const DeclaredPerItem& declared) {
         if (other == found || candidates[other].instructions == 0) continue;
         if (found == straight || !encloses(graph, other, found) ||
             candidates[other].instructions > hottest.instructions)
-            return not_known(out, "the trip counts of its other loops are not known");
+            return unknown(out, "the trip counts of its other loops are not known");
     }
     if (found != straight && passes * hottest.instructions < candidates[straight].instructions)
-        return not_known(out,
-                         "the loop with the declared work executes fewer instructions than the code outside all loops");
+        return unknown(out,
+                       "the loop with the declared work executes fewer instructions than the code outside all loops");
     out.evidence = model::Hot::accounted;
     for (const auto b : candidates[found].blocks) {
         auto block = counted_block(isa, stats->code, graph, graph.blocks[b]);
@@ -165,7 +160,7 @@ std::optional<DeclaredBytes> declared_in_place(const model::Setup& setup) {
 
 model::Hot account(const Analysis& analysis, const model::Setup& setup) {
     const auto declared = declared_bytes(setup);
-    if (!declared || setup.global.dims == 0) return not_known({}, "its stores are not declared");
+    if (!declared || setup.global.dims == 0) return model::unknown({}, "its stores are not declared");
     const auto items = static_cast<double>(setup.global.count());
     return account(analysis, {declared->stored / items, (declared->moved - declared->stored) / items,
                               setup.work.flops / 2 / items});

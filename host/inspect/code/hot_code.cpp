@@ -184,12 +184,6 @@ std::optional<Code> host_code(const Analysis& analysis) {
     return std::nullopt;
 }
 
-Hot unknown(Hot hot, std::string reason) {
-    hot.evidence = Hot::unknown;
-    hot.reason = std::move(reason);
-    return hot;
-}
-
 std::vector<Tally> tallies_of(const InstructionSet& isa, std::string_view listing) {
     std::vector<Tally> out;
     for (auto& function : isa.parse(listing)) out.emplace_back(isa, std::move(function));

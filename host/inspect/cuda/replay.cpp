@@ -63,17 +63,10 @@ std::string trouble_in(const ToolResult& result) {
 
 /// The one launch that an operation is; nothing where it is several.
 std::optional<Launch> only_launch(const Setup& setup) {
-    Launch out;
-    if (setup.steps.empty()) {
-        out.global = setup.global;
-        out.local = setup.local;
-        out.offset = setup.offset;
-        out.args = setup.parameters;
-    } else {
-        const auto* step = setup.steps.size() == 1 ? std::get_if<Launch>(&setup.steps.front()) : nullptr;
-        if (!step) return std::nullopt;
-        out = *step;
-    }
+    const auto steps = steps_of(setup);
+    const auto* const step = steps.size() == 1 ? std::get_if<Launch>(&steps.front()) : nullptr;
+    if (!step) return std::nullopt;
+    auto out = *step;
     // Where the driver chooses the groups, CUDA must be told: the largest power of two up to 256 that makes whole
     // groups.
     if (out.local.dims > 0) return out;

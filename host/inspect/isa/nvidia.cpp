@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 
+#include "core/grouped.hpp"
 #include "core/text.hpp"
 #include "device/cuda.hpp"
 #include "inspect/binary/nvidia.hpp"
@@ -227,9 +228,7 @@ std::vector<OfflineTarget> targets() {
     const std::string no_sass = sass_missing(),
                       no_ptx =
                           clang().is_here() ? "" : "PTX needs clang with libclc: apt-get install clang-15 libclc-15";
-    std::vector<OfflineTarget> targets;
-    for (const int sm : processors) targets.push_back(nvidia_target(sm, no_ptx, no_sass));
-    return targets;
+    return mapped(processors, [&](int sm) { return nvidia_target(sm, no_ptx, no_sass); });
 }
 
 void describe(model::Device& device, const std::string& target, const std::vector<std::string>&) {

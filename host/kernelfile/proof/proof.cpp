@@ -94,7 +94,7 @@ std::optional<std::string> Ledger::check(const Question& q, const model::Buffers
     }
     if (q.results.empty()) return "it writes no buffer and no image, so no result can be checked; give it one";
     if (q.answer && !q.answer->trouble.empty()) throw Error(Blame::result, q.answer->trouble);
-    auto& seen = seen_[q.comparison][q.variant + "\n" + q.point];
+    auto& seen = seen_[{q.comparison, q.variant, q.point}];
     // Data may be right as it was given; poison is nobody's result.
     const bool may_stay = std::ranges::any_of(q.results, [&](const auto& result) {
         return result.given && (result.may_stay || result.expected || !witnesses(q, result, buffers).empty());
@@ -112,7 +112,7 @@ std::optional<std::string> Ledger::check(const Question& q, const model::Buffers
 
 /// The first thing that is wrong in what was written.
 std::optional<std::string> Ledger::judge(const Question& q, const model::Buffers& buffers) {
-    auto& seen = seen_[q.comparison][q.variant + "\n" + q.point];
+    auto& seen = seen_[{q.comparison, q.variant, q.point}];
     model::Errors unreported(q.tolerance);
     auto& errors = buffers.errors ? *buffers.errors : unreported;
     std::vector<Result> unproved;
@@ -188,11 +188,11 @@ std::optional<std::string> Ledger::hold_against_others(const Question& q, const 
         }
         if (!earlier_text) {
             for (const auto& member : theirs->by)
-                if (alike(member)) seen_[q.comparison][member.variant + "\n" + member.point].disputed_by = q.variant;
+                if (alike(member)) seen_[{q.comparison, member.variant, member.point}].disputed_by = q.variant;
             return *wrong + "; a line 'reference NAME' says which one is right";
         }
         // Each text is right for itself.
-        seen_[q.comparison][q.variant + "\n" + q.point].other_results = "of " + q.text + " " + *wrong;
+        seen_[{q.comparison, q.variant, q.point}].other_results = "of " + q.text + " " + *wrong;
     }
     for (auto& answer : answers)
         if (!difference(answer, "")) {
@@ -209,14 +209,12 @@ std::optional<std::string> Ledger::hold_against_others(const Question& q, const 
 }
 
 const Ledger::Seen* Ledger::seen_of(const Question& q) const {
-    const auto comparison = seen_.find(q.comparison);
-    if (comparison == seen_.end()) return nullptr;
-    const auto found = comparison->second.find(q.variant + "\n" + q.point);
-    return found == comparison->second.end() ? nullptr : &found->second;
+    const auto found = seen_.find({q.comparison, q.variant, q.point});
+    return found == seen_.end() ? nullptr : &found->second;
 }
 
 void Ledger::know_code(const Question& q, const std::string& fingerprint) {
-    seen_[q.comparison][q.variant + "\n" + q.point].code = fingerprint;
+    seen_[{q.comparison, q.variant, q.point}].code = fingerprint;
 }
 
 bool Ledger::changes_given_data(const Question& q) const {
@@ -266,7 +264,7 @@ model::Proof Ledger::proof(const Question& q) const {
     const auto [agreeing, other] = company(q);
     std::map<std::string, std::string> code_of;  // by variant; itself where nobody knows the code
     for (const auto& member : agreeing) {
-        const auto& code = seen_.at(q.comparison).at(member.variant + "\n" + member.point).code;
+        const auto& code = seen_.at({q.comparison, member.variant, member.point}).code;
         code_of.emplace(member.variant, code.empty() ? member.variant : code);
     }
     std::set<std::string> codes;

@@ -8,6 +8,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "kernelfile/data/data.hpp"
@@ -77,7 +78,6 @@ private:
         std::string other_results;  ///< how those of two texts differ
         bool changes_given = false;
     };
-    using Cells = std::map<std::string, Seen>;  ///< by variant and point
 
     /// What says that a result is this, from the surest: nothing where no file, kernel or command does.
     struct Witness {
@@ -95,7 +95,7 @@ private:
     std::pair<std::set<Member>, std::string> company(const Question& question) const;
 
     std::map<std::string, std::map<Launched, std::vector<SharedResult>>> answers_;  ///< by comparison
-    std::map<std::string, Cells> seen_;                                             ///< by comparison
+    std::map<std::tuple<std::string, std::string, std::string>, Seen> seen_;        ///< by comparison, variant, point
     std::deque<std::string> recent_;                                                ///< comparisons, oldest first
 };
 

@@ -77,13 +77,9 @@ std::vector<model::Step> renamed(const model::Setup& setup, const std::set<std::
     const auto named = [&](std::string& name) {
         if (own.count(name)) name += suffix;
     };
-    auto out = setup.steps;
-    if (out.empty()) {
-        model::Launch launch{{}, setup.global, setup.local, setup.parameters, setup.offset};
-        if (launch.args.empty())
-            for (const auto& argument : setup.args) launch.args.push_back(model::name_of(argument));
-        out.push_back(std::move(launch));
-    }
+    auto out = model::steps_of(setup);
+    if (auto* only = std::get_if<model::Launch>(&out.front()); setup.steps.empty() && only->args.empty())
+        for (const auto& argument : setup.args) only->args.push_back(model::name_of(argument));
     for (auto& step : out) {
         if (auto* launch = std::get_if<model::Launch>(&step)) std::ranges::for_each(launch->args, named);
         if (auto* swap = std::get_if<model::Swap>(&step)) named(swap->a), named(swap->b);

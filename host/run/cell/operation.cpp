@@ -59,9 +59,7 @@ Operation::Operation(device::Session& session, const device::Built& built, const
 }
 
 void Operation::make_steps(const device::Built& built, const Setup& setup, const std::string& entry) {
-    auto steps = setup.steps;
-    if (steps.empty()) steps.push_back(Launch{{}, setup.global, setup.local, setup.parameters, setup.offset});
-    for (auto& step : steps) {
+    for (const auto& step : model::steps_of(setup)) {
         BoundStep bound{step, 0, {}};
         if (auto* launch = std::get_if<Launch>(&bound.step)) {
             const auto& name = launch->entry.empty() ? entry : launch->entry;
