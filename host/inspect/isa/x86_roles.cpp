@@ -184,7 +184,7 @@ bool needs_nothing(string_view m, const std::vector<Operand>& operands) {
         m,
         "xor sub sbb pxor xorps xorpd psubb psubw psubd psubq pcmpeqb pcmpeqw pcmpeqd pcmpeqq vpxor vpxord vpxorq "
         "vxorps vxorpd vpsubb vpsubw vpsubd vpsubq vpcmpeqb vpcmpeqw vpcmpeqd vpcmpeqq kxorb kxorw kxord kxorq kxnorb "
-        "kxnorw kxnord kxnorq vpcmpgtb vpcmpgtw vpcmpgtd vpcmpgtq");
+        "kxnorw kxnord kxnorq pcmpgtb pcmpgtw pcmpgtd pcmpgtq vpcmpgtb vpcmpgtw vpcmpgtd vpcmpgtq");
     if (!clears) return false;
     // Of two operands, source and destination are alike; of more, the sources.
     for (std::size_t k = operands.size() > 2 ? 2 : 1; k < operands.size(); ++k) {
