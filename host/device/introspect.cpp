@@ -147,6 +147,33 @@ bool names_a_place(const std::string& log) {
 
 }  // namespace
 
+/// The kernels of a program. One that Oclgrind cannot make, for a function that it lacks, is made without its body: it
+/// has its arguments all the same, and each of its cells says that it is not there.
+static std::vector<cl::Kernel> kernels_of(Session& session, const Built& built, const std::string& text,
+                                          const std::string& options) {
+    std::vector<cl::Kernel> out;
+    if (!has_quirk(session.facts(), "oclgrind-kernels")) {
+        cl::Program(built.program).createKernels(&out);
+        return out;
+    }
+    std::vector<std::string> not_made;
+    const std::string names = built.program.getInfo<CL_PROGRAM_KERNEL_NAMES>().c_str();
+    for (const auto& name : split(names, ';')) {
+        try {
+            out.emplace_back(built.program, name.c_str());
+        } catch (const cl::Error&) {
+            not_made.push_back(name);
+        }
+    }
+    auto lacking = kernels_in(text);  // but for what macros define
+    std::erase_if(lacking, [&](const auto& kernel) { return std::ranges::count(not_made, kernel.name) == 0; });
+    if (lacking.empty()) return out;
+    const auto hollow = build(session, without_bodies(text, lacking, "{}"), options);
+    for (const auto& kernel : lacking)
+        if (hollow.ok) out.emplace_back(hollow.program, kernel.name.c_str());
+    return out;
+}
+
 model::Introspection introspect(Session& session, const std::string& text, const std::string& options) {
     model::Introspection out;
     if (const auto known = kernels_of_program(text)) return *known;
@@ -164,9 +191,7 @@ model::Introspection introspect(Session& session, const std::string& text, const
     }
     std::map<std::string, ElementType> defined;
     try {
-        std::vector<cl::Kernel> kernels;
-        cl::Program(built.program).createKernels(&kernels);
-        for (const auto& kernel : kernels) {
+        for (const auto& kernel : kernels_of(session, built, text, all_options)) {
             model::KernelSignature signature;
             const std::string name = kernel.getInfo<CL_KERNEL_FUNCTION_NAME>().c_str();
             signature.name = written_name(session.facts(), name);

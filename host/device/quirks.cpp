@@ -84,6 +84,14 @@ const std::vector<Quirk> all_quirks{
      Dealt::everywhere, "samplers are made by clCreateSampler, on every device (run/cell/operation_memory.cpp)",
      "Oclgrind 21.10, Debian 12, 2026-11-22: the backtrace of a hanging tests/kernels/soften.cl",
      "clCreateSamplerWithProperties returns on Oclgrind"},
+    {"oclgrind-kernels", Implementation::oclgrind, "21.10",
+     "clCreateKernelsInProgram crashes where a kernel calls a function that the simulator lacks; clCreateKernel gives "
+     "CL_INVALID_KERNEL_NAME for it",
+     Dealt::where_asked,
+     "kernels are made one by one (device/introspect.cpp). The plugin adds functions of LLVM that clang makes of "
+     "ordinary text (count/plugin/intrinsics.cpp)",
+     "Oclgrind 21.10, Debian 12, 2026-11-28: a kernel with sub_group_reduce_add, or with abs by ?: and no plugin",
+     "clCreateKernelsInProgram gives an error for such a program"},
     {"nvidia-trailing-nuls", Implementation::nvidia, "580.159.04; a 2023 driver too",
      "the PTX of CL_PROGRAM_BINARIES ends in two NULs, which ptxas refuses", Dealt::everywhere,
      "the dump cuts them: ptx_text (inspect/binary/binary.cpp)", "H200, driver 580.159.04",

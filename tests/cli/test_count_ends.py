@@ -3,6 +3,7 @@ import shutil
 
 import counting
 import lab
+from lab import words
 
 IMAGES = """/*cllab
 arg in = rand:r32f:64,64
@@ -119,11 +120,13 @@ class CountEnds(counting.CountTest):
         self.assert_one_sentence(self.lab("count", "saxpy_w32", "--device", "cpu", status=2)[1], "--device")
         self.assert_one_sentence(self.lab("count", "saxpy_w32", "--wave", "0", status=2)[1], "--wave")
 
-    def test_a_crash_of_the_simulator_is_a_sentence(self):
+    def test_a_kernel_that_calls_what_the_simulator_lacks_leaves_the_others_their_counts(self):
         (self.folder / "lacks.cl").write_text("/*cllab\narg b = out:256\nglobal 256\n*/\n"
-                                              "kernel void lacks(global int* b) { b[0] = sub_group_reduce_add(3); }\n")
-        _, err = self.lab("count", "lacks.cl", status=1)
-        self.assert_one_sentence(err, "the simulator crashed", "it may lack a function")
+                                              "kernel void lacks(global int* b) { b[0] = sub_group_reduce_add(3); }\n"
+                                              "kernel void fine(global int* b) { b[get_global_id(0)] = 3; }\n")
+        _, err = self.lab("count", "lacks.cl", "--json", "counts.jsonl", status=1)
+        self.assertIn("lacks_lacks: not counted: the simulator lacks a function that kernel 'lacks' calls", words(err))
+        self.assertEqual([line["kernel"] for line in self.records("counts.jsonl")], ["fine"])
 
     def test_a_text_that_does_not_build_is_a_sentence(self):
         (self.folder / "bad.cl").write_text("/*cllab\narg b = out:256\nglobal 256\n*/\n"

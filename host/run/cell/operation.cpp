@@ -67,7 +67,9 @@ void Operation::make_steps(const device::Built& built, const Setup& setup, const
                 kernels_.emplace_back(built.program, device::kernel_name(session_, built, name).c_str());
             } catch (const cl::Error& e) {
                 throw Error(Blame::result,
-                            "kernel '" + name + "' is not in the program: " + device::error_name(e.err()));
+                            device::has_quirk(session_.facts(), "oclgrind-kernels")
+                                ? "the simulator lacks a function that kernel '" + name + "' calls"
+                                : "kernel '" + name + "' is not in the program: " + device::error_name(e.err()));
             }
             bound.kernel = kernels_.size() - 1;
             bound.arg_names = launch->args;
