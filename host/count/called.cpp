@@ -37,7 +37,7 @@ Called intrinsic(const std::string& name, bool floats) {
     if (name.starts_with("llvm.fmuladd")) return {Called::Is::operation, Operation::float_fma};
     if (name.starts_with("llvm.fabs")) return {Called::Is::operation, Operation::float_compare};
     if (name.starts_with("llvm.mem")) return {Called::Is::other};
-    for (const char* none : {"llvm.dbg", "llvm.lifetime", "llvm.assume", "llvm.expect", "llvm.experimental.noalias"})
+    for (const char* none : {"llvm.dbg", "llvm.lifetime", "llvm.assume", "llvm.experimental.noalias"})
         if (name.starts_with(none)) return {Called::Is::nothing};
     return {floats ? Called::Is::other : Called::Is::operation, Operation::integer_add};
 }

@@ -166,9 +166,11 @@ kernel void narrow(global float* y, uint n) { y[get_global_id(0)] = 1; }
             out, _ = self.lab("count", "k.cl:copy", "--vs", other)
             self.assertEqual(words(out.split("\n\n")[-1]), "Counted: integer divisions only in k_gather, and 4.5 times the sectors of "
                                                             "global memory in k_gather; both ask for as many bytes.")
-        fused = self.counts("k.cl:subtracts", "--vs=-DUNUSED")
-        self.assertEqual(list(fused), ["subtracts"])
-        self.assertEqual([line["id"] for line in self.records("counts.jsonl")], ["k_subtracts", "k_subtracts -DUNUSED"])
+        (self.folder / "o.cl").write_text("/*cllab\narg b = out:256\nglobal 256\n*/\n#ifndef ONCE\n#define ONCE 0\n#endif\n"
+                                          "kernel void f(global int* b) { int i = get_global_id(0); b[i] = ONCE ? i : i / (b[i] | 1); }\n")
+        out, _ = self.lab("count", "o.cl", "--vs=-DONCE=1", "--json", "counts.jsonl", "--force")
+        self.assertIn("integer divisions only in o_f, and", words(out.split("\n\n")[-1]))
+        self.assertEqual([line["id"] for line in self.records("counts.jsonl")], ["o_f", "o_f -DONCE=1"])
         out, _ = self.lab("count", "k.cl:copy", "k.cl:gather", "k.cl:tile32")
         self.assertNotIn("Counted:", out)
         _, err = self.lab("count", "k.cl:copy", "--vs", "best", status=2)

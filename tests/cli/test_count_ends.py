@@ -125,7 +125,7 @@ class CountEnds(counting.CountTest):
                                               "kernel void lacks(global int* b) { b[0] = sub_group_reduce_add(3); }\n"
                                               "kernel void fine(global int* b) { b[get_global_id(0)] = 3; }\n")
         _, err = self.lab("count", "lacks.cl", "--json", "counts.jsonl", status=1)
-        self.assertIn("lacks_lacks: not counted: the simulator lacks a function that kernel 'lacks' calls", words(err))
+        self.assertIn("lacks_lacks: not counted: the simulator cannot make kernel 'lacks', which may call what it lacks", words(err))
         self.assertEqual([line["kernel"] for line in self.records("counts.jsonl")], ["fine"])
 
     def test_a_text_that_does_not_build_is_a_sentence(self):

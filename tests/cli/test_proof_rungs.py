@@ -221,7 +221,7 @@ class AnotherDevice(KernelFileTest):
         self.assertTrue(any(w.startswith("elsewhere: ") and "leave different results" in w for w in border["warnings"]), border["warnings"])
 
     def test_a_crash_or_a_hang_there_leaves_only_itself_and_says_so(self):
-        for kernel, says, seconds in (("crash", "the simulator lacks a function that kernel 'crash' calls", 60), ("hang", "timed_out", 6)):
+        for kernel, says, seconds in (("crash", "the simulator cannot make kernel 'crash', which may call what it lacks", 60), ("hang", "timed_out", 6)):
             with self.subTest(kernel=kernel):
                 record, = self.devices(kernel, "--check", "-a", "n=64", "--timeout", seconds)
                 self.assertEqual((record["status"], record["checked_by"]), ("ok", "only itself"))

@@ -60,7 +60,7 @@ OnlyOclgrind::OnlyOclgrind(const std::filesystem::path& library, bool sees_unwri
                                               {"OCLGRIND_UNINITIALIZED", sees_unwritten ? "1" : "0"},
                                               {"OCLGRIND_MAX_ERRORS", "20000"},  // one race may say 1000
                                               {log_variable, (folder_.path() / "log").string()}};
-    // Without it Oclgrind ends the process where a text rotates by shifts.
+    // It adds functions that Oclgrind lacks, as popcount.
     if (const auto plugin = count::find_count_plugin(this_program())) wanted.emplace("OCLGRIND_PLUGINS", *plugin);
     const auto keep = [&](const std::string& name) {
         const char* value = std::getenv(name.c_str());

@@ -1,5 +1,5 @@
-// Functions of LLVM that clang makes of ordinary text, as a rotation of shifts, and that Oclgrind 21.10 does not know:
-// it ends the process when a kernel has one.
+// Functions of LLVM that clang makes of ordinary text, as a rotation of shifts. Oclgrind 21.10 does not know them, and
+// refuses a kernel that has one.
 #include <llvm/IR/Instructions.h>
 #include <llvm/Support/MathExtras.h>
 
@@ -68,7 +68,6 @@ std::uint64_t subtract_signed(const Operands& o) {
     if (b > 0 && a < o.least() + b) return static_cast<std::uint64_t>(o.least());
     return static_cast<std::uint64_t>(a - b);
 }
-std::uint64_t first(const Operands& o) { return o.a; }
 
 void nothing(oclgrind::WorkItem*, const llvm::CallInst*, const std::string&, const std::string&, oclgrind::TypedValue&,
              void*) {}
@@ -88,9 +87,7 @@ void teach_intrinsics() {
                                                         {"llvm.usub.sat.", each_element<subtract_unsigned>},
                                                         {"llvm.sadd.sat.", each_element<add_signed>},
                                                         {"llvm.ssub.sat.", each_element<subtract_signed>},
-                                                        {"llvm.expect.", each_element<first>},
-                                                        {"llvm.experimental.noalias.scope.decl", nothing},
-                                                        {"llvm.assume", nothing}};
+                                                        {"llvm.experimental.noalias.scope.decl", nothing}};
     auto& known = oclgrind::workItemPrefixBuiltins;
     for (const auto& [name, does] : all)
         if (std::ranges::find(known, name, [](const auto& entry) { return entry.first; }) == known.end())

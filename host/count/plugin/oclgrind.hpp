@@ -56,7 +56,7 @@ private:
 ///   CLLAB_TOUCHED_INSTRUCTIONS  after so many the launch ends
 std::unique_ptr<oclgrind::Plugin> make_touch_recorder(const oclgrind::Context* context, const std::string& file);
 
-/// For the process that has loaded the plugin: what it misses to build ordinary text.
+/// Adds to the Oclgrind of this process functions of LLVM that it lacks (intrinsics.cpp).
 void teach_intrinsics();
 
 }  // namespace cllab::count

@@ -68,7 +68,7 @@ void Operation::make_steps(const device::Built& built, const Setup& setup, const
             } catch (const cl::Error& e) {
                 throw Error(Blame::result,
                             device::has_quirk(session_.facts(), "oclgrind-kernels")
-                                ? "the simulator lacks a function that kernel '" + name + "' calls"
+                                ? "the simulator cannot make kernel '" + name + "', which may call what it lacks"
                                 : "kernel '" + name + "' is not in the program: " + device::error_name(e.err()));
             }
             bound.kernel = kernels_.size() - 1;

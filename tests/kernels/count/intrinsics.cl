@@ -75,6 +75,6 @@ kernel void mirrored(global const uint* a, global const ushort* b, global uint* 
     dst[i] = __builtin_bitreverse32(ANY(a[i])) ^ __builtin_bitreverse16(b[i]);
 }
 static void put(global uint* restrict to, global const uint* restrict from, size_t i) {
-    to[i] = __builtin_expect(from[i] > 5, 1) ? 3 * from[i] : 9;
+    to[i] = from[i] > 5 ? 3 * from[i] : 9;
 }
 kernel void apart(global const uint* a, global uint* dst) { put(dst, a, get_global_id(0)); }
