@@ -1,10 +1,11 @@
 // convert: what it costs to make a number of one type from one of another. The host defines
 //   F_none, F_float_to_half, ...   the conversion, of a word to a word: a half is in its low 16 bits, a byte in its low 8
+//   HALF                           the language has the type half
 // Each conversion has an argument of its own: the result of the one before enters through `mask`, which is zero, but only
 // the host knows that. A sum shows that all trips were made.
 
 #if defined(CONVERT_LATENCY) || defined(CONVERT_RATE)
-#if defined(cl_khr_fp16) && !defined(LAB_NVIDIA) && !defined(LAB_OCLGRIND)  // Oclgrind 21.10 stops at a half
+#if defined(HALF)
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 #define TO_HALF(x) as_ushort((half)(x))
 #define FROM_HALF(h) (float)as_half(h)

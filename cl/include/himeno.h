@@ -17,7 +17,7 @@
 #define GROUP (LX * LY * LZ)
 #define SHAPE __attribute__((reqd_work_group_size(LX, LY, LZ)))
 
-#ifdef cl_khr_fp64
+#if DOUBLE
 typedef double wide_t;
 #else
 typedef float wide_t;

@@ -31,23 +31,21 @@ typedef uchar8 __attribute__((aligned(1))) uchar8_packed;
 typedef uchar16 __attribute__((aligned(1))) uchar16_packed;
 #endif
 
-// A counter of core or near-core clocks read inside the kernel, valid as a difference within one work-item.
+// lab_clock(): a counter of core or near-core clocks read inside the kernel, valid as a difference within one work-item.
+// Only where LAB_CLOCK is defined: some drivers define cl_khr_kernel_clock and lack its functions.
+#ifdef LAB_CLOCK
 #if defined(LAB_NVIDIA)
-#define LAB_HAS_CLOCK 1
 static inline ulong lab_clock(void) {
     ulong t;
     asm volatile("mov.u64 %0, %%clock64;" : "=l"(t));
     return t;
 }
 #elif defined(LAB_AMD) && defined(__AMDGCN__)
-#define LAB_HAS_CLOCK 1
 static inline ulong lab_clock(void) { return __builtin_readcyclecounter(); }
-#elif defined(cl_khr_kernel_clock)
-#define LAB_HAS_CLOCK 1
+#else
 #pragma OPENCL EXTENSION cl_khr_kernel_clock : enable
 static inline ulong lab_clock(void) { return clock_read_sub_group(); }
-#else
-#define LAB_HAS_CLOCK 0
+#endif
 #endif
 
 #endif

@@ -173,6 +173,11 @@ std::optional<Clocks> Session::clocks() {
     return *clock_reader_ ? (*clock_reader_)() : std::nullopt;
 }
 
+bool Session::remembered(const std::string& question, const std::function<bool()>& ask) {
+    if (const auto known = answers_.find(question); known != answers_.end()) return known->second;
+    return answers_[question] = ask();
+}
+
 std::span<const std::byte> Session::guard_pattern(std::uint64_t seed, std::size_t bytes) {
     if (guard_seed_ != seed || guard_pattern_.size() < bytes) {
         guard_pattern_.resize(std::max(bytes, guard_pattern_.size()));

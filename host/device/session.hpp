@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -91,6 +92,8 @@ public:
     const TimerAudit& timer();
     /// A reading of the clock, or nothing where none is to be had; looked for at the first call.
     std::optional<Clocks> clocks();
+    /// What `ask` answered to `question` when it was first asked here.
+    bool remembered(const std::string& question, const std::function<bool()>& ask);
 
 private:
     bool has_memory_of_its_own() const { return facts_.is_gpu() && !facts_.unified_memory; }
@@ -109,6 +112,7 @@ private:
     KnownPrograms programs_;
     std::optional<ClockReader> clock_reader_;  ///< an empty one where there is no clock
     std::optional<bool> settled_;
+    std::map<std::string, bool> answers_;
     Clock::time_point last_wait_{};
     model::Bytes guard_pattern_;
     std::uint64_t guard_seed_ = 0;

@@ -77,6 +77,11 @@ Setup setup(const Request& request, Params& params) {
     out.chained = !rate;
     out.work.steps = 1;
     out.defines = {concat("F_", conversion.name)};
+    // NVIDIA's language has conversions by instruction only, and Oclgrind 21.10 stops at a half.
+    if (device.fp16 && device.implementation != Implementation::nvidia && !is_simulator(device)) {
+        out.defines.push_back("HALF");
+        out.extensions = {"cl_khr_fp16"};
+    }
     return out;
 }
 

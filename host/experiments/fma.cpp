@@ -72,10 +72,13 @@ void fill(Setup& out, const Shape& s, std::uint64_t seed, T c, std::vector<T> st
 Setup setup_clock(const Request& request) {
     Setup out;
     constexpr std::int32_t most = 1 << 24;
+    out.defines = {"LAB_CLOCK"};
     // cl_khr_kernel_clock begins with OpenCL C 2; NVIDIA's and AMD's counters need no extension.
     const auto implementation = request.device.implementation;
-    if (implementation != Implementation::nvidia && implementation != Implementation::amd)
+    if (implementation != Implementation::nvidia && implementation != Implementation::amd) {
         out.defines.push_back("-cl-std=CL3.0");
+        out.extensions = {"cl_khr_kernel_clock"};
+    }
     out.args = {Output{"out", 8}, value("most", most), trips()};
     out.global = out.local = Extent(1);
     out.slope = slope(request.device, 64, 3 * 64, 1024);
@@ -128,6 +131,8 @@ Setup setup(const Request& request, const Shape& s) {
     out.chained = request.variant.name == "latency";
     out.work.flops = 2.0 * (s.items * s.groups * s.ilp * s.width);
     if (pairs) out.defines.push_back("PAIRS");
+    if (s.type == "half") out.extensions = {"cl_khr_fp16"};
+    if (s.type == "double") out.extensions = {"cl_khr_fp64"};
     out.defines.insert(out.defines.end(),
                        {"TYPE=" + (pairs ? "ushort" : s.type), "TYPE_" + s.type, concat("WIDTH=", s.width),
                         concat("ILP=", s.ilp), concat("UNROLL=", s.unroll)});

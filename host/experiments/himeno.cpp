@@ -93,6 +93,7 @@ void add_defines(Setup& out, const Plan& plan) {
                            {"J_ID", plan.order.find('j')},
                            {"I_ID", plan.order.find('i')},
                            {"GOSA_ITEMS", plan.gosa_items},
+                           {"DOUBLE", plan.has_double},
                            {"HIMENO_CONTRACT", plan.contract}});
 }
 

@@ -165,6 +165,8 @@ Setup setup(const Request& request, Params& params) {
         fill<double>(out, request, params, kind, f, items * groups, rounds);
     else
         fill<float>(out, request, params, kind, f, items * groups, rounds);
+    if (wide) out.extensions = {"cl_khr_fp64"};
+    if (is_half) out.extensions = {"cl_khr_fp16"};
     launch_groups(out, groups, items);
     // Latency: one call after the other. Rate: all calls of the device, so that a step is 1 / (calls per second).
     const double calls = 4.0 * rounds * (kind.rate ? static_cast<double>(items * groups) : 1);

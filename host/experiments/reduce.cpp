@@ -57,7 +57,10 @@ Setup setup(const Request& request, const Shape& shape) {
 
     Setup out;
     launch_groups(out, groups, local);
-    if (variant == "subgroup") out.defines = sub_group_options(device);
+    if (variant == "subgroup") {
+        out.defines = sub_group_options(device);
+        out.extensions = sub_group_extensions(device);
+    }
     out.defines.push_back(concat("LOADS=", loads));
     out.work = {static_cast<double>(bytes), 0, 0};
 

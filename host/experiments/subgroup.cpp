@@ -117,6 +117,8 @@ Setup setup(const Request& request, const Shape& shape) {
     out.chained = !shape.rate;
     out.work.steps = 1;
     out.defines = sub_group_options(request.device);
+    out.extensions = sub_group_extensions(request.device);
+    if (shape.operation == "shuffle") out.extensions.push_back("cl_khr_subgroup_shuffle");
     out.defines.insert(out.defines.end(),
                        {"OP_" + shape.operation, concat("CHAINS=", shape.chains), concat("REPEAT=", shape.repeat)});
     return out;

@@ -174,6 +174,9 @@ struct Setup {
     bool chained = false;  ///< each of the first operations declared waits for the result of the one before
     bool shared = false;   ///< every work-group goes through all of what is read
     std::vector<std::string> defines{};  ///< from the point, added to the variant's
+    /// Extensions whose functions or types the text uses. Where its build fails, and a short kernel that uses the same
+    /// extension does not build either, the cell is unsupported.
+    std::vector<std::string> extensions{};
     Point point{};                       ///< what every axis became; filled by set_up(), and the point of the record
     std::map<std::string, Picture> pictures{};
     Transfer transfer = Transfer::copied;

@@ -109,6 +109,7 @@ struct Plan {
     Extent global;
     std::size_t groups = 0, gosa_items = 1;
     double gosa_tolerance = 0;  // relative
+    bool has_double = false;    // the device adds up residuals in double precision
     bool contract = false, prescribed = false;
 
     std::size_t field_bytes() const { return (start + grid.i * grid.j * row) * sizeof(float); }

@@ -113,6 +113,7 @@ void choose_groups(Plan& plan, const Request& request, Params& params) {
     additions += plan.body == Body::rows ? static_cast<double>(plan.grid.k) / static_cast<double>(plan.lanes)
                                          : static_cast<double>(plan.planes);
     additions += levels(plan.lanes);
+    plan.has_double = device.fp64;
     if (!device.fp64) {
         additions += static_cast<double>(divide_up(plan.groups, plan.gosa_items)) + levels(plan.gosa_items);
         if (plan.body == Body::rows) additions += static_cast<double>(plan.planes * plan.grid.j);

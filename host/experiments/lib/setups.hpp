@@ -96,6 +96,11 @@ inline void require_sub_groups(const Device& device) {
         !device.has("cl_intel_subgroups"))
         throw Unsupported("the device has no sub-groups");
 }
+/// What the text then uses, for Setup::extensions.
+inline std::vector<std::string> sub_group_extensions(const Device& device) {
+    if (device.implementation == Implementation::nvidia) return {};
+    return {device.has("cl_khr_subgroups") ? "cl_khr_subgroups" : "cl_intel_subgroups"};
+}
 /// The language that has them: 2.0, or 3.0, as a device of 3.0 may leave 2.0 out (PoCL 5). NVIDIA's has none.
 inline std::vector<std::string> sub_group_options(const Device& device) {
     if (device.implementation == Implementation::nvidia) return {};

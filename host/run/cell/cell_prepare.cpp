@@ -5,6 +5,7 @@
 #include "core/includes.hpp"
 #include "core/units.hpp"
 #include "device/cuda.hpp"
+#include "device/promises.hpp"
 #include "model/params.hpp"
 #include "model/work.hpp"
 #include "run/cell/cell_state.hpp"
@@ -73,6 +74,12 @@ void end_build(CellState& state) {
     build.cached = built.ok && built.seconds < 5e-3;
     if (built.ok) {
         if (state.setup.reference) build_reference(state);
+        return;
+    }
+    for (const auto& extension : state.setup.extensions) {
+        if (!state.session.facts().has(extension) || device::keeps_promise(state.session, extension)) continue;
+        state.fail(Status::unsupported,
+                   "the device lists " + extension + ", but its compiler does not build a kernel that uses it");
         return;
     }
     const auto first = first_error(built.log);
