@@ -32,8 +32,8 @@ OCLGRIND_LIBRARY = next((p for p in (pathlib.Path("/usr/lib/oclgrind/liboclgrind
                                      pathlib.Path("/usr/lib/liboclgrind-rt-icd.so")) if p.exists()), None)
 
 
-# Commands whose --json FILE holds lines of their own making; merge passes on what others wrote.
-OTHER_JSON = {"count", "devices", "list", "describe", "isa", "profile", "merge", "report"}
+# Commands whose --json FILE holds lines of their own making.
+OTHER_JSON = {"count", "devices", "list", "describe", "isa", "profile", "report"}
 SKIPPED = 77  # an exit status that CTest counts as skipped
 
 

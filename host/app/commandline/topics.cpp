@@ -7,7 +7,7 @@
 namespace cllab::app {
 
 const std::vector<ExitStatus> exit_statuses{
-    {0, "every cell is ok or unsupported; merge and report: there is a record"},
+    {0, "every cell is ok or unsupported; report: there is a record"},
     {1, "a cell is wrong, or did not build, launch or end"},
     {2, "the command line or an input file is wrong, or nothing matched"},
     {3, "no platform, no such device, a lost device, or a file that cannot be written"},

@@ -1,8 +1,5 @@
-// `cllab merge` and `cllab report`: the records of many runs and machines as one file, and as the page that a run
-// prints.
+// `cllab report`: the records of many runs and machines as the page that a run prints.
 #include <filesystem>
-#include <fstream>
-#include <functional>
 #include <ranges>
 #include <set>
 
@@ -22,8 +19,8 @@
 namespace cllab::app {
 namespace {
 
-struct MergeOptions : Call, FileOptions {
-    Strings columns;  ///< of `report`, as is
+struct ReportOptions : Call, FileOptions {
+    Strings columns;  ///< as --columns has them
     bool by_time = false;
 };
 
@@ -47,41 +44,13 @@ void read(report::Joined& out, const std::vector<std::string>& paths) {
     if (const auto more = out.trouble_count() - out.troubles().size(); more > 0)
         say(std::to_string(more) + " more lines are left out");
     if (unread == paths.size()) throw Error(Blame::usage, "no file can be read");
-    if (out.size() == 0)
+    if (out.records().empty())
         throw Error(Blame::usage,
                     "no record is in " + (paths.size() == 1 ? "'" + paths.front() + "'"
                                                             : "any of the " + std::to_string(paths.size()) + " files"));
 }
 
-int merge(const MergeOptions& invocation) {
-    Outputs outputs(invocation);
-    for (const auto& path : invocation.patterns) outputs.reads(path);
-    report::Joined joined(report::Keep::nothing);
-    read(joined, invocation.patterns);
-    outputs.open();
-    std::ifstream in;
-    std::size_t file = invocation.patterns.size();
-    for (const auto& place : joined.lines()) {
-        if (!place.text.empty()) {
-            outputs.json()->line(place.text);
-            continue;
-        }
-        if (place.file != file) in = std::ifstream(invocation.patterns[file = place.file], std::ios::binary);
-        std::string line(place.bytes, '\0');
-        if (!in.seekg(static_cast<std::streamoff>(place.at)) ||
-            !in.read(line.data(), static_cast<std::streamsize>(line.size())) ||
-            std::hash<std::string>{}(line) != place.hash)
-            throw Error(Blame::environment,
-                        "file '" + invocation.patterns[file] + "' has changed while it was read; merge it again");
-        outputs.json()->line(line);
-    }
-    for (const auto& line : joined.comparisons()) outputs.json()->line(line);
-    say(std::to_string(joined.lines().size()) + " records of " + std::to_string(joined.devices().size()) +
-        " devices, " + std::to_string(joined.duplicates()) + " duplicates left out");
-    return 0;
-}
-
-int report_records(const MergeOptions& invocation) {
+int report_records(const ReportOptions& invocation) {
     Outputs outputs(invocation);
     for (const auto& path : invocation.patterns) outputs.reads(path);
     report::Joined joined(invocation.html.empty() && invocation.exports.empty() ? report::Keep::page
@@ -140,51 +109,33 @@ report::Joined read_records(const Strings& paths) {
     return joined;
 }
 
-Command merge_command() {
-    Rows<MergeOptions> rows;
-    rows.add({"json", "OUT", "Writes the records to OUT; - is standard output.", "-"},
-             [](MergeOptions& to, const std::string& text) { to.json = text; })
-        .with(replace_rows("--json"));
-    return make_command<MergeOptions>(
-        {"merge", "FILE...", "join the records of many runs and machines", "cllab merge FILE... [--json OUT]",
-         "Joins the records (`cllab run --json`) of many runs and machines into one JSON-lines file. A record that "
-         "occurs twice is taken once. Damaged lines, records of another schema, and impossible records are named on "
-         "stderr and left out. Impossible is e.g. a time beside wrong_result. The exit status is 0 with at least one "
-         "record, and 2 without one or when no file can be read. At most 1000000 records are read at once.",
-         "cllab merge node*.jsonl --json all.jsonl"},
-        rows,
-        [](MergeOptions& options) {
-            need_pattern(options, needs_records);
-            if (options.json.empty()) options.json = "-";
-        },
-        merge);
-}
-
 Command report_command() {
-    Rows<MergeOptions> rows;
+    Rows<ReportOptions> rows;
     rows.with(pager_rows())
-        .text("csv", "OUT", &MergeOptions::csv,
+        .text("csv", "OUT", &ReportOptions::csv,
               "Also writes one CSV line per record to OUT; - is standard output, without the tables.")
-        .text("html", "OUT", &MergeOptions::html,
+        .text("html", "OUT", &ReportOptions::html,
               "Also writes an HTML page to OUT: charts, tables, code beside time. The code comes from the dump folders "
               "that the records name, relative to the current folder.");
     rows.with(excerpt_rows());
     for (const auto& format : report::exports)
         rows.add({format.option, "OUT", format.about},
-                 [option = std::string(format.option)](MergeOptions& to, const std::string& text) {
+                 [option = std::string(format.option)](ReportOptions& to, const std::string& text) {
                      to.exports.emplace_back(option, text);
                  });
-    rows.columns(&MergeOptions::columns, about_columns())
-        .flag("sort", &MergeOptions::by_time, about_sort)
+    rows.columns(&ReportOptions::columns, about_columns())
+        .flag("sort", &ReportOptions::by_time, about_sort)
         .with(replace_rows("--csv"));
-    return make_command<MergeOptions>(
+    return make_command<ReportOptions>(
         {"report", "FILE...", "tables of such records, and variants by devices",
          "cllab report FILE... [--html OUT] [--markdown OUT] [--svg OUT] [--csv OUT] [options]",
          "Prints the tables of `cllab run` from the records (`cllab run --json`) of many runs and machines: a table "
-         "per device, curves, and the variants by devices. Reading and exit status are those of `cllab merge`; failed "
-         "cells do not change the status. Findings of probes need the device, so only a run prints them.",
+         "per device, curves, and the variants by devices. A record that occurs twice is taken once. Damaged lines, "
+         "records of another schema and impossible records (e.g. a time beside wrong_result) are named on stderr and left "
+         "out. The exit status is 0 with at least one record, and 2 without one. At most 1000000 records are read at "
+         "once. Findings of probes need the device, so only a run prints them.",
          "cllab report node*.jsonl --html page.html"},
-        rows, [](MergeOptions& options) { need_pattern(options, needs_records); }, report_records);
+        rows, [](ReportOptions& options) { need_pattern(options, needs_records); }, report_records);
 }
 
 }  // namespace cllab::app
