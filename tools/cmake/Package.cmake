@@ -11,7 +11,7 @@ install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES tests/device/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME devices.md)
 install(DIRECTORY tests/kernels/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples FILES_MATCHING PATTERN "*.cl")
 # Among Python's own packages it would make Debian's depend on Python.
-install(FILES tools/python/cllab.py DESTINATION ${CMAKE_INSTALL_DATADIR}/cllab/python)
+install(FILES tools/python/cllab.py tools/python/cllab_export.py DESTINATION ${CMAKE_INSTALL_DATADIR}/cllab/python)
 install(FILES tools/reframe/cllab_check.py tools/python/test_saxpy.py DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
 install(FILES tools/completions/cllab.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME cllab)
 install(FILES tools/completions/_cllab DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)

@@ -56,7 +56,7 @@ struct MeasureOptions : CellOptions {
 struct FileOptions {
     std::string json, csv, html, markdown, svg, png, junit;
     std::string baseline;  ///< a folder
-    Pairs exports;         ///< option without dashes (report/records/exports.hpp) and file
+    std::string long_csv;  ///< a row per sample
     bool force = false, append = false;
 };
 

@@ -11,7 +11,6 @@
 #include "core/error.hpp"
 #include "core/grouped.hpp"
 #include "report/records/csv.hpp"
-#include "report/records/exports.hpp"
 #include "report/records/joined.hpp"
 #include "report/records/points.hpp"
 #include "report/table/comparison.hpp"
@@ -53,8 +52,8 @@ void read(report::Joined& out, const std::vector<std::string>& paths) {
 int report_records(const ReportOptions& invocation) {
     Outputs outputs(invocation);
     for (const auto& path : invocation.patterns) outputs.reads(path);
-    report::Joined joined(invocation.html.empty() && invocation.exports.empty() ? report::Keep::page
-                                                                                : report::Keep::all);
+    report::Joined joined(invocation.html.empty() && invocation.long_csv.empty() ? report::Keep::page
+                                                                                 : report::Keep::all);
     read(joined, invocation.patterns);
     const auto& records = joined.records();
     if (!invocation.columns.empty()) {
@@ -86,10 +85,8 @@ int report_records(const ReportOptions& invocation) {
         if (auto verdict = report::comparison_verdict(line)) verdicts.push_back(std::move(*verdict));
     write_pages(outputs, invocation, records, curves, verdicts, joined.comparisons());
     bool printed = (outputs.csv() && outputs.csv()->is_stdout()) || has_page_on_stdout(outputs);
-    for (const auto& format : report::exports) {
-        auto* file = outputs.file(std::string("--") + format.option);
-        if (!file) continue;
-        format.write(records, [&](const std::string& lines) { file->line(lines); });
+    if (auto* file = outputs.file("--long")) {
+        report::write_long_csv(records, [&](const std::string& lines) { file->line(lines); });
         printed = printed || file->is_stdout();
     }
     if (!printed) print_page(records, curves, {}, true, invocation.columns, invocation.by_time);
@@ -117,13 +114,10 @@ Command report_command() {
         .text("html", "OUT", &ReportOptions::html,
               "Also writes an HTML page to OUT: charts, tables, code beside time. The code comes from the dump folders "
               "that the records name, relative to the current folder.");
-    rows.with(excerpt_rows());
-    for (const auto& format : report::exports)
-        rows.add({format.option, "OUT", format.about},
-                 [option = std::string(format.option)](ReportOptions& to, const std::string& text) {
-                     to.exports.emplace_back(option, text);
-                 });
-    rows.columns(&ReportOptions::columns, about_columns())
+    rows.with(excerpt_rows())
+        .text("long", "OUT", &ReportOptions::long_csv,
+              "Also writes CSV to OUT with one row per sample, for pandas, polars, DuckDB or R.")
+        .columns(&ReportOptions::columns, about_columns())
         .flag("sort", &ReportOptions::by_time, about_sort)
         .with(replace_rows("--csv"));
     return make_command<ReportOptions>(

@@ -9,8 +9,11 @@
 #include <string_view>
 #include <utility>
 
+#include "core/grouped.hpp"
 #include "core/text.hpp"
+#include "core/units.hpp"
 #include "model/record_fields.hpp"
+#include "report/records/points.hpp"
 
 namespace cllab::report {
 namespace {
@@ -140,5 +143,35 @@ std::string csv_line(std::vector<std::string> fields) {
 std::string csv_header() { return csv_line(columns_of({}).titles); }
 
 std::string to_csv_line(const model::Record& record) { return csv_line(columns_of(record).texts); }
+
+void write_long_csv(const std::vector<model::Record>& records, const Lines& out) {
+    std::vector<std::string> axes;
+    for (const auto& r : records)
+        for (const auto& [axis, value] : r.point) add_once(axes, axis);
+    std::vector<std::string> titles{"id", "family", "variant"};
+    for (const auto& axis : axes) titles.push_back(csv_text("point_" + axis));
+    titles.insert(titles.end(), {"selector", "device", "platform", "driver", "host", "run", "label", "utc", "clock",
+                                 "cache", "per_sample", "sample", "round", "time_s"});
+    out(csv_line(titles));
+    for (const auto& r : records) {
+        if (!r.time || r.samples.empty()) continue;
+        std::vector<std::string> fields{csv_text(r.id), csv_text(r.family), csv_text(r.variant)};
+        for (const auto& axis : axes) {
+            const auto& value = value_at(r.point, axis);
+            fields.push_back(parse_real(value) ? value : csv_text(value));  // the sign that begins one is no formula
+        }
+        for (const auto& text : {r.device.selector, r.device.name, r.device.platform, r.device.driver, r.host.name,
+                                 r.run.id, r.run.label, r.utc, r.time->clock, r.time->cache})
+            fields.push_back(csv_text(text));
+        fields.push_back(std::to_string(r.time->per_sample));
+        const std::string cell = csv_line(fields);
+        std::string rows;
+        for (std::size_t i = 0; i < r.samples.size(); ++i) {
+            const auto round = r.rounds.size() == r.samples.size() ? std::to_string(r.rounds[i]) : std::string();
+            rows += (i ? "\n" : "") + cell + "," + csv_line({std::to_string(i), round, csv_number(r.samples[i])});
+        }
+        out(rows);
+    }
+}
 
 }  // namespace cllab::report
