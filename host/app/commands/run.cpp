@@ -86,8 +86,8 @@ Rows<RunOptions> measured_rows() {
               "Also times each part of an operation (transfers, sweep, residual, copy, passes). Adds the time between "
               "parts (step_between) and the whole (step_whole). Uses separate runs with an event per part.")
         .flag("energy", &RunOptions::energy,
-              "Measures the energy of an operation, some 8 s per cell, where NVML, RAPL or hwmon counts it: the device "
-              "at rest, then a row of operations. Adds the column energy; --columns energy measures it, too.")
+              "Measures the energy of an operation on NVIDIA GPUs (NVML), some 8 s per cell: the device at rest, then a "
+              "row of operations. Adds the column energy; --columns energy measures it, too.")
         .number("hot", "SECONDS", {0, 3600, "seconds from 0 to 3600"}, &RunOptions::hot_seconds, "",
                 "CPU devices: samples for SECONDS, after timing, which instructions run. The results go to isa.txt and "
                 "the record. 0 skips it. Default: 0.05 with dumps. A cell whose operation takes three times as long is "
