@@ -28,7 +28,8 @@ Rows<RunOptions> shown_rows(bool measures) {
     rows.columns(&RunOptions::columns, about_columns())
         .flag("sort", &RunOptions::by_time, about_sort)
         .named("input", "NAME=FILE", &RunOptions::inputs,
-               "Uses an image file (PNG, JPEG, PGM; grey or colour) as the buffer NAME, e.g. src=panel.png.")
+               "Uses an image file (PNG, PGM or PPM; grey or colour) as the buffer NAME, e.g. src=panel.png. ImageMagick "
+               "converts other formats.")
         .named("output", "NAME=FILE", &RunOptions::outputs,
                "Writes the buffer NAME as a picture (.png or .pgm), e.g. dst=map.png. Needs a run of one cell.")
         .whole("count-above", "LEVEL", {0, 255, "grey levels from 0 to 255"}, &RunOptions::count_above,
