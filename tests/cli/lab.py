@@ -151,6 +151,11 @@ class LabTest(unittest.TestCase):
         for part in parts:
             self.assertIn(part, err)
 
+    def help_names(self, program=CLLAB):
+        """The commands and topics that `cllab --help` lists."""
+        commands, topics = self.lab("--help", program=program)[0].split("\nExit status")[0].split("\nTopics")
+        return sorted(set(re.findall(r"(?m)^  cllab ([a-z]+)", commands) + re.findall(r"(?m)^  ([a-z-]+)", topics)))
+
     def assert_golden(self, name, text):
         """Equal to tests/golden/cli/NAME; CLLAB_UPDATE_GOLDEN=1 rewrites the file instead."""
         path = SOURCE / "tests" / "golden" / "cli" / name

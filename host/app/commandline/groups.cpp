@@ -106,12 +106,6 @@ Rows<CellOptions> process_rows() {
     return out;
 }
 
-Rows<Call> pager_rows() {
-    Rows<Call> out;
-    out.flag("no-pager", &Call::no_pager, "Prints long output directly, not through PAGER (default: less).");
-    return out;
-}
-
 Rows<FileOptions> excerpt_rows() {
     Rows<FileOptions> out;
     out.text("markdown", "OUT", &FileOptions::markdown,

@@ -107,7 +107,7 @@ const std::vector<OptionGroup>& option_groups() {
         {"Machine code", {"hot", "source", "summary"}, {"live", "width"}},
         {"Output",
          {"json", "html", "junit", "long", "columns", "all", "no-dumps"},
-         {"sort", "csv", "markdown", "svg", "png", "dumps", "export", "output", "count-above", "label", "timings", "force", "append", "resume", "no-pager"}},
+         {"sort", "csv", "markdown", "svg", "png", "dumps", "export", "output", "count-above", "label", "timings", "force", "append", "resume"}},
         {"Kernel text", {"cl-dir"}, {"build-options"}},
         {"Kernel files (`cllab help kernel-file`)",
          {},

@@ -22,7 +22,6 @@ struct Call {
     Strings argv;
     Strings patterns;   ///< what stands beside the options: PATTERN, FILE, FAMILY
     Strings passed_on;  ///< behind `--`, for the commands that pass it on
-    bool no_pager = false;
 };
 
 /// Which cells, built from which text, on which devices.

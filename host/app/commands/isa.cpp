@@ -11,7 +11,6 @@
 #include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
 #include "app/screen/comparison.hpp"
-#include "app/screen/pager.hpp"
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"
 #include "core/program_text.hpp"
@@ -220,7 +219,6 @@ int print_binaries(const IsaOptions& invocation) {
 
 int run_isa(const IsaOptions& asked) {
     auto invocation = asked;
-    const Paged paged;
     report::require_known_columns(invocation.columns, report::columns_of_command("isa"));
     if (invocation.list_targets) return print_targets();
     if (invocation.rebuild) return rebuild_for_target(invocation);
@@ -260,8 +258,7 @@ void check_isa(IsaOptions& options) {
 
 Rows<IsaOptions> isa_rows() {
     Rows<IsaOptions> rows;
-    rows.with(pager_rows())
-        .with(choice_rows())
+    rows.with(choice_rows())
         .list("target,t", "T", &IsaOptions::targets,
               "Compiles for processor T, e.g. gfx900, gfx1030, sm_80, sm_90, tgllp, pvc. Repeats; several targets make "
               "one table.")

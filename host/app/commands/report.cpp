@@ -108,8 +108,7 @@ report::Joined read_records(const Strings& paths) {
 
 Command report_command() {
     Rows<ReportOptions> rows;
-    rows.with(pager_rows())
-        .text("csv", "OUT", &ReportOptions::csv,
+    rows.text("csv", "OUT", &ReportOptions::csv,
               "Also writes one CSV line per record to OUT; - is standard output, without the tables.")
         .text("html", "OUT", &ReportOptions::html,
               "Also writes an HTML page to OUT: charts, tables, code beside time. The code comes from the dump folders "

@@ -7,7 +7,6 @@
 #include "app/choose/request.hpp"
 #include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
-#include "app/screen/pager.hpp"
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
@@ -122,7 +121,7 @@ Rows<RunOptions> measured_rows() {
 
 Rows<RunOptions> run_rows(bool measures) {
     Rows<RunOptions> rows;
-    rows.with(pager_rows()).with(choice_rows());
+    rows.with(choice_rows());
     rows.add({"points", "WHICH", "Points to run on axes you did not set: all, or only the first value of each.", "all"},
              [](RunOptions& to, const std::string& text) {
                  if (word_of("points", text, {"all", "first"}) == "first") to.points = model::Points::first;
@@ -216,10 +215,7 @@ void check_dump(RunOptions& options) {
 int run_or_watch(const RunOptions& options) {
     if (options.print_block || options.write_block) return show_block(options);
     if (options.rebuild) return rebuild_on_devices(options);
-    if (options.watch) {
-        allow_pager(false);  // somebody waits for the next lines
-        return watch(options);
-    }
+    if (options.watch) return watch(options);
     if (options.check == "oclgrind") return check_oclgrind(options);
     return run_cells(options);
 }

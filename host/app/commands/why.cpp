@@ -223,8 +223,7 @@ int run_why(const WhyOptions& asked) {
 
 Rows<WhyOptions> why_rows() {
     Rows<WhyOptions> rows;
-    rows.with(pager_rows())
-        .with(choice_rows())
+    rows.with(choice_rows())
         .with(kernel_file_rows())
         .with(text_rows())
         .text("json", "FILE", &WhyOptions::json, "Writes the JSON record of each cell, and a line with its limiter.")
