@@ -280,7 +280,7 @@ Rows<IsaOptions> isa_rows() {
               "information; they are shown only if its code is the same.")
         .flag("live", &IsaOptions::live,
               "Prints the number of live registers per kind at each instruction, and the instruction with the maximum "
-              "first. Knows GCN, SASS, PTX and x86. Prints `unknown` after calls and after instructions without a "
+              "first. Knows GCN and SASS. Prints `unknown` after calls and after instructions without a "
               "rule. With --hot: only the code that runs. With --summary: only the maximum.")
         .whole("width", "N", {40, 4294967295.0, "whole numbers from 40"}, &IsaOptions::width,
                "Cuts lines at N columns, at least 40. Default: the lines as they are.")
