@@ -68,6 +68,22 @@ class Timings(LabTest):
         self.assertGreater(warm[-1], 2 * warm[0])
 
     @against_noise
+    def test_tune_why_and_regress_have_an_account_of_their_time_too(self):
+        small = ["--device", "cpu", "--axis", "size=64Ki"]
+        self.lab("run", "saxpy_w32", *small, "--no-dumps", "--no-yardstick", "--max-time", "0.05", "--baseline", "base")
+        device = self.lab("run", "saxpy_w32", *small, "--no-yardstick", "--verify", "--json", "-")[0]
+        profile = (self.folder / json.loads(device)["dump"]).with_name("profile.json")
+        profile.write_text(json.dumps({"schema": 2, "device": json.loads(device)["device"], "utc": "2026-01-01T00:00:00Z", "figures": []}))
+        for args, phase in ((["tune", "saxpy_w32", *small, "--axis", "local=32,64", "--max-time", "0.02"], "arrangements"),
+                            (["why", "saxpy_w32", *small, "--max-time", "0.05"], "sampling"), (["regress", "base", "--max-time", "0.5"], "sampling")):
+            with self.subTest(args[0]):
+                _, err = self.lab(*args, "--timings")
+                wall = float(re.search(r"^where ([\d.]+) s went$", err, re.MULTILINE)[1])
+                phases = {name: float(seconds) for name, seconds, _ in LINE.findall(err)}
+                self.assertAlmostEqual(sum(phases.values()), wall, delta=0.002 * len(phases))
+                self.assertGreater(phases.get(phase, 0), 0)
+
+    @against_noise
     def test_the_page_of_a_device_has_an_account_of_its_time_too(self):
         start = time.monotonic()
         _, err = self.lab("profile", "--device", "cpu", "--budget", "2", "--no-dumps", "--timings")

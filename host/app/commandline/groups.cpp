@@ -106,6 +106,12 @@ Rows<CellOptions> process_rows() {
     return out;
 }
 
+Rows<Call> timings_rows() {
+    Rows<Call> out;
+    out.flag("timings", &Call::timings, "Prints the command's own time on stderr, by phase.");
+    return out;
+}
+
 Rows<FileOptions> excerpt_rows() {
     Rows<FileOptions> out;
     out.text("markdown", "OUT", &FileOptions::markdown,

@@ -22,6 +22,7 @@ struct Call {
     Strings argv;
     Strings patterns;   ///< what stands beside the options: PATTERN, FILE, FAMILY
     Strings passed_on;  ///< behind `--`, for the commands that pass it on
+    bool timings = false;
 };
 
 /// Which cells, built from which text, on which devices.
@@ -67,7 +68,7 @@ struct RunOptions : MeasureOptions, FileOptions {
     std::string check;
     Strings columns;
     bool print_block = false, write_block = false;
-    bool by_time = false, isolate = false, timings = false, watch = false, require_all = false;
+    bool by_time = false, isolate = false, watch = false, require_all = false;
 };
 
 struct WhyOptions : MeasureOptions, FileOptions {

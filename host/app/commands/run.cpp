@@ -35,7 +35,7 @@ Rows<RunOptions> shown_rows(bool measures) {
                "Counts and lists the pixels brighter than LEVEL (0 to 255) in the picture of --output: the defects "
                "that pitch finds.")
         .with(label_rows())
-        .flag("timings", &RunOptions::timings, "Prints the command's own time on stderr, by phase and by cell.")
+        .with(timings_rows())
         .with(replace_rows("--json or --csv"));
     return rows;
 }
