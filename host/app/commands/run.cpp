@@ -96,8 +96,8 @@ Rows<RunOptions> measured_rows() {
               "Leaves out the yardstick of the column 'of copy'. The yardstick is a plain copy of as many bytes as the "
               "cell's data, timed in the same rounds and cache state.")
         .flag("native", &RunOptions::native,
-              "CPU devices: adds rows for hand-written C++ loops, on one thread and on one per core. The same "
-              "reference checks them, and the host clock times them in the same rounds. Families that have them: " +
+              "CPU devices: adds rows for a hand-written C++ loop, on one thread and on one per core. The same "
+              "reference checks them, and the host clock times them in the same rounds. Families that have one: " +
                   join(native_families(), ", ") + ".")
         .whole(
             "rebuild", "N", {2, 1000, "whole numbers from 2 to 1000"}, &RunOptions::rebuild,
