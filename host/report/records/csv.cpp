@@ -51,7 +51,7 @@ public:
         if constexpr (requires(Columns& c) { fields(c, member); })
             fields(*this, member);
         else if constexpr (requires { text_of(member, row); })
-            if (row.place > 0) put(row, row.now && there_ ? text_of(member, row) : std::string());
+            if (*row.title) put(row.title, row.now && there_ ? text_of(member, row) : std::string());
     }
     /// Where it is absent its columns are empty.
     template <class T>
@@ -61,7 +61,7 @@ public:
         there_ = outer;
     }
     void field(const char*, const std::vector<std::pair<std::string, model::MetricValue>>& metrics,
-               const model::FieldRow& row) {
+               const model::FieldRow&) {
         std::array<std::string, metric_columns.size()> values;
         std::vector<std::string> others;
         for (const auto& [name, metric] : metrics) {
@@ -73,13 +73,8 @@ public:
                 others.push_back(name + "=" + csv_number(metric.value) +
                                  (metric.unit.empty() ? "" : " " + metric.unit));
         }
-        model::FieldRow own{.place = row.place};
-        for (std::size_t i = 0; i < values.size(); ++i, ++own.place) {
-            own.title = metric_columns[i].title.data();
-            put(own, std::move(values[i]));
-        }
-        own.title = "other_metrics";
-        put(own, csv_text(join(others, ";")));
+        for (std::size_t i = 0; i < values.size(); ++i) put(metric_columns[i].title, std::move(values[i]));
+        put("other_metrics", csv_text(join(others, ";")));
     }
     void sampled(const char*, const char*, const std::vector<double>&, const std::vector<unsigned>&,
                  const model::FieldRow&, const model::FieldRow&) {}
@@ -87,11 +82,9 @@ public:
     std::vector<std::string> titles, texts;
 
 private:
-    void put(const model::FieldRow& row, std::string text) {
-        const auto place = static_cast<std::size_t>(row.place);
-        if (texts.size() < place) titles.resize(place), texts.resize(place);
-        titles[place - 1] = row.title;
-        texts[place - 1] = std::move(text);
+    void put(std::string_view title, std::string text) {
+        titles.emplace_back(title);
+        texts.push_back(std::move(text));
     }
     static std::string text_of(const std::string& text, const model::FieldRow& row) {
         return csv_text(row.as ? row.as(text) : text);

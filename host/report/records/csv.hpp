@@ -1,4 +1,4 @@
-// Records as CSV (RFC 4180): fixed leading columns, one line a cell; the point as "name=value;name=value".
+// Records as CSV (RFC 4180): one line a cell, columns in the order of the fields; the point as "name=value;name=value".
 #pragma once
 
 #include <functional>
