@@ -1,6 +1,6 @@
 // What a device says of itself beside a measurement: the clock it runs at, what limits that, and the energy it draws.
-// From NVML for NVIDIA; the clock also from Linux's sysfs for AMD, Intel and the host's processors. Read-only; nothing is
-// set. OpenCL itself knows a nominal clock only.
+// From NVML for NVIDIA; the clock also from Linux's sysfs for AMD, Intel and the host's processors. Read-only; nothing
+// is set. OpenCL itself knows a nominal clock only.
 #pragma once
 
 #include <filesystem>

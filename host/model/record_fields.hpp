@@ -1,7 +1,7 @@
 // The fields of a record, each once, in the order of its JSON form. The writer, the reader, the columns of CSV and
 // tools/record.schema.json come from this list: a new field is a row here, a member in model/result.hpp, and the schema
-// that `CLLAB_UPDATE_GOLDEN=1 cllab_unit --run_test='record_schema*'` writes again. A row with a title is a column of CSV;
-// the columns stand in the order of the list, and two of one title stop the configure step.
+// that `CLLAB_UPDATE_GOLDEN=1 cllab_unit --run_test='record_schema*'` writes again. A row with a title is a column of
+// CSV; the columns stand in the order of the list, and two of one title stop the configure step.
 #pragma once
 
 #include <string>
@@ -315,9 +315,8 @@ void fields(V& v, T& r) {
               {.about = "Samples of blocks in which the clock was off.", .now = false}, {});
     v.if_set("checked_by", r.checked_by,
              {.about = "What the results were held against.", .schema = "name", .title = "checked_by"});
-    v.always(
-        "warnings", r.warnings,
-        {.schema = R"({"items": {"type": "string", "pattern": "^[a-z][a-z-]*: "}})", .title = "warnings"});
+    v.always("warnings", r.warnings,
+             {.schema = R"({"items": {"type": "string", "pattern": "^[a-z][a-z-]*: "}})", .title = "warnings"});
     v.always("build", r.build);
     v.if_set("launch", r.launch, {"Equal for equal arguments, sizes, groups and data.", "sha256"});
     v.always("code", r.code);
@@ -325,8 +324,7 @@ void fields(V& v, T& r) {
     v.when(true, "hot", r.hot, {"Which code the time goes to, and by what evidence. Absent where nobody looked."});
     v.when(true, "counters", r.counters,
            {"What a profiler counted of one launch (`cllab ncu`), by its own names. Absent where none looked."});
-    v.always("dump", r.dump,
-             {.about = "The cell's folder; empty where nothing was dumped.", .title = "dump"});
+    v.always("dump", r.dump, {.about = "The cell's folder; empty where nothing was dumped.", .title = "dump"});
     v.if_set("phases", r.phases, {"Seconds that the cell took, with its share of what cells have in common."});
     v.always("host", r.host);
     if (!V::reads || r.schema >= 2) v.needed("run", r.run);

@@ -60,9 +60,8 @@ std::string entry(const InstructionSet& set, const Function& function) {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(a_straight_path_needs_what_is_read_later) {
-    const auto code =
-        gcn_function({"global_load_dword v2, v[0:1], off", "global_load_dword v3, v[4:5], off",
-                      "v_add_u32_e32 v2, v2, v3", "global_store_dword v[0:1], v2, off", "s_endpgm"});
+    const auto code = gcn_function({"global_load_dword v2, v[0:1], off", "global_load_dword v3, v[4:5], off",
+                                    "v_add_u32_e32 v2, v2, v3", "global_store_dword v[0:1], v2, off", "s_endpgm"});
     // v0 and v1 are needed to the end, v4 and v5 until they are read, where v3 takes the place of one.
     BOOST_TEST(counts(isa::gcn, code, "v") == (Numbers{5, 5, 4, 3, 0}), boost::test_tools::per_element());
     BOOST_TEST(entry(isa::gcn, code) == "v0 v1 v4 v5");
@@ -71,8 +70,12 @@ BOOST_AUTO_TEST_CASE(a_straight_path_needs_what_is_read_later) {
 }
 
 BOOST_AUTO_TEST_CASE(what_a_loop_reads_in_its_next_turn_is_live_to_its_end) {
-    Lines lines{"v_mov_b32_e32 v4, 0", "global_load_dwordx2 v[2:3], v[0:1], off", "v_add3_u32 v4, v2, v3, v4",
-                "s_sub_u32 s2, s2, 1", "s_cbranch_scc1 <1>",                      "global_store_dword v[6:7], v4, off",
+    Lines lines{"v_mov_b32_e32 v4, 0",
+                "global_load_dwordx2 v[2:3], v[0:1], off",
+                "v_add3_u32 v4, v2, v3, v4",
+                "s_sub_u32 s2, s2, 1",
+                "s_cbranch_scc1 <1>",
+                "global_store_dword v[6:7], v4, off",
                 "s_endpgm"};
     BOOST_TEST(counts(isa::gcn, gcn_function(lines), "v") == (Numbers{5, 7, 7, 5, 5, 3, 0}),
                boost::test_tools::per_element());

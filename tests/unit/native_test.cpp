@@ -68,29 +68,18 @@ std::string verdict_of(const Cell& cell, const Device& device, unsigned operatio
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(every_loop_does_the_work_of_the_kernels_with_any_number_of_threads) {
-    const std::vector<std::pair<std::string, Axes>> points{
-        {"pitch",
-         {{"width", "97"},
-          {"height", "1,7"},
-          {"pitch", "5.2"},
-          {"weights", "linear,published"},
-          {"left", "6,21"},
-          {"right", "22,53"}}}};
-    std::set<std::string> tested;
-    for (const auto& [name, axes] : points) {
-        tested.insert(name);
-        for (const auto& cell : cells_of(family_of(name), axes)) {
-            for (const unsigned cores : {1u, 2u, 5u}) {
-                auto device = small_device();
-                device.compute_units = cores;
-                for (const unsigned operations : {1u, 2u})
-                    BOOST_TEST(verdict_of(cell, device, operations) == "", cell.id << " " << cell.label);
-                if (!cell.variant->native->every_core) break;
-            }
+    const Axes axes{{"width", "97"},  {"height", "1,7"}, {"pitch", "5.2"}, {"weights", "linear,published"},
+                    {"left", "6,21"}, {"right", "22,53"}};
+    for (const auto& cell : cells_of(family_of("pitch"), axes)) {
+        for (const unsigned cores : {1u, 2u, 5u}) {
+            auto device = small_device();
+            device.compute_units = cores;
+            for (const unsigned operations : {1u, 2u})
+                BOOST_TEST(verdict_of(cell, device, operations) == "", cell.id << " " << cell.label);
+            if (!cell.variant->native->every_core) break;
         }
     }
-    for (const auto& e : registry())
-        if (!e.native.empty()) BOOST_TEST(tested.count(e.family) == 1u, e.family);
+    for (const auto& e : registry()) BOOST_TEST((e.native.empty() || e.family == "pitch"), e.family);
 }
 
 BOOST_AUTO_TEST_CASE(an_operation_of_a_loop_launches_nothing) {

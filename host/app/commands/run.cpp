@@ -26,9 +26,10 @@ Rows<RunOptions> shown_rows(bool measures) {
             .with(excerpt_rows());
     rows.columns(&RunOptions::columns, about_columns())
         .flag("sort", &RunOptions::by_time, about_sort)
-        .named("input", "NAME=FILE", &RunOptions::inputs,
-               "Uses an image file (PNG, PGM or PPM; grey or colour) as the buffer NAME, e.g. src=panel.png. ImageMagick "
-               "converts other formats.")
+        .named(
+            "input", "NAME=FILE", &RunOptions::inputs,
+            "Uses an image file (PNG, PGM or PPM; grey or colour) as the buffer NAME, e.g. src=panel.png. ImageMagick "
+            "converts other formats.")
         .named("output", "NAME=FILE", &RunOptions::outputs,
                "Writes the buffer NAME as a picture (.png or .pgm), e.g. dst=map.png. Needs a run of one cell.")
         .whole("count-above", "LEVEL", {0, 255, "grey levels from 0 to 255"}, &RunOptions::count_above,
@@ -85,9 +86,10 @@ Rows<RunOptions> measured_rows() {
         .flag("steps", &RunOptions::steps,
               "Also times each part of an operation (transfers, sweep, residual, copy, passes). Adds the time between "
               "parts (step_between) and the whole (step_whole). Uses separate runs with an event per part.")
-        .flag("energy", &RunOptions::energy,
-              "Measures the energy of an operation on NVIDIA GPUs (NVML), some 8 s per cell: the device at rest, then a "
-              "row of operations. Adds the column energy; --columns energy measures it, too.")
+        .flag(
+            "energy", &RunOptions::energy,
+            "Measures the energy of an operation on NVIDIA GPUs (NVML), some 8 s per cell: the device at rest, then a "
+            "row of operations. Adds the column energy; --columns energy measures it, too.")
         .number("hot", "SECONDS", {0, 3600, "seconds from 0 to 3600"}, &RunOptions::hot_seconds, "",
                 "CPU devices: samples for SECONDS, after timing, which instructions run. The results go to isa.txt and "
                 "the record. 0 skips it. Default: 0.05 with dumps. A cell whose operation takes three times as long is "

@@ -38,9 +38,7 @@ bool is_netpbm(const std::string& bytes) {
 }
 
 /// By the first bytes, whatever follows them.
-bool is_image(const std::string& bytes) {
-    return is_netpbm(bytes) || is_png(bytes);
-}
+bool is_image(const std::string& bytes) { return is_netpbm(bytes) || is_png(bytes); }
 
 /// The whole file. A pipe is fine, so the size is not asked for beforehand.
 std::string read_file(const fs::path& path) {
@@ -156,7 +154,7 @@ model::Loaded load_png(const fs::path& path, const std::string& bytes) {
     return {path.string(), image.width, image.height, std::make_shared<const model::Bytes>(std::move(image.grey))};
 }
 
-/// The bytes of a PNG file. libpng's limit for a picture in memory is 2 GiB.
+/// The bytes of a PNG file. The limit is below that of libpng for a picture in memory.
 std::string png(const fs::path& path, std::size_t width, std::size_t height, std::span<const std::byte> grey) {
     constexpr std::size_t limit = std::size_t{1} << 30;
     if (grey.size() + height > limit)

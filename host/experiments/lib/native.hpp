@@ -1,6 +1,6 @@
 // The hand-written C++ that --native puts beside the kernels of pitch: what a good engineer writes first and leaves to
-// the compiler's vectorizer, on one thread or on one per core. It is compiled for several instruction sets, and the best
-// that this processor has is taken, as with -O3 -march=native on the machine itself; the record says which. Not a
+// the compiler's vectorizer, on one thread or on one per core. It is compiled for several instruction sets, and the
+// best that this processor has is taken, as with -O3 -march=native on the machine itself; the record says which. Not a
 // reference: the results are held against the same one as those of the kernels.
 #pragma once
 
