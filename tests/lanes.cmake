@@ -152,7 +152,7 @@ if(cllab_again)
 endif()
 
 # What the regression needs of this build.
-add_custom_target(lanes DEPENDS cllab make-panel cllab_new_family cllab_fault_icd)
+add_custom_target(lanes DEPENDS cllab completions make-panel cllab_new_family cllab_fault_icd)
 if(TARGET cllab_unit_long)
   add_dependencies(lanes cllab_unit_long)
 endif()

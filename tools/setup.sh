@@ -11,7 +11,7 @@ build=$root/build
 # code for AMD GPUs that are not here; 36 MB beside the 47 of PoCL and its LLVM), objdump, D3 for the page of `report --html`.
 # Other OpenCL implementations (GPU drivers) are the user's own business and never installed.
 packages=(build-essential cmake ninja-build ocl-icd-opencl-dev opencl-headers opencl-clhpp-headers pocl-opencl-icd
-    libboost-program-options-dev libboost-test-dev nlohmann-json3-dev libfmt-dev libstb-dev libpng-dev libamd-comgr-dev binutils node-d3)
+    libboost-program-options-dev libboost-test-dev nlohmann-json3-dev libfmt-dev libpng-dev libamd-comgr-dev binutils node-d3)
 # What the regression needs besides: the simulator that sees races and stray reads, Python for the command line and pip
 # for Intel's runtime, a compiler for NVIDIA's GPUs (clang 15 with libclc), one for AMD's younger ones (clang 19 with
 # the same libclc, as Mesa allows no other; 67 MB to download), one with sanitizers and libFuzzer (clang 16) and its

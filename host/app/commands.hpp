@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "app/commandline/command.hpp"
 #include "report/records/joined.hpp"
@@ -46,9 +45,5 @@ int why_of_records(const WhyOptions& invocation);
 /// The records of the files, and on stderr what was left out of them. Throws Error(usage) for a file that cannot be
 /// read.
 report::Joined read_records(const Strings& paths);
-
-/// `cllab complete -- WORDS`, for the completions of shells: what the last word may become. No command of its own,
-/// because it takes words that are no options.
-int complete(std::vector<std::string> words);
 
 }  // namespace cllab::app

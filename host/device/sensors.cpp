@@ -7,7 +7,6 @@
 #include <fstream>
 #include <memory>
 
-#include "core/clock.hpp"
 #include "device/sysfs.hpp"
 
 namespace cllab::device {
@@ -167,81 +166,6 @@ EnergyMeter nvml_meter(const std::string& library, const std::string& identity, 
     return {};
 }
 
-// --- The host's processors: RAPL by powercap's files (Linux, Documentation/power/powercap/powercap.rst), of Intel and
-// AMD.
-
-/// A counter in microjoules that begins again at zero beyond its range.
-struct Zone {
-    fs::path file;
-    double range = 0, last = 0, drawn = 0;
-
-    bool read() {
-        const auto now = number(file, 1e-6);
-        if (!now) return false;
-        drawn += *now - last + (*now < last ? range : 0);
-        last = *now;
-        return true;
-    }
-};
-
-EnergyMeter rapl_meter(const fs::path& sysfs, std::string& why) {
-    const auto zones = std::make_shared<std::vector<Zone>>();
-    bool memory = false;
-    for (const auto& folder : entries(sysfs / "class/powercap", "intel-rapl:")) {
-        const auto name = first_line(folder / "name").value_or("");
-        if (!name.starts_with("package") && name != "dram")
-            continue;  // the others are parts of a package, or all of it
-        memory = memory || name == "dram";
-        zones->push_back({folder / "energy_uj", number(folder / "max_energy_range_uj", 1e-6).value_or(0)});
-        if (zones->back().read()) continue;
-        why = "none: " + zones->back().file.string() + " cannot be read; root may: chmod a+r";
-        return {};
-    }
-    if (zones->empty()) {
-        why = "none: this system has no RAPL (" + (sysfs / "class/powercap").string() + "), like most virtual machines";
-        return {};
-    }
-    const auto read = [zones]() -> std::optional<double> {
-        double sum = 0;
-        for (auto& zone : *zones) {
-            if (!zone.read()) return std::nullopt;
-            sum += zone.drawn;
-        }
-        return sum;
-    };
-    return {read, memory ? "RAPL, packages and DRAM" : "RAPL, packages"};
-}
-
-// --- AMD and Intel GPUs: hwmon's files (Linux, Documentation/hwmon/sysfs-interface.rst). i915 and xe count energy,
-// amdgpu says the power only, which is added up over the time between two readings.
-
-EnergyMeter integrated(const fs::path& file) {
-    struct SoFar {
-        double drawn = 0;
-        Clock::time_point last = Clock::now();
-    };
-    const auto so_far = std::make_shared<SoFar>();
-    const auto read = [file, so_far]() -> std::optional<double> {
-        const auto watts = number(file, 1e-6);
-        if (!watts) return std::nullopt;
-        so_far->drawn += *watts * seconds_since(so_far->last);
-        so_far->last = Clock::now();
-        return so_far->drawn;
-    };
-    return {read, "hwmon power"};
-}
-
-EnergyMeter hwmon_meter(const fs::path& folder, std::string& why) {
-    for (const auto& sensors : entries(folder / "hwmon", "hwmon")) {
-        if (const auto file = sensors / "energy1_input"; number(file))
-            return {[file] { return number(file, 1e-6); }, "hwmon energy"};
-        for (const char* name : {"power1_average", "power1_input"})
-            if (number(sensors / name)) return integrated(sensors / name);
-    }
-    why = "none: " + (folder / "hwmon").string() + " has neither energy nor power";
-    return {};
-}
-
 }  // namespace
 
 std::string nvidia_id(const std::string& identity) {
@@ -271,13 +195,8 @@ ClockReader clock_reader(const model::Device& device, std::string& why, const So
 }
 
 EnergyMeter energy_meter(const model::Device& device, std::string& why, const Sources& sources) {
-    if (device.implementation == model::Implementation::oclgrind) {
-        why = "none: a simulator draws what simulating takes";
-        return {};
-    }
-    if (device.is_cpu()) return rapl_meter(sources.sysfs, why);
     if (device.implementation == model::Implementation::nvidia) return nvml_meter(sources.nvml, device.identity, why);
-    if (const auto folder = pci_folder(device, sources.sysfs, why)) return hwmon_meter(*folder, why);
+    why = "none: energy is read through NVML, so of NVIDIA's GPUs only";
     return {};
 }
 

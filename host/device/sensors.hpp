@@ -1,6 +1,6 @@
 // What a device says of itself beside a measurement: the clock it runs at, what limits that, and the energy it draws.
-// From NVML for NVIDIA, from Linux's sysfs for AMD, Intel and the host's processors. Read-only; nothing is set. OpenCL
-// itself knows a nominal clock only.
+// From NVML for NVIDIA; the clock also from Linux's sysfs for AMD, Intel and the host's processors. Read-only; nothing
+// is set. OpenCL itself knows a nominal clock only.
 #pragma once
 
 #include <filesystem>
@@ -42,7 +42,7 @@ ClockReader clock_reader(const model::Device& device, std::string& why, const So
 struct EnergyMeter {
     /// Joules since some moment, of all that the device does, for whomever. Nothing when the source stopped answering.
     std::function<std::optional<double>()> joules;
-    std::string source;  ///< "NVML", "RAPL, packages and DRAM", "hwmon energy", "hwmon power"
+    std::string source;  ///< "NVML"
 };
 
 /// The meter of the device, or one without `joules`, and then `why` says in a sentence what is missing.

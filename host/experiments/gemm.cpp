@@ -3,7 +3,6 @@
 #include "experiments/lib/gemm.hpp"
 
 #include "experiments/lib/family.hpp"
-#include "experiments/lib/native.hpp"
 
 namespace cllab::model::gemm_family {
 
@@ -341,7 +340,6 @@ Experiment describe() {
          "ones or work-groups that share that of the last."},
         variant("vector", "6x16 elements of C in vector registers, strips of B packed: the form for a CPU.")
             .needs({"cpu"})};
-    out.native = native::loops("vector", "Three loops, the innermost along the rows of B and C", native::gemm);
     conclude_over(out, "m", conclude);
     return out;
 }

@@ -7,7 +7,6 @@
 
 #include "core/table.hpp"
 #include "experiments/lib/family.hpp"
-#include "experiments/lib/native.hpp"
 #include "model/result.hpp"
 
 namespace cllab::model::himeno_family {
@@ -256,7 +255,6 @@ Experiment describe() {
         {"registers",
          "2.5-D blocking in registers: each work-item keeps five values of each plane as it moves along i."},
         {"wide", "registers on vectors of `lanes` points; on a CPU each work-item takes whole rows of its planes."}};
-    out.native = native::loops("swap", "The loops of the original with two fields that change places", native::himeno);
     out.metrics = {{"score", "", Better::higher, score}};
     out.summary = summary;
     return out;

@@ -324,7 +324,7 @@ Experiment describe() {
         {"wide",
          "The fastest known form: on a CPU whole rows in vectors that take even and odd pixels apart, swar "
          "elsewhere."}};
-    out.native = native::loops("implicit", "The loop over rows and columns in 16-bit integers", native::pitch);
+    out.native = native::pitch_loops();
     out.metrics = {rate_metric("pixel_rate", "pixel/s", &Work::steps)};
     out.file_inputs = {"src"};
     return out;

@@ -2,7 +2,6 @@
 // After section 2.12 of the Vega64 tutorial, whose tree by four has no barriers: a race, and faster for the wrong
 // reason.
 #include "experiments/lib/family.hpp"
-#include "experiments/lib/native.hpp"
 
 namespace cllab::model::reduce_family {
 
@@ -128,7 +127,6 @@ Experiment describe() {
          "128-bit loads, several in flight, with just enough groups to fill the device; a tree by four at the end."},
         {"onepass", "wide with the groups' sums added by an atomic instead of a second launch."},
         {"read", "Reads everything and combines nothing across work-items: the upper bound for the others."}};
-    out.native = native::loops("wide", "The plain loop", native::reduce);
     return out;
 }
 

@@ -2,7 +2,6 @@
 // accesses cannot fill the memory of a part with few load/store units, 128-bit ones can, most of all between 20 KiB and
 // 2 MiB of array.
 #include "experiments/lib/family.hpp"
-#include "experiments/lib/native.hpp"
 
 namespace cllab::model::saxpy_family {
 
@@ -154,7 +153,6 @@ Experiment describe() {
         variant("w128", "Four floats per access, the widest that a GPU makes in one instruction.").defines({"LANES=4"}),
         variant("w256", "Eight floats per access, one AVX register.").defines({"LANES=8"}),
         variant("w512", "Sixteen floats per access.").defines({"LANES=16"})};
-    out.native = native::loops("w32", "The plain loop", native::saxpy);
     conclude_over(out, "size", conclude);
     return out;
 }

@@ -324,8 +324,7 @@ void Bound::expect(const std::string& name, const Place& place, const std::strin
     const auto extension = lower(file.extension().string());
     const auto& type = found->element;
     Expected out{"file " + file.filename().string(), {}, place};
-    if (extension == ".png" || extension == ".pgm" || extension == ".jpg" || extension == ".jpeg" ||
-        extension == ".bmp" || extension == ".ppm")
+    if (extension == ".png" || extension == ".pgm" || extension == ".ppm")
         out.data = read_picture(load, file, place, type).pixels;
     else
         out.data = std::make_shared<const model::Bytes>(

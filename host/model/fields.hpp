@@ -19,8 +19,7 @@ enum class Presence {
 struct FieldRow {
     const char* about = "";   ///< for the schema: what key and type leave open
     const char* schema = "";  ///< what the schema asks beyond the type: a name of its $defs, or its keywords as JSON
-    int place = 0;            ///< from 1: of its column in CSV; 0: it has none
-    const char* title = "";   ///< of that column
+    const char* title = "";   ///< of its column in CSV; empty: it has none
     std::vector<std::string> one_of{};                ///< texts; any other is refused
     std::string (*as)(const std::string&) = nullptr;  ///< how a text is written
     Presence presence = Presence::always;

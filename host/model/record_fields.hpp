@@ -1,6 +1,7 @@
 // The fields of a record, each once, in the order of its JSON form. The writer, the reader, the columns of CSV and
 // tools/record.schema.json come from this list: a new field is a row here, a member in model/result.hpp, and the schema
-// that `CLLAB_UPDATE_GOLDEN=1 cllab_unit --run_test='record_schema*'` writes again.
+// that `CLLAB_UPDATE_GOLDEN=1 cllab_unit --run_test='record_schema*'` writes again. A row with a title is a column of
+// CSV; the columns stand in the order of the list, and two of one title stop the configure step.
 #pragma once
 
 #include <string>
@@ -18,16 +19,13 @@ inline constexpr const char* share_about_one = R"({"minimum": 0, "maximum": 1.00
 
 template <class V, Maybe_const<DeviceInfo> T>
 void fields(V& v, T& d) {
-    v.always("platform", d.platform, {.schema = "name", .place = 7, .title = "platform"});
-    v.always("name", d.name, {.schema = "name", .place = 6, .title = "device"});
+    v.always("platform", d.platform, {.schema = "name", .title = "platform"});
+    v.always("name", d.name, {.schema = "name", .title = "device"});
     v.always("vendor", d.vendor);
-    v.always("driver", d.driver, {.place = 8, .title = "driver"});
+    v.always("driver", d.driver, {.title = "driver"});
     v.always("type", d.type);
     v.always("selector", d.selector,
-             {.about = "clinfo's indices, P:D.",
-              .schema = R"({"pattern": "^\\d+:\\d+$"})",
-              .place = 5,
-              .title = "selector"});
+             {.about = "clinfo's indices, P:D.", .schema = R"({"pattern": "^\\d+:\\d+$"})", .title = "selector"});
     v.always("identity", d.identity, {"UUID or PCI address; empty where there is none."});
     v.always("last_level_bytes", d.last_level_bytes);
     v.always("last_level_from", d.last_level_from);
@@ -52,19 +50,19 @@ void fields(V& v, T& t) {
         const std::string unit = "s";
         v.always("unit", unit, {.schema = R"({"const": "s"})"});
     }
-    v.needed("median", t.median, {.place = 11, .title = "median_s"});
+    v.needed("median", t.median, {.title = "median_s"});
     if constexpr (V::reads) t.low = t.high = t.min = t.q1 = t.q3 = t.median;  // where they are missing
-    v.when(t.has_interval(), "low", t.low, {.place = 12, .title = "low_s"});
-    v.when(t.has_interval(), "high", t.high, {.place = 13, .title = "high_s"});
-    v.always("min", t.min, {.place = 14, .title = "min_s"});
-    v.always("q1", t.q1, {.place = 15, .title = "q1_s"});
-    v.always("q3", t.q3, {.place = 16, .title = "q3_s"});
-    v.always("mad", t.mad, {.schema = "amount", .place = 17, .title = "mad_s"});
-    v.needed("n", t.n, {.schema = positive, .place = 18, .title = "n"});
+    v.when(t.has_interval(), "low", t.low, {.title = "low_s"});
+    v.when(t.has_interval(), "high", t.high, {.title = "high_s"});
+    v.always("min", t.min, {.title = "min_s"});
+    v.always("q1", t.q1, {.title = "q1_s"});
+    v.always("q3", t.q3, {.title = "q3_s"});
+    v.always("mad", t.mad, {.schema = "amount", .title = "mad_s"});
+    v.needed("n", t.n, {.schema = positive, .title = "n"});
     v.always("per_sample", t.per_sample, {"Operations in one sample.", positive});
     v.always("stop_reason", t.stop_reason, {.schema = "name"});
-    v.always("clock", t.clock, {.schema = R"({"enum": ["event", "host"]})", .place = 19, .title = "clock"});
-    v.always("cache", t.cache, {.schema = "cache", .place = 20, .title = "cache"});
+    v.always("clock", t.clock, {.schema = R"({"enum": ["event", "host"]})", .title = "clock"});
+    v.always("cache", t.cache, {.schema = "cache", .title = "cache"});
     v.always("sets", t.sets, {"Of buffers used in turn.", positive});
     v.always("batch", t.batch, {"Cells of one comparison with the same were sampled in turns."});
     v.always("references", t.references, {"Timings of the reference kernel around and between the samples."});
@@ -120,13 +118,12 @@ void fields(V& v, T& c) {
 
 template <class V, Maybe_const<EnergyInfo> T>
 void fields(V& v, T& e) {
-    v.needed("joules", e.joules, {.schema = "amount", .place = 38, .title = "energy_J"});
+    v.needed("joules", e.joules, {.schema = "amount", .title = "energy_J"});
     v.needed("low", e.low, {.schema = "amount"});
     v.needed("high", e.high, {.schema = "amount"});
     v.needed("idle", e.idle,
              {.about = "Of joules: what the device drew at rest just before, over the same time.",
               .schema = "amount",
-              .place = 39,
               .title = "idle_J"});
     v.always("watts", e.watts, {.schema = "amount"});
     v.always("windows", e.windows,
@@ -171,16 +168,15 @@ void fields(V& v, T& b) {
 
 template <class V, Maybe_const<CodeInfo> T>
 void fields(V& v, T& c) {
-    v.always("kind", c.kind, {.place = 31, .title = "code"});
-    v.when(true, "registers", c.registers, {.place = 28, .title = "registers"});
-    v.when(true, "spills", c.spills, {.place = 29, .title = "spills"});
+    v.always("kind", c.kind, {.title = "code"});
+    v.when(true, "registers", c.registers, {.title = "registers"});
+    v.when(true, "spills", c.spills, {.title = "spills"});
     v.when(true, "local_bytes", c.local_bytes);
     v.when(true, "private_bytes", c.private_bytes);
     v.when(true, "code_bytes", c.code_bytes);
     v.if_set("loop", c.loop,
              {.about = "Counts of one iteration of the loop with the most samples where the hot code is sampled, else "
                        "of the innermost loop with the most work.",
-              .place = 30,
               .title = "loop"});
     v.always("origin", c.origin, {"Where each fact is from."});
     v.if_set("fingerprint", c.fingerprint, {"Equal for equal code.", "name"});
@@ -276,9 +272,8 @@ void fields(V& v, T& r) {
     v.needed("id", r.id,
              {.about = "Shared by all records of one command.",
               .schema = R"({"pattern": "^[0-9a-f]{32}$"})",
-              .place = 36,
               .title = "run"});
-    v.always("label", r.label, {.place = 35, .title = "label"});
+    v.always("label", r.label, {.title = "label"});
     v.needed("seed", r.seed);
     v.needed("order", r.order);
     v.always("driver_caches", r.driver_caches);
@@ -289,19 +284,15 @@ inline std::string as_one_line(const std::string& text) { return one_line(text);
 /// Behind "schema", which says by which version of this list to read.
 template <class V, Maybe_const<Record> T>
 void fields(V& v, T& r) {
-    v.needed("id", r.id, {.schema = "name", .place = 1, .title = "id"});
-    v.needed("family", r.family, {.schema = "name", .place = 2, .title = "family"});
-    v.needed("variant", r.variant, {.schema = "name", .place = 3, .title = "variant"});
-    v.needed("point", r.point, {.place = 4, .title = "point"});
-    v.needed("status", r.status, {.place = 9, .title = "status"});
+    v.needed("id", r.id, {.schema = "name", .title = "id"});
+    v.needed("family", r.family, {.schema = "name", .title = "family"});
+    v.needed("variant", r.variant, {.schema = "name", .title = "variant"});
+    v.needed("point", r.point, {.title = "point"});
+    v.needed("status", r.status, {.title = "status"});
     v.always("reason", r.reason,
-             {.about = "Why the status is not ok.",
-              .schema = "one_line",
-              .place = 10,
-              .title = "reason",
-              .as = as_one_line});
+             {.about = "Why the status is not ok.", .schema = "one_line", .title = "reason", .as = as_one_line});
     v.needed("device", r.device);
-    v.always("metrics", r.metrics, {.about = "In the order of display.", .place = 21});
+    v.always("metrics", r.metrics, {.about = "In the order of display."});
     v.when(true, "time", r.time,
            {"Of one operation, or of one step. low and high are the 95 % interval of the median, absent below six "
             "samples. The step's time is a difference, so that single samples may be negative."});
@@ -323,10 +314,9 @@ void fields(V& v, T& r) {
     v.sampled("aside", "aside_rounds", r.aside, r.aside_rounds,
               {.about = "Samples of blocks in which the clock was off.", .now = false}, {});
     v.if_set("checked_by", r.checked_by,
-             {.about = "What the results were held against.", .schema = "name", .place = 37, .title = "checked_by"});
-    v.always(
-        "warnings", r.warnings,
-        {.schema = R"({"items": {"type": "string", "pattern": "^[a-z][a-z-]*: "}})", .place = 33, .title = "warnings"});
+             {.about = "What the results were held against.", .schema = "name", .title = "checked_by"});
+    v.always("warnings", r.warnings,
+             {.schema = R"({"items": {"type": "string", "pattern": "^[a-z][a-z-]*: "}})", .title = "warnings"});
     v.always("build", r.build);
     v.if_set("launch", r.launch, {"Equal for equal arguments, sizes, groups and data.", "sha256"});
     v.always("code", r.code);
@@ -334,12 +324,11 @@ void fields(V& v, T& r) {
     v.when(true, "hot", r.hot, {"Which code the time goes to, and by what evidence. Absent where nobody looked."});
     v.when(true, "counters", r.counters,
            {"What a profiler counted of one launch (`cllab ncu`), by its own names. Absent where none looked."});
-    v.always("dump", r.dump,
-             {.about = "The cell's folder; empty where nothing was dumped.", .place = 32, .title = "dump"});
+    v.always("dump", r.dump, {.about = "The cell's folder; empty where nothing was dumped.", .title = "dump"});
     v.if_set("phases", r.phases, {"Seconds that the cell took, with its share of what cells have in common."});
     v.always("host", r.host);
     if (!V::reads || r.schema >= 2) v.needed("run", r.run);
-    v.always("utc", r.utc, {.schema = "utc", .place = 34, .title = "utc"});
+    v.always("utc", r.utc, {.schema = "utc", .title = "utc"});
     v.always("argv", r.argv, {.schema = R"({"minItems": 1})"});
 }
 

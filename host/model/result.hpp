@@ -88,7 +88,7 @@ struct EnergyInfo {
     double watts = 0;
     unsigned windows = 0;
     unsigned updates = 0;  ///< of the counter in the window that had the fewest
-    std::string source;    ///< "NVML", "RAPL, packages and DRAM", …
+    std::string source;    ///< "NVML"
 };
 
 struct BuildInfo {

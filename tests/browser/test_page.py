@@ -35,7 +35,7 @@ class Page(BrowserTest):
         self.open(self.make(records))
         hovered = self.js("""
             const out = [];
-            for (const element of document.querySelectorAll('.row[data-cell], .heat [data-cell]')) {
+            for (const element of document.querySelectorAll('.row[data-cell]')) {
                 element.dispatchEvent(new PointerEvent('pointerenter', {clientX: 50, clientY: 50}));
                 out.push([Number(element.dataset.cell), document.getElementById('tip').textContent, document.querySelectorAll('.lit').length]);
                 element.dispatchEvent(new PointerEvent('pointerleave'));
@@ -335,7 +335,7 @@ class Page(BrowserTest):
         laid_out = self.js(rows)
         self.assertGreater(len(laid_out), 400)
         self.assertLess(sum(laid_out), len(laid_out) / 2)
-        for fragment in ("#cells", "#by-device"):
+        for fragment in ("#cells", "#method"):
             self.open(page, fragment)
             top = f"return document.querySelector('{fragment}').getBoundingClientRect().top"
             self.wait_until(lambda: 0 <= self.js(top) < 150, f"{fragment} is not at the top")

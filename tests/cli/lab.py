@@ -32,8 +32,8 @@ OCLGRIND_LIBRARY = next((p for p in (pathlib.Path("/usr/lib/oclgrind/liboclgrind
                                      pathlib.Path("/usr/lib/liboclgrind-rt-icd.so")) if p.exists()), None)
 
 
-# Commands whose --json FILE holds lines of their own making; merge passes on what others wrote.
-OTHER_JSON = {"count", "devices", "list", "describe", "isa", "profile", "merge", "report"}
+# Commands whose --json FILE holds lines of their own making.
+OTHER_JSON = {"count", "devices", "list", "describe", "isa", "profile", "report"}
 SKIPPED = 77  # an exit status that CTest counts as skipped
 
 
@@ -150,6 +150,11 @@ class LabTest(unittest.TestCase):
         self.assertRegex(err, r"\Acllab: [^\n]+\n\Z")
         for part in parts:
             self.assertIn(part, err)
+
+    def help_names(self, program=CLLAB):
+        """The commands and topics that `cllab --help` lists."""
+        commands, topics = self.lab("--help", program=program)[0].split("\nExit status")[0].split("\nTopics")
+        return sorted(set(re.findall(r"(?m)^  cllab ([a-z]+)", commands) + re.findall(r"(?m)^  ([a-z-]+)", topics)))
 
     def assert_golden(self, name, text):
         """Equal to tests/golden/cli/NAME; CLLAB_UPDATE_GOLDEN=1 rewrites the file instead."""

@@ -100,7 +100,7 @@ class Devices(LabTest):
 
 
 class Records(LabTest):
-    """merge and report, on the records of one small run."""
+    """report, on the records of one small run."""
 
     @classmethod
     def setUpClass(cls):
@@ -126,44 +126,44 @@ class Records(LabTest):
     def write(self, name, lines):
         (self.folder / name).write_text("".join(line + "\n" for line in lines))
 
-    def test_merge_keeps_each_record_once_and_byte_for_byte(self):
-        out, err = self.lab("merge", "r.jsonl", "other.jsonl", "r.jsonl")
-        self.assertEqual(out, (self.folder / "r.jsonl").read_text() + (self.folder / "other.jsonl").read_text())
-        self.assertEqual(err, "cllab: 4 records of 2 devices, 2 duplicates left out\n")
-        self.assertEqual(self.lab("merge", "r.jsonl", "other.jsonl", "--json", "all.jsonl")[0], "")
-        self.assertEqual((self.folder / "all.jsonl").read_text(), out)
+    def rows(self, *files):
+        """How many records `report` takes of these files."""
+        return len(self.lab("report", *files, "--csv", "-")[0].splitlines()) - 1
+
+    def test_a_record_that_occurs_twice_is_taken_once(self):
+        self.assertEqual(self.rows("r.jsonl", "other.jsonl", "r.jsonl"), 4)
+        self.write("all.jsonl", [*self.lines, *(self.folder / "other.jsonl").read_text().splitlines(), *self.lines])
+        self.assertEqual(self.rows("all.jsonl"), 4)
 
     def test_damaged_and_unknown_lines_are_named_and_left_out(self):
         unknown = self.lines[0].replace('"schema":2', '"schema":3')
         self.write("bad.jsonl", [self.lines[0][:99], unknown, "", self.lines[0]])
-        out, err = self.lab("merge", "bad.jsonl")
-        self.assertEqual(out, self.lines[0] + "\n")
+        self.assertEqual(self.rows("bad.jsonl"), 1)
+        _, err = self.lab("report", "bad.jsonl")
         self.assertEqual(err, "cllab: bad.jsonl:1: this is not a record: its JSON is damaged at byte 100 of 99; the line is left out\n"
-                              "cllab: bad.jsonl:2: the record has schema 3; this build reads schemas 1 and 2; the line is left out\n"
-                              "cllab: 1 records of 1 devices, 0 duplicates left out\n")
+                              "cllab: bad.jsonl:2: the record has schema 3; this build reads schemas 1 and 2; the line is left out\n")
 
     def test_a_file_of_something_else_does_not_fill_the_screen(self):
         self.write("else.txt", ["what"] * 1000 + self.lines)
-        _, err = self.lab("merge", "else.txt")
-        self.assertEqual(len(err.splitlines()), 22)
+        _, err = self.lab("report", "else.txt")
+        self.assertEqual(len(err.splitlines()), 21)
         self.assertIn("cllab: 980 more lines are left out\n", err)
 
     def test_one_file_that_can_be_read_is_enough_and_none_is_status_2(self):
-        out, err = self.lab("merge", "absent.jsonl", "r.jsonl")
-        self.assertEqual(out.splitlines(), self.lines)
-        self.assertIn("cllab: file 'absent.jsonl' cannot be read: No such file or directory\n", err)
-        for command in ("merge", "report"):
-            out, err = self.lab(command, "absent.jsonl", ".", status=2)
-            self.assertEqual(out, "")
-            self.assertIn("'.' cannot be read: Is a directory", err)
-            self.assertTrue(err.endswith("cllab: no file can be read\n"), err)
-            self.write("empty.jsonl", [])
-            self.assert_one_sentence(self.lab(command, "empty.jsonl", status=2)[1], "no record", "'empty.jsonl'")
-            self.assert_one_sentence(self.lab(command, status=2)[1], "FILE")
+        out, err = self.lab("report", "absent.jsonl", "r.jsonl", "--csv", "-")
+        self.assertEqual(len(out.splitlines()), 1 + len(self.lines))
+        self.assertEqual(err, "cllab: file 'absent.jsonl' cannot be read: No such file or directory\n")
+        out, err = self.lab("report", "absent.jsonl", ".", status=2)
+        self.assertEqual(out, "")
+        self.assertIn("'.' cannot be read: Is a directory", err)
+        self.assertTrue(err.endswith("cllab: no file can be read\n"), err)
+        self.write("empty.jsonl", [])
+        self.assert_one_sentence(self.lab("report", "empty.jsonl", status=2)[1], "no record", "'empty.jsonl'")
+        self.assert_one_sentence(self.lab("report", status=2)[1], "FILE")
 
-    def test_merge_never_writes_over_what_it_reads(self):
-        _, err = self.lab("merge", "other.jsonl", "r.jsonl", "--json", "./r.jsonl", status=2)
-        self.assert_one_sentence(err, "./r.jsonl", "--json")
+    def test_report_never_writes_over_what_it_reads(self):
+        _, err = self.lab("report", "other.jsonl", "r.jsonl", "--csv", "./r.jsonl", status=2)
+        self.assert_one_sentence(err, "./r.jsonl", "--csv")
         self.assertEqual((self.folder / "r.jsonl").read_text().splitlines(), self.lines)
 
     def test_report_prints_what_run_printed(self):
@@ -199,12 +199,12 @@ class Records(LabTest):
         self.assertRegex(words(curves), r"On [^$]* on a bandwidth_copy: [^$]* On [^$]* on b bandwidth_copy: ")
         self.assertEqual(len(re.findall(r"\n  bandwidth_copy +\d+ ", by_device)), 4)
 
-    def test_records_of_schema_1_are_merged_and_reported_beside_those_of_today(self):
+    def test_records_of_schema_1_are_reported_beside_those_of_today(self):
         old = [json.loads(line) | {"schema": 1, "host": {"name": "old"}} for line in self.lines]
         for record in old:
             del record["run"]
         self.write("old.jsonl", map(json.dumps, old))
-        self.assertEqual(self.lab("merge", "old.jsonl", "r.jsonl")[1], "cllab: 4 records of 2 devices, 0 duplicates left out\n")
+        self.assertEqual(self.rows("old.jsonl", "r.jsonl"), 4)
         self.assertRegex(self.lab("report", "old.jsonl", "r.jsonl")[0], r"\n  A  .*(\n  .*)? on\s+old\n  B  ")
 
     def test_each_record_says_what_it_takes_to_do_the_run_again(self):
@@ -220,7 +220,7 @@ class Records(LabTest):
             self.assertEqual(run[0]["driver_caches"]["POCL_CACHE_DIR"], str(self.folder / "cache"))
         self.assertNotEqual(runs[0][0]["id"], runs[1][0]["id"])
         # Verified only, so without a sample; perhaps within one second: two runs are not one.
-        self.assertEqual(self.lab("merge", "a.jsonl", "b.jsonl", "a.jsonl")[1], "cllab: 4 records of 1 devices, 2 duplicates left out\n")
+        self.assertEqual(self.rows("a.jsonl", "b.jsonl", "a.jsonl"), 4)
 
     def test_a_record_that_cannot_be_is_named_and_left_out_and_a_good_one_is_enough(self):
         good = json.loads(self.lines[0])
@@ -229,13 +229,12 @@ class Records(LabTest):
                good | {"status": "wrong_result"}, good | {"time": time | {"high": time["median"] / 2}}, good | {"time": time | {"min": 9}},
                good | {"time": time | {"n": 3}}, good | {"status": "fine"}, good | {"schema": 9}]
         lines = [json.dumps(record) for record in bad] + [self.lines[0].replace(json.dumps(time["median"]), "1e999", 1)]
-        for command in ("merge", "report"):
-            self.write("bad.jsonl", lines)
-            out, err = self.lab(command, "bad.jsonl", status=2)
-            self.assertEqual(out, "")
-            self.assertRegex(err, r"\A(cllab: bad\.jsonl:\d: [^\n]*; the line is left out\n){9}cllab: no record is in 'bad\.jsonl'\n\Z")
-            self.write("bad.jsonl", [*lines, self.lines[0]])
-            self.assertIn(good["id"], self.lab(command, "bad.jsonl")[0])
+        self.write("bad.jsonl", lines)
+        out, err = self.lab("report", "bad.jsonl", status=2)
+        self.assertEqual(out, "")
+        self.assertRegex(err, r"\A(cllab: bad\.jsonl:\d: [^\n]*; the line is left out\n){9}cllab: no record is in 'bad\.jsonl'\n\Z")
+        self.write("bad.jsonl", [*lines, self.lines[0]])
+        self.assertIn(good["id"], self.lab("report", "bad.jsonl")[0])
 
     def test_names_in_records_move_no_cursor(self):
         nasty = "\x1b[2J\x07\r\x9b31m\u202ex\n"

@@ -46,12 +46,6 @@ class Drivers(LabTest):
                 self.assertEqual((process.returncode, out), (3, ""), err)
                 self.assert_one_sentence(err, "while the devices were listed (`cllab devices` names the driver) nothing happened for ")
 
-    def test_a_driver_that_crashes_does_not_keep_the_shell_from_completing_words(self):
-        for name in ("crash", "exit"):
-            out, _ = self.lab("complete", "--", "--device", "", env=self.beside_pocl(name))
-            self.assertEqual(out.split(), ["cpu", "gpu", "accelerator", "all"])
-            shutil.rmtree(self.folder / "vendors")
-
     def test_a_driver_that_hangs_in_a_cell_ends_every_command_after_its_timeout(self):
         device = json.loads(self.lab("run", "muladd_fma", "--device", "cpu", "--axis", "items=64", "--verify", "--json", "-")[0])
         pathlib.Path(self.folder / device["dump"]).with_name("profile.json").write_text(json.dumps(

@@ -1,6 +1,5 @@
-"""What of a report goes elsewhere: --markdown and --svg for an issue or a slide, medians for services that watch a repository."""
+"""What of a report goes elsewhere: --markdown and --svg for an issue or a slide."""
 import collections
-import json
 import re
 import shutil
 import struct
@@ -8,7 +7,7 @@ import zlib
 import xml.etree.ElementTree as ElementTree
 
 import made
-from lab import LabTest, main, not_json
+from lab import LabTest, main
 
 SVG = "{http://www.w3.org/2000/svg}"
 CHARACTER = 7.3  # px of the picture's font, as the program takes it
@@ -152,39 +151,6 @@ class Excerpts(LabTest):
         self.assertEqual((width, height), (2 * float(root.get("width")), 2 * float(root.get("height"))))
         for colour in ("ffffff", "00785a", "6aaed6"):  # paper, the best, the others
             self.assertIn(bytes.fromhex(colour), colours)
-
-    def test_services_get_one_median_in_ns_per_cell_with_its_interval(self):
-        later = self.cells[0] | {"time": made.timing([3e-3] * 20), "samples": [3e-3] * 20, "utc": "2030-01-01T00:00:00Z"}
-        made.write(self.folder / "r.jsonl", [later, *self.cells])
-        expected = {cell["id"] + "/width:1024": cell["time"] for cell in [later, *self.cells[1:]]}
-        action = json.loads(self.export("github-action-benchmark"), parse_constant=not_json)
-        self.assertEqual([entry["name"] for entry in action], list(expected))
-        for entry in action:
-            time = expected[entry["name"]]
-            self.assertLessEqual(entry.keys(), {"name", "unit", "value", "range", "extra"})
-            self.assertEqual(entry["unit"], "ns")
-            self.assertAlmostEqual(entry["value"] / (time["median"] * 1e9), 1, places=9)
-            wider = max(time["high"] - time["median"], time["median"] - time["low"]) * 1e9
-            self.assertAlmostEqual(float(entry["range"].removeprefix("± ")), wider, delta=0.001 * wider)
-        bencher = json.loads(self.export("bencher"), parse_constant=not_json)
-        self.assertEqual(list(bencher), list(expected))
-        for name, measures in bencher.items():
-            self.assertEqual(list(measures), ["latency"])
-            for key, ours in (("value", "median"), ("lower_value", "low"), ("upper_value", "high")):
-                self.assertAlmostEqual(measures["latency"][key] / (expected[name][ours] * 1e9), 1, places=9)
-        for service in ("github-action-benchmark", "bencher"):
-            self.assertNotRegex(self.export(service), r'_?(value|time)":\s*[\d.]{15}', "a time with digits that nobody measured")
-
-    def test_cells_without_a_time_and_other_states_of_the_caches_are_told_apart(self):
-        cold = made.Maker(2).record("pitch", "wide", 9e-3, point={"width": 1024}, run=self.cells[0]["run"] | {"id": f"{7:032x}"})
-        cold["time"]["cache"] = "cold"
-        made.write(self.folder / "r.jsonl", [self.cells[0], cold])
-        self.assertEqual(list(json.loads(self.export("bencher"))), ["pitch_wide/width:1024", "pitch_wide/width:1024/cache:cold"])
-        for cell in self.cells:
-            cell.update(status="unsupported", reason="no", samples=[], metrics={})
-            del cell["time"]
-        made.write(self.folder / "r.jsonl", self.cells)
-        self.assertEqual([json.loads(self.export(option)) for option in ("bencher", "github-action-benchmark")], [{}, []])
 
 
 if __name__ == "__main__":

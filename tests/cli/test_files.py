@@ -27,11 +27,11 @@ class Outputs(FilesTest):
             self.refused(["tune", "gemm_tile8", "--cl-dir", cl, "--csv", name, "--force"], "is also read", name.name)
         for name in ("a.jsonl", "soft.jsonl", "./a.jsonl"):
             self.refused(["report", "a.jsonl", "--csv", name, "--force"], "is also read")
-            self.refused(["merge", "a.jsonl", "--json", name, "--append"], "is also read")
+            self.refused(["report", "a.jsonl", "--csv", name, "--append"], "is also read")
         with open(self.folder / "a.jsonl", "a") as out:
-            done = subprocess.run([CLLAB, "merge", "a.jsonl"], cwd=self.folder, stdout=out, stderr=subprocess.PIPE, text=True)
+            done = subprocess.run([CLLAB, "report", "a.jsonl", "--csv", "-"], cwd=self.folder, stdout=out, stderr=subprocess.PIPE, text=True)
         self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn("standard output (--json) is also read", done.stderr)
+        self.assertIn("standard output (--csv) is also read", done.stderr)
 
     def test_what_has_no_end_or_no_writer_is_refused_and_not_waited_for(self):
         self.put("includes.cl", '#include "f.h"\n__kernel void k(__global int* a) { a[0] = 1; }\n')
@@ -40,9 +40,8 @@ class Outputs(FilesTest):
             (self.folder / name).parent.mkdir(exist_ok=True)
             os.mkfifo(self.folder / name)
         pipe = "is a named pipe"
-        for args in (["report", "f.jsonl"], ["merge", "f.jsonl"]):
-            self.refused_lines(args, pipe, "no file can be read")
-            self.refused_lines([args[0], "/dev/zero"], "is a device", "no file can be read")
+        self.refused_lines(["report", "f.jsonl"], pipe, "no file can be read")
+        self.refused_lines(["report", "/dev/zero"], "is a device", "no file can be read")
         for args in (["why", "f.jsonl"], ["isa", "f.jsonl"], ["regress", "base"], ["regress", "--history", "f.jsonl"], ["run", "f.cl"], ["run", "includes.cl"], ["run", "beside.cl"],
                      ["run", "--replay", "capture"], [*PICTURE, "--input", "src=f.pgm"], ["isa", "muladd_fma", "--target", "gfx900", "--cl-dir", "cl"],
                      ["run", "f.cl", "--arg", "a=file:f.pgm"]):
@@ -56,8 +55,8 @@ class Outputs(FilesTest):
 
     def test_a_pipe_that_somebody_writes_is_read(self):
         self.put("a.jsonl", record())
-        done = subprocess.run(["bash", "-c", f"'{CLLAB}' merge <(cat a.jsonl)"], cwd=self.folder, capture_output=True, text=True, timeout=60)
-        self.assertEqual((done.returncode, done.stdout), (0, record()), done.stderr)
+        done = subprocess.run(["bash", "-c", f"'{CLLAB}' report <(cat a.jsonl)"], cwd=self.folder, capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stdout), (0, self.lab("report", "a.jsonl")[0]), done.stderr)
 
     def test_a_file_at_its_limit_is_an_error_with_a_sentence(self):
         done = subprocess.run(["bash", "-c", f"ulimit -f 1; '{CLLAB}' {' '.join(RUN)} --json r.jsonl"], cwd=self.folder, env=self.environment(),
@@ -120,7 +119,7 @@ __kernel void k(__global const value* src, __global const uchar* pixels, __globa
         self.put("old.pgm", "old\n")
         self.put("a.jsonl", record())
         for args in ([*RUN, "--json", "old"], [*RUN, "--csv", "old"], ["dump", "muladd_fma", "--json", "old"],
-                     ["tune", "gemm_tile8", "--json", "old"], ["merge", "a.jsonl", "--json", "old"], ["report", "a.jsonl", "--csv", "old"]):
+                     ["tune", "gemm_tile8", "--json", "old"], ["report", "a.jsonl", "--csv", "old"]):
             self.refused(args, "'old'", "exists and is kept", "--force", "--append")
         self.refused([*PICTURE, "--input", "src=panel.pgm", "--output", "dst=old.pgm"], "exists and is kept", "--force")
         self.refused([*PICTURE, "--input", "src=panel.pgm", "--output", "dst=old.pgm", "--append"], "exists and is kept", "--force")
@@ -152,9 +151,6 @@ __kernel void k(__global const value* src, __global const uchar* pixels, __globa
         self.assertEqual(json.loads(last)["status"], "ok")
         rows = (self.folder / "r.csv").read_text().splitlines()
         self.assertEqual([row.split(",")[0] for row in rows], ["id", "muladd_fma", "muladd_mad"])
-        self.lab("merge", "r.jsonl", "--json", "all.jsonl")
-        self.lab("merge", "r.jsonl", "--json", "all.jsonl", "--append")
-        self.assertEqual(len(self.records("all.jsonl")), 4)
         for _ in range(4):
             self.lab("report", "r.jsonl", "--csv", "all.csv", "--append")
         self.assertEqual([row.split(",")[0] for row in (self.folder / "all.csv").read_text().splitlines()], ["id"] + 4 * ["muladd_fma", "muladd_mad"])

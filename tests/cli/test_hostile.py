@@ -100,18 +100,17 @@ class Hostile(LabTest):
         for at in range(0, len(lines), 20):
             part = lines[at:at + 20]
             (folder / "bad.jsonl").write_text("".join(line + "\n" for line, _ in part))
-            for command in ("merge", "report"):
-                for name, status in (("bad.jsonl", 2), ("both.jsonl", 0)):
-                    (folder / "both.jsonl").write_text((folder / "bad.jsonl").read_text() + good)
-                    ended = subprocess.run([CLLAB, command, name], cwd=folder, env=self.environment(), capture_output=True, text=True, timeout=60)
-                    self.assertEqual(ended.returncode, status, ended.stderr)
-                    said = ended.stderr.splitlines()
-                    self.assertEqual(len(said), len(part) + (1 if status == 2 or command == "merge" else 0), ended.stderr)
-                    self.assertEqual(ended.stdout != "", status == 0)
-                    for number, ((line, why), sentence) in enumerate(zip(part, said), 1):
-                        self.assertRegex(sentence, rf"\Acllab: {re.escape(name)}:{number}: .*{why}.*; the line is left out\Z", line[:200])
-                        self.assertLessEqual(len(sentence), MOST_CHARACTERS)
-                        self.assertNotRegex(sentence, CONTROL)
+            for name, status in (("bad.jsonl", 2), ("both.jsonl", 0)):
+                (folder / "both.jsonl").write_text((folder / "bad.jsonl").read_text() + good)
+                ended = subprocess.run([CLLAB, "report", name], cwd=folder, env=self.environment(), capture_output=True, text=True, timeout=60)
+                self.assertEqual(ended.returncode, status, ended.stderr)
+                said = ended.stderr.splitlines()
+                self.assertEqual(len(said), len(part) + (status == 2), ended.stderr)
+                self.assertEqual(ended.stdout != "", status == 0)
+                for number, ((line, why), sentence) in enumerate(zip(part, said), 1):
+                    self.assertRegex(sentence, rf"\Acllab: {re.escape(name)}:{number}: .*{why}.*; the line is left out\Z", line[:200])
+                    self.assertLessEqual(len(sentence), MOST_CHARACTERS)
+                    self.assertNotRegex(sentence, CONTROL)
 
     def test_a_profile_that_is_none_is_named_and_ignored(self):
         line = ["run", "muladd_fma", "--device", "cpu", "--axis", "items=64", "--no-yardstick", "--no-dumps", "--max-time", "0.01"]

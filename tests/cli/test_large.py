@@ -1,4 +1,4 @@
-"""Files of many records: what `report` and `merge` take of time and memory, as ratios."""
+"""Files of many records: what `report` takes of time and memory, as ratios."""
 import json
 import os
 import subprocess
@@ -49,18 +49,6 @@ class Large(LabTest):
                 out.write(f'{line.rstrip()[:-1]},"hot":{hot}}}\n')
         (_, without), (_, beside) = (self.cost("report", path) for path in (plain, sampled))
         self.assertLess(beside, 1.3 * without)
-
-    def test_merge_needs_little_memory_for_each_record_and_keeps_every_byte(self):
-        few, many = self.write("few.jsonl", 2000), self.write("many.jsonl", 12000, begin=2000)
-        _, few_bytes = self.cost("merge", few, out="few.txt")
-        _, all_bytes = self.cost("merge", few, many, few, out="all.txt")
-        self.assertEqual((self.folder / "all.txt").read_bytes(), few.read_bytes() + many.read_bytes())
-        self.assertLess((all_bytes - few_bytes) / 12000, 600)
-
-    def test_merge_reads_a_pipe_too(self):
-        path = self.write("r.jsonl", 40)
-        out = subprocess.run(f"cat r.jsonl | '{CLLAB}' merge /dev/stdin", shell=True, cwd=self.folder, env=self.environment(), capture_output=True, timeout=60)
-        self.assertEqual(out.stdout, path.read_bytes(), out.stderr)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
-"""The Debian package that tools/package makes, and the completion of words that it brings."""
+"""The Debian package that tools/package makes, and the completions that it brings."""
 import gzip
 import os
+import pathlib
+import re
 import shutil
 import subprocess
 import unittest
@@ -58,12 +60,12 @@ class Package(LabTest):
         out, _ = self.lab("--version", program=program)
         self.assertRegex(out, r"\Acllab \d+\.\d+\.\d+ \(commit [0-9a-f]{12}\)\n\Z")
         manual = root / "usr" / "share" / "man" / "man1"
-        commands = self.lab("complete", "--", "help", "", program=program)[0].split()
+        commands = self.help_names(program)
         self.assertEqual({page.name for page in manual.iterdir()},
                          {f"cllab-{command}.1.gz" for command in commands} | {f"{name}.1.gz" for name in ("cllab", "make-panel", "slurm-sweep", "slurm-here")})
         page = gzip.decompress((manual / "cllab-report.1.gz").read_bytes()).decode()
         self.assertIn("cllab-report \\-", page)
-        self.assertIn("google", page)
+        self.assertIn("pandas", page)
         # An example stays a line a line.
         page = gzip.decompress((manual / "cllab-kernel-file.1.gz").read_bytes()).decode()
         self.assertIn("\n  arg src = rand:n*n", page)
@@ -71,37 +73,36 @@ class Package(LabTest):
 
 
 class Completion(LabTest):
-    def completed(self, *words):
-        return self.lab("complete", "--", *words)[0].splitlines()
+    """The scripts that tools/make-completions has made of the help."""
+    FOLDER = pathlib.Path(CLLAB).parent / "completions"
 
-    def test_the_program_says_what_a_word_may_become(self):
-        for words, expected in ((["descr"], ["describe"]), (["help", "kernel"], ["kernel-file"]), (["describe", "mula"], ["muladd"]),
-                                (["run", "muladd_f"], ["muladd_fma"]), (["muladd_f"], ["muladd_fma"]), (["-k", "muladd_f"], ["muladd_fma"]),
-                                (["run", "--no-y"], ["--no-yardstick"]), (["report", "--html", "x"], []),
-                                (["run", "muladd", "--axis", ""], ["items=", "local=", "offset="]), (["run", "pitch", "-a", "weights=l"], ["weights=linear"]),
-                                (["isa", "x", "--target", "sm_9"], ["sm_90"]), (["run", "x", "--cache", ""], ["hot", "cold", "rotate"]),
-                                (["run", "muladd", "--columns", "time,it"], ["time,items"]), (["report", "--columns", "al"], ["all"]),
-                                (["run", "x", "--device", "a"], ["accelerator", "all"]), (["devices", "--j"], ["--json"])):
+    def completed(self, *words):
+        done = subprocess.run(["bash", "-c", 'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _cllab; printf "%s\\n" "${COMPREPLY[@]}"',
+                               self.FOLDER / "cllab.bash", "cllab", *words], env=self.environment(), capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout.split()
+
+    def test_bash_completes_commands_topics_kernels_options_and_values(self):
+        for words, expected in ((["descr"], ["describe"]), (["help", "kernel"], ["kernel-file"]), (["describe", "muladd_f"], ["muladd_fma"]),
+                                (["run", "muladd_fma"], ["muladd_fma"]), (["muladd_m"], ["muladd_mad"]), (["-k", "muladd_m"], ["muladd_mad"]),
+                                (["run", "--no-y"], ["--no-yardstick"]), (["report", "--html", "x"], []), (["isa", "x", "--target", "sm_9"], ["sm_90"]),
+                                (["run", "x", "--cache", ""], ["hot", "cold", "rotate"]), (["run", "x", "--device", "a"], ["accelerator", "all"]),
+                                (["run", "x", "-d", "c"], ["cpu"]), (["devices", "--js"], ["--json"])):
             with self.subTest(words=words):
                 self.assertEqual(self.completed(*words), expected)
-        self.assertIn("0:0", self.completed("--device", ""))
-        self.assertLessEqual({"profile", "pitch", "pitch_wide"}, set(self.completed("p")))
-
-    def test_a_first_word_of_which_nothing_is_typed_is_a_command(self):
-        commands = set(self.completed("help", "")) & {line.split()[1] for line in self.lab("--help")[0].splitlines() if line.startswith("  cllab ")}
+        commands = set(re.findall(r"(?m)^  cllab ([a-z]+)", self.lab("--help")[0]))
         self.assertIn("tune", commands)
         self.assertEqual(set(self.completed("")), commands | {"help", "--version"})
+        self.assertLessEqual({"profile", "pitch", "pitch_wide"}, set(self.completed("p")))
 
-    def test_bash_completes_words_that_it_takes_apart(self):
-        script = SOURCE / "tools" / "completions" / "cllab.bash"
-        for words, expected in (([CLLAB, "descr"], ["describe"]), ([CLLAB, "run", "muladd", "--axis", "it"], ["items="]),
-                                ([CLLAB, "run", "pitch", "--axis", "weights", "=", "l"], ["linear"]),
-                                ([CLLAB, "run", "pitch", "--axis", "weights", "="], ["linear", "published"]),
-                                ([CLLAB, "run", "x", "--device", "0", ":"], ["0"])):
-            done = subprocess.run(["bash", "-c", 'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _cllab; printf "%s\\n" "${COMPREPLY[@]}"', script, *words],
-                                  env=self.environment(), capture_output=True, text=True, timeout=60)
-            with self.subTest(words=words):
-                self.assertEqual(done.stdout.split(), expected, done.stderr)
+    def test_every_option_of_every_command_is_in_each_script(self):
+        scripts = {name: (self.FOLDER / name).read_text() for name in ("cllab.bash", "_cllab", "cllab.fish")}
+        for option in set(re.findall(r"(?m)^  (?:-\w, )?--([a-z-]+)", self.lab("--help", "all")[0].split("\nExit status")[1])):
+            for name, script in scripts.items():
+                self.assertIn(f"-l {option}" if name == "cllab.fish" else f"--{option}", script, name)
+        for shell, name in (("zsh", "_cllab"), ("fish", "cllab.fish")):
+            if shutil.which(shell):
+                subprocess.run([shell, "-n", self.FOLDER / name], check=True)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,12 @@
-"""tools/python/cllab.py: kernels on NumPy arrays. The example there, then what the module promises."""
+"""tools/python: kernels on NumPy arrays (cllab.py), the example there, then what the module promises; records for other programs (cllab_export.py)."""
+import json
 import os
+import statistics
 import subprocess
 import sys
 
-from lab import SOURCE, LabTest, main, use_debians_python
+import made
+from lab import SOURCE, LabTest, jsonschema, main, not_json, use_debians_python
 
 try:
     import numpy
@@ -101,6 +104,131 @@ class Python(LabTest):
         self.assertEqual({c.status for c in verdict.cells}, {"ok"})
         with self.assertRaisesRegex(cllab.CllabError, "nosuch"):
             cllab.compare(f"{path}:many", f"{path}:nosuch", args={"x": self.x, "y": "out:512"}, global_size=512, device="cpu")
+
+
+class Exports(LabTest):
+    """tools/python/cllab_export.py: records in the formats of other programs."""
+
+    def setUp(self):
+        super().setUp()
+        maker = made.Maker()
+        self.cells = [maker.record("pitch", variant, seconds, point={"width": width, "left": -1, "weights": "linear"}, device=made.CPU,
+                                   phases={"build": 0.5, "sampling": 0.25, "verify": 0.125, "dump": 0.125})
+                      for variant, seconds in (("wide", 1e-3), ("roi", 2e-3)) for width in (1024, 2048)]
+        self.failed = [maker.record("muladd", "fma", 1, point={"items": 64}, device=made.CPU) | {"status": status, "reason": f"it is {status}", "samples": []}
+                       for status in ("build_failed", "launch_failed", "wrong_result", "timed_out", "unsupported")]
+        for cell in self.failed:
+            del cell["time"]
+            cell["metrics"] = {}
+        made.write(self.folder / "r.jsonl", self.cells + self.failed)
+
+    def export(self, form, *files, status=0):
+        done = subprocess.run([sys.executable, "-B", SOURCE / "tools" / "python" / "cllab_export.py", form, *(files or ["r.jsonl"])], cwd=self.folder,
+                              capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, status, done.stderr)
+        self.said = done.stderr
+        return done.stdout
+
+    def name_of(self, cell):
+        return f"{cell['id']}/width:{cell['point']['width']}/left:-1/weights:linear"
+
+    def test_t4_follows_its_schema_and_has_kernel_tuners_keys(self):
+        whole = json.loads(self.export("t4"), parse_constant=not_json)
+        if jsonschema:
+            # As in Kernel Tuner 1.5.0, kernel_tuner/schema/T4/1.0.0/results-schema.json.
+            jsonschema.validate(whole, json.loads((SOURCE / "tests" / "golden" / "t4-results-schema.json").read_text()))
+        self.assertEqual((whole["schema_version"], whole["metadata"]), ("1.0.0", {"timeunit": "milliseconds"}))
+        self.assertEqual([r["invalidity"] for r in whole["results"]],
+                         4 * ["correct"] + ["compile", "runtime", "correctness", "timeout", "constraints"])
+        self.assertEqual([r["correctness"] for r in whole["results"]], [1, 1, 1, 1, 1, 1, 0, 1, 1])
+        cell, result = self.cells[0], whole["results"][0]
+        self.assertEqual(result["configuration"], {"kernel": "pitch_wide", "width": 1024, "left": -1, "weights": "linear"})
+        self.assertEqual(result["objectives"], ["time"])
+        self.assertEqual([round(ms / 1e3, 15) for ms in result["times"]["runtimes"]], [round(sample, 15) for sample in cell["samples"]])
+        self.assertEqual({key: result["times"][key] for key in ("benchmark", "validation", "framework", "search_algorithm")},
+                         {"benchmark": 250, "validation": 125, "framework": 125, "search_algorithm": 0})
+        self.assertEqual(result["times"]["compilation"], result["times"]["compilation_time"])
+        time, bandwidth = result["measurements"]
+        self.assertEqual((time["name"], time["unit"]), ("time", "ms"))
+        self.assertAlmostEqual(time["value"], cell["time"]["median"] * 1e3)
+        self.assertEqual((bandwidth["name"], bandwidth["unit"]), ("bandwidth", "B/s"))
+
+    def test_google_benchmark_has_each_sample_as_a_repetition_and_their_aggregates(self):
+        whole = json.loads(self.export("google-benchmark"), parse_constant=not_json)
+        self.assertEqual(whole["context"]["num_cpus"], self.cells[0]["host"]["threads"])
+        entries = whole["benchmarks"]
+        for entry in entries:
+            self.assertLessEqual({"name", "run_name", "run_type", "repetitions", "threads", "iterations", "real_time", "cpu_time", "time_unit",
+                                  "family_index", "per_family_instance_index"}, entry.keys())
+        for index, cell in enumerate(self.cells):
+            name = self.name_of(cell)
+            own = [e for e in entries if e["run_name"] == name]
+            repetitions = [e for e in own if e["run_type"] == "iteration"]
+            self.assertEqual([(e["name"], e["repetition_index"], e["repetitions"], e["iterations"], e["time_unit"]) for e in repetitions],
+                             [(name, i, 20, 1, "ns") for i in range(20)])
+            self.assertEqual([round(e["real_time"], 4) for e in repetitions], [round(sample * 1e9, 4) for sample in cell["samples"]])
+            self.assertEqual({(e["family_index"], e["per_family_instance_index"]) for e in own}, {(index // 2, index % 2)})
+            aggregates = {e["aggregate_name"]: e for e in own if e["run_type"] == "aggregate"}
+            expected = {"mean": statistics.mean(cell["samples"]) * 1e9, "median": cell["time"]["median"] * 1e9,
+                        "stddev": statistics.stdev(cell["samples"]) * 1e9, "cv": statistics.stdev(cell["samples"]) / statistics.mean(cell["samples"])}
+            self.assertEqual(list(aggregates), list(expected))
+            for kind, value in expected.items():
+                self.assertEqual((aggregates[kind]["name"], aggregates[kind]["iterations"]), (f"{name}_{kind}", 20))
+                self.assertAlmostEqual(aggregates[kind]["real_time"] / value, 1, places=9)
+            self.assertEqual(aggregates["cv"]["aggregate_unit"], "percentage")
+            self.assertAlmostEqual(aggregates["median"]["bytes_per_second"], cell["metrics"]["bandwidth"]["value"])
+        self.assertEqual([(e.get("error_occurred", False), e.get("skipped", False)) for e in entries if e["run_name"].startswith("muladd")],
+                         4 * [(True, False)] + [(False, True)])
+
+    def test_records_of_several_devices_are_told_apart(self):
+        made.write(self.folder / "r.jsonl", [self.cells[0], self.cells[0] | {"device": made.GPU}])
+        devices = [r["configuration"]["device"] for r in json.loads(self.export("t4"))["results"]]
+        self.assertEqual(len(set(devices)), 2, devices)
+        self.assertIn("NVIDIA H200", devices[1])
+        names = {e["run_name"] for e in json.loads(self.export("google-benchmark"))["benchmarks"]}
+        self.assertEqual(len(names), 2, names)
+
+    def test_what_is_no_record_is_named_and_left_out(self):
+        text = (self.folder / "r.jsonl").read_text()
+        (self.folder / "mixed.jsonl").write_text(text + '{"record":"comparison"}\n{"schema":9}\n' + text[:50] + "\n" + text)
+        self.assertEqual(self.export("t4", "mixed.jsonl"), self.export("t4"))
+        self.export("t4", "mixed.jsonl")
+        self.assertRegex(self.said, r"\Acllab_export: mixed.jsonl:11: [^\n]*schema 9[^\n]*left out\ncllab_export: mixed.jsonl:12: [^\n]*left out\n\Z")
+        (self.folder / "none.jsonl").write_text("")
+        self.assertEqual(self.export("bencher", "none.jsonl", status=2), "")
+
+    def test_services_get_one_median_in_ns_per_cell_with_its_interval(self):
+        later = self.cells[0] | {"time": made.timing([3e-3] * 20), "samples": [3e-3] * 20, "utc": "2030-01-01T00:00:00Z"}
+        made.write(self.folder / "r.jsonl", [later, *self.cells])
+        expected = {self.name_of(cell): cell["time"] for cell in [later, *self.cells[1:]]}
+        action = json.loads(self.export("github-action-benchmark"), parse_constant=not_json)
+        self.assertEqual([entry["name"] for entry in action], list(expected))
+        for entry in action:
+            time = expected[entry["name"]]
+            self.assertLessEqual(entry.keys(), {"name", "unit", "value", "range", "extra"})
+            self.assertEqual(entry["unit"], "ns")
+            self.assertAlmostEqual(entry["value"] / (time["median"] * 1e9), 1, places=9)
+            wider = max(time["high"] - time["median"], time["median"] - time["low"]) * 1e9
+            self.assertAlmostEqual(float(entry["range"].removeprefix("± ")), wider, delta=0.001 * wider)
+        bencher = json.loads(self.export("bencher"), parse_constant=not_json)
+        self.assertEqual(list(bencher), list(expected))
+        for name, measures in bencher.items():
+            self.assertEqual(list(measures), ["latency"])
+            for key, ours in (("value", "median"), ("lower_value", "low"), ("upper_value", "high")):
+                self.assertAlmostEqual(measures["latency"][key] / (expected[name][ours] * 1e9), 1, places=9)
+        for service in ("github-action-benchmark", "bencher"):
+            self.assertNotRegex(self.export(service), r'_?(value|time)":\s*[\d.]{15}', "a time with digits that nobody measured")
+
+    def test_cells_without_a_time_and_other_states_of_the_caches_are_told_apart(self):
+        cold = made.Maker(2).record("pitch", "wide", 9e-3, point=self.cells[0]["point"], device=made.CPU, run=self.cells[0]["run"] | {"id": f"{7:032x}"})
+        cold["time"]["cache"] = "cold"
+        made.write(self.folder / "r.jsonl", [self.cells[0], cold])
+        self.assertEqual(list(json.loads(self.export("bencher"))), [self.name_of(cold), self.name_of(cold) + "/cache:cold"])
+        for cell in self.cells:
+            cell.update(status="unsupported", reason="no", samples=[], metrics={})
+            del cell["time"]
+        made.write(self.folder / "r.jsonl", self.cells)
+        self.assertEqual([json.loads(self.export(option)) for option in ("bencher", "github-action-benchmark")], [{}, []])
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ import json
 import os
 import pathlib
 import re
-import statistics
 import subprocess
 import time
 import unittest
@@ -69,6 +68,22 @@ class Timings(LabTest):
         self.assertGreater(warm[-1], 2 * warm[0])
 
     @against_noise
+    def test_tune_why_and_regress_have_an_account_of_their_time_too(self):
+        small = ["--device", "cpu", "--axis", "size=64Ki"]
+        self.lab("run", "saxpy_w32", *small, "--no-dumps", "--no-yardstick", "--max-time", "0.05", "--baseline", "base")
+        device = self.lab("run", "saxpy_w32", *small, "--no-yardstick", "--verify", "--json", "-")[0]
+        profile = (self.folder / json.loads(device)["dump"]).with_name("profile.json")
+        profile.write_text(json.dumps({"schema": 2, "device": json.loads(device)["device"], "utc": "2026-01-01T00:00:00Z", "figures": []}))
+        for args, phase in ((["tune", "saxpy_w32", *small, "--axis", "local=32,64", "--max-time", "0.02"], "arrangements"),
+                            (["why", "saxpy_w32", *small, "--max-time", "0.05"], "sampling"), (["regress", "base", "--max-time", "0.5"], "sampling")):
+            with self.subTest(args[0]):
+                _, err = self.lab(*args, "--timings")
+                wall = float(re.search(r"^where ([\d.]+) s went$", err, re.MULTILINE)[1])
+                phases = {name: float(seconds) for name, seconds, _ in LINE.findall(err)}
+                self.assertAlmostEqual(sum(phases.values()), wall, delta=0.002 * len(phases))
+                self.assertGreater(phases.get(phase, 0), 0)
+
+    @against_noise
     def test_the_page_of_a_device_has_an_account_of_its_time_too(self):
         start = time.monotonic()
         _, err = self.lab("profile", "--device", "cpu", "--budget", "2", "--no-dumps", "--timings")
@@ -99,7 +114,7 @@ class Energy(LabTest):
                     self.assertLessEqual(record["energy"]["low"], record["energy"]["joules"])
                     self.assertRegex(out, r"\d J .*% idle")
                 elif asked:
-                    self.assertRegex(missing[0], r"RAPL|energy_uj")
+                    self.assertIn("through NVML", missing[0])
                     self.assertIn("the energy is not known", out)
 
     def test_is_a_column_of_the_table_the_page_and_csv(self):
@@ -215,77 +230,20 @@ class Exports(LabTest):
         for cell in self.cells:
             self.assertAlmostEqual(medians[f"('{cell['id']}', {cell['point']['width']})"] / cell["time"]["median"], 1, places=6)
 
-    def test_t4_follows_its_schema_and_has_kernel_tuners_keys(self):
-        whole = json.loads(self.export("t4"), parse_constant=lab.not_json)
-        if lab.jsonschema:
-            # As in Kernel Tuner 1.5.0, kernel_tuner/schema/T4/1.0.0/results-schema.json.
-            lab.jsonschema.validate(whole, json.loads((lab.SOURCE / "tests" / "golden" / "t4-results-schema.json").read_text()))
-        self.assertEqual((whole["schema_version"], whole["metadata"]), ("1.0.0", {"timeunit": "milliseconds"}))
-        self.assertEqual([r["invalidity"] for r in whole["results"]],
-                         4 * ["correct"] + ["compile", "runtime", "correctness", "timeout", "constraints"])
-        self.assertEqual([r["correctness"] for r in whole["results"]], [1, 1, 1, 1, 1, 1, 0, 1, 1])
-        cell, result = self.cells[0], whole["results"][0]
-        self.assertEqual(result["configuration"], {"kernel": "pitch_wide", "width": 1024, "left": -1, "weights": "linear"})
-        self.assertEqual(result["objectives"], ["time"])
-        self.assertEqual([round(ms / 1e3, 15) for ms in result["times"]["runtimes"]], [round(sample, 15) for sample in cell["samples"]])
-        self.assertEqual({key: result["times"][key] for key in ("benchmark", "validation", "framework", "search_algorithm")},
-                         {"benchmark": 250, "validation": 125, "framework": 125, "search_algorithm": 0})
-        self.assertEqual(result["times"]["compilation"], result["times"]["compilation_time"])
-        time, bandwidth = result["measurements"]
-        self.assertEqual((time["name"], time["unit"]), ("time", "ms"))
-        self.assertAlmostEqual(time["value"], cell["time"]["median"] * 1e3)
-        self.assertEqual((bandwidth["name"], bandwidth["unit"]), ("bandwidth", "B/s"))
-
-    def test_google_benchmark_has_each_sample_as_a_repetition_and_their_aggregates(self):
-        whole = json.loads(self.export("google-benchmark"), parse_constant=lab.not_json)
-        self.assertEqual(whole["context"]["num_cpus"], self.cells[0]["host"]["threads"])
-        entries = whole["benchmarks"]
-        for entry in entries:
-            self.assertLessEqual({"name", "run_name", "run_type", "repetitions", "threads", "iterations", "real_time", "cpu_time", "time_unit",
-                                  "family_index", "per_family_instance_index"}, entry.keys())
-        for index, cell in enumerate(self.cells):
-            name = f"{cell['id']}/width:{cell['point']['width']}/left:-1/weights:linear"
-            own = [e for e in entries if e["run_name"] == name]
-            repetitions = [e for e in own if e["run_type"] == "iteration"]
-            self.assertEqual([(e["name"], e["repetition_index"], e["repetitions"], e["iterations"], e["time_unit"]) for e in repetitions],
-                             [(name, i, 20, 1, "ns") for i in range(20)])
-            self.assertEqual([round(e["real_time"], 4) for e in repetitions], [round(sample * 1e9, 4) for sample in cell["samples"]])
-            self.assertEqual({(e["family_index"], e["per_family_instance_index"]) for e in own}, {(index // 2, index % 2)})
-            aggregates = {e["aggregate_name"]: e for e in own if e["run_type"] == "aggregate"}
-            expected = {"mean": statistics.mean(cell["samples"]) * 1e9, "median": cell["time"]["median"] * 1e9,
-                        "stddev": statistics.stdev(cell["samples"]) * 1e9, "cv": statistics.stdev(cell["samples"]) / statistics.mean(cell["samples"])}
-            self.assertEqual(list(aggregates), list(expected))
-            for kind, value in expected.items():
-                self.assertEqual((aggregates[kind]["name"], aggregates[kind]["iterations"]), (f"{name}_{kind}", 20))
-                self.assertAlmostEqual(aggregates[kind]["real_time"] / value, 1, places=9)
-            self.assertEqual(aggregates["cv"]["aggregate_unit"], "percentage")
-            self.assertAlmostEqual(aggregates["median"]["bytes_per_second"], cell["metrics"]["bandwidth"]["value"])
-        self.assertEqual([(e.get("error_occurred", False), e.get("skipped", False)) for e in entries if e["run_name"].startswith("muladd")],
-                         4 * [(True, False)] + [(False, True)])
-
-    def test_records_of_several_devices_are_told_apart(self):
-        made.write(self.folder / "r.jsonl", [self.cells[0], self.cells[0] | {"device": made.GPU}])
-        devices = [r["configuration"]["device"] for r in json.loads(self.export("t4"))["results"]]
-        self.assertEqual(len(set(devices)), 2, devices)
-        self.assertIn("NVIDIA H200", devices[1])
-        names = {e["run_name"] for e in json.loads(self.export("google-benchmark"))["benchmarks"]}
-        self.assertEqual(len(names), 2, names)
-
     def test_a_page_names_the_program_that_made_it(self):
         self.assertIn(f"Made by {self.lab('--version')[0].strip()} on ", self.export("html"))
 
     def test_an_export_keeps_to_the_rules_for_outputs(self):
-        for option in ("long", "t4", "google-benchmark"):
-            (self.folder / "there").write_text("mine")
-            for more in ([], ["--append"]):
-                out, err = self.lab("report", "r.jsonl", f"--{option}", "there", *more, status=2)
-                self.assertEqual(out, "")
-                self.assert_one_sentence(err, "there", "exists and is kept", "--force")
-            self.assertEqual((self.folder / "there").read_text(), "mine")
-            self.lab("report", "r.jsonl", f"--{option}", "r.jsonl", "--force", status=2)
-            out, _ = self.lab("report", "r.jsonl", f"--{option}", "there", "--force")
-            self.assertIn("pitch_wide", out, "the table is printed too")
-            self.assertEqual((self.folder / "there").read_text(), self.export(option))
+        (self.folder / "there").write_text("mine")
+        for more in ([], ["--append"]):
+            out, err = self.lab("report", "r.jsonl", "--long", "there", *more, status=2)
+            self.assertEqual(out, "")
+            self.assert_one_sentence(err, "there", "exists and is kept", "--force")
+        self.assertEqual((self.folder / "there").read_text(), "mine")
+        self.lab("report", "r.jsonl", "--long", "r.jsonl", "--force", status=2)
+        out, _ = self.lab("report", "r.jsonl", "--long", "there", "--force")
+        self.assertIn("pitch_wide", out, "the table is printed too")
+        self.assertEqual((self.folder / "there").read_text(), self.export("long"))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What is shown on a terminal and in a pipe: the pager, the width of pages, the columns of a table."""
+"""What is shown on a terminal and in a pipe: the width of pages, the columns of a table."""
 import fcntl
 import json
 import os
@@ -33,21 +33,6 @@ class Terminal(LabTest):
         err = process.communicate(timeout=60)[1]
         self.assertEqual(process.returncode, 0, err)
         return out.decode().replace("\r\n", "\n")
-
-    def test_what_is_longer_than_the_screen_goes_through_the_pager(self):
-        whole = self.lab("list")[0]
-        lines = whole.count("\n")
-        pager = {"PAGER": "sed 's/^/paged: /'"}
-        self.assertEqual(self.shown("list", columns=80, **pager), "".join(f"paged: {line}\n" for line in whole.splitlines()))
-        self.assertEqual(self.shown("list", rows=lines + 1, columns=80, **pager), whole)
-        self.assertTrue(self.shown("list", rows=lines, columns=80, **pager).startswith("paged: "))
-        self.assertTrue(self.shown("list", rows=lines + 1, columns=20, **pager).startswith("paged: "), "wrapped lines take more")
-        self.assertEqual(self.shown("list", "--no-pager", columns=80, **pager), whole)
-        self.assertEqual(self.shown("list", columns=80, PAGER=""), whole)
-        self.assertIn("paged: Usage", self.shown("run", "--help", **pager))
-        # One that is not there costs nothing, one that ends early is no error.
-        self.assertTrue(self.shown("list", columns=80, PAGER="/absent/pager").endswith(whole))
-        self.assertEqual(self.shown("list", columns=80, PAGER="head -n 1"), whole.splitlines(keepends=True)[0])
 
     def widths(self, page):
         """Lines that are wider than they need to be are named by their width; a word alone, such as a path, is as wide as it is."""
@@ -96,7 +81,6 @@ class Terminal(LabTest):
             err = self.lab(*command, "--columns", "targt", status=2)[1]
             self.assert_one_sentence(err, "no table has a column 'targt' (--columns)")
         self.assertIn("did you mean target?", self.lab("isa", "pitch_wide", "--columns", "targt", status=2)[1])
-        self.assertEqual(self.lab("complete", "--", "profile", "--columns", "driv")[0], "driver_says\n")
 
     def test_the_table_fits_eighty_columns_in_a_pipe_and_names_what_was_left_out(self):
         long = "a_kernel_whose_name_takes_more_than_the_eighty_columns_that_a_line_of_the_table_may_take"
@@ -126,12 +110,7 @@ class Terminal(LabTest):
         self.assertTrue(any(len(line) > 80 for line in every.splitlines()))
         self.assertNotIn("left out", every)
         self.assertIn("no row has: download", self.lab("report", "r.jsonl", "--columns", "download")[0])
-        self.assertEqual(self.shown("report", "r.jsonl", "--no-pager", columns=300).count("columns left out"), 0)
-
-    def test_a_runs_table_is_paged_too_and_a_pipe_is_not(self):
-        run = ["run", "muladd", "--device", "cpu", "--axis", "items=64,128,256,512", "--verify", "--no-dumps"]
-        self.assertIn("paged: ", self.shown(*run, rows=8, PAGER="sed 's/^/paged: /'"))
-        self.assertNotIn("paged: ", self.lab(*run, env=self.environment(PAGER="sed 's/^/paged: /'"))[0])
+        self.assertEqual(self.shown("report", "r.jsonl", columns=300).count("columns left out"), 0)
 
 
 if __name__ == "__main__":

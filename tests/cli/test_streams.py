@@ -16,7 +16,7 @@ class Streams(FilesTest):
     def commands(self):
         self.put("a.jsonl", record())
         return [["list"], ["list", "--json"], ["describe", "muladd"], ["--help"], ["help", "run"], ["--version"], ["devices"],
-                ["report", "a.jsonl"], ["report", "a.jsonl", "--csv", "-"], ["merge", "a.jsonl"], RUN, [*RUN, "--json", "-"],
+                ["report", "a.jsonl"], ["report", "a.jsonl", "--csv", "-"], RUN, [*RUN, "--json", "-"],
                 ["isa", "--targets"], ["isa", "muladd_fma", "--target", "sm_80"]]
 
     def through_shell(self, redirection, *args, program=CLLAB):
@@ -61,7 +61,7 @@ class Streams(FilesTest):
 
 class Arguments(FilesTest):
     def test_an_empty_argument_is_refused_whatever_it_belongs_to(self):
-        for command in ("run", "dump", "isa", "tune", "profile", "merge", "report", "describe", "list", "devices"):
+        for command in ("run", "dump", "isa", "tune", "profile", "report", "describe", "list", "devices"):
             text = self.lab(command, "--help", "all")[0]
             for option in re.findall(r"--[a-z-]+(?= [A-Z])", text):
                 self.refused([command, option, ""], f"the argument after '{option}' is empty")
@@ -77,7 +77,7 @@ class Arguments(FilesTest):
         for args in (["run", "--", "--verify"], ["list", "--", "-x"], ["--", "--help"], ["run", "--verify", "--", "--json", "x"]):
             self.refused(args, "no kernel matches '-")
         self.put("--json", record())
-        self.assertEqual(self.lab("merge", "--", "--json")[0], record())
+        self.assertIn("muladd_fma", self.lab("report", "--", "--json")[0])
 
     def test_what_has_one_value_is_given_once(self):
         for args, part in ((["--seed", "1", "--seed", "1"], "--seed"), (["--json", "a", "--json", "b"], "--json"), (["--verify"], "--verify"),

@@ -68,33 +68,18 @@ std::string verdict_of(const Cell& cell, const Device& device, unsigned operatio
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(every_loop_does_the_work_of_the_kernels_with_any_number_of_threads) {
-    const std::vector<std::pair<std::string, Axes>> points{
-        {"gemm", {{"m", "5,64"}, {"n", "18,130"}, {"k", "7,33"}}},
-        {"himeno", {{"size", "XXS"}, {"pad", "0,3"}, {"data", "random"}}},
-        {"pitch",
-         {{"width", "97"},
-          {"height", "1,7"},
-          {"pitch", "5.2"},
-          {"weights", "linear,published"},
-          {"left", "6,21"},
-          {"right", "22,53"}}},
-        {"reduce", {{"size", "4,4100,262144"}}},
-        {"saxpy", {{"size", "4,60,16444"}, {"offset", "0,3"}, {"stride", "1,5"}}}};
-    std::set<std::string> tested;
-    for (const auto& [name, axes] : points) {
-        tested.insert(name);
-        for (const auto& cell : cells_of(family_of(name), axes)) {
-            for (const unsigned cores : {1u, 2u, 5u}) {
-                auto device = small_device();
-                device.compute_units = cores;
-                for (const unsigned operations : {1u, 2u})
-                    BOOST_TEST(verdict_of(cell, device, operations) == "", cell.id << " " << cell.label);
-                if (!cell.variant->native->every_core) break;
-            }
+    const Axes axes{{"width", "97"},  {"height", "1,7"}, {"pitch", "5.2"}, {"weights", "linear,published"},
+                    {"left", "6,21"}, {"right", "22,53"}};
+    for (const auto& cell : cells_of(family_of("pitch"), axes)) {
+        for (const unsigned cores : {1u, 2u, 5u}) {
+            auto device = small_device();
+            device.compute_units = cores;
+            for (const unsigned operations : {1u, 2u})
+                BOOST_TEST(verdict_of(cell, device, operations) == "", cell.id << " " << cell.label);
+            if (!cell.variant->native->every_core) break;
         }
     }
-    for (const auto& e : registry())
-        if (!e.native.empty()) BOOST_TEST(tested.count(e.family) == 1u, e.family);
+    for (const auto& e : registry()) BOOST_TEST((e.native.empty() || e.family == "pitch"), e.family);
 }
 
 BOOST_AUTO_TEST_CASE(an_operation_of_a_loop_launches_nothing) {
@@ -112,17 +97,17 @@ BOOST_AUTO_TEST_CASE(an_operation_of_a_loop_launches_nothing) {
 }
 
 BOOST_AUTO_TEST_CASE(a_loop_stands_in_one_comparison_with_the_kernels_at_its_point) {
-    auto selected = select(registry(), {"saxpy"});
-    const auto& family = family_of("saxpy");
+    auto selected = select(registry(), {"pitch"});
+    const auto& family = family_of("pitch");
     for (const auto& loop : family.native) selected.push_back({&family, &loop, family.id(loop)});
-    const auto plan = make_plan(selected, {{"size", "4096,8192"}, {"options", "-cl-mad-enable"}});
+    const auto plan = make_plan(selected, {{"width", "512,1024"}, {"options", "-cl-mad-enable"}});
     std::size_t groups = 0;
-    for (const auto& group : make_plan(selected, {{"size", "4096,8192"}})) {
+    for (const auto& group : make_plan(selected, {{"width", "512,1024"}})) {
         ++groups;
         std::set<std::string> ids;
         for (const auto& cell : group) ids.insert(cell.id);
         BOOST_TEST(group.size() == family.variants.size() + 2);
-        BOOST_TEST(ids.count("saxpy_native") + ids.count("saxpy_native_all") == 2u);
+        BOOST_TEST(ids.count("pitch_native") + ids.count("pitch_native_all") == 2u);
     }
     BOOST_TEST(groups == 2u);
     for (const auto& group : plan)
@@ -133,13 +118,11 @@ BOOST_AUTO_TEST_CASE(a_loop_stands_in_one_comparison_with_the_kernels_at_its_poi
 BOOST_AUTO_TEST_CASE(how_a_kernel_is_launched_is_nothing_to_a_loop) {
     // Axes of some variants only, which change no result: neither do they multiply the rows of a loop.
     BOOST_TEST(cells_of(family_of("pitch"), {{"local", "32x1,64x1"}, {"element", "short,float"}}).size() == 2u);
-    BOOST_TEST(cells_of(family_of("himeno"), {{"start", "0,3"}, {"order", "kji,jki"}}).size() == 2u);
-    BOOST_TEST(cells_of(family_of("reduce"), {{"groups", "4,8"}}).size() == 2u);
 }
 
 BOOST_AUTO_TEST_CASE(only_their_option_selects_loops) {
     for (const auto& s : select(registry(), {"*"})) BOOST_TEST(s.variant->native == nullptr, s.id);
-    BOOST_CHECK_THROW(select(registry(), {"saxpy_native"}), Error);
+    BOOST_CHECK_THROW(select(registry(), {"pitch_native"}), Error);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

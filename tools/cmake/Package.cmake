@@ -11,11 +11,17 @@ install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES tests/device/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME devices.md)
 install(DIRECTORY tests/kernels/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples FILES_MATCHING PATTERN "*.cl")
 # Among Python's own packages it would make Debian's depend on Python.
-install(FILES tools/python/cllab.py DESTINATION ${CMAKE_INSTALL_DATADIR}/cllab/python)
+install(FILES tools/python/cllab.py tools/python/cllab_export.py DESTINATION ${CMAKE_INSTALL_DATADIR}/cllab/python)
 install(FILES tools/reframe/cllab_check.py tools/python/test_saxpy.py DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
-install(FILES tools/completions/cllab.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME cllab)
-install(FILES tools/completions/_cllab DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
-install(FILES tools/completions/cllab.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+
+set(completions ${CMAKE_BINARY_DIR}/completions)
+add_custom_command(OUTPUT ${completions}/cllab.bash ${completions}/_cllab ${completions}/cllab.fish
+  COMMAND ${CMAKE_SOURCE_DIR}/tools/make-completions $<TARGET_FILE:cllab> ${completions}
+  DEPENDS cllab ${CMAKE_SOURCE_DIR}/tools/make-completions VERBATIM)
+add_custom_target(completions ALL DEPENDS ${completions}/cllab.bash)
+install(FILES ${completions}/cllab.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME cllab OPTIONAL)
+install(FILES ${completions}/_cllab DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions OPTIONAL)
+install(FILES ${completions}/cllab.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d OPTIONAL)
 
 # Manual pages, changelog and copyright, where tools/package-docs has made them.
 install(DIRECTORY ${CMAKE_BINARY_DIR}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} OPTIONAL)

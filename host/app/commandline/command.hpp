@@ -67,9 +67,8 @@ Words read_words(const Manual& manual, const std::vector<Row>& options, Strings 
 
 /// `words` stand behind --help: "all" asks for everything.
 Detail detail_of(const Strings& words);
-/// Prints a page through the pager.
+/// Prints a page. Returns 0.
 int print_help(const std::string& page);
-void allow_pager_for(const Call& call);
 
 /// `words` as the command's options. Throws Error(usage).
 template <class Of>
@@ -94,7 +93,6 @@ Command make_command(Manual manual, const Rows<Of>& rows, const std::function<vo
         auto of = options_from(rows, read, argv);
         of.command = manual.name;
         check(of);
-        allow_pager_for(of);
         return run(of);
     };
     return out;

@@ -106,9 +106,9 @@ Rows<CellOptions> process_rows() {
     return out;
 }
 
-Rows<Call> pager_rows() {
+Rows<Call> timings_rows() {
     Rows<Call> out;
-    out.flag("no-pager", &Call::no_pager, "Prints long output directly, not through PAGER (default: less).");
+    out.flag("timings", &Call::timings, "Prints the command's own time on stderr, by phase.");
     return out;
 }
 

@@ -19,10 +19,10 @@ Rows<CellOptions> text_rows();
 Rows<CellOptions> label_rows();
 /// --timeout, --seed.
 Rows<CellOptions> process_rows();
-/// --no-pager, of commands whose output may be longer than the screen.
-Rows<Call> pager_rows();
 /// --markdown, --svg: the table and the ranked chart in files of their own.
 Rows<FileOptions> excerpt_rows();
+/// --timings.
+Rows<Call> timings_rows();
 /// --force and --append, with what the latter adds to.
 Rows<FileOptions> replace_rows(const std::string& appendable = "");
 

@@ -201,7 +201,7 @@ Where buffers lie
   arg y = part:x:64Ki:4Ki        a sub-buffer: 4Ki elements of x from its element 64Ki on. x is an
                                  argument too, or only has a line, as arg x = zero:float:1Mi
   svm:rand:n  svm:out:n          in shared virtual memory: the kernel gets a pointer of clSVMAlloc
-Other data: `cllab help kernel-file`. Pictures are PNG, JPEG, BMP, PGM or PPM.
+Other data: `cllab help kernel-file`. Pictures are PNG, PGM or PPM; ImageMagick converts others.
 
 Images: W, or W,H or W,H,D for the length; the last of an array's counts its layers.
   rand:rgba16f:640,480           a format is the channels r, rg, rgba or bgra, the bits of each

@@ -22,7 +22,7 @@ struct Call {
     Strings argv;
     Strings patterns;   ///< what stands beside the options: PATTERN, FILE, FAMILY
     Strings passed_on;  ///< behind `--`, for the commands that pass it on
-    bool no_pager = false;
+    bool timings = false;
 };
 
 /// Which cells, built from which text, on which devices.
@@ -56,7 +56,7 @@ struct MeasureOptions : CellOptions {
 struct FileOptions {
     std::string json, csv, html, markdown, svg, png, junit;
     std::string baseline;  ///< a folder
-    Pairs exports;         ///< option without dashes (report/records/exports.hpp) and file
+    std::string long_csv;  ///< a row per sample
     bool force = false, append = false;
 };
 
@@ -68,7 +68,7 @@ struct RunOptions : MeasureOptions, FileOptions {
     std::string check;
     Strings columns;
     bool print_block = false, write_block = false;
-    bool by_time = false, isolate = false, timings = false, watch = false, require_all = false;
+    bool by_time = false, isolate = false, watch = false, require_all = false;
 };
 
 struct WhyOptions : MeasureOptions, FileOptions {

@@ -6,7 +6,6 @@
 #include "app/commandline/command.hpp"
 #include "app/commandline/topics.hpp"
 #include "app/commands.hpp"
-#include "app/screen/pager.hpp"
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
@@ -161,7 +160,6 @@ Words read_words(const Manual& manual, const std::vector<Row>& options, Strings 
 Detail detail_of(const Strings& words) { return words == Strings{"all"} ? Detail::all : Detail::screen; }
 
 int print_help(const std::string& page) {
-    const Paged paged;
     results() << report::fit(page, help_width);
     return 0;
 }
@@ -176,8 +174,6 @@ int print_asked_help(const Strings& words) {
 
 }  // namespace
 
-void allow_pager_for(const Call& call) { allow_pager(!call.no_pager); }
-
 void need_pattern(const Call& call, const std::string& what) {
     if (call.patterns.empty()) throw Error(Blame::usage, "`cllab ", call.command, "` needs ", what);
 }
@@ -189,8 +185,6 @@ void refuse_patterns(const Call& call, const std::string& about) {
 int run_command_line(int argc, char** argv) {
     const Strings whole(argv, argv + argc);
     Strings words(whole.begin() + std::min(argc, 1), whole.end());
-    if (words.size() > 1 && words[0] == "complete" && words[1] == "--")
-        return complete({words.begin() + 2, words.end()});
     refuse_empty(words);
     if (words.empty()) return print_start();
     if (words.front() == "--help" || words.front() == "-h" || words.front() == "help") return print_asked_help(words);

@@ -1,4 +1,4 @@
-// A command's options as a table: one row each, from which the parser, --help and the completions of shells are made.
+// A command's options as a table: one row each, from which the parser and --help are made.
 #pragma once
 
 #include <functional>

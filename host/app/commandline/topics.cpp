@@ -7,7 +7,7 @@
 namespace cllab::app {
 
 const std::vector<ExitStatus> exit_statuses{
-    {0, "every cell is ok or unsupported; merge and report: there is a record"},
+    {0, "every cell is ok or unsupported; report: there is a record"},
     {1, "a cell is wrong, or did not build, launch or end"},
     {2, "the command line or an input file is wrong, or nothing matched"},
     {3, "no platform, no such device, a lost device, or a file that cannot be written"},
@@ -128,9 +128,9 @@ std::string method_page() {
             count; a row that would lose most of its samples says `throttled`.
   Caches    hot by default; --cache cold flushes them, --cache rotate cycles through copies.
   Yardstick `of copy` compares with a plain copy of as many bytes, in the same cache state.
-  Energy    --energy: power by the counter of NVML, RAPL or hwmon over a row of operations, times
-            the seconds of one, with what the device draws at rest. It is the whole device's, and
-            differs by percents from run to run: a warm device draws more.
+  Energy    --energy: power by NVML's counter (NVIDIA) over a row of operations, times the seconds
+            of one, with what the device draws at rest. It is the whole device's, and differs by
+            percents from run to run: a warm device draws more.
   Rank      Within 15 % (4 % on a GPU) a table writes ~ and names no winner, because the placement
             of buffers alone can make that difference.
   Compare   --vs, tune and regress use arrangements: fresh processes with other orders, placements

@@ -97,8 +97,7 @@ int run_count(const CountOptions& asked) {
 
 Rows<CountOptions> count_rows() {
     Rows<CountOptions> rows;
-    rows.with(pager_rows())
-        .with(choice_rows(false))
+    rows.with(choice_rows(false))
         .with(kernel_file_rows())
         .with(text_rows())
         .whole("wave", "N", {1, count::widest_wave, "whole numbers from 1 to 128"}, &CountOptions::wave,

@@ -12,7 +12,6 @@
 #include "app/commands.hpp"
 #include "app/processes/runner.hpp"
 #include "app/screen/devices_page.hpp"
-#include "app/screen/pager.hpp"
 #include "app/screen/streams.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
@@ -199,7 +198,6 @@ void list_devices(bool as_json, const report::TableStyle& style, const std::map<
 }
 
 int show_devices(const DevicesOptions& invocation) {
-    const Paged paged;
     if (invocation.noise) return print_noise(invocation);
     catch_interrupts();
     std::vector<std::string> rows, troubles;
@@ -272,8 +270,7 @@ int print_start() {
 
 Command devices_command() {
     Rows<DevicesOptions> rows;
-    rows.with(pager_rows())
-        .flag("noise", &DevicesOptions::noise,
+    rows.flag("noise", &DevicesOptions::noise,
               "Compares equal code with itself for ten seconds. Prints the smallest difference that the device shows "
               "reliably now, the disturbances, and how to remove them.")
         .list("device,d", "D", &DevicesOptions::devices, "Selects devices for --noise, as `cllab run` does.")

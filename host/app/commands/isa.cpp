@@ -11,7 +11,6 @@
 #include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
 #include "app/screen/comparison.hpp"
-#include "app/screen/pager.hpp"
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"
 #include "core/program_text.hpp"
@@ -220,7 +219,6 @@ int print_binaries(const IsaOptions& invocation) {
 
 int run_isa(const IsaOptions& asked) {
     auto invocation = asked;
-    const Paged paged;
     report::require_known_columns(invocation.columns, report::columns_of_command("isa"));
     if (invocation.list_targets) return print_targets();
     if (invocation.rebuild) return rebuild_for_target(invocation);
@@ -260,8 +258,7 @@ void check_isa(IsaOptions& options) {
 
 Rows<IsaOptions> isa_rows() {
     Rows<IsaOptions> rows;
-    rows.with(pager_rows())
-        .with(choice_rows())
+    rows.with(choice_rows())
         .list("target,t", "T", &IsaOptions::targets,
               "Compiles for processor T, e.g. gfx900, gfx1030, sm_80, sm_90, tgllp, pvc. Repeats; several targets make "
               "one table.")
@@ -283,7 +280,7 @@ Rows<IsaOptions> isa_rows() {
               "information; they are shown only if its code is the same.")
         .flag("live", &IsaOptions::live,
               "Prints the number of live registers per kind at each instruction, and the instruction with the maximum "
-              "first. Knows GCN, SASS, PTX and x86. Prints `unknown` after calls and after instructions without a "
+              "first. Knows GCN and SASS. Prints `unknown` after calls and after instructions without a "
               "rule. With --hot: only the code that runs. With --summary: only the maximum.")
         .whole("width", "N", {40, 4294967295.0, "whole numbers from 40"}, &IsaOptions::width,
                "Cuts lines at N columns, at least 40. Default: the lines as they are.")

@@ -8,7 +8,6 @@
 
 #include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
-#include "app/screen/pager.hpp"
 #include "app/screen/streams.hpp"
 #include "core/text.hpp"
 #include "model/registry.hpp"
@@ -22,7 +21,6 @@ struct ListOptions : Call {
 };
 
 int list(const ListOptions& invocation) {
-    const Paged paged;
     const auto& all = model::registry();
     const auto selected =
         model::select(all, invocation.patterns.empty() ? std::vector<std::string>{"*"} : invocation.patterns);
@@ -54,7 +52,6 @@ int list(const ListOptions& invocation) {
 }
 
 int describe(const ListOptions& invocation) {
-    const Paged paged;
     if (invocation.patterns.size() != 1)
         throw Error(Blame::usage, "`cllab describe` takes one FAMILY or VARIANT; found " +
                                       std::to_string(invocation.patterns.size()));
@@ -105,7 +102,7 @@ void check_list(ListOptions&) {}
 
 Command list_command() {
     Rows<ListOptions> rows;
-    rows.with(pager_rows()).flag("json", &ListOptions::as_json, "Prints JSON instead of text.");
+    rows.flag("json", &ListOptions::as_json, "Prints JSON instead of text.");
     return make_command<ListOptions>(
         {"list", "[PATTERN...]", "families, variants, questions", "cllab list [PATTERN...] [--json]",
          "Lists families with their questions and variants.",
@@ -116,7 +113,6 @@ Command list_command() {
 
 Command describe_command() {
     Rows<ListOptions> rows;
-    rows.with(pager_rows());
     return make_command<ListOptions>(
         {"describe", "FAMILY|VARIANT", "a family's question, axes, metrics and variants",
          "cllab describe FAMILY|VARIANT",

@@ -1,24 +1,20 @@
 // `cllab profile`: a device's portrait as a page, and as the file that run, tune and why read.
 #include "app/commands/profile.hpp"
 
-#include <iostream>
-#include <vector>
+#include <algorithm>
 
 #include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
 #include "app/files/profile_file.hpp"
 #include "app/screen/streams.hpp"
-#include "core/clock.hpp"
-#include "core/phases.hpp"
+#include "app/screen/timings.hpp"
 #include "inspect/tools/dump.hpp"
 #include "report/table/columns.hpp"
 #include "run/measure.hpp"
 
 namespace cllab::app {
 int run_profile(const ProfileOptions& invocation) {
-    const auto start = Clock::now();
-    Phases own;
-    const ChargedTo account(own);
+    const Timings timings;
     report::require_known_columns(invocation.columns, report::columns_of_command("profile"));
     catch_interrupts();
     auto runner = in_child_processes(invocation.timeout_seconds);
@@ -33,7 +29,7 @@ int run_profile(const ProfileOptions& invocation) {
     const bool apart = invocation.isolate || !invocation.cl_dir.empty() ||
                        std::ranges::none_of(devices, [](const auto& device) { return device.is_gpu(); });
     if (!apart) runner = in_this_process(invocation.timeout_seconds);
-    std::vector<model::Record> measured;
+    Phases of_cells;
     for (const auto& device : devices) {
         const auto file = profile_path(invocation.dumps, device);
         if (!invocation.no_dumps) {
@@ -48,7 +44,7 @@ int run_profile(const ProfileOptions& invocation) {
             (invocation.all || !invocation.columns.empty() ? print_profile : print_profile_head)(
                 results(), profile, {wants_colour(), page_width(), invocation.columns});
         results().flush();
-        if (invocation.timings) measured.insert(measured.end(), profile.records.begin(), profile.records.end());
+        add(of_cells, phases_of(profile.records));
         if (!finished) {
             const auto shown =
                 "; the page shows the " + std::to_string(profile.records.size()) + " cells that were finished";
@@ -63,7 +59,7 @@ int run_profile(const ProfileOptions& invocation) {
             say(record.id + " is " + model::name(record.status) + ": " + record.reason);
         }
     }
-    if (invocation.timings) report::print_timings(std::cerr, measured, own, seconds_since(start));
+    if (invocation.timings) timings.print(of_cells);
     return failed ? 1 : 0;
 }
 
@@ -81,7 +77,7 @@ Rows<ProfileOptions> profile_rows() {
         .flag("isolate", &ProfileOptions::isolate,
               "Runs each probe in a child process, so a driver that crashes or hangs costs one cell. Default where no "
               "device is a GPU.")
-        .flag("timings", &ProfileOptions::timings, "Prints the command's own time on stderr, by phase and by cell.")
+        .with(timings_rows())
         .with(process_rows())
         .flag("all", &ProfileOptions::all,
               "Prints every figure with its interval, the driver's own value and the method, and what was not found. "

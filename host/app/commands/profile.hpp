@@ -15,7 +15,7 @@ struct ProfileOptions : CellOptions {
     double budget_seconds = 60;
     std::string dumps = "dumps";
     Strings columns;
-    bool no_dumps = false, isolate = false, timings = false, as_json = false, all = false;
+    bool no_dumps = false, isolate = false, as_json = false, all = false;
     bool no_page = false;  ///< for a command that needs the file alone
 };
 /// The whole command; its exit status.

@@ -9,6 +9,7 @@
 #include "app/files/outputs.hpp"
 #include "app/screen/results.hpp"
 #include "app/screen/streams.hpp"
+#include "app/screen/timings.hpp"
 #include "compare/level_changes.hpp"
 #include "core/text.hpp"
 #include "report/table/columns.hpp"
@@ -44,6 +45,7 @@ int print_history(const RegressOptions& invocation, Outputs& outputs, const repo
 }
 
 int run_regress(const RegressOptions& invocation) {
+    const Timings timings;
     Outputs outputs(invocation);
     if (invocation.history)
         for (const auto& path : invocation.patterns) outputs.reads(path);
@@ -71,6 +73,7 @@ int run_regress(const RegressOptions& invocation) {
     if (!(json && json->is_stdout()) && !has_page_on_stdout(outputs))
         report::print_regression(results(), regression, style);
     results().flush();
+    if (invocation.timings) timings.print(result.of_cells);
     if (!result.lost.empty()) throw Error(Blame::environment, result.lost);
     if (result.interrupted) {
         say("interrupted; cells that were not reached are undecided");
@@ -127,6 +130,7 @@ Rows<RegressOptions> regress_rows() {
         .number("timeout", "SECONDS", any_seconds, &RegressOptions::timeout_seconds, "60",
                 "Ends a cell that makes no progress for SECONDS.")
         .seed("Seeds inputs, orders and placements. Default: a fresh seed per run.")
+        .with(timings_rows())
         .with(replace_rows("--json"));
     return rows;
 }

@@ -7,7 +7,6 @@
 #include "app/choose/request.hpp"
 #include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
-#include "app/screen/pager.hpp"
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
@@ -27,15 +26,17 @@ Rows<RunOptions> shown_rows(bool measures) {
             .with(excerpt_rows());
     rows.columns(&RunOptions::columns, about_columns())
         .flag("sort", &RunOptions::by_time, about_sort)
-        .named("input", "NAME=FILE", &RunOptions::inputs,
-               "Uses an image file (PNG, JPEG, PGM; grey or colour) as the buffer NAME, e.g. src=panel.png.")
+        .named(
+            "input", "NAME=FILE", &RunOptions::inputs,
+            "Uses an image file (PNG, PGM or PPM; grey or colour) as the buffer NAME, e.g. src=panel.png. ImageMagick "
+            "converts other formats.")
         .named("output", "NAME=FILE", &RunOptions::outputs,
                "Writes the buffer NAME as a picture (.png or .pgm), e.g. dst=map.png. Needs a run of one cell.")
         .whole("count-above", "LEVEL", {0, 255, "grey levels from 0 to 255"}, &RunOptions::count_above,
                "Counts and lists the pixels brighter than LEVEL (0 to 255) in the picture of --output: the defects "
                "that pitch finds.")
         .with(label_rows())
-        .flag("timings", &RunOptions::timings, "Prints the command's own time on stderr, by phase and by cell.")
+        .with(timings_rows())
         .with(replace_rows("--json or --csv"));
     return rows;
 }
@@ -85,9 +86,10 @@ Rows<RunOptions> measured_rows() {
         .flag("steps", &RunOptions::steps,
               "Also times each part of an operation (transfers, sweep, residual, copy, passes). Adds the time between "
               "parts (step_between) and the whole (step_whole). Uses separate runs with an event per part.")
-        .flag("energy", &RunOptions::energy,
-              "Measures the energy of an operation, some 8 s per cell, where NVML, RAPL or hwmon counts it: the device "
-              "at rest, then a row of operations. Adds the column energy; --columns energy measures it, too.")
+        .flag(
+            "energy", &RunOptions::energy,
+            "Measures the energy of an operation on NVIDIA GPUs (NVML), some 8 s per cell: the device at rest, then a "
+            "row of operations. Adds the column energy; --columns energy measures it, too.")
         .number("hot", "SECONDS", {0, 3600, "seconds from 0 to 3600"}, &RunOptions::hot_seconds, "",
                 "CPU devices: samples for SECONDS, after timing, which instructions run. The results go to isa.txt and "
                 "the record. 0 skips it. Default: 0.05 with dumps. A cell whose operation takes three times as long is "
@@ -96,8 +98,8 @@ Rows<RunOptions> measured_rows() {
               "Leaves out the yardstick of the column 'of copy'. The yardstick is a plain copy of as many bytes as the "
               "cell's data, timed in the same rounds and cache state.")
         .flag("native", &RunOptions::native,
-              "CPU devices: adds rows for hand-written C++ loops, on one thread and on one per core. The same "
-              "reference checks them, and the host clock times them in the same rounds. Families that have them: " +
+              "CPU devices: adds rows for a hand-written C++ loop, on one thread and on one per core. The same "
+              "reference checks them, and the host clock times them in the same rounds. Families that have one: " +
                   join(native_families(), ", ") + ".")
         .whole(
             "rebuild", "N", {2, 1000, "whole numbers from 2 to 1000"}, &RunOptions::rebuild,
@@ -121,7 +123,7 @@ Rows<RunOptions> measured_rows() {
 
 Rows<RunOptions> run_rows(bool measures) {
     Rows<RunOptions> rows;
-    rows.with(pager_rows()).with(choice_rows());
+    rows.with(choice_rows());
     rows.add({"points", "WHICH", "Points to run on axes you did not set: all, or only the first value of each.", "all"},
              [](RunOptions& to, const std::string& text) {
                  if (word_of("points", text, {"all", "first"}) == "first") to.points = model::Points::first;
@@ -215,10 +217,7 @@ void check_dump(RunOptions& options) {
 int run_or_watch(const RunOptions& options) {
     if (options.print_block || options.write_block) return show_block(options);
     if (options.rebuild) return rebuild_on_devices(options);
-    if (options.watch) {
-        allow_pager(false);  // somebody waits for the next lines
-        return watch(options);
-    }
+    if (options.watch) return watch(options);
     if (options.check == "oclgrind") return check_oclgrind(options);
     return run_cells(options);
 }

@@ -14,6 +14,7 @@
 #include "app/files/profile_file.hpp"
 #include "app/running/opinions.hpp"
 #include "app/screen/streams.hpp"
+#include "app/screen/timings.hpp"
 #include "core/grouped.hpp"
 #include "core/hash.hpp"
 #include "core/text.hpp"
@@ -229,6 +230,7 @@ void Tuning::print_failures() {
 }
 
 int tune(const TuneOptions& asked, Runner& runner) {
+    const Timings timings;
     auto invocation = asked;
     const OpinionsFolder opinions(invocation);
     const Choice choice(invocation);
@@ -264,6 +266,7 @@ int tune(const TuneOptions& asked, Runner& runner) {
         say("interrupted; " + std::to_string(sink.records().size()) + " measured point(s) kept");
         return 130;
     }
+    if (invocation.timings) timings.print(phases_of(sink.records()));
     return fine ? 0 : 1;
 }
 
@@ -277,6 +280,7 @@ Command tune_command() {
         .text("csv", "FILE", &TuneOptions::csv, "Writes one CSV line per cell, as soon as the cell is done.")
         .with(process_rows())
         .with(label_rows())
+        .with(timings_rows())
         .number("budget", "SECONDS", any_seconds, &TuneOptions::budget, "",
                 "Ends the search after about SECONDS, of which several variants and devices get equal parts. The "
                 "comparisons of the fastest follow. Default: up to 300 points of each variant are measured.")

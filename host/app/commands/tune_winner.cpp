@@ -6,6 +6,7 @@
 #include "app/commands/tune.hpp"
 #include "app/comparing/versus.hpp"
 #include "app/screen/streams.hpp"
+#include "core/phases.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "model/rankable.hpp"
@@ -90,6 +91,7 @@ std::size_t Tuning::choose(const std::vector<std::size_t>& order) {
 
 /// So that `pairs` verdicts are as sure together as one.
 model::Verdict Tuning::compare(std::size_t left, std::size_t right, std::size_t pairs) {
+    const InPhase phase(Phase::arrangements);
     const auto name = [&](std::size_t n) {
         return finalists_[n] == space_.initial ? std::string("the default") : text_of(finalists_[n]);
     };

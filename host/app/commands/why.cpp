@@ -14,6 +14,7 @@
 #include "app/processes/cell_counts.hpp"
 #include "app/processes/runner.hpp"
 #include "app/screen/streams.hpp"
+#include "app/screen/timings.hpp"
 #include "core/error.hpp"
 #include "core/text.hpp"
 #include "explain/amounts.hpp"
@@ -171,6 +172,7 @@ void make_profiles(const WhyOptions& asked) {
 int run_why(const WhyOptions& asked) {
     if (!asked.on.empty()) return forecast_files(asked);
     if (std::ranges::any_of(asked.patterns, names_records)) return why_of_records(asked);
+    const Timings timings;
     auto invocation = asked;
     invocation.no_dumps = invocation.no_yardstick = true;
     if (!invocation.hot_seconds) invocation.hot_seconds = 0.05;  // which code ran says how wide its vectors are
@@ -218,13 +220,13 @@ int run_why(const WhyOptions& asked) {
         say("interrupted; " + std::to_string(sink.records().size()) + " finished cell(s) kept");
         return 130;
     }
+    if (asked.timings) timings.print(phases_of(sink.records()));
     return ok ? 0 : 1;
 }
 
 Rows<WhyOptions> why_rows() {
     Rows<WhyOptions> rows;
-    rows.with(pager_rows())
-        .with(choice_rows())
+    rows.with(choice_rows())
         .with(kernel_file_rows())
         .with(text_rows())
         .text("json", "FILE", &WhyOptions::json, "Writes the JSON record of each cell, and a line with its limiter.")
@@ -246,6 +248,7 @@ Rows<WhyOptions> why_rows() {
                 "Maximum sampling time per cell. Sampling stops early once the median is known to within 1 %.")
         .with(process_rows())
         .with(label_rows())
+        .with(timings_rows())
         .with(replace_rows("--json"));
     return rows;
 }

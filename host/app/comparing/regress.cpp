@@ -89,7 +89,10 @@ private:
                         {[&](std::size_t, std::size_t, const Record& record, const char* phase) {
                              progress_(doing + " " + record.id + ": " + phase);
                          },
-                         [&](std::size_t group, std::size_t, const Record& record) { own[group]->*to = record; }});
+                         [&](std::size_t group, std::size_t, const Record& record) {
+                             own[group]->*to = record;
+                             add(result_.of_cells, record.phases);
+                         }});
         }
     }
 
@@ -195,6 +198,7 @@ private:
     }
 
     void look(Timed& one, double seconds, std::size_t number) {
+        const InPhase phase(Phase::arrangements);
         auto& out = one.item.out;
         if (!one.versus) {
             one.versus = std::make_unique<Versus>(runner_, one.item.asked->settings, out.device.selector, one.pair,

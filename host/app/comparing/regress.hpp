@@ -7,6 +7,7 @@
 
 #include "app/commandline/options.hpp"
 #include "app/processes/runner.hpp"
+#include "core/phases.hpp"
 #include "model/regression.hpp"
 
 namespace cllab::app {
@@ -22,6 +23,7 @@ struct RegressOptions : Call, FileOptions {
 
 struct RegressResult {
     model::Regression regression;
+    Phases of_cells{};
     bool interrupted = false;
     std::string lost;  ///< why the device was lost; empty: it was not
 };

@@ -77,12 +77,11 @@ std::string Baseline::text_of(const model::Record& record) const {
 
 std::string read_record_file(report::Joined& out, const std::string& path) {
     auto fault = reading_fault(path);
-    std::error_code code;
-    std::ifstream in;
-    if (fault.empty()) in.open(path, std::ios::binary);
+    if (!fault.empty()) return fault;
     errno = 0;
-    out.read(in, path, !fs::is_regular_file(path, code));  // of any: it counts the files
-    if (fault.empty() && (!in.eof() || in.bad())) fault = std::strerror(errno);
+    std::ifstream in(path, std::ios::binary);
+    out.read(in, path);
+    if (!in.eof() || in.bad()) fault = std::strerror(errno);
     return fault;
 }
 

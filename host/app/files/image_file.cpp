@@ -2,17 +2,9 @@
 
 #include <unistd.h>
 
-#define STBI_ONLY_JPEG
-#define STBI_ONLY_BMP
-#define STBI_NO_STDIO
-#include <stb_image.h>
-#define STBI_WRITE_NO_STDIO
-#include <stb_image_write.h>
-
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
-#include <climits>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -34,8 +26,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string readable = "PNG, JPEG, BMP, PGM or PPM";
-
 [[noreturn]] void refuse(const fs::path& path, const std::string& why) {
     throw Error(Blame::usage, "input file '" + path.string() + "' " + why);
 }
@@ -48,10 +38,7 @@ bool is_netpbm(const std::string& bytes) {
 }
 
 /// By the first bytes, whatever follows them.
-bool is_image(const std::string& bytes) {
-    return is_netpbm(bytes) || bytes.starts_with("\x89PNG\r\n\x1a\n") || bytes.starts_with("\xff\xd8") ||
-           bytes.starts_with("BM");
-}
+bool is_image(const std::string& bytes) { return is_netpbm(bytes) || is_png(bytes); }
 
 /// The whole file. A pipe is fine, so the size is not asked for beforehand.
 std::string read_file(const fs::path& path) {
@@ -68,7 +55,8 @@ std::string read_file(const fs::path& path) {
     while (in.read(chunk.data(), static_cast<std::streamsize>(chunk.size())) || in.gcount() > 0) {
         bytes.append(chunk.data(), static_cast<std::size_t>(in.gcount()));
         // A pipe may have no end.
-        if (!is_image(bytes)) refuse(path, "cannot be read as " + readable + ": it begins like none of them");
+        if (!is_image(bytes))
+            refuse(path, "is no PNG, PGM or PPM; ImageMagick makes one of other formats (`convert FILE new.png`)");
         if (bytes.size() > run::host_memory_bytes())
             refuse(path, "is larger than this machine's memory of " + format_bytes(run::host_memory_bytes()));
     }
@@ -85,7 +73,7 @@ void require_memory(const fs::path& path, std::uint64_t width, std::uint64_t hei
                          " pixels, more than this machine's memory of " + format_bytes(memory) + " holds");
 }
 
-/// The Netpbm formats PGM and PPM, text (P2, P3) and binary (P5, P6), any maxval; stb ignores maxval and has no text.
+/// The Netpbm formats PGM and PPM, text (P2, P3) and binary (P5, P6), any maxval.
 /// https://netpbm.sourceforge.net/doc/pgm.html
 class Netpbm {
 public:
@@ -157,82 +145,6 @@ private:
     std::uint64_t most_ = 0;  // 0 until the header is read
 };
 
-/// The whole number of `count` bytes at `at`, which lie inside `bytes`.
-std::uint64_t little_endian(const std::string& bytes, std::size_t at, std::size_t count) {
-    std::uint64_t v = 0;
-    while (count-- > 0) v = v << 8 | static_cast<unsigned char>(bytes[at + count]);
-    return v;
-}
-
-/// stb_image fills the rest of a BMP that is cut short with black and calls it a success, and shows whatever memory
-/// holds for a palette index past the palette's end. It takes uncompressed ones only: rows of whole 32-bit words, from
-/// the offset at byte 10; bits a pixel at 24 in the oldest header, else at 28.
-void require_sound_bmp(const fs::path& path, const std::string& bytes, std::uint64_t width, std::uint64_t height) {
-    if (!bytes.starts_with("BM") || bytes.size() < 30) return;
-    const auto header = little_endian(bytes, 14, 4), data = little_endian(bytes, 10, 4);
-    const auto bits = little_endian(bytes, header == 12 ? 24 : 28, 2), row_bytes = (width * bits + 31) / 32 * 4;
-    if (data + row_bytes * height > bytes.size()) refuse(path, "is cut short: its last pixels are missing");
-    if (bits != 1 && bits != 4 && bits != 8) return;
-    if (header == 12) refuse(path, "is a BMP of OS/2 with a palette, which is not read; save it as PNG");
-    if (data < 14 + header) refuse(path, "is a damaged BMP: its palette cannot be found");
-    const auto colours = (data - 14 - header) / 4;
-    for (std::uint64_t y = 0; y < height; ++y)
-        for (std::uint64_t x = 0; x < width; ++x) {
-            const auto at = x * bits;
-            const auto index = static_cast<unsigned char>(bytes[data + y * row_bytes + at / 8]) >> (8 - bits - at % 8) &
-                               ((1u << bits) - 1);
-            if (index >= colours)
-                refuse(path, "has a pixel of colour " + std::to_string(index) + ", but its palette has only " +
-                                 std::to_string(colours));
-        }
-}
-
-/// stb_image up to 2.27 writes past its table for a Huffman table of more than 256 codes, so no such JPEG gets to it.
-void require_sound_jpeg(const fs::path& path, std::string_view bytes) {
-    const auto byte = [&](std::size_t at) { return at < bytes.size() ? static_cast<unsigned char>(bytes[at]) : 0u; };
-    if (byte(0) != 0xFF || byte(1) != 0xD8) return;
-    std::size_t at = 2;
-    // What other programs keep in front of the image is skipped, for it may hold any bytes. From there on every place
-    // that may be the marker of a table is looked at: in a damaged file stb finds markers where the lengths do not
-    // lead.
-    while (byte(at) == 0xFF && (byte(at + 1) == 0xFE || (byte(at + 1) >= 0xE0 && byte(at + 1) <= 0xEF)))
-        at += 2 + std::max(2u, byte(at + 2) << 8 | byte(at + 3));
-    for (; at + 4 < bytes.size(); ++at) {
-        if (byte(at) != 0xFF || byte(at + 1) != 0xC4) continue;
-        const std::size_t end = at + 2 + (byte(at + 2) << 8 | byte(at + 3));
-        for (std::size_t table = at + 4; table < end;) {
-            std::size_t codes = 0;
-            for (std::size_t length = 1; length <= 16; ++length) codes += byte(table + length);
-            if (codes > 256)
-                refuse(path, "is damaged: a Huffman table of the JPEG has " + std::to_string(codes) +
-                                 " codes; at most 256 are possible");
-            table += 17 + codes;
-        }
-    }
-}
-
-/// The rest, through stb_image.
-model::Loaded read_stb(const fs::path& path, const std::string& bytes) {
-    if (bytes.size() > INT_MAX) refuse(path, "is larger than 2 GiB; only PGM and PPM may be");
-    const auto* data = reinterpret_cast<const stbi_uc*>(bytes.data());
-    const auto size = static_cast<int>(bytes.size());
-    const auto damaged = [&] { refuse(path, "cannot be read as " + readable + ": " + lower(stbi_failure_reason())); };
-    int width = 0, height = 0, channels = 0;
-    if (!stbi_info_from_memory(data, size, &width, &height, &channels)) damaged();
-    // A BMP whose height is negative has its rows from the top; stb turns only the others round.
-    if (bytes.starts_with("BM") && height < 0 && height > INT_MIN) height = -height;
-    if (width <= 0 || height <= 0)
-        refuse(path, "has no pixels (" + std::to_string(width) + "x" + std::to_string(height) + ")");
-    const auto columns = static_cast<std::size_t>(width), rows = static_cast<std::size_t>(height);
-    require_memory(path, columns, rows, static_cast<std::uint64_t>(channels));
-    require_sound_bmp(path, bytes, columns, rows);
-    const std::unique_ptr<stbi_uc, void (*)(void*)> pixels(
-        stbi_load_from_memory(data, size, &width, &height, &channels, 1), stbi_image_free);
-    if (!pixels) damaged();
-    const auto* first = reinterpret_cast<const std::byte*>(pixels.get());
-    return {path.string(), columns, rows, std::make_shared<const model::Bytes>(first, first + columns * rows)};
-}
-
 model::Loaded load_png(const fs::path& path, const std::string& bytes) {
     GreyImage image;
     const auto wrong = read_png(bytes, image, [&](std::size_t width, std::size_t height, std::size_t each) {
@@ -242,21 +154,14 @@ model::Loaded load_png(const fs::path& path, const std::string& bytes) {
     return {path.string(), image.width, image.height, std::make_shared<const model::Bytes>(std::move(image.grey))};
 }
 
-/// The bytes of a PNG file. stb counts in int and keeps the filtered image beside the compressed one.
+/// The bytes of a PNG file. The limit is below that of libpng for a picture in memory.
 std::string png(const fs::path& path, std::size_t width, std::size_t height, std::span<const std::byte> grey) {
     constexpr std::size_t limit = std::size_t{1} << 30;
     if (grey.size() + height > limit)
         throw Error(Blame::usage, "output file '" + path.string() + "' would have " + std::to_string(width) + "x" +
                                       std::to_string(height) +
                                       " pixels, above the PNG writer's limit of 1 GiB; name it .pgm");
-    std::string file;
-    const auto append = [](void* to, void* bytes, int size) {
-        static_cast<std::string*>(to)->append(static_cast<const char*>(bytes), static_cast<std::size_t>(size));
-    };
-    if (!stbi_write_png_to_func(append, &file, static_cast<int>(width), static_cast<int>(height), 1, grey.data(),
-                                static_cast<int>(width)))
-        throw std::bad_alloc();
-    return file;
+    return write_png(width, height, grey);
 }
 
 }  // namespace
@@ -265,9 +170,7 @@ model::Loaded load_grey(const fs::path& path) {
     try {
         const auto bytes = read_file(path);
         if (is_netpbm(bytes)) return Netpbm(path, bytes).read();
-        if (is_png(bytes)) return load_png(path, bytes);
-        require_sound_jpeg(path, bytes);
-        return read_stb(path, bytes);
+        return load_png(path, bytes);
     } catch (const std::bad_alloc&) {
         refuse(path, "does not fit in memory");
     }

@@ -9,11 +9,11 @@
 
 namespace cllab::app {
 
-/// Reads PNG, JPEG, BMP, PGM or PPM, recognised by content, as one grey byte a pixel, rows from the top without
-/// padding. Colour becomes luma with the weights of ITU-R BT.601 (0.299 red, 0.587 green, 0.114 blue; alpha is
-/// ignored), in the file's own transfer curve. Deeper samples (16-bit PNG, PNM of any maxval) are scaled to 0..255 and
-/// rounded. Throws Error(usage), one sentence, for a file that is missing, unreadable, empty, damaged, cut short, not
-/// an image, or whose pixels do not fit this machine's memory.
+/// Reads PNG, PGM or PPM, recognised by content, as one grey byte a pixel, rows from the top without padding. Colour
+/// becomes luma with the weights of ITU-R BT.601 (0.299 red, 0.587 green, 0.114 blue; alpha is ignored), in the file's
+/// own transfer curve. Deeper samples (16-bit PNG, PNM of any maxval) are scaled to 0..255 and rounded. Throws
+/// Error(usage), one sentence, for a file that is missing, unreadable, empty, damaged, cut short, of another format, or
+/// whose pixels do not fit this machine's memory.
 model::Loaded load_grey(const std::filesystem::path& path);
 
 /// What save_grey would refuse, known before the long part: Error(usage) unless the extension is .png or .pgm,

@@ -181,7 +181,7 @@ Outputs::Outputs(const FileOptions& files) : Outputs(files.force, files.append) 
     if (!files.markdown.empty()) writes(files.markdown, "--markdown", Kind::page);
     if (!files.svg.empty()) writes(files.svg, "--svg", Kind::page);
     if (!files.png.empty()) writes(files.png, "--png", Kind::page);
-    for (const auto& [option, path] : files.exports) writes(path, "--" + option, Kind::table);
+    if (!files.long_csv.empty()) writes(files.long_csv, "--long", Kind::table);
 }
 
 void Outputs::writes_pictures(const Pairs& pictures) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <csetjmp>
 #include <cstring>
+#include <new>
 #include <vector>
 
 namespace cllab::app {
@@ -150,6 +151,19 @@ std::string read_png(std::string_view bytes, GreyImage& image,
             if (auto wrong = convert(png, row, image.grey.data() + y * image.width); !wrong.empty()) return wrong;
         }
     return png.end() ? std::string{} : damaged();
+}
+
+std::string write_png(std::size_t width, std::size_t height, std::span<const std::byte> grey) {
+    png_image image{};
+    image.version = PNG_IMAGE_VERSION;
+    image.width = static_cast<png_uint_32>(width);
+    image.height = static_cast<png_uint_32>(height);
+    image.format = PNG_FORMAT_GRAY;
+    png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
+    std::string out(size, '\0');
+    if (!png_image_write_to_memory(&image, out.data(), &size, 0, grey.data(), 0, nullptr)) throw std::bad_alloc();
+    out.resize(size);
+    return out;
 }
 
 }  // namespace cllab::app

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <iostream>
 #include <set>
 #include <thread>
 
@@ -232,9 +231,7 @@ private:
     }
 
     void print_timings() const {
-        if (!plan_.options.timings) return;
-        report::print_timings(std::cerr, sink_.records(), plan_.spent->phases, seconds_since(plan_.spent->start),
-                              plan_.processes);
+        if (plan_.options.timings) plan_.timings->print(phases_of(sink_.records()), plan_.processes);
     }
 
     int status() const {

@@ -67,7 +67,7 @@ bool may_be_several(const std::vector<std::string>& selectors) {
 }  // namespace
 
 RunPlan::RunPlan(const RunOptions& asked, const Snapshots& earlier, const AskDevice& ask)
-    : options(asked), spent(std::make_unique<Spent>()), outputs(outputs_of(asked)), choice(asked, earlier, ask) {}
+    : options(asked), timings(std::make_unique<Timings>()), outputs(outputs_of(asked)), choice(asked, earlier, ask) {}
 
 /// Text that is not the lab's own may write anywhere and never end; the arrangements of --vs are processes of their
 /// own.

@@ -10,22 +10,14 @@
 #include "app/comparing/versus.hpp"
 #include "app/files/outputs.hpp"
 #include "app/processes/runner.hpp"
-#include "core/clock.hpp"
-#include "core/phases.hpp"
+#include "app/screen/timings.hpp"
 
 namespace cllab::app {
-
-/// Where the command's own time goes while it lives.
-struct Spent {
-    Clock::time_point start = Clock::now();
-    Phases phases{};
-    ChargedTo account{phases};
-};
 
 /// What is asked for: cells, processes and files. No device was opened, and no output.
 struct RunPlan {
     RunOptions options;
-    std::unique_ptr<Spent> spent;
+    std::unique_ptr<Timings> timings;
     Outputs outputs;
     Choice choice;
     run::RunRequest request{};

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <span>
 
-#include "app/screen/pager.hpp"
 #include "app/screen/streams.hpp"
 #include "core/text.hpp"
 #include "model/registry.hpp"
@@ -84,7 +83,6 @@ void print_conclusions(std::ostream& out, const std::vector<portrait::Conclusion
 void print_page(const std::vector<model::Record>& records, const std::vector<portrait::Conclusion>& conclusions,
                 const std::vector<report::LostDevice>& lost, bool several_runs, const std::vector<std::string>& columns,
                 bool by_time) {
-    const Paged paged;
     auto rows = portrait::without_curves(records, conclusions);
     if (by_time) std::ranges::stable_sort(rows, {}, [](const auto* r) { return r->time ? r->time->median : HUGE_VAL; });
     const report::TableStyle style{wants_colour(), page_width(), columns};

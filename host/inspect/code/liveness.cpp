@@ -90,18 +90,13 @@ std::string trouble(const InstructionSet& isa, const Function& function) {
 }
 
 std::string name_of(const InstructionSet& isa, const Unit& unit) {
-    const auto& kind = isa.registers->kinds[unit.kind];
-    return unit.number < kind.names.size() ? kind.names[unit.number] : kind.prefix + std::to_string(unit.number);
+    return isa.registers->kinds[unit.kind].prefix + std::to_string(unit.number);
 }
 
-/// Registers by kind: one of which any part is live is in use.
+/// Registers by kind.
 std::vector<unsigned> registers_in(const InstructionSet& isa, const Units& units) {
     std::vector<unsigned> out(isa.registers->kinds.size());
-    const Unit* last = nullptr;
-    for (const auto& unit : units) {
-        if (!last || last->kind != unit.kind || last->number != unit.number) ++out[unit.kind];
-        last = &unit;
-    }
+    for (const auto& unit : units) ++out[unit.kind];
     return out;
 }
 
@@ -188,9 +183,7 @@ Liveness live_registers(const InstructionSet& isa, const Function& function) {
         }
         out.kinds.push_back(std::move(kind));
     }
-    for (const auto& unit : in[0].live)
-        if (auto name = name_of(isa, unit); out.at_entry.empty() || out.at_entry.back() != name)
-            out.at_entry.push_back(std::move(name));
+    for (const auto& unit : in[0].live) out.at_entry.push_back(name_of(isa, unit));
     return out;
 }
 

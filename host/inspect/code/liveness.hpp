@@ -22,20 +22,18 @@
 
 namespace cllab::inspect {
 
-/// A register, or a part of one that can be overwritten alone: al, ah and the rest of rax are parts of one register.
+/// A register.
 struct Unit {
     unsigned kind = 0;  ///< index in RegisterRules::kinds
     unsigned number = 0;
-    unsigned part = 0;
     auto operator<=>(const Unit&) const = default;
 };
 
 /// Registers that are handed out from one file.
 struct RegisterKind {
-    const char* label;                     ///< "v"; nullptr: followed, but not counted
-    const char* prefix;                    ///< of a name, "v" of v12
-    bool by_lane = false;                  ///< written only for the work-items that are active (GCN's vector registers)
-    std::span<const char* const> names{};  ///< instead of prefix and number
+    const char* label;     ///< "v"; nullptr: followed, but not counted
+    const char* prefix;    ///< of a name, "v" of v12
+    bool by_lane = false;  ///< written only for the work-items that are active (GCN's vector registers)
 };
 
 /// What one instruction does with registers. A write overwrites the whole unit, so that what was there before is no
@@ -59,13 +57,10 @@ struct RegisterRules {
     /// False where a work-item may go on elsewhere than the instructions' targets say. nullptr: it may not.
     bool (*jumps_are_seen)(const Function& function) = nullptr;
 };
-extern const RegisterRules gcn_registers, ptx_registers, sass_registers, x86_registers;  ///< isa/<name>_roles.cpp
+extern const RegisterRules gcn_registers, sass_registers;  ///< isa/<name>_roles.cpp
 
 /// Operands of a list, cut at the commas outside of brackets, trimmed.
 std::vector<std::string> operands_of(std::string_view text);
-
-/// Whether two names are of the same register of x86, as "eax" and "rax" are; in lower case.
-bool is_same_register(std::string_view one, std::string_view other);
 
 struct InstructionSet;
 
@@ -79,7 +74,7 @@ struct Liveness {
         std::vector<unsigned> counts{};
     };
     std::vector<Kind> kinds;            ///< those that the function names
-    std::vector<std::string> at_entry;  ///< registers that are read before they are written: "v0", "rdi"
+    std::vector<std::string> at_entry;  ///< registers that are read before they are written: "v0", "s4"
 };
 
 Liveness live_registers(const InstructionSet& isa, const Function& function);

@@ -278,7 +278,6 @@ const InstructionSet isa::ptx{
     .classify = ptx::classify,
     .local_spaces = {"shared", "generic"},
     .global_spaces = {"global", "generic"},
-    .registers = &ptx_registers,
     .arithmetic = ptx::arithmetic,
     .is_call = ptx::is_call,
     .disassemble = ptx::disassemble,

@@ -44,9 +44,9 @@ struct RoleRule {
     /// 'p' is a predicate that is written, or no operand where another one stands there, and 'P' any number of them.
     /// Empty: the operands are no registers. "?": nothing is known of these names.
     std::string_view operands;
-    std::string_view widths = "1";       ///< registers of the result and of each source; the last one for all behind
-    std::size_t least = 0;               ///< of fewer operands the rule says nothing
-    std::string_view reads{}, writes{};  ///< registers that no operand names
+    std::string_view widths = "1";  ///< registers of the result and of each source; the last one for all behind
+    std::size_t least = 0;          ///< of fewer operands the rule says nothing
+    std::string_view reads{};       ///< registers that no operand names
 };
 /// nullptr where nothing is known.
 const RoleRule* rule_of(std::span<const RoleRule> rules, std::string_view mnemonic, std::size_t operands);

@@ -4,7 +4,6 @@
 #include <cctype>
 
 #include "core/text.hpp"
-#include "inspect/code/liveness.hpp"
 #include "inspect/isa/isa.hpp"
 #include "inspect/isa/rules.hpp"
 #include "model/hot.hpp"
@@ -194,6 +193,14 @@ bool is_cache_control(string_view m) {
     return is_named(m, "prefetch* clflush* clwb* cldemote* vgatherpf* vscatterpf*");
 }
 
+/// "eax" and "rax", "r8d" and "r8": the register that a name is, or is half of.
+std::string whole_register(string_view name) {
+    std::string out(name);
+    if (out.size() == 3 && out[0] == 'e') out[0] = 'r';
+    if (out.size() > 2 && out[0] == 'r' && out[1] >= '0' && out[1] <= '9' && out.back() == 'd') out.pop_back();
+    return out;
+}
+
 /// Whether what it loads is the index of the place that it loads from, as in at = x[at]: "eax, dword ptr [rdi +
 /// 4*rax]".
 bool replaces_its_index(string_view operands) {
@@ -204,7 +211,7 @@ bool replaces_its_index(string_view operands) {
     while (is_name(operands[begin - 1])) --begin;
     while (end < operands.size() && is_name(operands[end])) ++end;
     const auto before = operands.substr(begin, times - begin), behind = operands.substr(times + 1, end - times - 1);
-    return is_same_register(operands.substr(0, comma), before.size() > behind.size() ? before : behind);
+    return whole_register(operands.substr(0, comma)) == whole_register(before.size() > behind.size() ? before : behind);
 }
 
 std::string base_class(const Instruction& i, string_view operands, string_view registers) {
@@ -320,7 +327,6 @@ const InstructionSet isa::x86{
     .parse = x86::parse,
     .classify = x86::classify,
     .counts_barriers = false,  // they are the ends of loops
-    .registers = &x86_registers,
     .arithmetic = x86::arithmetic,
     .is_call = x86::is_call,
     .names_callees = true,

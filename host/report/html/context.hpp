@@ -71,10 +71,6 @@ void write_bounds(std::ostream& out, const Context& context, std::size_t cell);
 /// The variants of a group on one device, fastest first; nothing where none has a time.
 void write_ranking(std::ostream& out, const Context& context, const GridFamily& family, const GridGroup& group,
                    std::size_t device);
-/// The variants of a group by devices; nothing where one device has them all.
-void write_heat(std::ostream& out, const Context& context, const GridFamily& family, const GridGroup& group);
-/// What its colours mean; nothing where no group has several devices.
-void write_heat_scale(std::ostream& out, const Context& context);
 /// Which of them are before the others: a sentence for each set that took turns.
 std::vector<std::string> ranking_sentences(const GridGroup& group, std::size_t device);
 

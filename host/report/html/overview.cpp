@@ -60,7 +60,6 @@ void write_family(std::ostream& out, const Context& c, const GridFamily& family)
     if (!common.empty()) out << fmt::format("<p class=\"point\">{}</p>\n", text(common));
     out << "<div class=\"figures\">\n";
     for (const auto& group : first_of(family.groups, most_groups)) {
-        write_heat(out, c, family, group);
         write_difference(out, c, group);
         for (std::size_t d = 0; d < c.grid.devices.size(); ++d) write_ranking(out, c, family, group, d);
     }
@@ -151,7 +150,6 @@ void write_overview(std::ostream& out, const Context& c) {
     out << "<section class=\"lead\" id=\"overview\">\n";
     write_about(out, c);
     for (const auto& sentence : c.page.verdicts) write_verdict(out, sentence);
-    write_heat_scale(out, c);
     std::vector<std::string> families;
     for (const auto& family : c.grid.families) add_once(families, family.name);
     for (const auto& set : c.page.curves) add_once(families, set.family);

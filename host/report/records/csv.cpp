@@ -9,8 +9,11 @@
 #include <string_view>
 #include <utility>
 
+#include "core/grouped.hpp"
 #include "core/text.hpp"
+#include "core/units.hpp"
 #include "model/record_fields.hpp"
+#include "report/records/points.hpp"
 
 namespace cllab::report {
 namespace {
@@ -48,7 +51,7 @@ public:
         if constexpr (requires(Columns& c) { fields(c, member); })
             fields(*this, member);
         else if constexpr (requires { text_of(member, row); })
-            if (row.place > 0) put(row, row.now && there_ ? text_of(member, row) : std::string());
+            if (*row.title) put(row.title, row.now && there_ ? text_of(member, row) : std::string());
     }
     /// Where it is absent its columns are empty.
     template <class T>
@@ -58,7 +61,7 @@ public:
         there_ = outer;
     }
     void field(const char*, const std::vector<std::pair<std::string, model::MetricValue>>& metrics,
-               const model::FieldRow& row) {
+               const model::FieldRow&) {
         std::array<std::string, metric_columns.size()> values;
         std::vector<std::string> others;
         for (const auto& [name, metric] : metrics) {
@@ -70,13 +73,8 @@ public:
                 others.push_back(name + "=" + csv_number(metric.value) +
                                  (metric.unit.empty() ? "" : " " + metric.unit));
         }
-        model::FieldRow own{.place = row.place};
-        for (std::size_t i = 0; i < values.size(); ++i, ++own.place) {
-            own.title = metric_columns[i].title.data();
-            put(own, std::move(values[i]));
-        }
-        own.title = "other_metrics";
-        put(own, csv_text(join(others, ";")));
+        for (std::size_t i = 0; i < values.size(); ++i) put(metric_columns[i].title, std::move(values[i]));
+        put("other_metrics", csv_text(join(others, ";")));
     }
     void sampled(const char*, const char*, const std::vector<double>&, const std::vector<unsigned>&,
                  const model::FieldRow&, const model::FieldRow&) {}
@@ -84,11 +82,9 @@ public:
     std::vector<std::string> titles, texts;
 
 private:
-    void put(const model::FieldRow& row, std::string text) {
-        const auto place = static_cast<std::size_t>(row.place);
-        if (texts.size() < place) titles.resize(place), texts.resize(place);
-        titles[place - 1] = row.title;
-        texts[place - 1] = std::move(text);
+    void put(std::string_view title, std::string text) {
+        titles.emplace_back(title);
+        texts.push_back(std::move(text));
     }
     static std::string text_of(const std::string& text, const model::FieldRow& row) {
         return csv_text(row.as ? row.as(text) : text);
@@ -140,5 +136,35 @@ std::string csv_line(std::vector<std::string> fields) {
 std::string csv_header() { return csv_line(columns_of({}).titles); }
 
 std::string to_csv_line(const model::Record& record) { return csv_line(columns_of(record).texts); }
+
+void write_long_csv(const std::vector<model::Record>& records, const Lines& out) {
+    std::vector<std::string> axes;
+    for (const auto& r : records)
+        for (const auto& [axis, value] : r.point) add_once(axes, axis);
+    std::vector<std::string> titles{"id", "family", "variant"};
+    for (const auto& axis : axes) titles.push_back(csv_text("point_" + axis));
+    titles.insert(titles.end(), {"selector", "device", "platform", "driver", "host", "run", "label", "utc", "clock",
+                                 "cache", "per_sample", "sample", "round", "time_s"});
+    out(csv_line(titles));
+    for (const auto& r : records) {
+        if (!r.time || r.samples.empty()) continue;
+        std::vector<std::string> fields{csv_text(r.id), csv_text(r.family), csv_text(r.variant)};
+        for (const auto& axis : axes) {
+            const auto& value = value_at(r.point, axis);
+            fields.push_back(parse_real(value) ? value : csv_text(value));  // the sign that begins one is no formula
+        }
+        for (const auto& text : {r.device.selector, r.device.name, r.device.platform, r.device.driver, r.host.name,
+                                 r.run.id, r.run.label, r.utc, r.time->clock, r.time->cache})
+            fields.push_back(csv_text(text));
+        fields.push_back(std::to_string(r.time->per_sample));
+        const std::string cell = csv_line(fields);
+        std::string rows;
+        for (std::size_t i = 0; i < r.samples.size(); ++i) {
+            const auto round = r.rounds.size() == r.samples.size() ? std::to_string(r.rounds[i]) : std::string();
+            rows += (i ? "\n" : "") + cell + "," + csv_line({std::to_string(i), round, csv_number(r.samples[i])});
+        }
+        out(rows);
+    }
+}
 
 }  // namespace cllab::report

@@ -66,14 +66,10 @@ Joined::Digest Joined::digest_of(const model::Record& r) {
     return digest_of(text);
 }
 
-void Joined::read(std::istream& in, const std::string& name, bool once) {
+void Joined::read(std::istream& in, const std::string& name) {
     std::size_t number = 0;
-    std::uint64_t at = 0, next = 0;
-    const auto file = files_++;
     for (std::string line; next_line(in, line);) {
         ++number;
-        at = next;
-        next += line.size() + 1;
         const auto where = name + ":" + std::to_string(number) + ": ";
         if (line.size() > most_json_bytes) {
             trouble(where + "the line is longer than " + std::to_string(most_json_bytes >> 20) +
@@ -83,34 +79,25 @@ void Joined::read(std::istream& in, const std::string& name, bool once) {
         }
         if (!line.empty() && line.back() == '\r') line.pop_back();
         if (trim(line).empty()) continue;
-        if (size() == most_records)
+        if (records_.size() == most_records)
             throw Error(Blame::usage, "the files hold more than " + std::to_string(most_records) +
                                           " records, the most that are read at once");
         try {
-            take(line, {file, at, line.size(), std::hash<std::string>{}(line), once ? line : std::string()});
+            take(line);
         } catch (const Error& e) {
             trouble(where + e.what() + "; the line is left out");
         }
     }
 }
 
-void Joined::take(const std::string& line, const LinePlace& place) {
+void Joined::take(const std::string& line) {
     if (is_comparison(line)) {
-        if (seen_.insert(digest_of(line)).second)
-            comparisons_.push_back(line);
-        else
-            ++duplicates_;
+        if (seen_.insert(digest_of(line)).second) comparisons_.push_back(line);
         return;
     }
     auto record = from_json(line);
     require_known_names(record);
-    if (!seen_.insert(digest_of(record)).second) {
-        ++duplicates_;
-        return;
-    }
-    devices_.insert(model::device_key(record));
-    if (keep_ != Keep::page) lines_.push_back(place);
-    if (keep_ == Keep::nothing) return;
+    if (!seen_.insert(digest_of(record)).second) return;
     if (keep_ == Keep::page) slim(record);
     if (records_.empty())
         records_.reserve(std::min<std::uint64_t>(most_records, expected_bytes_ / (line.size() + 1) * 17 / 16 + 1));

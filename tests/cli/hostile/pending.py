@@ -20,24 +20,23 @@ def table(program):
             if not option.repeats:
                 value = {"SECONDS": "1", "N": "1", "STATE": "hot", "T": "gfx900"}.get(option.value, "new")
                 add("files", 2, option.name, [*line, value, option.name, value])
-    add("files", 2, "", [""], ["run", ""], ["list", ""], ["describe", ""], ["merge", ""], ["report", ""], ["help", ""])
+    add("files", 2, "", [""], ["run", ""], ["list", ""], ["describe", ""], ["report", ""], ["help", ""])
     add("files", 2, "--seed", *[[c, *COMMANDS[c], "--seed", "-1"] for c in ("run", "dump", "tune", "profile")])
     add("files", 2, "1000000", ["run", "muladd_fma", "--timeout", "1000000.0000001"])
 
     # `--` ends the options.
     add("files", 2, "no kernel matches '--json'", ["run", "--no-dumps", "--", "--json"], ["list", "--", "--json"])
-    add("files", 2, "^cllab: no file can be read$", ["merge", "--", "--json"], lines=2)
+    add("files", 2, "^cllab: no file can be read$", ["report", "--", "--json"], lines=2)
 
     # What is read is not written, two outputs are not one file, and what is there is kept.
-    add("files", 2, "good.jsonl", ["merge", "good.jsonl", "--json", "good.jsonl"], ["report", "good.jsonl", "--csv", "good.jsonl"],
+    add("files", 2, "good.jsonl", ["report", "good.jsonl", "--csv", "good.jsonl"],
         ["run", "muladd_fma", "--no-dumps", "--json", "good.jsonl"], ["run", "muladd_fma", "--no-dumps", "--csv", "good.jsonl"])
     add("files", 2, "", ["run", "muladd_fma", "--no-dumps", "--json", "new", "--csv", "new"], ["run", "muladd_fma", "--no-dumps", "--json", "-", "--csv", "-"],
         ["run", "muladd_fma", "--no-dumps", "--json", "new", "--csv", "./new"], ["run", "muladd_fma", "--no-dumps", "--json", "new", "--csv", "dir/../new"])
-    add("files", 2, "--force", ["run", "muladd_fma", "--no-dumps", "--json", "file"], ["tune", "himeno_wide", "--json", "file"], ["merge", "good.jsonl", "--json", "file"],
-        ["report", "good.jsonl", "--csv", "file"])
+    add("files", 2, "--force", ["run", "muladd_fma", "--no-dumps", "--json", "file"], ["tune", "himeno_wide", "--json", "file"], ["report", "good.jsonl", "--csv", "file"])
 
     # A disk that is full.
-    add("files", 3, "/dev/full", ["merge", "good.jsonl", "--json", "/dev/full"], ["report", "good.jsonl", "--csv", "/dev/full"])
+    add("files", 3, "/dev/full", ["report", "good.jsonl", "--csv", "/dev/full"])
 
     # An axis given twice, and more points than a plan holds.
     for command in ("run", "dump", "tune", "isa"):

@@ -16,7 +16,7 @@ def table():
     out += cases(2, "^cllab: (no kernel matches|there is no command and no kernel) '", *[[word] for word in ["dance", "RUN", "runs", "devices ", *NASTY]])
     out += cases(2, "^cllab: there is no command and no topic '", *[["help", word] for word in ["dance", *NASTY]])
     out += cases(2, "needs a PATTERN", ["run"], ["dump"], ["tune"], ["isa"], ["--verify"], ["run", "--no-dumps"])
-    out += cases(2, "needs a FILE", ["merge"], ["report"], ["merge", "--json", "new.jsonl"])
+    out += cases(2, "needs a FILE", ["report"], ["report", "--csv", "new.csv"])
     out += cases(2, "takes no argument; found '", *[["devices", word] for word in ["cpu", *NASTY]])
     out += cases(2, "takes no PATTERN; found '", *[["profile", word] for word in ["fma", *NASTY]])
     for command in ("run", "dump", "tune", "isa"):

@@ -190,7 +190,7 @@
   };
   const hide = () => { tip.hidden = true; light([]); };
   const show = (index, left, top) => { describe(index); light([index]); place(left, top); };
-  for (const element of all('.row[data-cell], .heat [data-cell]')) {
+  for (const element of all('.row[data-cell]')) {
     const index = Number(element.dataset.cell);
     element.addEventListener('pointerenter', event => show(index, event.clientX, event.clientY));
     element.addEventListener('pointerleave', hide);

@@ -1,8 +1,5 @@
-// `cllab merge` and `cllab report`: the records of many runs and machines as one file, and as the page that a run
-// prints.
+// `cllab report`: the records of many runs and machines as the page that a run prints.
 #include <filesystem>
-#include <fstream>
-#include <functional>
 #include <ranges>
 #include <set>
 
@@ -14,7 +11,6 @@
 #include "core/error.hpp"
 #include "core/grouped.hpp"
 #include "report/records/csv.hpp"
-#include "report/records/exports.hpp"
 #include "report/records/joined.hpp"
 #include "report/records/points.hpp"
 #include "report/table/comparison.hpp"
@@ -22,8 +18,8 @@
 namespace cllab::app {
 namespace {
 
-struct MergeOptions : Call, FileOptions {
-    Strings columns;  ///< of `report`, as is
+struct ReportOptions : Call, FileOptions {
+    Strings columns;  ///< as --columns has them
     bool by_time = false;
 };
 
@@ -47,45 +43,17 @@ void read(report::Joined& out, const std::vector<std::string>& paths) {
     if (const auto more = out.trouble_count() - out.troubles().size(); more > 0)
         say(std::to_string(more) + " more lines are left out");
     if (unread == paths.size()) throw Error(Blame::usage, "no file can be read");
-    if (out.size() == 0)
+    if (out.records().empty())
         throw Error(Blame::usage,
                     "no record is in " + (paths.size() == 1 ? "'" + paths.front() + "'"
                                                             : "any of the " + std::to_string(paths.size()) + " files"));
 }
 
-int merge(const MergeOptions& invocation) {
+int report_records(const ReportOptions& invocation) {
     Outputs outputs(invocation);
     for (const auto& path : invocation.patterns) outputs.reads(path);
-    report::Joined joined(report::Keep::nothing);
-    read(joined, invocation.patterns);
-    outputs.open();
-    std::ifstream in;
-    std::size_t file = invocation.patterns.size();
-    for (const auto& place : joined.lines()) {
-        if (!place.text.empty()) {
-            outputs.json()->line(place.text);
-            continue;
-        }
-        if (place.file != file) in = std::ifstream(invocation.patterns[file = place.file], std::ios::binary);
-        std::string line(place.bytes, '\0');
-        if (!in.seekg(static_cast<std::streamoff>(place.at)) ||
-            !in.read(line.data(), static_cast<std::streamsize>(line.size())) ||
-            std::hash<std::string>{}(line) != place.hash)
-            throw Error(Blame::environment,
-                        "file '" + invocation.patterns[file] + "' has changed while it was read; merge it again");
-        outputs.json()->line(line);
-    }
-    for (const auto& line : joined.comparisons()) outputs.json()->line(line);
-    say(std::to_string(joined.lines().size()) + " records of " + std::to_string(joined.devices().size()) +
-        " devices, " + std::to_string(joined.duplicates()) + " duplicates left out");
-    return 0;
-}
-
-int report_records(const MergeOptions& invocation) {
-    Outputs outputs(invocation);
-    for (const auto& path : invocation.patterns) outputs.reads(path);
-    report::Joined joined(invocation.html.empty() && invocation.exports.empty() ? report::Keep::page
-                                                                                : report::Keep::all);
+    report::Joined joined(invocation.html.empty() && invocation.long_csv.empty() ? report::Keep::page
+                                                                                 : report::Keep::all);
     read(joined, invocation.patterns);
     const auto& records = joined.records();
     if (!invocation.columns.empty()) {
@@ -117,10 +85,8 @@ int report_records(const MergeOptions& invocation) {
         if (auto verdict = report::comparison_verdict(line)) verdicts.push_back(std::move(*verdict));
     write_pages(outputs, invocation, records, curves, verdicts, joined.comparisons());
     bool printed = (outputs.csv() && outputs.csv()->is_stdout()) || has_page_on_stdout(outputs);
-    for (const auto& format : report::exports) {
-        auto* file = outputs.file(std::string("--") + format.option);
-        if (!file) continue;
-        format.write(records, [&](const std::string& lines) { file->line(lines); });
+    if (auto* file = outputs.file("--long")) {
+        report::write_long_csv(records, [&](const std::string& lines) { file->line(lines); });
         printed = printed || file->is_stdout();
     }
     if (!printed) print_page(records, curves, {}, true, invocation.columns, invocation.by_time);
@@ -140,51 +106,30 @@ report::Joined read_records(const Strings& paths) {
     return joined;
 }
 
-Command merge_command() {
-    Rows<MergeOptions> rows;
-    rows.add({"json", "OUT", "Writes the records to OUT; - is standard output.", "-"},
-             [](MergeOptions& to, const std::string& text) { to.json = text; })
-        .with(replace_rows("--json"));
-    return make_command<MergeOptions>(
-        {"merge", "FILE...", "join the records of many runs and machines", "cllab merge FILE... [--json OUT]",
-         "Joins the records (`cllab run --json`) of many runs and machines into one JSON-lines file. A record that "
-         "occurs twice is taken once. Damaged lines, records of another schema, and impossible records are named on "
-         "stderr and left out. Impossible is e.g. a time beside wrong_result. The exit status is 0 with at least one "
-         "record, and 2 without one or when no file can be read. At most 1000000 records are read at once.",
-         "cllab merge node*.jsonl --json all.jsonl"},
-        rows,
-        [](MergeOptions& options) {
-            need_pattern(options, needs_records);
-            if (options.json.empty()) options.json = "-";
-        },
-        merge);
-}
-
 Command report_command() {
-    Rows<MergeOptions> rows;
-    rows.with(pager_rows())
-        .text("csv", "OUT", &MergeOptions::csv,
+    Rows<ReportOptions> rows;
+    rows.text("csv", "OUT", &ReportOptions::csv,
               "Also writes one CSV line per record to OUT; - is standard output, without the tables.")
-        .text("html", "OUT", &MergeOptions::html,
+        .text("html", "OUT", &ReportOptions::html,
               "Also writes an HTML page to OUT: charts, tables, code beside time. The code comes from the dump folders "
               "that the records name, relative to the current folder.");
-    rows.with(excerpt_rows());
-    for (const auto& format : report::exports)
-        rows.add({format.option, "OUT", format.about},
-                 [option = std::string(format.option)](MergeOptions& to, const std::string& text) {
-                     to.exports.emplace_back(option, text);
-                 });
-    rows.columns(&MergeOptions::columns, about_columns())
-        .flag("sort", &MergeOptions::by_time, about_sort)
+    rows.with(excerpt_rows())
+        .text("long", "OUT", &ReportOptions::long_csv,
+              "Also writes CSV to OUT with one row per sample, for pandas, polars, DuckDB or R.")
+        .columns(&ReportOptions::columns, about_columns())
+        .flag("sort", &ReportOptions::by_time, about_sort)
         .with(replace_rows("--csv"));
-    return make_command<MergeOptions>(
-        {"report", "FILE...", "tables of such records, and variants by devices",
+    return make_command<ReportOptions>(
+        {"report", "FILE...", "tables of records of many runs, and variants by devices",
          "cllab report FILE... [--html OUT] [--markdown OUT] [--svg OUT] [--csv OUT] [options]",
          "Prints the tables of `cllab run` from the records (`cllab run --json`) of many runs and machines: a table "
-         "per device, curves, and the variants by devices. Reading and exit status are those of `cllab merge`; failed "
-         "cells do not change the status. Findings of probes need the device, so only a run prints them.",
+         "per device, curves, and the variants by devices. A record that occurs twice is taken once. Damaged lines, "
+         "records of another schema and impossible records (e.g. a time beside wrong_result) are named on stderr and "
+         "left "
+         "out. The exit status is 0 with at least one record, and 2 without one. At most 1000000 records are read at "
+         "once. Findings of probes need the device, so only a run prints them.",
          "cllab report node*.jsonl --html page.html"},
-        rows, [](MergeOptions& options) { need_pattern(options, needs_records); }, report_records);
+        rows, [](ReportOptions& options) { need_pattern(options, needs_records); }, report_records);
 }
 
 }  // namespace cllab::app
