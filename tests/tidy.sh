@@ -14,5 +14,5 @@ base=$(git merge-base HEAD origin/main 2>/dev/null || true)
 [ -n "$base" ] && [ "$base" != "$(git rev-parse HEAD)" ] || base=$(git rev-parse --verify --quiet HEAD~1 || git rev-parse HEAD)
 # Files of a program of their own are in no compile command.
 git diff --name-only --diff-filter=d "$base" -- 'host/*.cpp' 'tests/unit/*.cpp' 'tests/device/*.cpp' | while read -r file; do
-    grep -qF "/$file\"" "$build/compile_commands.json" && printf '%s\0' "$file"
+    if grep -qF "/$file\"" "$build/compile_commands.json"; then printf '%s\0' "$file"; fi
 done | xargs -0 -r -n 4 -P "$(nproc)" "$tidy" --quiet --warnings-as-errors='*' -p "$build"
