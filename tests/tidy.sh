@@ -15,4 +15,5 @@ base=$(git merge-base HEAD origin/main 2>/dev/null || true)
 # Files of a program of their own are in no compile command.
 git diff --name-only --diff-filter=d "$base" -- 'host/*.cpp' 'tests/unit/*.cpp' 'tests/device/*.cpp' | while read -r file; do
     if grep -qF "/$file\"" "$build/compile_commands.json"; then printf '%s\0' "$file"; fi
-done | xargs -0 -r -n 4 -P "$(nproc)" "$tidy" --quiet --warnings-as-errors='*' -p "$build"
+done | xargs -0 -r -n 4 -P "$(nproc)" "$tidy" --quiet --warnings-as-errors='bugprone-*,performance-*,readability-*' \
+    --extra-arg=-Wno-unknown-warning-option -p "$build"
