@@ -10,7 +10,7 @@ for tidy in clang-tidy-{16,17,18,19} ''; do
     command -v "$tidy" >/dev/null && break
 done
 [ -n "$tidy" ] || { echo "skipped: clang-tidy is not installed (Debian's clang-tidy-16)"; exit 77; }
-command -v git >/dev/null && git rev-parse --verify --quiet HEAD >/dev/null || { echo "skipped: this is no git repository, so that no file has changed"; exit 77; }
+git rev-parse --verify --quiet HEAD >/dev/null 2>&1 || { echo "skipped: this is no git repository, so that no file has changed"; exit 77; }
 base=$(git merge-base HEAD origin/main 2>/dev/null || true)
 [ -n "$base" ] && [ "$base" != "$(git rev-parse HEAD)" ] || base=$(git rev-parse --verify --quiet HEAD~1 || git rev-parse HEAD)
 # Files of a program of their own are in no compile command.
