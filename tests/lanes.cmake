@@ -40,7 +40,8 @@ if(Python3_Interpreter_FOUND)
   cllab_script(cli_streams LABEL cli SCRIPT cli/test_streams.py)
   cllab_script(cli_hostile LABEL cli SCRIPT cli/test_hostile.py ARGS --pending files points)
   cllab_script(cli_large LABEL cli SCRIPT cli/test_large.py)
-  # Kernels that misbehave: sanitized_faults. What drivers and signals do to a process is asked of the program as it is shipped.
+  cllab_script(cli_faults LABEL cli SCRIPT cli/test_faults.py ALL_THREADS)
+  cllab_script(cli_panel LABEL cli SCRIPT cli/test_panel.py)
   cllab_script(cli_drivers LABEL cli SCRIPT cli/test_drivers.py)
   cllab_script(cli_sweep LABEL cli SCRIPT cli/test_sweep.py)
   cllab_script(cli_setup LABEL cli SCRIPT cli/test_setup.py)
@@ -73,7 +74,9 @@ if(Python3_Interpreter_FOUND)
   cllab_script(browser_lines LABEL browser SCRIPT browser/test_lines.py)
   cllab_script(cli_kernel_files LABEL cli SCRIPT cli/test_kernel_files.py)
   cllab_script(cli_tune LABEL cli SCRIPT cli/test_tune.py)
-  cllab_script(cli_programs LABEL cli SCRIPT cli/test_programs.py)
+  cllab_script(cli_programs LABEL cli SCRIPT cli/test_programs.py ARGS Programs)
+  cllab_script(cli_programs_intel LABEL cli SCRIPT cli/test_programs.py ARGS OnIntel)
+  cllab_script(cli_options LABEL cli SCRIPT cli/test_options.py)
   cllab_script(cli_sequences LABEL cli SCRIPT cli/test_sequences.py)
   cllab_script(cli_data LABEL cli SCRIPT cli/test_data.py)
   cllab_script(cli_buffers LABEL cli SCRIPT cli/test_buffers.py)
@@ -84,19 +87,21 @@ if(Python3_Interpreter_FOUND)
   cllab_script(cli_isa_files LABEL cli SCRIPT cli/test_isa_files.py)
   cllab_script(cli_frameworks LABEL cli SCRIPT cli/test_frameworks.py)
   cllab_script(cli_watch LABEL cli SCRIPT cli/test_watch.py)
-  cllab_script(isa LABEL isa SCRIPT isa/test_isa.py)
+  cllab_script(isa LABEL isa SCRIPT isa/test_isa.py ARGS Isa)
+  cllab_script(isa_variants LABEL isa SCRIPT isa/test_isa.py ARGS Variants)
   cllab_script(device_pocl LABEL device SCRIPT device/test_kernels.py ARGS pocl)
   cllab_script(device_opt_disable LABEL device SCRIPT device/test_kernels.py ARGS opt-disable)
+  cllab_script(device_product LABEL device SCRIPT device/test_kernels.py ARGS product)
   cllab_script(device_oclgrind LABEL device SCRIPT device/test_kernels.py ARGS oclgrind)
   cllab_script(device_rusticl LABEL device SCRIPT device/test_kernels.py ARGS rusticl)
   cllab_script(device_intel LABEL device SCRIPT device/test_kernels.py ARGS intel ${CMAKE_BINARY_DIR}/intel-cpu-runtime/vendors)
-  set_tests_properties(browser browser_looks browser_lines cli_count cli_proof_rungs cli_guess cli_documents cli_records cli_package cli_frameworks cli_isa_files cli_programs isa device_rusticl device_intel PROPERTIES SKIP_RETURN_CODE 77)
+  set_tests_properties(browser browser_looks browser_lines cli_count cli_proof_rungs cli_guess cli_documents cli_records cli_package cli_frameworks cli_isa_files cli_programs cli_programs_intel isa isa_variants device_rusticl device_intel trial_hot PROPERTIES SKIP_RETURN_CODE 77)
 else()
   message(STATUS "no Python 3: the command line and device lanes are left out (tools/test installs it)")
 endif()
 
-# AddressSanitizer and UBSan: a second build below this one, made by a test of its own so that plain builds stay quick.
-if(cllab_again)
+# AddressSanitizer and UBSan: a second build below this one, made by a test of its own so that plain builds stay quick. It is the build with clang, too.
+if(Python3_Interpreter_FOUND AND NOT CLLAB_SANITIZE)
   # clang needs two thirds of GCC's time for it; 15 and older do not know all of C++20 that is used here.
   # 16 first: it is installed with its sanitizers, another one for its code of GPUs alone.
   find_program(CLLAB_CLANG NAMES clang++-16 clang++-17 clang++-18 clang++-19)
@@ -151,23 +156,34 @@ if(cllab_again)
   set_tests_properties(fuzz PROPERTIES LABELS fuzz TIMEOUT 900 SKIP_RETURN_CODE 77 FIXTURES_REQUIRED sanitized)
 endif()
 
-# What the regression needs of this build.
-add_custom_target(lanes DEPENDS cllab completions make-panel cllab_new_family cllab_fault_icd)
-if(TARGET cllab_unit_long)
-  add_dependencies(lanes cllab_unit_long)
+# Each file compiled by itself, warnings as errors: what includes too little, or a name that hides another, shows only there.
+if(NOT CLLAB_SANITIZE)
+  add_test(NAME files_build COMMAND ${CMAKE_CTEST_COMMAND} --build-and-test ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/files
+    --build-generator ${CMAKE_GENERATOR} --build-noclean
+    --build-options -DCLLAB_UNITY=OFF -DCLLAB_WERROR=ON -DCMAKE_BUILD_TYPE=Release -DCMAKE_EXPORT_COMPILE_COMMANDS=ON
+                    -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DCMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER})
+  set_tests_properties(files_build PROPERTIES LABELS build TIMEOUT 3600 FIXTURES_SETUP files PROCESSORS 2)
+  add_test(NAME clang_tidy COMMAND ${CMAKE_SOURCE_DIR}/tests/tidy.sh ${CMAKE_BINARY_DIR}/files)
+  set_tests_properties(clang_tidy PROPERTIES LABELS build TIMEOUT 3600 SKIP_RETURN_CODE 77 FIXTURES_REQUIRED files)
 endif()
-if(TARGET cllab_count_plugin)
-  add_dependencies(lanes cllab_count_plugin)
-endif()
-if(NOT cllab_again)
-  add_dependencies(lanes cllab_unit cllab_device_tests)
-endif()
+
+# What `tools/test` leaves to `tools/test --all`: it costs more than it finds in a commit. Sanitizers are a second build (a third of all processor
+# time); the Boost.Test programs and the faults of kernels run in the plain build before each commit.
+set(beyond_a_commit sanitized_build sanitized_unit sanitized_session sanitized_faults sanitized_panel sanitized_device fuzz files_build clang_tidy
+  device_opt_disable device_product device_rusticl device_intel cli_programs_intel isa_variants browser_looks browser_lines cli_package cli_sweep
+  cli_frameworks cli_options)
+foreach(name IN LISTS beyond_a_commit)
+  if(TEST ${name})
+    set_property(TEST ${name} APPEND PROPERTY LABELS all)
+  endif()
+endforeach()
 
 # The longest first, or the last one keeps one core busy while the others have nothing to do: seconds of a core with cold caches of
 # compiled kernels; what measures comes behind what compiles. After a first run CTest goes by what it measured itself.
 set(costs sanitized_build 450 device_pocl 120 sanitized_unit 100 isa 80 device_rusticl 60 sanitized_session 45 cli_why 44 cli_watch 43
   cli_kernel_files 42 cli_regress 40 cli_kernel_file_faults 40 cli_studies 40 cllab_unit 35 device_intel 30
-  sanitized_faults 30 fuzz 25 device_opt_disable 25 cli_proof_rungs 25 cli_drivers 25 sanitized_device 20)
+  sanitized_faults 30 fuzz 25 device_opt_disable 25 cli_proof_rungs 25 cli_drivers 25 sanitized_device 20
+  files_build 900 device_product 100 isa_variants 80)
 while(costs)
   list(POP_FRONT costs name cost)
   if(TEST ${name})

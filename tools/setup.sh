@@ -8,19 +8,21 @@ root=$(cd -P -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.." && pw
 build=$root/build
 
 # What the program needs: compiler, build tools, OpenCL loader and headers, a CPU device (PoCL), libraries (amd_comgr makes
-# code for AMD GPUs that are not here; 36 MB beside the 47 of PoCL and its LLVM), objdump, D3 for the page of `report --html`.
+# code for AMD GPUs that are not here; 36 MB beside the 47 of PoCL and its LLVM), objdump, D3 for the page of `report --html`,
+# Oclgrind with the headers that a plugin of it needs (`cllab count`, guesses, `--check oclgrind`; LLVM 14's are 30 MB).
 # Other OpenCL implementations (GPU drivers) are the user's own business and never installed.
 packages=(build-essential cmake ninja-build ocl-icd-opencl-dev opencl-headers opencl-clhpp-headers pocl-opencl-icd
-    libboost-program-options-dev libboost-test-dev nlohmann-json3-dev libfmt-dev libpng-dev libamd-comgr-dev binutils node-d3)
-# What the regression needs besides: the simulator that sees races and stray reads, Python for the command line and pip
-# for Intel's runtime, a compiler for NVIDIA's GPUs (clang 15 with libclc), one for AMD's younger ones (clang 19 with
-# the same libclc, as Mesa allows no other; 67 MB to download), one with sanitizers and libFuzzer (clang 16) and its
-# linker; Mesa's OpenCL (16 MB beside clang-15), whose rusticl shows no device unless RUSTICL_ENABLE names one; Intel's
-# for GPUs (ocloc compiles for them), which shows none without a card; a browser for the page, and what drives it; what
-# checks records by their schema, and what reads them as tables (pandas, which brings NumPy); pytest for the example of
-# tools/python; what makes PNG of charts; the headers with which the simulator counts (`cllab count`).
-test_packages=(oclgrind liboclgrind-dev llvm-14-dev mesa-opencl-icd python3 python3-pip clang-15 libclc-15 llvm-15 clang-16 libclang-rt-16-dev lld-16
-    clang-19 lld-19 llvm-19 intel-opencl-icd chromium chromium-driver python3-selenium python3-jsonschema python3-pandas python3-pytest librsvg2-bin)
+    libboost-program-options-dev libboost-test-dev nlohmann-json3-dev libfmt-dev libpng-dev libamd-comgr-dev binutils node-d3
+    oclgrind liboclgrind-dev llvm-14-dev)
+# What the regression of a commit needs besides: Python for the command line, a compiler
+# for NVIDIA's GPUs (clang 15 with libclc), one for AMD's younger ones (clang 19 with the same libclc; 67 MB to download), Intel's for
+# GPUs (ocloc), which shows no device without a card; a browser for the page, and what drives it; what checks records by their schema, and
+# what reads them as tables (pandas, which brings NumPy); pytest for the example of tools/python; what makes PNG of charts.
+test_packages=(python3 clang-15 libclc-15 llvm-15 clang-19 lld-19 llvm-19 intel-opencl-icd
+    chromium chromium-driver python3-selenium python3-jsonschema python3-pandas python3-pytest librsvg2-bin)
+# What `tools/test --all` needs beyond that: a compiler with sanitizers and libFuzzer (clang 16), its linker and its linter; Mesa's OpenCL
+# (16 MB beside clang-15), whose rusticl shows no device unless RUSTICL_ENABLE names one; pip for Intel's CPU runtime and ReFrame.
+all_packages=(clang-16 libclang-rt-16-dev lld-16 clang-tidy-16 mesa-opencl-icd python3-pip)
 # What tools/package needs besides: manual pages from --help, which shared libraries a program needs, the package's own tests.
 package_packages=(git help2man dpkg-dev file lintian)
 

@@ -86,7 +86,6 @@ double uneven_share(const Record& record, const Limits& limits) {
     const double groups = record.work.groups, units = limits.units;
     if (groups <= 0) return 1;
     const double rounds = std::ceil(groups / units) * units / groups;
-    constexpr double alike = 1.05;
     return rounds > alike ? rounds : 1;
 }
 

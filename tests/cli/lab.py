@@ -61,21 +61,27 @@ def not_json(constant):
 
 
 def against_noise(test):
-    """For what is claimed of measured times: other work on the machine can spoil any one measurement, so one of five must bear it out.
-    What is broken fails all five. Not around subTest, which keeps what fails in it."""
+    """For what is claimed of measured times, which other work on the machine can spoil: the first try bears it out, or three of the four after it.
+    Where one try in ten is spoiled, what is right fails once in 190 runs: 0.1 times 0.052, the chance of fewer than three of four. What is broken
+    and is borne out by luck in one try of five passes in 22 of 100 runs; by one of five tries it did in 67. A claim that needs no time has no place
+    in such a test. Not around subTest, which keeps what fails in it."""
     @functools.wraps(test)
     def repeated(self):
+        failed = 0
         for attempt in range(1, 6):
             try:
-                return test(self)
+                test(self)
+                if attempt == 1 or attempt - failed == 3:
+                    return
             except unittest.SkipTest:
                 raise
             except Exception as e:  # what is missing where another page came out is no AssertionError
-                if attempt == 5:
-                    raise
+                failed += 1
                 print(f"{test.__name__}, attempt {attempt}: {e}", file=sys.stderr)
-                self.doCleanups()
-                self.setUp()
+                if failed == 3:
+                    raise
+            self.doCleanups()
+            self.setUp()
     return repeated
 
 

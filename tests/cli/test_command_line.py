@@ -56,8 +56,6 @@ class CommandLine(LabTest):
             out, err = self.lab(command, "--help")
             self.assertEqual(err, "")
             self.assert_golden(f"help_{command}.txt", out)
-            if f"cllab {command} --help all" in out:
-                self.assert_golden(f"help_{command}_all.txt", self.lab(command, "--help", "all")[0])
 
     def test_everything_is_asked_for_by_a_word_behind_help(self):
         for command in COMMANDS:

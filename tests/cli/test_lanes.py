@@ -1,4 +1,4 @@
-"""The regression itself: what tools/test says of tests that are skipped or fail, and which lane is run a second time."""
+"""The regression itself: what tools/test says of tests that are skipped or fail, what --all adds, and which lane is run a second time."""
 import os
 import shutil
 import subprocess
@@ -12,7 +12,8 @@ class Regression(LabTest):
     """tools/test on a small project, with stand-ins for ctest and for Intel's runtime."""
 
     CTEST = """
-case "$*" in *" -N"*) echo "  Test #1: device_intel"; exit 0 ;; esac
+case "$*" in *" -N"*) echo "  Test  #1: device_intel"; exit 0 ;; esac
+echo "$*" >>"$STATE/asked"
 while [ "$1" != --output-junit ]; do shift; done
 [ -e "$STATE/skip" ] && echo '<skipped message="77"/>' >"$2" || echo '<testcase/>' >"$2"
 mkdir -p "$BUILD/Testing/Temporary"
@@ -28,6 +29,9 @@ printf 'Output:\\nskipped: it is not here\\n' >"$BUILD/Testing/Temporary/LastTes
         self.stand_in("bin/ctest", self.CTEST)
         self.stand_in("bin/cmake", 'mkdir -p "$BUILD/Testing"')
         self.stand_in("bin/dpkg-query", STAND_INS["dpkg-query"])
+        self.stand_in("bin/apt-get", 'echo "$*" >>"$STATE/installed"')
+        self.stand_in("bin/id", STAND_INS["id"])
+        (self.folder / "uid").write_text("0\n")
         self.stand_in("tree/tools/intel-cpu-runtime", '[ ! -e "$STATE/offline" ]')
         (self.folder / "missing").write_text("")
 
@@ -68,12 +72,29 @@ lab.main()
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stdout, r"^tools/test: some tests failed on \d+ cores of .*; they are named above\n$")
 
-    def test_intels_runtime_that_cannot_be_had_costs_its_test_unless_all_are_required(self):
-        done = self.run_test(given=["offline"])
+    def test_all_is_taken_before_ctest_and_leaves_out_comparisons_of_speed_alone(self):
+        for args, left_out in (((), "-LE ^(speed|trial|all)$"), (("--all",), "-LE ^(speed)$"), (("--all", "--require-all"), "-LE ^(speed)$"),
+                               (("--require-all", "--all"), "-LE ^(speed)$"), (("--all", "-R", "isa"), "-R isa"), (("-R", "isa"), "-R isa")):
+            with self.subTest(args):
+                (self.folder / "asked").unlink(missing_ok=True)
+                self.assertEqual(self.run_test(*args).returncode, 0)
+                self.assertTrue((self.folder / "asked").read_text().endswith(f"results.xml {left_out}\n"))
+
+    def test_only_all_installs_what_is_beyond_a_commit(self):
+        for args, installed in (((), ["oclgrind"]), (("-R", "rusticl"), ["oclgrind"]), (("--all",), ["oclgrind", "mesa-opencl-icd", "lintian"])):
+            with self.subTest(args):
+                (self.folder / "missing").write_text("oclgrind\nmesa-opencl-icd\nlintian\n")
+                (self.folder / "installed").unlink(missing_ok=True)
+                self.assertEqual(self.run_test(*args).returncode, 0)
+                self.assertTrue((self.folder / "installed").read_text().endswith(f" {' '.join(installed)}\n"))
+
+    def test_intels_runtime_that_cannot_be_had_costs_its_tests_unless_all_are_required_and_is_no_matter_before_a_commit(self):
+        done = self.run_test("--all", given=["offline"])
         self.assertEqual((done.returncode, done.stderr.splitlines()[-1]),
-                         (0, "cllab: without Intel's CPU runtime the test device_intel is skipped"))
-        done = self.run_test("--require-all")
+                         (0, "cllab: without Intel's CPU runtime its tests are skipped"))
+        done = self.run_test("--require-all", "--all")
         self.assertEqual((done.returncode, done.stdout), (3, ""))
+        self.assertEqual(self.run_test("--require-all").returncode, 0)
 
 
 class Sanitized(LabTest):

@@ -4,7 +4,7 @@ import os
 import subprocess
 
 import made
-from lab import CLLAB, LabTest, against_noise, main
+from lab import CLLAB, LabTest, main
 
 
 class Large(LabTest):
@@ -28,10 +28,10 @@ class Large(LabTest):
         self.assertEqual(process.returncode, 0)
         return used.ru_utime + used.ru_stime, used.ru_maxrss * 1024
 
-    @against_noise
     def test_a_report_grows_as_its_records_and_takes_less_memory_than_their_file(self):
         few, many = self.write("few.jsonl", 4000), self.write("many.jsonl", 16000)
-        (few_seconds, few_bytes), (many_seconds, many_bytes) = (min(self.cost("report", path) for _ in range(2)) for path in (few, many))
+        (few_seconds, few_bytes), (many_seconds, many_bytes) = (self.cost("report", path) for path in (few, many))
+        # Seconds of the processor, of which other work on the machine takes a cache and no more: twice what four times the records take.
         self.assertLess(many_seconds / few_seconds, 8, "four times the records")
         self.assertLess(many_bytes - few_bytes, 1.05 * (many.stat().st_size - few.stat().st_size))
 

@@ -51,6 +51,16 @@ inline boost::unit_test::precondition only_optimised() {
     });
 }
 
+/// A claim about measured times, which other work on the machine can spoil: the first try bears it out, or three of the
+/// four after it. Where one try in ten is spoiled, what is right fails once in 190 runs (0.1 times 0.052).
+template <class Try>
+bool borne_out(Try&& once) {
+    if (once()) return true;
+    int passed = 0;
+    for (int i = 0; i < 4; ++i) passed += once();
+    return passed >= 3;
+}
+
 struct Folder {
     std::filesystem::path path;
     /// Two at a time need two names.

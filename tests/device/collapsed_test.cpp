@@ -70,7 +70,8 @@ BOOST_AUTO_TEST_CASE(a_loop_that_does_its_work_is_ok_and_its_line_is_not_asked_f
 }
 
 // Half of the trips cost nothing, so the middle lies as far below the line as it can. The warning needs seven rounds of
-// which none was disturbed by as much: on a loaded machine not every attempt has them.
+// which none was disturbed by as much: on a loaded machine not every attempt has them. No luck gives it to a program that
+// is wrong: a time that lies on its line would have to lie so far off it in each of seven rounds.
 BOOST_AUTO_TEST_CASE(where_no_code_is_counted_a_time_off_the_line_is_a_warning) {
     bool warned = false;
     for (int attempt = 0; attempt < 10 && !warned; ++attempt) {

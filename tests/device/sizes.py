@@ -4,6 +4,11 @@
 both. Each entry is the axis settings of one run.
 """
 PITCH = ["pitch=5.2", "width=96", "height=3", "weights=linear,published"]
+# Of the product of pitch's axes, which the lane `product` has, PoCL and Oclgrind have each width and each edge with one of the weights.
+PITCH_EDGES = [["pitch=5.2", "width=96", "height=3", "left=13", "right=13,19,20,21,27,28,29"],
+               ["pitch=5.2", "width=96", "height=3", "weights=published", "left=6", "right=89"],
+               ["pitch=5.2", "width=96", "height=3", "weights=published", "left=7", "right=88"],
+               ["pitch=5.2", "width=13,37", "height=1"]]
 
 SIZES = {
     "access_*": {"tiny": [["size=4096", "offset=0,4", "stride=1,3", "load=100"]], "small": [["size=65536", "stride=16", "offset=64", "load=50,400"]]},
@@ -106,12 +111,21 @@ INSTEAD = {
     # Made for GPUs, whose lanes have all of its sizes; PoCL compiles each tile and schedule for seconds, streams of the smallest tile (which Oclgrind
     # has) for longest.
     "pocl": {"gemm_pipelined": [["m=5", "n=18", "k=7"], ["m=130", "n=261", "k=37", "pack=0,1"], ["m=257", "n=130", "k=9", "schedule=stream"],
-                                ["m=600", "n=100", "k=444", "schedule=stream", "tile=256x128"]]},
+                                ["m=600", "n=100", "k=444", "schedule=stream", "tile=256x128"]],
+             "pitch_*": [*PITCH_EDGES,
+                         ["pitch=5.2", "width=96", "height=3", "weights=published", "left=21", "right=38,53"],
+                         ["pitch=1", "width=64,97,130", "height=5"],
+                         ["pitch=5.2", "width=160", "height=3", "left=7", "right=69,70,71,134"],
+                         ["pitch=20.2", "width=300", "height=40", "local=64x4,16x16,1x1,8x2", "top=3", "bottom=30"],
+                         ["pitch=20.2", "width=300", "height=40", "items=1,3,7", "transfers=mapped"],
+                         # Every pair of element, layout and items.
+                         ["pitch=20.2", "width=131", "height=7", "items=3", "layout=rows,columns", "element=ushort,int,uint,float"],
+                         ["pitch=20.2", "width=131", "height=7", "items=1,7", "layout=columns", "element=ushort,int,uint,float"]]},
     # The longest straight lines, 8192 steps, are the pocl lane's: without optimisation PoCL compiles them for a minute, and code twice as long is
     # the same code twice.
     "opt-disable": {"fma_*": [["type=float", "ahead=0,15", "code=64,1024"]]},
     "tiny": {"fma_*": [["type=float", "ahead=0,15", "code=64,1024"]]},
-    "oclgrind": {"fma_*": [["type=float,ushort", "unroll=4", "code=64", "ahead=0,5"]], "himeno_*": [["size=XXS"]], "himeno_swap": [["size=XXS"]], "himeno_local": [["size=XXS", "local=8x4x2"]]},
+    "oclgrind": {"pitch_*": PITCH_EDGES, "fma_*": [["type=float,ushort", "unroll=4", "code=64", "ahead=0,5"]], "himeno_*": [["size=XXS"]], "himeno_swap": [["size=XXS"]], "himeno_local": [["size=XXS", "local=8x4x2"]]},
     # llvmpipe compiles straight-line fma code for minutes, and each launch costs it milliseconds.
     "rusticl": {"divergence_*": [["items=8"]], "himeno_*": [["size=XXS", "sweeps=1"]],
                 "himeno_swap": [["size=XXS", "start=3"]], "himeno_local": [["size=XXS"]], "himeno_schedule": [["size=XXS"]],

@@ -1,6 +1,7 @@
 """Every kernel right at small and awkward sizes, a lane for each OpenCL implementation that any x86 machine can have.
 
     test_kernels.py pocl                    PoCL
+    test_kernels.py product                 PoCL: the family pitch at every size of a GPU's lane, of which pocl has pairs of axes
     test_kernels.py opt-disable             PoCL without optimisation: the kernels that Oclgrind does not run so
     test_kernels.py tiny                    the smallest sizes on PoCL only; for a program built with sanitizers
     test_kernels.py oclgrind                the simulator, watching for races, uninitialised values and accesses outside
@@ -35,6 +36,7 @@ ALL_ICDS = {"OCL_ICD_VENDORS": os.environ.get("OCL_ICD_VENDORS", "/etc/OpenCL/ve
 OTHERS = {"rusticl": {"OCL_ICD_VENDORS": str(RUSTICL_ICD), "RUSTICL_ENABLE": "llvmpipe"},  # intel: from the command line
           "gpu": ALL_ICDS, "gpu-opt-disable": ALL_ICDS, "cpu": ALL_ICDS}
 ONLY = [name for name in os.environ.get("CLLAB_TEST_ONLY", "").split(",") if name]  # families
+PRODUCT = ["pitch"]  # the families of the lane `product`
 UNOPTIMISED = "--build-options=-cl-opt-disable"
 
 
@@ -141,7 +143,7 @@ class Kernels(Lane):
         sizes = SIZES.get(pattern, {"tiny": [], "small": []})
         if pattern in INSTEAD.get(LANE, {}):
             return INSTEAD[LANE][pattern]
-        if LANE == "gpu" or LANE == "pocl" and pattern in SHAPES or not sizes["small"]:
+        if LANE in ("gpu", "product") or LANE == "pocl" and pattern in SHAPES or not sizes["small"]:
             return sizes["tiny"] + sizes["small"]
         if LANE == "pocl":
             return sizes["small"]
@@ -326,4 +328,7 @@ def skipped(sentence):
 if __name__ == "__main__":
     LANE = sys.argv.pop(1)
     skip_where_absent()
+    if LANE == "product":
+        ONLY = PRODUCT
+        unittest.main(defaultTest=["Kernels"])
     unittest.main(defaultTest=["Kernels", "KernelFiles", "Expectations", "Together", *(["Simulator"] if LANE == "oclgrind" else [])])

@@ -2,7 +2,10 @@
 
 Each *.check beside this file is one expectation: `run:` the arguments of `cllab isa`, then in order `check:` regular
 expressions that must follow one another, and `not:` ones that must not appear between the checks around them (FileCheck's
-rules). A line that begins with # says what the expectation proves. Every variant must also compile for the targets below.
+rules). A line that begins with # says what the expectation proves.
+
+    test_isa.py Isa         these, and what else `isa` promises of code for targets
+    test_isa.py Variants    every variant compiles for every target below
 """
 import os
 import pathlib
@@ -52,7 +55,7 @@ def mismatch(text, rules):
     return None
 
 
-class Isa(LabTest):
+class IsaTest(LabTest):
     def listed(self, target, known={}):
         """What is made for the target here, and what would have to be installed for more."""
         listed = known.get("targets") or known.setdefault("targets", self.lab("isa", "--targets")[0])
@@ -73,6 +76,8 @@ class Isa(LabTest):
                 self.skipTest(f"no code can be made for {target}: {why}")
         return self.lab("isa", *args, timeout=600, **more)
 
+
+class Isa(IsaTest):
     def test_every_expectation_is_met(self):
         checks = sorted(HERE.glob("*.check"))
         self.assertTrue(checks)
@@ -234,11 +239,15 @@ def compiles_for(target, impossible, patterns):
     return test
 
 
+class Variants(IsaTest):
+    """The product of every variant and target: a lane of its own."""
+
+
 for name, cannot in TARGETS.items():
-    setattr(Isa, f"test_every_variant_compiles_for_{name}", compiles_for(name, cannot, ["*"]))
+    setattr(Variants, f"test_every_variant_compiles_for_{name}", compiles_for(name, cannot, ["*"]))
 for name, some in LIKE_GFX900.items():
     cannot = {variant for variant in TARGETS["gfx900"] if variant.split("_")[0] in some}
-    setattr(Isa, f"test_variants_with_many_registers_compile_for_{name}", compiles_for(name, cannot, some))
+    setattr(Variants, f"test_variants_with_many_registers_compile_for_{name}", compiles_for(name, cannot, some))
 
 if __name__ == "__main__":
     main()

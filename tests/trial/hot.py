@@ -12,7 +12,7 @@ objdump's text of that shared object. A variant agrees when its first block is t
 tie where cllab itself gives that block a share within 3 points of its first one, or perf's counts of the two are within two standard
 deviations; ties count as agreement and are shown apart. `unknown` is no disagreement, and is counted.
 
-Exit status: 0 when at least 95 % of the known ones agree, 1 when not.
+Exit status: 0 when at least 95 % of the known ones agree, 1 when not, 77 where perf may not sample.
 """
 import argparse
 import bisect
@@ -22,6 +22,7 @@ import math
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -139,6 +140,9 @@ def main():
     parser.add_argument("patterns", nargs="*", help="families; all without one")
     parser.add_argument("--out", required=True)
     arguments = parser.parse_args()
+    if not shutil.which("perf") or subprocess.run(["perf", "record", "-e", "cpu-clock:u", "-o", "/dev/null", "true"], capture_output=True).returncode != 0:
+        print("skipped: perf is not here (Debian's linux-perf), or may not sample")
+        sys.exit(77)
     listed = json.loads(subprocess.run([CLLAB, "list", "--json"], capture_output=True, text=True, check=True).stdout)
     path = pathlib.Path(arguments.out)
     rows = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []

@@ -1,5 +1,6 @@
 #include <boost/test/unit_test.hpp>
 #include <map>
+#include <sstream>
 
 #include "app/commandline/command.hpp"
 
@@ -10,6 +11,14 @@ namespace {
 using namespace cllab::app;
 
 Row row(const std::string& name, const std::string& about) { return {name, "X", about}; }
+
+/// A page on one line, wherever it wraps.
+std::string unwrapped(const std::string& page) {
+    std::istringstream in(page);
+    std::string out, word;
+    while (in >> word) out += " " + word;
+    return out;
+}
 
 }  // namespace
 
@@ -22,6 +31,33 @@ BOOST_AUTO_TEST_CASE(each_option_of_each_command_stands_in_one_group) {
     for (const auto& command : commands())
         for (const auto& option : command.options)
             BOOST_TEST(groups.count(option.long_name()) == 1u, command.manual.name << " --" << option.long_name());
+}
+
+BOOST_AUTO_TEST_CASE(each_option_is_on_the_page_of_its_command_with_its_text_and_its_default) {
+    for (const auto& command : commands()) {
+        const auto page = unwrapped(help_of(command, Detail::all));
+        for (const auto& option : command.options) {
+            const auto what = command.manual.name + " --" + option.long_name();
+            BOOST_TEST(page.find(unwrapped("--" + option.long_name() + " " + option.value)) != std::string::npos, what);
+            BOOST_TEST(option.about.ends_with('.'), what);
+            BOOST_TEST(page.find(unwrapped(option.about)) != std::string::npos, what);
+            if (!option.otherwise.empty())
+                BOOST_TEST(page.find("Default: " + option.otherwise + ".") != std::string::npos, what);
+        }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(each_option_of_each_command_is_read_into_its_own_place) {
+    for (const auto& command : commands())
+        for (std::size_t i = 0; i < command.options.size(); ++i) {
+            const auto& option = command.options[i];
+            const std::string value = option.value.empty() ? "" : "given";
+            const auto read = read_words(command.manual, command.options,
+                                         {"--" + option.long_name() + (value.empty() ? "" : "=" + value)});
+            for (std::size_t k = 0; k < command.options.size(); ++k)
+                BOOST_TEST(read.values[k] == (k == i ? Strings{value} : Strings{}),
+                           command.manual.name << " --" << option.long_name());
+        }
 }
 
 BOOST_AUTO_TEST_CASE(a_first_sentence_ends_where_another_begins) {

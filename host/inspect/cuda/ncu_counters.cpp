@@ -103,17 +103,17 @@ std::optional<ExecutedCode> parse_ncu_source(std::string_view text) {
     // Where the kernel lies in the device's memory this time says nothing.
     const auto base = out.instructions.front().first, end = out.instructions.back().first;
     for (std::size_t i = 0; i < texts.size(); ++i) {
-        auto& text = texts[i];
+        auto& code = texts[i];
         auto& place = out.instructions[i].first;
         place -= base;
-        for (auto at = text.find("0x"); at != std::string::npos; at = text.find("0x", at + 2)) {
-            const auto digits = text.find_first_not_of("0123456789abcdef", at + 2) - (at + 2);
+        for (auto at = code.find("0x"); at != std::string::npos; at = code.find("0x", at + 2)) {
+            const auto digits = code.find_first_not_of("0123456789abcdef", at + 2) - (at + 2);
             const auto target =
-                leading_hex(std::string_view(text).substr(at, digits == std::string::npos ? digits : digits + 2));
+                leading_hex(std::string_view(code).substr(at, digits == std::string::npos ? digits : digits + 2));
             if (target && *target >= base && *target <= end)
-                text.replace(at + 2, std::min(digits, text.size() - at - 2), fmt::format("{:x}", *target - base));
+                code.replace(at + 2, std::min(digits, code.size() - at - 2), fmt::format("{:x}", *target - base));
         }
-        out.listing += fmt::format("        /*{:04x}*/  {} ;\n", place, trim(text));
+        out.listing += fmt::format("        /*{:04x}*/  {} ;\n", place, trim(code));
     }
     return out;
 }

@@ -1,5 +1,7 @@
 #include "report/table/table.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <map>

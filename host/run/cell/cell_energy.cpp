@@ -16,7 +16,7 @@ constexpr double windows = least_for_interval;
 constexpr double rest_lead = 0.5, rest_window = 0.25, lead = 1, window = 0.5;
 constexpr double late = 0.15;  // seconds by which a window is longer, as it ends with a move of the counter
 
-constexpr double seconds_of(double lead, double window) { return lead + windows * (window + late); }
+constexpr double seconds_of(double before, double each) { return before + windows * (each + late); }
 
 /// Why operations cannot follow each other with nothing between them; empty where they can.
 std::string what_is_between(const CellState& state) {

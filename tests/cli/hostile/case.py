@@ -34,6 +34,7 @@ class Option:
     value: str      # "NAME=VALUES", "[BY]" for one that may be left out, or ""
     repeats: bool
     of_file: bool   # says something of a kernel file, and so is refused where there is none
+    about: str      # as the page says it
 
 
 def options_of(program, command):
@@ -46,5 +47,15 @@ def options_of(program, command):
         short = re.match(r"(-\w),", head)
         value = re.search(r"--[a-z0-9-]+ (\[?[A-Z][A-Z=,\[\]]*|bytes=N flops=N)", head)
         out.append(Option(name, short[1] if short else "", value[1] if value else "", re.search(r"Repeats[.;]", text) is not None or (value is not None and value[1].startswith(("NAME=", "D")) and value[1] != "DIR"),
-                          text.startswith("Kernel files: ") and name not in ("--check", "--watch", "--replay")))
+                          text.startswith("Kernel files: ") and name not in ("--check", "--watch", "--replay"), " ".join(text.split())))
+    return out
+
+
+def distinct_options(program, commands):
+    """command -> its options but those of commands before it: what has the same name, value and text is one row of the program's tables, read by the
+    same code. That each command reads each of its options is a unit test (option_groups_test)."""
+    seen, out = set(), {}
+    for command in commands:
+        out[command] = [option for option in options_of(program, command) if (option.name, option.value, option.about) not in seen]
+        seen |= {(option.name, option.value, option.about) for option in out[command]}
     return out

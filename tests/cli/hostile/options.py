@@ -1,5 +1,5 @@
-"""Every option of every command: without its value, with one it does not take, misspelt, and numbers that are none."""
-from .case import NASTY, cases, options_of
+"""Every option: without its value, with one it does not take, misspelt, and numbers that are none."""
+from .case import NASTY, cases, distinct_options, options_of
 
 # What makes the rest of the line right, so that the option is what is wrong.
 COMMANDS = {"run": ["muladd_fma"], "dump": ["muladd_fma"], "tune": ["himeno_wide"], "isa": ["muladd_fma"], "profile": [], "devices": [],
@@ -11,13 +11,14 @@ BAD_COUNT = ["1.5", "1e3", "99999999999999999999", "0x10", "five", " 5", "5 ", "
 
 def table(program):
     out = []
+    distinct = distinct_options(program, COMMANDS)
     for command, rest in COMMANDS.items():
         known = options_of(program, command)
         line = [command, *rest]
         names = {o.name for o in known}
         out += cases(2, "is unknown to `cllab " + command + "`", *[[*line, wrong] for wrong in
                      ["--nosuch", "-Z", "--HELP", "--nosuch=1", *["--" + n for n in NASTY if isinstance(n, str) and "=" not in n]]])
-        for option in known:
+        for option in distinct[command]:
             prefix, longer = option.name[:-1], option.name + "s"
             out += cases(2, "is unknown to `cllab " + command + "`", *[[*line, wrong] for wrong in (prefix, longer) if wrong not in names])
             if option.value.startswith("["):

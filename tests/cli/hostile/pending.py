@@ -1,6 +1,6 @@
 """Cases that another change keeps. `test_hostile.py --pending OWNER…` runs those of the owners named; when a change is in, its
 cases move to the table they belong to."""
-from .case import Case, cases, options_of
+from .case import Case, cases, distinct_options
 from .options import COMMANDS
 
 
@@ -11,11 +11,11 @@ def table(program):
         out.extend(Case(c.args, c.status, c.says, c.lines, c.device, owner) for c in cases(status, says, *lines, **more))
 
     # An empty text for an option, and for an argument.
-    for command, rest in COMMANDS.items():
-        for option in options_of(program, command):
+    for command, options in distinct_options(program, COMMANDS).items():
+        for option in options:
             if not option.value:
                 continue
-            line = [command, *rest, option.name]
+            line = [command, *COMMANDS[command], option.name]
             add("files", 2, option.name, [*line, ""], [*line[:-1], f"{option.name}="])
             if not option.repeats:
                 value = {"SECONDS": "1", "N": "1", "STATE": "hot", "T": "gfx900"}.get(option.value, "new")
