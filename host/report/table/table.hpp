@@ -42,10 +42,9 @@ void print_markdown(std::ostream& out, const Rows& rows, const std::vector<std::
 void print_counts(std::ostream& out, const std::vector<model::Counts>& all, const TableStyle& style);
 
 /// By phase: seconds, the share of `wall` seconds, and the cell that took most of it; then by cell: seconds and the
-/// phases that took most. `besides`: phases that belong to no record. `processes`: that worked at the same time; shares
-/// are of the seconds that they had together. What of these is in no phase is the phase `other`.
-void print_timings(std::ostream& out, const std::vector<model::Record>& records, const Phases& besides, double wall,
-                   std::size_t processes = 1);
+/// phases that took most. `besides`: phases that belong to no record. What of the seconds is in no phase is the phase
+/// `other`.
+void print_timings(std::ostream& out, const std::vector<model::Record>& records, const Phases& besides, double wall);
 
 /// The columns' names that do not depend on the family: --columns takes these, "all", and the names of axes and
 /// metrics.

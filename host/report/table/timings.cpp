@@ -33,19 +33,16 @@ std::vector<std::string> titles_of(const std::vector<model::Record>& records) {
 
 }  // namespace
 
-void print_timings(std::ostream& out, const std::vector<model::Record>& records, const Phases& besides, double wall,
-                   std::size_t processes) {
+void print_timings(std::ostream& out, const std::vector<model::Record>& records, const Phases& besides, double wall) {
     const auto titles = titles_of(records);
     Phases sum = besides;
     for (const auto& record : records) add(sum, record.phases);
-    const double all = static_cast<double>(processes) * wall;
     const auto line = [&](const std::string& phase, double seconds, const std::string& most) {
-        out << fmt::format("  {:<16} {:>8.3f} {:>5.1f}%{}{}\n", phase, seconds, 100 * seconds / all,
+        out << fmt::format("  {:<16} {:>8.3f} {:>5.1f}%{}{}\n", phase, seconds, 100 * seconds / wall,
                            most.empty() ? "" : "  ", most);
     };
-    out << fmt::format("where {:.3f} s went", wall);
-    if (processes > 1) out << fmt::format(": {} processes side by side had {:.3f} s", processes, all);
-    out << fmt::format("\n  {:<16} {:>8} {:>6}  most of it in\n", "phase", "time [s]", "share");
+    out << fmt::format("where {:.3f} s went\n  {:<16} {:>8} {:>6}  most of it in\n", wall, "phase", "time [s]",
+                       "share");
     for (const auto phase : all_phases) {
         if (!sum.count(phase)) continue;
         std::size_t most = records.size();
@@ -57,7 +54,7 @@ void print_timings(std::ostream& out, const std::vector<model::Record>& records,
         line(display_name(phase), sum[phase],
              most < records.size() ? fmt::format("{} ({:.3f})", titles[most], seconds) : "");
     }
-    line("other", all - total(sum), "");
+    line("other", wall - total(sum), "");
     if (records.empty()) return;
     std::size_t width = 4;
     for (const auto& title : titles) width = std::max(width, title.size());

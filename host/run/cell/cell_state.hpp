@@ -35,7 +35,7 @@ struct CellState {
     bool fail(model::Status status, const std::string& reason);  ///< false, for callers to return
     bool proved(const Subject::Wrong& wrong);                    ///< false: it is wrong, and the record says so
     void warn(const std::string& warning);
-    void warn(model::Warning code, const std::string& sentence) { warn(model::warning(code, sentence)); }
+    void warn(model::Warning kind, const std::string& sentence) { warn(model::warning(kind, sentence)); }
     void announce(const char* phase) { announce_(record, phase); }
     void clocks(const device::Clocks& read);  ///< the clock as read between samples
 
