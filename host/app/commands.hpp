@@ -22,17 +22,6 @@ int run_cells(const RunOptions& asked);
 int watch(const RunOptions& asked);
 int check_oclgrind(const RunOptions& asked);
 
-/// `--rebuild N`: the same text built by N fresh processes, to tell what the kernel does from what the build did.
-/// Builds, verifies and times each cell of `run`, both sides of --vs.
-int rebuild_on_devices(const RunOptions& invocation);
-/// The same of each cell of `isa --target`, which needs no device.
-struct IsaOptions;
-int rebuild_for_target(const IsaOptions& invocation);
-
-/// `devices --noise`: equal code against itself for ten seconds on each selected device, by the rule of `cllab run
-/// --vs`: how small a difference this machine can tell now, and what disturbs it.
-int print_noise(const CellOptions& invocation);
-
 /// `why FILE --on PROFILE.json`: counts what the kernels of the files execute, and bounds it by the profile of a device
 /// that need not be here.
 int forecast_files(const WhyOptions& asked);

@@ -174,21 +174,4 @@ model::CellChange change_of(const model::CellTest& test, const FamilyRules& rule
 
 RatioEstimate common_shift(std::span<const double> log_ratios) { return estimate(log_ratios, 0.95); }
 
-model::Calibration calibration(std::span<const model::CellTest> tests, const FamilyRules& rules) {
-    model::Calibration out;
-    out.cells = static_cast<unsigned>(tests.size());
-    std::vector<double> found;
-    for (const auto& test : tests) {
-        const auto change = change_of(test, rules);
-        out.alarms += change == model::CellChange::slower || change == model::CellChange::faster;
-        // A slowdown moves the whole interval up; it is found when the lower end passes the floor.
-        if (test.ratio.covered()) found.push_back((1 + test.floor) / test.ratio.low - 1);
-    }
-    out.blind = out.cells - static_cast<unsigned>(found.size());
-    if (found.empty()) return out;
-    out.typical = median_of(found);
-    out.worst = *std::ranges::max_element(found);
-    return out;
-}
-
 }  // namespace cllab::compare

@@ -96,7 +96,4 @@ model::CellChange change_of(const model::CellTest& test, const FamilyRules& rule
 /// The shift common to the cells: Hodges-Lehmann over their log ratios, with a 95 % interval from 6 cells on.
 RatioEstimate common_shift(std::span<const double> log_ratios);
 
-/// A/A tests, after correct(): the false alarms, and what slowdowns would have been found.
-model::Calibration calibration(std::span<const model::CellTest> tests, const FamilyRules& rules);
-
 }  // namespace cllab::compare

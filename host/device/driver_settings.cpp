@@ -89,23 +89,4 @@ std::map<std::string, std::string> driver_settings() {
     return out;
 }
 
-std::vector<std::string> compile_cache_settings(const model::Device& device, const std::string& folder) {
-    using model::Implementation;
-    switch (device.implementation) {
-        case Implementation::pocl:
-            return {"POCL_CACHE_DIR=" + folder, "POCL_KERNEL_CACHE=1"};
-        case Implementation::nvidia:
-            return {folder_variable + ("=" + folder), off_variable + std::string("=0")};
-        case Implementation::amd:
-            return {"AMD_COMGR_CACHE_DIR=" + folder, "AMD_COMGR_CACHE=1"};
-        case Implementation::intel_gpu:
-            return {"NEO_CACHE_DIR=" + folder, "NEO_CACHE_PERSISTENT=1", "cl_cache_dir=" + folder};
-        case Implementation::rusticl:
-        case Implementation::clover:
-            return {"MESA_SHADER_CACHE_DIR=" + folder, "MESA_SHADER_CACHE_DISABLE=false"};
-        default:
-            return {};
-    }
-}
-
 }  // namespace cllab::device

@@ -4,9 +4,6 @@
 
 #include <map>
 #include <string>
-#include <vector>
-
-#include "model/device.hpp"
 
 namespace cllab::device {
 
@@ -34,9 +31,5 @@ void use_only_drivers(const std::map<std::string, std::string>& libraries,
 
 /// The driver settings in the environment, by variable: caches, which decide the cost of a build, and threads.
 std::map<std::string, std::string> driver_settings();
-
-/// Environment settings, "NAME=value", with which the driver keeps what it compiles below `folder` and nowhere else;
-/// none where it has no cache across processes, or none that is known.
-std::vector<std::string> compile_cache_settings(const model::Device& device, const std::string& folder);
 
 }  // namespace cllab::device

@@ -153,9 +153,7 @@ const std::vector<Quirk> all_quirks{
     {"pocl-compile-cache", Implementation::pocl, "all seen, 3.1 to 7.1",
      "equal text and options are answered from the folder POCL_CACHE_DIR, across processes, so a second build "
      "compiles nothing",
-     Dealt::everywhere,
-     "compile_cache_settings (device/driver_settings.cpp) gives each build of --rebuild an empty folder; --rebuild "
-     "checks that something was written there",
+     Dealt::everywhere, "a build that took under 5 ms is `cached` in its record (run/cell/cell_prepare.cpp)",
      "PoCL 3.1 and 5.0", "a build leaves the folder POCL_CACHE_DIR empty"},
     {"pocl-threads-move", Implementation::pocl, "3.1 and 5.0",
      "its threads are not pinned, and Linux runs two of them on one core while another is idle: times double for a "
@@ -177,8 +175,8 @@ const std::vector<Quirk> all_quirks{
      "unless CUDA_CACHE_DISABLE is 1, equal text and options are answered from the folder CUDA_CACHE_PATH, across "
      "processes",
      Dealt::everywhere,
-     "compile_cache_settings (device/driver_settings.cpp), as for pocl-compile-cache; for --rebuild the cache is "
-     "switched on in that folder",
+     "use_own_cache (device/driver_settings.cpp) gives each process an empty folder, unless the user has set "
+     "CUDA_CACHE_DISABLE",
      "H200, driver 580.159.04", "a build with CUDA_CACHE_DISABLE=0 leaves the folder CUDA_CACHE_PATH empty"},
     {"clover-binaries", Implementation::clover, "all", "the binary is Mesa's own serialised module without a magic",
      Dealt::everywhere, "recognised as a fall-through by an ELF inside (inspect/binary/binary.cpp)", "Mesa sources",

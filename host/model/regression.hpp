@@ -54,14 +54,6 @@ struct RegressionCell {
     unsigned looks = 0;                     ///< how often its arrangements were judged
 };
 
-/// A/A over the same cells: what the run would have claimed of code that is equal.
-struct Calibration {
-    unsigned cells = 0, alarms = 0;  ///< cells tested, and those called slower or faster
-    /// Smallest slowdown that would have been found, as a part of 1: median and largest over cells.
-    double typical = 0, worst = 0;
-    unsigned blind = 0;  ///< cells with too few arrangements to find any
-};
-
 struct Regression {
     std::string baseline;
     std::vector<RegressionCell> cells;
@@ -72,7 +64,6 @@ struct Regression {
     RatioEstimate shift;  ///< common to all tested cells; n: cells
     double seconds = 0;
     std::map<std::string, std::string> conditions;  ///< what may disturb, as it was at the beginning; as in Comparison
-    std::optional<Calibration> calibration;
 };
 
 }  // namespace cllab::model

@@ -26,21 +26,18 @@ void share_out(const Phases& shared, Cells& cells) {
 
 class GroupRun {
 public:
-    GroupRun(Running& run, const Part& part)
+    GroupRun(Running& run, std::size_t number)
         : run_(run),
           session_(run.session),
           settings_(run.request.settings),
-          number_(part.comparison),
-          first_(part.first),
-          last_(part.last),
-          group_(run.request.comparisons[part.comparison]) {}
+          number_(number),
+          group_(run.request.comparisons[number]) {}
 
-    /// `next`: says which comparison comes after this one, or that there is none; asked when the last cell begins, so
-    /// that what several processes share is not taken long before it is done.
+    /// `next`: says which comparison comes after this one, or that there is none; asked when the last cell begins.
     void run(std::function<GroupRun*()> next) {
         if (settings_.arrangement) return arrange();
         next_ = std::move(next);
-        for (std::size_t i = first_; i < last_;) i = batch(i);
+        for (std::size_t i = 0; i < group_.size();) i = batch(i);
     }
 
 private:
@@ -94,7 +91,7 @@ private:
         constexpr double most_bytes = 1 << 30;  // of the host's memory
         double bytes = 0;
         const std::size_t last = builds_ahead() ? i + most_ahead : i;
-        for (std::size_t k = i; k <= last && k < last_ && (k == i || bytes < most_bytes); ++k) {
+        for (std::size_t k = i; k <= last && k < group_.size() && (k == i || bytes < most_bytes); ++k) {
             if (run_.finished.count({number_, k})) continue;
             auto [at, is_new] = begun_.try_emplace(k);
             if (is_new) {
@@ -120,7 +117,7 @@ private:
         bool skipped = false;
         std::size_t i = first;
         const double budget = memory_budget(session_.facts());
-        for (; i < last_; ++i) {
+        for (; i < group_.size(); ++i) {
             if (run_.finished.count({number_, i})) {
                 skipped = true;
                 continue;
@@ -129,14 +126,13 @@ private:
             cancel_point();
             begin_ahead(i);
             // Not sooner: the data of a point is kept for the cells of one comparison only.
-            if (i + 1 == last_ && builds_ahead()) {
+            if (i + 1 == group_.size() && builds_ahead()) {
                 if (auto* const after = next_())
-                    after->begin_ahead(after->first_);
+                    after->begin_ahead(0);
                 else
                     build_upcoming();
             }
             auto cell = std::move(begun_.extract(i).mapped());
-            if (run_.share) wait_for_room(cell);
             cell.prepared = prepare(*cell.state);
             if (!cell.prepared || !settings_.measure) {  // there is nothing that it waits for
                 end_later(std::move(cell));
@@ -165,31 +161,10 @@ private:
         return i;
     }
 
-    /// Until the other processes leave the memory that the cell takes.
-    void wait_for_room(CellRun& cell) {
-        constexpr std::chrono::milliseconds nap(2);
-        begin(*cell.state);
-        if (cell.state->record.status != model::Status::ok) return;
-        // Inputs, what comes back, the answer that is kept of it, and what the family makes of them for its check.
-        constexpr double copies = 4;
-        const double host = copies * data_bytes(cell.state->setup), device = cell.state->device_bytes;
-        const Room room{device, host + (session_.facts().is_cpu() ? device : 0)};
-        if (!run_.share->take(room)) {
-            run_.finish_queue.end_all();  // who waits must hold nothing, or two may wait for each other
-            while (!run_.share->take(room)) {
-                cancel_point();
-                run_.events.begin(number_, cell.index, cell.state->record, "wait for memory");
-                std::this_thread::sleep_for(nap);
-            }
-        }
-        cell.taken = std::shared_ptr<void>(nullptr, [share = run_.share, room](void*) { share->give_back(room); });
-    }
-
     /// `room`: bytes that the cells leave on the device.
     void measure(Cells& cells, double room) {
         Phases shared;
         const ChargedTo account(shared);
-        run_.events.measures(number_);
         auto& yardsticks = run_.instruments.yardsticks();
         yardsticks.begin_comparison();
         // A simulator's bandwidth means nothing and takes minutes.
@@ -244,7 +219,7 @@ private:
     Running& run_;
     device::Session& session_;
     const Settings& settings_;
-    std::size_t number_, first_, last_;  ///< the comparison, and the cells of it that are done here
+    std::size_t number_;  ///< of the comparison
     const model::Group& group_;
     std::function<GroupRun*()> next_;
     std::map<std::size_t, CellRun> begun_;  ///< not yet prepared
@@ -253,7 +228,7 @@ private:
 }  // namespace
 
 void execute(device::Session& session, const RunRequest& request, const Events& events,
-             const std::set<CellNumber>& finished, Kept* kept, Share* share) {
+             const std::set<CellNumber>& finished, Kept* kept) {
     const auto& limits = request.settings.limits;
     const auto known = limits.find(session.facts().selector);
     Kept own;
@@ -263,17 +238,12 @@ void execute(device::Session& session, const RunRequest& request, const Events& 
     Instruments instruments(session, keep, known == limits.end() ? std::nullopt : std::optional(known->second),
                             request.settings.builds_ahead);
     FinishQueue finish_queue(session.works_beside_host(), memory_budget(session.facts()));
-    Running running{session, instruments, request, finished, finish_queue, events, share};
+    Running running{session, instruments, request, finished, finish_queue, events};
     std::vector<std::unique_ptr<GroupRun>> groups;  // a cell that ends later still belongs to its own
     std::size_t comparisons = 0;
     const auto next = [&]() -> GroupRun* {
-        std::optional<Part> part;
-        if (share)
-            part = share->next();
-        else if (comparisons < request.comparisons.size())
-            part = Part{comparisons, 0, request.comparisons[comparisons].size()}, ++comparisons;
-        if (!part) return nullptr;
-        return groups.emplace_back(std::make_unique<GroupRun>(running, *part)).get();
+        if (comparisons == request.comparisons.size()) return nullptr;
+        return groups.emplace_back(std::make_unique<GroupRun>(running, comparisons++)).get();
     };
     try {
         for (auto* group = next(); group;) {

@@ -24,8 +24,6 @@ struct Events {
     /// A cell enters a phase ("build", "verify", "warm up", "sample", "dump"). The record names the cell and device.
     std::function<void(std::size_t, std::size_t, const model::Record&, const char*)> begin = [](auto&&...) {};
     std::function<void(std::size_t, std::size_t, const model::Record&)> done = [](auto&&...) {};
-    /// The cells of a comparison are prepared and verified; timing begins.
-    std::function<void(std::size_t)> measures = [](std::size_t) {};
     /// The picture that --output writes to the file `path`.
     std::function<void(const std::string& path, std::size_t width, std::size_t height, const model::Bytes& grey)>
         picture = [](auto&&...) {};
@@ -35,35 +33,10 @@ struct Events {
 
 struct Interrupted {};
 
-/// Cells `first` .. `last` - 1 of a comparison.
-struct Part {
-    std::size_t comparison = 0, first = 0, last = 0;
-    bool operator==(const Part&) const = default;
-};
-
-/// Bytes that a cell takes while it is worked on.
-struct Room {
-    double device = 0, host = 0;
-};
-
-/// A request that several processes work on at the same time: which part of it is this one's next, and for what there
-/// is memory.
-class Share {
-public:
-    virtual ~Share() = default;
-    /// A part that no other process does; nothing when all are given out.
-    virtual std::optional<Part> next() = 0;
-    /// False: too much is taken for now. Who holds nothing gets what he asks for as soon as no other process holds
-    /// anything.
-    virtual bool take(const Room& room) = 0;
-    virtual void give_back(const Room& room) = 0;
-};
-
 /// Runs the request on one device, without the cells in `finished`. A cell fails alone; an Error of Blame::usage or
-/// ::environment passes through. `kept`: results to reuse when the caller has more runs on the session. `share`: this
-/// process's part of a request that measures nothing; null: all of it.
+/// ::environment passes through. `kept`: results to reuse when the caller has more runs on the session.
 void execute(device::Session& session, const RunRequest& request, const Events& events,
-             const std::set<CellNumber>& finished = {}, Kept* kept = nullptr, Share* share = nullptr);
+             const std::set<CellNumber>& finished = {}, Kept* kept = nullptr);
 
 /// Builds what the cell will be built from, so that a run which is given `kept` finds it. Throws as the driver and the
 /// cell's family do.

@@ -22,8 +22,7 @@
 namespace cllab::run {
 
 struct CellRun {
-    std::size_t index = 0;          ///< in its comparison
-    std::shared_ptr<void> taken{};  ///< gives back, at its end, the memory that several processes share
+    std::size_t index = 0;  ///< in its comparison
     std::unique_ptr<CellState> state;
     std::unique_ptr<Sampling> sampling{};
     bool prepared = false;
@@ -94,7 +93,6 @@ struct Running {
     const std::set<CellNumber>& finished;
     FinishQueue& finish_queue;
     const Events& events;
-    Share* share;              ///< null: all of the request is this process's
     std::size_t prepared = 0;  ///< cells
 };
 

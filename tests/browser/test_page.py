@@ -196,33 +196,6 @@ class Page(BrowserTest):
         self.assertEqual(self.browser.execute_async_script("navigator.clipboard.readText().then(arguments[0], e => arguments[0](String(e)))"), command)
         self.assert_quiet()
 
-    def test_records_of_several_runs_are_a_history_with_its_levels(self):
-        maker = made.Maker()
-        records = []
-        for run in range(14):
-            for variant, seconds in (("wide", 1e-4 if run < 7 else 1.2e-4), ("short8", 3e-4)):
-                record = maker.record("pitch", variant, seconds, point={"width": 4096})
-                record["run"]["id"], record["utc"] = f"{run + 1:032x}", f"2026-11-{run + 1:02}T12:00:00Z"
-                records.append(record)
-        self.open(self.make(records), "#history")
-        self.assert_quiet()
-        rows = self.js("return Array.from(document.querySelectorAll('.levels tbody tr')).map(r => Array.from(r.cells).map(c => c.textContent))")
-        self.assertEqual([(row[0], row[1], row[4]) for row in rows], [("pitch_wide", "2026-11-01T12:00:00Z", "7"), ("", "2026-11-08T12:00:00Z", "7"),
-                                                                      ("pitch_short8", "2026-11-01T12:00:00Z", "14")])
-        self.assertRegex(rows[1][3], r"\A\+(19|20|21)\.\d %\Z")
-        figures = "#history-charts figure.chart"
-        self.assertEqual(self.js(f"return Array.from(document.querySelectorAll('{figures}')).map(f => [f.querySelectorAll('.dot[data-cell]').length, "
-                                 "f.querySelectorAll('.guide').length])"), [[14, 3], [14, 1]])
-        # The points stand apart: two levels of 20 % difference take more than a third of the chart's height.
-        heights = self.js(f"return Array.from(document.querySelector('{figures}').querySelectorAll('.dot')).map(d => d.getBoundingClientRect().top)")
-        plot = self.js(f"return document.querySelector('{figures} svg.plot').getBoundingClientRect().height")
-        self.assertGreater(min(heights[:7]) - max(heights[7:]), plot / 3)
-        self.resize(360)
-        self.assertLessEqual(self.js("return document.documentElement.scrollWidth"), 360)
-        # Two runs are no series.
-        self.open(self.make(records[:4]))
-        self.assertEqual(self.js("return document.querySelectorAll('#history').length"), 0)
-
     def dumped(self, record, kernel, name):
         """The record with the code of a reference dump in the folder of that name."""
         dump = self.folder / "dumps" / name / kernel

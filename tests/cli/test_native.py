@@ -78,7 +78,7 @@ class Native(LabTest):
         (self.folder / "k.cl").write_text("kernel void k(global float* y) { y[get_global_id(0)] = 1; }\n")
         _, err = self.run_native("k.cl", "--global", "64", "--arg", "y=zero:64", status=2)
         self.assertIn("has no native loop", err)
-        for more in (["--vs", "pitch_short8"], ["--rebuild", "2"], ["--baseline", "base"]):
+        for more in (["--vs", "pitch_short8"], ["--baseline", "base"]):
             _, err = self.run_native("pitch_wide", *more, status=2)
             self.assert_one_sentence(err, "--native adds rows to a table")
 

@@ -18,22 +18,6 @@ class Points(LabTest):
         _, err = self.lab("run", "muladd_fma", "--points", "frist", status=2)
         self.assert_one_sentence(err, "option '--points' is 'frist'; possible are all and first; did you mean first?")
 
-    def test_several_processes_leave_what_one_leaves(self):
-        tables, records = [], []
-        for processes in ("1", "3"):
-            out, _ = self.lab("dump", "muladd", "saxpy", "--axis", "items=64,128", "--axis", "size=16Ki,32Ki", "--device", "cpu", "--seed", "1", "--processes",
-                              processes, "--dumps", "d" + processes, "--json", "r.jsonl", "--force")
-            tables.append(out.replace("d" + processes + "/", "d/"))
-            records.append([(r["id"], r["point"], r["status"], r["dump"].replace("d" + processes + "/", "d/")) for r in self.records()])
-        self.assertEqual(tables[0], tables[1])
-        self.assertEqual(records[0], records[1])
-        files = [sorted(str(f.relative_to(self.folder / d)) for f in (self.folder / d).rglob("*.*")) for d in ("d1", "d3")]
-        self.assertEqual(files[0], files[1])
-
-    def test_processes_are_for_what_is_not_measured(self):
-        _, err = self.lab("run", "muladd_fma", "--device", "cpu", "--processes", "2", status=2)
-        self.assert_one_sentence(err, "--processes needs a command that measures no time")
-
     def test_auto_follows_the_axis_that_it_names(self):
         (record,) = self.verified("gemm_naive", "--axis", "m=24")
         self.assertEqual(record["point"], {"m": 24, "n": 24, "k": 24, "pad": 0})

@@ -303,7 +303,7 @@ __kernel void counts(__global const uint* data, __global uint* sums) { atomic_in
     def test_an_option_that_names_no_other_device_is_refused(self):
         self.write((PROOF / "devices.cl").read_text())
         for option, says in ((["--check", "device=cpu"], "the device that is checked"), (["--check", "device=nosuch"], "nosuch"),
-                             (["--check=valgrind"], "oclgrind"), (["--check", "device=cpu", "--watch"], "--watch"), (["--check", "--rebuild", "3"], "--rebuild")):
+                             (["--check=valgrind"], "oclgrind"), (["--check", "device=cpu", "--watch"], "--watch")):
             with self.subTest(option=option):
                 self.assertIn(says, self.lab("run", "t.cl:good", "--device", "cpu", "--no-dumps", *option, status=None)[1])
         self.assertIn("kernel files", self.lab("run", "pitch_short8", "--device", "cpu", "--no-dumps", "--check", status=2)[1])

@@ -137,16 +137,15 @@ class Schema(LabTest):
         with self.assertRaises(AssertionError):
             self.assert_record(record)
 
-    def test_cells_comparisons_regressions_and_histories_follow_it(self):
+    def test_cells_comparisons_and_regressions_follow_it(self):
         small = ["--device", "cpu", "--axis", "items=1024", "--no-dumps", "--no-yardstick", "--max-time", "0.5"]
         self.lab("run", "muladd_fma", "--vs", "muladd_mad", *small, "--json", "r.jsonl", "--baseline", "base")
         self.lab("run", "muladd_fma", *small, "--json", "r.jsonl", "--append", "--label", "again")
         self.lab("regress", "base", "--json", "regress.jsonl", "--max-time", "1")
-        self.lab("regress", "r.jsonl", "--history", "--json", "history.jsonl")
-        kinds = {line.get("record", "cell") for name in ("r", "regress", "history") for line in self.records(f"{name}.jsonl")}
-        self.assertEqual(kinds, {"cell", "comparison", "regression", "history"})
+        kinds = {line.get("record", "cell") for name in ("r", "regress") for line in self.records(f"{name}.jsonl")}
+        self.assertEqual(kinds, {"cell", "comparison", "regression"})
         # Axes are joined by value: a number in one kind of line is a number in the others.
-        points = [line["point"] for name in ("r", "regress", "history") for line in self.records(f"{name}.jsonl") if "point" in line]
+        points = [line["point"] for name in ("r", "regress") for line in self.records(f"{name}.jsonl") if "point" in line]
         self.assertEqual({repr(point["items"]) for point in points}, {"1024"})
 
     def test_what_says_something_else_is_refused(self):

@@ -157,28 +157,6 @@ class Regress(BaselineTest):
         self.assertTrue(whole["recorded"])
         self.assertIn("weaker claim", words(out))
 
-    def test_a_calibration_prints_its_false_alarms_and_what_it_would_have_found(self):
-        self.baseline()
-        _, whole, out, _ = self.regress("pitch_loop", "--calibrate")
-        self.assertEqual(whole["calibration"]["cells"], 1)
-        self.assertRegex(words(out), r"\d of 1 cells gave a false alarm")
-
-    def test_a_history_names_the_run_where_the_level_changed(self):
-        self.lab("run", "pitch_loop", *SIZE, "--device", "cpu", "--no-dumps", "--no-yardstick", "--json", "r.jsonl")
-        record = self.records()[0]
-        with (self.folder / "h.jsonl").open("w") as out:
-            for day in range(1, 25):
-                ratio = (1.1 if day > 14 else 1.0) * (1 + 0.002 * (day * 7 % 5))
-                scaled = record | {"utc": f"2026-01-{day:02}T00:00:00Z", "samples": [s * ratio for s in record["samples"]]}
-                scaled.pop("aside", None)
-                scaled["time"] = {k: v * ratio if k in ("median", "low", "high", "min", "q1", "q3", "mad") else v for k, v in record["time"].items()}
-                out.write(json.dumps(scaled) + "\n")
-        out, _ = self.lab("regress", "--history", "h.jsonl", "--json", "points.jsonl")
-        self.assertRegex(words(out), r"2026-01-15T00:00:00Z \S+ ?\S* ?\+(9|10)\.\d %")
-        history = self.records("points.jsonl")[0]
-        self.assertEqual([level["first"] for level in history["levels"]], [0, 14])
-        self.assertEqual(len(history["points"]), 24)
-
     def test_a_change_in_any_kernel_of_an_operation_is_another_code(self):
         def code_of(kernel):
             self.lab("run", kernel, "--device", "cpu", "--cl-dir", "cl", "--no-dumps", "--no-yardstick", "--max-time", "0.05", "--json", "c.jsonl", "--force",
@@ -200,8 +178,6 @@ class Regress(BaselineTest):
     def test_what_is_no_baseline_is_refused_in_one_sentence(self):
         _, err = self.lab("regress", "nothing", status=2)
         self.assert_one_sentence(err, "'nothing' is not a baseline", "--baseline DIR")
-        _, err = self.lab("regress", "x", "--recorded", "--calibrate", status=2)
-        self.assert_one_sentence(err, "one of --recorded, --calibrate and --history")
         _, err = self.lab("regress", "x", "--threshold", "-3", status=2)
         self.assert_one_sentence(err, "--threshold", "-3", "from 0 to 100")
 
@@ -294,7 +270,7 @@ class KernelFile(BaselineTest):
         out, _ = self.lab("regress", "other", status=5)
         self.assertRegex(words(out), r"k_scale incomparable .* the baseline does not hold HEADER, .* k_copy same code")
         self.write("trips.h", "#error no trips\n")
-        self.lab("regress", "other", "k_copy", "--calibrate", status=1)
+        self.lab("regress", "other", "k_copy", status=1)
 
     def test_equal_code_with_other_arguments_may_have_a_winner(self):
         self.write("two.cl", """/*cllab
@@ -318,34 +294,6 @@ arg r = 400
         self.assertEqual(len({r["code"]["fingerprint"] for r in self.records() if "id" in r}), 1)
         self.assertNotIn("same code", out)
         self.assertIn("faster", out)
-
-
-class Rebuild(LabTest):
-    def test_each_build_of_a_device_fills_an_empty_cache_and_is_run_twice(self):
-        out, _ = self.lab("run", "pitch_loop", *SIZE, "--device", "cpu", "--rebuild", "2", "--json", "r.jsonl")
-        records = self.records()
-        self.assertEqual(len(records), 4)
-        self.assertEqual(len({r["run"]["id"] for r in records}), 4, "each is a process of its own")
-        self.assertIn("Check: every build filled an empty cache", out)
-        self.assertIn(records[0]["code"]["fingerprint"][:12], out)
-        self.assertRegex(words(out), r"between codes .*, between arrangements of one code .*, within one \d")
-
-    def test_a_target_is_rebuilt_without_a_device(self):
-        out, err = self.lab("isa", "saxpy_w32", "--target", "gfx900", "--rebuild", "3", env=self.environment(OCL_ICD_VENDORS="/nonexistent"))
-        self.assertEqual(err, "")
-        self.assertRegex(words(out), r"built 3 times code builds [0-9a-f]{12} 3")
-
-    def test_what_cannot_be_rebuilt_is_refused(self):
-        _, err = self.lab("run", "pitch_loop", "--rebuild", "1", status=2)
-        self.assert_one_sentence(err, "--rebuild", "from 2 to 1000")
-        _, err = self.lab("isa", "pitch_loop", "--rebuild", "3", status=2)
-        self.assert_one_sentence(err, "--rebuild with --target")
-
-    def test_the_noise_of_a_machine_is_a_figure_and_a_list(self):
-        out, _ = self.lab("devices", "--noise", "--device", "cpu")
-        self.assertRegex(words(out), r"floor: over \d+ arrangements in \d+\.\d s, equal code differs by \d")
-        self.assertIn("what changes it", out)
-        self.assertIn("! disturbs timings as it is", out)
 
 
 if __name__ == "__main__":

@@ -4,8 +4,8 @@
     tests/trial/regress.py --device cpu --load 1     # CLLAB names the program; build/cllab unless set
 
 A baseline of twelve kernels, three of which do their whole work 33 times. Then one of those does it 34 times (3 % more, another machine
-code): `cllab regress` must end with 4 and name that one alone. A comment in the file must end with 0 and twelve times `same code`. The
-calibration is printed. One that is missed is `undecided`; one that is named wrongly is false, and counted apart.
+code): `cllab regress` must end with 4 and name that one alone. A comment in the file must end with 0 and twelve times `same code`. One that is
+missed is `undecided`; one that is named wrongly is false, and counted apart.
 
 Then a kernel file of the user's own, --repeats times each: its header makes one kernel slower, a constant of a table is changed, a race
 shows in one process of ten, a text of the baseline is deleted, and one is damaged. Each must end with its own status and name what changed; a
@@ -151,7 +151,6 @@ def main():
             counts[same] += 1
             print(f"{number + 1}: {slower} slowed by 3 %: {found}{f', named {slow}' if found == 'false' else ''}; comment only: {same}", flush=True)
         print(", ".join(f"{name} {count}" for name, count in counts.items()), flush=True)
-        lab(*regress, "--calibrate")
         own = own_cases(folder, lab, cells, arguments)
     for process in load:
         process.kill()

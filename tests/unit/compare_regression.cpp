@@ -269,27 +269,6 @@ BOOST_AUTO_TEST_CASE(a_common_shift_is_the_cells_middle_and_has_an_interval_from
     BOOST_TEST(!common_shift(std::span(six).first(5)).covered());
 }
 
-BOOST_AUTO_TEST_CASE(a_calibration_counts_its_alarms_and_names_the_smallest_slowdown_it_would_have_found) {
-    Random random(47);
-    const FamilyRules rules{0.02, 0.01, 2};
-    std::vector<model::CellTest> tests{test_cell(sample(random, 20, normal(0, 0.002)), {}, rules),
-                                       test_cell(sample(random, 20, normal(0.2, 0.002)), {}, rules),
-                                       test_cell(sample(random, 4, normal(0, 0.002)), {}, rules)};
-    std::vector<model::CellTest*> all{&tests[0], &tests[1], &tests[2]};
-    correct(all);
-    const auto c = calibration(tests, rules);
-    BOOST_TEST(c.cells == 3u);
-    BOOST_TEST(c.alarms == 1u);
-    BOOST_TEST(c.blind == 1u);
-    const auto quiet = calibration(std::span(tests).first(1), rules);
-    BOOST_TEST(quiet.typical > 0.02);
-    BOOST_TEST(quiet.typical < 0.03);
-    // It would indeed: the same cell, slowed by that much and a little, is named.
-    std::vector<double> slowed = sample(random = Random(47), 20, normal(0, 0.002));
-    for (auto& x : slowed) x += std::log1p(quiet.worst + 0.0005);
-    BOOST_TEST((change_of(test_cell(slowed, {}, {0.02, 0.01, 1}), {0.02, 0.01, 1}) == CellChange::slower));
-}
-
 BOOST_AUTO_TEST_SUITE_END()
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,11 +1,10 @@
-// What tune, profile, peaks and watch conclude from given times, from a wrong cell, and where nothing is decided.
+// What tune, profile and peaks conclude from given times, from a wrong cell, and where nothing is decided.
 #include <boost/test/unit_test.hpp>
 #include <sstream>
 
 #include "app/commands/profile.hpp"
 #include "app/commands/tune.hpp"
 #include "app/comparing/measure.hpp"
-#include "app/running/watched.hpp"
 #include "app/screen/streams.hpp"
 #include "explain/peaks.hpp"
 #include "unit/fake_runner.hpp"
@@ -67,32 +66,6 @@ struct Tuned {
 
 bool has_k(const model::Cell& cell, const char* k) { return cell.point.text("k") == k; }
 
-/// What one save of muladd_fma below --cl-dir comes to; the text before is another one.
-struct Saved {
-    explicit Saved(const FakeRunner::Answer& answer, bool superseded = false)
-        : runner(runner_of([&](Record& record, const model::Cell& cell, std::size_t index) {
-              record.code.fingerprint = cell.stored ? "before" : "now";
-              answer(record, cell, index);
-          })) {
-        app::RunOptions options;
-        options.command = "run";
-        options.patterns = {"muladd_fma"};
-        options.no_dumps = options.no_yardstick = true;
-        options.comparison_seconds = 60;
-        options.dumps = "no such folder";
-        const auto cell = test::first_cell("muladd_fma");
-        watched.before[app::Watched::key_of(cell)] =
-            std::make_shared<const model::StoredBuild>(model::StoredBuild{"kernel void before() {}", ""});
-        watched.superseded = [superseded] { return superseded; };
-        status = app::run_watched(options, watched, runner);
-    }
-    Printed printed;
-    app::WarmPool pool{60, 0, {}};
-    app::Watched watched{pool};
-    FakeRunner runner;
-    int status = -1;
-};
-
 model::Figure launch_figure(double seconds) {
     return {"launch.empty.item", "empty kernel", "s", seconds, 0.99 * seconds, 1.01 * seconds};
 }
@@ -151,42 +124,6 @@ BOOST_AUTO_TEST_CASE(tune_never_names_a_point_that_is_wrong_and_says_what_it_lef
     const Tuned none([](Record& record, const model::Cell&, std::size_t) { test::make_wrong(record); });
     BOOST_TEST(none.status == 1);
     BOOST_TEST(none.printed.has("no point has a time, so there is no winner"), none.printed.text());
-}
-
-BOOST_AUTO_TEST_CASE(watch_compares_a_save_with_the_version_before_and_that_one_with_itself) {
-    const Saved saved(
-        [](Record& record, const model::Cell& cell, std::size_t) { test::take(record, cell.stored ? 1.0 : 2.0); });
-    BOOST_TEST(saved.status == 0);
-    BOOST_TEST(saved.printed.has("muladd_fma_before is faster"), saved.printed.text());
-    BOOST_TEST(saved.runner.cells.size() == 3u);
-    BOOST_TEST(saved.runner.cells.back().id == "muladd_fma_before");
-    BOOST_TEST(saved.watched.right.size() == 1u);
-}
-
-BOOST_AUTO_TEST_CASE(watch_takes_no_times_of_equal_code_and_none_to_the_end_of_what_was_saved_again) {
-    const Saved same([](Record& record, const model::Cell&, std::size_t) { record.code.fingerprint = "same"; });
-    BOOST_TEST(same.printed.has("same code"), same.printed.text());
-    BOOST_TEST(same.runner.arrangements == 0u);
-    const Saved again([](Record&, const model::Cell&, std::size_t) {}, true);
-    BOOST_TEST(again.runner.arrangements == 1u);
-    BOOST_TEST(!again.printed.has("against"), again.printed.text());
-}
-
-BOOST_AUTO_TEST_CASE(watch_keeps_no_version_that_is_wrong_and_compares_none) {
-    const Saved saved([](Record& record, const model::Cell& cell, std::size_t) {
-        if (!cell.stored) test::make_wrong(record);
-    });
-    BOOST_TEST(saved.status == 1);
-    BOOST_TEST(saved.printed.has("wrong_result"), saved.printed.text());
-    BOOST_TEST(saved.runner.arrangements == 0u);
-    BOOST_TEST(saved.watched.right.empty());
-}
-
-BOOST_AUTO_TEST_CASE(watch_names_no_faster_version_where_both_take_as_long) {
-    const Saved saved([](Record&, const model::Cell&, std::size_t) {});
-    BOOST_TEST(saved.status == 0);
-    BOOST_TEST(!saved.printed.has("is faster"), saved.printed.text());
-    BOOST_TEST(saved.runner.arrangements > 1u);
 }
 
 BOOST_AUTO_TEST_CASE(a_peak_that_is_faster_beside_the_cell_twice_stands_in_place_of_the_profiles) {

@@ -129,23 +129,6 @@ BOOST_AUTO_TEST_CASE(a_regression_fits_and_keeps_what_changed) {
     BOOST_TEST(has(regression_page(40, {"all"}), "today [ms]"));
 }
 
-BOOST_AUTO_TEST_CASE(a_history_fits_and_keeps_levels_and_changes) {
-    model::History h;
-    h.id = "batchnorm_channel_welford";
-    h.point = {{"channels", "64"}, {"height", "56"}};
-    h.device.name = names_of_devices[1];
-    for (int i = 0; i < 9; ++i)
-        h.points.push_back({"2026-01-0" + std::to_string(i + 1) + "T00:00:00Z", "", "r", i < 6 ? 1e-3 : 1.1e-3});
-    h.levels = {{0, 6, std::log(1e-3), false}, {6, 3, std::log(1.1e-3), true}};
-    for (const unsigned width : widths) {
-        std::ostringstream out;
-        report::print_history(out, {h}, {false, width});
-        BOOST_TEST(too_wide(out.str(), std::max(width, 70u)) == "", width << "\n" << out.str());
-        for (const auto* part : {"2026-01-07T00:00:00Z", "+10.0 %"}) BOOST_TEST(has(out.str(), part), out.str());
-        BOOST_TEST(has(out.str(), h.device.name) != has(flat(out.str()), "device; --columns all"), out.str());
-    }
-}
-
 BOOST_AUTO_TEST_CASE(what_a_bound_rests_on_stands_below_it_where_it_has_no_room_beside) {
     auto record = test::cell("pitch", "implicit", 3.3e-3, test::pocl());
     model::Explanation e;

@@ -100,15 +100,6 @@ BOOST_AUTO_TEST_CASE(a_shift_that_all_cells_share_is_printed_apart_and_says_whos
     BOOST_TEST(printed(shifted).find("Common") == std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(a_calibration_says_its_alarms_and_the_slowdown_it_would_have_found) {
-    auto own = example();
-    own.calibration = {12, 1, 0.024, 0.051, 2};
-    const auto text = printed(own);
-    at(text, "1 of 12 cells gave a false alarm");
-    at(text, "a slowdown of 2.4 % in half of the cells");
-    at(text, "2 cells have too few arrangements");
-}
-
 BOOST_AUTO_TEST_CASE(junit_counts_and_escapes) {
     const auto text = report::regression_junit(example());
     at(text, "tests=\"4\" failures=\"2\" errors=\"1\" skipped=\"0\"");
@@ -125,29 +116,6 @@ BOOST_AUTO_TEST_CASE(json_is_a_line_per_cell_and_one_for_the_whole_and_readers_o
     at(lines[0], "\"id\":\"saxpy_w32\"");
     at(lines[1], "\"p_adjusted\":0.0008");
     at(lines[4], "\"changes\":{\"same code\":1,\"slower\":2,\"newly wrong\":1}");
-}
-
-BOOST_AUTO_TEST_CASE(a_history_shows_each_level_with_its_change) {
-    model::History h;
-    h.id = "pitch_loop";
-    for (int i = 0; i < 9; ++i)
-        h.points.push_back({"2026-01-0" + std::to_string(i + 1), i == 6 ? "v2" : "", "r", i < 6 ? 1e-3 : 1.1e-3});
-    h.levels = {{0, 6, std::log(1e-3), false}, {6, 3, std::log(1.1e-3), true}};
-    std::ostringstream out;
-    report::print_history(out, {h}, {});
-    at(out.str(), "2026-01-07 v2");
-    at(out.str(), "+10.0 %");
-    at(out.str(), "provisional");
-    at(out.str(), "1 of 1 cells changed");
-    BOOST_TEST(out.str().find("no options") == std::string::npos);
-    auto other = h;
-    other.options = "-DN=2";
-    report::print_history(out, {h, other}, {});
-    at(out.str(), "pitch_loop (no options)");
-    at(out.str(), "pitch_loop (-DN=2)");
-    const auto lines = report::history_json({h});
-    at(lines.front(), "\"levels\":[{\"first\":0,\"count\":6");
-    BOOST_TEST(report::is_comparison(lines.front()));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

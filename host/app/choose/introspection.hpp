@@ -19,10 +19,6 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelSignature, name, parameters, required_g
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Introspection, built, log, trouble, kernels)
 }  // namespace cllab::model
 
-namespace cllab::kernelfile {
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Snapshot, path, files)
-}  // namespace cllab::kernelfile
-
 namespace cllab::app {
 
 struct AskedBuild {
@@ -31,7 +27,6 @@ struct AskedBuild {
     const kernelfile::Contents* read = nullptr;  ///< what its text was made of; stays in this process
     bool only_types = false;                     ///< its kernels are those of another build, perhaps with other types
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AskedBuild, text, options, includes_lab)
 
 /// Its options on this device.
 std::string options_on(const model::Device& device, const AskedBuild& build);

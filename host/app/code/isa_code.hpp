@@ -20,8 +20,7 @@ namespace cllab::app {
 struct IsaOptions : CellOptions {
     Strings targets, columns;
     std::string dumps;
-    unsigned rebuild = 0;  ///< builds in fresh programs; 0: not asked for
-    unsigned width = 0;    ///< columns; 0: as long as the lines are
+    unsigned width = 0;  ///< columns; 0: as long as the lines are
     bool list_targets = false, summary = false, hot = false, source = false, live = false, require_all = false;
 };
 

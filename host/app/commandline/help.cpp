@@ -99,11 +99,9 @@ const std::vector<OptionGroup>& option_groups() {
     static const std::vector<OptionGroup> all{
         {"What to run", {"device", "target", "axis"}, {"kernel", "targets", "points", "input", "replay", "native"}},
         {"Measurement",
-         {"max-time", "budget", "strategy", "count-budget", "wave", "test", "on", "profile", "noise"},
+         {"max-time", "budget", "strategy", "count-budget", "wave", "test", "on", "profile"},
          {"verify", "cache", "steps", "energy", "no-yardstick", "seed"}},
-        {"Comparison",
-         {"vs", "watch", "baseline", "threshold", "strict", "results-may-change"},
-         {"rebuild", "recorded", "calibrate", "history"}},
+        {"Comparison", {"vs", "watch", "baseline", "threshold", "strict", "results-may-change"}, {"recorded"}},
         {"Machine code", {"hot", "source", "summary"}, {"live", "width"}},
         {"Output",
          {"json", "html", "junit", "long", "columns", "all", "no-dumps"},
@@ -114,7 +112,7 @@ const std::vector<OptionGroup>& option_groups() {
          {},
          {"print-block", "write-block", "check", "arg", "global", "local", "offset", "variant", "extends", "include",
           "work", "expect", "reference", "reference-command", "relation", "where", "tolerance"}},
-        {"Processes", {}, {"isolate", "parallel", "processes", "timeout", "require-all"}},
+        {"Processes", {}, {"isolate", "timeout", "require-all"}},
     };
     return all;
 }

@@ -62,9 +62,6 @@ struct FileOptions {
 
 struct RunOptions : MeasureOptions, FileOptions {
     std::optional<double> max_time;
-    std::string parallel = "gpus";  ///< never, gpus or all
-    unsigned processes = 0;         ///< that share what is not measured; 0: as many as pay
-    unsigned rebuild = 0;           ///< builds in fresh processes; 0: not asked for
     std::string check;
     Strings columns;
     bool print_block = false, write_block = false;

@@ -60,12 +60,11 @@ std::string devices_page() {
   --device all                     every device
 
 --device (-d) repeats. Default: the first GPU, else the first CPU. Several devices run one after
-the other, each in a child process; a last table has a column for each device. GPUs with memory of
-their own may run at the same time (--parallel).
+the other, each in a child process; a last table has a column for each device.
 
 The timer of a device is audited before use. Times of a device that fails are taken by the host's
-clock, launch cost included, and the row says so (`host-clock`). `cllab devices` shows the audit,
-the driver's quirks, and what would disturb a measurement (--noise).
+clock, launch cost included, and the row says so (`host-clock`). `cllab devices` shows the audit
+and the driver's quirks.
 
 `cllab isa --target` needs no device: gfx900, sm_90, pvc and others are compiled for offline.
 `cllab isa --targets` lists them.

@@ -30,8 +30,8 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
-struct DevicesOptions : CellOptions {
-    bool noise = false, as_json = false;
+struct DevicesOptions : Call {
+    bool as_json = false;
 };
 
 /// What is read beside the times, or why nothing is: said here, so that no run needs to.
@@ -198,7 +198,6 @@ void list_devices(bool as_json, const report::TableStyle& style, const std::map<
 }
 
 int show_devices(const DevicesOptions& invocation) {
-    if (invocation.noise) return print_noise(invocation);
     catch_interrupts();
     std::vector<std::string> rows, troubles;
     bool broken = false;
@@ -231,13 +230,7 @@ int show_devices(const DevicesOptions& invocation) {
     return broken ? 3 : 0;
 }
 
-void check_devices(DevicesOptions& options) {
-    refuse_patterns(options, "`cllab devices` takes no argument");
-    if (options.noise && options.as_json)
-        throw Error(Blame::usage, "`cllab devices` takes --noise or --json, not both");
-    if (!options.noise && !options.devices.empty())
-        throw Error(Blame::usage, "`cllab devices` takes --device with --noise only; it lists all devices");
-}
+void check_devices(DevicesOptions& options) { refuse_patterns(options, "`cllab devices` takes no argument"); }
 
 /// A line for each device; one for the reason where there is none. In a child process, where a driver may crash.
 std::string devices_here() {
@@ -270,13 +263,9 @@ int print_start() {
 
 Command devices_command() {
     Rows<DevicesOptions> rows;
-    rows.flag("noise", &DevicesOptions::noise,
-              "Compares equal code with itself for ten seconds. Prints the smallest difference that the device shows "
-              "reliably now, the disturbances, and how to remove them.")
-        .list("device,d", "D", &DevicesOptions::devices, "Selects devices for --noise, as `cllab run` does.")
-        .flag("json", &DevicesOptions::as_json, "Prints JSON instead of text.");
+    rows.flag("json", &DevicesOptions::as_json, "Prints JSON instead of text.");
     return make_command<DevicesOptions>(
-        {"devices", "", "devices here, and whether their timers can be trusted", "cllab devices [--json | --noise]",
+        {"devices", "", "devices here, and whether their timers can be trusted", "cllab devices [--json]",
          "Lists every OpenCL device: its selector, its properties, whether its event timer can be trusted, its kind of "
          "program binary, and the driver quirks that cllab works around.",
          "cllab devices"},

@@ -221,7 +221,6 @@ int run_isa(const IsaOptions& asked) {
     auto invocation = asked;
     report::require_known_columns(invocation.columns, report::columns_of_command("isa"));
     if (invocation.list_targets) return print_targets();
-    if (invocation.rebuild) return rebuild_for_target(invocation);
     if (!invocation.versus.empty()) return compare(invocation);
     const bool reads = invocation.targets.empty() && invocation.devices.empty();  // and compiles nothing
     if (std::ranges::any_of(invocation.patterns,
@@ -241,17 +240,13 @@ int run_isa(const IsaOptions& asked) {
 }
 
 void check_isa(IsaOptions& options) {
-    if (options.rebuild && (options.targets.empty() || !options.versus.empty()))
-        throw Error(
-            Blame::usage,
-            "`cllab isa` takes --rebuild with --target and without --vs; `cllab run --rebuild` builds on a device");
     if (!options.targets.empty() && !options.devices.empty())
         throw Error(Blame::usage, "`cllab isa` takes --target or --device, not both");
     if (options.hot && options.summary) throw Error(Blame::usage, "`cllab isa` takes --hot or --summary, not both");
     if (options.source && (!options.targets.empty() || options.summary || !options.versus.empty()))
         throw Error(Blame::usage, "`cllab isa` takes --source without --target, --summary and --vs");
-    if (options.live && (options.targets.size() > 1 || !options.versus.empty() || options.rebuild))
-        throw Error(Blame::usage, "`cllab isa` takes --live with one --target at most, and without --vs and --rebuild");
+    if (options.live && (options.targets.size() > 1 || !options.versus.empty()))
+        throw Error(Blame::usage, "`cllab isa` takes --live with one --target at most, and without --vs");
     if (!options.list_targets)
         need_pattern(options, "a PATTERN, e.g. 'pitch_*', or --targets; `cllab list` shows what there is");
 }
@@ -267,9 +262,6 @@ Rows<IsaOptions> isa_rows() {
         .text("vs", "PATTERN", &IsaOptions::versus,
               "Compares with this variant: registers, counts, and both inner loops side by side. A value that begins "
               "with '-' is build options: --vs=-cl-mad-enable compares the variant without and with them.")
-        .whole("rebuild", "N", {2, 1000, "whole numbers from 2 to 1000"}, &IsaOptions::rebuild,
-               "Compiles N times with --target and prints how often each machine code came out. Each build is a fresh "
-               "process with its own addresses.")
         .flag("hot", &IsaOptions::hot,
               "Shows only the code that runs, with the share of each loop and path. CPU: runs the kernel for a second "
               "and samples addresses. NVIDIA with Nsight Compute (ncu): launches the kernel again through the CUDA "

@@ -7,19 +7,16 @@
 #include <map>
 #include <set>
 #include <span>
-#include <thread>
 #include <utility>
 
 #include "app/choose/request.hpp"
 #include "app/commands/profile.hpp"
-#include "app/processes/concurrent.hpp"
 #include "app/processes/runner.hpp"
 #include "app/screen/streams.hpp"
 #include "core/clock.hpp"
 #include "core/phases.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
-#include "device/driver_settings.hpp"
 #include "model/params.hpp"
 #include "model/rankable.hpp"
 #include "portrait/budget.hpp"
@@ -63,8 +60,6 @@ private:
         for (std::size_t i = 0; finished && i < probes.size();) {
             const auto end = together(probes, i, budget);
             finished = run_probes(std::span(probes).subspan(i, end - i), std::span(probes).subspan(end), budget);
-            // The first, of three programs, says how slow the driver's compiler is.
-            if (finished && i == 0) finished = build_ahead(std::span(probes).subspan(end), budget);
             i = end;
         }
         if (finished) finished = caches_again(budget);
@@ -148,43 +143,6 @@ private:
             left -= points.size();
         }
         return keep(std::move(plan), std::move(records), true);
-    }
-
-    /// Where a CPU's driver takes too long over programs for all probes to have room: those to come, by several
-    /// processes at once, for half of the time that is left, so that the driver's cache has them. On 16 cores PoCL 5.0
-    /// takes half a second for each. Returns false when interrupted.
-    bool build_ahead(std::span<const portrait::Probe> later, Budget& budget) {
-        if (profile_.device.is_gpu() || later.empty() || !budget.lacks_room_for_programs()) return true;
-        // What one process builds is known to no other.
-        if (device::compile_cache_settings(profile_.device, "").empty()) return true;
-        std::vector<model::Group> plan;
-        for (const auto& probe : later) {
-            auto own = portrait::one_of_each_program(portrait::plan_of(probe.parts, false), probe.data);
-            std::move(own.begin(), own.end(), std::back_inserter(plan));
-        }
-        const std::size_t processes =
-            std::min(std::thread::hardware_concurrency(), 8u);  // a compiler keeps a core busy
-        if (processes < 2) return true;
-        run::RunRequest request{std::nullopt, {}, settings_of(invocation_)};
-        request.settings.measure = false;
-        request.settings.read_code = false;
-        const Events events{
-            [&](std::size_t, std::size_t, const model::Record& record, const char* phase) { show(0, record, phase); },
-            [](std::size_t, std::size_t, const model::Record&) {}};
-        const std::size_t at_a_time = 8 * processes;  // the start of a process is little beside eight programs
-        const double half = budget.left() / 2;
-        try {
-            for (std::span rest(plan); !rest.empty() && budget.left() > half;) {
-                const auto some = rest.first(std::min(at_a_time, rest.size()));
-                request.comparisons.assign(some.begin(), some.end());
-                share_out(request, profile_.device, processes, invocation_.timeout_seconds, events, [](const auto&) {});
-                rest = rest.subspan(some.size());
-            }
-        } catch (const run::Interrupted&) {
-            return false;
-        }
-        budget.start_over();
-        return true;
     }
 
     bool keep(std::vector<model::Group> plan, Records records, bool finished) {

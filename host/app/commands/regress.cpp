@@ -10,7 +10,6 @@
 #include "app/screen/results.hpp"
 #include "app/screen/streams.hpp"
 #include "app/screen/timings.hpp"
-#include "compare/level_changes.hpp"
 #include "core/text.hpp"
 #include "report/table/columns.hpp"
 #include "report/table/regression.hpp"
@@ -21,12 +20,10 @@ namespace {
 using model::CellChange;
 
 /// A failing cell goes before a slower one, and that before one that nobody can judge.
-/// What a calibration calls slower is a false alarm, which its page counts.
 int exit_status_of(const std::vector<model::RegressionCell>& cells, const RegressOptions& options) {
     const auto any = [&](std::initializer_list<CellChange> changes) {
-        return std::ranges::any_of(cells, [&](const auto& c) {
-            return !(options.calibrate && c.test) && std::ranges::find(changes, c.change) != changes.end();
-        });
+        return std::ranges::any_of(
+            cells, [&](const auto& c) { return std::ranges::find(changes, c.change) != changes.end(); });
     };
     if (any({CellChange::newly_wrong, CellChange::newly_failing, CellChange::still_failing})) return 1;
     if (any({CellChange::slower, CellChange::other_results})) return 4;
@@ -34,24 +31,11 @@ int exit_status_of(const std::vector<model::RegressionCell>& cells, const Regres
     return options.strict && any({CellChange::undecided}) ? 5 : 0;
 }
 
-int print_history(const RegressOptions& invocation, Outputs& outputs, const report::TableStyle& style) {
-    const auto found = compare::histories(read_records(invocation.patterns).records());
-    if (found.empty()) throw Error(Blame::usage, "no record with a time is in the files");
-    outputs.open();
-    if (auto* json = outputs.json())
-        for (const auto& line : report::history_json(found)) json->line(line);
-    if (!outputs.json() || !outputs.json()->is_stdout()) report::print_history(results(), found, style);
-    return 0;
-}
-
 int run_regress(const RegressOptions& invocation) {
     const Timings timings;
     Outputs outputs(invocation);
-    if (invocation.history)
-        for (const auto& path : invocation.patterns) outputs.reads(path);
     const report::TableStyle style{wants_colour(), page_width(), invocation.columns};
     report::require_known_columns(invocation.columns, report::columns_of_command("regress"));
-    if (invocation.history) return print_history(invocation, outputs, style);
     catch_interrupts();
     const auto runner = in_child_processes(invocation.timeout_seconds);
     const auto result = regress(
@@ -83,10 +67,7 @@ int run_regress(const RegressOptions& invocation) {
 }
 
 void check_regress(RegressOptions& options) {
-    if (options.recorded + options.calibrate + options.history > 1)
-        throw Error(Blame::usage, "`cllab regress` takes one of --recorded, --calibrate and --history");
-    need_pattern(options, options.history ? "a FILE that `cllab run --json` wrote"
-                                          : "the folder that `cllab run ... --baseline DIR` wrote");
+    need_pattern(options, "the folder that `cllab run ... --baseline DIR` wrote");
 }
 
 Rows<RegressOptions> regress_rows() {
@@ -106,12 +87,6 @@ Rows<RegressOptions> regress_rows() {
               "Compares with the stored times instead of building the stored text again, for two machines or two "
               "drivers. The claim is weaker: the difference includes everything else that changed between the runs. "
               "Needs several runs in the baseline (--append).")
-        .flag("calibrate", &RegressOptions::calibrate,
-              "Compares the baseline with itself. Prints the number of false alarms, and the smallest slowdown that "
-              "regress finds.")
-        .flag("history", &RegressOptions::history,
-              "Takes files of records instead of BASE, and prints where a cell's time changed its level from run to "
-              "run. `cllab report --html` draws it.")
         .number("max-time", "SECONDS", any_seconds, &RegressOptions::comparison_seconds, "10",
                 "Tests each cell after at most SECONDS of arrangements. Takes up to four times that when an interval "
                 "needs more.")

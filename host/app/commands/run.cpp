@@ -101,20 +101,12 @@ Rows<RunOptions> measured_rows() {
               "CPU devices: adds rows for a hand-written C++ loop, on one thread and on one per core. The same "
               "reference checks them, and the host clock times them in the same rounds. Families that have one: " +
                   join(native_families(), ", ") + ".")
-        .whole(
-            "rebuild", "N", {2, 1000, "whole numbers from 2 to 1000"}, &RunOptions::rebuild,
-            "Builds each cell N times and shows how often the machine code differs. Each build is a fresh process with "
-            "its own addresses and an empty compile cache, and runs in two processes. Prints the time of each code. "
-            "Splits the spread into parts: between codes, between arrangements of one code, within an arrangement.")
-        .word("parallel", "WHICH", {"never", "gpus", "all"}, &RunOptions::parallel,
-              "Devices that measure at the same time, each in its own process: never, gpus (with their own memory) or "
-              "all. Applies from four comparisons on. Two probe cells are measured on each device alone and then "
-              "together. If either slows down by more than 2 % (and 1 us), the devices run one at a time.")
         .add(check_row(), [](RunOptions& to, const std::string& text) { to.check = checker_of(text); })
-        .flag("watch", &RunOptions::watch,
-              "Kernel files, and families with --cl-dir: verifies and compares the text on each save. Compares with "
-              "the previous version as --vs does, and shows how the code differs. Prints the table before the verdict. "
-              "A newer save ends a comparison. On a CPU up to 12 processes wait for the next save. Ctrl-C ends it.")
+        .flag(
+            "watch", &RunOptions::watch,
+            "One kernel file, or families with --cl-dir: runs again on each save, and compares with the last right "
+            "version as --vs does. --max-time is then 1 s for a comparison unless it says otherwise. A newer save ends "
+            "a comparison. Ctrl-C ends the watch.")
         .text("replay", "DIR", &RunOptions::replay,
               "Runs the kernel that the OpenCL Intercept Layer captured in DIR (CLI_CaptureReplay=1). Uses the "
               "captured arguments and checks the results against the captured ones.");
@@ -133,9 +125,6 @@ Rows<RunOptions> run_rows(bool measures) {
         .with(text_rows())
         .flag("isolate", &RunOptions::isolate,
               "Runs each device's work in a child process, so a driver that crashes or hangs costs one cell.")
-        .whole("processes", "N", {1, 64, "whole numbers from 1 to 64"}, &RunOptions::processes,
-               "Runs dump and --verify in N processes per device, as far as memory allows. A driver that crashes or "
-               "hangs costs one cell. Default: one per 4 cores of the host and 16 cells, 4 at most.")
         .with(process_rows())
         .flag("require-all", &RunOptions::require_all, "Counts unsupported cells as failed.")
         .flag("print-block", &RunOptions::print_block,
@@ -174,23 +163,12 @@ int show_block(const RunOptions& options) {
 }
 
 void refuse_together(const RunOptions& options) {
-    const bool measures_only_once =
-        options.versus.empty() && !options.rebuild && options.check.empty() && !options.watch;
-    if (options.processes > 1 && (!options.verify_only || !measures_only_once))
-        throw Error(Blame::usage,
-                    "--processes needs a command that measures no time: `cllab dump`, or `cllab run --verify` without "
-                    "--vs, --rebuild, --check and --watch");
+    const bool measures_only_once = options.versus.empty() && options.check.empty() && !options.watch;
     if (options.watch && !options.check.empty())
         throw Error(Blame::usage, "--watch verifies on each save, and excludes --check");
-    if (options.rebuild && !(options.check.empty() && options.reference_command.empty()))
-        throw Error(Blame::usage, "--rebuild is about machine code, and excludes --check and --reference-command");
     if (options.native && (!measures_only_once || !options.baseline.empty() || !options.replay.empty()))
-        throw Error(
-            Blame::usage,
-            "--native adds rows to a table, so it excludes --vs, --rebuild, --baseline, --check, --watch and --replay");
-    if (options.rebuild && !(options.csv.empty() && options.baseline.empty() && options.outputs.empty()))
         throw Error(Blame::usage,
-                    "--rebuild writes records to --json only, so it excludes --csv, --output and --baseline");
+                    "--native adds rows to a table, so it excludes --vs, --baseline, --check, --watch and --replay");
 }
 
 void check_run(RunOptions& options) {
@@ -216,7 +194,6 @@ void check_dump(RunOptions& options) {
 
 int run_or_watch(const RunOptions& options) {
     if (options.print_block || options.write_block) return show_block(options);
-    if (options.rebuild) return rebuild_on_devices(options);
     if (options.watch) return watch(options);
     if (options.check == "oclgrind") return check_oclgrind(options);
     return run_cells(options);
@@ -229,9 +206,9 @@ const Manual run_manual{
     "cllab [run] [PATTERN...] [options]",
     "Verifies each kernel variant against independent host code, times it, and writes its binary and disassembly. A "
     "PATTERN is a shell glob over <family>_<variant>, a family's name, or a kernel file of your own (my.cl or "
-    "my.cl:kernel; see `cllab help kernel-file`).\n\nSeveral devices run one after the other (but see --parallel), "
-    "each in a child process as with --isolate, because CPU devices and simulators share the host's cores. A last "
-    "table has a column per device; a sentence below it says where the ranking differs. If a driver crashes, only its "
+    "my.cl:kernel; see `cllab help kernel-file`).\n\nSeveral devices run one after the other, each in a child process "
+    "as with --isolate, because CPU devices and simulators share the host's cores. A last table has a column per "
+    "device; a sentence below it says where the ranking differs. If a driver crashes, only its "
     "device is lost; the exit status is then 3.",
     "cllab run pitch_short8 --device cpu\n  kernel        status  time [ms]     ±  GB/s  of copy  inner loop\n  "
     "pitch_short8  ok           4.28  3.3%  7.81    51.9%          26\n  dumps in dumps/pthread-haswell-AMD-EPYC/"};

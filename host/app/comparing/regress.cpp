@@ -49,7 +49,7 @@ public:
         r.recorded = invocation.recorded;
         r.threshold = rules_.threshold = invocation.threshold;
         r.family_rate = rules_.family_rate;
-        for (const auto& condition : run::host_conditions()) r.conditions[condition.name] = condition.value;
+        r.conditions = run::host_conditions();
     }
 
     RegressResult run(const std::function<void()>& before_running) {
@@ -57,15 +57,11 @@ public:
         cells_ = regress_cells(invocation_, baseline_, runner_);
         before_running();
         try {
-            if (invocation_.calibrate) {
-                calibrate();
-            } else {
-                look_at_today();
-                if (invocation_.recorded)
-                    compare_recorded();
-                else
-                    compare_rebuilt();
-            }
+            look_at_today();
+            if (invocation_.recorded)
+                compare_recorded();
+            else
+                compare_rebuilt();
         } catch (const run::Interrupted&) {
             result_.interrupted = true;
         } catch (const DeviceLost& e) {
@@ -156,17 +152,6 @@ private:
         // What is the same code needs no time, and leaves it to those that are not.
         time(timed, items_that([](const Item& i) { return i.comparable(); }).size());
         share_shift();
-    }
-
-    /// The baseline's text against itself, under another name.
-    void calibrate() {
-        std::vector<Timed> timed;
-        for (auto* item : items_that([](const Item& i) { return i.stored && i.before.back()->time; })) {
-            auto right = item->stored_cell();
-            right.options = "-DCLLAB_TWIN=1";
-            timed.push_back({*item, {item->stored_cell(), right}, *item->before.back(), *item->before.back()});
-        }
-        time(timed, timed.size());
     }
 
     /// A cell that is compared over arrangements.
@@ -302,7 +287,6 @@ private:
     }
 
     void judge() {
-        std::vector<model::CellTest> kept;
         correct();
         for (auto& item : cells_.items) {
             auto& out = item.out;
@@ -310,9 +294,7 @@ private:
                 out.change = compare::change_of(*out.test, rules_);
             else if (out.change == CellChange::undecided)
                 item.judge_without_times(result_.interrupted || !result_.lost.empty());
-            if (out.test) kept.push_back(*out.test);
         }
-        if (invocation_.calibrate) result_.regression.calibration = compare::calibration(kept, rules_);
     }
 
     const RegressOptions& invocation_;

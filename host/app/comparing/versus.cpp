@@ -47,7 +47,7 @@ Versus::Versus(Runner& runner, const run::Settings& settings, const std::string&
     out_.device = left.device;
     out_.control_of = control;
     out_.cache = left.time ? left.time->cache : "";
-    for (const auto& condition : run::host_conditions()) out_.conditions[condition.name] = condition.value;
+    out_.conditions = run::host_conditions();
     auto& cells = request_.comparisons.front();
     if (control != model::Control::right) cells.push_back(control_of(pair.front()));
     if (control != model::Control::left) cells.push_back(control_of(pair.back()));

@@ -9,7 +9,6 @@
 #include <cstring>
 #include <fstream>
 #include <map>
-#include <tuple>
 
 #include "app/files/baseline.hpp"
 #include "core/error.hpp"
@@ -291,17 +290,6 @@ void Sink::take(const model::Comparison& comparison) { line(report::comparison_j
 void Sink::line(const std::string& json) {
     const std::lock_guard lock(mutex_);
     if (json_) json_->line(json);
-}
-
-void Sink::sort_by_plan() {
-    std::map<std::string, std::size_t> place;  // devices stay in the order in which they came
-    for (const auto& record : records_) place.emplace(record.device.selector, place.size());
-    std::ranges::stable_sort(records_, [&](const auto& a, const auto& b) {
-        const auto key = [&](const auto& r) {
-            return std::tuple(place.at(r.device.selector), r.run.order.comparison, r.run.order.position);
-        };
-        return key(a) < key(b);
-    });
 }
 
 }  // namespace cllab::app

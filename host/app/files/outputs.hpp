@@ -124,8 +124,6 @@ public:
     /// A line of JSON as it is.
     void line(const std::string& json);
     const std::vector<model::Record>& records() const { return records_; }
-    /// Puts the records of each device in the order of the plan.
-    void sort_by_plan();
     bool uses_stdout() const { return (json_ && json_->is_stdout()) || (csv_ && csv_->is_stdout()); }
 
 private:

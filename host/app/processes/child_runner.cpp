@@ -1,10 +1,12 @@
 #include "app/processes/child_runner.hpp"
 
 #include <algorithm>
+#include <ranges>
 #include <thread>
 #include <utility>
 
 #include "core/random.hpp"
+#include "json/read.hpp"
 
 namespace cllab::model {
 // Facts cross from the child that asked the drivers to the parent that must not.
@@ -28,30 +30,40 @@ ArrangementPool::ArrangementPool(run::RunRequest like, const std::string& select
     refill();
 }
 
+/// Opens the device, builds, and waits for its arrangement.
+void ArrangementPool::work(const run::RunRequest& builds, Link& parent, Position& position) {
+    LocalDevices devices;
+    devices.inherit(selector_, known_);
+    devices.keep_programs();
+    auto& session = devices.open(selector_);
+    for (const auto& cell : builds.comparisons | std::views::join) devices.build(selector_, builds.settings, cell);
+    parent.send({{"ready", true}});
+    const auto job = parent.receive();
+    session.note_use(Clock::time_point(Clock::duration(job.at("last_use").get<Clock::rep>())));
+    take_fields(like_.settings, job.at("settings"));
+    carry_out(devices, like_, selector_, {}, parent, position);
+}
+
 void ArrangementPool::refill() {
     while (works_ && waiting_.size() < processes) {
-        const Rebuild rebuild = [this](const Message& recipe, const model::Device&) {
-            auto out = like_;
-            out.settings.seed = recipe.at("seed").get<std::uint64_t>();
-            out.settings.sampling_seconds = recipe.at("sampling_seconds").get<double>();
-            return out;
-        };
         auto builds = like_;
         Random random(mix64(like_.settings.seed + ++begun_));
         for (auto& group : builds.comparisons) std::ranges::shuffle(group, random);
-        waiting_.push_back(std::make_unique<WarmWorker>(selector_, rebuild, known_, builds));
+        waiting_.push_back(
+            std::make_unique<Worker>([&](Link& parent, Position& position) { work(builds, parent, position); }));
     }
 }
 
 std::unique_ptr<Worker> ArrangementPool::take(const run::RunRequest& request, Clock::time_point last_use) {
+    const Message job{{"last_use", last_use.time_since_epoch().count()}, {"settings", sent_fields(request.settings)}};
     std::unique_ptr<Worker> out;
     while (!out && !waiting_.empty()) {
-        const auto next = std::move(waiting_.front());
+        auto next = std::move(waiting_.front());
         waiting_.pop_front();
-        if (next->wait_until_idle(patience))
-            out = next->run(
-                Message{{"seed", request.settings.seed}, {"sampling_seconds", request.settings.sampling_seconds}},
-                nullptr, last_use);
+        std::string line;
+        const bool is_ready =
+            next->next(line, patience) == Worker::Event::line && parse_json<Message>(line).contains("ready");
+        if (is_ready && next->tell(job)) out = std::move(next);
     }
     works_ = works_ && out;
     refill();
@@ -99,29 +111,20 @@ void ChildRunner::expect(const run::RunRequest& like, const std::string& selecto
 void ChildRunner::run(const run::RunRequest& request, const std::string& selector, const Events& events,
                       const std::set<run::CellNumber>& already) {
     const bool waits = arrangements_ && already.empty() && request.settings.arrangement;
-    auto first = waits ? arrangements_->take(request, device_states_.at(selector).last_use) : nullptr;
-    if (!run(request, selector, events, already, std::move(first))) arrangements_.reset();
-}
-
-bool ChildRunner::run(const run::RunRequest& request, const std::string& selector, const Events& events,
-                      const std::set<run::CellNumber>& already, std::unique_ptr<Worker> first) {
     const auto begin = [&](const run::RunRequest& rest, const std::set<run::CellNumber>& finished) {
         const auto known = device_states_.find(selector);
         return begin_worker(rest, selector, finished, known == device_states_.end() ? nullptr : &known->second);
     };
-    Pool pool(timeout_seconds_, events);
-    const auto& lane = pool.add(selector, request, already, begin, std::move(first));
-    while (pool.turn()) {
-    }
-    if (lane.interrupted()) throw run::Interrupted{};
-    if (!lane.trouble().empty()) throw DeviceLost(lane.trouble());
+    Lane lane(selector, request, already, begin,
+              waits ? arrangements_->take(request, device_states_.at(selector).last_use) : nullptr);
+    lane.run(timeout_seconds_, events);
     if (const auto& now = lane.device_state()) {
         auto& known = device_states_[selector];
         auto programs = std::move(known.programs);  // what was built from them is not told again
         known = *now;
         known.programs.merge(programs);
     }
-    return !lane.first_failed();
+    if (lane.first_failed()) arrangements_.reset();
 }
 
 std::unique_ptr<Runner> in_child_processes(double timeout_seconds) {

@@ -9,8 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "app/processes/pool.hpp"
-#include "app/processes/warm_worker.hpp"
+#include "app/processes/lane.hpp"
 
 namespace cllab::app {
 
@@ -40,13 +39,14 @@ private:
     static constexpr double patience = 60;  ///< seconds for a driver's start
 
     void refill();
+    void work(const run::RunRequest& builds, Link& parent, Position& position);
 
     run::RunRequest like_;
     std::string selector_;
     device::DeviceState known_;
     std::uint64_t begun_ = 0;
     bool works_ = true;
-    std::deque<std::unique_ptr<WarmWorker>> waiting_;
+    std::deque<std::unique_ptr<Worker>> waiting_;
 };
 
 /// In a child process that opens drivers for another reason: the devices that the selectors name, and lines that say
@@ -65,13 +65,6 @@ public:
     void expect(const run::RunRequest& like, const std::string& selector, bool more) override;
     void run(const run::RunRequest& request, const std::string& selector, const Events& events,
              const std::set<run::CellNumber>& already) override;
-
-protected:
-    /// `first`: as Lane's. False where its driver failed.
-    bool run(const run::RunRequest& request, const std::string& selector, const Events& events,
-             const std::set<run::CellNumber>& already, std::unique_ptr<Worker> first);
-    double timeout_seconds() const { return timeout_seconds_; }
-    const std::vector<model::Device>& known_devices() const { return devices_; }  ///< those asked for last
 
 private:
     double timeout_seconds_;

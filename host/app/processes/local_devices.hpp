@@ -16,13 +16,11 @@ class LocalDevices {
 public:
     /// As Runner::devices.
     std::vector<model::Device> devices(const std::vector<std::string>& selectors, std::vector<std::string>* troubles);
-    /// As Runner::run, without the cells that are `finished`. `share`: as execute()'s.
+    /// As Runner::run, without the cells that are `finished`.
     void run(const run::RunRequest& request, const std::string& selector, const Events& events,
-             const std::set<run::CellNumber>& finished = {}, run::Share* share = nullptr);
+             const std::set<run::CellNumber>& finished = {});
     /// Opens the device and has it do nothing. Throws Error(environment) when there is no such device.
     device::Session& open(const std::string& selector);
-    /// Opens the device, and does what a run does before its first cell.
-    device::Session& make_ready(const std::string& selector);
     /// Builds what the cell will be built from; a run on this device finds it. Throws as the driver and the cell's
     /// family do.
     void build(const std::string& selector, const run::Settings& settings, const model::Cell& cell);

@@ -116,7 +116,7 @@ std::vector<model::Device> LocalDevices::devices(const std::vector<std::string>&
 }
 
 void LocalDevices::run(const run::RunRequest& request, const std::string& selector, const Events& events,
-                       const std::set<run::CellNumber>& finished, run::Share* share) {
+                       const std::set<run::CellNumber>& finished) {
     Phases start;  // of what there is before the first cell, whose record takes it
     auto& session = [&]() -> device::Session& {
         const ChargedTo account(start);
@@ -137,7 +137,7 @@ void LocalDevices::run(const run::RunRequest& request, const std::string& select
     };
     here.picture = save_grey;
     here.cancelled = interrupted;
-    run::execute(session, request, here, finished, &kept_[selector], share);
+    run::execute(session, request, here, finished, &kept_[selector]);
 }
 
 device::Session& LocalDevices::open(const std::string& selector) {
@@ -161,12 +161,6 @@ void LocalDevices::build(const std::string& selector, const run::Settings& setti
 std::optional<device::DeviceState> LocalDevices::device_state(const std::string& selector) const {
     const auto known = open_.find(selector);
     return known == open_.end() ? std::nullopt : known->second.device_state();
-}
-
-device::Session& LocalDevices::make_ready(const std::string& selector) {
-    auto& session = open(selector);
-    run::make_ready(session, kept_[selector].reference);
-    return session;
 }
 
 }  // namespace cllab::app

@@ -131,7 +131,7 @@ Heard listen(Worker& worker, double seconds) {
     Heard out;
     const double patience = 60 + 10 * seconds;  // other work may have most of the processor
     std::string line;
-    for (;; Worker::wait_for({&worker})) {
+    for (;; worker.wait()) {
         if (interrupted()) throw run::Interrupted{};
         const auto event = worker.poll(line, patience);
         if (event == Worker::Event::nothing) continue;

@@ -62,8 +62,7 @@ Events Watchdog::watched(const Events& events) {
                     current_ = nullptr;
                 }
                 outside([&] { events.done(group, index, record); });
-            },
-            events.measures};
+            }};
 }
 
 void Watchdog::outside(const std::function<void()>& work) {

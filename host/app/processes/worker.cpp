@@ -143,25 +143,24 @@ Worker::Event Worker::poll(std::string& line, double seconds) {
     return ended ? Event::ended : quiet_ >= (interrupted_ ? to_wind_down : seconds) ? Event::silent : Event::nothing;
 }
 
-Worker::Event Worker::next(std::string& line, double seconds) {
+Worker::Event Worker::next(std::string& line, double seconds, const std::function<void()>& moved) {
     quiet_ = 0;
-    for (;; wait_for({this}))
+    for (;; wait()) {
         if (const auto event = poll(line, seconds); event != Event::nothing) return event;
+        if (has_moved() && moved) moved();
+    }
 }
 
 /// What is waited for longer than asked was a pause of this process too.
-void Worker::wait_for(const std::vector<Worker*>& workers) {
-    std::vector<pollfd> waits;
-    for (const auto* worker : workers) {
-        if (worker->buffer_.find('\n') != std::string::npos) return;
-        waits.push_back({worker->socket_.number(), POLLIN, 0});
-    }
+void Worker::wait() {
+    if (buffer_.find('\n') != std::string::npos) return;
+    pollfd wait{socket_.number(), POLLIN, 0};
     const auto start = Clock::now();
-    ::poll(waits.data(), waits.size(), slice_ms);
-    const double waited = std::min(seconds_since(start), slice_ms * 1e-3);
-    for (auto* worker : workers) worker->quiet_ += waited;
+    ::poll(&wait, 1, slice_ms);
+    quiet_ += std::min(seconds_since(start), slice_ms * 1e-3);
 }
 
+/// Whether its position has changed since the last call.
 bool Worker::has_moved() {
     const auto before = shown_;
     shown_ = position_->beat;

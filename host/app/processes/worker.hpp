@@ -64,21 +64,19 @@ public:
     enum class Event { nothing, line, ended, silent };
     /// What there is of it now. Silent: neither a line nor a change of its position for `seconds` of waiting.
     Event poll(std::string& line, double seconds);
-    /// Waits for something.
-    Event next(std::string& line, double seconds);
-    /// Waits until one of them has something to read, a tenth of a second at most.
-    static void wait_for(const std::vector<Worker*>& workers);
+    /// Waits for something. `moved`: called when its position has changed meanwhile.
+    Event next(std::string& line, double seconds, const std::function<void()>& moved = {});
+    /// Waits until there is something to read, a tenth of a second at most.
+    void wait();
 
     const Position& position() const { return *position_; }
-    /// Whether its position has changed since the last call.
-    bool has_moved();
-    /// It waits for its parent: that is not its silence.
-    void excuse() { quiet_ = 0; }
     void kill_now();
     /// Its wait status, once.
     int reap();
 
 private:
+    bool has_moved();
+
     std::shared_ptr<Position> position_;
     pid_t pid_ = -1;
     Descriptor socket_;

@@ -3,15 +3,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <set>
-#include <thread>
 
 #include "app/choose/request.hpp"
 #include "app/code/source_lines.hpp"
 #include "app/commands.hpp"
 #include "app/files/baseline.hpp"
 #include "app/files/outputs.hpp"
-#include "app/processes/concurrent.hpp"
 #include "app/processes/watchdog.hpp"
 #include "app/running/opinions.hpp"
 #include "app/running/run_plan.hpp"
@@ -34,7 +31,7 @@ public:
         : plan_(plan),
           runner_(runner),
           listener_(listener),
-          devices_(plan.prepare(runner, listener)),
+          devices_(plan.prepare(runner)),
           sink_(plan.outputs.json(), plan.outputs.csv()),
           baseline_(plan.options.baseline, plan.outputs.file("--baseline"), plan.request.settings.cl_dir),
           progress_(plan.request.cells() * devices_.size()) {}
@@ -70,24 +67,8 @@ private:
 
     void run() {
         ask_others();
-        const auto at_once =
-            plan_.paired ? Devices{} : may_work_at_once(devices_, plan_.request, plan_.options.parallel);
-        for (const auto& device : devices_)
-            if (std::ranges::none_of(at_once, [&](const auto& d) { return d.selector == device.selector; }))
-                run_on(device);
-        if (!at_once.empty()) run_at_once(at_once);
+        for (const auto& device : devices_) run_on(device);
         add_source_lines();
-    }
-
-    void run_at_once(const Devices& at_once) {
-        const auto slowed =
-            run_side_by_side(plan_.request, at_once, plan_.options.timeout_seconds, events_,
-                             [this](const model::Device& device, const std::string& why) { lose(device, why); });
-        if (slowed) {
-            say("the devices work one after the other: " + *slowed);
-            for (const auto& device : at_once) run_on(device);
-        }
-        sink_.sort_by_plan();
     }
 
     void add_source_lines() {
@@ -112,14 +93,7 @@ private:
         try {
             sides_.clear();
             for (const auto& group : plan_.request.comparisons) sides_.emplace_back(group.size());
-            const auto rest = [&](const std::set<run::CellNumber>& done) {
-                runner_.run(plan_.request, device.selector, events_, done);
-            };
-            if (plan_.processes > 1)
-                share_out(plan_.request, device, plan_.processes, plan_.options.timeout_seconds, events_, rest);
-            else
-                rest({});
-            if (listener_.wants_page_first() && devices_.size() == 1 && prints()) print_cells();
+            runner_.run(plan_.request, device.selector, events_);
             if (plan_.paired) compare(device);
         } catch (const DeviceLost& e) {
             if (devices_.size() == 1) throw;
@@ -164,8 +138,6 @@ private:
         const auto rules = rules_for(pairs.size());
         for (auto& pair : pairs) {
             if (!pair.left.time || !pair.right.time) continue;
-            pair.comparison = listener_.known_of(pair);
-            if (pair.comparison) continue;
             pair.comparison = compare(device, pair, rules);
             say_doing("");
             if (pair.comparison) sink_.take(*pair.comparison);
@@ -176,7 +148,6 @@ private:
     std::optional<model::Comparison> compare(const model::Device& device, const Pair& pair,
                                              const compare::Rules& rules) {
         const InPhase phase(Phase::arrangements);
-        listener_.begins_to_compare();
         try {
             return compare_cells(
                 runner_, plan_.request.settings, device.selector, pair.cells, pair.left, pair.right,
@@ -185,7 +156,7 @@ private:
                     say_doing(report::comparison_progress(so_far));
                     listener_.compared(so_far);
                 },
-                rules, listener_.control());
+                rules);
         } catch (const ComparisonEnded& ended) {
             say_doing("");
             say(ended.why + ", so " + pair.left.id + " is not compared to the end");
@@ -198,13 +169,6 @@ private:
         for (const auto& device : devices_)
             for (auto& conclusion : portrait::conclude(sink_.records(), device)) out.push_back(std::move(conclusion));
         return out;
-    }
-
-    void print_cells() {
-        say_doing("");
-        print_page(sink_.records(), conclusions(), lost_, false, plan_.options.columns, plan_.options.by_time);
-        results().flush();
-        cells_are_printed_ = true;
     }
 
     void print_pages() const {
@@ -225,13 +189,13 @@ private:
         if (sink_.records().empty()) return;
         print_pages();
         if (!prints()) return;
-        if (!cells_are_printed_) print_cells();
+        print_page(sink_.records(), conclusions(), lost_, false, plan_.options.columns, plan_.options.by_time);
         for (const auto& pairs : pairs_) print_pairs(results(), pairs, wants_colour());
         results().flush();
     }
 
     void print_timings() const {
-        if (plan_.options.timings) plan_.timings->print(phases_of(sink_.records()), plan_.processes);
+        if (plan_.options.timings) plan_.timings->print(phases_of(sink_.records()));
     }
 
     int status() const {
@@ -258,7 +222,7 @@ private:
     std::vector<std::vector<Pair>> pairs_;           ///< by device
     std::vector<report::LostDevice> lost_;
     DumpedCode dumped_;
-    bool cells_are_printed_ = false, adds_lines_ = false;
+    bool adds_lines_ = false;
     const Events events_{
         [this](std::size_t, std::size_t, const model::Record& record, const char* phase) { begin(record, phase); },
         [this](std::size_t group, std::size_t index, const model::Record& record) { done(group, index, record); }};
@@ -278,8 +242,6 @@ int run_cells(const RunOptions& given) {
         throw Error(Blame::usage, "--check is about kernel files, as in `cllab run my.cl --check`");
     plan.request = request_of(plan.choice, asked);
     plan.paired = !asked.versus.empty();
-    if (!plan.paired)
-        plan.processes = processes_for(plan.request, asked.processes, std::thread::hardware_concurrency());
     RunListener nobody;
     std::optional<CellsRun> cells;  // nothing is measured before there are some
     const auto runner = plan.needs_isolation() ? in_child_processes(asked.timeout_seconds)

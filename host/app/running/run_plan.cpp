@@ -66,17 +66,17 @@ bool may_be_several(const std::vector<std::string>& selectors) {
 
 }  // namespace
 
-RunPlan::RunPlan(const RunOptions& asked, const Snapshots& earlier, const AskDevice& ask)
-    : options(asked), timings(std::make_unique<Timings>()), outputs(outputs_of(asked)), choice(asked, earlier, ask) {}
+RunPlan::RunPlan(const RunOptions& asked, const Snapshots& earlier)
+    : options(asked), timings(std::make_unique<Timings>()), outputs(outputs_of(asked)), choice(asked, earlier) {}
 
 /// Text that is not the lab's own may write anywhere and never end; the arrangements of --vs are processes of their
 /// own.
 bool RunPlan::needs_isolation() const {
     return options.isolate || !options.cl_dir.empty() || !options.versus.empty() || may_be_several(options.devices) ||
-           choice.own() || processes > 1;
+           choice.own();
 }
 
-std::vector<model::Device> RunPlan::prepare(Runner& runner, RunListener& listener) {
+std::vector<model::Device> RunPlan::prepare(Runner& runner) {
     require_columns(options.columns, axes_and_metrics(request.comparisons));
     check_dumps(request.settings);
     if (!options.html.empty()) require_page(request.cells());
@@ -87,7 +87,6 @@ std::vector<model::Device> RunPlan::prepare(Runner& runner, RunListener& listene
         return named_devices(runner, options.devices);
     }();
     refuse_devices(options, devices);
-    listener.devices(devices);
     for (const auto& device : devices) {
         outputs.reads(profile_path(options.dumps, device));
         check_points(request, device);

@@ -21,14 +21,13 @@ struct RunPlan {
     Outputs outputs;
     Choice choice;
     run::RunRequest request{};
-    bool paired = false;        ///< the two cells of a comparison are held against each other over arrangements
-    std::size_t processes = 1;  ///< that share the cells of a device
+    bool paired = false;  ///< the two cells of a comparison are held against each other over arrangements
 
-    /// `earlier` and `ask`: as Choice's.
-    explicit RunPlan(const RunOptions& asked, const Snapshots& earlier = {}, const AskDevice& ask = {});
+    /// `earlier`: as Choice's.
+    explicit RunPlan(const RunOptions& asked, const Snapshots& earlier = {});
     bool needs_isolation() const;
     /// Refuses what can be wrong before the first build, then opens the outputs. Returns the devices of the run.
-    std::vector<model::Device> prepare(Runner& runner, class RunListener& listener);
+    std::vector<model::Device> prepare(Runner& runner);
 };
 
 /// Thrown by a listener: the pair is not compared to the end.
@@ -36,21 +35,13 @@ struct ComparisonEnded {
     std::string why;
 };
 
-/// Who takes part in a run from outside. Each function does nothing unless it says otherwise.
+/// Who takes part in a run from outside. Each function does nothing.
 class RunListener {
 public:
     virtual ~RunListener() = default;
-    /// Nothing is built yet. Throws Error(usage) for devices that do not do.
-    virtual void devices(const std::vector<model::Device>&) {}
     virtual void done(const model::Cell&, std::size_t /*index*/, const model::Record&) {}
-    /// Whether the page is printed before pairs are compared; no.
-    virtual bool wants_page_first() const { return false; }
-    /// What is known of a pair without its times; nothing.
-    virtual std::optional<model::Comparison> known_of(const Pair&) const { return std::nullopt; }
-    virtual void begins_to_compare() {}
     /// May throw ComparisonEnded.
     virtual void compared(const model::Comparison& /*so_far*/) {}
-    virtual model::Control control() const { return model::Control::both; }
 };
 
 /// Prepares the plan, verifies, measures, compares and prints. Returns the exit status.

@@ -1,21 +1,20 @@
-// `run --watch`: each save of a kernel file, or of a family's file below --cl-dir, is built, verified, and compared
-// with the version before.
+// `run --watch`, a loop: each save of a kernel file, or of a family's file below --cl-dir, is run as `run --vs` of the
+// text after and the last right one before.
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <optional>
+#include <ranges>
 #include <thread>
 
-#include "app/choose/choice.hpp"
+#include "app/choose/request.hpp"
 #include "app/commands.hpp"
-#include "app/comparing/versus.hpp"
-#include "app/processes/runner.hpp"
 #include "app/running/opinions.hpp"
-#include "app/running/watched.hpp"
+#include "app/running/run_plan.hpp"
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"
+#include "core/grouped.hpp"
 #include "core/hash.hpp"
-#include "core/includes.hpp"
 #include "core/text.hpp"
 #include "run/kernel_source.hpp"
 
@@ -24,271 +23,201 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr auto look_every = std::chrono::milliseconds(20);
+using Version = kernelfile::Contents;  ///< texts by file; empty: there is no such file
 
-/// The texts of the files looked at; empty: there is no such file.
-using Version = kernelfile::Contents;
-
-Version look_again(const Version& known) {
+Version read_again(const Version& known) {
     Version out;
     for (const auto& [file, text] : known) out[file] = cllab::read_file(file).value_or("");
     return out;
 }
 
-/// Waits until the files have another content that stays for a moment; nothing when interrupted. Those `needed` are
-/// never empty: one that is being replaced is for a moment. The time is used to make processes for what will be saved.
-std::optional<Version> next_version(const std::vector<std::string>& needed, const Version& known, WarmPool& pool) {
-    for (auto last = known;;) {
-        if (interrupted()) return std::nullopt;
-        std::this_thread::sleep_for(look_every);
-        const auto now = look_again(known);
-        const bool whole = std::ranges::none_of(needed, [&](const auto& file) { return now.at(file).empty(); });
-        if (now != known && now == last && whole) return now;
-        if (now == known) pool.refill();
-        last = now;
-    }
-}
-
-/// What `f` returns, the exit status, or 1 when what stands in the file cannot be run; never throws for the file's
-/// content.
-template <typename F>
-int attempt(F f) {
-    try {
-        return f();
-    } catch (const Error& e) {
-        if (e.blame() == Blame::environment) throw;
-        say(e.what());
-        return 1;
-    }
-}
-
-void say_watching(const std::string& what) { say("watching " + what + "; save it to compare, Ctrl-C ends"); }
-
-/// Who asks the device about builds: one that was answered is not asked about again, unless it includes files that only
-/// the driver finds. What the version `now` of the file `named` includes is part of it from then on.
-AskDevice asking(const RunOptions& invocation, Watched& watched, const std::string& named, Version& now) {
-    auto known = std::make_shared<std::map<std::string, model::Introspection>>();
-    return [&, known](const std::vector<AskedBuild>& builds) {
-        for (const auto& build : builds)
-            if (build.read->contains(named) && build.read->at(named) == now.at(named))
-                now.insert(build.read->begin(), build.read->end());
-        constexpr std::size_t most = 64;
-        if (known->size() > most) known->clear();
-        const auto key = [](const AskedBuild& build) { return build.options + std::string(1, '\0') + build.text; };
-        std::vector<AskedBuild> unknown;
-        for (const auto& build : builds)
-            if (known->count(key(build)) == 0) unknown.push_back(build);
-        auto answers = unknown.empty() ? std::vector<model::Introspection>{} : watched.pool.ask(unknown);
-        if (!unknown.empty() && answers.empty()) answers = ask_in_child(invocation, unknown);
-        watched.found.clear();
-        auto answer = answers.begin();
-        for (const auto& build : builds) {
-            const auto found = known->find(key(build));
-            watched.found.push_back(found != known->end() ? found->second : *answer++);
-        }
-        for (std::size_t i = 0; i < builds.size(); ++i)
-            if (watched.found[i].built && watched.found[i].trouble.empty() && includes_of(builds[i].text).empty())
-                known->emplace(key(builds[i]), watched.found[i]);
-        return watched.found;
-    };
-}
-
-/// The versions of one kernel file, each compared with the last right one.
-class FileWatch {
+/// Ends the comparison of a version that was replaced, and knows the builds of today's cells that were right.
+class Listener : public RunListener {
 public:
-    explicit FileWatch(const RunOptions& asked)
-        : invocation_(single_run(asked)),
-          named_(file_and_glob(asked.patterns.front()).first),
-          pool_(warm_pool_for(invocation_)) {
-        fs::path path = named_;
-        before_ = (path.parent_path() / (path.stem().string() + ".before" + path.extension().string())).string();
-        now_ = look_again({{named_, ""}, {path.replace_extension(".cllab").string(), ""}});
-        watched_.ask = asking(invocation_, watched_, named_, now_);
-        watched_.superseded = [this] { return look_again(now_) != now_; };
+    explicit Listener(const Version& now) : now_(now) {}
+    void done(const model::Cell& cell, std::size_t index, const model::Record& record) override {
+        if (index == 0 && record.status == model::Status::ok) right.emplace_back(cell, record.build);
     }
-    FileWatch(const FileWatch&) = delete;
-    FileWatch& operator=(const FileWatch&) = delete;
+    void compared(const model::Comparison&) override {
+        if (read_again(now_) != now_) throw ComparisonEnded{"saved again"};
+    }
+    std::vector<std::pair<model::Cell, model::BuildInfo>> right;
+
+private:
+    const Version& now_;
+};
+
+class Watch {
+public:
+    explicit Watch(const RunOptions& asked) : options_(asked), runner_(in_child_processes(asked.timeout_seconds)) {
+        options_.watch = false;
+        options_.no_yardstick = true;
+        options_.comparison_seconds = asked.max_time.value_or(1);
+        options_.sampling_seconds = std::min(asked.sampling_seconds, 0.1);
+    }
+    virtual ~Watch() = default;
 
     /// Returns when interrupted.
     void watch() {
-        if (!now_.at(named_).empty()) take_first();
-        invocation_.append = true;
-        std::optional<Version> rehearsed;
-        while (!interrupted()) {
-            if (right_ && right_ != rehearsed) {
-                attempt([&] { return rehearse(); });
-                rehearsed = right_;
-            }
-            say_watching("'" + named_ + "'");
-            const auto next = next_version({named_}, now_, pool_);
+        for (;;) {
+            attempt([this] { return take(); });
+            options_.append = true;
+            say("watching '" + join(needed_, "', '") + "'; save it to compare, Ctrl-C ends");
+            const auto next = next_version();
             if (!next) return;
             now_ = *next;
-            right_ ? take_next() : take_first();
         }
+    }
+
+protected:
+    /// Runs the version of now. Returns the exit status.
+    virtual int take() = 0;
+
+    /// What `f` returns, the exit status, or 1 when what stands in the file cannot be run; never throws for the file's
+    /// content.
+    template <typename F>
+    static int attempt(F f) {
+        try {
+            return f();
+        } catch (const Error& e) {
+            if (e.blame() == Blame::environment) throw;
+            say(e.what());
+            return 1;
+        }
+    }
+
+    RunOptions options_;
+    std::unique_ptr<Runner> runner_;
+    Strings needed_;  ///< files that are never empty: one that is being replaced is for a moment
+    Version now_;     ///< these, and the others that are looked at
+
+private:
+    /// Waits until the files have another content that stays for a moment; nothing when interrupted.
+    std::optional<Version> next_version() const {
+        constexpr auto look_every = std::chrono::milliseconds(50);
+        for (auto last = now_;;) {
+            if (interrupted()) return std::nullopt;
+            std::this_thread::sleep_for(look_every);
+            const auto now = read_again(now_);
+            const bool whole = std::ranges::none_of(needed_, [&](const auto& file) { return now.at(file).empty(); });
+            if (now != now_ && now == last && whole) return now;
+            last = now;
+        }
+    }
+};
+
+/// The versions of one kernel file, each compared with the last right one.
+class FileWatch : public Watch {
+public:
+    explicit FileWatch(const RunOptions& asked) : Watch(asked), named_(file_and_glob(asked.patterns.front()).first) {
+        fs::path path = named_;
+        before_ = (path.parent_path() / (path.stem().string() + ".before" + path.extension().string())).string();
+        needed_ = {named_};
+        now_ = read_again({{named_, ""}, {path.replace_extension(".cllab").string(), ""}});
     }
 
 private:
-    /// A file that is empty is none to read.
-    kernelfile::Snapshot snapshot(Version version) const {
-        std::erase_if(version, [&](const auto& file) { return file.second.empty() && file.first != named_; });
-        return {named_, std::move(version)};
-    }
-    RunOptions pair_of(const std::string& kernel) const {
-        auto out = quick(invocation_);
-        out.patterns = {named_ + ":" + kernel};
-        out.versus = before_ + ":" + kernel;
-        return out;
-    }
-    int run(const RunOptions& one) {
-        return attempt([&] {
-            watched_.files[named_] = snapshot(now_);
-            return run_watched(one, watched_, pool_);
-        });
-    }
-    std::vector<model::Selected> selected() const {
-        return Choice(invocation_, watched_.files, watched_.ask).selected();
-    }
-
-    void take_first() {
-        if (run(invocation_) == 0) right_ = now_;
-    }
-
-    void take_next() {
-        begin_building();
-        watched_.files = {{named_, snapshot(now_)}, {before_, snapshot(*right_)}};
-        std::vector<std::string> kernels;
-        const auto read = [&] {
-            for (const auto& s : selected()) kernels.push_back(s.variant->name);
-            return 0;
-        };
-        if (attempt(read) != 0) return;
+    int take() override {
         bool fine = true;
-        for (const auto& kernel : kernels) {
-            fine = run(pair_of(kernel)) == 0 && fine;
-            if (interrupted()) return;
+        if (!right_) fine = run(options_) == 0;
+        for (const auto& kernel : right_ ? kernels() : Strings{}) {
+            auto pair = options_;
+            pair.patterns = {named_ + ":" + kernel};
+            pair.versus = before_ + ":" + kernel;
+            fine = attempt([&] { return run(pair); }) == 0 && fine;
+            if (interrupted()) return 130;
         }
         // A version that leaves another result may be the one that is right: it is the one to compare with from now on.
-        if (!fine) {
-            auto alone = invocation_;
+        if (!fine && right_) {
+            auto alone = options_;
             alone.verify_only = true;
             fine = run(alone) == 0;
         }
         if (fine) right_ = now_;
+        return fine ? 0 : 1;
     }
 
-    /// The version that is right is compared with itself, as far as its builds go. A file that only the driver finds
-    /// may have changed when they are wanted.
-    int rehearse() {
-        rehearsals_.clear();
-        watched_.files = {{named_, snapshot(*right_)}, {before_, snapshot(*right_)}};
-        const auto all = selected();
-        const bool closed =
-            std::ranges::all_of(all, [](const auto& s) { return includes_of(s.variant->own->text).empty(); });
-        for (std::size_t i = 0; closed && i < all.size() && i < most_rehearsed; ++i) {
-            const auto pair = pair_of(all[i].variant->name);
-            rehearsals_.push_back(rehearsal_of(Choice(pair, watched_.files, watched_.ask), pair, watched_));
-        }
-        pool_.rehearse(rehearsals_);
-        return 0;
-    }
-
-    void begin_building() {
-        std::vector<Message> recipes;
-        for (const auto& one : rehearsals_) {
-            recipes.push_back(one.at("recipe"));
-            recipes.back()["files"][named_] = nlohmann::json(snapshot(now_));
-        }
-        pool_.begin_building(recipes);
-    }
-
-    RunOptions invocation_;
-    std::string named_, before_;  ///< the file, and its version before
-    WarmPool pool_;
-    Watched watched_{pool_};
-    Version now_;
-    std::optional<Version> right_;  ///< the last one that was
-    std::vector<Message> rehearsals_;
-};
-
-/// Families read from --cl-dir. A variant that was not right keeps the version that was.
-class FamiliesWatch {
-public:
-    explicit FamiliesWatch(const RunOptions& asked)
-        : invocation_(single_run(asked)),
-          folder_(asked.cl_dir),
-          pool_(warm_pool_for(invocation_)),
-          selected_(Choice(invocation_).selected()) {
-        for (const auto& s : selected_) {
-            for (const auto& header : headers_of(s)) now_[header] = "";
-            if (now_.emplace(text_of(s), "").second) needed_.push_back(text_of(s));
-        }
-        now_ = look_again(now_);
-        watched_.superseded = [this] { return look_again(now_) != now_; };
-    }
-    FamiliesWatch(const FamiliesWatch&) = delete;
-    FamiliesWatch& operator=(const FamiliesWatch&) = delete;
-
-    /// Returns when interrupted.
-    void watch() {
-        attempt([&] { return run(invocation_); });
-        while (!interrupted()) {
-            attempt([&] { return rehearse(); });
-            say_watching("'" + join(needed_, "', '") + "'");
-            const auto next = next_version(needed_, now_, pool_);
-            if (!next) return;
-            auto changed = quick(invocation_);
-            changed.patterns.clear();
-            for (const auto& s : selected_) {
-                const auto differs = [&](const std::string& file) { return next->at(file) != now_.at(file); };
-                const auto headers = headers_of(s);
-                if (differs(text_of(s)) || std::ranges::any_of(headers, differs)) changed.patterns.push_back(s.id);
-            }
-            now_ = *next;
-            attempt([&] { return run(changed); });
-        }
-    }
-
-private:
-    std::string text_of(const model::Selected& s) const { return (folder_ / (s.experiment->family + ".cl")).string(); }
-    /// Those that may be there; most are not.
-    std::vector<std::string> headers_of(const model::Selected& s) const {
-        auto out = run::header_names(*s.experiment, *s.variant);
-        for (auto& header : out) header = (folder_ / "include" / header).string();
+    /// The file as it was in a version, by the names under which it is a pattern.
+    Snapshots snapshots() const {
+        Snapshots out{{named_, {named_, now_}}};
+        if (right_) out[before_] = {named_, *right_};
+        for (auto& [pattern, snapshot] : out)  // a file that is empty is none to read
+            std::erase_if(snapshot.files,
+                          [&](const auto& file) { return file.second.empty() && file.first != named_; });
         return out;
     }
 
+    Strings kernels() const {
+        return mapped(Choice(options_, snapshots()).selected(), [](const auto& s) { return s.variant->name; });
+    }
+
     int run(const RunOptions& one) {
-        std::map<std::string, std::string> texts;  // of the cells, as they are built, by their SHA-256
+        RunPlan plan(one, snapshots());
+        for (const auto& file : plan.choice.files())  // what it includes is part of the version
+            if (file != before_) now_.emplace(file, cllab::read_file(file).value_or(""));
+        plan.request = request_of(plan.choice, one);
+        plan.paired = !one.versus.empty();
+        Listener listener(now_);
+        return carry_out(std::move(plan), *runner_, listener);
+    }
+
+    std::string named_, before_;  ///< the file, and its version before
+    std::optional<Version> right_;
+};
+
+/// Families read from --cl-dir. A variant that was not right keeps the version that was.
+class FamiliesWatch : public Watch {
+public:
+    explicit FamiliesWatch(const RunOptions& asked) : Watch(asked), selected_(Choice(options_).selected()) {
+        const fs::path folder = asked.cl_dir;
         for (const auto& s : selected_) {
-            auto text = run::kernel_source(*s.experiment, *s.variant, folder_).text;
-            texts[sha256_hex(text)] = std::move(text);
+            for (const auto& header : run::header_names(*s.experiment, *s.variant))
+                now_[(folder / "include" / header).string()] = "";
+            add_once(needed_, (folder / (s.experiment->family + ".cl")).string());
         }
-        watched_.right.clear();
-        const int status = run_watched(one, watched_, pool_);
-        // A file that was saved meanwhile is the next version.
-        for (const auto& [cell, build] : watched_.right)
-            if (const auto text = texts.find(build.source_sha256); text != texts.end())
-                watched_.before[cell] =
-                    std::make_shared<const model::StoredBuild>(model::StoredBuild{text->second, build.options});
+        for (const auto& file : needed_) now_[file] = "";
+        now_ = read_again(now_);
+    }
+
+private:
+    int take() override {
+        auto one = options_;
+        one.patterns.clear();
+        for (const auto& s : selected_) {
+            auto text = run::kernel_source(*s.experiment, *s.variant, options_.cl_dir).text;
+            if (std::exchange(texts_[s.id], text) != text) one.patterns.push_back(s.id);
+        }
+        if (one.patterns.empty()) return 0;
+        RunPlan plan(one);
+        plan.request = request_of(plan.choice, one);
+        plan.request.comparisons = with_versions_before(plan.request);
+        plan.paired = !before_.empty();
+        Listener listener(now_);
+        const int status = carry_out(std::move(plan), *runner_, listener);
+        for (const auto& [cell, build] : listener.right)
+            if (const auto& text = texts_.at(cell.id); sha256_hex(text) == build.source_sha256)
+                before_[{cell.id, cell.label}] =
+                    std::make_shared<const model::StoredBuild>(model::StoredBuild{text, build.options});
         return status;
     }
 
-    int rehearse() {
-        auto all = quick(invocation_);
-        all.patterns.clear();
-        for (const auto& s : selected_) all.patterns.push_back(s.id);
-        const bool few = selected_.size() <= most_rehearsed && !watched_.before.empty();
-        pool_.rehearse(few ? std::vector{rehearsal_of(Choice(all), all, watched_)} : std::vector<Message>{});
-        return 0;
+    /// Each cell, with its version before beside it where there is one.
+    std::vector<model::Group> with_versions_before(const run::RunRequest& request) const {
+        std::vector<model::Group> out;
+        for (const auto& cell : request.comparisons | std::views::join) {
+            out.push_back({cell});
+            const auto known = before_.find({cell.id, cell.label});
+            if (known == before_.end()) continue;
+            out.back().push_back(cell);
+            out.back().back().id += "_before";
+            out.back().back().stored = known->second;
+        }
+        return out;
     }
 
-    RunOptions invocation_;
-    fs::path folder_;
-    WarmPool pool_;
-    Watched watched_{pool_};
     std::vector<model::Selected> selected_;
-    std::vector<std::string> needed_;
-    Version now_;
+    std::map<std::string, std::string> texts_;  ///< of the variants, as they are built
+    std::map<std::pair<std::string, std::string>, std::shared_ptr<const model::StoredBuild>> before_;  ///< id, label
 };
 
 }  // namespace
@@ -297,15 +226,12 @@ int watch(const RunOptions& given) {
     auto asked = given;
     const OpinionsFolder opinions(asked);
     const bool own = std::ranges::any_of(asked.patterns, names_kernel_file);
-    if (!asked.versus.empty() || (own ? asked.patterns.size() != 1 : asked.cl_dir.empty()))
+    if (!asked.versus.empty() || asked.devices.size() > 1 || (own ? asked.patterns.size() != 1 : asked.cl_dir.empty()))
         throw Error(Blame::usage,
                     "--watch takes one kernel file (`cllab run my.cl --watch`, or my.cl:kernel) or cllab's own kernels "
-                    "with --cl-dir DIR, and no --vs");
+                    "with --cl-dir DIR, one device, and no --vs");
     catch_interrupts();
-    if (own)
-        FileWatch(asked).watch();
-    else
-        FamiliesWatch(asked).watch();
+    own ? FileWatch(asked).watch() : FamiliesWatch(asked).watch();
     return 130;
 }
 

@@ -5,7 +5,6 @@
 
 #include "app/files/profile_file.hpp"
 #include "app/screen/results.hpp"
-#include "compare/level_changes.hpp"
 #include "core/error.hpp"
 #include "core/units.hpp"
 #include "core/version.hpp"
@@ -154,12 +153,6 @@ void write_html(OutputFile& file, Page page, const std::vector<portrait::Conclus
         page.questions.emplace_back(experiment.family, experiment.question);
     page.verdicts = verdicts;
     page.again = commands_again(records);
-    for (auto& history : compare::histories(records)) {
-        std::set<std::string> runs;
-        for (const auto& point : history.points) runs.insert(point.run);
-        constexpr std::size_t least_runs = 3;  // fewer make no series
-        if (runs.size() >= least_runs) page.histories.push_back(std::move(history));
-    }
     page.made = std::string("Made by cllab ") + version() + " on " + utc_now();
     add_code(page);
     std::ostringstream out;

@@ -1,7 +1,6 @@
 // Where a command's own time goes: --timings.
 #pragma once
 
-#include <cstddef>
 #include <vector>
 
 #include "core/clock.hpp"
@@ -18,9 +17,8 @@ public:
     Timings& operator=(const Timings&) = delete;
 
     /// On stderr, by phase: seconds, and the share of the time since the beginning. `of_cells`: the phases of the
-    /// cells. `processes`: that worked at the same time; shares are of the seconds that they had together. What of
-    /// these is in no phase is the phase `other`.
-    void print(const Phases& of_cells, std::size_t processes = 1) const;
+    /// cells. Time in no phase is the phase `other`.
+    void print(const Phases& of_cells) const;
 
 private:
     Clock::time_point start_ = Clock::now();

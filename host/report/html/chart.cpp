@@ -154,11 +154,10 @@ struct Drawing {
         out << fmt::format("height=\"{}\"><g class=\"zoomed\">\n", height);
     }
 
-    /// Every second stretch between what divides the chart: the levels of a memory, or those of a history.
+    /// Every second stretch between what divides the chart: the levels of a memory.
     void bands(const std::vector<ChartGuide>& guides) const {
         std::vector<double> ends;
-        for (const auto& guide : guides)
-            if (guide.vertical) ends.push_back(guide.at);
+        for (const auto& guide : guides) ends.push_back(guide.at);
         std::ranges::sort(ends);
         for (std::size_t i = 0; i < ends.size(); i += 2)
             out << fmt::format("<path class=\"band\" d=\"M{0} 0H{1}V{2}H{0}Z\"/>\n", px(ends[i]),
@@ -166,11 +165,7 @@ struct Drawing {
     }
 
     void guide(const ChartGuide& guide) const {
-        const bool whole = !(guide.to > guide.from);
-        out << fmt::format("<path class=\"guide\" d=\"{}\"/>\n",
-                           guide.vertical ? fmt::format("M{} 0V{}", px(guide.at), height)
-                                          : fmt::format("M{} {}H{}", whole ? "0" : px(guide.from), py(guide.at),
-                                                        whole ? "1000" : px(guide.to)));
+        out << fmt::format("<path class=\"guide\" d=\"M{} 0V{}\"/>\n", px(guide.at), height);
     }
 
     void line(const ChartLine& line, const std::string& style) const {
@@ -207,10 +202,9 @@ struct Drawing {
 
     void label(const ChartGuide& guide, Labels& labels) const {
         if (guide.label.empty()) return;
-        const double at = share(x.at(guide.vertical ? guide.at : guide.to > guide.from ? guide.from : x.low));
         std::vector<double> rows;
         for (double row = 10; row < height / 2; row += line_height) rows.push_back(row);
-        labels.place(at, guide.vertical ? rows : heights_about(height_of(guide.at), false), guide.label);
+        labels.place(share(x.at(guide.at)), rows, guide.label);
     }
 
     void label(const ChartLine& line, const std::string& style, Labels& labels) const {
@@ -252,7 +246,7 @@ void write_chart(std::ostream& out, const ChartText& words, const std::vector<Ch
     if (xs.empty()) return;
     const auto x = scale_of(xs, words.x_unit == "byte");
     auto y = scale_of(ys, false);
-    if (words.from_zero && !y.logarithmic && y.low > 0) y.low = 0;
+    if (!y.logarithmic && y.low > 0) y.low = 0;
     Drawing drawing{out, words, x, y};
     drawing.axes();
     drawing.bands(guides);

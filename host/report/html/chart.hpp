@@ -21,15 +21,13 @@ struct ChartLine {
     std::string label{};  ///< stands about the mark `labelled` where there is room; empty: none
     std::size_t labelled = 0;
 };
-/// A line across the chart at a value of x (or y), or a part of it, with its label.
+/// A vertical line across the chart at a value of x, with its label.
 struct ChartGuide {
-    bool vertical = true;
-    double at = 0, from = 0, to = 0;  ///< from..to on the other axis; equal: all of it
+    double at = 0;
     std::string label;
 };
 struct ChartText {
     std::string title, x_name, x_unit, y_name, y_unit;
-    bool from_zero = true;  ///< the y axis, where it is no logarithmic one
 };
 
 void write_chart(std::ostream& out, const ChartText& text, const std::vector<ChartLine>& lines,

@@ -80,7 +80,6 @@ std::string name_of_series(const Context& c, const std::string& family, const Cu
 // The parts of the page.
 void write_overview(std::ostream& out, const Context& context);
 void write_curves(std::ostream& out, const Context& context);
-void write_history(std::ostream& out, const Context& context);
 void write_roofline(std::ostream& out, const Context& context);
 bool has_roofline(const Context& context);  ///< some record declares both bytes and operations
 void write_code(std::ostream& out, const Context& context);

@@ -23,7 +23,7 @@ std::vector<ChartGuide> guides_of(const std::vector<model::Finding>& findings, c
             last = std::max(last, mark.x);
         }
     return mapped(knees(findings, unit, first, last), [&](const auto& f) {
-        return ChartGuide{true, f.value, 0, 0, quantity(f.value, unit) + " " + f.name};
+        return ChartGuide{f.value, quantity(f.value, unit) + " " + f.name};
     });
 }
 

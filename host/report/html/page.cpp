@@ -61,7 +61,6 @@ constexpr PagePart page_parts[]{
     {"overview", "Verdict", write_overview},
     {"curves", "Curves", write_curves, [](const Context& c) { return !c.page.curves.empty(); }},
     {"code", "Variants", write_code, [](const Context& c) { return !c.page.code.empty(); }},
-    {"history", "History", write_history, [](const Context& c) { return !c.page.histories.empty(); }},
     {"roofline", "Roofline", write_roofline, has_roofline},
     {"portrait", "Portrait", write_portraits, [](const Context& c) { return !c.page.portraits.empty(); }},
     {"cells", "All cells", write_cells},

@@ -13,7 +13,6 @@
 
 #include "model/experiment.hpp"
 #include "model/explanation.hpp"
-#include "model/history.hpp"
 #include "model/result.hpp"
 #include "report/table/ranking.hpp"
 
@@ -103,8 +102,7 @@ struct Page {
     std::vector<CodePair> pairs;
     std::string code_left_out;  ///< a sentence, when not all code is on the page
     std::vector<Portrait> portraits;
-    std::vector<model::History> histories;  ///< of cells that several runs measured
-    std::string made;                       ///< by what program, and when
+    std::string made;  ///< by what program, and when
 };
 
 void write_page(std::ostream& out, const Page& page);

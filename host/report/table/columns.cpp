@@ -206,10 +206,7 @@ const std::vector<std::string>& columns_of_command(const std::string& command) {
          {"kernel", "target", "registers", "spills", "local", "private", "occupancy", "code", "instructions",
           "inner_loop"}},
         {"profile", {"figure", "value", "interval", "per_cycle", "driver_says", "how"}},
-        // Of the comparison, and behind "today" of --history.
-        {"regress",
-         {"cell", "change", "time", "interval", "control", "arrangements", "runs", "recorded", "today", "level_since",
-          "note", "device"}}};
+        {"regress", {"cell", "change", "time", "interval", "control", "arrangements", "runs", "recorded", "today"}}};
     static const std::vector<std::string> none;
     const auto found = known.find(command);
     return found == known.end() ? none : found->second;

@@ -26,7 +26,7 @@ std::string percent(double part);
 nlohmann::ordered_json to_json(const model::RatioEstimate& estimate);
 nlohmann::ordered_json to_json(const model::Arrangement& arrangement);
 
-/// True for a line of a comparison, a regression run or a history: what says which record it is, and is not a cell's.
+/// True for a line of a comparison or a regression run: what says which record it is, and is not a cell's.
 bool is_comparison(std::string_view line);
 
 /// The verdict of such a line in a sentence; nothing for a line that is damaged.

@@ -80,20 +80,6 @@ void print_shift(std::ostream& out, const model::Regression& r, std::size_t widt
     out << wrap(text, "", width);
 }
 
-void print_calibration(std::ostream& out, const model::Regression& r, std::size_t width) {
-    const auto& c = *r.calibration;
-    std::string text =
-        fmt::format("Calibration, the baseline against itself: {} of {} cells gave a false alarm (slower or faster).",
-                    c.alarms, c.cells);
-    if (c.blind < c.cells)
-        text += fmt::format(" regress finds a slowdown of {} in half of the cells, of {} in every cell{}.",
-                            percent(c.typical), percent(c.worst), c.blind ? " that has an interval" : "");
-    if (c.blind)
-        text +=
-            fmt::format(" {} cells have too few arrangements to find any; a larger --max-time gives more.", c.blind);
-    out << wrap(text, "", width);
-}
-
 std::map<CellChange, unsigned> counts_of(const model::Regression& r) {
     std::map<CellChange, unsigned> counts;
     for (const auto& cell : r.cells) ++counts[cell.change];
@@ -179,10 +165,7 @@ void print_regression(std::ostream& out, const model::Regression& r, const Table
     }
     print_left_out(out, grid.dropped(), style);
     out << '\n';
-    if (r.calibration)
-        print_calibration(out, r, width);
-    else
-        print_shift(out, r, width);
+    print_shift(out, r, width);
     out << wrap(counts_text(r) + fmt::format("; {:.0f} s", r.seconds), "", width);
 }
 
@@ -244,12 +227,6 @@ std::vector<std::string> regression_json(const model::Regression& r) {
     for (const auto& cell : r.cells) whole["changes"][model::name(cell.change)] = counts.at(cell.change);
     if (!r.conditions.empty()) whole["conditions"] = r.conditions;
     if (r.shift.n) whole["common_shift"] = to_json(r.shift);
-    if (r.calibration)
-        whole["calibration"] = {{"cells", r.calibration->cells},
-                                {"alarms", r.calibration->alarms},
-                                {"blind", r.calibration->blind},
-                                {"typical_slowdown_found", r.calibration->typical},
-                                {"worst_slowdown_found", r.calibration->worst}};
     out.push_back(line_text(whole));
     return out;
 }

@@ -8,10 +8,8 @@
 #include <set>
 #include <thread>
 
-#include "core/grouped.hpp"
 #include "core/reading.hpp"
 #include "core/text.hpp"
-#include "core/units.hpp"
 #include "device/sysfs.hpp"
 #include "run/executor.hpp"
 
@@ -38,62 +36,26 @@ std::set<std::string> governors(const fs::path& cpus) {
 
 }  // namespace
 
-std::vector<Condition> host_conditions(const fs::path& root) {
-    std::vector<Condition> out;
+std::map<std::string, std::string> host_conditions(const fs::path& root) {
+    std::map<std::string, std::string> out;
     const auto sys = root / "sys", proc = root / "proc";
     const auto cpus = sys / "devices/system/cpu";
-
-    if (const auto all = governors(cpus); !all.empty()) {
-        const bool steady = all.size() == 1 && *all.begin() == "performance";
-        out.push_back({"governor", join({all.begin(), all.end()}, ", "), !steady,
-                       "cpupower frequency-set -g performance (root)"});
-    }
+    if (const auto all = governors(cpus); !all.empty()) out["governor"] = join({all.begin(), all.end()}, ", ");
     if (const auto boost = first_line(cpus / "cpufreq/boost"))
-        out.push_back({"boost", *boost == "0" ? "off" : "on", *boost != "0",
-                       "echo 0 > /sys/devices/system/cpu/cpufreq/boost (root)"});
+        out["boost"] = *boost == "0" ? "off" : "on";
     else if (const auto no_turbo = first_line(cpus / "intel_pstate/no_turbo"))
-        out.push_back({"boost", *no_turbo == "1" ? "off" : "on", *no_turbo != "1",
-                       "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo (root)"});
-    if (const auto pages = first_line(sys / "kernel/mm/transparent_hugepage/enabled")) {
-        const auto mode = chosen(*pages);
-        out.push_back({"huge pages", mode, mode == "always",
-                       "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled (root)"});
-    }
-    const auto online = first_line(cpus / "online");
-    if (const auto load = first_line(proc / "loadavg")) {
-        const auto minute = parse_real(load->substr(0, load->find(' ')));
-        out.push_back({"load", load->substr(0, load->find(' ')) + " processes running in the last minute",
-                       minute && *minute > 0.5, "end what else runs, or wait"});
-    }
+        out["boost"] = *no_turbo == "1" ? "off" : "on";
+    if (const auto pages = first_line(sys / "kernel/mm/transparent_hugepage/enabled"))
+        out["huge pages"] = chosen(*pages);
+    if (const auto load = first_line(proc / "loadavg"))
+        out["load"] = load->substr(0, load->find(' ')) + " processes running in the last minute";
     if (const auto siblings = first_line(cpus / "smt/active"))
-        out.push_back({"siblings", *siblings == "1" ? "two threads per core" : "one thread per core", *siblings == "1",
-                       "echo off > /sys/devices/system/cpu/smt/control (root)"});
-    if (const auto nodes = first_line(sys / "devices/system/node/online")) {
-        const bool several = nodes->find_first_of(",-") != std::string::npos;
-        out.push_back({"memory nodes", *nodes, several, "numactl --cpunodebind=0 --membind=0 cllab ..."});
-    }
+        out["siblings"] = *siblings == "1" ? "two threads per core" : "one thread per core";
+    if (const auto nodes = first_line(sys / "devices/system/node/online")) out["memory nodes"] = *nodes;
     if (const auto info = read_file(proc / "cpuinfo"); info && info->find(" hypervisor") != std::string::npos)
-        out.push_back({"virtual machine", "yes", true, ""});
+        out["virtual machine"] = "yes";
     if (const auto random = first_line(proc / "sys/kernel/randomize_va_space"))
-        out.push_back({"random addresses", *random == "0" ? "off" : "on", false, ""});
-    return out;
-}
-
-std::vector<Condition> nvidia_conditions(const std::string& line) {
-    const auto fields = mapped(split(line, ','), trim);
-    if (fields.size() < 5) return {};
-    const auto now = parse_integer(fields[0]), most = parse_integer(fields[1]);
-    std::vector<Condition> out;
-    if (now && most)
-        out.push_back({"GPU clock", fields[0] + " of at most " + fields[1] + " MHz", *now < *most,
-                       "nvidia-smi --lock-gpu-clocks=MHZ (root) holds one clock"});
-    // Bit 0 is "nothing to do", which every idle GPU says.
-    const bool limited = fields[2].find_first_not_of("0x") != std::string::npos && fields[2] != "0x0000000000000001";
-    out.push_back({"GPU clock limits", fields[2], limited,
-                   "nvidia-smi -q -d PERFORMANCE names them: power, heat, a fixed clock"});
-    out.push_back({"GPU persistence", fields[3], fields[3] == "Disabled", "nvidia-smi --persistence-mode=1 (root)"});
-    out.push_back({"GPU partitions (MIG)", fields[4], fields[4] == "Enabled",
-                   "another user may use the other partitions of the GPU"});
+        out["random addresses"] = *random == "0" ? "off" : "on";
     return out;
 }
 

@@ -72,10 +72,4 @@ bool warm_up_device(device::Session& session, Reference& reference, const Measur
     return steady;
 }
 
-void make_ready(device::Session& session, std::optional<Reference>& reference) {
-    session.timer();
-    if (!reference) reference.emplace(session);
-    warm_up_device(session, *reference, rules_for(session.facts(), {}));
-}
-
 }  // namespace cllab::run

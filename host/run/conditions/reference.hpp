@@ -38,7 +38,4 @@ private:
 /// settled when it was last warmed up; true where there is no reference kernel.
 bool warm_up_device(device::Session& session, Reference& reference, const MeasureRules& rules);
 
-/// All that a run would do with the device before its first cell: the timer's audit, the reference kernel, the warm-up.
-void make_ready(device::Session& session, std::optional<Reference>& reference);
-
 }  // namespace cllab::run

@@ -47,7 +47,7 @@ def options_of(program, command):
         short = re.match(r"(-\w),", head)
         value = re.search(r"--[a-z0-9-]+ (\[?[A-Z][A-Z=,\[\]]*|bytes=N flops=N)", head)
         out.append(Option(name, short[1] if short else "", value[1] if value else "", re.search(r"Repeats[.;]", text) is not None or (value is not None and value[1].startswith(("NAME=", "D")) and value[1] != "DIR"),
-                          text.startswith("Kernel files: ") and name not in ("--check", "--watch", "--replay"), " ".join(text.split())))
+                          text.startswith("Kernel files: ") and name not in ("--check", "--replay"), " ".join(text.split())))
     return out
 
 

@@ -1,5 +1,5 @@
-// Workers without a device: what a crash, a hang, a lost device and a question become in the parent.
-#include "app/processes/pool.hpp"
+// Workers without a device: what a crash, a hang and a lost device become in the parent.
+#include "app/processes/lane.hpp"
 
 #include <unistd.h>
 
@@ -8,11 +8,10 @@
 #include <cstdlib>
 
 #include "app/processes/child_runner.hpp"
-#include "report/records/json.hpp"
 #include "unit/cells.hpp"
 #include "unit/report_records.hpp"
 
-BOOST_AUTO_TEST_SUITE(pool)
+BOOST_AUTO_TEST_SUITE(lane)
 
 using namespace cllab;
 using run::CellNumber;
@@ -23,8 +22,7 @@ constexpr double timeout = 0.3;
 
 /// What a worker tells of one cell of the only comparison.
 void begin_cell(app::Link& parent, app::Position& position, std::size_t index) {
-    parent.send({{"begin", CellNumber(0, index)}});
-    parent.send_line(report::to_json_line(test::cell("muladd", "fma", 1)));
+    app::tell_cell(parent, false, {0, index}, test::cell("muladd", "fma", 1));
     position.index = index;
     position.in_cell = true;
     position.phase = "sample";
@@ -32,8 +30,7 @@ void begin_cell(app::Link& parent, app::Position& position, std::size_t index) {
 }
 
 void end_cell(app::Link& parent, app::Position& position, std::size_t index) {
-    parent.send({{"done", CellNumber(0, index)}});
-    parent.send_line(report::to_json_line(test::cell("muladd", "fma", 1)));
+    app::tell_cell(parent, true, {0, index}, test::cell("muladd", "fma", 1));
     position.in_cell = false;
     ++position.beat;
 }
@@ -48,21 +45,23 @@ app::Lane::Begin workers(const std::function<void(app::Link&)>& misbehave) {
                 if (i == 1) misbehave(parent);
                 end_cell(parent, position, i);
             }
-            parent.send({{"finished", true}});
+            app::tell_end(parent, std::nullopt);
         });
     };
 }
 
 /// One lane over three cells until it is over.
 struct Run {
-    explicit Run(const app::Lane::Begin& begin, app::Coordinator* coordinator = nullptr,
-                 std::unique_ptr<app::Worker> first = nullptr)
-        : pool(timeout, events, coordinator) {
+    explicit Run(const app::Lane::Begin& begin, std::unique_ptr<app::Worker> first = nullptr) {
         run::RunRequest request;
         request.comparisons = {{3, test::first_cell("muladd_fma")}};
-        lane = &pool.add("0:0", request, {}, begin, std::move(first));
-        while (pool.turn()) {
+        app::Lane lane("0:0", request, {}, begin, std::move(first));
+        try {
+            lane.run(timeout, events);
+        } catch (const app::DeviceLost& lost) {
+            trouble = lost.what();
         }
+        first_failed = lane.first_failed();
     }
     std::vector<std::string> done;  ///< "index status", in the order of their ends
     std::string reason;             ///< of the last one that failed
@@ -71,8 +70,8 @@ struct Run {
                                  done.push_back(std::to_string(index) + " " + model::name(record.status));
                                  if (record.status != model::Status::ok) reason = record.reason;
                              }};
-    app::Pool pool;
-    const app::Lane* lane = nullptr;
+    std::string trouble;
+    bool first_failed = false;
 };
 
 using Cells = std::vector<std::string>;
@@ -87,7 +86,7 @@ BOOST_AUTO_TEST_CASE(a_crash_costs_its_cell_and_another_worker_goes_on) {
     const Run crash(workers([](app::Link&) { std::raise(SIGKILL); }));
     BOOST_TEST((crash.done == Cells{"0 ok", "1 launch_failed", "2 ok"}));
     BOOST_TEST(crash.reason == "the driver's process was killed by SIGKILL (Killed) in phase 'sample'");
-    BOOST_TEST(crash.lane->trouble() == "");
+    BOOST_TEST(crash.trouble == "");
     const Run exit(workers([](app::Link&) { _exit(7); }));
     BOOST_TEST(exit.reason == "the driver ended the process with exit status 7 in phase 'sample'");
 }
@@ -101,14 +100,13 @@ BOOST_AUTO_TEST_CASE(a_hang_costs_its_cell_after_the_timeout) {
 BOOST_AUTO_TEST_CASE(a_device_is_lost_where_a_worker_dies_before_its_first_cell) {
     const Run lost([](const run::RunRequest&, const std::set<CellNumber>&) { return worker_that_dies(); });
     BOOST_TEST(lost.done.empty());
-    BOOST_TEST(lost.lane->trouble() ==
-               "device 0:0: the driver's process was killed by SIGKILL (Killed) before its first cell");
+    BOOST_TEST(lost.trouble == "device 0:0: the driver's process was killed by SIGKILL (Killed) before its first cell");
 }
 
 BOOST_AUTO_TEST_CASE(a_worker_that_waited_and_died_is_followed_by_one_that_does_the_work) {
-    const Run run(workers([](app::Link&) {}), nullptr, worker_that_dies());
+    const Run run(workers([](app::Link&) {}), worker_that_dies());
     BOOST_TEST((run.done == Cells{"0 ok", "1 ok", "2 ok"}));
-    BOOST_TEST(run.lane->first_failed());
+    BOOST_TEST(run.first_failed);
 }
 
 BOOST_AUTO_TEST_CASE(what_a_worker_throws_that_is_no_fault_of_its_device_is_thrown_in_the_parent) {
@@ -116,27 +114,7 @@ BOOST_AUTO_TEST_CASE(what_a_worker_throws_that_is_no_fault_of_its_device_is_thro
     BOOST_CHECK_EXCEPTION(Run run(begin), Error,
                           [](const Error& e) { return std::string(e.what()) == "no such axis"; });
     const Run lost(workers([](app::Link&) { throw Error(Blame::environment, "it is gone"); }));
-    BOOST_TEST(lost.lane->trouble() == "it is gone");
-}
-
-BOOST_AUTO_TEST_CASE(a_worker_that_waits_for_its_turn_longer_than_the_timeout_is_not_silent) {
-    struct Late : app::Coordinator {
-        std::optional<app::Message> answer(std::size_t lane, const app::Message& question) override {
-            BOOST_TEST(lane == 0u);
-            BOOST_TEST(question.at("measure") == 1);
-            constexpr unsigned late = 8;  // turns of a tenth of a second
-            return ++asked < late ? std::nullopt : std::optional<app::Message>(true);
-        }
-        void ended(std::size_t) override { ++ends; }
-        unsigned asked = 0, ends = 0;
-    } coordinator;
-    const Run run(workers([](app::Link& parent) {
-                      parent.send({{"question", {{"measure", 1}}}});
-                      if (parent.receive() != app::Message(true)) _exit(1);
-                  }),
-                  &coordinator);
-    BOOST_TEST((run.done == Cells{"0 ok", "1 ok", "2 ok"}));
-    BOOST_TEST(coordinator.ends == 1u);
+    BOOST_TEST(lost.trouble == "it is gone");
 }
 
 BOOST_AUTO_TEST_CASE(devices_that_another_child_listed_are_the_answer_once_and_to_the_same_selectors) {

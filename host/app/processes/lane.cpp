@@ -1,0 +1,154 @@
+#include "app/processes/lane.hpp"
+
+#include <utility>
+
+namespace cllab::app {
+
+using run::CellNumber;
+
+void carry_out(LocalDevices& devices, const run::RunRequest& request, const std::string& selector,
+               const std::set<CellNumber>& finished, Link& parent, Position& position) {
+    std::set<CellNumber> announced;
+    const Events to_parent{[&](std::size_t g, std::size_t i, const model::Record& record, const char* phase) {
+                               if (announced.insert({g, i}).second) tell_cell(parent, false, {g, i}, record);
+                               position.group = g;
+                               position.index = i;
+                               position.phase = phase;
+                               position.in_cell = true;
+                               ++position.beat;
+                           },
+                           [&](std::size_t g, std::size_t i, const model::Record& record) {
+                               tell_cell(parent, true, {g, i}, record);
+                               position.in_cell = false;
+                               ++position.beat;
+                           }};
+    device::report_faults_to(position.fault);
+    devices.run(request, selector, to_parent, finished);
+    tell_end(parent, devices.device_state(selector));
+}
+
+std::unique_ptr<Worker> begin_worker(const run::RunRequest& request, const std::string& selector,
+                                     const std::set<CellNumber>& finished, const device::DeviceState* known) {
+    return std::make_unique<Worker>([&](Link& parent, Position& position) {
+        LocalDevices devices;
+        // The timer is what it was and the device as warm (host/README.md, rules 3 and 4); the programs of an
+        // arrangement are of the bytes that the first one's driver gave.
+        if (known && request.settings.goes_on) devices.inherit(selector, *known);
+        if (request.settings.arrangement) devices.keep_programs();
+        carry_out(devices, request, selector, finished, parent, position);
+    });
+}
+
+Lane::Lane(const std::string& selector, const run::RunRequest& request, const std::set<CellNumber>& finished,
+           const Begin& begin, std::unique_ptr<Worker> first)
+    : selector_(selector),
+      request_(request),
+      finished_(finished),
+      begin_(begin),
+      worker_(std::move(first)),
+      is_first_(worker_ != nullptr) {
+    if (!worker_) this->begin();
+}
+
+void Lane::begin() {
+    known_.clear();
+    any_finished_ = false;
+    worker_.reset();
+    worker_ = begin_(request_, finished_);
+}
+
+void Lane::run(double timeout_seconds, const Events& events) {
+    while (!over_) {
+        try {
+            wait_for_one(timeout_seconds, events);
+        } catch (const DeviceLost& e) {
+            fail(e.what());
+        }
+    }
+}
+
+/// A line of the worker, or its end.
+void Lane::wait_for_one(double timeout_seconds, const Events& events) {
+    const auto show = [&] {
+        const auto& position = worker_->position();
+        if (const auto* record = current())
+            events.begin(position.group, position.index, *record, position.phase.load());
+    };
+    std::string line;
+    switch (worker_->next(line, timeout_seconds, show)) {
+        case Worker::Event::line: {
+            const auto told = told_of(line);
+            if (const auto* cell = std::get_if<CellTold>(&told)) return take(*cell, events);
+            device_state_ = std::get<EndTold>(told).device_state;
+            over_ = true;
+            return;
+        }
+        case Worker::Event::silent:
+            worker_->kill_now();
+            if (interrupted()) throw run::Interrupted{};
+            return lost(loss_by_silence(timeout_seconds), events);
+        case Worker::Event::ended: {
+            const int status = worker_->reap();
+            return lost(
+                loss_by_death(status, worker_->position(), [&] { return passes_in_small_groups(timeout_seconds); }),
+                events);
+        }
+        case Worker::Event::nothing:  // next() waits for something
+            return;
+    }
+}
+
+void Lane::take(const CellTold& told, const Events& events) {
+    const auto [group, index] = told.cell;
+    if (!told.done) {
+        known_[told.cell] = told.record;
+        return events.begin(group, index, told.record, "build");
+    }
+    finished_.insert(told.cell);
+    any_finished_ = true;
+    events.done(group, index, told.record);
+}
+
+/// The record of the cell that the worker is in, as it was at its beginning; nothing between cells.
+const model::Record* Lane::current() const {
+    const auto& position = worker_->position();
+    const auto found = known_.find({position.group, position.index});
+    return position.in_cell && found != known_.end() ? &found->second : nullptr;
+}
+
+bool Lane::passes_in_small_groups(double timeout_seconds) const {
+    const auto& position = worker_->position();
+    const auto* record = current();
+    return record && std::string(position.phase.load()) == "verify" &&
+           record->device.type == model::name(model::DeviceType::cpu) &&
+           app::passes_in_small_groups(request_, cell_of(position), selector_, timeout_seconds);
+}
+
+void Lane::lost(const Loss& loss, const Events& events) {
+    const auto& position = worker_->position();
+    const CellNumber cell{position.group, position.index};
+    const auto* known = current();
+    if (!known || finished_.count(cell)) {
+        // Between two cells: a new worker goes on. Before the first one, a second try would end the same way.
+        if (!any_finished_) return fail("device " + selector_ + ": " + loss.reason + " before its first cell");
+    } else if (loss.status == model::Status::launch_failed && request_.settings.builds_ahead &&
+               known->device.type == model::name(model::DeviceType::gpu)) {
+        request_.settings.builds_ahead = false;  // whose build it was is seen when each is alone
+    } else {
+        const bool foreign = !request_.settings.cl_dir.empty() || cell_of(position).variant->own;
+        const auto record = lost_record(*known, loss, position.phase.load(), foreign);
+        finished_.insert(cell);
+        events.done(cell.first, cell.second, record);
+    }
+    is_first_ = false;
+    begin();
+}
+
+void Lane::fail(const std::string& why) {
+    if (!is_first_ || any_finished_) throw DeviceLost(why);
+    is_first_ = false;
+    first_failed_ = true;
+    begin();
+}
+
+}  // namespace cllab::app
