@@ -58,7 +58,6 @@ if(Python3_Interpreter_FOUND)
   cllab_script(cli_count LABEL cli SCRIPT cli/test_count.py)
   cllab_script(cli_count_ends LABEL cli SCRIPT cli/test_count_ends.py)
   cllab_script(cli_why LABEL cli SCRIPT cli/test_why.py)
-  cllab_script(cli_forecast LABEL cli SCRIPT cli/test_forecast.py)
   cllab_script(cli_python LABEL cli SCRIPT cli/test_python.py)
   cllab_script(cli_regress LABEL cli SCRIPT cli/test_regress.py)
   # tools/test -L speed: times that mean something only while nothing else runs.

@@ -22,15 +22,6 @@ int run_cells(const RunOptions& asked);
 int watch(const RunOptions& asked);
 int check_oclgrind(const RunOptions& asked);
 
-/// `why FILE --on PROFILE.json`: counts what the kernels of the files execute, and bounds it by the profile of a device
-/// that need not be here.
-int forecast_files(const WhyOptions& asked);
-/// Whether a pattern of `why` names a file of records: its name ends in .jsonl or .json.
-bool names_records(const std::string& pattern);
-/// `why FILE.jsonl`: what limited cells that were measured before, against the profiles below --dumps, each device's
-/// own. What `cllab ncu` counted of a cell takes the place of what the cell declares.
-int why_of_records(const WhyOptions& invocation);
-
 /// The records of the files, and on stderr what was left out of them. Throws Error(usage) for a file that cannot be
 /// read.
 report::Joined read_records(const Strings& paths);

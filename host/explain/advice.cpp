@@ -1,17 +1,15 @@
-// What counts prove, in sentences: what the user can change, what a declaration contradicts, how two launches differ.
+#include "explain/advice.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/text.hpp"
 #include "core/units.hpp"
-#include "explain/amounts.hpp"
 #include "explain/limiter.hpp"
 #include "model/work.hpp"
 
 namespace cllab::explain {
 namespace {
-
-constexpr double worth_a_sentence = 1.5;  ///< times as much as there must be
 
 /// Three digits at the most, and no zeros behind them.
 std::string number(double x) { return format_exact(parse_real(format_significant(x, 3)).value_or(x)); }
@@ -37,7 +35,7 @@ std::string of_sectors(const Counts& counts) {
     const double accessed = reads ? accesses.loads.mean : accesses.stores.mean,
                  bytes = reads ? accesses.load_bytes.mean : accesses.store_bytes.mean;
     if (accessed <= 0 || requests.sectors.mean < worth_a_sentence * requests.least_sectors.mean) return "";
-    const double used = bytes / accessed, moved = 32 * requests.sectors.mean / accessed;
+    const double used = bytes / accessed, moved = sector_bytes * requests.sectors.mean / accessed;
     return std::string(reads ? "Loads" : "Stores") + " move " + number(moved) + " bytes for " + number(used) +
            " used: " + times(requests.sectors.mean / requests.least_sectors.mean) +
            " the sectors of neighbours side by side" + where(counts, &CountedLine::sectors) + ".";
@@ -53,7 +51,7 @@ std::string of_banks(const Counts& counts) {
 
 std::string of_atomics(const Atomics& atomics, const Counts& counts, bool local) {
     const double of_group = atomics.number.mean * counts.group_items;
-    if (of_group < 2 || atomics.most_in_group < of_group / 8) return "";
+    if (of_group < 2 || atomics.most_in_group < meeting_in_group * of_group) return "";
     return number(atomics.most_in_group) + " of a group's " + number(of_group) +
            (local ? " local atomics meet on one word; a sum within each work-item or wave would make fewer."
                   : " atomics meet on one address; a sum in local memory would make one of them.");
@@ -67,15 +65,10 @@ std::string of_lanes(const Record& record) {
 }
 
 std::string of_groups(const Counts& counts) {
-    constexpr double enough = 64;
-    if (counts.group_items >= enough || counts.groups < 2) return "";
-    return "The groups are of size " + number(counts.group_items) + "; of size 256 there are " +
-           times(256 / counts.group_items) + " fewer to start.";
+    if (counts.group_items >= enough_items || counts.groups < 2) return "";
+    return "The groups are of size " + number(counts.group_items) + "; of size " + number(usual_items) + " there are " +
+           times(usual_items / counts.group_items) + " fewer to start.";
 }
-
-/// An expression or a padded row may differ by little. Half: what is in a buffer twice, or a sum beside each product,
-/// is a matter of how one counts.
-constexpr double most_apart = 2;
 
 double most(const Counts& counts, const Amount& amount) { return counts.items * std::max(amount.high, amount.mean); }
 
@@ -113,6 +106,9 @@ struct Compared {
 
 std::string advice(const Record& record, const Explanation& explanation) {
     const auto* limiter = explanation.limiter();
+    if (const auto* hot = sampled_code(record); hot && hot->hottest() && explanation.limit == Limit::unexplained)
+        return "`cllab isa --hot` shows the code that " + number(std::round(100 * hot->hottest()->share)) +
+               " % of its samples lie in.";
     if (!limiter || !record.counts) return "";
     const auto& counts = *record.counts;
     const auto& id = limiter->id;
@@ -137,7 +133,7 @@ std::vector<std::string> contradictions(const Record& record) {
             out.push_back(both(format_rate(work.bytes, "B"), "are declared",
                                "its work-items touch " + format_rate(touched, "B") + " of different ones", counts));
     }
-    if (work.flops <= 0 || model::is_whole_type(work.type)) return out;
+    if (work.flops <= 0 || is_whole_type(work.type)) return out;
     // How many operations a division or a function is, its author decides.
     const bool calls =
         operations(counts, Operation::float_divide) > 0 || operations(counts, Operation::float_function) > 0;
@@ -176,8 +172,6 @@ std::string difference(std::span<const Counts> a, std::span<const Counts> b, dou
             [](const Counts& c) { return c.global_atomics.turns.mean + c.local_atomics.turns.mean; });
     compare("barriers", [](const Counts& c) { return c.barriers.mean; });
     compare("instructions of waves", [](const Counts& c) { return c.issued.mean; });
-    // What differs by less than a tenth is an edge, or another way to the same address.
-    constexpr double little = 1.1;
     constexpr std::size_t most = 2;
     std::erase_if(amounts, [](const Compared& x) { return std::max(x.a, x.b) <= 0 || x.ratio() < little; });
     if (amounts.empty()) {

@@ -1,14 +1,6 @@
 #include "explain/limiter.hpp"
 
 #include <algorithm>
-#include <string_view>
-
-#include "core/table.hpp"
-#include "core/text.hpp"
-#include "core/units.hpp"
-#include "explain/amounts.hpp"
-#include "inspect/cuda/ncu_counters.hpp"
-#include "model/warning.hpp"
 
 namespace cllab::explain {
 namespace {
@@ -21,168 +13,13 @@ bool go_together(const Bound& first, const Bound& next) {
            (is_loop(first) && is_loop(next));
 }
 
-/// "4", "3.5 to 4".
-std::string range_text(double low, double high) {
-    const auto first = format_significant(low, 3), last = format_significant(high, 3);
-    return first == last ? first : first + " to " + last;
-}
-
-/// Adds what the models of a record with counted work say, or why they say nothing; nothing at all where nobody asked
-/// them.
-void add_modelled(const Record& record, const Limits& limits, Explanation& out) {
-    if (!record.hot || !record.hot->models) return;
-    const auto& models = *record.hot->models;
-    const auto* clock = limits.find("fma.clock");
-    const auto* block = record.hot->hottest();
-    const double passes = !block || block->instructions == 0 ? 0
-                          : record.counts                    ? passes_of_hot_block(record)
-                                                             : record.work.instructions / block->instructions;
-    if (models.processors.empty())
-        out.unmodelled = models.reason;
-    else if (passes <= 0)
-        out.unmodelled = "how often the hot block runs is not known";
-    else if (!clock)
-        out.unmodelled = "the profile has no clock";
-    if (!out.unmodelled.empty()) return;
-    const double parallel = parallel_of(record, limits);
-    const double share = available_share(record, parallel), cores = share * parallel,
-                 a_cycle = passes / (cores * clock->value);
-    const auto range = [&](double CoreModel::*cycles) {
-        const auto less = [=](const auto& a, const auto& b) { return a.*cycles < b.*cycles; };
-        const auto [low, high] = std::ranges::minmax_element(models.processors, less);
-        return std::pair(*low.*cycles, *high.*cycles);
-    };
-    const auto [ports_low, ports_high] = range(&CoreModel::ports);
-    const auto [low, high] = range(&CoreModel::cycles);
-    out.modelled = ModelledTime{
-        a_cycle * ports_low, a_cycle * ports_high, a_cycle * low, a_cycle * high,
-        models.by + " of " + join(models.processors, ", ", [](const auto& m) { return m.processor; }) + ": " +
-            format_exact(block->instructions) + " instructions of the hot block in " +
-            range_text(ports_low, ports_high) + " cycles by issue and ports, and in " + range_text(low, high) +
-            " with its dependencies, all that it loads in L1; " + format_significant(passes, 3) + " times on " +
-            (share < 1 ? format_significant(cores, 3) : format_exact(parallel)) + (parallel > 1 ? " cores" : " core") +
-            " at " + format_rate(clock->value, "Hz")};
-}
-
-double metric(const Record& record, const std::string& wanted, const std::string& unit) {
-    for (const auto& [name, value] : record.metrics)
-        if (name == wanted && value.unit == unit) return value.value;
-    return 0;
-}
-
-/// The largest capacity that a pointer chase found, provided that it came to memory beyond; then the largest region
-/// that was read at a cache's bandwidth where that is more: a chase leaves the near half of a large cache, or the TLB,
-/// before the cache.
-std::uint64_t last_level_of(const std::vector<Figure>& figures, const std::vector<std::string>& absent) {
-    double most = 0;
-    std::string last;
-    for (const auto& f : figures) {
-        if (f.unit != "byte" || !glob_match("latency.*l?.size", f.id)) continue;
-        const auto chase = f.id.substr(0, f.id.size() - std::string("l1.size").size());
-        const bool beyond =
-            std::ranges::any_of(figures, [&](const auto& g) { return g.id == chase + "memory.latency"; });
-        if (beyond) most = std::max(most, f.high);
-        if (glob_match("latency.l?.size", f.id)) last = std::max(last, f.id);
-    }
-    // A level behind the last one whose size was told: the last level is known not to be known.
-    for (const auto& id : absent)
-        if (glob_match("latency.l?.size", id) && id > last) return 0;
-    if (most == 0) return 0;  // a sweep of the bandwidth alone may have ended in the second of three levels
-    for (const auto& f : figures)
-        if (glob_match("bandwidth.l?.size", f.id)) most = std::max(most, f.value);
-    return most > 0 && most < 1e15 ? static_cast<std::uint64_t>(most) : 0;
-}
-
-// --- Waits -----------------------------------------------------------------------------------------------------------
-//
-// What the warps of a launch wait for, as Nsight Compute counts it, and what that says of the limiter.
-//
-// A kernel need not come near to the peak of anything: its warps may wait for one another, or there may be too few of
-// them. The profiler samples what each of them waits for. Where one reason is most of all waiting, a resource that
-// makes warps wait so and is busy for most of the launch limits it, at a lower share than a bound alone must have;
-// where nothing is that busy, the wait is the limiter.
-
-/// The profiler's name of a reason to wait, and the limiter that waiting for it is where nothing is busy; no `id`: it
-/// says too little.
-struct Stall {
-    std::string_view name;
-    const char *id, *limiter;
-};
-
-/// Reasons to wait for one thing, and the bounds of what makes warps wait so.
-struct Reason {
-    const char* what;
-    std::vector<Stall> stalls;
-    std::vector<std::string_view> bounds;
-};
-
-const std::vector<Reason> reasons{
-    {"global memory",
-     {{"long_scoreboard", "latency", "memory latency"}, {"lg_throttle", "", ""}, {"drain", "", ""}},
-     {"memory", "l1", "l2", "l3", "l4", "atomics", "latency"}},
-    {"local memory and special functions",
-     {{"short_scoreboard", "latency", "local memory latency"}, {"mio_throttle", "", ""}},
-     {"local", "l1", "local_atomics", "functions", "division", "pipe", "latency"}},
-    {"arithmetic",
-     {{"wait", "latency", "arithmetic latency"},
-      {"math_pipe_throttle", "pipe", "arithmetic pipes"},
-      {"dispatch_stall", "", ""}},
-     {"arithmetic", "units", "integer", "division", "functions", "pipe", "issue", "latency"}},
-    {"barriers", {{"barrier", "barriers", "barriers"}}, {"barriers"}}};
-
-const Reason& reason_of(const Wait& wait) {
-    return *std::ranges::find_if(
-        reasons, [&](const Reason& r) { return std::ranges::count(r.stalls, wait.stall, &Stall::name) > 0; });
-}
-
-/// The limiter that the wait is. What there is most of may be slower here than in the profile's probes: atomics that
-/// are no rate that was tried are what its warps wait for all the same.
-std::optional<Bound> wait_as_limiter(const Explanation& e, double seconds) {
-    const auto& reason = reason_of(*e.wait);
-    const auto most = std::ranges::find_if(e.bounds, [](const auto& b) { return b.id != "launch"; });
-    const bool adds = most != e.bounds.end() && most->id == "atomics" && std::ranges::count(reason.bounds, most->id);
-    const auto& stall = *std::ranges::find(reason.stalls, e.wait->stall, &Stall::name);
-    const std::string id = adds ? most->id : stall.id, name = adds ? most->name : stall.limiter;
-    if (id.empty()) return std::nullopt;
-    return Bound{id, name, name, seconds, 0, seconds, "what its warps wait for, counted by ncu", ""};
-}
-
-}  // namespace
-
+/// Whether the first bound is clear of all others.
 bool first_is_clear(const std::vector<Bound>& bounds) {
     const auto& first = bounds.front();
     return std::all_of(bounds.begin() + 1, bounds.end(), [&](const auto& next) {
         return go_together(first, next) || (next.high < first.low && next.seconds <= clear_of_the_next * first.seconds);
     });
 }
-
-Limit limit_of(const std::vector<Bound>& bounds, const Timing& time) {
-    if (bounds.empty()) return Limit::unexplained;
-    for (const auto& bound : bounds)
-        if (bound.low > alike * time.high) return Limit::impossible;
-    if (bounds.front().seconds < most_of_the_time * time.median) return Limit::unexplained;
-    return first_is_clear(bounds) ? Limit::named : Limit::close;
-}
-
-std::size_t after_launch(const std::vector<Bound>& bounds, const Timing& time) {
-    // Each is no trifle, and together they are the time within twice what is alike, for there are two of them; more of
-    // it than one alone must be, as two have more chances to come near to it than one has. A launch may be a tenth
-    // shorter than that of the profile: an empty kernel took 5.0 to 6.1 us in four profiles (`cllab run launch`).
-    constexpr double part = 0.1, least = 0.85, most = alike * alike, shorter = 0.1;
-    const auto is_launch = [](const Bound& b) { return b.id == "launch"; };
-    const auto launch = std::ranges::find_if(bounds, is_launch);
-    const auto other = std::ranges::find_if_not(bounds, is_launch);
-    if (launch == bounds.end() || other == bounds.end()) return 0;
-    const double sum = launch->seconds + other->seconds;
-    if (sum < least * time.median || sum - shorter * launch->seconds > most * time.median) return 0;
-    if (std::min(launch->seconds, other->seconds) < part * time.median) return 0;
-    const auto next = std::find_if_not(other + 1, bounds.end(), is_launch);
-    if (next != bounds.end() && (next->seconds > clear_of_the_next * other->seconds || next->high >= other->low))
-        return 0;
-    return static_cast<std::size_t>(std::max(launch, other) - bounds.begin());
-}
-
-bool is_level(const std::string& id) { return id == "memory" || (id.size() == 2 && id[0] == 'l'); }
 
 void name_limit(const Record& record, Explanation& out) {
     out.limit = limit_of(out.bounds, *record.time);
@@ -192,7 +29,6 @@ void name_limit(const Record& record, Explanation& out) {
     if (out.second > 0) out.limit = Limit::named;
     out.wait = longest_wait(record);
     name_by_wait(record, out);
-    if (out.limit == Limit::unexplained && named_by_samples(with_counted_work(record), out)) out.limit = Limit::named;
     // How much of a cache that others use too has room for its data is not known, so its bytes may take as long.
     if (out.limiter() && out.limiter()->id == "issue" && out.uncached > clear_of_the_next * out.limiter()->seconds) {
         out.limit = Limit::unexplained;
@@ -200,6 +36,8 @@ void name_limit(const Record& record, Explanation& out) {
     }
     if (out.limit == Limit::named && record.time->spread() > widest_spread) out.limit = Limit::unsteady;
 }
+
+}  // namespace
 
 Explanation explain(const Record& record, const Limits& limits) {
     auto out = bounds_of(record, limits);
@@ -226,106 +64,30 @@ std::string limit_in_a_word(const Record& record, const Limits& limits) {
     return limiter ? limiter->brief + (found.follower() ? "+" + found.follower()->brief : "") : "-";
 }
 
-Limits limits_of(const std::vector<Figure>& figures, const std::vector<std::string>& absent, const std::string& utc,
-                 const Device& device) {
-    Limits out;
-    out.utc = utc;
-    out.figures = figures;
-    out.caches = device.is_cpu() ? device.host_cache_levels : std::vector<std::uint64_t>();
-    out.units = device.compute_units;
-    if (const auto* counted = out.find("fma.units"); out.units == 0 && counted)
-        out.units = static_cast<unsigned>(counted->value);  // of a device that is elsewhere
-    out.units = std::max(1u, out.units);
-    out.compute_capability = device.compute_capability;
-    bool swept = false;
-    for (const auto& f : figures) {
-        if (f.id == "fma.peak.float") out.float_peak = f.value;
-        if (f.id == "fma.peak.double") out.double_peak = f.value;
-        if (f.id == "launch.empty.item") out.empty_launch_seconds = f.value;
-        // Without the sweep through the levels, memory is all that was seen, and a cache may well be faster.
-        swept = swept || glob_match("bandwidth.l?.rate", f.id);
-        if (f.unit == "B/s" && f.value > out.bandwidth) {
-            out.bandwidth = f.value;
-            out.bandwidth_name = f.name;
-        }
-    }
-    if (!swept) out.bandwidth = 0;
-    out.last_level_bytes = last_level_of(figures, absent);
-    return out;
+Limit limit_of(const std::vector<Bound>& bounds, const Timing& time) {
+    if (bounds.empty()) return Limit::unexplained;
+    for (const auto& bound : bounds)
+        if (bound.low > alike * time.high) return Limit::impossible;
+    if (bounds.front().seconds < most_of_the_time * time.median) return Limit::unexplained;
+    return first_is_clear(bounds) ? Limit::named : Limit::close;
 }
 
-std::optional<std::string> beyond_peak(const Record& record, const Limits& limits, bool one_launch) {
-    const auto sentence = [&](const std::string& figure, const std::string& limit) {
-        return warning(Warning::beyond_peak,
-                       figure + ", but the profile of " + limits.utc + " measured " + limit +
-                           "; the kernel skips work, the clock is wrong, or the profile was disturbed");
-    };
-    const auto* const axis = find_in(record.point, "type");
-    const std::string type = axis ? *axis : "float";  // that a family computes in
-    const double peak = type == "double" ? limits.double_peak : type == "float" ? limits.float_peak : 0;
-    const double flops = metric(record, "flops", "FLOP/s");
-    if (peak > 0 && flops > alike * peak)
-        return sentence("it computes " + format_rate(flops, "FLOP/s"),
-                        "a " + type + " peak of " + format_rate(peak, "FLOP/s"));
-    const double bandwidth = metric(record, "bandwidth", "B/s");
-    if (limits.bandwidth > 0 && bandwidth > alike * limits.bandwidth)
-        return sentence("it moves " + format_rate(bandwidth, "B/s"),
-                        format_rate(limits.bandwidth, "B/s") + " at most (" + limits.bandwidth_name + ")");
-    // Empty launches spread more than rates do: half of one is what cannot be.
-    if (one_launch && record.time && limits.empty_launch_seconds > 0 &&
-        record.time->median < 0.5 * limits.empty_launch_seconds)
-        return sentence("it takes " + format_seconds(record.time->median),
-                        format_seconds(limits.empty_launch_seconds) + " for an empty kernel");
-    return std::nullopt;
+std::size_t after_launch(const std::vector<Bound>& bounds, const Timing& time) {
+    constexpr double most = alike * alike;  // of two times, each as far off
+    const auto is_launch = [](const Bound& b) { return b.id == "launch"; };
+    const auto launch = std::ranges::find_if(bounds, is_launch);
+    const auto other = std::ranges::find_if_not(bounds, is_launch);
+    if (launch == bounds.end() || other == bounds.end()) return 0;
+    const double sum = launch->seconds + other->seconds;
+    if (sum < least_with_launch * time.median) return 0;
+    if (sum - launch_shorter_by * launch->seconds > most * time.median) return 0;
+    if (std::min(launch->seconds, other->seconds) < part_beside_launch * time.median) return 0;
+    const auto next = std::find_if_not(other + 1, bounds.end(), is_launch);
+    if (next != bounds.end() && (next->seconds > clear_of_the_next * other->seconds || next->high >= other->low))
+        return 0;
+    return static_cast<std::size_t>(std::max(launch, other) - bounds.begin());
 }
 
-std::optional<Wait> longest_wait(const Record& record) {
-    if (!are_counted(record)) return std::nullopt;
-    constexpr std::string_view begin = "smsp__average_warps_issue_stalled_", end = "_per_issue_active.ratio";
-    const auto time_in = [&](std::string_view stall) {
-        return inspect::counter(record.counters, concat(begin, stall, end)).value_or(0);
-    };
-    double all = 0;
-    for (const auto& c : record.counters)
-        if (c.name.starts_with(begin) && c.name.ends_with(end)) all += c.value;
-    // The selected warp does not wait, and those not selected are ready.
-    all -= time_in("selected") + time_in("not_selected");
-    Wait out;
-    double most = 0;
-    for (const auto& reason : reasons) {
-        double sum = 0;
-        const Stall* longest = &reason.stalls.front();
-        for (const auto& stall : reason.stalls) {
-            sum += time_in(stall.name);
-            if (time_in(stall.name) > time_in(longest->name)) longest = &stall;
-        }
-        if (sum > most) most = sum, out = {std::string(longest->name), reason.what, sum / all};
-    }
-    constexpr double mostly = 0.5;
-    return most > 0 && out.share >= mostly ? std::optional(out) : std::nullopt;
-}
-
-void name_by_wait(const Record& record, Explanation& out) {
-    if (!out.wait || (out.limit != Limit::unexplained && out.limit != Limit::close)) return;
-    // What is in front of the first and behind the last work-item waits for nothing.
-    const auto bound_of_launch = std::ranges::find(out.bounds, "launch", &Bound::id);
-    const double launch = bound_of_launch == out.bounds.end() ? 0 : bound_of_launch->seconds,
-                 inside = std::max(0.0, record.time->median - launch);
-    const auto is_busy = [&](const Bound& b) { return b.seconds >= std::max(busy * inside, launch); };
-    const auto& of_reason = reason_of(*out.wait).bounds;
-    auto limiter = std::ranges::find_if(
-        out.bounds, [&](const Bound& b) { return is_busy(b) && std::ranges::count(of_reason, b.id) > 0; });
-    if (limiter == out.bounds.end()) {
-        auto wait = wait_as_limiter(out, out.wait->share * inside);
-        const bool idle = std::ranges::none_of(
-            out.bounds, [&](const auto& b) { return b.id != "launch" && b.seconds >= busy * inside; });
-        if (!wait || !idle || wait->seconds < launch) return;
-        std::erase_if(out.bounds, [&](const auto& b) { return b.id == wait->id; });
-        out.bounds.push_back(*std::move(wait));
-        limiter = out.bounds.end() - 1;
-    }
-    std::rotate(out.bounds.begin(), limiter, limiter + 1);
-    out.limit = Limit::named;
-}
+bool is_level(const std::string& id) { return id == "memory" || (id.size() == 2 && id[0] == 'l'); }
 
 }  // namespace cllab::explain

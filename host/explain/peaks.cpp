@@ -7,11 +7,6 @@
 namespace cllab::explain {
 namespace {
 
-/// Named by the samples of a CPU, by a bound that explains less than most of the time.
-bool named_below(const Explanation& e, const Timing& time) {
-    return e.limit == Limit::named && !e.wait && e.seconds() < most_of_the_time * time.median;
-}
-
 template <typename Rule>
 void replace_if(Limits& limits, const Figure& now, Rule rule) {
     const auto* before = limits.find(now.id);
@@ -44,7 +39,7 @@ std::vector<PeakAgain> Peaks::measure_missing(const Explanation& explanation) {
 }
 
 std::optional<Record> Peaks::once_more(const Cell& cell) {
-    auto out = measure_.run(cell, 0.2, false);
+    auto out = measure_.run(cell, 0.2);
     return out.status == Status::ok && out.time ? std::optional(std::move(out)) : std::nullopt;
 }
 
@@ -85,47 +80,26 @@ PeakAgain Peaks::measure_again(const Cell& cell, const Record& record, Limit lim
 }
 
 Explanation Peaks::explain(const Cell& cell, const Record& record) {
-    constexpr std::size_t most = 3;  // of peaks that one cell has measured again
     used_ = limits_;
     auto out = explain::explain(record, used_);
     auto again = measure_missing(out);
     if (!again.empty()) out = explain::explain(record, used_);
-    while (record.time && again.size() < most) {
+    while (record.time && again.size() < most_measured_again) {
         const auto* doubtful = doubted(out, *record.time);
         const auto* before = doubtful ? used_.find(doubtful->figure) : nullptr;
         const auto is_known = [&](const auto& peak) { return peak.figure == doubtful->figure; };
         if (!before || std::ranges::any_of(again, is_known)) break;
-        const auto limit = named_below(out, *record.time) ? Limit::unexplained : out.limit;
-        again.push_back(measure_again(cell, record, limit, Figure(*before)));
+        again.push_back(measure_again(cell, record, out.limit, Figure(*before)));
         if (!again.back().used) break;
         out = explain::explain(record, used_);
     }
     if (record.time) drop_removed(record, out);
-    name_accesses(cell, record, out, again);
     out.again = std::move(again);
     return out;
 }
 
-void Peaks::name_accesses(const Cell& cell, const Record& record, Explanation& out, std::vector<PeakAgain>& again) {
-    if (out.limit != Limit::unexplained || !accesses_as_limiter(record, used_, out)) return;
-    const Figure rate = *used_.find("issue.rate");
-    if (std::ranges::none_of(again, [&](const auto& peak) { return peak.figure == rate.id; })) {
-        again.push_back(measure_again(cell, record, out.limit, rate));
-        if (again.back().used) {
-            out = explain::explain(record, used_);
-            drop_removed(record, out);
-        }
-    }
-    auto accesses = out.limit == Limit::unexplained ? accesses_as_limiter(record, used_, out) : std::nullopt;
-    if (!accesses) return;
-    std::erase_if(out.bounds, [&](const Bound& b) { return b.id == accesses->id; });
-    out.bounds.insert(out.bounds.begin(), *std::move(accesses));
-    out.limit = Limit::named;
-    out.by_elimination = true;
-}
-
 std::optional<Record> Peaks::second_time(const Cell& cell, const Record& record, const Explanation& first) {
-    const auto limit = first.by_elimination ? Limit::unexplained : first.limit;
+    const auto limit = first.limit;
     if (!record.time || (limit != Limit::unexplained && limit != Limit::impossible && limit != Limit::unsteady))
         return std::nullopt;
     auto out = once_more(cell);
@@ -138,7 +112,6 @@ std::optional<Record> Peaks::second_time(const Cell& cell, const Record& record,
 }
 
 const Bound* doubted(const Explanation& e, const Timing& time) {
-    constexpr double much = most_of_the_time / 2;  // a peak that was half as fast as it is still explains the time
     if (e.bounds.empty()) return nullptr;
     if (e.limit == Limit::impossible)
         return &*std::ranges::max_element(e.bounds, [](const auto& a, const auto& b) { return a.low < b.low; });
@@ -146,8 +119,8 @@ const Bound* doubted(const Explanation& e, const Timing& time) {
     if (const auto* limiter = e.limit == Limit::named ? e.limiter() : nullptr;
         limiter && limiter->figure == "issue.rate")
         return limiter;
-    const bool doubtful = e.limit == Limit::unexplained || named_below(e, time);
-    return doubtful && e.bounds.front().seconds >= much * time.median ? &e.bounds.front() : nullptr;
+    const bool doubtful = e.limit == Limit::unexplained && e.bounds.front().seconds >= doubtful_from * time.median;
+    return doubtful ? &e.bounds.front() : nullptr;
 }
 
 double gain(const Figure& before, const Figure& now) {
@@ -165,8 +138,7 @@ std::vector<Figure> slower_of(const std::vector<Figure>& first, const std::vecto
 }
 
 bool is_faster(const Figure& before, const Figure& now) {
-    constexpr double widest = 0.5;  // what is known no better may be the slower one after all
-    return gain(before, now) > alike && now.high - now.low <= widest * now.value;
+    return gain(before, now) > alike && now.high - now.low <= widest_peak * now.value;
 }
 
 bool is_slower(const Figure& before, const Figure& now) {

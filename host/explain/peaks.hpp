@@ -11,6 +11,7 @@
 
 #include <map>
 
+#include "explain/limiter.hpp"
 #include "explain/measure.hpp"
 
 namespace cllab::explain {
@@ -22,8 +23,8 @@ public:
 
     /// What limits the cell of this record.
     Explanation explain(const Cell& cell, const Record& record);
-    /// The cell measured a second time, where its first time names no limiter, or one by elimination, and the second
-    /// one stands instead (second_stands). Which code ran is known of the first time.
+    /// The cell measured a second time, where its first time names no limiter and the second one stands instead
+    /// (second_stands). Which code ran is known of the first time.
     std::optional<Record> second_time(const Cell& cell, const Record& record, const Explanation& first);
     /// Those that the last explanation rests on.
     const Limits& limits() const { return used_; }
@@ -37,9 +38,6 @@ private:
     /// cell.
     PeakAgain measure_again(const Cell& cell, const Record& record, Limit limit, const Figure& before);
     std::optional<Record> once_more(const Cell& cell);
-    /// Names accesses_as_limiter() of a cell that nothing else explains, unless instructions are slower now than in the
-    /// profile, and so explain more of it.
-    void name_accesses(const Cell& cell, const Record& record, Explanation& out, std::vector<PeakAgain>& again);
 
     Measure& measure_;
     Limits limits_, used_;

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "model/comparison.hpp"
 #include "model/result.hpp"
 
 namespace cllab::model {
@@ -30,22 +29,8 @@ enum class Limit {
     unexplained,  ///< no bound comes near the time
     impossible,   ///< a bound is above the time
     unsteady,     ///< one would be named, but the time itself is not known well enough
-    withdrawn,    ///< it was named, and did not stand a test
 };
 const char* name(Limit limit);  ///< "named", "not explained": the JSON value
-
-enum class Outcome { as_predicted, otherwise, undecided };
-const char* name(Outcome outcome);  ///< "as predicted": the JSON value
-
-/// The same kernel with one axis changed, against itself. Times are over that of the cell as it was.
-struct ClaimTest {
-    std::string axis, before, after;
-    double low = 0, high = 0;  ///< what the claim predicts
-    std::string because;       ///< "L2 latency bounds it then"
-    RatioEstimate found;
-    Outcome outcome = Outcome::undecided;
-    std::string trouble;  ///< why nothing was found; empty otherwise
-};
 
 /// What most of the waiting of a launch's warps was for, by a profiler.
 struct Wait {
@@ -81,23 +66,20 @@ struct Explanation {
     Limit limit = Limit::unexplained;
     /// Of a named limit: the bound that follows the first one in time instead of running beside it; 0: none.
     std::size_t second = 0;
-    bool by_elimination = false;   ///< of a named limit: no bound comes near the time, and nothing else can take it
     std::optional<Wait> wait;      ///< nothing where no reason is most of it
-    std::string advice;            ///< what a count proves that the user can change; empty: nothing
+    std::string advice;            ///< what a count proves that the user can change, or where to look; empty: nothing
     std::vector<PeakAgain> again;  ///< in the order measured
     /// What the cell took when it was first measured, where it was measured a second time; 0: it was not.
     double first_seconds = 0;
-    std::vector<ClaimTest> tests;
     std::optional<ModelledTime> modelled;
     std::string unmodelled;  ///< why not, where it was asked for
-    std::string untested;    ///< why a named limiter was not tested where that was asked for
 
     /// Says why `what` has no bound.
     void leave_out(std::string what, std::string why) { unbounded.emplace_back(std::move(what), std::move(why)); }
     /// The bound that limits; null when none is named.
     const Bound* limiter() const { return limit == Limit::named ? &bounds.front() : nullptr; }
     const Bound* follower() const { return second > 0 && second < bounds.size() ? &bounds[second] : nullptr; }
-    /// Seconds that the claim predicts: the limiter, and the bound that follows it.
+    /// Seconds of the limiter, and of the bound that follows it.
     double seconds() const {
         return bounds.empty() ? 0 : bounds.front().seconds + (follower() ? follower()->seconds : 0);
     }

@@ -24,7 +24,6 @@ struct Figure {
 /// Figures that no kernel can beat, and where the caches end. Zeros: not measured.
 struct Limits {
     std::string utc;                         ///< when the profile was taken
-    double disturbed = 0;                    ///< part of its cells that lacked cores which other processes had
     double float_peak = 0, double_peak = 0;  ///< FLOP/s
     double bandwidth = 0;                ///< B/s of the fastest level; only when a sweep through the levels was made
     std::string bandwidth_name;          ///< the figure it is from, as people read it

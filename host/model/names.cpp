@@ -17,13 +17,12 @@ constexpr std::array verdict_names{"faster", "slower", "same", "undecided", "sam
 constexpr std::array change_names{"newly wrong", "newly failing", "other results", "slower",     "still failing",
                                   "undecided",   "incomparable",  "vanished",      "new",        "fixed",
                                   "faster",      "same",          "same code",     "unsupported"};
-constexpr std::array limit_names{"named", "close", "not explained", "impossible", "unsteady", "withdrawn"};
-constexpr std::array outcome_names{"as predicted", "otherwise", "undecided"};
+constexpr std::array limit_names{"named", "close", "not explained", "impossible", "unsteady"};
 
 static_assert(name_in(status_names, Status::timed_out) && name_in(device_names, DeviceType::other) &&
               name_in(implementation_names, Implementation::other) && name_in(better_names, Better::neither) &&
               name_in(verdict_names, Verdict::same_code) && name_in(change_names, CellChange::unsupported) &&
-              name_in(limit_names, Limit::withdrawn) && name_in(outcome_names, Outcome::undecided));
+              name_in(limit_names, Limit::unsteady));
 
 }  // namespace
 
@@ -34,7 +33,6 @@ const char* name(Better better) { return name_in(better_names, better); }
 const char* name(Verdict verdict) { return name_in(verdict_names, verdict); }
 const char* name(CellChange change) { return name_in(change_names, change); }
 const char* name(Limit limit) { return name_in(limit_names, limit); }
-const char* name(Outcome outcome) { return name_in(outcome_names, outcome); }
 
 std::optional<Status> status_from(std::string_view text) { return named<Status>(status_names, text); }
 

@@ -160,7 +160,6 @@ BOOST_AUTO_TEST_CASE(a_second_time_stands_where_no_bound_explains_the_first_and_
     const auto half = [](Record& record, const model::Cell&, std::size_t) { test::take(record, 0.5); };
     BOOST_TEST(second(half).has_value());
     BOOST_TEST(!second(half, {.limit = model::Limit::named}));
-    BOOST_TEST(second(half, {.limit = model::Limit::named, .by_elimination = true}).has_value());
     BOOST_TEST(!second([](Record&, const model::Cell&, std::size_t) {}));
     BOOST_TEST(!second([](Record& record, const model::Cell&, std::size_t) { test::make_wrong(record); }));
 }

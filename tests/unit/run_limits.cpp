@@ -2,7 +2,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
-#include "explain/limiter.hpp"
+#include "explain/limits.hpp"
 #include "run/cache_state.hpp"
 #include "run/cell/operation.hpp"
 #include "run/conditions/yardstick.hpp"

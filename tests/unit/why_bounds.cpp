@@ -2,6 +2,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
+#include "explain/limits.hpp"
 #include "model/work.hpp"
 #include "unit/probe.hpp"
 #include "unit/why_cells.hpp"
@@ -265,13 +266,6 @@ BOOST_AUTO_TEST_CASE(a_chain_of_loads_of_which_each_may_go_to_another_page_takes
     BOOST_TEST(latency(32 * KiB).how.ends_with(" where each goes to another page"), latency(32 * KiB).how);
     BOOST_TEST(latency(8 * KiB).seconds == 20e-9, is_close);  // no such chase was that small
     BOOST_TEST(latency(100 * MiB).figure == "latency.memory.latency");
-    // What comes of another order of the loads is predicted from the nearest that they may be.
-    auto r = record(40e-9, {.chain = "load", .footprint = 32 * KiB, .links = 10});
-    auto twice = r.work;
-    twice.links = 20;
-    const auto e = explanation(r, measured);
-    BOOST_TEST_REQUIRE(e.limiter());
-    BOOST_TEST(!explain::predict(r, e, twice, measured));
 }
 
 BOOST_AUTO_TEST_CASE(what_does_not_fit_into_the_last_level_whose_end_is_known_is_at_least_in_the_next_one) {

@@ -3,7 +3,6 @@
 
 #include <boost/test/unit_test.hpp>
 
-#include "explain/claim/claim.hpp"
 #include "explain/limiter.hpp"
 #include "report/table/explanation.hpp"
 #include "unit/cells.hpp"

@@ -1,5 +1,4 @@
 // What is said where a declaration and the counts contradict each other.
-#include "explain/amounts.hpp"
 #include "unit/why_counted.hpp"
 
 BOOST_AUTO_TEST_SUITE(why_contradiction)

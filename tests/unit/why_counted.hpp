@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "explain/amounts.hpp"
+#include "explain/advice.hpp"
 #include "unit/why_cells.hpp"
 
 namespace cllab::test::why {

@@ -43,49 +43,6 @@ BOOST_AUTO_TEST_CASE(the_rate_of_instructions_is_in_doubt_where_it_is_the_limite
     BOOST_TEST(explain::doubted(e, *r.time)->figure == "issue.rate");
 }
 
-BOOST_AUTO_TEST_CASE(what_nearly_all_samples_do_names_a_limit_of_three_fifths_of_a_cpus_time_and_is_in_doubt) {
-    const model::HotBlock adding{.share = 0.95, .instructions = 4, .classes = {{"atomic", 1}}};
-    auto r = on_cpu(launch(4), {adding});
-    const auto named = [&](double first, double next, const std::string& id = "atomics") {
-        model::Explanation e;
-        e.bounds = {{id, "", "", first, first, first, "", ""}, {"arithmetic", "", "", next, next, next, "", ""}};
-        return explain::named_by_samples(r, e);
-    };
-    BOOST_TEST(named(0.61, 0.4));
-    BOOST_TEST(!named(0.59, 0.4));
-    BOOST_TEST(!named(0.61, 0.5));               // not clear of the next
-    BOOST_TEST(!named(0.61, 0.4, "issue"));      // which of its instructions run is not known
-    BOOST_TEST(!named(0.61, 0.4, "functions"));  // no block computes or calls
-    BOOST_TEST(!named(0.61, 0.4, "latency"));    // nothing there loads
-    r.hot->blocks.front().memory = {{"load_32", 1}};
-    BOOST_TEST(named(0.61, 0.4, "latency"));
-    r.hot->blocks.front().elements = {{"float", 8}, {"division", 1}};
-    BOOST_TEST(named(0.61, 0.4, "functions"));  // they are made of multiply-adds
-    BOOST_TEST(named(0.61, 0.4, "division"));
-    r.hot->blocks.front().share = 0.75;
-    BOOST_TEST(!named(0.61, 0.4));
-    r = on_cpu(launch(4), {adding});
-    r.hot->evidence = model::Hot::unknown;
-    BOOST_TEST(!named(0.61, 0.4));
-    r.hot->evidence = model::Hot::sampled;
-    r.device.type = "gpu";
-    BOOST_TEST(!named(0.61, 0.4));
-    r.device.type = "cpu";
-    r.counts = nullptr;
-    BOOST_TEST(!named(0.61, 0.4));  // of declared work a bound must be most of the time
-
-    const auto measured = with(profile(), {figure("issue.rate", "instruction rate", "instr/s", 20e9)});
-    auto counts = launch(1000);
-    compute(counts, Operation::float_fma, 64);
-    auto slow = on_cpu(counts, {{.share = 0.95, .instructions = 20, .elements = {{"float", 32}}}});
-    slow.time = record(0.77e-3, {}).time;  // its instructions take 0.54 ms
-    const auto e = explanation(slow, measured);
-    BOOST_TEST(limiter(e) == "issue");
-    BOOST_TEST(explain::doubted(e, *slow.time)->figure == "issue.rate");
-    slow.hot->evidence = model::Hot::unknown;
-    BOOST_CHECK(explanation(slow, measured).limit == Limit::unexplained);
-}
-
 BOOST_AUTO_TEST_CASE(a_peak_is_faster_or_slower_whether_it_is_a_rate_or_a_time) {
     const auto rate = [](double value) { return figure("bandwidth.copy", "copy bandwidth", "B/s", value); };
     const auto time = [](double value) { return figure("launch.empty.item", "empty kernel", "s", value); };

@@ -82,34 +82,36 @@ BOOST_AUTO_TEST_CASE(bytes_that_nobody_declared_do_not_say_how_many_instructions
     BOOST_TEST(!tells(once, 9e6));
 }
 
-BOOST_AUTO_TEST_CASE(scalar_code_whose_work_is_on_integers_runs_an_instruction_for_one_or_two_of_them) {
-    const auto limits = with(profile(), {figure("issue.rate", "instruction rate", "instr/s", 10e9)});
+BOOST_AUTO_TEST_CASE(instructions_are_not_named_where_the_bytes_would_take_as_long_from_memory) {
+    // 64 MiB, each byte once, in a level of 256 MiB that others use too: at 10 GB/s they take 7 ms of a second.
+    auto limits = with(profile(), {figure("issue.rate", "instruction rate", "instr/s", 10e9)});
+    limits.caches.push_back(256 << 20);
+    auto r = on_cpu(launch(32768), {{.share = 0.95, .instructions = 10}});
+    r.work.bytes = r.work.footprint = 64 * MiB;
+    r.work.read = 32 * MiB;
+    r.work.instructions = 9e9;
+    const auto limiter = [&] { return why::limiter(explanation(r, limits)); };
+    BOOST_TEST(limiter() == "issue");
+    for (auto& f : limits.figures)
+        if (f.id.starts_with("bandwidth.")) f.value = f.low = f.high = 64 * MiB / 0.7;
+    BOOST_TEST(limiter() == "");
+    limits.caches.back() = 0;  // nor in memory
+    BOOST_TEST(limiter() == "");
+}
+
+BOOST_AUTO_TEST_CASE(samples_name_no_limiter_and_say_where_to_look) {
+    // Instructions take 0.54 of a time of 0.77 ms, and 95 % of the samples lie in them.
+    const auto limits = with(profile(), {figure("issue.rate", "instruction rate", "instr/s", 20e9)});
     auto counts = launch(1000);
-    compute(counts, Operation::integer_add, 60);
-    compute(counts, Operation::integer_multiply, 20);
-    auto r = on_cpu(counts, {{.share = 1, .instructions = 14, .classes = {{"scalar_integer", 8}}}});
-    const double seconds = 256000.0 * 80 / 8 * 14 / 10e9;
-    BOOST_TEST(bound(r, "issue", limits).seconds == seconds, is_close);
-    BOOST_TEST(bound(r, "issue", limits).low == 0.8 * seconds / 1.01 / 2, is_close);
-    // So little is sure of it that it must be most of the time.
-    r.time = record(seconds / 0.7, {}).time;
-    BOOST_TEST(limiter(explanation(r, limits)) == "");
-    r.time = record(seconds / 0.9, {}).time;
-    BOOST_TEST(limiter(explanation(r, limits)) == "issue");
-    const auto is_unknown = [&] {
-        return why_not(r, "instruction issue", limits) == "how often the hot block runs is not known";
-    };
-    r.hot->blocks.front().classes["vector_128"] = 1;
-    BOOST_TEST(is_unknown());
-    r.hot->blocks.front().classes.erase("vector_128");
-    BOOST_TEST(!is_unknown());
-    counts.lanes_active = 0.85;
-    r.counts = std::make_shared<const Counts>(counts);
-    BOOST_TEST(is_unknown());
-    counts.lanes_active = 1;
-    counts.global = {each(8), each(3), each(32), each(12)};  // as many may find the addresses
-    r.counts = std::make_shared<const Counts>(counts);
-    BOOST_TEST(is_unknown());
+    compute(counts, Operation::float_fma, 64);
+    auto r = on_cpu(counts, {{.share = 0.95, .instructions = 20, .elements = {{"float", 32}}}});
+    r.time = record(0.77e-3, {}).time;
+    const auto e = explanation(r, limits);
+    BOOST_CHECK(e.limit == Limit::unexplained);
+    BOOST_TEST(bound(e, "issue").seconds > 0.6 * r.time->median);
+    BOOST_TEST(explain::advice(r, e) == "`cllab isa --hot` shows the code that 95 % of its samples lie in.");
+    r.hot->evidence = model::Hot::unknown;
+    BOOST_TEST(explain::advice(r, explanation(r, limits)) == "");
 }
 
 BOOST_AUTO_TEST_CASE(the_instructions_of_one_group_are_on_one_core) {

@@ -1,4 +1,4 @@
-// What limits a cell: when a bound may be named, what a claim predicts and when it is withdrawn.
+// What limits a cell: when a bound may be named, and what is said then.
 #include <boost/test/unit_test.hpp>
 #include <nlohmann/json.hpp>
 
@@ -131,36 +131,6 @@ BOOST_AUTO_TEST_CASE(what_a_profiler_counted_takes_the_place_of_what_is_declared
     BOOST_TEST(bound(r, "memory", peaks).how.find("ncu") == std::string::npos);
 }
 
-BOOST_AUTO_TEST_CASE(the_same_work_in_other_groups_takes_as_long_unless_the_groups_are_the_limiter) {
-    const auto peaks = with(profile(), {figure("dispatch.group.rate", "group rate", "group/s", 1e6)});
-    auto r = record(10.6e-3, copying());
-    r.work.groups = 1000;  // 1 ms
-    r.work.group = 256;
-    auto halves = r.work;
-    halves.groups = 2000;
-    halves.group = 128;
-    const auto stays = explain::predict(r, explanation(r, peaks), halves, peaks);
-    BOOST_REQUIRE(stays);
-    BOOST_TEST(stays->divided);
-    BOOST_TEST(stays->low < 1);
-    BOOST_TEST(stays->high > 1);
-    BOOST_TEST(stays->high < 1.2);
-    auto bound_by_groups = r;
-    bound_by_groups.work.bytes = *bound_by_groups.work.read = 0;
-    bound_by_groups.time = record(1.05e-3, {}).time;
-    halves.bytes = *halves.read = 0;
-    const auto doubles = explain::predict(bound_by_groups, explanation(bound_by_groups, peaks), halves, peaks);
-    BOOST_REQUIRE(doubles);
-    BOOST_TEST(doubles->low > 1.6);
-    halves.groups = 1100;
-    BOOST_TEST(!explain::predict(r, explanation(r, peaks), halves, peaks));
-    auto twice = r.work;  // more work is no division
-    twice.groups *= 2;
-    twice.bytes *= 2;
-    *twice.read *= 2;
-    BOOST_TEST(!explain::predict(r, explanation(r, peaks), twice, peaks)->divided);
-}
-
 BOOST_AUTO_TEST_CASE(what_families_declare_becomes_the_work_of_their_records) {
     const auto work = [](const std::string& id, const test::Axes& axes) {
         return model::work_of(test::set_up_cell(id, axes, test::probe_cpu()));
@@ -188,114 +158,6 @@ BOOST_AUTO_TEST_CASE(what_families_declare_becomes_the_work_of_their_records) {
         model::work_of(test::set_up_cell("bandwidth_reread", {{"size", "65536"}}, test::probe_gpu())).footprint ==
         65536);
     BOOST_TEST(!copy.shared);
-}
-
-BOOST_AUTO_TEST_CASE(a_claim_predicts_the_time_of_more_work_and_of_the_same_time_only_what_others_do_not) {
-    const auto predicted = [](const model::Record& r, const model::WorkInfo& changed) {
-        return explain::predict(r, explanation(r), changed, profile());
-    };
-    // Arithmetic is 95 %: twice as much of it takes twice its bound, and the rest once or twice.
-    const auto arithmetic = record(1.05e-3, {.flops = 100e6, .type = "float", .launches = 1});
-    auto more = arithmetic.work;
-    more.flops *= 2;
-    const auto twice = predicted(arithmetic, more);
-    BOOST_REQUIRE(twice);
-    BOOST_TEST(twice->low == 0.9 * 2 / 1.05, is_close);
-    BOOST_TEST(twice->high == 1.1 * (2 + 0.1) / 1.05, is_close);
-    BOOST_TEST(!predicted(arithmetic, arithmetic.work));  // nothing changes, whatever the limiter is
-    // The launch is all of it: eight times the work takes as long, where any other limiter would take eight times as
-    // long.
-    const auto launch = record(1.05e-6, {.bytes = 64, .read = 64, .footprint = 64, .launches = 1});
-    more = launch.work;
-    more.bytes = *more.read = more.footprint = 512;
-    const auto as_long = predicted(launch, more);
-    BOOST_REQUIRE(as_long);
-    BOOST_TEST(as_long->low < 1);
-    BOOST_TEST(as_long->high > 1);
-    BOOST_TEST(as_long->high < 2);
-    // What is not named predicts nothing.
-    BOOST_TEST(!predicted(record(1, arithmetic.work), more));
-}
-
-BOOST_AUTO_TEST_CASE(a_claim_of_narrow_vectors_does_not_predict_that_other_code_has_them_too) {
-    const auto measured =
-        with(profile(), {figure("fma.peak.float.128", "float peak in vectors of 128 bits", "FLOP/s", 25e9)});
-    auto r = record(4.2e-3, {.flops = 100e6, .type = "float", .launches = 1});
-    r.hot = model::Hot{.evidence = model::Hot::sampled, .blocks = {{.share = 1, .classes = {{"vector_128", 4}}}}};
-    const auto claim = explanation(r, measured);
-    BOOST_TEST_REQUIRE(claim.limiter());
-    auto more = r.work;
-    more.flops *= 2;  // in vectors of any width: from half as long to twice
-    BOOST_TEST(!explain::predict(r, claim, more, measured));
-    more.flops *= 4;
-    const auto predicted = explain::predict(r, claim, more, measured);
-    BOOST_TEST_REQUIRE(predicted.has_value());
-    BOOST_TEST(predicted->low == 0.9 * 8e-3 / 4.2e-3, is_close);
-    BOOST_TEST(predicted->high == 1.1 * (32e-3 + 8 * 0.2e-3) / 4.2e-3, is_close);
-}
-
-BOOST_AUTO_TEST_CASE(data_in_a_faster_level_must_make_a_kernel_faster_that_the_slower_one_limits) {
-    const auto r = record(9.2e-3, {.bytes = 100 * MiB, .read = 100 * MiB, .footprint = 100 * MiB, .launches = 1});
-    const auto claim = explanation(r);
-    BOOST_TEST(limiter(claim) == "memory");
-    const auto predicted = [&](double bytes) {
-        return explain::predict(r, claim, {.bytes = bytes, .read = bytes, .footprint = bytes, .launches = 1},
-                                profile());
-    };
-    const auto well_inside = predicted(MiB / 2);
-    BOOST_REQUIRE(well_inside);
-    BOOST_TEST(well_inside->elsewhere);
-    BOOST_TEST(well_inside->low == 0.9 * 7 / 8 * MiB / 2 / 50.5e9 / 9.2e-3, is_close);
-    BOOST_TEST(well_inside->high == 0.95 / 200, is_close);
-    BOOST_TEST(!predicted(MiB));  // it may not fit beside the rest
-}
-
-BOOST_AUTO_TEST_CASE(how_often_a_nearer_level_is_hit_is_predicted_only_well_inside_of_a_level) {
-    auto peaks = profile();  // 32 KiB and 1 MiB
-    peaks.figures.push_back(figure("latency.l2.latency", "L2 latency", "s", 10e-9));
-    auto r = record(10e-9, {.chain = "load", .footprint = 512 * KiB});
-    const auto claim = explanation(r, peaks);
-    BOOST_REQUIRE(claim.limiter());
-    const auto predicted = [&](double footprint) {
-        return explain::predict(r, claim, {.chain = "load", .footprint = footprint}, peaks);
-    };
-    // A quarter of 128 KiB may hit the first level, and all of it may not: any claim is right about that.
-    BOOST_TEST(!predicted(128 * KiB));
-    BOOST_TEST(!predicted(64 * KiB));
-    BOOST_TEST(!predicted(24 * KiB));  // the last lines may not fit
-    const auto inside = predicted(16 * KiB);
-    BOOST_REQUIRE(inside);
-    BOOST_TEST(inside->low == 0.9 * 0.99 * 0.2, is_close);
-    BOOST_TEST(inside->high < 0.35);
-    // Beyond the last level memory answers, but for what that level may hold.
-    const auto outside = predicted(64 * MiB);
-    BOOST_REQUIRE(outside);
-    BOOST_TEST(outside->low == 0.9 * 0.99 * 10 * 63 / 64, is_close);
-    BOOST_TEST(outside->high > 11);
-}
-
-BOOST_AUTO_TEST_CASE(a_claim_is_withdrawn_when_a_whole_interval_lies_beside_what_it_predicts) {
-    using model::Outcome;
-    const auto found = [](double low, double high) {
-        return model::RatioEstimate{(low + high) / 2, low, high, 0.99, 10};
-    };
-    BOOST_CHECK(explain::judge(1, 2, found(1.2, 1.8)) == Outcome::as_predicted);
-    BOOST_CHECK(explain::judge(1, 2, found(0.9, 1.8)) == Outcome::undecided);
-    BOOST_CHECK(explain::judge(1, 2, found(0.5, 0.9)) == Outcome::otherwise);
-    BOOST_CHECK(explain::judge(1, 2, found(2.1, 2.2)) == Outcome::otherwise);
-    BOOST_CHECK(explain::judge(1, 2, model::RatioEstimate{}) == Outcome::undecided);
-    auto claim = explanation(record(11e-3, copying()));
-    BOOST_CHECK(claim.limit == Limit::named);
-    claim.tests.resize(2);
-    claim.tests[0].outcome = Outcome::as_predicted;
-    explain::conclude(claim);
-    BOOST_CHECK(claim.limit == Limit::named);
-    claim.tests[1].outcome = Outcome::otherwise;
-    explain::conclude(claim);
-    BOOST_CHECK(claim.limit == Limit::withdrawn);
-    BOOST_TEST(!claim.limiter());
-    BOOST_TEST(report::limit_sentence(claim, *record(11e-3, copying()).time) ==
-               "withdrawn: limited by memory bandwidth does not stand its test");
 }
 
 BOOST_AUTO_TEST_CASE(the_bar_makes_all_of_the_time) {

@@ -71,8 +71,6 @@ struct RunOptions : MeasureOptions, FileOptions {
 struct WhyOptions : MeasureOptions, FileOptions {
     double count_seconds = 5;               ///< of the processor, in which a kernel of a file is simulated
     std::optional<double> profile_seconds;  ///< in which a profile that is missing is measured; nothing: not at all
-    bool test = false;
-    std::string on;  ///< the profile of a forecast
 };
 
 }  // namespace cllab::app

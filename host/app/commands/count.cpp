@@ -10,7 +10,7 @@
 #include "core/error.hpp"
 #include "count/simulated.hpp"
 #include "device/driver_settings.hpp"
-#include "explain/amounts.hpp"
+#include "explain/advice.hpp"
 #include "report/records/json.hpp"
 #include "report/table/layout.hpp"
 #include "report/table/table.hpp"

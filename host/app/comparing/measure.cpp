@@ -2,31 +2,18 @@
 
 #include <algorithm>
 
-#include "app/comparing/versus.hpp"
-#include "model/params.hpp"
 #include "portrait/budget.hpp"
 #include "portrait/conclusion.hpp"
 #include "portrait/probes.hpp"
-#include "report/table/comparison.hpp"
-#include "run/kernel_source.hpp"
 
 namespace cllab::app {
 
-model::Setup RunnerMeasure::set_up(const model::Cell& cell) const {
-    return model::set_up(*cell.experiment, {*cell.variant, cell.point, device_, settings_.seed, settings_.files, 1});
-}
-
-model::StoredBuild RunnerMeasure::built_from(const model::Cell& cell, const model::Setup& setup) const {
-    auto built = run::build_text(cell, setup, device_, settings_);
-    return {std::move(built.text), std::move(built.options)};
-}
-
-model::Record RunnerMeasure::run(const model::Cell& cell, double seconds, bool code) {
+model::Record RunnerMeasure::run(const model::Cell& cell, double seconds) {
     run::RunRequest request{std::nullopt, {{cell}}, settings_};
     request.settings.sampling_seconds = std::min(seconds, settings_.sampling_seconds);
     request.settings.dumps.reset();
     request.settings.pictures.clear();
-    if (!code) request.settings.hot_seconds = 0;
+    request.settings.hot_seconds = 0;
     return records_of(runner_, request, device_.selector).front();
 }
 
@@ -58,21 +45,6 @@ std::vector<model::Figure> RunnerMeasure::peak(const std::string& id, double sec
     if (wanted == out.end()) return {};
     std::iter_swap(out.begin(), wanted);
     return out;
-}
-
-model::Comparison RunnerMeasure::compare(const model::Cell& changed, const model::Cell& cell,
-                                         const model::Record& record, const std::string& what,
-                                         const explain::Enough& enough) {
-    compare::Rules rules;
-    rules.coverage = enough.coverage;
-    rules.least = enough.least;
-    rules.precise = enough.precise;
-    auto other = record;
-    other.code.fingerprint.clear();  // its code is another's
-    return compare_cells(
-        runner_, settings_, device_.selector, {changed, cell}, other, record, enough.seconds,
-        [&](const model::Comparison& so_far) { progress_(what + ": " + report::comparison_progress(so_far)); }, rules,
-        model::Control::right);
 }
 
 }  // namespace cllab::app

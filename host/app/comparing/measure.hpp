@@ -17,13 +17,8 @@ public:
                   std::function<void(const std::string&)> progress)
         : runner_(runner), settings_(settings), device_(device), progress_(std::move(progress)) {}
 
-    const model::Device& device() const override { return device_; }
-    model::Setup set_up(const model::Cell& cell) const override;
-    model::StoredBuild built_from(const model::Cell& cell, const model::Setup& setup) const override;
-    model::Record run(const model::Cell& cell, double seconds, bool code) override;
+    model::Record run(const model::Cell& cell, double seconds) override;
     std::vector<model::Figure> peak(const std::string& id, double seconds) override;
-    model::Comparison compare(const model::Cell& changed, const model::Cell& cell, const model::Record& record,
-                              const std::string& what, const explain::Enough& enough) override;
 
 private:
     Runner& runner_;

@@ -4,7 +4,7 @@
 
 #include "core/error.hpp"
 #include "core/text.hpp"
-#include "explain/limiter.hpp"
+#include "explain/limits.hpp"
 #include "json/read.hpp"
 #include "model/result.hpp"
 
@@ -85,8 +85,6 @@ model::Limits limits_of(const json& profile, const model::Device& device) {
     if (const auto list = profile.find("absent"); list != profile.end() && list->is_array())
         for (const auto& j : *list) absent.push_back(text_of(j, "id"));
     auto out = explain::limits_of(figures, absent, text_of(profile, "utc"), device);
-    if (const auto part = profile.find("disturbed"); part != profile.end() && part->is_number())
-        out.disturbed = part->get<double>();
     if (const auto curves = profile.find("curves"); curves != profile.end() && curves->is_array())
         out.scattered = scattered_of(*curves);
     return out;
@@ -94,17 +92,10 @@ model::Limits limits_of(const json& profile, const model::Device& device) {
 
 }  // namespace
 
-DeviceProfile profile_from(const std::string& text) {
+model::Limits limits_from(const std::string& text) {
     auto profile = parsed(text);
     const auto& of = profile["device"];
-    DeviceProfile out;
-    auto& device = out.device;
-    for (const auto& [key, to] : {std::pair{"platform", &device.platform},
-                                  {"name", &device.name},
-                                  {"vendor", &device.vendor},
-                                  {"driver", &device.driver}})
-        *to = text_of(of, key);
-    if (of.contains("identity")) device.identity = text_of(of, "identity");
+    model::Device device;
     const auto type = text_of(of, "type");
     for (const auto known : {model::DeviceType::cpu, model::DeviceType::gpu, model::DeviceType::accelerator})
         if (type == model::name(known)) device.type = known;
@@ -113,8 +104,8 @@ DeviceProfile profile_from(const std::string& text) {
     if (caches != of.end() && caches->is_array())
         for (const auto& bytes : *caches)
             if (bytes.is_number_unsigned()) device.host_cache_levels.push_back(bytes.get<std::uint64_t>());
-    out.limits = limits_of(profile, device);
-    if (device.compute_units == 0 && !out.limits.find("fma.units"))
+    auto out = limits_of(profile, device);
+    if (device.compute_units == 0 && !out.find("fma.units"))
         unusable("does not say how many compute units the device has; `cllab profile` makes it anew");
     return out;
 }

@@ -21,13 +21,10 @@ std::filesystem::path profile_path(const std::filesystem::path& dumps, const mod
 /// platform.
 model::Limits limits_from(const std::string& text, const model::Device& device);
 
-/// What a profile says of a device that need not be here.
-struct DeviceProfile {
-    model::Device device;  ///< what only a driver says is not known
-    model::Limits limits;
-};
-/// Throws as limits_from, and where the profile does not say how many units the device has.
-DeviceProfile profile_from(const std::string& text);
+/// The limits in the text of a profile of a device that need not be here. Throws as the other, and where the profile
+/// does not say how many units the device has.
+model::Limits limits_from(const std::string& text);
+
 /// The text of a profile's file. Throws Error(usage) with what follows the file's name ("cannot be read: …").
 std::string profile_text(const std::filesystem::path& path);
 

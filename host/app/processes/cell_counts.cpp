@@ -8,7 +8,7 @@
 
 #include "core/error.hpp"
 #include "count/simulated.hpp"
-#include "explain/amounts.hpp"
+#include "explain/advice.hpp"
 #include "inspect/cuda/ncu_counters.hpp"
 #include "inspect/cuda/replay.hpp"
 #include "inspect/tools/tool.hpp"

@@ -105,7 +105,7 @@ std::optional<Portrait> portrait_from(const std::string& content, const model::R
 /// What limits the records of the device that are not explained yet, by the text of its profile.
 void add_explanations(Page& page, const std::string& device_key, const std::string& profile) {
     try {
-        const auto limits = profile_from(profile).limits;
+        const auto limits = limits_from(profile);
         for (std::size_t i = 0; i < page.records.size(); ++i)
             if (const auto& r = page.records[i]; r.time && model::device_key(r) == device_key)
                 page.explanations.try_emplace(i, explain::explain(r, limits));

@@ -49,8 +49,6 @@ std::optional<Tag> limit_of(const Context& c, std::size_t cell) {
             return Tag{"t-wrong", "impossible", sentence};
         case Limit::unsteady:
             return Tag{"t-none", "unsteady", sentence};
-        case Limit::withdrawn:
-            return Tag{"t-none", "withdrawn", sentence};
         case Limit::unexplained:
             break;
     }

@@ -32,7 +32,7 @@ std::string key_of(const Json& line) {
 Explanation explanation_from(const Json& line) {
     Explanation out;
     const auto limit = line.at("limit").get<std::string>();
-    for (int i = 0; i <= static_cast<int>(Limit::withdrawn); ++i)
+    for (int i = 0; i <= static_cast<int>(Limit::unsteady); ++i)
         if (limit == model::name(static_cast<Limit>(i))) out.limit = static_cast<Limit>(i);
     const auto then = line.value("follower", "");
     for (const auto& b : line.at("bounds")) {
@@ -42,8 +42,7 @@ Explanation explanation_from(const Json& line) {
                               b.at("seconds").get<double>(), b.at("low").get<double>(), b.at("high").get<double>(),
                               b.at("how").get<std::string>(), b.at("figure").get<std::string>()});
     }
-    if ((out.limit == Limit::named || out.limit == Limit::withdrawn) && out.bounds.empty())
-        out.limit = Limit::unexplained;
+    if (out.limit == Limit::named && out.bounds.empty()) out.limit = Limit::unexplained;
     for (const auto& u : line.at("unbounded"))
         out.leave_out(u.at("what").get<std::string>(), u.at("why").get<std::string>());
     out.advice = line.value("advice", "");

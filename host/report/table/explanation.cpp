@@ -27,25 +27,6 @@ std::string labelled(const std::string& label, const std::string& text, const Ta
     return "  " + wrap_beside(label + ": ", text, std::max<std::size_t>(style.text_width(), 3) - 2);
 }
 
-/// What a block ends with: what has no bound, and `more` of it.
-std::string not_bounded(const Explanation& e, const std::vector<std::string>& more, const TableStyle& style) {
-    auto reasons = mapped(e.unbounded, [](const auto& one) { return one.first + " (" + one.second + ")"; });
-    reasons.insert(reasons.end(), more.begin(), more.end());
-    return reasons.empty() ? "" : labelled("not bounded", join(reasons, ", "), style);
-}
-
-/// `time`: what a line says of the time of a bound beside the seconds.
-void add_bounds(Json& line, const Explanation& e, Json (*time)(const Bound&)) {
-    line["bounds"] = Json::array();
-    for (const auto& b : e.bounds) {
-        auto& bound = line["bounds"].emplace_back(Json{{"id", b.id}, {"name", b.name}, {"seconds", b.seconds}});
-        bound.update(time(b));
-        bound.update({{"figure", b.figure}, {"how", b.how}});
-    }
-    line["unbounded"] = Json::array();
-    for (const auto& [what, why] : e.unbounded) line["unbounded"].push_back({{"what", what}, {"why", why}});
-}
-
 /// `=` where the next bound is busy too, `#` for the rest of the largest one, `+` for the one that follows it in time,
 /// `.` for what no bound explains.
 std::string bar(const Explanation& e, const model::Timing& time) {
@@ -64,21 +45,6 @@ std::string bar(const Explanation& e, const model::Timing& time) {
 std::string seconds_text(const Bound& b) {
     const auto value = format_seconds(b.seconds), low = format_seconds(b.low), high = format_seconds(b.high);
     return low == value && high == value ? value : value + " [" + low + " .. " + high + "]";
-}
-
-/// What was changed, what the claim predicts, what came out.
-std::string test_text(const model::ClaimTest& t, const TableStyle& style) {
-    std::string out = t.axis + "=" + t.after + " instead of " + t.before + ": predicted " +
-                      format_significant(t.low, 3) + " to " + format_significant(t.high, 3) + " times as long (" +
-                      t.because + "), ";
-    if (!t.trouble.empty())
-        out += "not found: " + t.trouble;
-    else if (!t.found.covered())
-        out += "too few arrangements to say";
-    else
-        out += fmt::format("found {:.3g} [{:.3g}, {:.3g}] in {} arrangements, {}", t.found.ratio, t.found.low,
-                           t.found.high, t.found.n, model::name(t.outcome));
-    return labelled("test", out, style);
 }
 
 std::string range_text(double low, double high) {
@@ -129,20 +95,6 @@ std::string bounds_text(const Explanation& e, const model::Timing& time, const T
     return out;
 }
 
-const Bound* surest(const Explanation& e) {
-    const auto found = std::ranges::find_if(e.bounds, [](const Bound& b) { return !b.simulated; });
-    return found == e.bounds.end() ? nullptr : &*found;
-}
-
-/// The largest bound, and those within a fifth of it.
-std::vector<const Bound*> limiters(const Explanation& e) {
-    constexpr double a_fifth = 0.8;
-    std::vector<const Bound*> out;
-    for (const auto& b : e.bounds)
-        if (b.seconds >= a_fifth * e.bounds.front().seconds) out.push_back(&b);
-    return out;
-}
-
 }  // namespace
 
 std::string whole_percent(double part) { return fmt::format("{:.0f} %", 100 * part); }
@@ -177,9 +129,6 @@ std::string limit_sentence(const Explanation& e, const model::Timing& time) {
         }
         case Limit::unsteady:
             return "not told: its time is known within " + whole_percent(time.spread()) + " only";
-        case Limit::withdrawn:
-            return "withdrawn: limited by " + first.name + (e.follower() ? " and " + e.follower()->name : "") +
-                   " does not stand its test";
         case Limit::unexplained:
             break;
     }
@@ -194,9 +143,7 @@ std::string explanation_text(const model::Record& record, const Explanation& e, 
     const auto& time = *record.time;
     std::string heading = format_seconds(time.median);
     if (time.has_interval()) heading += " " + format_interval(time.median, time.low, time.high) + " %";
-    const auto tone = e.limit == Limit::named                                       ? Tone::good
-                      : e.limit == Limit::impossible || e.limit == Limit::withdrawn ? Tone::bad
-                                                                                    : Tone::strong;
+    const auto tone = e.limit == Limit::named ? Tone::good : e.limit == Limit::impossible ? Tone::bad : Tone::strong;
     out += "  " + heading + "  " + paint(limit_sentence(e, time), tone, style.colour) + "\n";
     out += "  " + bar(e, time) + "\n";
     out += bounds_text(e, time, style);
@@ -212,11 +159,9 @@ std::string explanation_text(const model::Record& record, const Explanation& e, 
                         format_seconds(e.first_seconds) + " the first time, which was unclear; the second time stands",
                         style);
     for (const auto& peak : e.again) out += labelled("measured again", again_text(peak), style);
-    for (const auto& test : e.tests) out += test_text(test, style);
-    if (!e.untested.empty()) out += labelled("not tested", e.untested, style);
-    std::vector<std::string> more;
-    if (!e.unmodelled.empty()) more.push_back("models of processors (" + e.unmodelled + ")");
-    return out + not_bounded(e, more, style);
+    auto unknown = mapped(e.unbounded, [](const auto& one) { return one.first + " (" + one.second + ")"; });
+    if (!e.unmodelled.empty()) unknown.push_back("models of processors (" + e.unmodelled + ")");
+    return unknown.empty() ? out : out + labelled("not bounded", join(unknown, ", "), style);
 }
 
 std::string explanation_json(const model::Record& record, const Explanation& e) {
@@ -234,7 +179,18 @@ std::string explanation_json(const model::Record& record, const Explanation& e) 
     if (!e.advice.empty()) j["advice"] = e.advice;
     if (!e.contradictions.empty()) j["contradictions"] = e.contradictions;
     if (e.first_seconds > 0) j["first_seconds"] = e.first_seconds;
-    add_bounds(j, e, [](const Bound& b) { return Json{{"brief", b.brief}, {"low", b.low}, {"high", b.high}}; });
+    j["bounds"] = Json::array();
+    for (const auto& b : e.bounds)
+        j["bounds"].push_back({{"id", b.id},
+                               {"name", b.name},
+                               {"seconds", b.seconds},
+                               {"brief", b.brief},
+                               {"low", b.low},
+                               {"high", b.high},
+                               {"figure", b.figure},
+                               {"how", b.how}});
+    j["unbounded"] = Json::array();
+    for (const auto& [what, why] : e.unbounded) j["unbounded"].push_back({{"what", what}, {"why", why}});
     if (const auto& m = e.modelled)
         j["modelled"] = {{"ports", {{"low", m->ports_low}, {"high", m->ports_high}}},
                          {"cycles", {{"low", m->cycles_low}, {"high", m->cycles_high}}},
@@ -244,64 +200,7 @@ std::string explanation_json(const model::Record& record, const Explanation& e) 
         j["again"].push_back({{"figure", p.figure}, {"before", p.before}, {"used", p.used}, {"note", p.note}});
         if (p.now > 0) j["again"].back()["now"] = p.now;
     }
-    for (const auto& t : e.tests) {
-        Json test{{"axis", t.axis},       {"before", t.before},
-                  {"after", t.after},     {"predicted", {{"low", t.low}, {"high", t.high}}},
-                  {"because", t.because}, {"outcome", model::name(t.outcome)}};
-        if (t.found.covered()) test["found"] = to_json(t.found);
-        if (!t.trouble.empty()) test["trouble"] = t.trouble;
-        j["tests"].push_back(std::move(test));
-    }
-    if (!e.untested.empty()) j["untested"] = e.untested;
     j["run"] = record.run.id;
-    return line_text(j);
-}
-
-std::string forecast_heading(const model::Record& record, const model::Limits& limits, const TableStyle& style) {
-    const auto disturbed = limits.disturbed > 0
-                               ? " Other processes had cores of " + format_significant(100 * limits.disturbed, 2) +
-                                     " % of this profile's cells, so a launch may be faster than it says."
-                               : "";
-    return wrap_heading(record.device.name, ", by its profile of " + limits.utc, style.text_width(), style.colour) +
-           wrap("A forecast is a lower bound: by a profile of a quiet device, a launch takes that or longer." +
-                    disturbed,
-                "", style.text_width());
-}
-
-std::string forecast_sentence(const Explanation& e) {
-    if (e.bounds.empty()) return "no forecast: no bound is known";
-    const auto* sure = surest(e);
-    const auto& first = e.bounds.front();
-    std::string out = sure ? "at least " + format_seconds(sure->seconds) : "no time is sure";
-    if (first.simulated)
-        out += ", and " + format_seconds(first.seconds) + " if the compiler keeps what the text computes";
-    return out + "; " + join(limiters(e), " or ", [](const auto* b) { return b->name; }) + " would limit it";
-}
-
-std::string forecast_text(const model::Record& record, const Explanation& e, const TableStyle& style) {
-    const auto width = style.text_width();
-    std::string out = wrap(cell_title(record.id, record.point), "", width) + wrap(forecast_sentence(e), "  ", width);
-    for (const auto& why : e.contradictions) out += labelled("contradiction", why, style);
-    std::vector<Column> columns(2);
-    columns[0].right = true;
-    for (const auto& b : e.bounds)
-        add_row(columns, {format_seconds(b.seconds), b.name + (b.simulated ? ", as the text has it" : "")});
-    const Grid grid(std::move(columns), width, style.colour);
-    for (std::size_t i = 0; i < e.bounds.size(); ++i)
-        out += "  " + grid.row(i) + "\n" + wrap(e.bounds[i].how, "           ", width);
-    return out +
-           not_bounded(e, mapped(record.counts->assumed, [](const auto& what) { return "assumed: " + what; }), style);
-}
-
-std::string forecast_json(const model::Record& record, const Explanation& e) {
-    auto j = line_of("forecast", record.id, record.point, record.device);
-    if (const auto* sure = surest(e)) j["seconds"] = sure->seconds;
-    if (!e.bounds.empty()) j["seconds_as_written"] = e.bounds.front().seconds;
-    j["limiters"] = Json::array();
-    for (const auto* b : limiters(e)) j["limiters"].push_back(b->id);
-    j["sentence"] = forecast_sentence(e);
-    if (!e.contradictions.empty()) j["contradictions"] = e.contradictions;
-    add_bounds(j, e, [](const Bound& b) { return Json{{"sure", !b.simulated}}; });
     return line_text(j);
 }
 

@@ -1,4 +1,4 @@
-// What limits a cell, and how long a forecast takes it to be: as a block of text, in a sentence, and as one JSON line.
+// What limits a cell: as a block of text, in a sentence, and as one JSON line.
 #pragma once
 
 #include <string>
@@ -28,16 +28,5 @@ std::string explanation_text(const model::Record& record, const model::Explanati
 
 /// One line, schema as records have it, `"record": "why"`; readers of records skip it.
 std::string explanation_json(const model::Record& record, const model::Explanation& explanation);
-
-/// Whose profile it is by, and that it is a lower bound.
-std::string forecast_heading(const model::Record& record, const model::Limits& limits, const TableStyle& style);
-
-/// "at least 33.3 us; memory bandwidth would limit it", for bounds that explain::forecast made.
-std::string forecast_sentence(const model::Explanation& forecast);
-
-std::string forecast_text(const model::Record& record, const model::Explanation& forecast, const TableStyle& style);
-
-/// One line, `"record": "forecast"`; readers of records skip it.
-std::string forecast_json(const model::Record& record, const model::Explanation& forecast);
 
 }  // namespace cllab::report

@@ -1,0 +1,230 @@
+// Operations: floating-point and integer arithmetic, functions and divisions, declared or counted, at the peaks of the
+// types, and of the vectors that samples were seen in.
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "explain/bounds.hpp"
+#include "model/work.hpp"
+
+namespace cllab::explain {
+namespace {
+
+/// Bits of the widest vectors in the code that was seen running; 0: not known, or some of it is elsewhere.
+/// `scalar_bits` where it has none, and scalar floating-point instructions.
+unsigned widest_vector(const Record& record, unsigned scalar_bits) {
+    const auto* hot = sampled_code(record);
+    if (!hot) return 0;
+    double share = 0;
+    unsigned out = 0;
+    for (const auto& block : hot->blocks) {
+        share += block.share;
+        for (const auto& [name, count] : block.classes) {
+            if (name == "scalar_float" && count > 0) out = std::max(out, scalar_bits);
+            // Where a call leads to may be no part of the listing.
+            if (name == "call" && count > 0) return 0;
+            const auto bits = name.starts_with("vector_")
+                                  ? parse_integer(name.substr(std::string_view("vector_").size()))
+                                  : std::nullopt;
+            if (bits && count > 0) out = std::max(out, static_cast<unsigned>(*bits));
+        }
+    }
+    return share >= nearly_all_samples ? out : 0;
+}
+
+/// Of a type that only matrix units have, the fastest of their instructions.
+const Figure* matrix_peak(const Limits& limits, const std::string& type) {
+    const auto *of_wave = limits.find("matrix.rate." + type), *of_four = limits.find("matrix.wgmma." + type);
+    return of_wave && of_four ? (of_wave->value > of_four->value ? of_wave : of_four) : of_wave ? of_wave : of_four;
+}
+
+/// A peak and what it is called.
+struct Peak {
+    Figure figure;
+    std::string name;
+};
+
+/// Narrow vectors do not reach the peak of wide ones, and a scalar instruction does one element where one of 128 bits
+/// does several: they are the same instructions with the other elements left out, and no processor executes more of
+/// them.
+std::optional<Peak> peak_of(const Record& record, const Limits& limits) {
+    const auto& type = record.work.type;
+    const auto* peak = limits.find("fma.peak." + type);
+    if (!peak) {
+        peak = matrix_peak(limits, type);
+        return peak ? std::optional(Peak{*peak, type + " matrix units"}) : std::nullopt;
+    }
+    const auto name = type + " arithmetic";
+    const unsigned scalar_bits = type == "float" ? 32 : type == "double" ? 64 : 0;
+    const auto bits = widest_vector(record, scalar_bits);
+    const bool scalar = bits > 0 && bits == scalar_bits;
+    const auto* narrow = limits.find(concat("fma.peak.", type, ".", scalar ? 128 : bits));
+    if (!narrow) return Peak{*peak, name};
+    Peak out{*narrow, scalar ? "scalar " + name : concat(name, " in vectors of ", bits, " bits")};
+    if (scalar) {
+        for (double* rate : {&out.figure.value, &out.figure.low, &out.figure.high}) *rate *= bits / 128.0;
+        out.figure.name = "one element of the " + narrow->name;
+    }
+    return out.figure.value < peak->value ? out : Peak{*peak, name};
+}
+
+/// The operations of the record's type.
+void bound_flops(const Record& record, const Limits& limits, Explanation& out) {
+    const auto& work = record.work;
+    if (work.flops <= 0) return out.leave_out("arithmetic", "no operations are declared");
+    const auto peak = peak_of(record, limits);
+    if (!peak) return out.leave_out("arithmetic", "the profile has no " + work.type + " peak");
+    auto bound = at_rate("arithmetic", peak->name, work.type, work.flops, is_whole_type(work.type) ? "op" : "FLOP",
+                         peak->figure);
+    // The staircase of the time over the number of groups showed that a unit does whole groups.
+    const auto* units = limits.find("fma.units");
+    const double rounds = units && work.groups > 0 ? std::ceil(work.groups / std::round(units->value)) *
+                                                         std::round(units->value) / work.groups
+                                                   : 1;
+    if (rounds > alike) {
+        const auto few =
+            format_significant(work.groups, 3) + " groups on " + format_significant(units->value, 3) + " units";
+        bound.id = "units";
+        bound.name += " of " + few;
+        bound.brief += "/units";
+        scale(bound, rounds);
+        bound.how += ", " + format_significant(rounds, 3) + " times as long by " + few;
+    }
+    const double parallel = parallel_of(record, limits);
+    out.bounds.push_back(
+        on_available_cores(std::move(bound), record, parallel, std::max(1.0, rounds * parallel / limits.units)));
+}
+
+/// Work-items, with the lanes that wait for others: those execute together, and take as long. A CPU has none.
+double lanes_of(const Record& record) {
+    const auto& counts = *record.counts;
+    return counts.items / (is_gpu(record) ? std::clamp(counts.lanes_active, 1 / widest_wave, 1.0) : 1);
+}
+
+/// Arithmetic of each type that was counted, as multiply-adds. The least is where the compiler joins each product with
+/// a sum; what it may have joined of integers is no less of it than half.
+void bound_counted_flops(const Record& record, const Limits& limits, Explanation& out) {
+    const auto& counts = *record.counts;
+    const auto before = out.bounds.size();
+    for (const auto& [type, bits] : {std::pair{"float", 32u}, {"double", 64u}, {"half", 16u}, {"uint", 0u}}) {
+        const double sums = operations(counts, Operation::float_add, bits),
+                     products = operations(counts, Operation::float_multiply, bits),
+                     both = operations(counts, Operation::float_fma, bits),
+                     integers = per_launch(counts, {operations(counts, Operation::integer_multiply, 32)});
+        const double number = bits > 0 ? lanes_of(record) * (sums + products + both) : integers,
+                     least = bits > 0 ? lanes_of(record) * (std::max(sums, products) + both) : integers / 2;
+        if (number <= 0) continue;
+        auto typed = record;
+        typed.work.type = type;
+        typed.work.flops = 2 * number;
+        Explanation found;
+        bound_flops(typed, limits, found);
+        for (auto& one : found.unbounded) out.unbounded.push_back(std::move(one));
+        for (auto& bound : found.bounds) {
+            bound.low *= least / number;
+            bound.how += ", " + source_of(counts);
+            lower_to_time(bound, record);
+            add_asked(record, std::move(bound), out);
+        }
+    }
+    if (out.bounds.size() == before) out.leave_out("arithmetic", "none is counted that has a peak");
+}
+
+/// Whether most of the code that was seen running computes an element of floats in an instruction.
+bool is_scalar(const Record& record) {
+    const auto* hot = sampled_code(record);
+    if (!hot) return false;
+    double elements = 0, instructions = 0, seen = 0;
+    for (const auto& block : hot->blocks) {
+        seen += block.share;
+        if (block.instructions == 0) continue;
+        const double passes = block.share / block.instructions;
+        elements += passes * elements_of(block, "float");
+        for (const auto& [name, count] : block.classes)
+            if (name == "scalar_float" || name.starts_with("vector_")) instructions += passes * count;
+    }
+    return seen >= most_samples && elements > 0 && elements <= instructions;
+}
+
+/// Whether the code that a CPU spends its time in divides integers: what is the same for all work-items is divided
+/// once, in front of it. What waits for a division at the end of a block is seen at the begin of the next one of the
+/// same loop.
+bool divides_integers(const Record& record) {
+    if (is_gpu(record)) return true;
+    const auto* hottest = record.hot ? record.hot->hottest() : nullptr;
+    return hottest && std::ranges::any_of(record.hot->blocks, [&](const HotBlock& block) {
+               const bool seen_there = block.end == hottest->begin && block.loops == hottest->loops;
+               return (&block == hottest || seen_there) && block.elements.contains("division");
+           });
+}
+
+/// The unit that an operation is waited for at, what it is called, and the figure of its rate; empty where it is no
+/// bound. Integer additions are none: those of addresses and loops are mostly gone in the code that runs.
+struct Slow {
+    std::string unit, name, figure;
+};
+
+Slow slow_operation(const OperationCount& o, const Record& record) {
+    const std::string bits = std::to_string(o.bits > 32 ? 64 : 32),
+                      rate = o.bits == 64 ? "math.rate.double_" : "math.rate.";
+    if (o.kind == Operation::float_function) return {"functions", o.function, rate + o.function + ".medium"};
+    if (o.kind == Operation::float_divide)
+        return {"division", (o.bits == 64 ? "double" : "float") + std::string(" division"), rate + "divide.medium"};
+    if (o.kind == Operation::integer_divide && divides_integers(record))
+        return {"division", bits + "-bit division", "integer.rate.divide." + bits};
+    if (o.kind == Operation::integer_multiply && o.bits > 32)
+        return {"integer", "64-bit multiplication", "integer.rate.multiply.64"};
+    return {};
+}
+
+/// Functions, divisions and products by rates of their own; those of one unit take turns.
+void bound_slow_operations(const Record& record, const Limits& limits, Explanation& out) {
+    const double items = lanes_of(record) * uneven_share(record, limits);
+    const bool scalar = is_scalar(record);
+    std::map<std::string, Bound> sums;
+    std::map<std::string, double> most;  // seconds of the one that takes longest
+    for (const auto& o : record.counts->operations) {
+        const auto slow = slow_operation(o, record);
+        const double number = items * o.per_item.mean;
+        if (slow.unit.empty() || number <= 0) continue;
+        const auto* rate = limits.find(slow.figure);
+        if (!rate) {
+            out.missing.push_back(slow.figure);
+            out.leave_out(slow.name, "the profile has no rate of it");
+            continue;
+        }
+        auto bound = at_rate(slow.unit, slow.name, slow.name, number, "op", *rate);
+        // No vector of a CPU divides integers.
+        if (!is_gpu(record) && !slow.figure.starts_with("integer.rate.divide"))
+            bound.low *= scalar ? scalar_call : 1 / most_floats_in_vector;
+        if (!is_gpu(record) && record.counts->groups < limits.units) bound.low /= threads_of_core;
+        bound.how += ", " + source_of(*record.counts);
+        const double seconds = bound.seconds;
+        auto& sum = sums[slow.unit];
+        bound.seconds += sum.seconds;
+        bound.low += sum.low;
+        bound.high += sum.high;
+        if (seconds > most[slow.unit]) {
+            most[slow.unit] = seconds;
+            sum = std::move(bound);
+        } else {
+            sum.seconds = bound.seconds, sum.low = bound.low, sum.high = bound.high;
+        }
+    }
+    for (auto& [unit, sum] : sums) {
+        lower_to_time(sum, record);
+        add_asked(record, on_available_cores(std::move(sum), record, parallel_of(record, limits)), out);
+    }
+}
+
+}  // namespace
+
+void bound_arithmetic(const Record& record, const Limits& limits, Explanation& out) {
+    if (!has_counts(record)) return bound_flops(record, limits, out);
+    bound_counted_flops(record, limits, out);
+    bound_slow_operations(record, limits, out);
+}
+
+}  // namespace cllab::explain

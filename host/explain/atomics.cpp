@@ -1,0 +1,131 @@
+// Atomics on global and on local memory, by the rate of as many addresses as they go to.
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "explain/bounds.hpp"
+
+namespace cllab::explain {
+namespace {
+
+constexpr double word = 4;  ///< bytes that an atomic is on
+
+/// Cache lines that so many words side by side lie in; 0: how long a line is is not known.
+double lines_of(const Limits& limits, double words) {
+    const auto* line = limits.find("cacheline.line");
+    return line && line->value > 0 ? std::ceil(word * words / line->value) : 0;
+}
+
+/// The rates that were tried, by the number of addresses.
+std::map<double, const Figure*> tried_rates(const Limits& limits, const std::string& space) {
+    const auto head = "atomic." + space + ".";
+    std::map<double, const Figure*> out;
+    for (const auto& f : limits.figures) {
+        if (!f.id.starts_with(head) || !(f.value > 0)) continue;
+        const auto name = f.id.substr(head.size());
+        if (name == "one") out[1] = &f;
+        if (name == "many") out[INFINITY] = &f;
+        if (const auto number = parse_real(name)) out[*number] = &f;
+    }
+    return out;
+}
+
+/// The fastest rate that was seen with as few addresses as may be at least `addresses`, or fewer. Its high end is the
+/// fastest that was seen with `spread` times as many: how many parts of a cache share the work is a matter of where the
+/// addresses lie. `in_place`: the memory adds, and a number of addresses between two that were tried has a rate between
+/// theirs, by a power of their number. Where cores add, one address alone goes from core to core, and no number of them
+/// stands for another.
+std::optional<Figure> rate_of(const Limits& limits, const std::string& space, double addresses, double spread,
+                              bool in_place) {
+    const auto tried = tried_rates(limits, space);
+    const auto above = tried.lower_bound(addresses);
+    if (above == tried.end()) return std::nullopt;  // as many addresses were not tried
+    const auto fastest_until = [&](auto last) {
+        return std::max_element(tried.begin(), std::next(last),
+                                [](const auto& a, const auto& b) { return a.second->value < b.second->value; })
+            ->second;
+    };
+    Figure out = *fastest_until(above);
+    double high = std::max(out.value, out.high);
+    if (const auto more = tried.lower_bound(spread * addresses); addresses > 1 && more != tried.end())
+        high = std::max({high, fastest_until(more)->value, fastest_until(more)->high});
+    if (above->first == addresses) {
+        // One core that is alone with few addresses is faster than all of them are, but it is not what is usual.
+        if (!in_place) out = *above->second;
+    } else if (!in_place && above != tried.begin() && lines_of(limits, addresses) > 0 &&
+               lines_of(limits, addresses) == lines_of(limits, std::prev(above)->first)) {
+        // Cores hand each other whole lines: words of one line are as slow as fewer words of it.
+        out = *std::prev(above)->second;
+    } else if (in_place && above != tried.begin() && !std::isinf(above->first)) {
+        const auto& [fewer, slower] = *std::prev(above);
+        const double most = std::max(out.value, slower->value);
+        out.value = slower->value *
+                    std::pow(most / slower->value, std::log(addresses / fewer) / std::log(above->first / fewer));
+        out.low = std::min({out.value, slower->value, slower->low > 0 ? slower->low : slower->value});
+        out.name = "between " + slower->name + " and " + format_significant(above->first, 4);
+    }
+    out.high = std::max(out.high, high);
+    return out;
+}
+
+/// Of atomics of which a GPU's compiler may join those of a wave on one address: the wave adds up its lanes and needs
+/// one.
+void lower_to_joined(Bound& bound, const Atomics& atomics, const Record& record) {
+    if (!has_counts(record) || !is_gpu(record) || atomics.turns.mean <= 0) return;
+    bound.low *= std::min(1.0, atomics.requests.mean / atomics.turns.mean);
+    lower_to_time(bound, record);
+}
+
+void bound_global(const Record& record, const Limits& limits, Explanation& out) {
+    const auto& work = record.work;
+    // Of a chain of them the latency is the bound: one after the other they are no rate.
+    if (work.atomics <= 0 || work.chain == "atomic") return;
+    // There is room for no more addresses than the footprint has words; how the additions are shared out among them is
+    // not known.
+    const double addresses = work.atomic_addresses > 0 ? work.atomic_addresses : std::max(1.0, work.footprint / word);
+    const auto rate = rate_of(limits, "global", addresses, atomics_spread, is_gpu(record));
+    if (!rate) return out.leave_out("atomics", "the profile has no rate of them");
+    auto bound = at_rate("atomics", "atomics", "atomics", work.atomics, "op", *rate);
+    // Cores hand an address to each other, which one that is alone need not wait for: it is as fast as they are with an
+    // address each at the most.
+    if (const auto fastest = rate_of(limits, "global", INFINITY, 1, false);
+        fastest && available_share(record, parallel_of(record, limits)) < 1)
+        bound.low = std::min(bound.low, work.atomics / std::max(fastest->value, fastest->high));
+    if (record.counts) lower_to_joined(bound, record.counts->global_atomics, record);
+    add_asked(record, std::move(bound), out);
+}
+
+/// A unit's local memory is one memory, so that no word of it is better than another.
+void bound_on_local(const Record& record, const Limits& limits, Explanation& out) {
+    const auto& work = record.work;
+    if (work.local_atomics <= 0) return;
+    const char *name = "atomics on local memory", *brief = "local atomics";
+    const double bytes = static_cast<double>(record.code.local_bytes.value_or(0));
+    // An array of that size has room for no more addresses.
+    const double room = bytes > 0 ? std::max(1.0, bytes / word) : INFINITY;
+    const double addresses = work.local_addresses > 0 ? work.local_addresses : room;
+    if (const auto rate = rate_of(limits, "local", addresses, 1, is_gpu(record))) {
+        auto bound = at_rate("local_atomics", name, brief, work.local_atomics, "op", *rate);
+        if (record.counts) lower_to_joined(bound, record.counts->local_atomics, record);
+        add_asked(record, std::move(bound), out);
+    } else if (const auto* each = is_gpu(record) ? nullptr : limits.find("atomic.latency")) {
+        // A group's local memory is in the first level of its core, which does one atomic after the other.
+        const double uneven = uneven_share(record, limits);
+        auto bound = at_time("local_atomics", name, brief, work.local_atomics / limits.units * uneven, *each);
+        add_asked(record, on_available_cores(std::move(bound), record, parallel_of(record, limits), uneven), out);
+    } else {
+        out.leave_out(name, "the profile has no rate of them");
+    }
+}
+
+}  // namespace
+
+void bound_atomics(const Record& record, const Limits& limits, Explanation& out) {
+    bound_global(record, limits, out);
+    bound_on_local(record, limits, out);
+}
+
+}  // namespace cllab::explain

@@ -1,0 +1,48 @@
+// Barriers: a work-item passes one after the other, and each takes at least what it takes a group that has its unit for
+// itself.
+#include <algorithm>
+#include <cmath>
+
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "explain/bounds.hpp"
+
+namespace cllab::explain {
+namespace {
+
+/// The time of the largest group that was timed and is no larger; null where none is.
+const Figure* barrier_of_group(const Limits& limits, double group) {
+    constexpr std::string_view head = "barrier.plain.";
+    const Figure* found = nullptr;
+    double largest = 0;
+    for (const auto& f : limits.figures) {
+        const auto size = f.id.starts_with(head) ? parse_real(f.id.substr(head.size())) : std::nullopt;
+        if (!size || *size > std::max(1.0, group) || *size < largest || !(f.value > 0)) continue;
+        found = &f;
+        largest = *size;
+    }
+    return found;
+}
+
+}  // namespace
+
+void bound_barriers(const Record& record, const Limits& limits, Explanation& out) {
+    const auto& work = record.work;
+    if (work.barriers <= 0) return;
+    if (const auto* item = limits.find("barrier.item")) {
+        // A CPU's thread walks through the work-items of a group, and the groups share the threads.
+        const double units = limits.units, rounds = std::ceil(std::max(1.0, work.groups) / units);
+        if (work.group <= 0) return out.leave_out("barriers", "the size of its groups is the driver's choice");
+        auto bound = at_time("barriers", "barriers", "barriers", work.barriers * work.group * rounds, *item);
+        add_asked(record,
+                  on_available_cores(std::move(bound), record, parallel_of(record, limits),
+                                     rounds * units / std::max(work.groups, units)),
+                  out);
+    } else if (const auto* each = barrier_of_group(limits, work.group)) {
+        add_asked(record, at_time("barriers", "barriers", "barriers", work.barriers, *each), out);
+    } else {
+        out.leave_out("barriers", "the profile has no barrier time for so few work-items");
+    }
+}
+
+}  // namespace cllab::explain

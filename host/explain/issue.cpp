@@ -1,0 +1,231 @@
+// Instructions: those that a CPU executes, by the code that its samples lie in, at the rate at which its cores take
+// them; those that a profiler counted on a GPU, and its busiest pipe; and what models of processors say of the hot
+// block.
+#include <algorithm>
+
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "explain/bounds.hpp"
+
+namespace cllab::explain {
+namespace {
+
+/// Float operations of a work-item, without its functions.
+double plain_floats(const Counts& counts) {
+    double all = 0;
+    for (const auto& o : counts.operations)
+        if (o.kind <= Operation::float_divide) all += o.per_item.mean;
+    return all;
+}
+
+/// What counts and blocks both have, and how much of it a work-item computes.
+std::vector<std::pair<const char*, double>> computed(const Counts& counts) {
+    return {{"float", plain_floats(counts)},
+            {"product", operations(counts, Operation::integer_multiply)},
+            {"division", operations(counts, Operation::integer_divide)}};
+}
+
+/// Loads and stores of a work-item.
+double accesses(const Accesses& a) { return a.loads.mean + a.stores.mean; }
+
+/// Code that touches nothing but its stack and local memory, and has no instruction that takes many times as long as
+/// others: loops over work-items between barriers. A group's local memory is in the first level of its core.
+bool waits_for_nothing(const HotBlock& block, const Counts& counts) {
+    const double global = accesses(counts.global) + accesses(counts.constant),
+                 near = accesses(counts.local) + accesses(counts.private_memory);
+    const auto is_of_stack = [](const auto& access) { return access.first.starts_with("stack_"); };
+    const bool is_slow =
+        block.classes.contains("atomic") || block.classes.contains("call") || elements_of(block, "division") > 0;
+    return !is_slow && (std::ranges::all_of(block.memory, is_of_stack) || global <= hardly_any * (global + near));
+}
+
+/// Instructions of the launch, and the share of the samples in the blocks whose operations tell how many; 0: not known.
+struct Executed {
+    double instructions = 0, seen = 0;
+};
+
+/// Samples are time. Code that takes its instructions at one rate, whichever block they are in, executes as many
+/// instructions of a block as it has samples there, so that what is computed for each instruction is known.
+Executed executed_by_samples(const Record& record) {
+    Executed out;
+    if (!sampled_code(record)) return out;
+    for (const auto& [what, number] : computed(*record.counts)) {
+        double each = 0, with = 0, seen = 0;  // elements an instruction; share of the blocks that have some, and of all
+        for (const auto& block : record.hot->blocks) {
+            const double some = elements_of(block, what);
+            if (block.instructions == 0 || (some <= 0 && !waits_for_nothing(block, *record.counts))) continue;
+            each += block.share * some / block.instructions;
+            with += some > 0 ? block.share : 0;
+            seen += block.share;
+        }
+        const bool stands_for_all = seen >= most_samples && with >= few_that_compute * seen;
+        const double instructions = stands_for_all ? record.counts->items * number / each : 0;
+        if (instructions > out.instructions) out = {instructions, seen};
+    }
+    return out;
+}
+
+/// A CPU's instructions at the rate at which all of its cores take them; a group is on one core. `how`: who counted.
+Bound at_issue_rate(const Record& record, const Limits& limits, double instructions, const Figure& rate,
+                    const std::string& how) {
+    auto bound = at_rate("issue", "instruction issue", "issue", instructions, "instr", rate);
+    bound.how += how;
+    bound.low *= fused;
+    const double groups = record.work.groups;
+    if (groups > 0 && groups < limits.units) {
+        scale(bound, limits.units / groups);
+        bound.how += ", on " + format_exact(groups) + " of " + std::to_string(limits.units) + " cores";
+        bound.low /= threads_of_core;
+    }
+    return on_available_cores(std::move(bound), record, parallel_of(record, limits));
+}
+
+/// Instructions of a CPU, as the code that was seen running has them for the counted operations.
+void bound_by_operations(const Record& record, const Limits& limits, Explanation& out) {
+    const auto* rate = limits.find("issue.rate");
+    if (is_gpu(record) || !rate || !record.hot || !record.hot->hottest()) return;
+    const auto executed = executed_by_samples(record);
+    if (executed.instructions <= 0)
+        return out.leave_out("instruction issue", "how often the hot block runs is not known");
+    auto bound = at_issue_rate(
+        record, limits, executed.instructions, *rate,
+        ", as many as the code that was seen running has for the operations " + source_of(*record.counts));
+    bound.low *= executed.seen;
+    add_asked(record, std::move(bound), out);
+}
+
+/// Instructions by the samples that lie in the code and by bytes that are declared or counted, which say how often it
+/// runs.
+void bound_by_bytes(const Record& record, const Limits& limits, Explanation& out) {
+    const auto leave_out = [&](const std::string& why) { out.leave_out("instruction issue", why); };
+    if (!record.counters.empty())
+        return leave_out("the counters cover one launch, and the time covers one step or several launches");
+    const double instructions = record.work.instructions;
+    if (instructions <= 0) return leave_out("executed instructions are not counted");
+    const auto from = std::string("from sampled addresses and ") + (record.counts ? "counted" : "declared") + " bytes";
+    const auto* rate = limits.find("issue.rate");
+    if (!rate)
+        return leave_out(format_significant(instructions, 3) + " are executed (" + from +
+                         "); the profile has no peak for them");
+    add_asked(record, at_issue_rate(record, limits, instructions, *rate, ", " + from), out);
+}
+
+/// The busiest pipe of the units: the profiler knows the most that it takes in a cycle, and says what part of that it
+/// took.
+void bound_pipe(const Record& record, Explanation& out) {
+    constexpr std::string_view begin = "sm__inst_executed_pipe_", end = ".avg.pct_of_peak_sustained_active";
+    const Counter* busiest = nullptr;
+    for (const auto& c : record.counters)
+        if (c.name.starts_with(begin) && c.name.ends_with(end) && (!busiest || c.value > busiest->value)) busiest = &c;
+    if (!busiest) return out.leave_out("pipes of the units", "how busy they are was not counted");
+    const auto pipe = busiest->name.substr(begin.size(), busiest->name.size() - begin.size() - end.size());
+    const double time = record.time->median,
+                 seconds = std::clamp(busiest->value / 100, 0.0, 1.0) *
+                           std::min(counter_of(record, "gpu__time_duration.sum").value_or(time), time);
+    out.bounds.push_back({"pipe", "instructions of pipe " + pipe, pipe, seconds, seconds, seconds,
+                          format_significant(busiest->value, 3) + " % of what that pipe can take" + by_ncu,
+                          busiest->name});
+}
+
+/// Executed instructions of a GPU at the rate at which a warp's multiply-adds were seen to be issued.
+void bound_by_counters(const Record& record, const Limits& limits, Explanation& out) {
+    const auto leave_out = [&](const char* why) { out.leave_out("instruction issue", why); };
+    const auto executed = counter_of(record, "smsp__inst_executed.sum");
+    const auto *peak = limits.find("fma.peak.float"), *width = limits.find("divergence.width.full");
+    if (!executed) return leave_out("the executed instructions were not counted");
+    if (!peak) return leave_out("the profile has no float peak");
+    if (!width) return leave_out("the profile has no SIMT width");
+    const double rate = peak->value / (2 * width->value);
+    const double seconds = *executed / rate;
+    out.bounds.push_back({"issue", "instruction issue", "issue", seconds, seconds / issue_beside_multiply_adds, seconds,
+                          format_significant(*executed, 4) + " warp instructions" + by_ncu + ", at " +
+                              format_rate(rate, "instr/s") + " (" + peak->title() + ")",
+                          peak->id});
+}
+
+/// "4", "3.5 to 4".
+std::string range_text(double low, double high) {
+    const auto first = format_significant(low, 3), last = format_significant(high, 3);
+    return first == last ? first : first + " to " + last;
+}
+
+}  // namespace
+
+const Hot* sampled_code(const Record& record) {
+    return record.hot && record.hot->evidence == Hot::sampled ? &*record.hot : nullptr;
+}
+
+double elements_of(const HotBlock& block, const char* what) {
+    const auto found = block.elements.find(what);
+    return found == block.elements.end() ? 0 : found->second;
+}
+
+double items_at_a_time(const Record& record) {
+    const auto* block = record.hot ? record.hot->hottest() : nullptr;
+    unsigned bits = 32;
+    if (block)
+        for (const auto& [name, count] : block->classes)
+            if (name.starts_with("vector_"))
+                if (const auto found = parse_integer(std::string_view(name).substr(7)))
+                    bits = std::max(bits, static_cast<unsigned>(*found));
+    return bits / 32.0;
+}
+
+// A compiler that goes through the work-items of a group peels off some of them: copies of the block are the block.
+double passes_of_hot_block(const Record& record) {
+    const auto* block = sampled_code(record) ? record.hot->hottest() : nullptr;
+    if (!block) return 0;
+    if (record.work.instructions > 0 && block->instructions > 0) return record.work.instructions / block->instructions;
+    const auto is_copy = [&](const HotBlock& other) {
+        return other.instructions == block->instructions && other.elements == block->elements;
+    };
+    if (!record.counts || share_of(*record.hot, is_copy) < most_samples) return 0;
+    double out = 0;
+    for (const auto& [what, number] : computed(*record.counts))
+        if (const double elements = elements_of(*block, what); elements > 0)
+            out = std::max(out, record.counts->items * number / elements);
+    return out;
+}
+
+void bound_issue(const Record& record, const Limits& limits, Explanation& out) {
+    if (has_counters(record)) {
+        bound_pipe(record, out);
+        return bound_by_counters(record, limits, out);
+    }
+    if (has_counts(record) && record.work.instructions <= 0) return bound_by_operations(record, limits, out);
+    bound_by_bytes(record, limits, out);
+}
+
+void add_modelled(const Record& record, const Limits& limits, Explanation& out) {
+    if (!record.hot || !record.hot->models) return;
+    const auto& models = *record.hot->models;
+    const auto* clock = limits.find("fma.clock");
+    const auto* block = record.hot->hottest();
+    const double passes = passes_of_hot_block(record);
+    if (models.processors.empty())
+        out.unmodelled = models.reason;
+    else if (passes <= 0)
+        out.unmodelled = "how often the hot block runs is not known";
+    else if (!clock)
+        out.unmodelled = "the profile has no clock";
+    if (!out.unmodelled.empty()) return;
+    const double parallel = parallel_of(record, limits);
+    const double share = available_share(record, parallel), cores = share * parallel,
+                 a_cycle = passes / (cores * clock->value);
+    const auto range = [&](double CoreModel::*cycles) {
+        const auto [low, high] = std::ranges::minmax_element(models.processors, {}, cycles);
+        return std::pair(*low.*cycles, *high.*cycles);
+    };
+    const auto [ports_low, ports_high] = range(&CoreModel::ports);
+    const auto [low, high] = range(&CoreModel::cycles);
+    out.modelled = ModelledTime{
+        a_cycle * ports_low, a_cycle * ports_high, a_cycle * low, a_cycle * high,
+        models.by + " of " + join(models.processors, ", ", [](const auto& m) { return m.processor; }) + ": " +
+            format_exact(block->instructions) + " instructions of the hot block in " +
+            range_text(ports_low, ports_high) + " cycles by issue and ports, and in " + range_text(low, high) +
+            " with its dependencies, all that it loads in L1; " + format_significant(passes, 3) + " times on " +
+            (share < 1 ? format_significant(cores, 3) : format_exact(parallel)) + (parallel > 1 ? " cores" : " core") +
+            " at " + format_rate(clock->value, "Hz")};
+}
+
+}  // namespace cllab::explain

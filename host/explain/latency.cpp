@@ -1,0 +1,275 @@
+// Chains of which each link waits for the one before: those that are declared, and the longest one of a work-item that
+// was counted.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "explain/bounds.hpp"
+#include "inspect/isa/nvidia.hpp"
+
+namespace cllab::explain {
+namespace {
+
+/// Whether most of the samples lie in code whose loads replace their own index.
+bool chases_by_index(const Record& record) {
+    const auto* hot = sampled_code(record);
+    return hot && share_of(*hot, [](const auto& b) { return b.memory.contains(HotBlock::index_chain); }) > 0.5;
+}
+
+/// What a load by an index takes longer than one by an address.
+double more_by_index(const Limits& limits) {
+    const auto *by_index = limits.find("latency.l1.indexed"), *by_address = limits.find("latency.l1.latency");
+    return by_index && by_address ? std::max(0.0, by_index->value - by_address->value) : 0;
+}
+
+/// The latency of a link, what it is of, and what is said where another one stands in its place.
+struct Link {
+    const Figure* figure = nullptr;
+    std::string name, instead;
+    std::optional<Place> place;  ///< of a load
+};
+
+/// The latency of a load from the place where the data lies. No level is nearer than those before it, so that one of
+/// them will do, if not as well.
+Link link_of_load(const Record& record, const Limits& limits, Explanation& out) {
+    Link link;
+    link.place = place_of(record, limits, "latency", 1);
+    if (!link.place) return link;
+    const auto level = link.place->level;
+    const bool memory = link.place->memory;
+    link.name = memory ? "memory" : level_name(level);
+    const auto id = "latency." + (memory ? link.name : level_id(level)) + ".latency";
+    link.figure = limits.find(id);
+    if (!link.figure && level == 0 && !memory && chases_by_index(record))
+        link.figure = limits.find("latency.l1.indexed");
+    if (link.figure) return link;
+    out.missing.push_back(id);
+    for (auto nearer = memory ? levels_of(limits, "latency") : level; !link.figure && nearer-- > 0;)
+        link.figure = limits.find("latency." + level_id(nearer) + ".latency");
+    link.instead = ", since the profile has no " + link.name + " latency";
+    return link;
+}
+
+Link link_of(const Record& record, const Limits& limits, Explanation& out) {
+    const auto& work = record.work;
+    if (work.chain == "load") return link_of_load(record, limits, out);
+    if (work.chain == "multiply_add") return {limits.find("fma.latency." + work.type), work.type, "", {}};
+    if (work.chain == "atomic") return {limits.find("atomic.latency"), "atomic", "", {}};
+    return {limits.find("latency.local.latency"), "local memory", "", {}};
+}
+
+/// Where a chain of loads takes longer than its level says.
+void add_detours(Bound& bound, const Link& link, double links, const Record& record, const Limits& limits) {
+    // A load of another page waits for the TLB as well, which no chain says of itself: in random order it takes what
+    // such a chase took.
+    if (const double each = link.place->memory ? 0 : limits.scattered_load(record.work.footprint);
+        links * each > bound.seconds) {
+        bound.how += ", and " + format_seconds(each) + " where each goes to another page";
+        bound.seconds = links * each;
+        bound.high = std::max(bound.high, bound.seconds);
+    }
+    // An index costs a load a clock or more, and where the code has such loads, they are its chain most likely.
+    const double more = more_by_index(limits);
+    if (more <= 0 || link.figure->id == "latency.l1.indexed" || !chases_by_index(record)) return;
+    bound.how += ", " + format_seconds(more) + " more of each by an index";
+    bound.seconds += links * more;
+    bound.high += links * more;
+}
+
+/// A chain that is declared: its links by the latency of what they are.
+void bound_declared_chain(const Record& record, const Limits& limits, Explanation& out) {
+    const auto& work = record.work;
+    const auto leave_out = [&](const std::string& why) { out.leave_out("latency", why); };
+    if (work.chain.empty()) return leave_out("the dependencies are not known");
+    const auto link = link_of(record, limits, out);
+    if (work.chain == "load" && !link.place) return leave_out("the profile does not say where the caches end");
+    if (!link.figure) return leave_out("the profile has no " + link.name + " latency");
+    const double links = std::max(1.0, work.links);
+    const auto name = link.name + " latency";
+    auto bound =
+        without_nearer(at_time("latency", name, name, links, *link.figure), link.place ? link.place->nearer : 0);
+    bound.how += link.instead;
+    if (link.place) add_detours(bound, link, links, record, limits);
+    bound = on_available_cores(std::move(bound), record, 1);
+    // How far away an address is makes an atomic twice as slow as another (`cllab run atomic`, in several processes),
+    // and a profile meets only a few. None is nearer than the level behind the first, which its loads came to. A CPU's
+    // core adds in its own first level.
+    if (work.chain == "atomic" && is_gpu(record)) {
+        const auto* level = limits.find("latency.l2.latency");
+        if (!level) return leave_out("without the latency of L2 the shortest time of an atomic is not known");
+        bound.low = std::min(bound.low, links * level->low);
+    }
+    out.bounds.push_back(std::move(bound));
+}
+
+/// How many groups follow one another in the place of one. GPU: as many as its units have room for run at once.
+double rounds_of(const Record& record, const Limits& limits) {
+    const double groups = std::max(1.0, record.counts->groups), group = std::max(1.0, record.counts->group_items);
+    if (!is_gpu(record)) return std::max(1.0, groups / limits.units);
+    const auto* seen = limits.find("dispatch.resident");
+    double items = seen ? seen->value : most_resident;
+    if (limits.compute_capability > 0 && record.code.registers)
+        if (const auto found = inspect::nvidia::occupancy(
+                concat("sm_", limits.compute_capability),
+                {*record.code.registers, 0, record.code.local_bytes.value_or(0), 32, static_cast<std::size_t>(group)}))
+            items = 32.0 * found->waves;
+    return std::max(1.0, groups / (limits.units * std::max(1.0, std::floor(items / group))));
+}
+
+/// Seconds of the chain and of its nearest kind, and how it is made up.
+struct ChainTime {
+    double seconds = 0, least = 0;
+    std::string how, figure, name;
+};
+
+/// Operations on floats, and functions with them, of a work-item.
+double float_operations(const Counts& counts) {
+    double out = operations(counts, Operation::float_function);
+    for (const auto& o : counts.operations)
+        if (o.kind <= Operation::float_divide) out += o.per_item.mean;
+    return out;
+}
+
+/// The latency of most of the arithmetic.
+std::string type_of_chain(const Counts& counts) {
+    const auto floats = [&](unsigned bits) {
+        return operations(counts, Operation::float_fma, bits) + operations(counts, Operation::float_add, bits) +
+               operations(counts, Operation::float_multiply, bits);
+    };
+    if (floats(64) > floats(32)) return "fma.latency.double";
+    return floats(32) > 0 ? "fma.latency.float" : "fma.latency.uint";
+}
+
+/// Seconds of the arithmetic of a path. Of integers a product and the sum behind it take the latency of a multiply-add;
+/// any other operation takes a CPU a cycle, and a GPU as long as any. Where nearly all of a work-item's operations are
+/// in its path, so are its functions.
+double time_of_arithmetic(const Record& record, const Limits& limits, double number, double multiply_add) {
+    const auto& counts = *record.counts;
+    const auto* clock = limits.find("fma.clock");
+    const double products = std::min(operations(counts, Operation::integer_multiply), number / 2);
+    double seconds = number * multiply_add;
+    if (!is_gpu(record) && clock && type_of_chain(counts) == "fma.latency.uint")
+        seconds = products * multiply_add + (number - 2 * products) / clock->value;
+    if (number < most_samples * float_operations(counts)) return seconds;
+    for (const auto& o : counts.operations) {
+        const bool divides = o.kind == Operation::float_divide;
+        if (!divides && o.kind != Operation::float_function) continue;
+        const auto name = (o.bits == 64 ? "double_" : "") + (divides ? std::string("divide") : o.function);
+        if (const auto* latency = limits.find("math.latency." + name + ".medium"))
+            seconds += o.per_item.mean * std::max(0.0, latency->value - multiply_add);
+    }
+    return seconds;
+}
+
+/// Operations of one kind in the path of a work-item.
+struct Part {
+    double number;
+    std::string id, name;  ///< of its latency, and what they are
+};
+
+/// Seconds of one of them, and the least of it, where the compiler joins what it can and loads are as near as may be.
+std::pair<double, double> time_of(const Part& part, const Figure& latency, const std::string& level,
+                                  const Record& record, const Limits& limits) {
+    double each = latency.value;
+    // Elements of arrays are found by an index, which costs a core as much more in each level.
+    if (!is_gpu(record) && part.id.starts_with("latency.")) each += more_by_index(limits);
+    if (part.name == "loads") {
+        const auto* nearest = limits.find("latency.l1.latency");
+        if (level != "memory") each = std::max(each, limits.scattered_load(record.work.footprint));
+        return {each, nearest ? std::min(each, nearest->value) : each};
+    }
+    if (part.name != "arithmetic") return {each, std::min(each, latency.value)};
+    each = time_of_arithmetic(record, limits, part.number, latency.value) / part.number;
+    if (is_gpu(record)) return {each, least_of_floats * std::min(each, latency.value)};
+    // A path of as many operations as there are on floats is of floats.
+    const double floats = float_operations(*record.counts);
+    if (floats >= most_samples * part.number && part.number >= most_samples * floats)
+        return {each, least_of_floats * each};
+    const bool by_kind = part.id == "fma.latency.uint" && limits.find("fma.clock");
+    return {each, (by_kind ? least_of_floats : least_of_any) * std::min(each, latency.value)};
+}
+
+std::optional<ChainTime> time_of_chain(const Record& record, const Limits& limits, Explanation& out) {
+    const auto& chain = record.counts->path;
+    const auto place = place_of(record, limits, "latency", 1);
+    const std::string level = !place || place->level == 0 ? "l1" : place->memory ? "memory" : level_id(place->level);
+    // The first load of a work-item is one whose address is known: a CPU fetches it ahead.
+    const double loads = is_gpu(record) ? chain.loads : std::max(0.0, chain.loads - 1);
+    const std::array<Part, 4> parts{
+        {{loads, "latency." + level + ".latency", "loads"},
+         {chain.local_loads, is_gpu(record) ? "latency.local.latency" : "latency.l1.latency", "local loads"},
+         {chain.atomics, "atomic.latency", "atomics"},
+         {chain.arithmetic, type_of_chain(*record.counts), "arithmetic"}}};
+    ChainTime sum;
+    double most = 0;
+    for (const auto& part : parts) {
+        if (part.number <= 0) continue;
+        const auto* latency = limits.find(part.id);
+        if (!latency) {
+            out.missing.push_back(part.id);
+            out.leave_out("latency", "the profile has no " + part.id);
+            return std::nullopt;
+        }
+        const auto [each, least] = time_of(part, *latency, level, record, limits);
+        sum.seconds += part.number * each;
+        sum.least += part.number * least;
+        sum.how += (sum.how.empty() ? "" : ", ") + format_significant(part.number, 3) + " " + part.name + " of " +
+                   format_seconds(each);
+        if (part.number * each <= most) continue;
+        most = part.number * each;
+        sum.figure = part.id;
+        sum.name = part.name != "loads" ? part.name : level == "memory" ? level : level_name(level[1] - '1');
+    }
+    return sum.seconds > 0 ? std::optional(sum) : std::nullopt;
+}
+
+/// A core goes through the work-items of a group one after the other, or through as many as its vectors hold. One
+/// begins before the one in front ends, as far as the core looks ahead. At barriers it goes round among all of them.
+struct Turns {
+    double number = 1, overlap = 0;  ///< overlap: the part of a chain that runs beside the one in front
+    const char* unknown = "";        ///< why nothing is known of them
+};
+
+Turns turns_of_core(const Record& record, const Limits& limits) {
+    const auto& counts = *record.counts;
+    if (counts.barriers.mean > 0) return {.unknown = "between barriers a core takes turns among work-items"};
+    const double turns = counts.group_items * rounds_of(record, limits) / items_at_a_time(record);
+    if (turns <= 1) return {};
+    const double passes = passes_of_hot_block(record);
+    if (passes <= 0) return {.unknown = "how many work-items a core works on at once is not known"};
+    const double instructions = passes * record.hot->hottest()->instructions / counts.items * items_at_a_time(record);
+    const double overlap = std::min(1.0, looks_ahead / std::max(1.0, instructions));
+    if (overlap > most_overlap) return {.unknown = "a core works on several work-items at once"};
+    return {turns, overlap};
+}
+
+/// The longest chain of a work-item, as often as one group waits for the end of another.
+void bound_counted_chain(const Record& record, const Limits& limits, Explanation& out) {
+    const auto chain = time_of_chain(record, limits, out);
+    if (!chain) return;
+    const auto turns = is_gpu(record) ? Turns{rounds_of(record, limits)} : turns_of_core(record, limits);
+    if (*turns.unknown) return out.leave_out("latency", turns.unknown);
+    const auto name = chain->name + " latency";
+    Bound bound{"latency",
+                name,
+                name,
+                turns.number * chain->seconds * (1 - turns.overlap / 2),
+                turns.number * chain->least * (1 - turns.overlap),
+                turns.number * chain->seconds,
+                "a chain of " + chain->how +
+                    (turns.number > 1 ? ", " + format_significant(turns.number, 3) + " times" : "") + ", " +
+                    source_of(*record.counts),
+                chain->figure};
+    add_asked(record, on_available_cores(std::move(bound), record, 1), out);
+}
+
+}  // namespace
+
+void bound_latency(const Record& record, const Limits& limits, Explanation& out) {
+    const bool counted = has_counts(record) && record.work.chain.empty();
+    (counted ? bound_counted_chain : bound_declared_chain)(record, limits, out);
+}
+
+}  // namespace cllab::explain

@@ -1,0 +1,236 @@
+// Bytes: in which level of the caches the data of a cell lies, by what the levels were seen to hold, and how long that
+// level or memory takes to move them.
+#include <algorithm>
+#include <cmath>
+
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "explain/bounds.hpp"
+
+namespace cllab::explain {
+namespace {
+
+/// Bytes that one instance of each level holds at most, as `family` found them, 0 of a last one that was seen but not
+/// where it ends; else by the operating system.
+std::vector<double> sizes_of(const Limits& limits, const std::string& family) {
+    if (!limits.caches.empty()) return {limits.caches.begin(), limits.caches.end()};
+    std::vector<double> out;
+    while (const auto* size = limits.find(family + "." + level_id(out.size()) + ".size"))
+        out.push_back(std::max(size->value, size->high));
+    // What does not fit in the levels before one that was seen is at least as far away.
+    const char* seen = family == "latency" ? ".latency" : ".rate";
+    if (!out.empty() && limits.find(family + "." + level_id(out.size()) + seen)) out.push_back(0);
+    return out;
+}
+
+/// Whether a CPU's data lies behind the levels that a core has alone, were each to hold half of what it holds: one that
+/// replaces lines in the order of their use has none of a round through more than it holds.
+bool lies_far(const Record& record, const Limits& limits) {
+    auto twice = record;
+    twice.work.footprint *= 2;
+    const auto place = place_of(twice, limits, "bandwidth", 1);
+    return place && (place->memory || place->level >= 2);
+}
+
+/// The fastest of the streams that read and write in the proportion of the cell; of all of them where none does.
+const Figure* stream_like(const Record& record, const Limits& limits) {
+    using Names = std::vector<const char*>;
+    const auto fastest = [&](const Names& ids) {
+        const Figure* out = nullptr;
+        for (const auto* id : ids)
+            if (const auto* f = limits.find(std::string("bandwidth.") + id); f && (!out || f->value > out->value))
+                out = f;
+        return out;
+    };
+    static const std::pair<double, Names> streams[]{
+        {1, {"read", "memory.rate"}}, {0, {"write"}}, {1.0 / 2, {"copy", "batch"}}, {2.0 / 3, {"triad"}}};
+    if (record.work.read && record.work.bytes > 0)
+        for (const auto& [read, ids] : streams)
+            if (std::abs(*record.work.read / record.work.bytes - read) < same_proportion)
+                if (const auto* like = fastest(ids)) return like;
+    return fastest({"copy", "batch", "read", "write", "triad", "memory.rate"});
+}
+
+/// The reads of a cell whose data lies in a cache; what is known of one is the rate at which it is read.
+void bound_cache(const Record& record, const Limits& limits, const Place& place, Explanation& out) {
+    const auto& work = record.work;
+    const auto name = level_name(place.level), id = level_id(place.level);
+    const auto levels = levels_of(limits, "bandwidth");
+    const auto* rate = limits.find("bandwidth." + id + ".rate");
+    if (!rate) {
+        out.missing.push_back("bandwidth." + id + ".rate");
+        return out.leave_out("memory traffic", "the profile has no bandwidth of " + name);
+    }
+    // No level is slower than what lies behind it, whatever disturbed its figure.
+    for (std::size_t behind = place.level + 1; behind <= levels; ++behind) {
+        const auto* other =
+            limits.find(behind == levels ? "bandwidth.read" : "bandwidth." + level_id(behind) + ".rate");
+        if (other && other->value > rate->value) rate = other;
+    }
+    auto bound = at_rate(id, name + " bandwidth", name, *work.read, "B", *rate);
+    // Where as much is written as read, the copy in that level is the same stream.
+    const auto* copy = limits.find("bandwidth." + id + ".copy");
+    if (copy && std::abs(*work.read / work.bytes - 0.5) < same_proportion)
+        if (auto both = at_rate(id, name + " bandwidth", name, work.bytes, "B", *copy); both.seconds > bound.seconds)
+            bound = std::move(both);
+    // The last level is one for all, and how much of it a core alone can use is not known.
+    if (place.level + 1 < levels) bound = on_available_cores(std::move(bound), record, parallel_of(record, limits));
+    // A core that goes through more than a level holds again and again may hit it never, and what does hit it takes its
+    // time all the same.
+    const auto* nearer = place.level > 0 && work.shared && !is_gpu(record)
+                             ? limits.find("bandwidth." + level_id(place.level - 1) + ".rate")
+                             : nullptr;
+    const double relative_time = nearer ? std::min(1.0, rate->value / nearer->value) : 0;
+    out.bounds.push_back(without_nearer(std::move(bound), place.nearer, relative_time));
+}
+
+/// Bytes that are declared, or that counted groups touch.
+void bound_bytes(const Record& record, const Limits& limits, Explanation& out) {
+    const auto& work = record.work;
+    const auto leave_out = [&](const std::string& why) { out.leave_out("memory traffic", why); };
+    if (work.bytes <= 0) return leave_out("no bytes are declared");
+    auto place = place_of(record, limits, "bandwidth", limits.units);
+    // The streams' own buffers are whole elements.
+    if (const auto* streamed = limits.find("bandwidth.streamed"); streamed && work.footprint >= 0.99 * streamed->value)
+        place = Place{levels_of(limits, "bandwidth"), true, 0};
+    if (!place) return leave_out("the profile does not say where the caches end");
+    const auto before = out.bounds.size();
+    if (place->memory) {
+        const auto* stream = stream_like(record, limits);
+        if (!stream) return leave_out("the profile has no memory bandwidth");
+        out.bounds.push_back(
+            without_nearer(at_rate("memory", "memory bandwidth", "memory", work.bytes, "B", *stream), place->nearer));
+    } else if (!work.read) {
+        return leave_out("its buffers may fit a cache, and the number of bytes read is not known");
+    } else if (*work.read <= 0) {
+        return leave_out("its buffers may fit a cache, and it reads nothing");
+    } else {
+        bound_cache(record, limits, *place, out);
+    }
+    if (!work.assumed || out.bounds.size() == before) return;
+    out.bounds.back().how += ", every buffer once";
+    out.bounds.back().simulated = true;  // it may touch a part of them
+}
+
+/// Waves that touch more sectors than their bytes fill ask for one in each line.
+void bound_scattered(const char* what, double sectors, const SectorRequests& requests, const Record& record,
+                     const Limits& limits, Explanation& out) {
+    const bool is_scattered =
+        requests.sectors.mean > scattered_from * requests.least_sectors.mean && requests.requests.mean > 0;
+    const auto* rate = limits.find(std::string("scatter.") + what + ".rate");
+    if (!rate || !is_scattered || sectors <= 0) return;
+    auto bound = at_rate("l2", "L2, partial sectors", "L2 sectors", sectors, "sector", *rate);
+    bound.how += ", " + format_significant(sector_bytes * requests.sectors.mean, 3) + " bytes moved for " +
+                 format_significant(sector_bytes * requests.least_sectors.mean, 3) + ", " + source_of(*record.counts);
+    add_asked(record, std::move(bound), out);
+}
+
+/// Each level of the caches, by what passes it of the counted groups.
+void bound_levels(const Record& record, const Limits& limits, Explanation& out) {
+    const auto& counts = *record.counts;
+    const auto level = [&](std::size_t i, double bytes) -> std::optional<Bound> {
+        const auto* rate = limits.find("bandwidth." + level_id(i) + ".rate");
+        if (!rate || bytes <= 0) return std::nullopt;
+        const auto name = level_name(i);
+        auto bound = at_rate(level_id(i), name + " bandwidth", name, bytes, "B", *rate);
+        bound.how += ", " + source_of(counts);
+        return on_available_cores(std::move(bound), record, parallel_of(record, limits));
+    };
+    // Waves ask the first level for whole sectors.
+    const double asked = sector_bytes * counts.items * counts.reads.sectors.mean;
+    if (auto first = is_gpu(record) ? level(0, asked * uneven_share(record, limits)) : std::nullopt) {
+        // A compiler keeps in registers what a work-item loads again; what none loaded before it must load.
+        first->low *= std::min(1.0, distinct(counts, record.work).read / asked);
+        lower_to_time(*first, record);
+        add_asked(record, *std::move(first), out);
+    }
+    const auto sizes = sizes_of(limits, "bandwidth");
+    const double holds = sizes.empty() ? 0 : sizes.front();
+    if (!(holds > 0) || record.work.footprint <= holds) return;
+    const double passing = beyond(counts, holds, limits.units).read;
+    // A core alone has its first levels; what all have in the second one's place may come from farther away.
+    if (auto second = is_gpu(record) || sizes.size() > 1 ? level(1, passing) : std::nullopt)
+        add_asked(record, *std::move(second), out);
+    if (!is_gpu(record)) return;
+    const double written = counts.items * counts.writes.sectors.mean;  // the first level joins no stores of two waves
+    bound_scattered("store", written, counts.writes, record, limits, out);
+    bound_scattered("load", std::min(passing / sector_bytes, counts.items * counts.reads.sectors.mean), counts.reads,
+                    record, limits, out);
+}
+
+/// Bytes of memory by the profiler's counters. False where they were not counted.
+bool bound_counted_bytes(const Record& record, const Limits& limits, Explanation& out) {
+    if (!has_counters(record)) return false;
+    const auto read = counter_of(record, "dram__bytes_read.sum"), written = counter_of(record, "dram__bytes_write.sum");
+    if (!read || !written) return false;
+    const auto* stream = stream_like(record, limits);
+    if (!stream) return out.leave_out("memory traffic", "the profile has no memory bandwidth"), true;
+    out.bounds.push_back(at_rate("memory", "memory bandwidth", "memory", *read + *written, "B", *stream));
+    out.bounds.back().how += by_ncu;
+    return true;
+}
+
+/// The second level's reads by the profiler's counters, and where nobody declared bytes the shares of what each level
+/// can take, as the profiler says them. It begins with empty caches, so that what it says of memory is true only of
+/// data that no level holds.
+void bound_counted_levels(const Record& record, const Limits& limits, Explanation& out) {
+    if (const auto sectors = counter_of(record, "lts__t_sectors_op_read.sum")) {
+        if (const auto* rate = limits.find("bandwidth.l2.rate")) {
+            out.bounds.push_back(at_rate("l2", "L2 bandwidth", "L2", sector_bytes * *sectors, "B", *rate));
+            out.bounds.back().how += by_ncu;
+        } else {
+            out.leave_out("L2 traffic", "the profile has no bandwidth of L2");
+        }
+    }
+    if (!record.counts && !record.work.assumed) return;
+    const auto share = [&](const char* id, const std::string& name, const char* metric) {
+        const auto percent = counter_of(record, metric), duration = counter_of(record, "gpu__time_duration.sum");
+        if (!percent || !duration) return;
+        const double seconds = std::min(std::clamp(*percent / 100, 0.0, 1.0) * *duration, record.time->median);
+        out.bounds.push_back({id, name + " bandwidth", name, seconds, seconds, seconds,
+                              format_significant(*percent, 3) + " % of what it can take" + by_ncu, metric});
+    };
+    const auto place = place_of(record, limits, "bandwidth", 1);
+    if (place && place->memory) share("memory", "memory", "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed");
+    share("l2", "L2", "lts__throughput.avg.pct_of_peak_sustained_elapsed");
+    share("l1", "L1", "l1tex__throughput.avg.pct_of_peak_sustained_active");
+}
+
+}  // namespace
+
+std::string level_id(std::size_t level) { return concat("l", level + 1); }
+std::string level_name(std::size_t level) { return concat("L", level + 1); }
+
+std::size_t levels_of(const Limits& limits, const std::string& family) { return sizes_of(limits, family).size(); }
+
+std::optional<Place> place_of(const Record& record, const Limits& limits, const std::string& family, double instances) {
+    auto sizes = sizes_of(limits, family);
+    if (record.time->cache == "cold" || record.time->cache == "rotate") return Place{sizes.size(), true, 0};
+    const double last = static_cast<double>(std::max(limits.last_level_bytes, record.device.last_level_bytes));
+    if (sizes.empty() && last > 0) sizes.push_back(last);
+    if (sizes.empty()) return std::nullopt;
+    sizes.back() = std::max(sizes.back(), last);
+    if (record.work.shared) instances = 1;
+    const bool only_first = is_gpu(record) && record.device.platform == "NVIDIA CUDA";
+    const double footprint = record.work.footprint;
+    double before = 0;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        const bool has_instances = i + 1 < sizes.size() && (i == 0 || !only_first);
+        const double holds = sizes[i] * (has_instances ? instances : 1);
+        if (footprint <= holds) return Place{i, false, before / std::max(1.0, footprint)};
+        before = std::max(before, holds);
+    }
+    return Place{sizes.size(), true, before / footprint};
+}
+
+void bound_memory(const Record& record, const Limits& limits, Explanation& out) {
+    if (!bound_counted_bytes(record, limits, out)) bound_bytes(record, limits, out);
+    if (has_counts(record)) {
+        if (const auto* stream = stream_like(record, limits); stream && !is_gpu(record) && lies_far(record, limits))
+            out.uncached = record.work.bytes / stream->value;
+        bound_levels(record, limits, out);
+    }
+    if (has_counters(record)) bound_counted_levels(record, limits, out);
+}
+
+}  // namespace cllab::explain
