@@ -99,7 +99,7 @@ const std::vector<OptionGroup>& option_groups() {
     static const std::vector<OptionGroup> all{
         {"What to run", {"device", "target", "axis"}, {"kernel", "targets", "points", "input", "replay", "native"}},
         {"Measurement",
-         {"max-time", "budget", "strategy", "count-budget", "wave", "test", "on", "profile", "noise"},
+         {"max-time", "budget", "quick", "strategy", "count-budget", "wave", "test", "on", "profile", "noise"},
          {"verify", "cache", "steps", "energy", "no-yardstick", "seed"}},
         {"Comparison",
          {"vs", "watch", "baseline", "threshold", "strict", "results-may-change"},

@@ -4,7 +4,6 @@
 
 #include "app/comparing/versus.hpp"
 #include "model/params.hpp"
-#include "portrait/budget.hpp"
 #include "portrait/conclusion.hpp"
 #include "portrait/probes.hpp"
 #include "report/table/comparison.hpp"
