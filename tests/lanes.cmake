@@ -24,7 +24,7 @@ function(cllab_script name)
   endif()
   # Compiled kernels stay in the build folder, out of the user's own cache.
   set_tests_properties(${name} PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT} ENVIRONMENT
-    "CLLAB=${arg_PROGRAMS}/cllab;CLLAB_MAKE_PANEL=${arg_PROGRAMS}/make-panel;CLLAB_SOURCE_DIR=${CMAKE_SOURCE_DIR};CLLAB_FAULT_ICD=$<TARGET_FILE:cllab_fault_icd>;POCL_CACHE_DIR=${CMAKE_BINARY_DIR}/pocl-cache;${more}")
+    "CLLAB=${arg_PROGRAMS}/cllab;CLLAB_SOURCE_DIR=${CMAKE_SOURCE_DIR};CLLAB_FAULT_ICD=$<TARGET_FILE:cllab_fault_icd>;POCL_CACHE_DIR=${CMAKE_BINARY_DIR}/pocl-cache;${more}")
 endfunction()
 
 if(Python3_Interpreter_FOUND)
@@ -123,7 +123,7 @@ if(Python3_Interpreter_FOUND AND NOT CLLAB_SANITIZE)
   set(sanitized ${CMAKE_BINARY_DIR}/sanitized-${sanitized})
   # Without debug information, which takes a tenth of the time: a report names functions; `tools/dev asan` has the lines.
   add_test(NAME sanitized_build COMMAND ${CMAKE_CTEST_COMMAND} --build-and-test ${CMAKE_SOURCE_DIR} ${sanitized}
-    --build-generator ${CMAKE_GENERATOR} --build-noclean --build-target cllab --build-target make-panel --build-target cllab_unit
+    --build-generator ${CMAKE_GENERATOR} --build-noclean --build-target cllab --build-target cllab_unit
     --build-target cllab_device_tests
     --build-options -DCLLAB_SANITIZE=address,undefined -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O0 -DCMAKE_EXE_LINKER_FLAGS=${sanitizing_linker}
                     -DCMAKE_CXX_COMPILER=${sanitizing_compiler} -DCMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER})

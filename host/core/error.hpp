@@ -1,4 +1,4 @@
-// The one exception type of the lab: who is to blame decides the exit status (see app/main.cpp).
+// The one exception type of the lab: who is to blame decides the exit status (see app/program.cpp).
 #pragma once
 
 #include <concepts>

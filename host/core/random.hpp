@@ -44,7 +44,12 @@ private:
 /// among all such cycles.
 std::vector<std::uint32_t> random_order(std::size_t count, std::uint64_t seed);
 
-/// Fills with random bytes, eight at a time.
-void fill_random(std::span<std::byte> bytes, std::uint64_t seed);
+/// Fills with the words mix64(start + i * 0x9E3779B97F4A7C15) for i = 0, 1 ..., the low end of each first.
+void fill_mixed(std::span<std::byte> bytes, std::uint64_t start);
+
+/// Fills with the words of Random(seed).
+inline void fill_random(std::span<std::byte> bytes, std::uint64_t seed) {
+    fill_mixed(bytes, seed * 0x9E3779B97F4A7C15ull);
+}
 
 }  // namespace cllab

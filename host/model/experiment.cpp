@@ -1,9 +1,5 @@
 #include "model/experiment.hpp"
 
-#include <bit>
-#include <cstring>
-
-#include "core/parallel.hpp"
 #include "core/random.hpp"
 
 namespace cllab::model {
@@ -20,18 +16,7 @@ std::byte poison_byte(std::uint64_t seed, std::size_t index) {
     return static_cast<std::byte>(poison_word(seed, index / 8) >> (index % 8 * 8) & 0xFF);
 }
 
-void poison(std::span<std::byte> bytes, std::uint64_t seed) {
-    const std::size_t whole = bytes.size() / 8;
-    const std::uint64_t start = mix64(seed);
-    in_parallel(whole, parallel_piece, [=](std::size_t begin, std::size_t end) {
-        for (std::size_t group = begin; group < end; ++group) {
-            std::uint64_t word = mix64(start + group * 0x9E3779B97F4A7C15ull);
-            if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
-            std::memcpy(bytes.data() + 8 * group, &word, 8);
-        }
-    });
-    for (std::size_t i = 8 * whole; i < bytes.size(); ++i) bytes[i] = poison_byte(seed, i);
-}
+void poison(std::span<std::byte> bytes, std::uint64_t seed) { fill_mixed(bytes, mix64(seed)); }
 
 bool Buffers::untouched(std::string_view name, std::size_t i) const {
     const auto bytes = as<std::byte>(name);

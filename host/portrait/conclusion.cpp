@@ -138,11 +138,6 @@ std::vector<Conclusion> curves_of_device(const Rows& records, const std::string&
     return out;
 }
 
-bool is_shorter(const Record& second, const Record& first) {
-    return second.status == Status::ok && second.time && second.time->uncertainty() <= disturbed && first.time &&
-           second.time->median < first.time->median;
-}
-
 std::vector<Conclusion> conclude(const std::vector<Record>& records, const Device& device) {
     const auto own = rows_of(records, [&](const auto& r) { return r.device.selector == device.selector; });
     auto out = curves_of_device(own, device.name + " (" + device.selector + ")");

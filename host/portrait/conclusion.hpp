@@ -29,12 +29,6 @@ std::vector<std::pair<std::string, const model::Finding*>> findings_of(const std
 /// take part, and only those of `device`.
 std::vector<Conclusion> conclude(const std::vector<model::Record>& records, const model::Device& device);
 
-/// What a measurement may be uncertain by, of its value, before it is repeated.
-inline constexpr double disturbed = 0.1;
-/// Of a cell that was measured twice, whether the second time stays: the shorter one, unless it is not known within
-/// 10 %. A difference of two times that others disturb may come out too small.
-bool is_shorter(const model::Record& second, const model::Record& first);
-
 /// Conclusions from records of one device that may be elsewhere: curves without findings, which need the device's own
 /// facts.
 std::vector<Conclusion> curves_of_device(const model::Rows& records, const std::string& device);

@@ -1,7 +1,7 @@
 // Which cells of the probes one figure rests on: what it takes to measure that figure again and no other.
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <optional>
 
 #include "core/text.hpp"
 #include "model/device.hpp"
@@ -118,23 +118,6 @@ std::vector<Part> parts_of_figure(const std::string& id, const Device& device) {
     for (const auto& [pattern, parts] : others)
         if (is(pattern)) return parts;
     return {};
-}
-
-std::vector<Part> sweeps_to_repeat(const std::vector<Conclusion>& conclusions, const Device& device) {
-    std::vector<Part> out;
-    if (!device.is_cpu()) return out;
-    std::set<std::string> patterns;
-    for (const auto& [id, finding] : findings_of(conclusions)) {
-        if (finding->withheld.empty()) continue;
-        if (glob_match("latency.l?.latency", id)) patterns.insert("latency_global");
-        if (glob_match("bandwidth.l?.rate", id)) patterns.insert("bandwidth_reread");
-    }
-    for (const auto& probe : probes_for(device))
-        for (const auto& part : probe.parts)
-            if (patterns.contains(part.pattern) &&
-                std::ranges::find(part.axes, std::pair<std::string, std::string>{"order", "random"}) == part.axes.end())
-                out.push_back(part);
-    return out;
 }
 
 }  // namespace cllab::portrait

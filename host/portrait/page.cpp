@@ -29,16 +29,16 @@ std::string local_claim(const Device& d) {
 
 /// One sentence: why no finding of this figure is there.
 std::string why_absent(const Profile& profile, const Figure& figure) {
-    if (const auto skipped = profile.skipped.find(figure.family()); skipped != profile.skipped.end())
-        return skipped->second;
     const auto own = rows_of(profile.records, [&](const Record& r) {
         return r.family == figure.family() && (figure.variant.empty() || r.variant == figure.variant);
     });
-    if (own.empty()) return "not measured";
+    const auto skipped = profile.skipped.find(figure.family());
+    const auto no_time = skipped == profile.skipped.end() ? "" : skipped->second;
+    if (own.empty()) return no_time.empty() ? "not measured" : no_time;
     const auto failed = std::ranges::find_if(own, [](const Record* r) { return is_failure(r->status); });
     if (failed != own.end()) return (*failed)->id + " is " + name((*failed)->status) + ": " + (*failed)->reason;
     if (std::ranges::none_of(own, [](const Record* r) { return r->status == Status::ok; })) return own.front()->reason;
-    return "not seen: the curve shows no such thing";
+    return no_time.empty() ? "not seen: the curve shows no such thing" : no_time;
 }
 
 void add_per_cycle(PageLine& line, PerCycle how, double clock, double units) {

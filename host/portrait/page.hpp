@@ -35,7 +35,7 @@ struct Profile {
     std::vector<model::Record> records;
     std::vector<Conclusion> conclusions;
     double budget_seconds = 0, seconds = 0;
-    std::map<std::string, std::string> skipped{};  ///< families that the budget had no room for, and why in a sentence
+    std::map<std::string, std::string> skipped{};  ///< families that had no time, or too little: a sentence each
     std::string utc;
 };
 

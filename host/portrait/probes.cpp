@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <iterator>
+#include <ranges>
 
+#include "core/grouped.hpp"
 #include "core/text.hpp"
 #include "model/device.hpp"
+#include "model/registry.hpp"
 
 namespace cllab::portrait {
 namespace {
@@ -27,12 +30,12 @@ std::string loads_around_units(const Device& device) {
     return join(out, ",");
 }
 
-/// Every load to another line anywhere, to the largest footprint; the rest confirms and tells the TLB apart. 192 MiB:
-/// where the caches may hold 128 MiB, a sweep by powers of two has two footprints in memory, and it takes three that
-/// agree.
+/// Every load to another line anywhere, to the largest footprint; the rest confirms and tells the TLB apart. Between
+/// the powers of two lie points in their middle, where caches of GPUs end, and 192 MiB: where the caches may hold
+/// 128 MiB, a sweep by powers of two has two footprints in memory, and it takes three that agree.
 std::vector<Part> chases_of_gpu() {
-    return {{"latency_global", {{"order", "paged"}, {"footprint", "4Ki:512Mi:*2,192Mi"}}},
-            {"latency_global", {{"order", "random"}, {"footprint", "16Ki:512Mi:*2,192Mi"}}},
+    return {{"latency_global", {{"order", "paged"}, {"footprint", "4Ki:512Mi:*2,48Ki:192Mi:*2"}}},
+            {"latency_global", {{"order", "random"}, {"footprint", "16Ki:512Mi:*2,48Ki:192Mi:*2"}}},
             {"latency_bypass", {{"footprint", "32Ki:128Mi:*4"}}},
             {"latency_scalar", {{"footprint", "1Ki:4Mi:*2"}}},
             {"latency_indexed", {{"footprint", "8Ki"}}},
@@ -43,11 +46,22 @@ std::uint64_t last_level_of(const Device& device) {
     return device.host_cache_levels.empty() ? device.last_level_bytes : device.host_cache_levels.back();
 }
 
+/// Footprints on both sides of each level that the system tells of, between powers of two: ",36864,61440".
+std::string beside_levels(const Device& device) {
+    std::string out;
+    for (const auto level : device.host_cache_levels)
+        for (const double part : {0.75, 1.25})
+            if (const double bytes = part * static_cast<double>(level); bytes < 32 << 20)
+                out += "," + whole_pages(bytes);
+    return out;
+}
+
 /// Both orders and both kinds of pages through what caches may hold; memory itself in the order that no prefetcher
 /// follows.
 std::vector<Part> chases_of_cpu(const Device& device) {
     const auto level = last_level_of(device);
-    std::string staying = "4Ki:64Mi:*2", scattered = "16Ki:32Mi:*2";
+    const auto beside = beside_levels(device);
+    std::string staying = "4Ki:64Mi:*2" + beside, scattered = "16Ki:32Mi:*2";
     if (level > 16 << 20 && level < 96 << 20) staying += ",128Mi";
     // A chain takes seconds to make there, so it is two footprints and no sweep.
     if (level < 300u << 20)
@@ -56,7 +70,7 @@ std::vector<Part> chases_of_cpu(const Device& device) {
     else if (level < 370u << 20)
         scattered += ",480Mi,512Mi";
     return {{"latency_global", {{"order", "paged"}, {"pages", "huge"}, {"footprint", staying}}},
-            {"latency_global", {{"order", "paged"}, {"pages", "small"}, {"footprint", "16Ki:32Mi:*2"}}},
+            {"latency_global", {{"order", "paged"}, {"pages", "small"}, {"footprint", "16Ki:32Mi:*2" + beside}}},
             {"latency_global", {{"order", "random"}, {"pages", "huge"}, {"footprint", scattered}}},
             {"latency_global", {{"order", "random"}, {"pages", "small"}, {"footprint", "128Ki:32Mi:*2"}}},
             {"latency_indexed", {{"footprint", "8Ki"}}},
@@ -126,7 +140,7 @@ std::vector<Part> streams_of(const Device& device) {
                                              {"bandwidth_write", "16"},
                                              {"bandwidth_triad", "16"}})
             out.push_back({stream, {{"width", widths}, {"size", sizes}}});
-        out.push_back({"bandwidth_reread", {{"size", "16Ki:128Mi:*2,256Mi,512Mi"}}});
+        out.push_back({"bandwidth_reread", {{"size", "16Ki:128Mi:*2,48Mi,96Mi,256Mi,512Mi"}}});
         return out;
     }
     for (const auto& [stream, buffers] :
@@ -184,83 +198,56 @@ std::vector<Probe> probes_for(const Device& device) {
     const auto either = [&](std::vector<Part> of_gpu, std::vector<Part> of_cpu) {
         return gpu ? std::move(of_gpu) : std::move(of_cpu);
     };
-    // What most of the other figures and `why` rest on comes first: on a slow driver the budget may not reach the last.
-    std::vector<Probe> out;
-    out.push_back(
-        {"launch",
-         either({{"launch_item"}, {"launch_device"}}, {{"launch_item"}, {"launch_device"}, {"launch_spread"}}),
-         true,
-         {},
-         {"launches", "groups"}});
-    out.push_back({"fma", multiply_adds(device), true, {}, {"load"}});
-    out.push_back({"dispatch", either({{"dispatch"}}, {{"dispatch_1d", {{"side", "1"}, {"times", "1,4"}}}})});
-    out.push_back({"issue", {{"issue", {{"chains", "4,8"}}}}, false});
-    out.push_back({"banks", {{"banks_word"}, {"banks_rate", {{"stride", "1,2,32"}}}}, false});
-    out.push_back({"barrier", {{"barrier_plain"}, {"barrier_none"}}, false});
-    out.push_back({"atomic", {{"atomic"}}, false, {}, {"counters"}});
-    out.push_back({"latency",
-                   gpu ? chases_of_gpu() : chases_of_cpu(device),
-                   false,
-                   {"global", "footprint", 1 << 10, gpu ? 8u : 4u},
-                   {"footprint", "order", "pages"}});
-    out.push_back({"bandwidth", streams_of(device), false, {"reread", "size", 16 << 10, gpu ? 4u : 0u}, {"size"}});
-    // What a miss brings in is the same wherever it comes from; memory beyond a server's last level takes a CPU seconds
-    // to fill.
-    out.push_back({"cacheline",
-                   either({{"cacheline"}}, {{"cacheline", {{"footprint", std::to_string(out_of_core_bytes(device))}}}}),
-                   false});
-    out.push_back({"divergence",
-                   {{"divergence_width", {{"fill", "full"}}},
-                    {"divergence_paths"},
-                    {"divergence_plain"},
-                    {"divergence_branch"},
-                    {"divergence_select"},
-                    {"divergence_straight"},
-                    {"divergence_looped"}}});
-    out.push_back({"integer", {{"integer"}}});
-    out.push_back({"matrix", {{"matrix"}}});
-    out.push_back({"subgroup", {{"subgroup"}}});
-    out.push_back({"registers",
-                   either({{"registers_live", {{"live", "16,32,64,96,128,160,192,224,256,320"}}},
-                           {"registers_live", {{"items", "1024"}, {"live", "32,48,64,96"}}}},
-                          {{"registers_live", {{"live", "8,16,32,64,128,256"}}}}),
-                   true,
-                   {"live", "live", 8, 5}});
-    out.push_back({"scatter", {{"scatter"}}, false});
-    out.push_back({"channels",
-                   either({{"channels", {{"spacing", "64:32768:*2"}}}},
-                          {{"channels_load", {{"spacing", "64,256,1024,4096,4160,32768"}}}}),
-                   false});
-    out.push_back({"math", functions(device)});
-    out.push_back({"convert",
-                   {{"convert_latency", {{"conversion", "none,float_to_half,half_to_float,float_to_int,int_to_float"}}},
-                    {"convert_rate"}}});
-    return out;
+    return {
+        {"launch", 3,
+         either({{"launch_item"}, {"launch_device"}}, {{"launch_item"}, {"launch_device"}, {"launch_spread"}})},
+        {"fma", 10, multiply_adds(device)},
+        {"latency", 10, gpu ? chases_of_gpu() : chases_of_cpu(device), false},
+        {"bandwidth", 8, streams_of(device), false},
+        {"dispatch", 2, either({{"dispatch"}}, {{"dispatch_1d", {{"side", "1"}, {"times", "1,4"}}}})},
+        {"issue", 2, {{"issue", {{"chains", "4,8"}}}}, false},
+        {"banks", 1.5, {{"banks_word"}, {"banks_rate", {{"stride", "1,2,32"}}}}, false},
+        {"barrier", 1.5, {{"barrier_plain"}, {"barrier_none"}}, false},
+        {"atomic", 3, {{"atomic"}}, false},
+        {"integer", 3, {{"integer"}}},
+        {"matrix", 2, {{"matrix"}}},
+        {"scatter", 1, {{"scatter"}}, false},
+        // What a miss brings in is the same wherever it comes from; memory beyond a server's last level takes a CPU
+        // seconds to fill.
+        {"cacheline", 1,
+         either({{"cacheline"}}, {{"cacheline", {{"footprint", std::to_string(out_of_core_bytes(device))}}}}), false},
+        {"math", 5, functions(device)},
+        {"divergence", 2,
+         {{"divergence_width", {{"fill", "full"}}},
+          {"divergence_paths"},
+          {"divergence_plain"},
+          {"divergence_branch"},
+          {"divergence_select"},
+          {"divergence_straight"},
+          {"divergence_looped"}}},
+        {"subgroup", 1, {{"subgroup"}}},
+        // A knee is known to within the distance of its neighbours: closest around the limits of instruction sets.
+        {"registers", 2,
+         either({{"registers_live", {{"live", "16,32,64,96,112,128,160,192,224,240,248,256,320"}}},
+                 {"registers_live", {{"items", "1024"}, {"live", "32,48,56,64,96"}}}},
+                {{"registers_live", {{"live", "8,12,16,24,32,64,128,256"}}}})},
+        {"channels", 1,
+         either({{"channels", {{"spacing", "64:32768:*2"}}}},
+                {{"channels_load", {{"spacing", "64,256,1024,4096,4160,32768"}}}}),
+         false},
+        {"convert", 1,
+         {{"convert_latency", {{"conversion", "none,float_to_half,half_to_float,float_to_int,int_to_float"}}},
+          {"convert_rate"}}}};
 }
 
-std::vector<std::uint64_t> decisive_points(const std::vector<model::Curve>& curves, std::uint64_t quantum,
-                                           std::size_t most) {
-    std::vector<std::pair<double, std::uint64_t>> found;  // difference of the neighbours, point between them
-    std::set<std::uint64_t> known;
-    for (const auto& curve : curves) {
-        for (const auto& s : curve.samples) known.insert(static_cast<std::uint64_t>(s.x));
-        for (std::size_t i = 1; i < curve.samples.size(); ++i) {
-            const auto &a = curve.samples[i - 1], &b = curve.samples[i];
-            if (!(a.x > 0) || !(a.per_step > 0) || !(b.per_step > 0) || b.x <= 1.12 * a.x) continue;
-            const double difference = std::abs(std::log(b.per_step / a.per_step));
-            const auto middle =
-                static_cast<std::uint64_t>(std::sqrt(a.x * b.x) / static_cast<double>(quantum) + 0.5) * quantum;
-            const auto x = static_cast<double>(middle);
-            if (difference > std::log(1.15) && x > a.x && x < b.x) found.emplace_back(difference, middle);
-        }
+std::vector<model::Group> plan_of(const std::vector<Part>& parts, bool interleave) {
+    std::vector<model::Group> plan;
+    for (const auto& part : parts) {
+        auto groups = model::make_plan(model::select(model::registry(), {part.pattern}), part.axes);
+        if (interleave) groups = grouped(groups | std::views::join, [](const auto& cell) { return cell.id; });
+        std::move(groups.begin(), groups.end(), std::back_inserter(plan));
     }
-    std::sort(found.rbegin(), found.rend());
-    std::set<std::uint64_t> chosen;
-    for (const auto& [difference, point] : found) {
-        if (chosen.size() == most) break;
-        if (!known.count(point)) chosen.insert(point);
-    }
-    return {chosen.begin(), chosen.end()};
+    return plan;
 }
 
 }  // namespace cllab::portrait

@@ -102,14 +102,6 @@ private:
         }
     }
 
-    void build_upcoming() {
-        constexpr std::size_t most = 64;
-        if (!settings_.keep_builds) return;
-        std::size_t begun = 0;
-        for (const auto& cell : run_.request.upcoming | std::views::join)
-            if (begun++ < most) build_for_later(session_, run_.instruments, cell, settings_);
-    }
-
     /// Runs the cells from `first` that fit on the device together; returns the first that did not.
     std::size_t batch(std::size_t first) {
         Cells cells;
@@ -127,10 +119,7 @@ private:
             begin_ahead(i);
             // Not sooner: the data of a point is kept for the cells of one comparison only.
             if (i + 1 == group_.size() && builds_ahead()) {
-                if (auto* const after = next_())
-                    after->begin_ahead(0);
-                else
-                    build_upcoming();
+                if (auto* const after = next_()) after->begin_ahead(0);
             }
             auto cell = std::move(begun_.extract(i).mapped());
             cell.prepared = prepare(*cell.state);
@@ -234,7 +223,7 @@ void execute(device::Session& session, const RunRequest& request, const Events& 
     Kept own;
     auto& keep = kept ? *kept : own;
     if (keep.reference && !keep.reference->exists()) keep.reference.reset();  // what refused it may be over
-    if (!request.settings.keep_builds && !keep.in_advance) keep.programs.reset();
+    if (!keep.in_advance) keep.programs.reset();
     Instruments instruments(session, keep, known == limits.end() ? std::nullopt : std::optional(known->second),
                             request.settings.builds_ahead);
     FinishQueue finish_queue(session.works_beside_host(), memory_budget(session.facts()));
@@ -246,7 +235,8 @@ void execute(device::Session& session, const RunRequest& request, const Events& 
         return groups.emplace_back(std::make_unique<GroupRun>(running, comparisons++)).get();
     };
     try {
-        for (auto* group = next(); group;) {
+        const auto& ends = request.settings.ends;
+        for (auto* group = next(); group && !(ends && Clock::now() > *ends);) {
             std::optional<GroupRun*> told;
             const auto after = [&] {
                 if (!told) told = next();

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/clock.hpp"
 #include "model/limits.hpp"
 #include "model/plan.hpp"
 #include "model/result.hpp"
@@ -38,6 +39,7 @@ struct Settings {
     /// The run continues another one on the device: the timer audit and the warm-up still hold (host/README.md, rules 2
     /// and 4).
     bool goes_on = false;
+    std::optional<Clock::time_point> ends;  ///< what comparison would begin later is left out
     /// Whether the inputs are restored before each timed operation of a kernel that works in place, outside its time.
     /// Nothing: the run decides.
     std::optional<bool> fresh_data;
@@ -51,8 +53,6 @@ struct Settings {
     bool energy = false;                  ///< what an operation draws, some 8 s a cell
     bool steps = false;                   ///< each part of an operation gets a time of its own, where it has several
     bool read_code = true;                ///< false: nobody looks at the code of its programs, and there are no dumps
-    /// The next run on the device need not build what this one did; no text may include files.
-    bool keep_builds = false;
     /// Several cells at once where the device can; false: a driver that ends ends in its cell.
     bool builds_ahead = true;
     std::map<std::string, model::Limits> limits;  ///< of devices that have a profile, by selector
@@ -68,9 +68,6 @@ struct RunRequest {
     std::optional<model::Cell> yardstick;
     std::vector<model::Group> comparisons;
     Settings settings;
-    /// Comparisons that are likely to follow. They are built beside the last of `comparisons` where the device can and
-    /// builds are kept.
-    std::vector<model::Group> upcoming{};
     double left_out = 0;  ///< cells whose points break a constraint
 
     std::size_t cells() const {

@@ -1,6 +1,6 @@
 """Runs the built programs the way a user does, for the tests in tests/cli and tests/device.
 
-The programs' paths come from the environment: CLLAB, CLLAB_MAKE_PANEL; CLLAB_SOURCE_DIR is the source tree. Every run has
+The program's path comes from the environment, CLLAB; CLLAB_SOURCE_DIR is the source tree. Every run has
 a time limit, PoCL as its only OpenCL platform (unless a test says otherwise), and a folder of its own as current folder.
 """
 import functools
@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 def use_debians_python():
@@ -105,6 +106,14 @@ class LabTest(unittest.TestCase):
     def start(self, *args, program=CLLAB, env=None, **more):
         return subprocess.Popen([program, *map(str, args)], cwd=self.folder, env=env or self.environment(),
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+
+    def wait_for(self, process, is_so):
+        """Until it is so while the process runs."""
+        for _ in range(600):
+            if is_so():
+                return
+            self.assertIsNone(process.poll(), "it ended before it was to be ended")
+            time.sleep(0.1)
 
     def lab(self, *args, status=0, timeout=300, program=CLLAB, **more):
         """Runs to the end, asserts the exit status unless None, and returns (stdout, stderr)."""

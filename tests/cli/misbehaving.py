@@ -57,28 +57,6 @@ int clEnqueueNDRangeKernel(void* queue, void* kernel, unsigned dims, Sizes* offs
 }
 """
 
-# A driver that takes long over every build, on a machine of 16 cores; a line for each: its process, begin and end.
-SLOW = r"""
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
-int get_nprocs(void) { return 16; }
-static double now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec + 1e-9 * t.tv_nsec; }
-typedef int Build(void*, unsigned, void* const*, const char*, void*, void*);
-int clBuildProgram(void* program, unsigned n, void* const* devices, const char* options, void* notify, void* data) {
-    const double begin = now();
-    usleep(1000000);
-    const int status = ((Build*)dlsym(RTLD_NEXT, "clBuildProgram"))(program, n, devices, options, notify, data);
-    FILE* out = fopen(getenv("BUILDS"), "a");
-    fprintf(out, "%d %f %f\n", getpid(), begin, now());
-    fclose(out);
-    return status;
-}
-"""
-
 
 def muladd(fault):
     """muladd.cl whose variant fma has `fault` in front of its work; mad is sound, so it shows whether the run goes on."""

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import unittest
 
-from files import MAKE_PANEL, PICTURE, RUN, SMALL, FilesTest, record
+from files import PICTURE, RUN, SMALL, FilesTest, record
 from lab import CLLAB, words
 
 
@@ -123,11 +123,6 @@ __kernel void k(__global const value* src, __global const uchar* pixels, __globa
             self.refused(args, "'old'", "exists and is kept", "--force", "--append")
         self.refused([*PICTURE, "--input", "src=panel.pgm", "--output", "dst=old.pgm"], "exists and is kept", "--force")
         self.refused([*PICTURE, "--input", "src=panel.pgm", "--output", "dst=old.pgm", "--append"], "exists and is kept", "--force")
-        before = self.contents()
-        _, err = self.lab("panel.pgm", "--width", 32, "--height", 32, "--defects", 0, program=MAKE_PANEL, status=2)
-        self.assertRegex(err, r"\Amake-panel: file 'panel.pgm' [^\n]*exists and is kept; --force[^\n]*\n\Z")
-        self.assertEqual(self.contents(), before)
-        self.panel("panel.pgm", "--force")
 
     def test_a_run_that_cannot_start_leaves_the_outputs_as_they_were(self):
         self.put("old", "old\n")

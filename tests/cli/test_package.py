@@ -62,7 +62,7 @@ class Package(LabTest):
         manual = root / "usr" / "share" / "man" / "man1"
         commands = self.help_names(program)
         self.assertEqual({page.name for page in manual.iterdir()},
-                         {f"cllab-{command}.1.gz" for command in commands} | {f"{name}.1.gz" for name in ("cllab", "make-panel", "slurm-sweep", "slurm-here")})
+                         {f"cllab-{command}.1.gz" for command in commands} | {f"{name}.1.gz" for name in ("cllab", "slurm-sweep", "slurm-here")})
         page = gzip.decompress((manual / "cllab-report.1.gz").read_bytes()).decode()
         self.assertIn("cllab-report \\-", page)
         self.assertIn("pandas", page)

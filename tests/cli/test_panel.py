@@ -2,12 +2,11 @@
 import csv
 import io
 import json
-import os
 import unittest
 
-from lab import LabTest
+from lab import SOURCE, LabTest
 
-MAKE_PANEL = os.environ["CLLAB_MAKE_PANEL"]
+MAKE_PANEL = SOURCE / "tools" / "make-panel"
 
 
 def read_pgm(path):
@@ -56,7 +55,7 @@ class MakePanel(LabTest):
         for args, part in ((["--widht", "5", "x.png"], "--widht"), (["--pitch", "abc", "x.png"], "abc"),
                            (["--pitch", "1", "x.png"], "--pitch must be from 2"), (["x.jpg"], ".png or .pgm"), ([], "no file"),
                            (["--width", "50", "--height", "50", "x.png"], "no room for 6 defects"),
-                           (["--json", "x.png"], "--list"), (["a.png", "b.png"], "positional")):
+                           (["--json", "x.png"], "--list"), (["a.png", "b.png"], "unrecognized arguments: b.png")):
             with self.subTest(args=" ".join(args)):
                 out, err = self.draw(*args, status=2)
                 self.assertEqual(out, "")

@@ -141,7 +141,7 @@ def profile_of(arguments):
         return next((p for p in profiles if asked in (p["device"]["type"], p["device"]["selector"]) or asked in p["device"]["name"].lower()), None)
 
     if not found():
-        done = lab(arguments, "profile", "--budget", arguments.budget)
+        done = lab(arguments, "profile")
         print(done.stdout, done.stderr, flush=True)
     return found()
 
@@ -294,7 +294,6 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--dumps", default="trial-dumps", help="where the profile is, or will be")
-    parser.add_argument("--budget", type=float, default=180, help="seconds of the profile that is made")
     parser.add_argument("--cache", action="append", type=int, default=[], help="bytes of a level of the caches, first level first, where the profile does not say")
     parser.add_argument("--max-time", type=float, default=0.4, help="seconds of sampling of a cell")
     parser.add_argument("--out", default="why.jsonl")

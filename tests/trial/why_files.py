@@ -261,7 +261,6 @@ def parser_of(text, out):
     parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--dumps", default="trial-dumps", help="where the profile is, or will be")
-    parser.add_argument("--budget", type=float, default=180, help="seconds of the profile that is made")
     parser.add_argument("--only", action="append", default=[], help="a shell pattern of kernels; repeats")
     parser.add_argument("--max-time", type=float, default=0.2, help="seconds of sampling of a cell")
     parser.add_argument("--seconds", type=float, default=3600, help="ends then, with what there is")

@@ -1,12 +1,15 @@
 // What tune, profile and peaks conclude from given times, from a wrong cell, and where nothing is decided.
 #include <boost/test/unit_test.hpp>
+#include <chrono>
 #include <sstream>
+#include <thread>
 
 #include "app/commands/profile.hpp"
 #include "app/commands/tune.hpp"
 #include "app/comparing/measure.hpp"
 #include "app/screen/streams.hpp"
 #include "explain/peaks.hpp"
+#include "portrait/probes.hpp"
 #include "unit/fake_runner.hpp"
 #include "unit/probe.hpp"
 
@@ -164,63 +167,31 @@ BOOST_AUTO_TEST_CASE(a_second_time_stands_where_no_bound_explains_the_first_and_
     BOOST_TEST(!second([](Record& record, const model::Cell&, std::size_t) { test::make_wrong(record); }));
 }
 
-BOOST_AUTO_TEST_CASE(a_profile_measures_what_was_disturbed_again_and_keeps_the_narrower_time) {
-    std::map<std::string, unsigned> times;
-    auto runner = runner_of([&](Record& record, const model::Cell& cell, std::size_t) {
-        test::take(record, 1);
-        if (cell.id != "launch_item" || ++times[cell.point.text("launches")] > 1) return;
-        record.time->low = 0.5;
-        record.time->high = 1.5;
-    });
-    const auto found = app::measure_profile({}, runner, gpu());
-    BOOST_TEST(found.finished);
-    std::size_t cells = 0;
-    for (const auto& record : found.profile.records) {
-        if (record.id != "launch_item") continue;
-        ++cells;
-        BOOST_TEST(record.time->low == 0.995);
+BOOST_AUTO_TEST_CASE(a_profile_names_the_probes_that_had_no_time_and_those_that_had_too_little) {
+    const auto skipped = [](double seconds, double of_a_cell) {
+        auto runner = runner_of([&](Record& record, const model::Cell&, std::size_t) {
+            test::take(record, 1);
+            std::this_thread::sleep_for(std::chrono::duration<double>(of_a_cell));
+        });
+        app::ProfileOptions options;
+        options.budget_seconds = seconds;
+        return app::measure_profile(options, runner, gpu()).profile.skipped;
+    };
+    BOOST_TEST(skipped(60, 0).empty());
+    const auto none = skipped(0, 0);
+    for (const auto& probe : portrait::probes_for(gpu())) BOOST_TEST(none.contains(probe.family), probe.family);
+    const auto some = skipped(0.02, 0.02);
+    BOOST_TEST(some.at("launch").starts_with("not measured: "), some.at("launch"));
+    BOOST_TEST(some.at("launch").ends_with(" cells had no time within the 20.0 ms of the profile"), some.at("launch"));
+    BOOST_TEST(some.at("fma") == "not measured: the 20.0 ms of the profile ended before its turn");
+}
+
+BOOST_AUTO_TEST_CASE(the_times_of_the_probes_are_those_of_a_whole_profile) {
+    for (const auto& device : {test::probe_cpu(), test::probe_gpu()}) {
+        double seconds = 0;
+        for (const auto& probe : portrait::probes_for(device)) seconds += probe.seconds;
+        BOOST_TEST(seconds == app::ProfileOptions::whole_seconds);
     }
-    BOOST_TEST(cells == times.size());
-    for (const auto& [launches, count] : times) BOOST_TEST(count == 2u, launches);
-}
-
-BOOST_AUTO_TEST_CASE(
-    what_takes_longer_than_a_profile_has_left_is_not_repeated_and_both_measurements_are_accounted_for) {
-    std::map<std::string, unsigned> times;
-    auto runner = runner_of([&](Record& record, const model::Cell& cell, std::size_t) {
-        test::take(record, 1);
-        if (cell.id != "launch_item") return;
-        const auto launches = cell.point.text("launches");
-        record.phases = {{Phase::buffers, launches == "1" ? 100 : 0.1}};  // of 60 s
-        if (++times[launches] > 1) return;
-        record.time->low = 0.5;
-        record.time->high = 1.5;
-    });
-    const auto found = app::measure_profile({}, runner, gpu());
-    for (const auto& [launches, count] : times) BOOST_TEST(count == (launches == "1" ? 1u : 2u), launches);
-    for (const auto& record : found.profile.records)
-        if (record.id == "launch_item" && times[record.point.front().second] == 2)
-            BOOST_TEST(record.phases.at(Phase::buffers) == 0.2);
-}
-
-BOOST_AUTO_TEST_CASE(a_profile_measures_every_probe_before_it_repeats_what_was_disturbed) {
-    std::size_t calls = 0, last_first = 0, first_repeat = 0;
-    std::set<std::string> known;
-    auto runner = runner_of([&](Record& record, const model::Cell& cell, std::size_t) {
-        ++calls;
-        test::take(record, 1);
-        std::string name = cell.id;
-        for (const auto& [axis, value] : cell.point.values()) name += " " + axis + "=" + value;
-        if (known.insert(name).second)
-            last_first = calls;
-        else if (first_repeat == 0)
-            first_repeat = calls;
-        if (cell.experiment->family != "launch") return;
-        record.time->low = 0.5;
-        record.time->high = 1.5;
-    });
-    app::measure_profile({}, runner, gpu());
-    BOOST_TEST(first_repeat > last_first);
 }
 
 BOOST_AUTO_TEST_CASE(a_profile_has_no_figure_of_a_family_that_is_wrong_and_the_others_go_on) {
@@ -235,21 +206,6 @@ BOOST_AUTO_TEST_CASE(a_profile_has_no_figure_of_a_family_that_is_wrong_and_the_o
     BOOST_TEST(fine > wrong);
     for (const auto& conclusion : found.profile.conclusions)
         if (conclusion.experiment->family == "launch") BOOST_TEST(conclusion.findings.empty());
-}
-
-BOOST_AUTO_TEST_CASE(what_a_device_cannot_do_takes_nothing_of_a_profiles_budget) {
-    const auto skips = [](const model::Device& device) {
-        auto runner = runner_of([](Record&, const model::Cell&, std::size_t) {});
-        app::ProfileOptions options;
-        options.budget_seconds = 1e-3;
-        return app::measure_profile(options, runner, device).profile.skipped.contains("matrix");
-    };
-    auto device = gpu();
-    device.implementation = model::Implementation::nvidia;
-    device.compute_capability = 90;
-    BOOST_TEST(skips(device));
-    device.implementation = model::Implementation::rusticl;
-    BOOST_TEST(!skips(device));
 }
 
 BOOST_AUTO_TEST_CASE(a_profile_whose_device_is_lost_keeps_what_was_measured_before) {

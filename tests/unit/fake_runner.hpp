@@ -49,7 +49,8 @@ public:
         arrangements += request.settings.arrangement;
         seeds.insert(request.settings.seed);
         cells = request.comparisons.front();
-        for (std::size_t g = 0; g < request.comparisons.size(); ++g)
+        const auto& ends = request.settings.ends;
+        for (std::size_t g = 0; g < request.comparisons.size() && !(ends && Clock::now() > *ends); ++g)
             for (std::size_t i = 0; i < request.comparisons[g].size(); ++i) {
                 auto record = record_of(request.comparisons[g][i], selector);
                 answer_(record, request.comparisons[g][i], i);

@@ -3,10 +3,11 @@
 # A family's text may begin in cl/include/<family>.h, and that of a variant go on in cl/include/<family>_<variant>.h.
 # The kernel text is embedded as bytes, so quotes, backslashes and size do not matter.
 
-#   cllab_registry(TARGET [TYPE STATIC|OBJECT] [ROOT folder with cl/ and host/experiments/] [LIBRARIES target...])
+#   cllab_registry(TARGET [TYPE STATIC|OBJECT] [ROOT folder with cl/ and host/experiments/] [LIBRARIES target...] [HOT stem...])
+# HOT: files, also of lib/, whose host references go through whole buffers: the compiler optimises these alone.
 
 function(cllab_registry target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TYPE;ROOT" "LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TYPE;ROOT" "LIBRARIES;HOT")
   if(NOT arg_ROOT)
     set(arg_ROOT ${CMAKE_CURRENT_SOURCE_DIR})
   endif()
@@ -81,11 +82,32 @@ std::string_view embedded_kernel(std::string_view file_stem) {
 }
 }  // namespace cllab::model
 ]])
-  add_library(${target} ${arg_TYPE} ${hosts} ${shared} ${embedded} ${generated}/registry.cpp)
+  set(hot)
+  set(hot_objects)
+  foreach(path IN LISTS hosts shared)
+    cmake_path(GET path STEM stem)
+    if(stem IN_LIST arg_HOT)
+      list(APPEND hot ${path})
+      if(path IN_LIST shared)  # on its own, for a program with other families
+        set_source_files_properties(${path} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+      endif()
+    endif()
+  endforeach()
+  if(hot)
+    list(REMOVE_ITEM hosts ${hot})
+    list(REMOVE_ITEM shared ${hot})
+    add_library(${target}_hot OBJECT ${hot})
+    target_link_libraries(${target}_hot PUBLIC cllab_flags ${arg_LIBRARIES})
+    cllab_unity(${target}_hot 16)
+    set(hot_objects $<TARGET_OBJECTS:${target}_hot>)
+  endif()
+  add_library(${target} ${arg_TYPE} ${hosts} ${shared} ${embedded} ${generated}/registry.cpp ${hot_objects})
   target_link_libraries(${target} PUBLIC cllab_flags ${arg_LIBRARIES})
+  cllab_quick_to_compile(${target})
   # Families apart from lib/ and from the texts: a program with other families takes only lib/ of this library.
   if(CLLAB_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+    set_source_files_properties(${generated}/registry.cpp PROPERTIES UNITY_GROUP hosts0)
     foreach(part hosts shared)
       set(number 0)
       foreach(path IN LISTS ${part})

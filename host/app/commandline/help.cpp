@@ -99,7 +99,7 @@ const std::vector<OptionGroup>& option_groups() {
     static const std::vector<OptionGroup> all{
         {"What to run", {"device", "target", "axis"}, {"kernel", "targets", "points", "input", "replay", "native"}},
         {"Measurement",
-         {"max-time", "budget", "strategy", "count-budget", "wave", "profile"},
+         {"max-time", "budget", "quick", "strategy", "count-budget", "wave", "profile"},
          {"verify", "cache", "steps", "energy", "no-yardstick", "seed"}},
         {"Comparison", {"vs", "watch", "baseline", "threshold", "strict", "results-may-change"}, {"recorded"}},
         {"Machine code", {"hot", "source", "summary"}, {"live", "width"}},

@@ -156,8 +156,8 @@ std::string terms_page() {
                most
   of copy      the kernel's bandwidth as a share of a plain copy of as many bytes
   point        one value for each axis
-  portrait     the page of `cllab profile`: a device's figures from all probes
-  profile      the same figures as a file, DIR/<device>/profile.json, which run, tune and why read
+  profile      a device's figures from all probes: the page of `cllab profile`, and the file
+               DIR/<device>/profile.json, which run, tune and why read
   same code    both sides have equal machine code, so there is no winner
   settled      warm-up ended because two windows of the reference kernel agreed within 1 %;
                otherwise the row says `not-settled`

@@ -1,4 +1,4 @@
-// `cllab profile`: a device's portrait as a page, and as the file that run, tune and why read.
+// `cllab profile`: a device's figures as a page, and as the file that run, tune and why read.
 #include "app/commands/profile.hpp"
 
 #include <algorithm>
@@ -69,8 +69,9 @@ Rows<ProfileOptions> profile_rows() {
     Rows<ProfileOptions> rows;
     rows.list("device,d", "D", &ProfileOptions::devices,
               "Selects devices as `cllab run` does. Repeats. Default: the first GPU, else the first CPU.")
-        .number("budget", "SECONDS", any_seconds, &ProfileOptions::budget_seconds, "60",
-                "Shares SECONDS among the probes of a device. The page names the probes that do not fit, and why.")
+        .flag("quick", &ProfileOptions::quick,
+              "Takes 20 s instead of 60 s: shorter samples, and the most important probes alone. The page names what "
+              "had no time.")
         .text("dumps", "DIR", &ProfileOptions::dumps, "Writes profile.json below DIR.")
         .flag("no-dumps", &ProfileOptions::no_dumps, "Writes no file.")
         .with(text_rows())
@@ -91,16 +92,20 @@ Rows<ProfileOptions> profile_rows() {
 
 Command profile_command() {
     return make_command<ProfileOptions>(
-        {"profile", "[--device D]", "a device's portrait from all probes, on one page",
-         "cllab profile [--device D] [--budget S] [--json]",
-         "Runs the probes within a budget and prints the device's portrait on one page: units, clock, latencies, "
-         "rates, registers, caches, local memory, launching. The page is the head of it; --all has every figure with "
-         "its interval, the driver's own value, and the method.\n\nThe same goes to DIR/<device>/profile.json. There "
+        {"profile", "[--device D]", "a device's figures from all probes, on one page",
+         "cllab profile [--device D] [--quick] [--json]",
+         "Runs the probes within 60 s and prints the device's profile on one page: units, clock, latencies, rates, "
+         "registers, caches, local memory, launching. The page is the head of it; --all has every figure with its "
+         "interval, the driver's own value, and the method.\n\nThe same goes to DIR/<device>/profile.json. There "
          "`cllab run`, `cllab tune` and `cllab why` find the last-level cache and the peaks.",
-         "cllab profile --device gpu --budget 200 --all\n  compute units                 132  period of the staircase "
+         "cllab profile --device gpu --all\n  compute units                 132  period of the staircase "
          "over saturating work-groups\n  clock                    1.98 GHz  ±0.74%  ticks of the counter that kernels "
          "read\n  float latency             2.08 ns  ±0.46%"},
-        profile_rows(), [](ProfileOptions& options) { refuse_patterns(options, "`cllab profile` takes no PATTERN"); },
+        profile_rows(),
+        [](ProfileOptions& options) {
+            refuse_patterns(options, "`cllab profile` takes no PATTERN");
+            if (options.quick) options.budget_seconds = ProfileOptions::quick_seconds;
+        },
         run_profile);
 }
 

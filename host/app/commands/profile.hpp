@@ -1,4 +1,4 @@
-// A device's portrait: measured, and its page as text and as JSON.
+// A device's profile: measured, and its page as text and as JSON.
 #pragma once
 
 #include <iosfwd>
@@ -12,10 +12,11 @@
 namespace cllab::app {
 
 struct ProfileOptions : CellOptions {
-    double budget_seconds = 60;
+    static constexpr double whole_seconds = 60, quick_seconds = 20;
+    double budget_seconds = whole_seconds;  ///< in all; every probe has a time of its own within it
     std::string dumps = "dumps";
     Strings columns;
-    bool no_dumps = false, isolate = false, as_json = false, all = false;
+    bool no_dumps = false, quick = false, isolate = false, as_json = false, all = false;
     bool no_page = false;  ///< for a command that needs the file alone
 };
 /// The whole command; its exit status.
@@ -26,7 +27,7 @@ struct MeasuredProfile {
     bool finished = false;  ///< false: interrupted, or
     std::string lost;       ///< why the device was lost
 };
-/// Runs the probes that the budget of the invocation has room for.
+/// Runs the probes in their order, as long as there is time.
 MeasuredProfile measure_profile(const ProfileOptions& invocation, Runner& runner, const model::Device& device);
 
 /// Part of the timed cells whose threads did not have the cores that they could use.

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "portrait/budget.hpp"
+#include "app/comparing/versus.hpp"
+#include "model/params.hpp"
 #include "portrait/conclusion.hpp"
 #include "portrait/probes.hpp"
 

@@ -1,4 +1,4 @@
-// Image files in and out: --input NAME=FILE, --output NAME=FILE and tools/make-panel.
+// Image files in and out: --input NAME=FILE and --output NAME=FILE.
 #pragma once
 
 #include <cstddef>

@@ -45,7 +45,7 @@ std::optional<std::string> ptx_of(const fs::path& dump) {
     return std::nullopt;
 }
 
-/// This program as the child that launches what lies in `folder` (app/main.cpp).
+/// This program as the child that launches what lies in `folder` (app/program.cpp).
 std::vector<std::string> launch_command(const fs::path& folder, unsigned timed) {
     return {fs::read_symlink("/proc/self/exe").string(), "cuda-launch", folder.string(), std::to_string(timed)};
 }

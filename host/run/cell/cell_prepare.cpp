@@ -204,19 +204,6 @@ void begin(CellState& state) {
     state.guarded([&] { begin_making(state); });
 }
 
-void build_for_later(device::Session& session, Instruments& instruments, const Cell& cell, const Settings& settings) {
-    const InPhase phase(Phase::build);
-    const auto& facts = session.facts();
-    if (cell.stored || missing_need(*cell.variant, facts)) return;
-    try {
-        const auto setup = model::set_up(*cell.experiment, {*cell.variant, cell.point, facts, settings.seed,
-                                                            settings.files, 0, &instruments.data()});
-        const auto from = build_text(cell, setup, facts, settings);
-        if (!device::asks_for_cuda(from.options)) instruments.programs().build(from.text, from.options);
-    } catch (const std::exception&) {
-    }
-}
-
 bool prepare(CellState& state, const CellState* beside, const CellState* proved) {
     begin(state);
     if (state.record.status != Status::ok) return false;

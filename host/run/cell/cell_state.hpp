@@ -64,9 +64,6 @@ struct CellState {
 
 /// needs -> setup, and begins the build. For what is prepared soon: builds of several cells then go on at once.
 void begin(CellState& state);
-/// Begins only the build of a cell that may come later. Errors are reported when the cell comes.
-void build_for_later(device::Session& session, Instruments& instruments, const model::Cell& cell,
-                     const Settings& settings);
 /// begin() unless begun -> build -> verify. False: the cell is finished. `beside`: a prepared cell whose equal buffers
 /// are reused (host/README.md, rule 15). `proved`: a cell with the same setup; its output is compared with this cell's
 /// before the host's reference is.

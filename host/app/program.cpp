@@ -1,0 +1,72 @@
+#include "app/program.hpp"
+
+#include <algorithm>
+#include <climits>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+#include "app/commandline/command.hpp"
+#include "app/commandline/topics.hpp"
+#include "app/errors.hpp"
+#include "app/screen/streams.hpp"
+#include "device/driver_settings.hpp"
+#include "inspect/cuda/replay.hpp"
+#include "inspect/tools/comgr.hpp"
+#include "run/executor.hpp"
+
+namespace cllab::app {
+namespace {
+
+/// The exit status: 0, or 3 with one sentence on stderr.
+int launch_through_cuda(const char* folder, const char* timed) {
+    try {
+        std::fputs(cuda_launch(folder, static_cast<unsigned>(std::atoi(timed))).c_str(), stdout);
+        return 0;
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "cuda-launch: %s\n", e.what());
+        return 3;
+    }
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv) {
+    // What `cllab ncu` starts, by itself and under the profiler: no OpenCL, and a standard output of its own.
+    if (argc == 4 && std::strcmp(argv[1], "cuda-launch") == 0) return launch_through_cuda(argv[2], argv[3]);
+    // What `cllab isa` starts, for a compiler that may crash or take for ever.
+    if (argc == 4 && std::strcmp(argv[1], "comgr-compile") == 0) return inspect::comgr_main(argv[2], argv[3]);
+    try {
+#ifdef __GLIBC__
+        // Images and references come and go with each verification: kept by the heap, their pages are not taken from
+        // and given back to the kernel each time, a tenth of the main line's time, 0.3 s for each GiB.
+        const int kept = run::host_memory_bytes() > 32ull << 30 ? INT_MAX : 1 << 30;
+        mallopt(M_MMAP_THRESHOLD, kept);
+        mallopt(M_TRIM_THRESHOLD, kept);
+#endif
+        // A file at its limit (ulimit -f) is an error of the write then, with a sentence.
+        std::signal(SIGXFSZ, SIG_IGN);
+        open_missing_streams();
+        keep_stdout();
+        help_width = std::min<std::size_t>(help_width, page_width(100));
+        device::use_own_cache();
+        device::pin_threads();
+        const int status = run_command_line(argc, argv);
+        require_printed();
+        return status;
+    } catch (const run::Interrupted&) {  // of a command that keeps nothing
+        say("interrupted");
+        return 130;
+    } catch (const std::exception& e) {
+        const auto error = as_error(e);
+        say(error.what());
+        return exit_status(error.blame());
+    }
+}
+
+}  // namespace cllab::app
