@@ -172,7 +172,6 @@ Choice::Choice(const CellOptions& invocation, const Snapshots& earlier, const As
     own_ = &keep(
         std::unique_ptr<Own>(new Own{{paths, command_line, invocation.axes, earlier, invocation.build_options}, {}}));
     auto& files = own_->files;
-    files.ask_others(invocation.opinions);
     for (const auto& file : files.files())  // drivers end the process on some of these
         if (const auto program = program_of_text(file.text()))
             if (const auto damage = inspect::damage_of(inspect::as_bytes(*program)); !damage.empty())
@@ -226,6 +225,8 @@ bool Choice::is_guessed(const model::Variant& variant) const {
 kernelfile::CellArguments Choice::arguments_of(const model::Request& request) const {
     return own_->files.arguments_of(request);
 }
+
+kernelfile::Answers& Choice::answers() const { return own_->files.answers(); }
 
 std::string Choice::source_line(const std::string& file, std::size_t number) const {
     using std::filesystem::path;

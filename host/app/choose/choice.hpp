@@ -57,6 +57,7 @@ public:
     std::string source_line(const std::string& file, std::size_t number) const;
     /// A cell of a kernel file as somebody else is asked about it. Throws as its set-up does.
     kernelfile::CellArguments arguments_of(const model::Request& request) const;
+    kernelfile::Answers& answers() const;  ///< that others give, for the proofs of such cells
     bool own() const { return own_ != nullptr; }  ///< the text is not the lab's
 
 private:

@@ -12,7 +12,6 @@
 #include "app/processes/runner.hpp"
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"
-#include "device/driver_settings.hpp"
 #include "explain/amounts.hpp"
 #include "explain/limiter.hpp"
 #include "model/params.hpp"
@@ -120,10 +119,9 @@ bool forecast_one(const model::Cell& cell, const DeviceProfile& on, const run::S
 
 int forecast_files(const WhyOptions& asked) {
     refuse_what_measures(asked);
-    CountSettings simulator;
-    find_simulator(simulator, "cllab why --on");
+    const auto simulator = find_oclgrind("cllab why --on");
     const auto on = read_profile(asked.on);
-    device::use_only_drivers({{"oclgrind.icd", simulator.library}});  // which also says what arguments the kernels have
+    use_oclgrind(simulator);  // which also says what arguments the kernels have
     auto invocation = asked;
     invocation.devices = {"oclgrind"};
     invocation.no_dumps = invocation.no_yardstick = true;

@@ -10,7 +10,6 @@
 #include "app/commands.hpp"
 #include "app/comparing/versus.hpp"
 #include "app/processes/runner.hpp"
-#include "app/running/opinions.hpp"
 #include "app/running/watched.hpp"
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"
@@ -293,9 +292,7 @@ private:
 
 }  // namespace
 
-int watch(const RunOptions& given) {
-    auto asked = given;
-    const OpinionsFolder opinions(asked);
+int watch(const RunOptions& asked) {
     const bool own = std::ranges::any_of(asked.patterns, names_kernel_file);
     if (!asked.versus.empty() || (own ? asked.patterns.size() != 1 : asked.cl_dir.empty()))
         throw Error(Blame::usage,
