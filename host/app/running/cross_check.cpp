@@ -118,7 +118,8 @@ Other other_than(const model::Device& device, const RunOptions& options) {
     if (wanted.empty()) {
         std::erase_if(found, [&](const auto& d) { return !d.is_cpu() || d.implementation == device.implementation; });
         if (found.empty())
-            throw Error(Blame::environment, "--check needs another implementation than that of " + quoted(device.name) +
+            throw Error(Blame::environment, "--check needs another implementation than that of " +
+                                                cllab::quoted(device.name) +
                                                 ", and no other one of a CPU is here; on Debian: apt-get install "
                                                 "oclgrind");
     } else if (found.size() != 1) {
@@ -127,7 +128,7 @@ Other other_than(const model::Device& device, const RunOptions& options) {
     }
     if (found.front().selector == device.selector)
         throw Error(Blame::usage, "--check 'device=" + wanted + "' selects the device that is checked, " +
-                                      quoted(device.name) + "; `cllab devices` shows what else is here");
+                                      cllab::quoted(device.name) + "; `cllab devices` shows what else is here");
     return {found.front().selector, found.front().name, std::nullopt};
 }
 
@@ -165,8 +166,8 @@ public:
         if (seen.results == Kind::agrees)
             out.device = other_.name + seen.at();
         else if (seen.results == Kind::differs)
-            out.sentence = quoted(device_.name) + " and " + quoted(other_.name) + " leave different results" +
-                           seen.at() + ": " + seen.about +
+            out.sentence = cllab::quoted(device_.name) + " and " + cllab::quoted(other_.name) +
+                           " leave different results" + seen.at() + ": " + seen.about +
                            "; nothing says which of the two is right unless a reference does" +
                            (found.empty() ? "" : "; " + found);
         else
@@ -185,7 +186,7 @@ public:
         const auto nothing = size + (seen.sees_unwritten ? "no race, no uninitialised value, no access outside"
                                                          : "no race, no access outside (uninitialised values: "
                                                            "Oclgrind cannot look for them here)");
-        const auto name = quoted(device_.name);
+        const auto name = cllab::quoted(device_.name);
         if (seen.results == Agreement::Kind::agrees) return nothing + "; the results of " + name;
         if (seen.results == Agreement::Kind::differs)
             return nothing + "; other results than on " + name + ": " + seen.about;
@@ -304,7 +305,7 @@ private:
         const bool is_simulated = device_.implementation == model::Implementation::oclgrind;
         if (!out.trouble.empty() || (finds_ && (is_simulated || !out.found.empty()))) return out;
         if (const auto why = launch(cell, device_.selector, here); !why.empty()) {
-            out.about = quoted(device_.name) + ": " + why;
+            out.about = cllab::quoted(device_.name) + ": " + why;
             return out;
         }
         for (const auto seed : seeds_of(cell))
@@ -337,7 +338,7 @@ private:
         for (const auto& [name, type] : types)
             if (auto wrong = kernelfile::difference(name, found.at(name), other.at(name), type,
                                                     type.is_floating() ? float_errors : errors,
-                                                    "on " + quoted(other_.name), true))
+                                                    "on " + cllab::quoted(other_.name), true))
                 return *wrong;
         return {};
     }

@@ -15,6 +15,7 @@
 #include "core/error.hpp"
 #include "core/hash.hpp"
 #include "core/includes.hpp"
+#include "core/reading.hpp"
 #include "core/text.hpp"
 #include "run/kernel_source.hpp"
 
@@ -144,8 +145,9 @@ private:
             return run_watched(one, watched_, pool_);
         });
     }
-    std::vector<model::Selected> selected() const {
-        return Choice(invocation_, watched_.files, watched_.ask).selected();
+    std::vector<model::Selected> selected() {
+        chosen_.emplace(invocation_, watched_.files, watched_.ask);
+        return chosen_->selected();
     }
 
     void take_first() {
@@ -203,6 +205,7 @@ private:
     RunOptions invocation_;
     std::string named_, before_;  ///< the file, and its version before
     WarmPool pool_;
+    std::optional<Choice> chosen_;
     Watched watched_{pool_};
     Version now_;
     std::optional<Version> right_;  ///< the last one that was
