@@ -66,12 +66,13 @@ void pin_threads(int (*running)()) {
 
 void use_only_drivers(const std::map<std::string, std::string>& libraries,
                       const std::map<std::string, std::string>& variables) {
-    // Debian's loader takes a library's own name too, Khronos' only a folder with its name in a file.
+    // Debian's loader takes a library's own name too, Khronos' only a folder with its name in a file, and NVIDIA's
+    // joins the folder and the file without a slash between them.
     const auto folder = own_folder() / ("drivers-" + std::to_string(getpid()));
     std::error_code ignored;
     fs::create_directory(folder, ignored);
     for (const auto& [icd, library] : libraries) std::ofstream(folder / icd) << library << '\n';
-    setenv("OCL_ICD_VENDORS", folder.c_str(), 1);
+    setenv("OCL_ICD_VENDORS", (folder / "").c_str(), 1);
     unsetenv("OCL_ICD_FILENAMES");
     for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
 }

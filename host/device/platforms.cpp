@@ -1,5 +1,6 @@
 #include "device/platforms.hpp"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -219,6 +220,15 @@ std::vector<std::uint64_t> host_cache_levels(const fs::path& processors) {
     return out;
 }
 
+/// The loader of drivers, and what it was told about them: "'/lib/libOpenCL.so.1' (OCL_ICD_VENDORS is not set)".
+static std::string loader() {
+    Dl_info found{};
+    const char* const told = std::getenv("OCL_ICD_VENDORS");
+    const bool is_known = dladdr(dlsym(RTLD_DEFAULT, "clGetPlatformIDs"), &found) != 0;
+    return "'" + std::string(is_known ? found.dli_fname : "libOpenCL") + "'" +
+           (told ? " (OCL_ICD_VENDORS='" + excerpt(told) + "')" : " (OCL_ICD_VENDORS is not set)");
+}
+
 std::vector<Found> discover(std::vector<std::string>* troubles) {
     const auto note = [&](const std::string& line) {
         if (troubles) troubles->push_back(line);
@@ -259,7 +269,7 @@ std::vector<Found> discover(std::vector<std::string>* troubles) {
     }
     if (out.empty())
         throw Error(Blame::environment,
-                    platforms.empty() ? "no OpenCL platform is registered"
+                    platforms.empty() ? "no OpenCL platform is registered with the loader " + loader()
                                       : concat("the ", platforms.size(), " OpenCL platform(s) here have no device"),
                     "; on Debian or Ubuntu `apt-get install pocl-opencl-icd` gives one that runs on any CPU");
     return out;

@@ -1,6 +1,7 @@
 #include "kernelfile/bound.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "core/grouped.hpp"
 #include "core/text.hpp"
@@ -330,6 +331,169 @@ void Bound::expect(const std::string& name, const Place& place, const std::strin
         out.data = std::make_shared<const model::Bytes>(
             read_elements(file, place, extension == ".npy", type, "argument '" + name + "' is " + kind_words(p)));
     expected_.emplace(called(name), std::move(out));
+}
+
+// --- Arrays of structs whose fields each have a rule.
+
+/// Types that lines give the fields of a struct hold for every argument of that struct.
+void Bound::declare_structs() {
+    for (const auto& parameter : signature_.parameters) {
+        const auto said = said_.arguments.find(parameter.name);
+        if (said == said_.arguments.end() || said->second.kind != Kind::rules) continue;
+        std::vector<model::Member> members;
+        for (const auto& rule : said->second.rules)
+            for (auto& member : members_in(rule.declaration)) members.push_back(std::move(member));
+        const auto type = parameter.type;
+        if (members.empty() || !type.is_opaque() || type.bytes == 0) continue;
+        lay_out(members);
+        if (bytes_of(members) != type.bytes)
+            refuse(said->second.place, described(parameter), " with ", type.bytes, " bytes on the device; ",
+                   cllab::quoted(said->second.text), " makes ", bytes_of(members),
+                   "; each field of the struct is named, in its order");
+        for (auto& other : signature_.parameters)
+            if (other.type.name == type.name) other.type.members = members;
+    }
+}
+
+/// Each field as an argument of its own.
+void Bound::bind_members(Argument& a) const {
+    const bool uniform = a.spec.kind == Kind::drawn && a.spec.draw == Draw::uniform;
+    if (a.spec.kind != Kind::rules && !uniform) return;
+    const auto& members = a.element.members;
+    const auto& rules = a.spec.rules;
+    if (members.empty() && uniform) return;
+    if (members.empty())
+        refuse(a.spec.place, described(a.parameter),
+               a.element.is_opaque() ? ", of which the text does not tell the fields; give their types, as in "
+                                       "fields:n:{float3 position:rand, int id:iota}"
+                                     : ", which has no fields; write e.g. rand:1024");
+    const auto name_of = [](const model::Member& m) { return m.name.substr(0, m.name.find('[')); };
+    for (const auto& rule : rules)
+        if (std::ranges::find(members, rule.name, name_of) == members.end())
+            refuse(a.spec.place, named(a.parameter), " has no field '", rule.name, "'; there are ",
+                   join(members, ", ", [](const auto& m) { return m.name; }));
+    for (const auto& member : members) {
+        const auto rule = std::ranges::find(rules, name_of(member), &FieldRule::name);
+        Argument one{a.parameter, rule == rules.end() ? ArgumentSpec{a.spec.place, "rand", Kind::drawn} : rule->drawn,
+                     member.type};
+        one.parameter.name += "." + member.name;
+        one.drawn_as = a.drawn_as + "." + member.name;
+        one.begin = member.begin;
+        a.members.push_back(std::move(one));
+    }
+}
+
+model::SharedBytes Bound::structs(const model::Point& point, const Argument& a, std::size_t count,
+                                  std::uint64_t seed) const {
+    struct Column {
+        std::size_t begin, width;
+        model::SharedBytes data;
+    };
+    std::vector<Column> columns;
+    for (const auto& member : a.members)
+        columns.push_back({member.begin, member.element.bytes, data(point, member, count, seed)});
+    const auto stride = a.element.bytes;
+    return {count * stride, [columns, count, stride] {
+                model::Bytes out(count * stride);
+                for (const auto& [begin, width, data] : columns)
+                    for (std::size_t i = 0; i < count; ++i)
+                        std::memcpy(out.data() + i * stride + begin, data->data() + i * width, width);
+                return out;
+            }};
+}
+
+// --- Arguments that are one buffer, as where a host passes one cl_mem twice to work in place, or parts of one.
+
+const std::string& Bound::called(const std::string& name) const {
+    const auto found = same_.find(name);
+    return found == same_.end() ? name : found->second;
+}
+
+/// The buffer that a line says this one is, and that has data of its own; nothing where no line does.
+std::optional<std::string> Bound::same_as(const Parameter& parameter) const {
+    if (!is_said(parameter, Kind::same)) return std::nullopt;
+    const auto& spec = said_.arguments.at(parameter.name);
+    std::vector<std::string> possible;
+    for (const auto& p : signature_.parameters)
+        if (p.is_buffer() && !is_said(p, Kind::same) && !is_said(p, Kind::part)) possible.push_back(p.name);
+    if (std::ranges::count(possible, spec.words.front()) == 0)
+        refuse(spec.place, named(parameter), " is ", cllab::quoted(spec.text), "; ",
+               possible.empty() ? "no other buffer of the kernel has data" : "possible are " + join(possible, ", "));
+    return spec.words.front();
+}
+
+/// One parameter for those that are one buffer: the kernel may do with it what it may do with any of them. A buffer is
+/// called by the last argument that the kernel writes it through, as results are.
+std::vector<Parameter> Bound::join_same() {
+    std::vector<Parameter> out;
+    for (const auto& p : signature_.parameters) {
+        if (const auto other = same_as(p))
+            same_[p.name] = *other;
+        else if (!is_said(p, Kind::part))
+            out.push_back(p);
+    }
+    std::map<std::string, std::string> written;
+    for (const auto& p : signature_.parameters) {
+        if (!same_.count(p.name) || !p.is_written()) continue;
+        auto& own = *std::ranges::find(out, same_.at(p.name), &Parameter::name);
+        own.is_const = false;
+        own.kind = p.kind;
+        written[own.name] = p.name;
+    }
+    for (auto& [name, other] : same_)
+        if (written.count(other)) other = written.at(other);
+    same_.insert(written.begin(), written.end());
+    for (const auto& p : signature_.parameters)
+        if (is_said(p, Kind::part)) join_part(p, out);
+    return out;
+}
+
+bool Bound::is_said(const Parameter& buffer, Kind kind) const {
+    const auto said = said_.arguments.find(buffer.name);
+    return buffer.is_buffer() && said != said_.arguments.end() && said->second.kind == kind;
+}
+
+/// The whole is another argument, or a buffer that only has a line of its own: then it becomes one.
+void Bound::join_part(const Parameter& part, std::vector<Parameter>& to) {
+    const auto& spec = said_.arguments.at(part.name);
+    const auto& of = spec.words.front();
+    auto whole = std::ranges::find(to, of, &Parameter::name);
+    if (whole == to.end() || !whole->is_buffer()) {
+        const auto own = said_.arguments.find(of);
+        if (own == said_.arguments.end() || std::ranges::count(signature_.parameters, of, &Parameter::name) > 0)
+            refuse(spec.place, named(part), " is ", cllab::quoted(spec.text), ", but '", of,
+                   "' is no buffer with a line of its own, as 'arg ", of, " = zero:float:1Mi'");
+        whole = to.insert(to.end(), {of, Parameter::Kind::global, part.type, true});
+        if (const auto type = model::data_type(own->second.type)) whole->type = *type;
+    }
+    if (part.is_written()) whole->is_const = false, whole->kind = part.kind;
+    parts_.push_back(part);
+}
+
+/// In elements of the part's own type.
+void Bound::add_part(const model::Point& point, const model::Device& device, const Parameter& part, Shape& to) const {
+    const auto& spec = said_.arguments.at(part.name);
+    const auto& whole = *find(spec.words.front());
+    const auto& of = whole.parameter.name;
+    const auto one = std::max<std::size_t>(1, part.type.bytes);
+    const auto most = static_cast<std::int64_t>(whole.element.bytes_of(to.counts.at(of)) / one);
+    const auto origin = value(point, spec.numbers[0]), length = value(point, spec.extent[0]);
+    if (origin < 0 || length < 1 || origin > most || length > most - origin)
+        refuse(spec.place, "'", part.name, "' is ", length, " elements of '", of, "' from element ", origin, " on; '",
+               of, "' has ", most);
+    const auto begin = static_cast<std::size_t>(origin) * one;
+    if (const auto align = device.base_align_bytes; align > 0 && begin % align != 0)
+        throw Unsupported("'", part.name, "' begins at byte ", begin, " of '", of,
+                          "'; on this device a part begins at a multiple of ", align,
+                          " bytes (CL_DEVICE_MEM_BASE_ADDR_ALIGN is ", 8 * align, " bits)");
+    to.parts.push_back({part.name, of, begin, static_cast<std::size_t>(length) * one});
+    to.counts[part.name] = static_cast<std::size_t>(length);
+    if (!is_parameter(of)) to.work.bytes += static_cast<double>(to.parts.back().size_bytes);
+}
+
+/// And not only the buffer that parts are of.
+bool Bound::is_parameter(const std::string& name) const {
+    return std::ranges::any_of(signature_.parameters, [&](const auto& p) { return called(p.name) == name; });
 }
 
 }  // namespace cllab::kernelfile

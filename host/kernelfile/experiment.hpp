@@ -9,7 +9,7 @@
 #include "kernelfile/bound.hpp"
 #include "kernelfile/description.hpp"
 #include "kernelfile/guess/guess.hpp"
-#include "kernelfile/proof/opinions.hpp"
+#include "kernelfile/proof/answers.hpp"
 #include "kernelfile/sequence/bound_sequence.hpp"
 #include "kernelfile/source.hpp"
 #include "model/experiment.hpp"
@@ -73,8 +73,8 @@ public:
     std::vector<std::string> variants_of(const Wanted& wanted) const;
     /// Says more of a file whose arguments are known by now; what is said already wins.
     void describe(std::size_t file, const Description& more);
-    /// Where experiment() finds what others say of results, as Opinions's.
-    void ask_others(std::filesystem::path folder) { opinions_ = std::move(folder); }
+    /// What others say of results: the experiment's proofs look there, once it is filled.
+    Answers& answers() { return *answers_; }
     /// After experiment(), of one of its cells. Throws as its set-up does.
     CellArguments arguments_of(const model::Request& request) const { return arguments_of_(request); }
     /// Defaults that were taken, one line per file.
@@ -136,7 +136,7 @@ private:
     std::vector<Candidate> candidates_;
     bool code_only_ = false;
     std::vector<std::string> notes_;
-    std::filesystem::path opinions_;
+    std::shared_ptr<Answers> answers_ = std::make_shared<Answers>();
     std::function<CellArguments(const model::Request&)> arguments_of_;
 };
 

@@ -42,21 +42,21 @@ void build(CellState& state) {
     state.fail(Status::build_failed, device::error_name(state.built.code) + (first.empty() ? "" : ": " + first));
 }
 
-}  // namespace
-
 void choose_groups(Setup& setup, std::vector<std::string>& assumed) {
     choose_group(setup.global, setup.local, assumed);
     for (auto& step : setup.steps)
         if (auto* launch = std::get_if<Launch>(&step)) choose_group(launch->global, launch->local, assumed);
 }
 
+}  // namespace
+
 LaunchedOnce launch_once(device::Session& session, const Settings& settings, const Cell& cell, const Device& as,
-                         const std::function<void(const LaunchedOnce&)>& before) {
+                         const std::function<void(const LaunchedOnce&)>& before,
+                         const std::function<void(const Buffers&)>& after) {
     LaunchedOnce out;
     Kept kept;
     Instruments instruments(session, kept, std::nullopt, false);
     CellState state(session, instruments, cell, Order{}, settings, [](auto&&...) {});
-    session.set_guards(false);  // a simulator sees what is outside
     state.guarded([&] {
         if (const auto reason = missing_need(*cell.variant, as)) {
             state.fail(Status::unsupported, *reason);
@@ -76,9 +76,15 @@ LaunchedOnce launch_once(device::Session& session, const Settings& settings, con
         }
         out.launches = operation.launches_in_operation();
         out.kernels = kernels_of(state.setup);
-        before(out);
+        if (before) before(out);
         operation.enqueue();
         session.wait();
+        if (!after) return;
+        Buffers left;
+        if (const auto outside = operation.read_back(left))
+            state.fail(Status::wrong_result, *outside);
+        else
+            after(left);
     });
     out.status = state.record.status;
     out.reason = state.record.reason;

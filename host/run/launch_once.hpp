@@ -1,4 +1,4 @@
-// One operation of a cell on a simulator, for what it executes: nothing is proved, timed or kept.
+// One operation of a cell, for what it executes or leaves: nothing is proved or timed.
 #pragma once
 
 #include <functional>
@@ -16,12 +16,11 @@ struct LaunchedOnce {
     std::vector<std::string> assumed{};     ///< what nobody stated, in words: "groups of 256 work-items"
 };
 
-/// Where the driver is to choose a work-group: one of up to 256 items that divides what is launched. `assumed` says so.
-void choose_groups(model::Setup& setup, std::vector<std::string>& assumed);
-
 /// Sets the cell up as `as`, the device whose launch is meant, builds it on the session's, calls `before` with what is
-/// known by then and launches it. Where the driver is to choose the work-group it is one of up to 256 items.
+/// known by then and launches it; `after` gets what it leaves. Where the driver is to choose the work-group it is one
+/// of up to 256 items.
 LaunchedOnce launch_once(device::Session& session, const Settings& settings, const model::Cell& cell,
-                         const model::Device& as, const std::function<void(const LaunchedOnce&)>& before);
+                         const model::Device& as, const std::function<void(const LaunchedOnce&)>& before,
+                         const std::function<void(const model::Buffers&)>& after = {});
 
 }  // namespace cllab::run

@@ -18,71 +18,12 @@
 #include "inspect/tools/tool.hpp"
 
 namespace cllab::app {
-namespace {
-
-/// The builds as a device is asked about them.
-std::vector<AskedBuild> asked_builds(kernelfile::KernelFiles& files, const std::string& more_options) {
-    std::vector<AskedBuild> out;
-    for (const auto& build : files.builds()) {
-        const auto& text = *build.text;
-        out.push_back({line_directive(1, text.path) + "\n" + text.text,
-                       build.options + (more_options.empty() ? "" : " " + more_options), text.includes_lab,
-                       &files.files()[build.file].read.files, !build.setting.empty()});
-    }
-    return out;
-}
-
-void say_guess(const GuessedBlock& block) {
-    if (block.kernels.empty()) return;
-    say("guessed (" + block.how + "); to keep or change it, put this into " + block.path() + ":");
-    std::cerr << printable(block.text, "\n");
-}
-
-/// Of a file that is wanted whole, kernels of which something cannot be guessed are left out; else it is asked for.
-void leave_out_open(const std::vector<GuessedBlock>& guessed, kernelfile::KernelFiles& files,
-                    std::vector<kernelfile::Wanted>& wanted) {
-    for (const auto& block : guessed) {
-        if (block.open.empty()) continue;
-        const auto file = files.index_of(block.file);
-        std::vector<std::string> others;
-        bool one_build = true, whole = false;
-        for (const auto& build : files.builds()) {
-            if (build.file != file) continue;
-            one_build = one_build && others.empty();
-            for (const auto& kernel : build.found.kernels)
-                if (std::ranges::find(block.open, kernel.name, [](const auto& o) { return o.first; }) ==
-                    block.open.end())
-                    others.push_back(kernel.name);
-        }
-        for (const auto& one : wanted) whole = whole || (one.file == file && one.glob.empty());
-        if (!whole || !one_build || others.empty()) {
-            say_guess(block);
-            throw Error(Blame::usage, block.open.front().second);
-        }
-        for (const auto& [kernel, sentence] : block.open) say(sentence + "; it is left out");
-        std::erase_if(wanted, [&](const auto& one) { return one.file == file; });
-        for (const auto& name : others) wanted.push_back({file, name, name});
-    }
-}
-
-}  // namespace
 
 std::pair<std::string, std::string> file_and_glob(const std::string& pattern) {
     const auto colon = pattern.rfind(':');
     const auto file = pattern.substr(0, colon);
     if (colon == std::string::npos || !names_kernel_file(file)) return {pattern, ""};
     return {file, pattern.substr(colon + 1)};
-}
-
-struct Choice::Own {
-    kernelfile::KernelFiles files;
-    std::vector<model::Experiment> experiments;
-    std::vector<GuessedBlock> guessed{};
-};
-
-Choice::Own& Choice::keep(std::unique_ptr<Own> own) {
-    static std::vector<std::unique_ptr<Own>> kept;
-    return *kept.emplace_back(std::move(own));
 }
 
 bool names_kernel_file(const std::string& pattern) {
@@ -145,63 +86,138 @@ void check_for_files(const CellOptions& invocation, const std::vector<std::strin
                     "option '--input' applies to cllab's families only; for a kernel file write --arg NAME=image:FILE");
 }
 
+void say_guess(const GuessedBlock& block) {
+    if (block.kernels.empty()) return;
+    say("guessed (" + block.how + "); to keep or change it, put this into " + block.path() + ":");
+    std::cerr << printable(block.text, "\n");
+}
+
 }  // namespace
 
-Choice::Choice(const CellOptions& invocation, const Snapshots& earlier, const AskDevice& ask, kernelfile::Wants wants)
-    : invocation_(invocation) {
+/// Kernel files on their way to an experiment: load() -> introspect() -> guess() -> make().
+struct Choice::Own {
+    kernelfile::KernelFiles files;
+    std::optional<Capture> capture{};
+    std::vector<kernelfile::Wanted> wanted{};
+    bool compared = false;  ///< what is wanted is to leave the same
+    std::vector<GuessedBlock> guessed{};
+    std::vector<std::string> left_out{};  ///< sentences about kernels of which something cannot be guessed
+    model::Experiment experiment{};
+
+    static std::shared_ptr<Own> load(CellOptions& invocation, const Snapshots& earlier);
+    std::vector<AskedBuild> builds(const std::string& more_options);
+    void introspect(const std::vector<model::Introspection>& found);
+    void guess(const std::vector<AskedBuild>& builds);
+    void make(kernelfile::Wants wants);
+};
+
+/// Reads the files that the command line names; nothing: it names none. No process is started.
+std::shared_ptr<Choice::Own> Choice::Own::load(CellOptions& invocation, const Snapshots& earlier) {
     std::optional<Capture> capture;
     if (!invocation.replay.empty()) {
         capture = read_capture(invocation.replay);
-        invocation_.patterns = {capture->text_path + ":" + capture->kernel};
+        invocation.patterns = {capture->text_path + ":" + capture->kernel};
     }
-    auto patterns = invocation_.patterns;
+    auto patterns = invocation.patterns;
     std::vector<std::string> built_in;
     for (const auto& pattern : patterns)
         if (!names_kernel_file(pattern)) built_in.push_back(pattern);
     if (built_in.size() == patterns.size()) {
         check_for_families(invocation);
-        return;
+        return nullptr;
     }
     check_for_files(invocation, built_in);
-    if (!invocation.versus.empty() && names_kernel_file(invocation.versus)) patterns.push_back(invocation.versus);
+    const auto& versus = invocation.versus;
+    if (!versus.empty() && names_kernel_file(versus)) patterns.push_back(versus);
     std::vector<std::string> paths;
     for (const auto& pattern : patterns) add_once(paths, file_and_glob(pattern).first);
     kernelfile::Description command_line;
     for (const auto& [option, value] : invocation.statements) kernelfile::parse_option(option, value, command_line);
     if (capture && !capture->options.empty()) kernelfile::parse_option("options", capture->options, command_line);
-    own_ = &keep(
-        std::unique_ptr<Own>(new Own{{paths, command_line, invocation.axes, earlier, invocation.build_options}, {}}));
-    auto& files = own_->files;
-    files.ask_others(invocation.opinions);
-    for (const auto& file : files.files())  // drivers end the process on some of these
+    auto out = std::make_shared<Own>(Own{{paths, command_line, invocation.axes, earlier, invocation.build_options}});
+    for (const auto& file : out->files.files())  // drivers end the process on some of these
         if (const auto program = program_of_text(file.text()))
             if (const auto damage = inspect::damage_of(inspect::as_bytes(*program)); !damage.empty())
                 throw Error(Blame::usage, "kernel file '", file.path, "': it is damaged: ", damage);
-    const auto asked = asked_builds(files, invocation.build_options);
-    const auto found = ask ? ask(asked) : ask_in_child(invocation, asked);
-    for (std::size_t i = 0; i < found.size(); ++i) files.builds()[i].found = found[i];
-
-    if (capture) {
-        for (const auto& build : files.builds())
-            for (const auto& kernel : build.found.kernels)
-                if (kernel.name == capture->kernel) files.describe(build.file, described(*capture, kernel));
-    }
-    std::vector<kernelfile::Wanted> wanted;
     for (const auto& pattern : patterns) {
         const auto [path, glob] = file_and_glob(pattern);
-        wanted.push_back({files.index_of(path), glob, pattern});
+        out->wanted.push_back({out->files.index_of(path), glob, pattern});
     }
     // --vs may name a kernel of the same files by its own name.
-    if (names_variant(invocation.versus) && !names_kernel_file(invocation.versus))
-        wanted.push_back({files.index_of(paths.front()), invocation.versus, paths.front() + ":" + invocation.versus});
-    const bool compared = !invocation.versus.empty() && !names_build_options(invocation.versus);
-    // Who asks otherwise has called OpenCL already, or may not.
-    if (!ask && wants == kernelfile::Wants::launch) own_->guessed = guess_what_lacks(files, asked, wanted, compared);
-    leave_out_open(own_->guessed, files, wanted);
+    if (names_variant(versus) && !names_kernel_file(versus))
+        out->wanted.push_back({out->files.index_of(paths.front()), versus, paths.front() + ":" + versus});
+    out->compared = !versus.empty() && !names_build_options(versus);
+    out->capture = std::move(capture);
+    return out;
+}
+
+/// As a device or a compiler is asked about them.
+std::vector<AskedBuild> Choice::Own::builds(const std::string& more_options) {
+    std::vector<AskedBuild> out;
+    for (const auto& build : files.builds()) {
+        const auto& text = *build.text;
+        out.push_back({line_directive(1, text.path) + "\n" + text.text,
+                       build.options + (more_options.empty() ? "" : " " + more_options), text.includes_lab,
+                       &files.files()[build.file].read.files, !build.setting.empty()});
+    }
+    return out;
+}
+
+/// Takes what was found of each build.
+void Choice::Own::introspect(const std::vector<model::Introspection>& found) {
+    for (std::size_t i = 0; i < found.size(); ++i) files.builds()[i].found = found[i];
+    if (!capture) return;
+    for (const auto& build : files.builds())
+        for (const auto& kernel : build.found.kernels)
+            if (kernel.name == capture->kernel) files.describe(build.file, described(*capture, kernel));
+}
+
+/// Describes what the files leave out. Of a file that is wanted whole, kernels of which something cannot be guessed are
+/// left out; else it is asked for.
+void Choice::Own::guess(const std::vector<AskedBuild>& builds) {
+    guessed = guess_what_lacks(files, builds, wanted, compared);
+    for (const auto& block : guessed) {
+        if (block.open.empty()) continue;
+        const auto file = files.index_of(block.file);
+        std::vector<std::string> others;
+        bool one_build = true, whole = false;
+        for (const auto& build : files.builds()) {
+            if (build.file != file) continue;
+            one_build = one_build && others.empty();
+            for (const auto& kernel : build.found.kernels)
+                if (std::ranges::find(block.open, kernel.name, [](const auto& o) { return o.first; }) ==
+                    block.open.end())
+                    others.push_back(kernel.name);
+        }
+        for (const auto& one : wanted) whole = whole || (one.file == file && one.glob.empty());
+        if (!whole || !one_build || others.empty()) {
+            say_guess(block);
+            throw Error(Blame::usage, block.open.front().second);
+        }
+        for (const auto& [kernel, sentence] : block.open) left_out.push_back(sentence + "; it is left out");
+        std::erase_if(wanted, [&](const auto& one) { return one.file == file; });
+        for (const auto& name : others) wanted.push_back({file, name, name});
+    }
+}
+
+void Choice::Own::make(kernelfile::Wants wants) {
     std::set<std::string> taken;
-    for (const auto& experiment : model::registry()) taken.insert(experiment.family);
-    const auto load = [](const std::string& path) { return load_grey(path); };
-    own_->experiments.push_back(files.experiment(wanted, load, wants, taken, compared));
+    for (const auto& family : model::registry()) taken.insert(family.family);
+    const auto load_picture = [](const std::string& path) { return load_grey(path); };
+    experiment = files.experiment(wanted, load_picture, wants, taken, compared);
+}
+
+Choice::Choice(const CellOptions& invocation, const Snapshots& earlier, const AskDevice& ask, kernelfile::Wants wants)
+    : invocation_(invocation), own_(Own::load(invocation_, earlier)) {
+    if (!own_) return;
+    const auto builds = own_->builds(invocation.build_options);
+    own_->introspect(ask ? ask(builds) : ask_in_child(invocation, builds));
+    // Who asks otherwise has called OpenCL already, or may not.
+    if (!ask && wants == kernelfile::Wants::launch) own_->guess(builds);
+    for (const auto& sentence : own_->left_out) say(sentence);
+    own_->make(wants);
+    static std::vector<std::shared_ptr<Own>> kept;  // cells point into it, and outlive the choice
+    kept.push_back(own_);
 }
 
 void Choice::say_defaults(double left_out) const {
@@ -226,6 +242,8 @@ bool Choice::is_guessed(const model::Variant& variant) const {
 kernelfile::CellArguments Choice::arguments_of(const model::Request& request) const {
     return own_->files.arguments_of(request);
 }
+
+kernelfile::Answers& Choice::answers() const { return own_->files.answers(); }
 
 std::string Choice::source_line(const std::string& file, std::size_t number) const {
     using std::filesystem::path;
@@ -257,7 +275,7 @@ std::vector<model::Selected> Choice::select(const std::vector<std::string>& patt
         }
         return model::select(model::registry(), patterns);
     }
-    const auto& experiment = own_->experiments.front();
+    const auto& experiment = own_->experiment;
     std::set<std::string> names;
     for (const auto& pattern : patterns) {
         const bool file = names_kernel_file(pattern);

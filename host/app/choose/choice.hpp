@@ -57,16 +57,17 @@ public:
     std::string source_line(const std::string& file, std::size_t number) const;
     /// A cell of a kernel file as somebody else is asked about it. Throws as its set-up does.
     kernelfile::CellArguments arguments_of(const model::Request& request) const;
+    kernelfile::Answers& answers() const;  ///< that others give, for the proofs of such cells
+    /// What cells of kernel files point into, for whoever keeps them longer than the choice.
+    std::shared_ptr<const void> owner() const { return own_; }
     bool own() const { return own_ != nullptr; }  ///< the text is not the lab's
 
 private:
     /// Kernel files that were read, and the experiment made of them.
     struct Own;
-    /// From now on it lives as long as the program: cells point into it, and outlive the choice.
-    static Own& keep(std::unique_ptr<Own> own);
 
     CellOptions invocation_;
-    Own* own_ = nullptr;  ///< one that is kept; nullptr: the families of this program
+    std::shared_ptr<Own> own_;  ///< nothing: the families of this program
 };
 
 /// The cells of the patterns. Without axes the first point of each variant stands for it: most axes are sizes, which do

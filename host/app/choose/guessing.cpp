@@ -7,14 +7,12 @@
 #include <nlohmann/json.hpp>
 
 #include "app/files/image_file.hpp"
-#include "app/processes/local_devices.hpp"
+#include "app/processes/oclgrind.hpp"
 #include "app/processes/worker.hpp"
 #include "core/error.hpp"
 #include "core/grouped.hpp"
 #include "core/program_text.hpp"
 #include "core/reading.hpp"
-#include "count/oclgrind.hpp"
-#include "device/driver_settings.hpp"
 #include "device/program.hpp"
 #include "inspect/tools/tool.hpp"
 #include "kernelfile/bound.hpp"
@@ -65,16 +63,11 @@ class SmallLauncher {
 public:
     /// Files are written into the folder. Throws Error(environment) where Oclgrind or its plugin is missing.
     explicit SmallLauncher(const std::filesystem::path& folder) : file_(folder / "touched") {
-        const auto library = count::oclgrind_library("a guess");
-        device::use_only_drivers({{"oclgrind.icd", library}},
-                                 {{"OCLGRIND_PLUGINS", count::count_plugin(this_program())},
-                                  {"OCLGRIND_MAX_ERRORS", "1"},
-                                  {"OCLGRIND_LOG", folder / "log"},
-                                  {"OCLGRIND_LOCAL_MEM_SIZE", "4194304"},
-                                  {"OCLGRIND_CONSTANT_MEM_SIZE", "67108864"},
-                                  {"CLLAB_TOUCHED_FILE", file_}});
-        session_ = &devices_.open(devices_.devices({"oclgrind"}, nullptr).front().selector);
-        session_->set_guards(false);
+        use_oclgrind(find_oclgrind("a guess"), {{"OCLGRIND_MAX_ERRORS", "1"},
+                                                {"OCLGRIND_LOG", folder / "log"},
+                                                {"OCLGRIND_LOCAL_MEM_SIZE", "4194304"},  // no size is known yet
+                                                {"CLLAB_TOUCHED_FILE", file_}});
+        session_ = &open_oclgrind(devices_);
     }
     /// From now on this text is launched. One that was built stays so.
     void build(const AskedBuild& asked) {

@@ -9,7 +9,6 @@
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"
 #include "count/simulated.hpp"
-#include "device/driver_settings.hpp"
 #include "explain/advice.hpp"
 #include "report/records/json.hpp"
 #include "report/table/layout.hpp"
@@ -63,9 +62,8 @@ std::string difference(const std::vector<model::Counts>& all) {
 
 int run_count(const CountOptions& asked) {
     CountSettings settings;
-    find_simulator(settings, "cllab count");
-    // Which also says what arguments a kernel file's kernels have.
-    device::use_only_drivers({{"oclgrind.icd", settings.library}}, {{"OCLGRIND_PLUGINS", settings.plugin}});
+    settings.simulator = find_oclgrind("cllab count");
+    use_oclgrind(settings.simulator);  // which also says what arguments a kernel file's kernels have
     auto invocation = asked;
     invocation.devices = {"oclgrind"};
     Outputs outputs(invocation);

@@ -45,8 +45,9 @@ Row check_row() {
     return {"check",
             "[BY]",
             "Kernel files: proof by another implementation. device=D: verifies each kernel on device D with the same "
-            "data, and compares the results. Without a value: in Oclgrind, else on another CPU device. A simulator "
-            "gets smaller sizes. oclgrind: runs each kernel once, small, in Oclgrind, and measures nothing. Reports "
+            "data, and compares the results. Without a value: in Oclgrind, else on another CPU device. Oclgrind "
+            "gets a smaller size where a kernel's own takes 10 s. oclgrind: runs each kernel once in Oclgrind, and "
+            "measures nothing; a smaller size stands in where its own takes the time of --timeout. Reports "
             "races, uninitialized reads and accesses outside of buffers, with their lines, and results that differ.",
             "",
             false,

@@ -12,7 +12,7 @@
 #include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
 #include "app/files/profile_file.hpp"
-#include "app/running/opinions.hpp"
+#include "app/running/cross_check.hpp"
 #include "app/screen/streams.hpp"
 #include "app/screen/timings.hpp"
 #include "core/grouped.hpp"
@@ -232,7 +232,6 @@ void Tuning::print_failures() {
 int tune(const TuneOptions& asked, Runner& runner) {
     const Timings timings;
     auto invocation = asked;
-    const OpinionsFolder opinions(invocation);
     const Choice choice(invocation);
     const auto selected = choice.selected();
     // What cannot be tuned is the command line's fault, and said before the first build.

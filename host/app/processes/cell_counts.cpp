@@ -36,7 +36,7 @@ CellCounts::CellCounts(const run::RunRequest& request, double budget_seconds, un
     if (budget_seconds <= 0) return;
     CountSettings settings;
     try {
-        find_simulator(settings, "cllab why");
+        settings.simulator = find_oclgrind("cllab why");
     } catch (const Error& e) {
         none_ = e.what();
         return;

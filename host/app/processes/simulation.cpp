@@ -11,14 +11,11 @@
 #include <cstdlib>
 #include <ctime>
 
-#include "app/processes/local_devices.hpp"
 #include "app/processes/worker.hpp"
 #include "core/descriptor.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
-#include "count/oclgrind.hpp"
 #include "count/simulated.hpp"
-#include "device/driver_settings.hpp"
 #include "inspect/tools/tool.hpp"
 #include "json/read.hpp"
 #include "model/params.hpp"
@@ -28,10 +25,6 @@ namespace cllab::app {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::uint64_t most_bytes = 6ull << 30;         ///< of address space: buffers, and what the simulator keeps
-constexpr std::uint64_t most_buffer_bytes = 2ull << 30;  ///< of all buffers
-constexpr std::uint64_t most_local_bytes = 228 << 10;    ///< of a group; the largest of any GPU
 
 double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
@@ -79,31 +72,20 @@ struct Said {
     }
 };
 
-void limit(int resource, double most) {
-    const auto value = static_cast<rlim_t>(most);
-    const rlimit both{value, value + 1};
-    setrlimit(resource, &both);
-}
-
 /// In the child.
 void launch(const model::Cell& cell, const CountSettings& settings, double seconds, unsigned groups, const Said& said,
             Link& parent) {
     if (const Descriptor errors(open(said.errors.c_str(), O_WRONLY | O_CREAT, 0600)); errors)
         dup2(errors.number(), STDERR_FILENO);
-    device::use_only_drivers(
-        {{"oclgrind.icd", settings.library}},
-        {{"OCLGRIND_PLUGINS", settings.plugin},
-         {"OCLGRIND_QUICK", "1"},
-         {"OCLGRIND_GLOBAL_MEM_SIZE", std::to_string(most_buffer_bytes)},
-         {"OCLGRIND_CONSTANT_MEM_SIZE", std::to_string(most_buffer_bytes)},  // some devices have no other limit
-         {"OCLGRIND_LOCAL_MEM_SIZE", std::to_string(most_local_bytes)},
-         {"OCLGRIND_LOG", said.log},
-         {"CLLAB_COUNT_WAVE", std::to_string(settings.wave)},
-         {"CLLAB_COUNT_GROUPS", std::to_string(groups)}});
-    limit(RLIMIT_AS, static_cast<double>(most_bytes));
-    limit(RLIMIT_CPU, std::ceil(seconds));
+    use_oclgrind(settings.simulator, {{"OCLGRIND_QUICK", "1"},
+                                      {"OCLGRIND_LOG", said.log},
+                                      {"CLLAB_COUNT_WAVE", std::to_string(settings.wave)},
+                                      {"CLLAB_COUNT_GROUPS", std::to_string(groups)}});
+    const auto most_seconds = static_cast<rlim_t>(std::ceil(seconds));
+    const rlimit limit{most_seconds, most_seconds + 1};
+    setrlimit(RLIMIT_CPU, &limit);
     LocalDevices here;
-    auto& session = here.open(here.devices({"oclgrind"}, nullptr).front().selector);
+    auto& session = open_oclgrind(here);
     const auto as = some_gpu(session.facts(), settings.wave);
     const auto before = [&](const run::LaunchedOnce& known) {
         const auto point =
@@ -165,7 +147,7 @@ void judge(const Heard& heard, const Said& said, double budget, Simulated& out) 
     if (WIFSIGNALED(heard.end))
         return fail(Status::launch_failed,
                     "the simulator crashed; it may lack a function that the text uses, or need more than " +
-                        format_bytes(most_bytes) + " of memory");
+                        format_bytes(most_simulator_bytes) + " of memory");
     if (heard.said.contains("status")) {
         if (const auto status = static_cast<Status>(heard.said.at("status").get<int>()); status != Status::ok)
             return fail(status, heard.said.at("reason"));
@@ -213,11 +195,6 @@ model::CountGrowth growth_of(const model::Counts& c) {
 }
 
 }  // namespace
-
-void find_simulator(CountSettings& settings, const std::string& for_what) {
-    settings.library = count::oclgrind_library(for_what);
-    settings.plugin = count::count_plugin(this_program());
-}
 
 Choice chosen_in_simulator(const CellOptions& invocation) {
     try {

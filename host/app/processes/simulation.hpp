@@ -3,12 +3,12 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "app/choose/choice.hpp"
+#include "app/processes/oclgrind.hpp"
 #include "model/counts.hpp"
 #include "model/plan.hpp"
 #include "run/request.hpp"
@@ -19,11 +19,8 @@ struct CountSettings {
     run::Settings run;
     double budget_seconds = 5;  ///< of the processor, per cell
     unsigned wave = 32;
-    std::filesystem::path library, plugin;  ///< Oclgrind's, and the project's
+    Oclgrind simulator;
 };
-
-/// Both, where they are. `for_what`: "cllab count". Throws Error(environment) where one is missing.
-void find_simulator(CountSettings& settings, const std::string& for_what);
 
 /// What the patterns choose, where the simulator says what arguments a kernel file's kernels have. Throws Error(result)
 /// where it cannot build the text.

@@ -10,7 +10,7 @@
 #include "app/files/baseline.hpp"
 #include "app/files/outputs.hpp"
 #include "app/processes/watchdog.hpp"
-#include "app/running/opinions.hpp"
+#include "app/running/cross_check.hpp"
 #include "app/running/run_plan.hpp"
 #include "app/screen/progress.hpp"
 #include "app/screen/results.hpp"
@@ -79,12 +79,12 @@ private:
     }
 
     void ask_others() {
-        if (plan_.options.opinions.empty()) return;
+        if (plan_.options.reference_command.empty() && plan_.options.check.empty()) return;
         say_doing("asking others for the results");
         ask_reference_command(plan_.options, plan_.choice, plan_.request.comparisons, devices_.front(),
                               plan_.request.settings.measure);
         if (!plan_.options.check.empty())
-            check_elsewhere(plan_.options, plan_.choice, plan_.request.comparisons, devices_);
+            cross_check(plan_.options, plan_.choice, plan_.request.comparisons, devices_);
         say_doing("");
     }
 
@@ -234,9 +234,7 @@ int carry_out(RunPlan plan, Runner& runner, RunListener& listener) {
     return CellsRun(plan, runner, listener).carry_out();
 }
 
-int run_cells(const RunOptions& given) {
-    auto asked = given;
-    const OpinionsFolder opinions(asked, !asked.check.empty());
+int run_cells(const RunOptions& asked) {
     RunPlan plan(asked);
     if (!asked.check.empty() && !plan.choice.own())
         throw Error(Blame::usage, "--check is about kernel files, as in `cllab run my.cl --check`");

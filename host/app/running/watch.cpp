@@ -9,7 +9,6 @@
 
 #include "app/choose/request.hpp"
 #include "app/commands.hpp"
-#include "app/running/opinions.hpp"
 #include "app/running/run_plan.hpp"
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"
@@ -222,9 +221,7 @@ private:
 
 }  // namespace
 
-int watch(const RunOptions& given) {
-    auto asked = given;
-    const OpinionsFolder opinions(asked);
+int watch(const RunOptions& asked) {
     const bool own = std::ranges::any_of(asked.patterns, names_kernel_file);
     if (!asked.versus.empty() || asked.devices.size() > 1 || (own ? asked.patterns.size() != 1 : asked.cl_dir.empty()))
         throw Error(Blame::usage,

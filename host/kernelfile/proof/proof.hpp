@@ -13,7 +13,7 @@
 
 #include "kernelfile/data/data.hpp"
 #include "kernelfile/description.hpp"
-#include "kernelfile/proof/opinions.hpp"
+#include "kernelfile/proof/answers.hpp"
 #include "kernelfile/proof/relation.hpp"
 #include "model/experiment.hpp"
 #include "model/kernel_signature.hpp"

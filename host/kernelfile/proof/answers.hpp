@@ -1,10 +1,9 @@
-// What others than the lab's own checks say of a kernel's results: a command of the user's, another device. They are
-// asked before the kernel runs, and what they say is kept in a folder, where every process of the run finds it.
+// What others than the lab's own checks say of a kernel's results before it runs: a command of the user's, and another
+// device.
 #pragma once
 
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,27 +36,16 @@ struct Agreement {
     std::string sentence{};  ///< how they differ, or why nothing is known; agrees: what else was seen, or nothing
 };
 
-class Opinions {
-public:
-    /// An empty folder: nobody is asked.
-    explicit Opinions(std::filesystem::path folder = {}) : folder_(std::move(folder)) {}
-
-    /// Whether anybody was asked for answers; what an answer is known by is a hash of all that went in.
-    bool has_answers() const;
-    std::optional<Answer> answer(const std::string& key) const;
-    void keep(const std::string& key, const Answer& answer) const;
-    std::optional<Agreement> agreement(const std::string& key) const;
-    void keep(const std::string& key, const Agreement& agreement) const;
-
-private:
-    std::filesystem::path folder_;
+struct Answers {
+    std::map<std::string, Answer> by_command{};    ///< by key_of() what went in
+    std::map<std::string, Agreement> by_device{};  ///< by CellArguments::agreement_key
 };
 
 /// By all that goes in, and by the shapes of what comes out.
 std::string key_of(const std::vector<ArgumentArray>& arguments);
 
-/// The array as a file of NumPy's.
-model::Bytes npy_of(const ArgumentArray& argument, const model::Bytes& data);
+/// What stands before the data in a file of NumPy's.
+std::string npy_header(const ArgumentArray& argument);
 
 /// The result `like` as the .npy file `path` holds it. Throws Error(usage), beginning with `whose`, for a file that is
 /// damaged, and for another type or number of elements.

@@ -1,0 +1,388 @@
+// --check: each kernel on another implementation with the same data, whether the results agree, and what Oclgrind
+// finds.
+#include "app/running/cross_check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <ranges>
+#include <regex>
+
+#include "app/choose/request.hpp"
+#include "app/commands.hpp"
+#include "app/processes/oclgrind.hpp"
+#include "app/processes/runner.hpp"
+#include "app/screen/streams.hpp"
+#include "core/reading.hpp"
+#include "core/text.hpp"
+#include "core/units.hpp"
+#include "inspect/tools/tool.hpp"
+#include "kernelfile/data/data.hpp"
+#include "model/params.hpp"
+#include "run/launch_once.hpp"
+
+namespace cllab::app {
+namespace {
+
+namespace fs = std::filesystem;
+using kernelfile::Agreement;
+
+constexpr double simulated_seconds = 10;  ///< of a cell, where only results are asked for
+constexpr std::size_t few_items = 1024;   ///< of a cell that takes longer
+
+struct Finding {
+    std::string what, kernel, entity, file, line;
+    bool operator<(const Finding& other) const {
+        return std::tie(file, line, kernel, what) < std::tie(other.file, other.line, other.kernel, other.what);
+    }
+    /// Not a race, and no value that nobody wrote.
+    bool is_outside() const { return what.starts_with("Invalid "); }
+    bool is_unwritten() const { return what.find("ninitialized") != std::string::npos; }
+};
+using Findings = std::map<Finding, std::size_t>;  ///< with how often each was said
+
+/// Oclgrind's messages. A message is a line and the indented ones behind it. `limit`: what Oclgrind cannot do, so that
+/// it ended the launch.
+Findings findings_of(const std::string& log, std::string& limit) {
+    static const std::regex at(R"(At line (\d+)(?: \(column \d+\))? of (.*):)");
+    static const std::regex address("( at| to)? (global|local|private|constant) memory address 0x[0-9a-f]+");
+    Findings out;
+    Finding now;
+    std::smatch found;
+    for (const auto& line : split(log + "\nend", '\n')) {
+        const auto text = trim(line);
+        if (text.empty()) continue;
+        if (line.front() != '\t') {
+            if (!now.line.empty()) ++out[now];
+            // What makes no instruction reachable is the kernel's fault.
+            if (now.what.starts_with("OCLGRIND FATAL ERROR") && !text.starts_with("Encountered unreachable"))
+                limit = text;
+            now = {std::regex_replace(text, address, " in $2 memory"), "", "", "", ""};
+        } else if (text.starts_with("Kernel: ")) {
+            now.kernel = text.substr(8);
+        } else if (now.entity.empty() && (text.starts_with("Entity: ") || text.starts_with("First entity: "))) {
+            now.entity = text.substr(text.find(": ") + 2);
+        } else if (now.line.empty() && std::regex_match(text, found, at)) {
+            now.line = found[1];
+            now.file = found[2];
+        }
+    }
+    return out;
+}
+
+void print(const Findings& findings, const Choice& choice) {
+    for (const auto& [place, times] : findings) {
+        results() << fmt::format("  {}:{}: {} in kernel '{}', {}, first by {}\n", printable(place.file), place.line,
+                                 printable(place.what), printable(place.kernel),
+                                 times == 1 ? "once" : std::to_string(times) + " times", printable(place.entity));
+        if (const auto text = choice.source_line(place.file, std::stoul(place.line)); !text.empty())
+            results() << "      " << printable(text) << '\n';
+    }
+}
+
+/// A cell on the other device, and beside it here.
+struct Checked {
+    model::Cell cell;       ///< as it was launched
+    std::string trouble{};  ///< why there is nothing of it there, in a clause
+    Findings found{};       ///< in its kernels
+    Agreement::Kind results = Agreement::Kind::unknown;
+    std::string about{};         ///< the results: how they differ, or why they are not compared
+    bool sees_unwritten = true;  ///< values that nobody wrote were looked for
+    bool is_smaller = false;     ///< its own size takes too long, or does not run
+
+    bool is_fine() const { return trouble.empty() && found.empty() && results != Agreement::Kind::differs; }
+    std::string at() const {
+        std::string out;
+        for (const auto& [axis, value] : cell.point.values())
+            if (!value.empty()) out += (out.empty() ? " at " : " ") + axis + "=" + value;
+        return out;
+    }
+};
+
+/// Who is asked.
+struct Other {
+    std::string selector, name;
+    std::optional<Oclgrind> oclgrind;  ///< nothing: a device like any other
+};
+
+Other other_than(const model::Device& device, const RunOptions& options) {
+    const auto wanted = options.check.substr(options.check.find('=') + 1);
+    if (device.implementation != model::Implementation::oclgrind && (lower(wanted) == "oclgrind" || wanted.empty()))
+        try {
+            return {"", "Oclgrind", find_oclgrind("--check device=oclgrind", false)};
+        } catch (const Error&) {  // alone --check takes what is there
+            if (!wanted.empty()) throw;
+        }
+    auto found = in_child_processes(options.timeout_seconds)->devices({wanted.empty() ? "all" : wanted});
+    if (wanted.empty()) {
+        std::erase_if(found, [&](const auto& d) { return !d.is_cpu() || d.implementation == device.implementation; });
+        if (found.empty())
+            throw Error(Blame::environment, "--check needs another implementation than that of " +
+                                                cllab::quoted(device.name) +
+                                                ", and no other one of a CPU is here; on Debian: apt-get install "
+                                                "oclgrind");
+    } else if (found.size() != 1) {
+        throw Error(Blame::usage,
+                    "--check takes one device; 'device=" + wanted + "' selects " + std::to_string(found.size()));
+    }
+    if (found.front().selector == device.selector)
+        throw Error(Blame::usage, "--check 'device=" + wanted + "' selects the device that is checked, " +
+                                      cllab::quoted(device.name) + "; `cllab devices` shows what else is here");
+    return {found.front().selector, found.front().name, std::nullopt};
+}
+
+class CrossCheck {
+public:
+    CrossCheck(const RunOptions& options, const Choice& choice, const model::Device& device, Other other)
+        : options_(options), choice_(choice), device_(device), other_(std::move(other)) {}
+
+    /// The cell at its own size; where that takes a simulator too long, or does not run there, at a smaller one.
+    Checked check(const model::Cell& cell) try {
+        const auto less = other_.oclgrind ? smaller(cell) : std::nullopt;
+        const auto items = items_of(cell);
+        if (!less || items < too_many_items_) {
+            auto out = look(cell);
+            if (!less || out.trouble.empty()) return out;
+        }
+        too_many_items_ = std::min(too_many_items_, items);  // the next kernel's need not be waited for
+        auto out = look(*less);
+        out.is_smaller = true;
+        return out;
+    } catch (const Unsupported& e) {
+        return {cell, e.what()};
+    }
+
+    Agreement agreement(const Checked& seen) const {
+        using Kind = Agreement::Kind;
+        std::string found;
+        if (const auto n = seen.found.size(); n > 0) {
+            const auto& first = seen.found.begin()->first;
+            found = "Oclgrind finds in it '" + printable(first.file + ":" + first.line + ": " + first.what) + "'" +
+                    (n == 1 ? "" : " and " + std::to_string(n - 1) + " more") +
+                    "; `cllab run --check oclgrind` shows where";
+        }
+        Agreement out{seen.results, "", found};
+        if (seen.results == Kind::agrees)
+            out.device = other_.name + seen.at();
+        else if (seen.results == Kind::differs)
+            out.sentence = cllab::quoted(device_.name) + " and " + cllab::quoted(other_.name) +
+                           " leave different results" + seen.at() + ": " + seen.about +
+                           "; nothing says which of the two is right unless a reference does" +
+                           (found.empty() ? "" : "; " + found);
+        else
+            out.sentence = "not checked by " + other_.name + seen.at() + ": " + seen.trouble + seen.about;
+        // A smaller size than the file's may itself be what is wrong, as 16 bins for 256 grey levels.
+        if (seen.is_smaller && std::ranges::any_of(seen.found, [](const auto& f) { return f.first.is_outside(); }))
+            out = {Kind::unknown, "", out.sentence + "; its own size takes too long or does not run there"};
+        return out;
+    }
+
+    /// What the simulator says of a cell.
+    std::string words(const Checked& seen) const {
+        const auto size = seen.at() + (seen.is_smaller ? ", as its own size takes too long or does not run: " : ": ");
+        if (!seen.trouble.empty()) return size + "not checked: " + seen.trouble;
+        if (const auto n = seen.found.size(); n > 0) return size + std::to_string(n) + (n == 1 ? " place" : " places");
+        const auto nothing = size + (seen.sees_unwritten ? "no race, no uninitialised value, no access outside"
+                                                         : "no race, no access outside (uninitialised values: "
+                                                           "Oclgrind cannot look for them here)");
+        const auto name = cllab::quoted(device_.name);
+        if (seen.results == Agreement::Kind::agrees) return nothing + "; the results of " + name;
+        if (seen.results == Agreement::Kind::differs)
+            return nothing + "; other results than on " + name + ": " + seen.about;
+        return seen.about.empty() ? nothing : nothing + "; results not compared: " + seen.about;
+    }
+
+private:
+    kernelfile::CellArguments arguments_of(const model::Cell& cell, std::uint64_t seed) const {
+        return choice_.arguments_of({*cell.variant, cell.point, device_, seed, model::no_files});
+    }
+    model::Setup setup_of(const model::Cell& cell) const {
+        return model::set_up(*cell.experiment, {*cell.variant, cell.point, device_, options_.seed, model::no_files});
+    }
+    std::size_t items_of(const model::Cell& cell) const { return setup_of(cell).global.count(); }
+
+    /// The cell with its largest sizes halved until it has few work-items; nothing: it has. Where findings are asked
+    /// for, axes that the user gave stay.
+    std::optional<model::Cell> smaller(const model::Cell& cell) const {
+        std::vector<std::string> axes;
+        for (const auto& axis : cell.experiment->axes)
+            if (axis.tune.empty() &&
+                !(finds_ && std::ranges::count(options_.axes, axis.name, [](const auto& a) { return a.first; })))
+                axes.push_back(axis.name);
+        auto out = cell;
+        const auto size_of = [&](const std::string& axis) {
+            return out.point.has(axis) ? parse_integer(out.point.text(axis)).value_or(0) : std::int64_t{0};
+        };
+        while (items_of(out) > few_items) {
+            std::ranges::sort(axes, std::greater<>(), size_of);
+            const auto can_be = [&](const std::string& axis) {
+                if (size_of(axis) < 2) return false;
+                auto next = out;
+                next.point.set(axis, std::to_string(size_of(axis) / 2));
+                try {
+                    if (items_of(next) >= items_of(out)) return false;
+                } catch (const std::exception&) {  // such a point cannot be
+                    return false;
+                }
+                out = std::move(next);
+                return true;
+            };
+            if (std::ranges::none_of(axes, can_be)) break;
+        }
+        return out.point == cell.point ? std::nullopt : std::optional(out);
+    }
+
+    std::vector<std::uint64_t> seeds_of(const model::Cell& cell) const {
+        if (finds_ || !arguments_of(cell, options_.seed).random_inputs) return {options_.seed};
+        return {options_.seed, options_.seed + 1};
+    }
+
+    /// Launches the cell in a child process, with the inputs of each seed, whose results it leaves in a folder. Returns
+    /// why it left none, in a clause. `simulator`: its settings, where it is one.
+    std::string launch(const model::Cell& cell, const std::string& selector, const fs::path& folder,
+                       const std::map<std::string, std::string>* simulator = nullptr) const try {
+        const auto work = [&](const HandOver& hand_over) {
+            if (simulator) use_oclgrind(*other_.oclgrind, *simulator);
+            LocalDevices here;
+            auto& session = simulator ? open_oclgrind(here) : here.open(selector);
+            auto settings = settings_of(options_);
+            if (simulator) settings.build_options += " -cl-opt-disable";  // the optimizer takes faults away
+            for (const auto seed : seeds_of(cell)) {
+                settings.seed = seed;
+                const auto done =
+                    run::launch_once(session, settings, cell, session.facts(), {}, [&](const model::Buffers& left) {
+                        fs::create_directories(folder / std::to_string(seed));
+                        for (const auto& [name, bytes] : left.data)
+                            cllab::write_file(folder / std::to_string(seed) / name, bytes);
+                    });
+                hand_over(done.status == model::Status::ok
+                              ? ""
+                              : one_line(std::string(model::name(done.status)) + ": " + done.reason));
+            }
+        };
+        const double seconds =
+            simulator && !finds_ ? std::min(simulated_seconds, options_.timeout_seconds) : options_.timeout_seconds;
+        const auto said = in_child(work, "while it ran,", seconds, seconds);
+        const auto failed = std::ranges::find_if(said, [](const auto& one) { return !one.empty(); });
+        return failed == said.end() ? "" : *failed;
+    } catch (const DeviceLost& e) {
+        return e.what();
+    }
+
+    /// In the simulator, which looks for values that nobody wrote unless it cannot, as behind sincos(x, &c).
+    void simulate(Checked& seen, const fs::path& folder) const {
+        for (const bool unwritten : {true, false}) {
+            const auto log = folder.parent_path() / (unwritten ? "log" : "second_log");
+            const std::map<std::string, std::string> settings{{"OCLGRIND_DATA_RACES", "1"},
+                                                              {"OCLGRIND_UNINITIALIZED", unwritten ? "1" : "0"},
+                                                              {"OCLGRIND_MAX_ERRORS", "20000"},  // a race may say 1000
+                                                              {"OCLGRIND_LOG", log}};
+            std::string limit;
+            seen.trouble = launch(seen.cell, "", folder, &settings);
+            seen.found = findings_of(cllab::read_file(log).value_or(""), limit);
+            seen.sees_unwritten = unwritten;
+            if (limit.empty()) break;
+            seen.trouble = "it cannot do what the kernel does, in its words '" + printable(limit) + "'";
+            seen.found.clear();  // what a launch that was ended found is nothing
+        }
+        const auto is_image = [](const auto& argument) { return std::holds_alternative<model::Image>(argument); };
+        // To Oclgrind every texel and every size of an image is a value that nobody wrote.
+        if (std::ranges::any_of(setup_of(seen.cell).args, is_image) &&
+            std::erase_if(seen.found, [](const auto& f) { return f.first.is_unwritten(); }) > 0)
+            seen.sees_unwritten = false;
+    }
+
+    Checked look(const model::Cell& cell) const {
+        const inspect::TempFolder folder;
+        const auto here = folder.path() / "here", there = folder.path() / "there";
+        Checked out{cell};
+        if (other_.oclgrind)
+            simulate(out, there);
+        else
+            out.trouble = launch(cell, other_.selector, there);
+        // Whoever asks for findings may have a kernel that does harm, so it runs here only where there are none.
+        const bool is_simulated = device_.implementation == model::Implementation::oclgrind;
+        if (!out.trouble.empty() || (finds_ && (is_simulated || !out.found.empty()))) return out;
+        if (const auto why = launch(cell, device_.selector, here); !why.empty()) {
+            out.about = cllab::quoted(device_.name) + ": " + why;
+            return out;
+        }
+        for (const auto seed : seeds_of(cell))
+            if (out.about.empty())
+                out.about =
+                    difference(arguments_of(cell, seed), here / std::to_string(seed), there / std::to_string(seed));
+        out.results = out.about.empty() ? Agreement::Kind::agrees : Agreement::Kind::differs;
+        return out;
+    }
+
+    /// The first element that differs, in words with the largest errors; empty: none does.
+    std::string difference(const kernelfile::CellArguments& known, const fs::path& here, const fs::path& there) const {
+        // OpenCL lets a device be off by 1.5 ulp where it reads a normalised texel as a float: two are 3 apart at most.
+        const double apart = known.reads_normalised ? 3 * 0x1p-23 : 0;
+        auto floats = known.tolerance;
+        floats.absolute = std::max(floats.absolute, apart);
+        floats.relative = std::max(floats.relative, apart);
+        model::Errors errors(known.tolerance), float_errors(floats);
+        std::map<std::string, model::ElementType> types;
+        for (const auto& a : known.arguments)
+            if (a.comes_out) types.emplace(a.name, a.element);
+        const auto results_in = [&](const fs::path& folder) {
+            std::map<std::string, model::Bytes, std::less<>> out;
+            for (const auto& [name, type] : types)
+                out.emplace(name, kernelfile::read_bytes(folder / name, {"the results", 0, 0}));
+            put_in_order(known.any_order, types, "", out);
+            return out;
+        };
+        const auto found = results_in(here), other = results_in(there);
+        for (const auto& [name, type] : types)
+            if (auto wrong = kernelfile::difference(name, found.at(name), other.at(name), type,
+                                                    type.is_floating() ? float_errors : errors,
+                                                    "on " + cllab::quoted(other_.name), true))
+                return *wrong;
+        return {};
+    }
+
+    const RunOptions& options_;
+    const Choice& choice_;
+    const model::Device& device_;
+    Other other_;
+    std::size_t too_many_items_ = std::numeric_limits<std::size_t>::max();  ///< for a simulation of that time
+    bool finds_ = options_.check == "oclgrind";                             ///< what the simulator finds is asked for
+};
+
+}  // namespace
+
+int check_oclgrind(const RunOptions& asked) {
+    const auto simulator = find_oclgrind("--check oclgrind", false);
+    const Choice choice(asked);
+    if (!choice.own())
+        throw Error(Blame::usage, "--check oclgrind is about kernel files, as in `cllab run my.cl --check oclgrind`");
+    const auto plan = model::make_plan(choice.selected(), asked.axes, model::Points::first);
+    catch_interrupts();
+    const auto device = in_child_processes(asked.timeout_seconds)->devices(asked.devices).front();
+    CrossCheck simulation(asked, choice, device, {"", "Oclgrind", simulator});
+    bool all_fine = true;
+    for (const auto& cell : plan | std::views::join) {
+        const auto seen = simulation.check(cell);
+        results() << cell.id << " in Oclgrind" << printable(simulation.words(seen)) << '\n';
+        print(seen.found, choice);
+        all_fine = all_fine && seen.is_fine();
+    }
+    return all_fine ? 0 : 1;
+}
+
+void cross_check(const RunOptions& options, const Choice& choice, const std::vector<model::Group>& cells,
+                 const std::vector<model::Device>& devices) {
+    for (const auto& device : devices) {
+        CrossCheck other(options, choice, device, other_than(device, options));
+        for (const auto& cell : cells | std::views::join) try {
+                const model::Request asked{*cell.variant, cell.point, device, options.seed, model::no_files};
+                const auto key = choice.arguments_of(asked).agreement_key;
+                choice.answers().by_device[key] = other.agreement(other.check(cell));
+            } catch (const Unsupported&) {  // the cell says so in its record
+            }
+    }
+}
+
+}  // namespace cllab::app
