@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <ranges>
 #include <string>
@@ -47,7 +48,6 @@ struct Settings {
     bool core_models = false;   ///< what models of processors say of the hot block is asked for, where an x86 ran it
     double tool_seconds = 30;   ///< of all disassemblers of a cell together
     bool small_groups = false;  ///< each work-group is one item
-    bool guards = true;         ///< false: a simulator sees writes outside, and guards would be inside
     Cache cache = Cache::hot;   ///< state of the caches before each operation, the yardstick's included
     std::optional<unsigned> count_above;  ///< --count-above: grey level
     bool energy = false;                  ///< what an operation draws, some 8 s a cell
@@ -68,7 +68,15 @@ struct RunRequest {
     std::optional<model::Cell> yardstick;
     std::vector<model::Group> comparisons;
     Settings settings;
+<<<<<<< HEAD
     double left_out = 0;  ///< cells whose points break a constraint
+=======
+    /// Comparisons that are likely to follow. They are built beside the last of `comparisons` where the device can and
+    /// builds are kept.
+    std::vector<model::Group> upcoming{};
+    double left_out = 0;                   ///< cells whose points break a constraint
+    std::shared_ptr<const void> owner{};  ///< of the experiments that its cells point into
+>>>>>>> F
 
     std::size_t cells() const {
         return static_cast<std::size_t>(std::ranges::distance(comparisons | std::views::join));

@@ -1,11 +1,10 @@
 // What others say of a kernel's results, and relations, with no device.
-#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cstring>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "core/error.hpp"
 #include "kernelfile/data/data.hpp"
@@ -56,9 +55,10 @@ BOOST_AUTO_TEST_CASE(an_array_that_is_written_is_read_again_with_its_shape) {
     for (const auto& shape : {std::vector<std::size_t>{}, {6}, {2, 3}, {1, 2, 3}}) {
         std::vector<std::int32_t> values(shape.empty() ? 1 : 6, 7);
         const auto header = npy_header(array("int", shape));
-        auto file = model::to_bytes(std::vector<char>(header.begin(), header.end()));
-        std::ranges::copy(model::to_bytes(values), std::back_inserter(file));
-        const auto read = read_npy(file, "x.npy", {"t", 0, 0});
+        std::vector<char> file(header.begin(), header.end());
+        const auto* const data = reinterpret_cast<const char*>(values.data());
+        file.insert(file.end(), data, data + values.size() * sizeof values[0]);
+        const auto read = read_npy(model::to_bytes(file), "x.npy", {"t", 0, 0});
         BOOST_TEST(read.shape == shape);
         BOOST_TEST(read.type == "int");
         BOOST_TEST((read.data == model::to_bytes(values)));

@@ -216,8 +216,6 @@ Choice::Choice(const CellOptions& invocation, const Snapshots& earlier, const As
     if (!ask && wants == kernelfile::Wants::launch) own_->guess(builds);
     for (const auto& sentence : own_->left_out) say(sentence);
     own_->make(wants);
-    static std::vector<std::shared_ptr<Own>> kept;  // cells point into it, and outlive the choice
-    kept.push_back(own_);
 }
 
 void Choice::say_defaults(double left_out) const {

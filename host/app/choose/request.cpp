@@ -166,6 +166,7 @@ void add_native(std::vector<model::Selected>& selected) {
 
 run::RunRequest request_of(const Choice& choice, const MeasureOptions& invocation) {
     run::RunRequest out;
+    out.owner = choice.owner();
     auto selected = select_for(choice, invocation);
     if (invocation.native) add_native(selected);
     out.comparisons = invocation.versus.empty()

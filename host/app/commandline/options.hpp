@@ -34,7 +34,6 @@ struct CellOptions : Call {
     std::string replay;  ///< a folder of the OpenCL Intercept Layer
     std::string cl_dir, build_options, label;
     std::string reference_command;  ///< of the shell
-    std::string opinions;           ///< the folder of kernelfile::Opinions; empty: nobody is asked
     std::uint64_t seed = std::random_device{}();
     double timeout_seconds = 60;
 };

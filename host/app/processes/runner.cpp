@@ -122,7 +122,6 @@ void LocalDevices::run(const run::RunRequest& request, const std::string& select
         const ChargedTo account(start);
         return open(selector);
     }();
-    session.set_guards(request.settings.guards);
     check_points(request, session.facts());
     if (request.settings.measure) {
         const ChargedTo account(start);

@@ -31,16 +31,16 @@ using kernelfile::Agreement;
 constexpr double simulated_seconds = 10;  ///< of a cell, where only results are asked for
 constexpr std::size_t few_items = 1024;   ///< of a cell that takes longer
 
-struct Finding {
+struct SimulatorFinding {
     std::string what, kernel, entity, file, line;
-    bool operator<(const Finding& other) const {
+    bool operator<(const SimulatorFinding& other) const {
         return std::tie(file, line, kernel, what) < std::tie(other.file, other.line, other.kernel, other.what);
     }
     /// Not a race, and no value that nobody wrote.
     bool is_outside() const { return what.starts_with("Invalid "); }
     bool is_unwritten() const { return what.find("ninitialized") != std::string::npos; }
 };
-using Findings = std::map<Finding, std::size_t>;  ///< with how often each was said
+using Findings = std::map<SimulatorFinding, std::size_t>;  ///< with how often each was said
 
 /// Oclgrind's messages. A message is a line and the indented ones behind it. `limit`: what Oclgrind cannot do, so that
 /// it ended the launch.
@@ -48,7 +48,7 @@ Findings findings_of(const std::string& log, std::string& limit) {
     static const std::regex at(R"(At line (\d+)(?: \(column \d+\))? of (.*):)");
     static const std::regex address("( at| to)? (global|local|private|constant) memory address 0x[0-9a-f]+");
     Findings out;
-    Finding now;
+    SimulatorFinding now;
     std::smatch found;
     for (const auto& line : split(log + "\nend", '\n')) {
         const auto text = trim(line);
