@@ -68,15 +68,8 @@ struct RunRequest {
     std::optional<model::Cell> yardstick;
     std::vector<model::Group> comparisons;
     Settings settings;
-<<<<<<< HEAD
-    double left_out = 0;  ///< cells whose points break a constraint
-=======
-    /// Comparisons that are likely to follow. They are built beside the last of `comparisons` where the device can and
-    /// builds are kept.
-    std::vector<model::Group> upcoming{};
-    double left_out = 0;                   ///< cells whose points break a constraint
+    double left_out = 0;                  ///< cells whose points break a constraint
     std::shared_ptr<const void> owner{};  ///< of the experiments that its cells point into
->>>>>>> F
 
     std::size_t cells() const {
         return static_cast<std::size_t>(std::ranges::distance(comparisons | std::views::join));
