@@ -230,7 +230,7 @@ std::vector<Probe> probes_for(const Device& device) {
         {"registers", 2,
          either({{"registers_live", {{"live", "16,32,64,96,112,128,160,192,224,240,248,256,320"}}},
                  {"registers_live", {{"items", "1024"}, {"live", "32,48,56,64,96"}}}},
-                {{"registers_live", {{"live", "8,12,16,24,32,64,128,256"}}}})},
+                {{"registers_live", {{"live", "8,16,24,32,64,128,256"}}}})},
         {"channels", 1,
          either({{"channels", {{"spacing", "64:32768:*2"}}}},
                 {{"channels_load", {{"spacing", "64,256,1024,4096,4160,32768"}}}}),
