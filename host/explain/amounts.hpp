@@ -193,7 +193,7 @@ void bound_hot_block(const Record& record, const Limits& limits, Explanation& ou
 /// What a count says that the user can change about the limiter that is named; empty where no count proves it.
 std::string advice(const Record& record, const Explanation& explanation);
 
-/// The two largest differences of what two operations execute, in a sentence: of one launch of each of their kernels.
+/// The two largest differences of what two operations execute, in a sentence; and what is not known of one of them.
 /// `as_long`: the time of b over that of a.
 std::string difference(std::span<const Counts> a, std::span<const Counts> b, double as_long);
 

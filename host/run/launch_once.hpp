@@ -11,9 +11,9 @@ namespace cllab::run {
 
 struct LaunchedOnce {
     model::Status status = model::Status::ok;
-    std::string reason;                     ///< of any other status
-    std::size_t launches = 0, kernels = 0;  ///< of the operation; some kernels are launched again
-    std::vector<std::string> assumed{};     ///< what nobody stated, in words: "groups of 256 work-items"
+    std::string reason;                  ///< of any other status
+    std::size_t launches = 0;            ///< of the operation
+    std::vector<std::string> assumed{};  ///< what nobody stated, in words: "groups of 256 work-items"
 };
 
 /// Where the driver is to choose a work-group: one of up to 256 items that divides what is launched. `assumed` says so.
