@@ -3,10 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <functional>
+#include <map>
+#include <numeric>
 
 #include "core/error.hpp"
 #include "core/reading.hpp"
+#include "count/wave/requests.hpp"
+#include "count/wave/sample.hpp"
 #include "json/read.hpp"
 
 namespace cllab::count {
@@ -15,44 +20,66 @@ namespace {
 using Json = nlohmann::json;
 using namespace model;
 
-/// How many groups of the launch a counted one stands for. The first and the last may be unlike the others, as at the
-/// borders of an image: where some between them were counted, those stand for all between.
-std::vector<double> weights(double groups, std::size_t counted) {
-    std::vector<double> out(counted, 1);
-    const auto all = static_cast<double>(counted);
-    if (all >= groups || counted == 0) return out;
-    if (counted < 3) {
-        out.front() = groups - all + 1;
-        return out;
-    }
-    for (std::size_t i = 2; i < counted; ++i) out[i] = (groups - 2) / (all - 2);
-    return out;
-}
+/// What a figure rests on beside the groups that were counted.
+struct Rests {
+    bool on_unseen_code = false;  ///< code that none of them executed has something of it
+    bool on_addresses = false;
+};
 
+/// The groups that were counted: those that always are, then pairs that were drawn (wave/sample.hpp).
 class Groups {
 public:
-    Groups(const Json& list, double groups) : list_(list), weights_(weights(groups, list.size())) {}
+    Groups(const Json& j, double groups)
+        : list_(j.at("counted")),
+          groups_(groups),
+          certain_(certain_groups(static_cast<std::uint64_t>(groups))),
+          pairs_((groups - static_cast<double>(certain_)) / 2),
+          never_(j.at("never")) {
+        const auto counted = list_.size();
+        const bool whole = list_.back().at("whole").get<bool>();
+        all_ = whole && static_cast<double>(counted) >= groups;
+        const double drawn = counted > certain_ ? static_cast<double>((counted - certain_) / 2) : 0;
+        const bool ended = whole && j.at("ended").get<bool>();
+        is_sample_ = all_ || (ended && counted >= certain_ && (drawn >= 2 || drawn >= pairs_));
+        alike_ = !j.at("by_place").get<bool>() && !j.at("by_data").get<bool>();
+    }
 
     using Of = std::function<double(const Json&)>;
-    Amount amount(const Of& of) const {
+    Amount amount(const Of& of, Rests rests) const {
         Amount out;
-        double sum = 0, items = 0;
+        double sum = 0, items = 0, certain = 0;
+        std::vector<double> pairs;
         for (std::size_t i = 0; i < list_.size(); ++i) {
             const double group_items = list_[i].at("items").get<double>(), found = of(list_[i]);
             const double each = group_items > 0 ? found / group_items : 0;
-            sum += weights_[i] * found;
-            items += weights_[i] * group_items;
+            sum += found;
+            items += group_items;
             out.low = i == 0 ? each : std::min(out.low, each);
             out.high = std::max(out.high, each);
+            if (i < certain_)
+                certain += found;
+            else if ((i - certain_) % 2 == 0)
+                pairs.push_back(found);
+            else
+                pairs.back() += found;
         }
-        out.mean = out.low == out.high ? out.low : items > 0 ? sum / items : 0;  // exactly, where all are alike
+        const bool same_everywhere = alike_ && !rests.on_addresses;
+        out.known = all_ || same_everywhere || (is_sample_ && !rests.on_unseen_code);
+        out.mean = items > 0 ? sum / items : 0;
+        if (out.low == out.high) out.mean = out.low;  // exactly
+        if (is_sample_ && !all_ && !pairs.empty() && out.low < out.high) {
+            const double drawn = std::accumulate(pairs.begin(), pairs.end(), 0.0) / static_cast<double>(pairs.size());
+            const double all_items = groups_ * items / static_cast<double>(list_.size());
+            out.mean = (certain + pairs_ * drawn) / all_items;
+            if (!same_everywhere) out.margin = pairs_ * confidence(pairs, pairs_) / all_items;
+        }
         return out;
     }
-    Amount amount(const char* key) const {
-        return amount([&](const Json& group) { return group.at(key).get<double>(); });
+    Amount amount(const char* key, Rests rests) const {
+        return amount([&](const Json& group) { return group.at(key).get<double>(); }, rests);
     }
-    Amount amount(const char* key, std::size_t place) const {
-        return amount([&](const Json& group) { return group.at(key).at(place).get<double>(); });
+    Amount amount(const char* key, std::size_t place, Rests rests) const {
+        return amount([&](const Json& group) { return group.at(key).at(place).get<double>(); }, rests);
     }
     double most(const char* key, std::size_t place) const {
         double out = 0;
@@ -64,23 +91,48 @@ public:
         for (const auto& group : list_) out += group.at("items").get<double>();
         return out;
     }
+    Rests on(const char* what) const { return {never_.at(what).get<bool>(), false}; }
+    /// `what`: "touches" or "atomics", of spaces as bits.
+    Rests on(const char* what, Space space, bool addresses = false) const {
+        return {(never_.at(what).get<unsigned>() >> static_cast<unsigned>(space) & 1) != 0, addresses};
+    }
+    Rests on_operation(std::size_t number) const {
+        const auto& unseen = never_.at("operations");
+        return {std::ranges::any_of(unseen, [&](const Json& one) { return one == number; }), false};
+    }
+    bool has_all() const { return all_; }
+    bool is_sample() const { return is_sample_; }
+    bool are_alike() const { return alike_; }
+    /// Of the text, where code begins that none of them executed; 0: nowhere.
+    unsigned unseen_line() const {
+        const bool anything = never_.at("weighs").get<bool>() || never_.at("touches").get<unsigned>() > 0;
+        return all_ || alike_ || !anything ? 0 : never_.at("line").get<unsigned>();
+    }
 
 private:
     const Json& list_;
-    std::vector<double> weights_;
+    double groups_;
+    std::size_t certain_;
+    double pairs_;  ///< of the launch
+    const Json& never_;
+    bool all_ = false, is_sample_ = false, alike_ = false;
 };
 
-Accesses accesses(const Groups& groups, const char* key) {
-    return {groups.amount(key, 0), groups.amount(key, 1), groups.amount(key, 2), groups.amount(key, 3)};
+Accesses accesses(const Groups& groups, const char* key, Space space) {
+    const auto on = groups.on("touches", space);
+    return {groups.amount(key, 0, on), groups.amount(key, 1, on), groups.amount(key, 2, on), groups.amount(key, 3, on)};
 }
 
 template <class Requests>
-Requests requests(const Groups& groups, const char* key) {
-    return {groups.amount(key, 0), groups.amount(key, 1), groups.amount(key, 2), groups.most(key, 3)};
+Requests requests(const Groups& groups, const char* key, Space space) {
+    const auto on = groups.on("touches", space, true);
+    return {groups.amount(key, 0, on), groups.amount(key, 1, on), groups.amount(key, 2, on), groups.most(key, 3)};
 }
 
-Atomics atomics(const Groups& groups, const char* key, std::size_t place, const Json& addresses) {
-    Atomics out{groups.amount("atomics", place), groups.amount(key, 0), groups.amount(key, 1)};
+Atomics atomics(const Groups& groups, const char* key, Space space, std::size_t place, const Json& addresses) {
+    const auto on = groups.on("atomics", space, true);
+    Atomics out{groups.amount("atomics", place, groups.on("atomics", space)), groups.amount(key, 0, on),
+                groups.amount(key, 1, on)};
     out.addresses = addresses.at(0);
     out.most_in_wave = addresses.at(1);
     out.most_in_group = addresses.at(2);
@@ -98,11 +150,12 @@ Operation operation_named(const std::string& text) {
 void read_operations(const Json& j, const Groups& groups, Counts& out) {
     const auto& names = j.at("operations");
     for (std::size_t i = 0; i < names.size(); ++i) {
-        const auto amount = groups.amount([&](const Json& group) {
+        const auto in_group = [&](const Json& group) {
             const auto& sums = group.at("operations");
             return i < sums.size() ? sums.at(i).get<double>() : 0;  // it was not known yet when that group ran
-        });
-        if (amount.high > 0)
+        };
+        const auto amount = groups.amount(in_group, groups.on_operation(i));
+        if (amount.high > 0 || !amount.known)
             out.operations.push_back({operation_named(names[i].at(0)), names[i].at(1), names[i].at(2), amount});
     }
     std::sort(out.operations.begin(), out.operations.end(), [](const auto& a, const auto& b) {
@@ -131,16 +184,31 @@ void read_lines(const Json& j, Counts& out) {
 }
 
 void say_what_is_missing(const Json& j, const Groups& groups, Counts& out) {
-    if (const auto images = groups.amount("images"); images.high > 0)
-        out.not_counted.push_back({"the bytes of " + fmt::format("{:.4g} image accesses per item", images.mean),
-                                   "each device lays out images in its own way"});
-    if (const unsigned bits = j.at("odd_bits"); bits > 0)
-        out.not_counted.push_back({"what depends on integers of " + std::to_string(bits) + " bits",
-                                   "clang makes them of the text, and the simulator computes them wrongly"});
+    const auto say = [&](const std::string& what, const std::string& why) { out.not_counted.push_back({what, why}); };
+    if (const auto& images = out.image_accesses; images.high > 0)
+        say("the bytes of " + fmt::format("{:.4g} image accesses per item", images.mean),
+            "each device lays out images in its own way");
+    const auto left = fmt::format("{:.0f} of {:.0f} groups", out.groups - out.counted_groups, out.groups);
     if (!j.at("counted").back().at("whole").get<bool>())
-        out.not_counted.push_back(
-            {"the rest of the first group",
-             "the budget ended after " + fmt::format("{:.0f}", out.counted_items) + " of its work-items"});
+        say("the rest of the first group" + (out.groups > 1 ? " and the other groups" : std::string()),
+            "the budget ended after " + fmt::format("{:.0f}", out.counted_items) + " of its work-items");
+    else if (!j.at("ended").get<bool>() && !groups.has_all())
+        say(left, "the budget ended in one of them, which may do more than those before it");
+    else if (!out.bounded)
+        say(left, "the budget ended, and too few groups were counted to bound the mean");
+    if (const auto line = groups.unseen_line(); line > 0 && groups.is_sample())
+        say(fmt::format("the code at line {}", line),
+            fmt::format("none of the {:.0f} counted groups executed it, and one of the others may",
+                        out.counted_groups));
+}
+
+/// After one group, two, four, ... and all.
+void read_footprint(const Json& list, Counts& out) {
+    for (std::size_t i = 1; i <= list.size(); ++i) {
+        if (!std::has_single_bit(i) && i != list.size()) continue;
+        const auto& f = list[i - 1].at("footprint");
+        out.footprint.push_back({static_cast<double>(i), f.at(0), f.at(1), f.at(2), f.at(3), f.at(4)});
+    }
 }
 
 }  // namespace
@@ -156,30 +224,35 @@ Counts read_simulated(std::string_view text) {
         out.wave = j.at("wave");
         out.seconds = j.at("seconds");
         const auto& list = j.at("counted");
-        const Groups groups(list, out.groups);
+        if (list.empty()) throw Error(Blame::result, "the plugin counted no group");
+        if (const unsigned bits = j.at("odd_bits"); bits > 0)
+            throw Error(Blame::result, "clang makes integers of " + std::to_string(bits) +
+                                           " bits of the text, which the simulator computes wrongly");
+        const Groups groups(j, out.groups);
+        out.bounded = groups.is_sample() || groups.are_alike();
+        out.by_place = j.at("by_place");
+        out.by_data = j.at("by_data");
         out.counted_groups = static_cast<double>(list.size());
         out.counted_items = groups.items();
         if (!(out.counted_items > 0)) throw Error(Blame::result, "the plugin counted no work-item");
         read_operations(j, groups, out);
-        out.private_memory = accesses(groups, "private");
-        out.global = accesses(groups, "global");
-        out.constant = accesses(groups, "constant");
-        out.local = accesses(groups, "local");
-        out.instructions = groups.amount("instructions");
-        out.issued = groups.amount("issued");
+        out.private_memory = accesses(groups, "private", Space::private_memory);
+        out.global = accesses(groups, "global", Space::global);
+        out.constant = accesses(groups, "constant", Space::constant);
+        out.local = accesses(groups, "local", Space::local);
+        out.image_accesses = groups.amount("images", groups.on("image"));
+        out.instructions = groups.amount("instructions", groups.on("weighs"));
+        out.issued = groups.amount("issued", groups.on("weighs"));
         const double slots = out.issued.mean * out.wave;
         out.lanes_active = slots > 0 ? out.instructions.mean / slots : 1;
-        out.reads = requests<SectorRequests>(groups, "reads");
-        out.writes = requests<SectorRequests>(groups, "writes");
-        out.local_reads = requests<BankRequests>(groups, "local_reads");
-        out.local_writes = requests<BankRequests>(groups, "local_writes");
-        out.global_atomics = atomics(groups, "global_atomics", 0, j.at("global_addresses"));
-        out.local_atomics = atomics(groups, "local_atomics", 1, j.at("local_addresses"));
-        out.barriers = groups.amount("barriers");
-        for (std::size_t i = 0; i < list.size(); ++i) {
-            const auto& f = list[i].at("footprint");
-            out.footprint.push_back({static_cast<double>(i + 1), f.at(0), f.at(1), f.at(2), f.at(3)});
-        }
+        out.reads = requests<SectorRequests>(groups, "reads", Space::global);
+        out.writes = requests<SectorRequests>(groups, "writes", Space::global);
+        out.local_reads = requests<BankRequests>(groups, "local_reads", Space::local);
+        out.local_writes = requests<BankRequests>(groups, "local_writes", Space::local);
+        out.global_atomics = atomics(groups, "global_atomics", Space::global, 0, j.at("global_addresses"));
+        out.local_atomics = atomics(groups, "local_atomics", Space::local, 1, j.at("local_addresses"));
+        out.barriers = groups.amount("barriers", groups.on("barrier"));
+        read_footprint(list, out);
         out.longest = chain(j.at("longest"));
         out.path = chain(j.at("path"));
         read_lines(j, out);
@@ -190,12 +263,20 @@ Counts read_simulated(std::string_view text) {
     }
 }
 
-std::vector<Counts> read_launches(const std::filesystem::path& file) {
-    constexpr unsigned most_launches = 64;  // of different kernels in one operation
+std::vector<Counts> read_launches(const std::filesystem::path& file, std::size_t launches) {
     std::vector<Counts> out;
-    for (unsigned n = 1; n <= most_launches; ++n) {
+    std::map<std::size_t, std::size_t> places;  // of launches in `out`
+    for (std::size_t n = 1; n <= launches; ++n) {
         const auto text = cllab::read_file(file.string() + "." + std::to_string(n));
-        if (text) out.push_back(read_simulated(*text));
+        if (!text) continue;
+        if (const auto j = parse_json<Json>(*text); j.contains("same_as")) {
+            const auto first = places.find(j.at("same_as").get<std::size_t>());
+            if (first != places.end()) ++out[first->second].launches;
+            continue;
+        }
+        places[n] = out.size();
+        out.push_back(read_simulated(*text));
+        if (launches > 1) out.back().launch = fmt::format("{} of {}", n, launches);
     }
     return out;
 }

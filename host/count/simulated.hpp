@@ -2,10 +2,11 @@
 //
 // The program forks a child that has Oclgrind as its only driver, with OCLGRIND_PLUGINS, OCLGRIND_QUICK and these set,
 // CLLAB_COUNT_FILE just before the launch:
-//   CLLAB_COUNT_FILE     where to: launch n is written to FILE.n, and again whenever a group is done
-//   CLLAB_COUNT_WAVE     work-items of a wave
-//   CLLAB_COUNT_SECONDS  seconds of the processor that the launch may take
-//   CLLAB_COUNT_GROUPS   how many groups are simulated at most
+//   CLLAB_COUNT_FILE      where to: launch n is written to FILE.n, and again as groups are done
+//   CLLAB_COUNT_WAVE      work-items of a wave
+//   CLLAB_COUNT_SECONDS   seconds of the processor that all launches may take
+//   CLLAB_COUNT_LAUNCHES  how many there are
+//   CLLAB_COUNT_GROUPS    how many groups of a launch are simulated at most
 #pragma once
 
 #include <filesystem>
@@ -17,11 +18,14 @@
 namespace cllab::count {
 
 inline constexpr unsigned widest_wave = 128;
+inline constexpr unsigned most_groups = 2003;  ///< of a launch that are simulated
 
-/// One file of the plugin. Throws JsonRefused, or Error(result) for a text that is none of the plugin's.
+/// One file of the plugin. Throws JsonRefused, or Error(result) for a text that is none of the plugin's, or of a kernel
+/// that the simulator computes wrongly.
 model::Counts read_simulated(std::string_view json);
 
-/// All launches that were counted, by their number; a file that cannot be read is left out.
-std::vector<model::Counts> read_launches(const std::filesystem::path& file);
+/// All of so many launches that were counted, by their number; those that execute what one before them did are counted
+/// with it.
+std::vector<model::Counts> read_launches(const std::filesystem::path& file, std::size_t launches);
 
 }  // namespace cllab::count

@@ -151,29 +151,41 @@ std::vector<std::string> contradictions(const Record& record) {
 }
 
 std::string difference(std::span<const Counts> a, std::span<const Counts> b, double as_long) {
-    const auto sum = [](std::span<const Counts> launches, auto of) {
-        double out = 0;
-        for (const auto& c : launches) out += of(c);
+    const auto sum_of = [](std::span<const Counts> launches, auto per_item) {
+        Amount out;
+        for (const auto& c : launches) out = sum(out, per_item(c), c.items * c.launches);
         return out;
     };
     std::vector<Compared> amounts;
+    std::vector<std::string> not_known;
     const auto compare = [&](const char* name, auto per_item) {
-        const auto of = [&](const Counts& c) { return per_item(c) * c.items; };
-        amounts.push_back({name, sum(a, of), sum(b, of)});
+        const auto of_a = sum_of(a, per_item), of_b = sum_of(b, per_item);
+        if (of_a.known && of_b.known)
+            amounts.push_back({name, of_a.mean, of_b.mean});
+        else
+            not_known.push_back(name);
+    };
+    const auto of_kind = [](Operation kind) {
+        return [kind](const Counts& c) {
+            Amount out;
+            for (const auto& o : c.operations)
+                if (o.kind == kind) out = sum(out, o.per_item);
+            return out;
+        };
     };
     const auto &id_a = a.front().id, &id_b = b.front().id;
-    compare("sectors of global memory", [](const Counts& c) { return c.reads.sectors.mean + c.writes.sectors.mean; });
-    compare("turns of local memory",
-            [](const Counts& c) { return c.local_reads.ways.mean + c.local_writes.ways.mean; });
-    compare("floating-point operations", [](const Counts& c) { return flops(c); });
-    compare("integer divisions", [](const Counts& c) { return operations(c, Operation::integer_divide); });
-    compare("calls of functions", [](const Counts& c) { return operations(c, Operation::float_function); });
-    compare("turns of atomics",
-            [](const Counts& c) { return c.global_atomics.turns.mean + c.local_atomics.turns.mean; });
-    compare("barriers", [](const Counts& c) { return c.barriers.mean; });
-    compare("instructions of waves", [](const Counts& c) { return c.issued.mean; });
+    compare("sectors of global memory", [](const Counts& c) { return sum(c.reads.sectors, c.writes.sectors); });
+    compare("turns of local memory", [](const Counts& c) { return sum(c.local_reads.ways, c.local_writes.ways); });
+    compare("floating-point operations", [](const Counts& c) { return flop_amount(c); });
+    compare("integer divisions", of_kind(Operation::integer_divide));
+    compare("calls of functions", of_kind(Operation::float_function));
+    compare("turns of atomics", [](const Counts& c) { return sum(c.global_atomics.turns, c.local_atomics.turns); });
+    compare("barriers", [](const Counts& c) { return c.barriers; });
+    compare("instructions of waves", [](const Counts& c) { return c.issued; });
+    const std::string open = not_known.empty() ? "" : " Not known, and so not compared: " + join(not_known, ", ") + ".";
     constexpr std::size_t most = 2;
     std::erase_if(amounts, [](const Compared& x) { return std::max(x.a, x.b) <= 0 || x.ratio() < little; });
+    if (amounts.empty() && !not_known.empty()) return "What is known of both is alike, within a tenth." + open;
     if (amounts.empty()) {
         const bool apart = std::max(as_long, 1 / as_long) >= little;
         return id_a + " and " + id_b + " execute alike, within a tenth" +
@@ -190,11 +202,10 @@ std::string difference(std::span<const Counts> a, std::span<const Counts> b, dou
                                      : times(x.ratio()) + " the " + x.name + " in " + more +
                                            (parts.empty() && amounts.size() == 1 ? " against " + less : ""));
     }
-    const Compared bytes{"", sum(a, bytes_asked), sum(b, bytes_asked)};
-    const bool as_many = !bytes.only_one() && bytes.ratio() < little;
-    const bool several = a.size() > 1 || b.size() > 1;
-    return std::string("Counted") + (several ? " of one launch of each kernel: " : ": ") + join(parts, ", and ") +
-           (as_many ? "; both ask for as many bytes." : ".");
+    const auto bytes_a = sum_of(a, asked_amount), bytes_b = sum_of(b, asked_amount);
+    const Compared bytes{"", bytes_a.mean, bytes_b.mean};
+    const bool as_many = bytes_a.known && bytes_b.known && !bytes.only_one() && bytes.ratio() < little;
+    return "Counted: " + join(parts, ", and ") + (as_many ? "; both ask for as many bytes." : ".") + open;
 }
 
 }  // namespace cllab::explain

@@ -8,7 +8,9 @@ namespace cllab::model {
 
 template <class V, Maybe_const<Amount> T>
 void fields(V& v, T& a) {
-    v.needed("mean", a.mean, {"Per work-item, over the launch."});
+    v.when(a.known, "mean", a.mean, {"Per work-item, over the launch. Absent: it is not known."});
+    v.when(a.known && a.margin > 0, "margin", a.margin,
+           {"Where groups were drawn: the mean's 95 % interval is this much to each side."});
     v.always("low", a.low, {"Of the counted group with the least."});
     v.always("high", a.high, {"Of the counted group with the most."});
 }
@@ -50,7 +52,7 @@ void fields(V& v, T& a) {
     v.always("number", a.number);
     v.always("requests", a.requests, {"Of waves, shared out to work-items."});
     v.always("turns", a.turns, {"A request takes as many as lanes meet on one address."});
-    v.always("addresses", a.addresses, {"Different ones, in all counted groups."});
+    v.always("addresses", a.addresses, {"Different ones, in all counted groups; of local memory, in one of them."});
     v.always("most_in_wave", a.most_in_wave, {"Of one request on one address."});
     v.always("most_in_group", a.most_in_group, {"Of one group on one address."});
     v.always("most_on_address", a.most_on_address, {"Of all counted groups on one address."});
@@ -58,7 +60,9 @@ void fields(V& v, T& a) {
 
 template <class V, Maybe_const<Footprint> T>
 void fields(V& v, T& f) {
-    v.needed("groups", f.groups, {"Counted ones, from the first."});
+    v.needed("groups", f.groups,
+             {"Counted ones, from the first. Nothing here is of the launch while groups are left."});
+    v.always("bytes", f.bytes, {"Different bytes of global memory."});
     v.always("sectors", f.sectors, {"Different 32-byte sectors of global memory."});
     v.always("read_sectors", f.read_sectors);
     v.always("written_sectors", f.written_sectors);
@@ -78,7 +82,8 @@ void fields(V& v, T& l) {
     v.needed("line", l.line);
     v.always("file", l.file);
     v.if_set("text", l.text);
-    v.always("instructions", l.instructions, {"Issued by waves, per work-item, as all numbers of a line are."});
+    v.always("instructions", l.instructions,
+             {"Issued by waves, per work-item of the counted groups, as all numbers of a line are."});
     v.if_set("bytes", l.bytes, {"Of global memory, asked."});
     v.if_set("sectors", l.sectors);
     v.if_set("least_sectors", l.least_sectors);
@@ -109,24 +114,29 @@ void fields(V& v, T& c) {
     v.needed("point", c.point, {"That was counted."});
     v.if_set("asked_point", c.asked_point, {"Where a smaller one was counted instead."});
     v.if_set("launch", c.launch, {"Of an operation with several."});
+    v.when(c.launches != 1, "launches", c.launches, {"Of the operation that execute the same; 1 where absent."});
     v.needed("items", c.items, {"Of the launch."});
     v.needed("groups", c.groups);
     v.always("group_items", c.group_items);
     v.needed("counted_groups", c.counted_groups);
     v.always("counted_items", c.counted_items);
     v.always("seconds", c.seconds, {"Of the processor, that the count took."});
+    v.if_set("by_place", c.by_place, {"A work-item's place in the launch decides what it executes or accesses."});
+    v.if_set("by_data", c.by_data, {"Something loaded decides what work-items execute or access."});
     v.needed("operations", c.operations);
     v.always("global", c.global);
     v.always("constant", c.constant);
     v.always("local", c.local);
     v.always("private", c.private_memory, {"Arrays and spilled values of the text; registers are no accesses."});
+    v.when(c.image_accesses.high > 0 || !c.image_accesses.known, "image_accesses", c.image_accesses,
+           {"Their bytes are not counted."});
     v.always("instructions", c.instructions, {"Executed by work-items; of a vector, as many as it has elements."});
     v.always("wave", c.wave, {"Work-items that execute together."});
     v.always("issued", c.issued, {"By waves, shared out to work-items."});
-    v.always("lanes_active", c.lanes_active, {"Mean share of a wave's lanes in what it issues."});
+    v.when(c.issued.known, "lanes_active", c.lanes_active, {"Mean share of a wave's lanes in what it issues."});
     v.always("reads", c.reads, {"Of global memory."});
     v.always("writes", c.writes);
-    v.always("footprint", c.footprint, {"After one group, two, ... all that were counted."});
+    v.always("footprint", c.footprint, {"After one group, two, four, ... all that were counted."});
     v.always("local_reads", c.local_reads);
     v.always("local_writes", c.local_writes);
     v.always("global_atomics", c.global_atomics);

@@ -10,9 +10,12 @@
 
 namespace cllab::model {
 
-/// Per work-item: the mean over the groups that were counted, and the means of the groups with the least and the most.
+/// Per work-item. Where all groups of the launch were counted the mean is exact; of a sample it is an estimate.
 struct Amount {
-    double mean = 0, low = 0, high = 0;
+    double mean = 0;
+    double low = 0, high = 0;  ///< means of the counted groups with the least and the most
+    double margin = 0;         ///< of an estimate: half of the 95 % confidence interval of the mean
+    bool known = true;         ///< false: the mean is of the counted groups, and bounds nothing of the launch
 };
 
 enum class Operation {
@@ -62,16 +65,17 @@ struct BankRequests {
 /// On one address space. A request takes as many turns as lanes that meet on one address.
 struct Atomics {
     Amount number, requests, turns;
-    double addresses = 0;        ///< different ones, in all counted groups
+    double addresses = 0;        ///< different ones, in all counted groups; of local memory, in one of them
     double most_in_wave = 0;     ///< of one request on one address
     double most_in_group = 0;    ///< of one group on one address
     double most_on_address = 0;  ///< of all counted groups
 };
 
-/// Different 32-byte sectors of global memory that the first `groups` counted groups touched, and 128-byte lines.
+/// What the first `groups` counted groups touched of global memory, each once: bytes, 32-byte sectors, 128-byte lines.
+/// Atomics touch bytes, and are not among the sectors.
 struct Footprint {
     double groups = 0;
-    double sectors = 0, read_sectors = 0, written_sectors = 0, lines = 0;
+    double sectors = 0, read_sectors = 0, written_sectors = 0, lines = 0, bytes = 0;
 };
 
 /// Operations of which each needs the result of the one before, also through memory, of one work-item's values.
@@ -82,7 +86,7 @@ struct Chain {
     double atomics = 0;
 };
 
-/// Where in the text the accesses come from; sums per work-item.
+/// Where in the text the accesses come from; sums per work-item of the counted groups.
 struct CountedLine {
     unsigned line = 0;  ///< from 1, of the text of the kernel's file
     std::string file{}, text{};
@@ -93,9 +97,9 @@ struct CountedLine {
     double atomic_turns = 0;
 };
 
-/// Something that is not among the counts.
+/// Something that is not among the counts. Figures that rest on it are not known.
 struct NotCounted {
-    std::string what, why;  ///< "calls of printf", "the simulator does not tell"
+    std::string what, why;  ///< "the rest of the first group", "the budget ended after 64 of its work-items"
 };
 
 using PointValues = std::vector<std::pair<std::string, std::string>>;
@@ -113,19 +117,24 @@ struct Counts {
     PointValues point{};           ///< that was counted
     PointValues asked_point{};     ///< where a smaller one was counted instead; else empty
     std::string launch{};          ///< which one of an operation with several, "2 of 3"; else empty
+    double launches = 1;           ///< of the operation that execute the same
     double items = 0, groups = 0;  ///< of the launch
     double group_items = 0;        ///< work-items per group
     double counted_groups = 0, counted_items = 0;
-    double seconds = 0;  ///< that the count took
+    double seconds = 0;     ///< that the count took
+    bool bounded = true;    ///< whether the counted groups say something of the others
+    bool by_place = false;  ///< whether the work-item's place in the launch decides what it executes or accesses
+    bool by_data = false;   ///< whether something loaded does
 
     std::vector<OperationCount> operations{};
     Accesses global{}, constant{}, local{}, private_memory{};
+    Amount image_accesses{};  ///< whose bytes are not counted
     Amount instructions{};    ///< executed by work-items; those of vectors count as often as they have elements
     unsigned wave = 32;       ///< work-items that execute together
     Amount issued{};          ///< by waves, shared out to the work-items of the group
     double lanes_active = 1;  ///< mean share of a wave's lanes in what it issues
     SectorRequests reads{}, writes{};
-    std::vector<Footprint> footprint{};  ///< after one group, two, ... all that were counted
+    std::vector<Footprint> footprint{};  ///< after one group, two, four, ... all that were counted
     BankRequests local_reads{}, local_writes{};
     Atomics global_atomics{}, local_atomics{};
     Amount barriers{};
@@ -137,19 +146,28 @@ struct Counts {
     std::vector<CountGrowth> growth{};
 };
 
-/// In the launch, where the groups that were not counted do what the counted ones do.
+/// In the launch.
 double per_launch(const Counts& counts, const Amount& amount);
+/// Of a wave, which has no more work-items than its group.
+double items_per_wave(const Counts& counts);
+/// The sum of two amounts, the second one so many times; known where both are. Its margin is an upper bound.
+Amount sum(const Amount& a, const Amount& b, double times = 1);
 /// Per work-item. `bits` 0: of all widths.
 double operations(const Counts& counts, Operation kind, unsigned bits = 0);
 /// Of all kinds, per work-item.
 double all_operations(const Counts& counts);
 /// Floating-point operations per work-item: an fma is two, every other one is one; comparisons are none.
+Amount flop_amount(const Counts& counts, unsigned bits = 0);
 double flops(const Counts& counts, unsigned bits = 0);
-/// Asked of global and constant memory, per work-item.
+/// Asked of global and constant memory, per work-item. Not known where images are accessed.
+Amount asked_amount(const Counts& counts);
 double asked_bytes(const Counts& counts);
-/// Moved between global memory and the waves in whole sectors, per work-item.
+/// Moved between global memory and the waves in whole sectors, per work-item. Not known where images are accessed.
+Amount moved_amount(const Counts& counts);
 double moved_bytes(const Counts& counts);
-/// Different bytes of global memory in whole sectors that the counted groups touch, per counted work-item.
-double distinct_bytes(const Counts& counts);
+/// Different bytes of global memory that the launch touches; nothing where a group or an image was not counted.
+std::optional<double> distinct_bytes(const Counts& counts);
+/// Makes every amount one that is not known.
+void forget_means(Counts& counts);
 
 }  // namespace cllab::model

@@ -1,10 +1,8 @@
 #include "run/launch_once.hpp"
 
 #include <algorithm>
-#include <set>
 
 #include "model/params.hpp"
-#include "model/work.hpp"
 #include "run/cell/cell_state.hpp"
 #include "run/kernel_source.hpp"
 
@@ -26,12 +24,6 @@ void choose_group(const Extent& global, Extent& local, std::vector<std::string>&
         room /= size;
     }
     assumed.push_back("groups of " + local.text() + ", which the text leaves to the driver");
-}
-
-std::size_t kernels_of(const Setup& setup) {
-    std::set<std::string> names;
-    for (const auto* launch : model::launches_of(setup)) names.insert(launch->entry);
-    return std::max<std::size_t>(1, names.size());
 }
 
 void build(CellState& state) {
@@ -75,7 +67,6 @@ LaunchedOnce launch_once(device::Session& session, const Settings& settings, con
                                   ", the lower of two trip counts");
         }
         out.launches = operation.launches_in_operation();
-        out.kernels = kernels_of(state.setup);
         if (before) before(out);
         operation.enqueue();
         session.wait();

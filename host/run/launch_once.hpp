@@ -11,9 +11,9 @@ namespace cllab::run {
 
 struct LaunchedOnce {
     model::Status status = model::Status::ok;
-    std::string reason;                     ///< of any other status
-    std::size_t launches = 0, kernels = 0;  ///< of the operation; some kernels are launched again
-    std::vector<std::string> assumed{};     ///< what nobody stated, in words: "groups of 256 work-items"
+    std::string reason;                  ///< of any other status
+    std::size_t launches = 0;            ///< of the operation
+    std::vector<std::string> assumed{};  ///< what nobody stated, in words: "groups of 256 work-items"
 };
 
 /// Sets the cell up as `as`, the device whose launch is meant, builds it on the session's, calls `before` with what is

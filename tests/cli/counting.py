@@ -115,6 +115,18 @@ kernel void quarters(global int* b) {
     switch (i & 3) { case 0: s = i * 3; break; case 1: s = i * 5; break; case 2: s = i / 3; break; }
     b[i] = s;
 }
+kernel void eighths(global int* b, int n) {
+    int i = get_global_id(0), times = 0, s = n;
+    switch (i & 7) { case 1: times = 100; break; case 2: times = 200; break; case 3: times = 300; break;
+        case 4: times = 400; break; case 5: times = 500; break; case 6: times = 600; break; }
+    for (int k = 0; k < times; ++k) s = (s + 70000) / (n + k);
+    b[i] = s;
+}
+kernel void signed_bits(global float* b) {
+    int i = get_global_id(0); int two = i << 30 >> 30; float v = i;
+    if (two == -2) for (int k = 0; k < 10; ++k) v = fma(v, 0.5f, 1.5f);
+    b[i] = v;
+}
 kernel void subtracts(global const float* a, global float* b) {
     int i = get_global_id(0); b[i] = -(b[i] - a[i] * a[i]) - 1; }
 kernel void says(global float* b) { int i = get_global_id(0); b[i] = i; if (i == 0) printf("said %d\n", i); }

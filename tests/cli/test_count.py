@@ -61,9 +61,14 @@ class Count(counting.CountTest):
     def test_arguments_are_no_accesses(self):
         self.assertEqual(self.of("by_value")["by_value"]["private"]["loads"]["mean"], 0)
 
-    def test_integers_that_the_simulator_computes_wrongly_are_named(self):
-        counts = self.of("quarters")["quarters"]
-        self.assertEqual([n["what"] for n in counts["not_counted"]], ["what depends on integers of 2 bits"])
+    def test_integers_of_few_bits_that_clang_makes_of_a_switch_are_computed_right(self):
+        found = self.of("quarters", "eighths", "signed_bits")
+        for kernel, counts in found.items():
+            self.assertNotIn("not_counted", counts, kernel)
+        self.assertEqual(self.operations(found["quarters"])["integer_multiply", 32, ""], 0.75, "i * 3, i * 5, i / 3")
+        # Of eight lanes the k-th has 100 k divisions, and one that has no case none.
+        self.assertEqual(self.operations(found["eighths"])["integer_divide", 32, ""], sum(100 * k for k in range(7)) / 8)
+        self.assertEqual(self.operations(found["signed_bits"])["float_fma", 32, ""], 10 / 4, "two bits that are -2 have ten")
 
     def test_requests_touch_as_many_sectors_as_their_addresses_lie_in(self):
         found = self.of("copy", "gather", "transpose", "shared")
@@ -74,8 +79,10 @@ class Count(counting.CountTest):
             self.assertEqual(found[kernel]["global"]["store_bytes"]["mean"], 4)
         self.assertEqual(self.per_request(found["transpose"]["writes"], "least_sectors"), 4)
         self.assertEqual(found["shared"]["footprint"][-1]["read_sectors"], 1)
-        groups = [f["sectors"] for f in found["copy"]["footprint"]]
-        self.assertEqual(groups, [64 * n for n in range(1, len(groups) + 1)])
+        groups = found["copy"]["footprint"]
+        self.assertEqual([f["groups"] for f in groups], [1, 2, 4, 8, 16, 32, 64, 120])
+        for f in groups:
+            self.assertEqual((f["sectors"], f["bytes"]), (64 * f["groups"], 2048 * f["groups"]))
 
     def test_lanes_that_meet_in_a_bank_take_turns(self):
         found = self.of("tile32", "tile33", "small32", "small17")
@@ -118,7 +125,7 @@ class Count(counting.CountTest):
     def test_a_launch_of_few_groups_is_counted_whole_and_a_large_one_in_part(self):
         found = self.of("copy", "whole")
         self.assertEqual((found["whole"]["groups"], found["whole"]["counted_groups"]), (1, 1))
-        self.assertEqual((found["copy"]["groups"], found["copy"]["counted_groups"]), (256, 17))
+        self.assertEqual((found["copy"]["groups"], found["copy"]["counted_groups"]), (256, 120))
         self.assertEqual(found["copy"]["items"], 65536)
 
     def test_groups_stand_for_a_launch_whose_work_grows_from_group_to_group(self):
@@ -127,9 +134,9 @@ class Count(counting.CountTest):
         self.assertAlmostEqual(loads["mean"], 128.5, delta=6)
         for budget in "4", "8", "16", "2":  # how many groups that is enough for is a matter of the machine
             few = self.of("grows_few", options=("--count-budget", budget))["grows_few"]
-            if 3 <= few["counted_groups"] < 15:
+            if 6 <= few["counted_groups"] < 15:
                 break
-        self.assertIn(few["counted_groups"], range(3, 15), "of 16")
+        self.assertIn(few["counted_groups"], range(6, 15), "of 16")
         self.assertAlmostEqual(self.operations(few)["float_fma", 32, ""] / 8.5 / 200, 1, delta=0.08)
 
     def test_a_launch_too_long_to_count_that_no_smaller_point_fits_leaves_the_others_counted(self):
@@ -188,12 +195,11 @@ kernel void narrow(global float* y, uint n) { y[get_global_id(0)] = 1; }
         small = ("--axis", "images=8", "--axis", "channels=8")
         found = self.counts("batchnorm_channel_wide", *small, "--count-budget", "2")
         self.assertEqual({k: c["launch"] for k, c in found.items()},
-                         dict.fromkeys(("batchnorm_partial", "batchnorm_apply"), "one of 2 launches"))
+                         {"batchnorm_partial": "1 of 2", "batchnorm_apply": "2 of 2"})
         self.assertLess(found["batchnorm_partial"]["seconds"], 1.1)
-        found = self.counts("reduce_tree4")
-        named = {kernel: [n["what"] for n in c.get("not_counted", [])] for kernel, c in found.items()}
-        self.assertEqual(named, {"reduce_tree4": [],
-                                 "reduce_second": ["what depends on the data of launches before this one"]})
+        # Nothing that the second one loads decides what it does.
+        self.assertEqual({kernel: c.get("not_counted", []) for kernel, c in self.counts("reduce_tree4").items()},
+                         {"reduce_tree4": [], "reduce_second": []})
 
 
 if __name__ == "__main__":

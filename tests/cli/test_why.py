@@ -234,7 +234,7 @@ class Why(LabTest):
             self.skipTest("the plugin for Oclgrind was not built")
         self.assertRegex(words(page), r"Counted: 1\.\d+ times the instructions of waves in muladd_mad against muladd_fma; both ask for as many bytes\.")
         several, _ = self.lab("why", "himeno_swap", "himeno_schedule", "--device", "cpu", "--axis", "size=XXS", "--max-time", "0.05")
-        self.assertRegex(words(several), r"Counted of one launch of each kernel: .* in himeno_schedule")
+        self.assertRegex(words(several), r"Counted: .* in himeno_schedule")
 
     def test_without_the_simulator_it_says_so_and_explains_what_is_declared(self):
         self.profile(FAST)

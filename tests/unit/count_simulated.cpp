@@ -1,5 +1,7 @@
 // What the plugin wrote, as counts of a launch.
 #include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <sstream>
@@ -7,7 +9,9 @@
 
 #include "core/error.hpp"
 #include "count/simulated.hpp"
+#include "inspect/tools/tool.hpp"
 #include "json/read.hpp"
+#include "report/records/json.hpp"
 #include "report/table/table.hpp"
 
 BOOST_AUTO_TEST_SUITE(count_simulated)
@@ -37,7 +41,7 @@ Json group(double instructions, double sectors = 8) {
             {"global_atomics", {2, 64, 2, 32}},
             {"local_atomics", none},
             {"atomics", {64, 0}},
-            {"footprint", {sectors, sectors, 0, 2}},
+            {"footprint", {sectors, sectors, 0, 2, 4 * sectors}},
             {"operations", {64 * instructions}}};
 }
 
@@ -48,6 +52,17 @@ Json file(const Json& groups, double of) {
             {"group_items", 64},
             {"wave", 32},
             {"seconds", 0.5},
+            {"ended", true},
+            {"by_place", true},
+            {"by_data", false},
+            {"never",
+             {{"weighs", false},
+              {"barrier", false},
+              {"image", false},
+              {"touches", 0},
+              {"atomics", 0},
+              {"line", 0},
+              {"operations", Json::array()}}},
             {"odd_bits", 0},
             {"operations", {{"float_add", 32, ""}, {"float_function", 32, "sqrt"}}},
             {"counted", groups},
@@ -60,6 +75,12 @@ Json file(const Json& groups, double of) {
 }
 
 model::Counts read(const Json& j) { return count::read_simulated(j.dump()); }
+
+std::string page_of(const std::vector<model::Counts>& all) {
+    std::ostringstream out;
+    report::print_counts(out, all, {});
+    return out.str();
+}
 
 }  // namespace
 
@@ -79,7 +100,7 @@ BOOST_AUTO_TEST_CASE(sums_of_groups_become_amounts_per_work_item) {
     BOOST_TEST(c.global_atomics.most_on_address == 128);
     BOOST_TEST(model::asked_bytes(c) == 4);
     BOOST_TEST(model::moved_bytes(c) == 4);
-    BOOST_TEST(model::distinct_bytes(c) == 4);
+    BOOST_TEST(model::distinct_bytes(c).value() == 32);  // and not the 256 of its sectors
     BOOST_TEST_REQUIRE(c.footprint.size() == 1u);
     BOOST_TEST(c.footprint[0].sectors == 8);
     BOOST_TEST(c.footprint[0].read_sectors == 8);
@@ -90,21 +111,113 @@ BOOST_AUTO_TEST_CASE(sums_of_groups_become_amounts_per_work_item) {
     BOOST_TEST(model::per_launch(c, c.instructions) == 640);
 }
 
-BOOST_AUTO_TEST_CASE(groups_between_stand_for_those_that_were_not_counted) {
-    // The first and the last stand for themselves, the third for the eight between.
-    const auto c = read(file(Json::array({group(10), group(20), group(40)}), 10));
-    BOOST_TEST(c.instructions.mean == (10 + 20 + 8 * 40) / 10.0);
+BOOST_AUTO_TEST_CASE(a_launch_that_was_counted_whole_is_what_it_is) {
+    const auto c = read(file(Json::array({group(10), group(20), group(40)}), 3));
+    BOOST_TEST(c.instructions.mean == 70 / 3.0);
     BOOST_TEST(c.instructions.low == 10);
-    auto narrow = group(40);
-    narrow["issued"] = 40 * 64;
-    const double lanes = 10 + 20 + 8 * 40, slots = (10 + 20) / 16.0 + 8 * 40;  // a wave has 32
-    BOOST_TEST(read(file(Json::array({group(10), group(20), narrow}), 10)).lanes_active == lanes / (32 * slots));
     BOOST_TEST(c.instructions.high == 40);
-    BOOST_TEST(model::per_launch(c, c.instructions) == 64 * (10 + 20 + 8 * 40));
-    // Where only two were counted, the first stands for all but the last.
-    BOOST_TEST(read(file(Json::array({group(10), group(20)}), 10)).instructions.mean == (9 * 10 + 20) / 10.0);
-    // A launch that was counted whole is what it is.
-    BOOST_TEST(read(file(Json::array({group(10), group(20), group(40)}), 3)).instructions.mean == 70 / 3.0);
+    BOOST_TEST(c.instructions.margin == 0);
+    BOOST_TEST(c.instructions.known);
+    BOOST_TEST(model::per_launch(c, c.instructions) == 64 * 70);
+}
+
+BOOST_AUTO_TEST_CASE(pairs_that_were_drawn_stand_for_the_groups_between_with_a_confidence_interval) {
+    // The first and the last of ten stand for themselves, two pairs for the eight between.
+    const auto c = read(file(Json::array({group(10), group(20), group(40), group(60), group(20), group(40)}), 10));
+    BOOST_TEST(c.instructions.mean == (10 + 20 + 4 * (100 + 60) / 2) / 10.0);
+    // Of the pairs 100 and 60: s = 28.3, of 2 in 4, so that half of the interval is 12.7 * 28.3 / sqrt(2) * sqrt(1/2).
+    BOOST_TEST(c.instructions.margin == 4 * 12.706 * 20 * std::sqrt(0.5) / 10, boost::test_tools::tolerance(1e-6));
+    BOOST_TEST(c.instructions.known);
+    BOOST_TEST(c.not_counted.empty());
+    BOOST_TEST(!model::distinct_bytes(c), "groups that were not counted may touch others");
+    const auto page = page_of({c});
+    BOOST_TEST(std::regex_search(page, std::regex("different bytes, launch +not known\n")), page);
+    BOOST_TEST(std::regex_search(page, std::regex("float32 add +35 ± 72 \\[10 \\.\\. 60\\]\n")), page);
+}
+
+BOOST_AUTO_TEST_CASE(too_few_groups_bound_no_mean_unless_all_groups_are_alike) {
+    auto j = file(Json::array({group(10), group(20)}), 10);
+    auto c = read(j);
+    BOOST_TEST(!c.instructions.known);
+    BOOST_TEST(!c.bounded);
+    BOOST_TEST(!c.reads.sectors.known);
+    BOOST_TEST(c.instructions.high == 20);
+    BOOST_TEST(c.not_counted.at(0).what == "8 of 10 groups");
+    BOOST_TEST(page_of({c}).find("not known [10 .. 20]") != std::string::npos);
+    // One pair has no interval.
+    BOOST_TEST(!read(file(Json::array({group(10), group(20), group(9), group(8)}), 10)).instructions.known);
+    // Where neither place nor data decide what is executed, the others do the same; what they touch may be elsewhere.
+    j["by_place"] = false;
+    c = read(j);
+    BOOST_TEST(c.bounded);
+    BOOST_TEST(c.instructions.known);
+    BOOST_TEST(!c.reads.sectors.known);
+    j["by_data"] = true;
+    BOOST_TEST(!read(j).instructions.known);
+}
+
+BOOST_AUTO_TEST_CASE(a_group_that_the_budget_ended_in_leaves_the_mean_open) {
+    const auto six = Json::array({group(10), group(10), group(10), group(10), group(10), group(10)});
+    auto j = file(six, 10);
+    BOOST_TEST(read(j).instructions.known);
+    j["ended"] = false;
+    const auto c = read(j);
+    BOOST_TEST(!c.instructions.known);
+    BOOST_TEST(c.not_counted.at(0).what == "4 of 10 groups");
+    BOOST_TEST(c.not_counted.at(0).why == "the budget ended in one of them, which may do more than those before it");
+}
+
+BOOST_AUTO_TEST_CASE(figures_of_code_that_no_counted_group_executed_are_not_known) {
+    const auto six = Json::array({group(10), group(10), group(10), group(10), group(10), group(10)});
+    auto j = file(six, 10);
+    j["never"] = {{"weighs", true}, {"barrier", false}, {"image", false},   {"touches", 8},
+                  {"atomics", 2},   {"line", 7},        {"operations", {1}}};
+    const auto c = read(j);
+    BOOST_TEST(c.bounded);
+    BOOST_TEST(!c.issued.known);
+    BOOST_TEST(!c.local.loads.known);
+    BOOST_TEST(!c.global_atomics.number.known);
+    BOOST_TEST(c.global.loads.known);
+    BOOST_TEST(c.barriers.known);
+    BOOST_TEST_REQUIRE(c.operations.size() == 2u);  // sqrt is in that code
+    BOOST_TEST(c.operations[0].per_item.known);
+    BOOST_TEST(!c.operations[1].per_item.known);
+    BOOST_TEST(!model::flop_amount(c).known);
+    BOOST_TEST(c.not_counted.at(0).what == "the code at line 7");
+    const auto page = page_of({c});
+    BOOST_TEST(std::regex_search(page, std::regex("float32 sqrt +not known \\[0\\]\n")), page);
+    BOOST_TEST(std::regex_search(page, std::regex("FLOP per work-item +not known\n")), page);
+    const auto line = Json::parse(report::counts_json(c));
+    BOOST_TEST(!line["issued"].contains("mean"));
+    BOOST_TEST(line["barriers"].contains("mean"));
+    // All ten leave nothing open.
+    j["groups"] = 6;
+    BOOST_TEST(read(j).issued.known);
+}
+
+BOOST_AUTO_TEST_CASE(a_wave_has_no_more_work_items_than_its_group) {
+    auto j = file(Json::array({group(10)}), 1);
+    j["items"] = j["group_items"] = j["counted"][0]["items"] = 1;
+    j["counted"][0]["issued"] = 5;
+    auto c = read(j);
+    BOOST_TEST(model::items_per_wave(c) == 1);
+    const auto page = page_of({c});
+    BOOST_TEST(std::regex_search(page, std::regex("instructions per wave +5\n")), page);
+    c.group_items = 48;
+    BOOST_TEST(model::items_per_wave(c) == 24);
+}
+
+BOOST_AUTO_TEST_CASE(launches_that_execute_the_same_are_counted_with_the_first) {
+    const inspect::TempFolder folder;
+    const auto path = folder.path() / "counts";
+    std::ofstream(path.string() + ".1") << file(Json::array({group(10)}), 1);
+    std::ofstream(path.string() + ".2") << file(Json::array({group(20)}), 1);
+    std::ofstream(path.string() + ".3") << R"({"same_as": 1})";
+    const auto all = count::read_launches(path, 3);
+    BOOST_TEST_REQUIRE(all.size() == 2u);
+    BOOST_TEST(all[0].launches == 2);
+    BOOST_TEST(all[0].launch == "1 of 3");
+    BOOST_TEST(all[1].launches == 1);
 }
 
 BOOST_AUTO_TEST_CASE(the_costliest_line_is_the_first) {
@@ -129,6 +242,15 @@ BOOST_AUTO_TEST_CASE(what_was_not_counted_is_said) {
     BOOST_TEST(read(file(Json::array({group(10)}), 1)).not_counted.empty());
     BOOST_TEST(read(file(Json::array({images}), 1)).not_counted.at(0).what == "the bytes of 2 image accesses per item");
     BOOST_TEST(read(file(Json::array({part}), 1)).not_counted.at(0).what == "the rest of the first group");
+    BOOST_TEST(!read(file(Json::array({part}), 1)).instructions.known);
+    BOOST_TEST(!model::moved_amount(read(file(Json::array({images}), 1))).known);
+    const auto page = page_of({read(file(Json::array({images}), 1))});
+    BOOST_TEST(std::regex_search(page, std::regex("bytes moved in sectors +not known\n")), page);
+    auto odd = file(Json::array({group(10)}), 1);
+    odd["odd_bits"] = 2;
+    BOOST_CHECK_EXCEPTION(read(odd), Error, [](const Error& e) {
+        return std::string(e.what()).find("integers of 2 bits") != std::string::npos;
+    });
 }
 
 BOOST_AUTO_TEST_CASE(a_file_that_is_none_of_the_plugins_is_refused) {

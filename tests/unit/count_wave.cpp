@@ -1,10 +1,13 @@
 // What waves make of what work-items do: sectors, banks, turns, lanes that meet again, chains through memory.
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 #include <vector>
 
 #include "count/called.hpp"
 #include "count/wave/chain.hpp"
 #include "count/wave/replay.hpp"
+#include "count/wave/sample.hpp"
 
 BOOST_AUTO_TEST_SUITE(count_wave)
 
@@ -255,6 +258,56 @@ BOOST_AUTO_TEST_CASE(functions_are_known_by_their_names) {
     for (const char* other : {"_Z6vload4mPKU3AS1f", "_Z10atomic_incPU3AS1Vi", "_Z13get_global_idj"})
         BOOST_TEST((called(other, false).is == Called::Is::other));
     BOOST_TEST((called("_Z8as_floati", true).is == Called::Is::nothing));
+}
+
+BOOST_AUTO_TEST_CASE(bytes_are_different_where_their_sectors_are_not) {
+    // 9.25 bytes per access and not the sectors' 11.25: each is touched once, across 64 bytes and by an atomic, too.
+    auto one = ask({access(60, 8), access(60, 8), access(128, 1)});
+    BOOST_TEST(one.launch.bytes == 9u);
+    BOOST_TEST(one.launch.sectors == 3u);
+    one.request(std::vector{access(130, 4, Space::global, What::atomic)});
+    BOOST_TEST(one.launch.bytes == 13u);
+    one.request(std::vector{access(60, 8, Space::global, What::store), access(64, 64)});
+    BOOST_TEST(one.launch.bytes == 13u + 60);
+    BOOST_TEST(ask({access(60, 8, Space::local)}).launch.bytes == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(groups_are_drawn_in_pairs_until_the_mean_is_known) {
+    const auto drawn_of = [](std::uint64_t groups, auto amount_of) {
+        GroupSample sample;
+        sample.begin(groups, 2003);
+        std::vector<std::uint64_t> all;
+        for (auto next = sample.next(); !next.empty(); next = sample.is_enough(true) ? decltype(next){} : sample.next())
+            for (const auto group : next) {
+                all.push_back(group);
+                const double amount = amount_of(group);
+                sample.counted({amount, amount, 0, 0, 0});
+            }
+        return all;
+    };
+    const auto alike = [](std::uint64_t) { return 7.0; };
+    for (const std::uint64_t groups : {1, 2, 3, 4, 5, 10, 117}) {
+        auto all = drawn_of(groups, alike);
+        std::ranges::sort(all);
+        BOOST_TEST(all.size() == groups);
+        BOOST_TEST((std::ranges::adjacent_find(all) == all.end()));
+        BOOST_TEST(all.back() == groups - 1);
+    }
+    BOOST_TEST(drawn_of(16384, alike).size() == 2 + 2 * 59u);
+    // Where they differ, more are drawn.
+    BOOST_TEST(drawn_of(16384, [](std::uint64_t g) { return g % 7 == 0 ? 100.0 : 1.0; }).size() > 1000u);
+    // Work that grows from group to group is the same in each pair.
+    BOOST_TEST(drawn_of(16384, [](std::uint64_t g) { return static_cast<double>(g); }).size() == 2 + 2 * 59u);
+}
+
+BOOST_AUTO_TEST_CASE(a_confidence_interval_is_students) {
+    const std::vector<double> five{1, 2, 3, 4, 5};  // s^2 is 2.5, t is 2.776
+    BOOST_TEST(confidence(five, 1e12) == 2.776 * std::sqrt(0.5), boost::test_tools::tolerance(0.01));
+    BOOST_TEST(confidence(five, 10) == 2.776 * std::sqrt(0.5 / 2), boost::test_tools::tolerance(0.01));
+    BOOST_TEST(confidence(five, 5) == 0);
+    BOOST_TEST(std::isinf(confidence(std::vector<double>{1}, 2)));
+    const std::vector<double> three{1, 2, 3};
+    BOOST_TEST(confidence(three, 1e12) == 4.303 / std::sqrt(3.0), boost::test_tools::tolerance(0.001));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -103,8 +103,9 @@ Rows<CountOptions> count_rows() {
         .text("vs", "PATTERN", &CountOptions::versus,
               "Counts this variant, too, and says of two what differs most. A value that begins with '-' is build "
               "options: --vs=-cl-mad-enable counts each variant without and with them.")
-        .number("count-budget", "SECONDS", any_seconds, &CountOptions::budget_seconds, "5",
-                "Processor time per kernel. A longer simulation counts fewer groups, or a smaller point of the axes.")
+        .number(
+            "count-budget", "SECONDS", any_seconds, &CountOptions::budget_seconds, "5",
+            "Processor time per operation. A longer simulation counts fewer groups, or a smaller point of the axes.")
         .text("json", "FILE", &CountOptions::json,
               "Writes one JSON line per kernel; tools/counts.schema.json describes it.")
         .with(process_rows())
@@ -126,10 +127,15 @@ Command count_command() {
              "simulator Oclgrind. Several kernels stand side by side; * marks the rows in which they differ, and with "
              "two "
              "the last line says what differs most.\n\n"
-             "The launch has its true size, and some of its groups are simulated: the first, the last, and others "
-             "between. A range in brackets is over these groups. Different bytes are those that these groups touch, "
-             "each counted once. Memory moves in sectors of 32 bytes; the least for as many bytes stands in "
-             "parentheses. Each variant is counted at its first point unless --axis says otherwise.\n\nThe counts are "
+             "The launch has its true size, and some of its groups are simulated: the first, the last, the middle one, "
+             "and pairs drawn at random, which are more where groups differ. A mean over drawn groups stands with half "
+             "of its 95 % confidence interval (Student's t over pairs): 1235 ± 60. A range in brackets is over the "
+             "counted groups. 'not known' is what these groups do not bound: the budget ended before two pairs, or "
+             "they never ran code that has some of it. Different bytes are those that the launch touches, each "
+             "counted once; they are known where all groups were counted. Memory moves in sectors of 32 bytes; the "
+             "least for as many bytes stands in parentheses. Each variant is counted at its first point unless --axis "
+             "says otherwise. Of an operation each launch is counted; those that execute the same are counted "
+             "once.\n\nThe counts are "
              "of the text as clang compiles it. A device's compiler may "
              "remove, unroll or combine operations, and registers may spill. Caches are not simulated.",
          .example = "cllab count my.cl:transpose_* --axis n=8192"},

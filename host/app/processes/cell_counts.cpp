@@ -52,10 +52,14 @@ CellCounts::CellCounts(const run::RunRequest& request, double budget_seconds, un
             auto simulated = simulate(cell, settings, budget_seconds);
             if (simulated.status != model::Status::ok)
                 found.why_not = simulated.trouble;
-            else if (simulated.launches.size() < simulated.kernels)
-                found.why_not = "the budget ended before its last kernel";
+            else if (simulated.left > 0)
+                found.why_not = "the budget ended before its last launch";
             else
                 found.launches = std::move(simulated.launches);
+            for (const auto& counts : found.launches)
+                if (!counts.bounded)
+                    found.why_not = counts.not_counted.front().what + ": " + counts.not_counted.front().why;
+            if (!found.why_not.empty()) found.launches.clear();
             if (found.launches.size() > 1) found.why_not = "an operation has several launches";
         } catch (const Error& e) {
             found.why_not = e.what();

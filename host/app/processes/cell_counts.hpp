@@ -30,7 +30,7 @@ public:
 
 private:
     struct Found {
-        std::vector<model::Counts> launches;  ///< one of each kernel of the operation, or none
+        std::vector<model::Counts> launches;  ///< of the operation, or none
         std::string why_not;
     };
     std::map<std::string, Found> found_;  ///< by key_of the cell

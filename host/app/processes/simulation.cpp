@@ -90,13 +90,11 @@ void launch(const model::Cell& cell, const CountSettings& settings, double secon
     const auto before = [&](const run::LaunchedOnce& known) {
         const auto point =
             model::resolve(*cell.experiment, {*cell.variant, cell.point, as, settings.run.seed, settings.run.files});
-        parent.send({{"point", point.values()},
-                     {"launches", known.launches},
-                     {"kernels", known.kernels},
-                     {"assumed", known.assumed}});
+        parent.send({{"point", point.values()}, {"launches", known.launches}, {"assumed", known.assumed}});
         const double left = std::max(0.1, seconds - processor_seconds());
         setenv("CLLAB_COUNT_FILE", said.counts.c_str(), 1);
-        setenv("CLLAB_COUNT_SECONDS", std::to_string(left / static_cast<double>(known.kernels)).c_str(), 1);
+        setenv("CLLAB_COUNT_SECONDS", std::to_string(left).c_str(), 1);
+        setenv("CLLAB_COUNT_LAUNCHES", std::to_string(known.launches).c_str(), 1);
     };
     const auto done = run::launch_once(session, settings.run, cell, as, before);
     parent.send({{"status", static_cast<int>(done.status)}, {"reason", done.reason}});
@@ -159,24 +157,25 @@ void judge(const Heard& heard, const Said& said, double budget, Simulated& out) 
 
 /// What is said of all launches of the operation.
 void complete(const model::Cell& cell, const Heard& heard, const Said& said, Simulated& out) {
-    const auto launches = heard.said.value("launches", std::size_t{1}), kernels = heard.said.value("kernels", launches);
-    out.kernels = kernels;
     bool in_part = false;  // those before
+    double counted = 0;
     for (auto& counts : out.launches) {
         counts.id = cell.id;
         counts.point = out.point;
-        if (launches > 1) counts.launch = "one of " + std::to_string(launches) + " launches";
-        if (in_part)
+        counted += counts.launches;
+        if (in_part && counts.by_data) {
             counts.not_counted.push_back(
                 {"what depends on the data of launches before this one", "they were simulated in part"});
-        in_part = in_part || counts.counted_groups < counts.groups || launches > kernels;
+            forget_means(counts);
+        }
+        in_part = in_part || counts.counted_groups < counts.groups || counts.launches > 1;
         counts.assumed = heard.said.value("assumed", std::vector<std::string>{});
         said.add_faults(counts.not_counted);
     }
-    if (!out.launches.empty() && out.launches.size() < kernels)
+    out.left = out.count_of_launches > counted ? out.count_of_launches - counted : 0;
+    if (!out.launches.empty() && out.left > 0)
         out.launches.back().not_counted.push_back(
-            {std::to_string(kernels - out.launches.size()) + " more kernels of the operation",
-             "the budget ended before them"});
+            {format_exact(out.left) + " more launches of the operation", "the budget ended before them"});
 }
 
 /// Nothing of a point that the launch does not fit, as one with fewer work-items than a group has.
@@ -213,7 +212,14 @@ Simulated simulate(const model::Cell& cell, const CountSettings& settings, doubl
     const auto heard = listen(worker, seconds);
     Simulated out;
     out.point = heard.said.value("point", model::PointValues{});
-    out.launches = count::read_launches(said.counts);
+    out.count_of_launches = heard.said.value("launches", 1.0);
+    try {
+        out.launches = count::read_launches(said.counts, static_cast<std::size_t>(out.count_of_launches));
+    } catch (const Error& e) {
+        out.status = model::Status::launch_failed;
+        out.trouble = e.what();
+        return out;
+    }
     judge(heard, said, settings.budget_seconds, out);
     complete(cell, heard, said, out);
     return out;
@@ -236,7 +242,7 @@ std::optional<model::Cell> smaller(const model::Cell& cell, const model::PointVa
 }
 
 Simulated count_cell(const model::Cell& cell, const CountSettings& settings) {
-    constexpr unsigned few_groups = 3;
+    constexpr unsigned few_groups = 11;
     constexpr double least_seconds = 0.3;  // the simulator's start
     constexpr double first_share = 0.6;    // of the budget, where smaller points can be tried with the rest
     const bool has_axes = !cell.point.values().empty();

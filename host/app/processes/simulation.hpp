@@ -9,6 +9,7 @@
 
 #include "app/choose/choice.hpp"
 #include "app/processes/oclgrind.hpp"
+#include "count/simulated.hpp"
 #include "model/counts.hpp"
 #include "model/plan.hpp"
 #include "run/request.hpp"
@@ -27,8 +28,9 @@ struct CountSettings {
 Choice chosen_in_simulator(const CellOptions& invocation);
 
 struct Simulated {
-    std::vector<model::Counts> launches;  ///< one of each kernel of the operation
-    std::size_t kernels = 1;              ///< of the operation; the budget may end before the last one
+    std::vector<model::Counts> launches;  ///< of the operation; those that execute the same are one
+    double count_of_launches = 1;
+    double left = 0;  ///< launches that the budget ended before
     model::Status status = model::Status::ok;
     std::string trouble;    ///< of any other status, in a sentence
     bool too_long = false;  ///< the budget ended before a group was done
@@ -36,7 +38,8 @@ struct Simulated {
 };
 
 /// The cell as it stands, with at most so many of its groups.
-Simulated simulate(const model::Cell& cell, const CountSettings& settings, double seconds, unsigned groups = 17);
+Simulated simulate(const model::Cell& cell, const CountSettings& settings, double seconds,
+                   unsigned groups = count::most_groups);
 
 /// The cell; where it takes too long, smaller points of its axes, of which the largest that fits is the result and all
 /// show how the counts grow. Throws run::Interrupted.

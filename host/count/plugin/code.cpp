@@ -32,8 +32,6 @@ bool is_constant(const llvm::Value* pointer) {
     return pointer->getType()->isPointerTy() && pointer->getType()->getPointerAddressSpace() == constant_space;
 }
 
-bool is_whole(unsigned bits) { return bits == 1 || bits == 8 || bits == 16 || bits == 32 || bits == 64; }
-
 bool is_float(const llvm::Type* type) { return type->isFPOrFPVectorTy(); }
 
 unsigned bytes_of(const llvm::Type* type) { return static_cast<unsigned>(type->getPrimitiveSizeInBits()) / 8; }
@@ -64,6 +62,22 @@ bool loads_argument(const llvm::Instruction& instruction) {
     const auto* address = llvm::getLoadStorePointerOperand(&instruction);
     const auto* argument = address ? llvm::dyn_cast<llvm::Argument>(llvm::getUnderlyingObject(address)) : nullptr;
     return argument && argument->hasByValAttr();
+}
+
+/// As bits: the spaces that its pointers point to. Of a generic one it may be any.
+std::uint8_t spaces_of(const llvm::Instruction& instruction) {
+    constexpr unsigned spaces = 4, all = 15;
+    unsigned out = 0;
+    const auto add = [&](const llvm::Value* pointer) {
+        if (!pointer->getType()->isPointerTy() || llvm::isa<llvm::Function>(pointer)) return;
+        const auto space = pointer->getType()->getPointerAddressSpace();
+        out |= space < spaces ? 1u << space : all;
+    };
+    if (const auto* store = llvm::dyn_cast<llvm::StoreInst>(&instruction))
+        add(store->getPointerOperand());
+    else
+        for (const auto& operand : instruction.operands()) add(operand);
+    return static_cast<std::uint8_t>(out);
 }
 
 /// By a constant every compiler shifts or multiplies.
@@ -189,6 +203,10 @@ void Code::describe(Instruction& out, const llvm::Instruction& instruction) {
     place(out, instruction);
     if (instruction.getType()->isIntOrIntVectorTy() && !is_whole(bits_of(instruction.getType())))
         odd_bits_ = bits_of(instruction.getType());
+    if (instruction.hasMetadata(is_aside)) {
+        describe_operands(out, instruction);
+        return;
+    }
     const bool no_access = loads_argument(instruction) || stores_event(instruction);
     out.goes_on = !no_access && goes_on(instruction);
     out.weight = no_access || out.goes_on ? 0 : weight_of(instruction);
@@ -205,6 +223,19 @@ void Code::describe(Instruction& out, const llvm::Instruction& instruction) {
     if (llvm::isa<llvm::PHINode>(instruction)) out.is = Instruction::Is::phi;
     const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
     if (call) describe_call(out, *call);
+    out.decides = instruction.isTerminator() && instruction.getNumSuccessors() > 1;
+    if (out.memory || out.goes_on) {
+        out.touches = spaces_of(instruction);
+        out.atomic = out.atomic || instruction.isAtomic();
+        const auto* address = llvm::getLoadStorePointerOperand(&instruction);
+        const auto known = address ? numbers_.find(address) : numbers_.end();
+        if (known != numbers_.end()) out.address = known->second;
+    }
+    describe_operands(out, instruction);
+}
+
+void Code::describe_operands(Instruction& out, const llvm::Instruction& instruction) {
+    const auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction);
     out.operands = static_cast<std::uint32_t>(operands_.size());
     // Of a function of the text each argument has its place, constants too.
     const bool has_places = out.is == Instruction::Is::phi || out.is == Instruction::Is::call;
@@ -234,6 +265,9 @@ void Code::describe_call(Instruction& out, const llvm::CallInst& call) {
     const auto* result = call.getType()->isVoidTy() ? first : call.getType();
     const bool floats = is_float(first) || is_float(result);
     const auto what = called(function->getName().str(), floats);
+    const auto name = plain_name(function->getName().str());
+    out.of_place = name == "get_global_id" || name == "get_group_id" || name == "get_global_linear_id";
+    out.atomic = name.starts_with("atom");
     const auto elements = std::max(elements_of(first), elements_of(result));
     switch (what.is) {
         case Called::Is::operation: {

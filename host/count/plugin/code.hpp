@@ -24,6 +24,12 @@ namespace cllab::count {
 
 inline constexpr std::uint32_t no_number = 0xFFFFFFFFu;
 
+/// The metadata of instructions that are no work of the text.
+inline constexpr const char* is_aside = "cllab.aside";
+
+/// Of an integer's bits: whether the simulator computes with so many.
+inline bool is_whole(unsigned bits) { return bits == 1 || bits == 8 || bits == 16 || bits == 32 || bits == 64; }
+
 /// What an instruction adds to the operations of a work-item.
 struct Does {
     std::uint32_t operation = 0;  ///< number in Code::operations
@@ -36,6 +42,11 @@ struct Instruction {
     Is is = Is::plain;
     Link link = Link::none;
     bool image = false, memory = false;
+    bool decides = false;               ///< what is executed next
+    bool of_place = false;              ///< gives the work-item's place in the launch, which its group shares in
+    std::uint32_t address = no_number;  ///< load, store, atomic: the value that its address is
+    std::uint8_t touches = 0;           ///< a bit of each Space that it may access
+    bool atomic = false;
     bool goes_on = false;                   ///< with the access of the instruction before it
     bool constant = false;                  ///< what it loads is of constant memory, which the simulator calls global
     std::uint32_t segment = no_number;      ///< that begins here
@@ -67,8 +78,7 @@ public:
     /// phi: the operand that comes from this block; no_number for a constant.
     std::uint32_t incoming(const Instruction& phi, const llvm::BasicBlock* from) const;
 
-    /// Of an integer that is no whole number of bytes, as clang makes them of `switch (i & 3)`: the simulator computes
-    /// those wrongly. 0: there is none.
+    /// Of an integer that the simulator computes wrongly, and widen_odd_integers() left. 0: there is none.
     unsigned odd_bits() const { return odd_bits_; }
 
 private:
@@ -77,6 +87,7 @@ private:
     void add_block(const llvm::BasicBlock& block);
     void describe(Instruction& out, const llvm::Instruction& instruction);
     void describe_call(Instruction& out, const llvm::CallInst& call);
+    void describe_operands(Instruction& out, const llvm::Instruction& instruction);
     void does(Instruction& out, model::Operation kind, unsigned bits, unsigned elements, const std::string& name = {});
     void place(Instruction& out, const llvm::Instruction& instruction);
     /// As bits: of what calls gave clang adds whole vectors for a.x + b.x + c.x.

@@ -94,6 +94,10 @@ void LaunchCount::follow(const Instruction& of, std::uint32_t number, const llvm
     phis_.clear();
     if (of.is == Instruction::Is::call) return call(of, number);
     auto depth = operands_of(of);
+    if (of.decides) by_place_ = by_place_ || depth.by_place;
+    if (of.decides || (of.memory && of.address == no_number)) by_data_ = by_data_ || depth.by_data();
+    if (of.address != no_number) by_data_ = by_data_ || values[of.address].by_data();
+    depth.by_place = depth.by_place || of.of_place;
     depth.add(of.link);
     if (of.is == Instruction::Is::returns && !item_->calls.empty()) {
         values[item_->calls.back()] = depth;
@@ -207,6 +211,13 @@ void LaunchCount::end_group() {
 std::uint64_t LaunchCount::executions(std::uint32_t segment) const {
     const auto in = [&](const auto& groups) { return segment < groups.size() ? groups[segment] : 0; };
     return in(by_waves_) + in(counts_.by_waves);
+}
+
+std::vector<std::uint32_t> LaunchCount::never_run() const {
+    std::vector<std::uint32_t> out;
+    for (std::uint32_t s = 0; s < code_.segments().size(); ++s)
+        if (executions(s) == 0) out.push_back(s);
+    return out;
 }
 
 }  // namespace cllab::count

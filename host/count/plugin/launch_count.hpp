@@ -54,6 +54,12 @@ public:
     const std::vector<CountedGroup>& groups() const { return groups_; }
     const Requests& requests() const { return requests_; }
     const Depth& longest() const { return longest_; }
+    /// Whether the place of a work-item in the launch decided what it executes.
+    bool by_place() const { return by_place_; }
+    /// Whether something loaded decided what a work-item executes or accesses.
+    bool by_data() const { return by_data_; }
+    /// The segments that no counted group executed.
+    std::vector<std::uint32_t> never_run() const;
     /// Of a segment by waves, in all groups.
     std::uint64_t executions(std::uint32_t segment) const;
     unsigned wave() const { return wave_; }
@@ -88,6 +94,7 @@ private:
     std::vector<std::pair<std::uint32_t, Depth>> phis_;
     StoredDepths local_, global_;
     Depth longest_;
+    bool by_place_ = false, by_data_ = false;
 };
 
 // What the plugin hands to the program: one JSON file per launch, read by count/simulated.cpp.
@@ -96,10 +103,14 @@ struct LaunchFacts {
     std::string kernel;
     std::uint64_t items = 0, groups = 0, group_items = 0;
     double seconds = 0;  ///< of the processor, since the launch began
+    bool ended = false;  ///< false: a group may have been begun that is not among the counted ones
 };
 
 /// Replaces the file. Where it cannot be written nothing happens.
 void write(const std::filesystem::path& path, const LaunchFacts& facts, const LaunchCount& count,
            const std::vector<CountedGroup>& groups);
+
+/// The file of a launch that executes what an earlier one did.
+void write_same(const std::filesystem::path& path, unsigned as);
 
 }  // namespace cllab::count

@@ -7,6 +7,7 @@
 #include <oclgrind/KernelInvocation.h>
 #include <oclgrind/Memory.h>
 #include <oclgrind/Plugin.h>
+#include <oclgrind/Program.h>
 #include <oclgrind/WorkGroup.h>
 #include <oclgrind/WorkItem.h>
 
@@ -58,5 +59,8 @@ std::unique_ptr<oclgrind::Plugin> make_touch_recorder(const oclgrind::Context* c
 
 /// Adds to the Oclgrind of this process functions of LLVM that it lacks (intrinsics.cpp).
 void teach_intrinsics();
+
+/// Before a launch: integers of the program that the simulator would compute wrongly become others.
+void widen_odd_integers(const oclgrind::KernelInvocation& invocation);
 
 }  // namespace cllab::count

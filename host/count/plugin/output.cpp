@@ -1,6 +1,7 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <system_error>
 
 #include "count/plugin/launch_count.hpp"
@@ -35,7 +36,8 @@ Json group_json(const CountedGroup& g) {
             {"global_atomics", of(t.global_atomics)},
             {"local_atomics", of(t.local_atomics)},
             {"atomics", {t.atomics[far], t.atomics[near]}},
-            {"footprint", {g.so_far.sectors, g.so_far.read_sectors, g.so_far.written_sectors, g.so_far.lines}},
+            {"footprint",
+             {g.so_far.sectors, g.so_far.read_sectors, g.so_far.written_sectors, g.so_far.lines, g.so_far.bytes}},
             {"operations", g.operations}};
 }
 
@@ -75,6 +77,28 @@ Json lines_json(const LaunchCount& count) {
     return out;
 }
 
+/// What is in the code that no counted group executed.
+Json never_json(const LaunchCount& count) {
+    const auto& code = count.code();
+    bool weighs = false, barrier = false, image = false;
+    unsigned touches = 0, atomics = 0, line = 0;
+    std::set<std::uint32_t> operations;
+    for (const auto number : count.never_run()) {
+        const auto& segment = code.segments()[number];
+        weighs = weighs || segment.weight > 0;
+        barrier = barrier || segment.ends_at_barrier;
+        for (const auto one : segment.instructions) {
+            const auto& instruction = code[one];
+            image = image || instruction.image;
+            (instruction.atomic ? atomics : touches) |= instruction.touches;
+            for (const auto& does : instruction.does) operations.insert(does.operation);
+            if (line == 0 && instruction.weight > 0) line = instruction.line;
+        }
+    }
+    return {{"weighs", weighs},   {"barrier", barrier}, {"image", image},          {"touches", touches},
+            {"atomics", atomics}, {"line", line},       {"operations", operations}};
+}
+
 Json launch_json(const LaunchFacts& facts, const LaunchCount& count, const std::vector<CountedGroup>& groups) {
     const auto& launch = groups.back().so_far;
     const auto addresses = [&](std::size_t space) -> Json {
@@ -87,6 +111,10 @@ Json launch_json(const LaunchFacts& facts, const LaunchCount& count, const std::
              {"group_items", facts.group_items},
              {"wave", count.wave()},
              {"seconds", facts.seconds},
+             {"ended", facts.ended},
+             {"by_place", count.by_place()},
+             {"by_data", count.by_data()},
+             {"never", never_json(count)},
              {"odd_bits", count.code().odd_bits()},
              {"operations", Json::array()},
              {"counted", Json::array()},
@@ -101,18 +129,24 @@ Json launch_json(const LaunchFacts& facts, const LaunchCount& count, const std::
     return out;
 }
 
+void write_text(const std::filesystem::path& path, const Json& json) {
+    const std::filesystem::path beside = path.string() + ".new";
+    std::ofstream out(beside, std::ios::binary);
+    constexpr int no_indent = -1;
+    out << json.dump(no_indent, ' ', false, Json::error_handler_t::replace) << '\n';
+    out.close();
+    std::error_code ignored;  // who reads it is told of a file that is not there
+    if (out) std::filesystem::rename(beside, path, ignored);
+}
+
 }  // namespace
+
+void write_same(const std::filesystem::path& path, unsigned as) { write_text(path, {{"same_as", as}}); }
 
 void write(const std::filesystem::path& path, const LaunchFacts& facts, const LaunchCount& count,
            const std::vector<CountedGroup>& groups) {
     if (groups.empty()) return;
-    const std::filesystem::path beside = path.string() + ".new";
-    std::ofstream out(beside, std::ios::binary);
-    constexpr int no_indent = -1;
-    out << launch_json(facts, count, groups).dump(no_indent, ' ', false, Json::error_handler_t::replace) << '\n';
-    out.close();
-    std::error_code ignored;  // who reads it is told of a file that is not there
-    if (out) std::filesystem::rename(beside, path, ignored);
+    write_text(path, launch_json(facts, count, groups));
 }
 
 }  // namespace cllab::count

@@ -1,18 +1,20 @@
 // The plugin that Oclgrind loads to count what a launch executes. It runs in a child process of the program, which sets
 // CLLAB_COUNT_FILE just before the launch that it wants counted; see count/simulated.hpp for the variables, and
 // count/plugin/oclgrind.hpp for the other thing that it does.
+#include <llvm/IR/Function.h>
+
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <ctime>
+#include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "count/plugin/launch_count.hpp"
 #include "count/plugin/oclgrind.hpp"
+#include "count/wave/sample.hpp"
 
 namespace cllab::count {
 namespace {
@@ -28,6 +30,8 @@ struct Reach {
 };
 template struct Reach<&oclgrind::KernelInvocation::m_workGroups>;
 
+constexpr unsigned most_launches = 64;  ///< that are counted, of one operation
+
 double variable(const char* name, double otherwise) {
     const char* text = std::getenv(name);
     return text ? std::strtod(text, nullptr) : otherwise;
@@ -40,28 +44,42 @@ public:
     using AccessPlugin::AccessPlugin;
 
     void kernelBegin(const oclgrind::KernelInvocation* invocation) override {
+        widen_odd_integers(*invocation);
         const char* file = std::getenv("CLLAB_COUNT_FILE");
         if (!file) return;
-        start_ = now();
         invocation_ = const_cast<oclgrind::KernelInvocation*>(invocation);
+        auto& groups = groups_of(*invocation_);
+        groups.clear();
+        const auto launch = ++launches_;
+        path_ = std::string(file) + "." + std::to_string(launch);
+        const auto same = launches_like(*invocation);
+        const auto known = like_.find(same);
+        if (known != like_.end()) {
+            write_same(path_, known->second);
+            return;
+        }
+        start_ = now();
+        if (launch == 1) first_ = start_, allowed_ = variable("CLLAB_COUNT_SECONDS", 5);
+        const double left = allowed_ - (start_ - first_), to_come = variable("CLLAB_COUNT_LAUNCHES", 1) - launch + 1;
+        seconds_ = left / std::max(1.0, to_come);
+        if (launch > most_launches || left <= 0) return;
+        facts_ = {};
         facts_.kernel = invocation->getKernel()->getName();
         facts_.items = product(invocation->getGlobalSize());
         facts_.groups = product(invocation->getNumGroups());
         facts_.group_items = product(invocation->getLocalSize());
-        path_ = std::string(file) + "." + std::to_string(++launches_);
-        seconds_ = variable("CLLAB_COUNT_SECONDS", 5);
-        most_groups_ = static_cast<std::size_t>(variable("CLLAB_COUNT_GROUPS", 17));
-        between_ = pair_end_ = 0;
-        // A kernel that an operation launches again and again is counted once.
-        if (!known_.insert(facts_.kernel).second) {
-            groups_of(*invocation_).clear();
-            return;
-        }
+        written_after_ = 0;
+        sample_.begin(facts_.groups, static_cast<std::size_t>(variable("CLLAB_COUNT_GROUPS", 2003)));
+        for (const auto group : sample_.next()) groups.push_back(group_number(group));
         count_ = std::make_unique<LaunchCount>(static_cast<unsigned>(variable("CLLAB_COUNT_WAVE", 32)));
+        same_ = same;
     }
     void kernelEnd(const oclgrind::KernelInvocation*) override {
         if (!count_) return;
+        facts_.ended = true;
         write_now(count_->groups());
+        // Where nothing that it loads decides what a kernel does, it does the same when it is launched again.
+        if (!count_->by_data()) like_.emplace(same_, launches_);
         count_.reset();
     }
     void workGroupBegin(const oclgrind::WorkGroup* group) override {
@@ -113,51 +131,52 @@ private:
     static double now() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
     double spent() const { return now() - start_; }
 
-    /// Drops groups for which there is no time, or adds some between the first and the last. A pair of them is counted
-    /// whole or not at all.
+    /// Drops groups for which there is no time, or adds some that are drawn. A pair of them is counted whole or not at
+    /// all.
     void choose_next() {
         auto& groups = groups_of(*invocation_);
         const auto done = count_->groups().size();
-        if (done < pair_end_) return;
+        const auto& last = count_->groups().back();
+        const auto units = [](const Asked& asked) { return static_cast<double>(asked.units); };
+        const auto& t = last.tally;
+        sample_.counted({static_cast<double>(last.instructions), static_cast<double>(last.issued),
+                         units(t.reads) + units(t.writes), units(t.local_reads) + units(t.local_writes),
+                         units(t.global_atomics) + units(t.local_atomics)});
         const double each = spent() / static_cast<double>(done);
-        const auto next = done < groups.size() ? std::vector<oclgrind::Size3>{groups[done]} : next_groups();
-        const bool has_time = spent() + 1.2 * each * static_cast<double>(next.size()) < seconds_;
-        if (!has_time) {
-            groups.resize(done);
+        const auto has_time_for = [&](std::size_t more) {
+            return spent() + 1.2 * each * static_cast<double>(more) < seconds_;
+        };
+        if (done < sample_.certain()) {
+            if (!has_time_for(1)) groups.resize(done);
         } else if (done == groups.size()) {
-            groups.insert(groups.end(), next.begin(), next.end());
-            pair_end_ = groups.size();
+            const auto next =
+                sample_.is_enough(count_->never_run().empty()) ? std::vector<std::uint64_t>{} : sample_.next();
+            if (has_time_for(next.size()))
+                for (const auto group : next) groups.push_back(group_number(group));
         }
-        write_now(count_->groups());
+        if (done == 1 || spent() > written_after_ + often) write_now(count_->groups());
     }
-    /// Those to be counted next, none if that were too many: the group in the middle, then pairs spread by steps of no
-    /// common measure. The two of a pair lie as far from one end of the launch as from the other: where work grows
-    /// from group to group, each pair is as much as the mean. One by one, the first was 31 % low.
-    std::vector<oclgrind::Size3> next_groups() {
-        constexpr double steps[] = {0.6180339887, 0.7320508076, 0.6710436067};
+    oclgrind::Size3 group_number(std::uint64_t number) const {
         const auto all = invocation_->getNumGroups();
-        std::vector<oclgrind::Size3> out;
-        const auto& known = groups_of(*invocation_);
-        if (known.size() >= most_groups_) return out;
-        while (out.empty() && known.size() < facts_.groups) {
-            oclgrind::Size3 group, mirror;
-            for (unsigned i = 0; i < 3; ++i) {
-                double whole = 0;
-                const double at = std::modf(0.5 + steps[i] * static_cast<double>(between_), &whole);
-                group[i] = static_cast<size_t>(at * static_cast<double>(all[i]));
-                mirror[i] = all[i] - 1 - group[i];
-            }
-            const auto add = [&](const oclgrind::Size3& one) {
-                if (std::find(known.begin(), known.end(), one) == known.end()) out.push_back(one);
-            };
-            add(group);
-            if (between_++ > 0 && !(mirror == group)) add(mirror);
+        return {number % all.x, number / all.x % all.y, number / all.x / all.y};
+    }
+    /// What decides what a kernel does that nothing loaded decides: its sizes, and its arguments by value.
+    static std::string launches_like(const oclgrind::KernelInvocation& invocation) {
+        const auto& kernel = *invocation.getKernel();
+        std::string out = kernel.getName();
+        for (const auto& size : {invocation.getGlobalSize(), invocation.getLocalSize(), invocation.getGlobalOffset()})
+            out += " " + std::to_string(size.x) + "," + std::to_string(size.y) + "," + std::to_string(size.z);
+        for (auto one = kernel.values_begin(); one != kernel.values_end(); ++one) {
+            const auto* argument = llvm::dyn_cast<llvm::Argument>(one->first);
+            if (!argument || (argument->getType()->isPointerTy() && !argument->hasByValAttr())) continue;
+            out += " " + std::to_string(argument->getArgNo()) + ":" +
+                   std::string(reinterpret_cast<const char*>(one->second.data), one->second.size * one->second.num);
         }
         return out;
     }
     /// While the first group runs: what there is by now, for a process that has no more time.
     void checkpoint() {
-        if (spent() < written_after_ + 0.25 || !count_->has_whole_waves()) return;
+        if (spent() < written_after_ + often || !count_->has_whole_waves()) return;
         count_->flush();
         auto group = count_->group_so_far();
         group.whole = false;
@@ -168,14 +187,15 @@ private:
         write(path_, facts_, *count_, groups);
     }
 
+    static constexpr double often = 0.25;  ///< seconds between two files
     std::unique_ptr<LaunchCount> count_;
+    GroupSample sample_;
     LaunchFacts facts_;
     unsigned launches_ = 0;  ///< since the count began
-    std::set<std::string> known_;
-    std::string path_;
-    double start_ = 0;
-    double seconds_ = 5, written_after_ = 0;
-    std::size_t most_groups_ = 17, between_ = 0, pair_end_ = 0;
+    std::map<std::string, unsigned> like_;
+    std::string path_, same_;
+    double first_ = 0, allowed_ = 0;  ///< of all launches
+    double start_ = 0, seconds_ = 5, written_after_ = 0;
     oclgrind::KernelInvocation* invocation_ = nullptr;
     const oclgrind::WorkItem* item_ = nullptr;
     std::uint32_t number_ = 0;

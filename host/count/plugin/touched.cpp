@@ -111,6 +111,7 @@ public:
     TouchRecorder(const oclgrind::Context* context, std::string file) : AccessPlugin(context), file_(std::move(file)) {}
 
     void kernelBegin(const oclgrind::KernelInvocation* invocation) override {
+        widen_odd_integers(*invocation);
         const char* most = std::getenv("CLLAB_TOUCHED_INSTRUCTIONS");
         most_ = most ? std::strtoull(most, nullptr, 10) : 1u << 20;
         instructions_ = 0, too_long_ = overruns_ = false;

@@ -20,9 +20,15 @@ struct Depth {
     std::array<std::uint32_t, links> longest{};  ///< of each kind of link, along any path
     std::array<std::uint32_t, links> path{};     ///< along the path of the highest cost
     std::uint32_t cost = 0;                      ///< of that path
+    bool by_place = false;                       ///< the work-item's place in the launch is behind it
 
+    bool by_data() const {
+        constexpr auto load = static_cast<std::size_t>(Link::load), atomic = static_cast<std::size_t>(Link::atomic);
+        return longest[load] > 0 || longest[atomic] > 0;
+    }
     void join(const Depth& other) {
         for (std::size_t i = 0; i < links; ++i) longest[i] = std::max(longest[i], other.longest[i]);
+        by_place = by_place || other.by_place;
         if (other.cost <= cost) return;
         cost = other.cost;
         path = other.path;

@@ -1,6 +1,7 @@
 #include "count/wave/requests.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace cllab::count {
 namespace {
@@ -48,6 +49,27 @@ void Requests::touch(std::uint64_t sector, bool written) {
     ++(written ? launch.written_sectors : launch.read_sectors);
 }
 
+void Requests::touch_bytes(std::span<const Access> accesses) {
+    constexpr std::uint64_t bits = 64;
+    std::uint64_t word = 0, mask = 0;
+    const auto add = [&] {
+        if (mask == 0) return;
+        auto& known = bytes_[word];
+        launch.bytes += static_cast<std::uint64_t>(std::popcount(mask & ~known));
+        known |= mask;
+        mask = 0;
+    };
+    for (const auto& a : accesses)
+        for (auto at = a.address, end = a.address + a.bytes; at < end;) {
+            if (at / bits != word) add();
+            word = at / bits;
+            const auto count = std::min(end - at, bits - at % bits);
+            mask |= (count == bits ? ~std::uint64_t{0} : ((std::uint64_t{1} << count) - 1) << (at % bits));
+            at += count;
+        }
+    add();
+}
+
 void Requests::global(std::span<const Access> accesses) {
     const bool written = accesses.front().what == What::store;
     distinct(accesses, sector_bytes, places_);
@@ -57,6 +79,7 @@ void Requests::global(std::span<const Access> accesses) {
     const auto least = std::min(found, (bytes + sector_bytes - 1) / sector_bytes);
     (written ? group.writes : group.reads).add(found, least);
     for (const auto sector : places_) touch(sector, written);
+    touch_bytes(accesses);
     auto& of = instructions[accesses.front().instruction];
     of.bytes += bytes;
     of.sectors += found;
@@ -91,6 +114,7 @@ void Requests::atomic(std::span<const Access> accesses) {
         if (places_[i] != places_[first]) first = i;
         turns = std::max<std::uint64_t>(turns, i - first + 1);
     }
+    if (accesses.front().space == Space::global) touch_bytes(accesses);
     (accesses.front().space == Space::local ? group.local_atomics : group.global_atomics).add(turns, 1);
     launch.most_in_wave[space] = std::max(launch.most_in_wave[space], turns);
     group.atomics[space] += accesses.size();

@@ -48,7 +48,7 @@ struct GroupTally {
 
 /// Of all groups that were counted.
 struct LaunchTally {
-    std::uint64_t read_sectors = 0, written_sectors = 0, sectors = 0, lines = 0;
+    std::uint64_t read_sectors = 0, written_sectors = 0, sectors = 0, lines = 0, bytes = 0;
     std::uint64_t most_in_wave[4] = {}, most_in_group[4] = {}, most_on_address[4] = {}, addresses[4] = {};
 };
 
@@ -68,9 +68,11 @@ private:
     void banks(std::span<const Access> accesses);
     void atomic(std::span<const Access> accesses);
     void touch(std::uint64_t sector, bool written);
+    void touch_bytes(std::span<const Access> accesses);
 
     std::vector<std::uint64_t> places_;  ///< kept for its memory
     FlatMap<std::uint8_t> sectors_, lines_;
+    FlatMap<std::uint64_t> bytes_;  ///< a bit of each, by 64
     FlatMap<std::uint32_t> in_group_[4], in_launch_[4];
 };
 

@@ -30,14 +30,26 @@ std::string number(double value) {
     return whole && value < most_exact ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value);
 }
 
+constexpr const char* not_known = "not known";
+
+/// "12 ± 3".
+std::string estimate(const Amount& a, double times = 1) {
+    if (!a.known) return not_known;
+    const bool has_margin = a.margin > 1e-6 * a.mean;
+    return number(times * a.mean) + (has_margin ? " ± " + fmt::format("{:.2g}", times * a.margin) : "");
+}
+
 /// The mean, and the range over the groups that were counted where they differ.
 std::string text_of(const Amount& a) {
     const double difference = a.high - a.low;
-    if (difference <= 1e-6 * a.high) return number(a.mean);
-    return number(a.mean) + " [" + number(a.low) + " .. " + number(a.high) + "]";
+    if (difference <= 1e-6 * a.high) return estimate(a) + (a.known ? "" : " [" + number(a.low) + "]");
+    return estimate(a) + " [" + number(a.low) + " .. " + number(a.high) + "]";
 }
 
-std::string ratio(double over, double under) { return under > 0 ? number(over / under) : "-"; }
+std::string ratio(const Amount& over, const Amount& under) {
+    if (!over.known || !under.known) return not_known;
+    return under.mean > 0 ? number(over.mean / under.mean) : "-";
+}
 
 struct Line {
     std::string title;
@@ -64,8 +76,8 @@ public:
             text(title, of);
     }
     void amount(const std::string& title, const std::function<Amount(const Counts&)>& of) {
-        text(
-            title, [&](const Counts& c) { return of(c).high; }, [&](const Counts& c) { return text_of(of(c)); });
+        const auto there = [&](const Counts& c) { return of(c).known ? of(c).high : 1; };
+        text(title, there, [&](const Counts& c) { return text_of(of(c)); });
     }
     void value(const std::string& title, const Of& of) {
         text(title, of, [&](const Counts& c) { return number(of(c)); });
@@ -120,31 +132,57 @@ void add_of_least(Table& table, const std::string& title, Requests Counts::*wher
                   Amount Requests::*least) {
     const auto per_request = [=](const Counts& c) {
         const auto& of = c.*where;
-        const double requests = of.requests.mean;
-        return requests > 0 ? number((of.*found).mean / requests) + " (" + number((of.*least).mean / requests) + ")"
-                            : "-";
+        const auto taken = ratio(of.*found, of.requests);
+        return taken == "-" || taken == not_known ? taken : taken + " (" + ratio(of.*least, of.requests) + ")";
     };
-    table.text(
-        title + " (least)", [=](const Counts& c) { return (c.*where).requests.high; }, per_request);
+    const auto there = [=](const Counts& c) { return (c.*where).requests.known ? (c.*where).requests.high : 1; };
+    table.text(title + " (least)", there, per_request);
+}
+
+/// Whether there is some of it, or may be.
+Of is_there(const std::function<Amount(const Counts&)>& of) {
+    return [=](const Counts& c) { return of(c).known ? of(c).high : 1; };
+}
+
+/// Per work-item of the launch.
+Amount distinct_amount(const Counts& c) {
+    const auto bytes = distinct_bytes(c);
+    Amount out{.mean = bytes.value_or(0) / c.items, .known = bytes.has_value()};
+    out.high = out.mean;
+    return out;
+}
+
+/// What the launch touches; while groups are left nothing bounds that.
+void add_different(Table& table) {
+    const auto touched = [](const Counts& c) { return c.footprint.empty() ? 0 : c.footprint.back().bytes; };
+    table.text("different bytes, launch", touched, [](const Counts& c) {
+        const auto bytes = distinct_bytes(c);
+        return bytes ? number(*bytes) : not_known;
+    });
+    table.value("different bytes, counted groups", touched);
+    table.value("different sectors, counted groups",
+                [](const Counts& c) { return c.footprint.empty() ? 0 : c.footprint.back().sectors; });
 }
 
 void add_global(Table& table) {
     table.heading("global memory per work-item");
     add_bytes(table, "", &Counts::global);
     add_bytes(table, "constant ", &Counts::constant, false);
-    table.value("bytes moved in sectors", moved_bytes);
-    table.value("different bytes", distinct_bytes);
+    table.text("bytes moved in sectors", is_there(moved_amount),
+               [](const Counts& c) { return estimate(moved_amount(c)); });
     add_of_least(table, "sectors per read", &Counts::reads, &SectorRequests::sectors, &SectorRequests::least_sectors);
     add_of_least(table, "sectors per write", &Counts::writes, &SectorRequests::sectors, &SectorRequests::least_sectors);
+    table.heading("different global memory");
+    add_different(table);
     table.heading("floating-point operations");
-    const auto flop = [](const Counts& c) { return flops(c); };
-    table.value("FLOP per work-item", flop);
-    const auto per_byte = [&](const std::string& which, double (*bytes)(const Counts&)) {
-        table.text("FLOP per " + which, flop, [=](const Counts& c) { return ratio(flops(c), bytes(c)); });
+    const auto flop = [](const Counts& c) { return flop_amount(c); };
+    table.text("FLOP per work-item", is_there(flop), [=](const Counts& c) { return estimate(flop(c)); });
+    const auto per_byte = [&](const std::string& which, const auto& bytes) {
+        table.text("FLOP per " + which, is_there(flop), [=](const Counts& c) { return ratio(flop(c), bytes(c)); });
     };
-    per_byte("byte asked", asked_bytes);
-    per_byte("byte moved", moved_bytes);
-    per_byte("different byte", distinct_bytes);
+    per_byte("byte asked", asked_amount);
+    per_byte("byte moved", moved_amount);
+    per_byte("different byte", distinct_amount);
 }
 
 void add_near(Table& table) {
@@ -156,14 +194,14 @@ void add_near(Table& table) {
     table.amount("barriers", [](const Counts& c) { return c.barriers; });
 }
 
-void add_atomics(Table& table, const std::string& space, Atomics Counts::*where) {
+/// `groups`: that its addresses are of.
+void add_atomics(Table& table, const std::string& space, Atomics Counts::*where, const std::string& groups) {
     table.heading("atomics on " + space + " memory");
     table.amount("per work-item", [=](const Counts& c) { return (c.*where).number; });
-    table.text(
-        "lanes that meet per request", [=](const Counts& c) { return (c.*where).requests.high; },
-        [=](const Counts& c) { return ratio((c.*where).turns.mean, (c.*where).requests.mean); });
-    table.value("most of a group on one address", [=](const Counts& c) { return (c.*where).most_in_group; });
-    table.value("different addresses", [=](const Counts& c) { return (c.*where).addresses; });
+    table.text("lanes that meet per request", is_there([=](const Counts& c) { return (c.*where).requests; }),
+               [=](const Counts& c) { return ratio((c.*where).turns, (c.*where).requests); });
+    table.value("most of a counted group on one address", [=](const Counts& c) { return (c.*where).most_in_group; });
+    table.value("different addresses, " + groups, [=](const Counts& c) { return (c.*where).addresses; });
 }
 
 /// Of each axis the value that was counted.
@@ -175,6 +213,15 @@ void add_points(Table& table, const All& all) {
     for (const auto& axis : axes) table.text(axis, [&](const Counts& c) { return value_at(c.point, axis); });
 }
 
+/// Of the groups a share so large would have shown itself among the drawn pairs at 95 % confidence; 0 where all groups
+/// were counted, or cannot differ.
+double unlike(const Counts& c) {
+    constexpr double certain = 2, unseen = 0.05;
+    const double pairs = std::floor((c.counted_groups - certain) / 2);
+    const bool may_differ = c.counted_groups < c.groups && (c.by_place || c.by_data);
+    return may_differ && c.bounded && pairs >= 1 ? 1 - std::pow(unseen, 1 / pairs) : 0;
+}
+
 Table table_of(const All& all) {
     Table table(all);
     add_points(table, all);
@@ -182,16 +229,26 @@ Table table_of(const All& all) {
     table.text("work-items per group", [](const Counts& c) { return number(c.group_items); });
     table.text("groups counted",
                [](const Counts& c) { return fmt::format("{:.0f} of {:.0f}", c.counted_groups, c.groups); });
+    table.text("groups unlike the counted ones", unlike,
+               [](const Counts& c) { return fmt::format("at most {:.2g} % (95 %)", 100 * unlike(c)); });
+    const auto is_several = [](const Counts& c) { return c.launch.empty() ? 0.0 : 1.0; };
+    table.text("launch", is_several, [](const Counts& c) { return c.launch; });
+    table.value("launches that execute the same", [](const Counts& c) { return c.launches > 1 ? c.launches : 0; });
     add_operations(table, all);
     add_global(table);
     add_near(table);
-    add_atomics(table, "global", &Counts::global_atomics);
-    add_atomics(table, "local", &Counts::local_atomics);
+    add_atomics(table, "global", &Counts::global_atomics, "counted groups");
+    add_atomics(table, "local", &Counts::local_atomics, "a counted group");
     table.heading("waves");
-    table.text("work-items per wave", [](const Counts& c) { return std::to_string(c.wave); });
-    table.text("instructions per wave", [](const Counts& c) { return number(c.issued.mean * c.wave); });
-    table.text("lanes active", [](const Counts& c) { return fmt::format("{:.0f} %", 100 * c.lanes_active); });
-    table.heading("longest dependent chain of a work-item");
+    table.text("work-items per wave", [](const Counts& c) {
+        const double items = items_per_wave(c);
+        return number(items) + (items < c.wave ? fmt::format(" of {}", c.wave) : "");
+    });
+    table.text("instructions per wave", [](const Counts& c) { return estimate(c.issued, items_per_wave(c)); });
+    table.text("lanes active", [](const Counts& c) {
+        return c.issued.known ? fmt::format("{:.0f} %", 100 * c.lanes_active) : not_known;
+    });
+    table.heading("longest dependent chain of a counted work-item");
     table.value("global loads", [](const Counts& c) { return c.longest.loads; });
     table.value("local loads", [](const Counts& c) { return c.longest.local_loads; });
     table.value("arithmetic operations", [](const Counts& c) { return c.longest.arithmetic; });
@@ -251,12 +308,13 @@ std::string cost_of(const CountedLine& line, double wave) {
 
 void print_lines(std::ostream& out, const Counts& c, const TableStyle& style) {
     constexpr std::size_t most_lines = 5;
-    out << wrap_heading(heading_of(c), ": costliest lines, per wave", style.text_width(), style.colour);
+    out << wrap_heading(heading_of(c), ": costliest lines, per wave of the counted groups", style.text_width(),
+                        style.colour);
     for (std::size_t i = 0; i < std::min(c.lines.size(), most_lines); ++i) {
         const auto& line = c.lines[i];
         if (!(line.instructions > 0)) continue;
         const auto file = line.file.substr(line.file.find_last_of('/') + 1);
-        out << fmt::format("  {}:{}: {}\n", printable(file), line.line, cost_of(line, c.wave));
+        out << fmt::format("  {}:{}: {}\n", printable(file), line.line, cost_of(line, items_per_wave(c)));
         if (!line.text.empty()) out << "      " << printable(line.text) << '\n';
     }
 }
