@@ -196,10 +196,10 @@ namespace {
 using Caches = std::map<const llvm::Function*, oclgrind::InterpreterCache*>;
 Caches& caches_of(oclgrind::Program& program);
 template <auto Member>
-struct Reach {
+struct ReachCaches {
     friend Caches& caches_of(oclgrind::Program& program) { return program.*Member; }
 };
-template struct Reach<&oclgrind::Program::m_interpreterCache>;
+template struct ReachCaches<&oclgrind::Program::m_interpreterCache>;
 
 /// False where there was nothing to do. A function with an odd integer in an instruction that is not known here stays
 /// as it is.
