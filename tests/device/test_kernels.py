@@ -132,12 +132,11 @@ class Kernels(Lane):
         """PoCL 7.2 and Intel's runtime 2026.2 define cl_khr_kernel_clock and have no clock_read_sub_group."""
         if LANE != "pocl":
             return
-        macros = "--build-options=" + " ".join(f"-D{name}=1" for name in ("cl_khr_kernel_clock", "cl_khr_fp16", "cl_khr_subgroups"))
-        runs = [(ids[:1], axes) for pattern, ids in self.sized().items() for axes in (SIZES[pattern]["tiny"] or SIZES[pattern]["small"])[:1]]
-        for ids, axes in together(runs, self.axes_by_family({ids[0].split("_")[0] for ids, _ in runs})):
-            with self.subTest(kernels=" ".join(ids)):
-                found = {r["id"]: r["reason"] for r in self.run_lane(ids, axes, (macros,)) if r["status"] not in ("ok", "unsupported")}
-                self.assertEqual(found, {})
+        for pattern, ids in self.sized().items():
+            if pattern in ("bandwidth_*", "saxpy_*", "launch_*", "latency_*", "fma_*"):
+                with self.subTest(kernels=" ".join(ids)):
+                    records = self.run_lane(ids, (SIZES[pattern]["tiny"] or SIZES[pattern]["small"])[0], ("--build-options=-Dcl_khr_kernel_clock=1",))
+                    self.assertEqual({r["id"]: r["reason"] for r in records if r["status"] not in ("ok", "unsupported")}, {})
 
     def axes_of(self, pattern):
         sizes = SIZES.get(pattern, {"tiny": [], "small": []})
