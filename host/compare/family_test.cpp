@@ -105,6 +105,16 @@ std::vector<double> holm(std::span<const double> p_values) {
     return out;
 }
 
+namespace {
+
+double nearest_of(const std::vector<double>& log_ratios) {
+    if (log_ratios.empty()) return 1;
+    const auto [least, most] = std::ranges::minmax(log_ratios);
+    return least > 0 ? std::exp(least) : most < 0 ? std::exp(most) : 1;
+}
+
+}  // namespace
+
 model::CellTest test_cell(const Evidence& evidence, const Evidence& control, const FamilyRules& rules) {
     model::CellTest out;
     const double coverage = rules.of_cell().coverage;
@@ -113,6 +123,7 @@ model::CellTest test_cell(const Evidence& evidence, const Evidence& control, con
     const double floor = floor_of(rules.threshold, out.control);
     out.floor = std::expm1(floor);
     out.adjusted = out.p = std::min(1.0, signed_rank_p(evidence, floor) / rules.share);
+    out.nearest = nearest_of(evidence.log_ratios);
     return out;
 }
 
@@ -167,9 +178,21 @@ void correct(std::span<model::CellTest* const> tests) {
 model::CellChange change_of(const model::CellTest& test, const FamilyRules& rules) {
     if (test.adjusted <= rules.family_rate)
         return test.ratio.ratio > 1 ? model::CellChange::slower : model::CellChange::faster;
+    if (test.nearest >= rules.far) return model::CellChange::slower;
+    if (test.nearest <= 1 / rules.far) return model::CellChange::faster;
     if (!test.ratio.covered()) return model::CellChange::undecided;
     const double most = std::max(std::abs(std::log(test.ratio.low)), std::abs(std::log(test.ratio.high)));
     return most <= std::log1p(rules.threshold) ? model::CellChange::same : model::CellChange::undecided;
+}
+
+model::Lean lean_of(const model::CellTest& test) {
+    if (test.nearest > 1 + test.floor) return model::Lean::all_slower;
+    return test.ratio.n && test.ratio.ratio > 1 + test.floor ? model::Lean::middle_slower : model::Lean::none;
+}
+
+model::Lean lean_of_recorded(const model::Timing& today, const model::Timing& before, double threshold) {
+    const bool apart = today.has_interval() && before.has_interval() && today.low > before.high * (1 + threshold);
+    return apart ? model::Lean::all_slower : model::Lean::middle_slower;
 }
 
 RatioEstimate common_shift(std::span<const double> log_ratios) { return estimate(log_ratios, 0.95); }

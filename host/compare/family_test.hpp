@@ -19,12 +19,16 @@
 
 #include "compare/verdict.hpp"
 #include "model/regression.hpp"
+#include "model/result.hpp"
 
 namespace cllab::compare {
 
 struct FamilyRules {
     double threshold = 0.02;    ///< a slower cell is slower by more than this
     double family_rate = 0.01;  ///< of runs on equal code that claim anything of any cell, at most
+    /// Where the ratio of every arrangement is beyond it there is a verdict, however few there are. Arrangements of equal
+    /// code were off by up to a factor of two under seven loads (verdict.hpp); this is its square.
+    static constexpr double far = 4;
     unsigned cells = 1;         ///< tested together
     double share = 1;           ///< of family_rate that this look at the cells spends
 
@@ -92,6 +96,11 @@ void correct(std::span<model::CellTest* const> tests);
 
 /// slower, faster, same or undecided, after correct().
 model::CellChange change_of(const model::CellTest& test, const FamilyRules& rules);
+
+/// Where an undecided cell's ratios lie.
+model::Lean lean_of(const model::CellTest& test);
+/// Where the time of today lies that was recorded for the same text before, by another compiler.
+model::Lean lean_of_recorded(const model::Timing& today, const model::Timing& before, double threshold);
 
 /// The shift common to the cells: Hodges-Lehmann over their log ratios, with a 95 % interval from 6 cells on.
 RatioEstimate common_shift(std::span<const double> log_ratios);

@@ -14,7 +14,7 @@ constexpr std::array implementation_names{"pocl",    "nvidia", "amd",      "inte
                                           "rusticl", "clover", "oclgrind", "other"};
 constexpr std::array better_names{"lower", "higher", "neither"};
 constexpr std::array verdict_names{"faster", "slower", "same", "undecided", "same code"};
-constexpr std::array change_names{"newly wrong", "newly failing", "other results", "slower",     "still failing",
+constexpr std::array change_names{"newly wrong", "newly failing", "other results", "slower", "other code", "still failing",
                                   "undecided",   "incomparable",  "vanished",      "new",        "fixed",
                                   "faster",      "same",          "same code",     "unsupported"};
 constexpr std::array limit_names{"named", "close", "not explained", "impossible", "unsteady"};

@@ -17,6 +17,7 @@ enum class CellChange {
     newly_failing,  ///< ok in the baseline, another failure today
     other_results,  ///< today's text and the baseline's, both right by themselves, leave different results
     slower,         ///< by more than the threshold, beyond the interval
+    other_code,     ///< the text is equal and the machine code is not: another compiler, driver or processor
     still_failing,  ///< failed in the baseline and fails today
     undecided,
     incomparable,  ///< the baseline has it, but not what it takes to hold today's against it, or not for this launch
@@ -30,6 +31,13 @@ enum class CellChange {
 };
 const char* name(CellChange change);  ///< "newly wrong", "same code": the JSON value
 
+/// Where the times of a cell lie that has no verdict of them.
+enum class Lean {
+    none,
+    middle_slower,  ///< the middle of the ratios is beyond the threshold
+    all_slower,     ///< every ratio is; of recorded times: the intervals lie apart by more
+};
+
 /// One test of a family of tests: is the ratio beyond the threshold on either side?
 struct CellTest {
     RatioEstimate ratio;    ///< today over baseline; its interval holds for all cells of the family together
@@ -38,6 +46,8 @@ struct CellTest {
     double floor = 0;
     double p = 1;  ///< two-sided, of the ratio being within the floor; what looking more than once costs is in it
     double adjusted = 1;  ///< p corrected by Holm for the number of cells
+    /// The ratio of the arrangement that is nearest to 1; 1 where they lie on both sides of it.
+    double nearest = 1;
 };
 
 struct RegressionCell {
@@ -45,6 +55,7 @@ struct RegressionCell {
     std::vector<std::pair<std::string, std::string>> point;
     DeviceInfo device;
     CellChange change = CellChange::undecided;
+    Lean lean = Lean::none;               ///< of an undecided cell, or one with other code
     std::string reason;                   ///< one line where the change alone says too little
     double before = 0, today = 0;         ///< seconds: the baseline's recorded median, and today's; 0: none
     std::string before_text, today_text;  ///< SHA-256 of the kernel text of both sides

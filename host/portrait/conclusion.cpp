@@ -156,9 +156,4 @@ std::unordered_set<const Record*> points_of_curves(const std::vector<Conclusion>
     return out;
 }
 
-Rows without_curves(const std::vector<Record>& records, const std::vector<Conclusion>& conclusions) {
-    const auto points = points_of_curves(conclusions);
-    return rows_of(records, [&](const Record& r) { return !points.contains(&r); });
-}
-
 }  // namespace cllab::portrait

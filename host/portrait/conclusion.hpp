@@ -36,9 +36,6 @@ std::vector<Conclusion> curves_of_device(const model::Rows& records, const std::
 /// The records that are points of curves long enough to be shown as one (three points).
 std::unordered_set<const model::Record*> points_of_curves(const std::vector<Conclusion>& conclusions);
 
-/// Those of the records that are none.
-model::Rows without_curves(const std::vector<model::Record>& records, const std::vector<Conclusion>& conclusions);
-
 /// Samples of a curve that is shown as one: three points or more, those of one cell that several runs repeated being
 /// one.
 bool is_long_enough(const model::Curve& curve);

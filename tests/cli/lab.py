@@ -101,7 +101,8 @@ class LabTest(unittest.TestCase):
         env = dict(os.environ)
         env.pop("OCL_ICD_FILENAMES", None)
         env.pop("COLUMNS", None)
-        return env | {"OCL_ICD_VENDORS": str(POCL_ICD), "LC_ALL": "C.UTF-8"} | changes
+        return env | {"OCL_ICD_VENDORS": str(POCL_ICD), "LC_ALL": "C.UTF-8",
+                      "XDG_CACHE_HOME": str(self.folder / "cache")} | changes
 
     def start(self, *args, program=CLLAB, env=None, **more):
         return subprocess.Popen([program, *map(str, args)], cwd=self.folder, env=env or self.environment(),

@@ -174,11 +174,11 @@ class Ends(LabTest):
     def test_a_profile_that_is_killed_leaves_no_part_of_a_file_and_those_of_others_go_after_a_day(self):
         process = self.start("profile", "--device", "cpu")
         self.addCleanup(process.kill)
-        self.wait_for(process, lambda: any((self.folder / "dumps").rglob("device.txt")))
+        self.wait_for(process, lambda: any((self.folder / "cache" / "cllab" / "profiles").rglob("device.txt")))
         time.sleep(1)
         process.kill()
         process.communicate(timeout=30)
-        folder = next((self.folder / "dumps").rglob("device.txt")).parent
+        folder = next((self.folder / "cache" / "cllab" / "profiles").rglob("device.txt")).parent
         self.assertEqual(list(folder.glob("profile.json*")), [])
         for name, days in (("profile.json.1.part", 2), ("profile.json.2.part", 0.5)):
             (folder / name).write_text("")

@@ -40,6 +40,15 @@ class Points(LabTest):
         out, _ = self.lab("isa", "gemm_tile8", "--vs", "gemm_naive", "--axis", "m=24", "--axis", "tile_k=16", "--device", "cpu")
         self.assertIn("gemm_naive", out)
 
+    def test_a_sweep_is_a_table_first_and_its_curve_below(self):
+        """It was the curve alone: no device, status, rate or note, whatever --columns said."""
+        out, _ = self.lab("run", "saxpy_w128", "--device", "cpu", "--axis", "size=1Ki:256Ki:*4", "--no-dumps", "--max-time", "0.02", "--columns", "time,bandwidth")
+        table, _, curve = out.partition("saxpy_w128: time over size")
+        self.assertRegex(table, r"kernel +size +status +time \[.*bandwidth|GB/s")
+        self.assertEqual(len([line for line in table.splitlines() if line.split()[:1] == ["saxpy_w128"]]), 5, out)
+        self.assertIn("5 cells: 5 ok", table)
+        self.assertEqual(len([line for line in curve.splitlines() if "Ki" in line]), 5, out)
+
     def test_tune_tries_what_is_different_and_possible_once(self):
         out, _ = self.lab("tune", "pitch_wide", "--device", "cpu", "--axis", "width=64", "--axis", "height=8", "--axis",
                           "local=auto,64x1,32x4", "--axis", "items=auto,1,2,2Ki", "--axis", "pitch=2", "--max-time", "0.02", timeout=300)

@@ -76,6 +76,59 @@ class Regress(BaselineTest):
         self.assertNotEqual(cells["pitch_loop"]["baseline_sha256"], cells["pitch_loop"]["today_sha256"])
         self.assertEqual(whole["tested"], 0)
 
+    def change_records(self, change):
+        path = self.folder / "base" / "records.jsonl"
+        records = [json.loads(line) for line in path.read_text().splitlines()]
+        for record in records:
+            change(record)
+        path.write_text("".join(json.dumps(record) + "\n" for record in records))
+
+    def test_equal_text_and_other_machine_code_is_a_verdict_of_its_own(self):
+        """As after a change of the driver: it was `same code` and status 0, whatever the times were."""
+        self.baseline()
+
+        def other_compiler(record, factor):
+            record["code"]["fingerprint"] = "0" * len(record["code"]["fingerprint"])
+            for key in ("median", "low", "high", "min", "q1", "q3", "mad"):
+                if key in record["time"]:
+                    record["time"][key] *= factor
+            record["samples"] = [factor * s for s in record["samples"]]
+
+        self.change_records(lambda record: other_compiler(record, 0.1))
+        for more in ([], ["--recorded"]):
+            cells, _, out, _ = self.regress(*more, "--columns", "recorded,today", status=4)
+            self.assertEqual({c["change"] for c in cells.values()}, {"other code"}, out)
+            self.assertEqual({c["lean"] for c in cells.values()}, {"all slower"}, out)
+            self.assertRegex(words(out), r"same text, other machine code than on \d{4}-\d\d-\d\d: [\d.]+ [um]s then, [\d.]+ [um]s now")
+            self.assertRegex(out, r"recorded.*today")
+        self.change_records(lambda record: other_compiler(record, 100))  # ten times as long as today
+        cells, _, out, _ = self.regress("--junit", "j.xml", status=5)
+        self.assertEqual({c["change"] for c in cells.values()}, {"other code"}, out)
+        self.assertEqual(xml.parse(self.folder / "j.xml").getroot().get("failures"), "3")
+        self.regress("--allow-new-compiler", status=0)
+
+    def test_another_driver_and_code_that_nobody_can_compare_is_no_pass(self):
+        self.baseline()
+
+        def unknown(record):
+            del record["code"]["fingerprint"]
+            record["device"]["driver"] = "another"
+
+        self.change_records(unknown)
+        cells, _, out, _ = self.regress(status=None)
+        self.assertEqual({c["change"] for c in cells.values()}, {"other code"}, out)
+        self.assertIn("machine code that cannot be compared", words(out))
+
+    def test_a_cell_that_is_far_slower_is_slower_by_however_few_arrangements(self):
+        """443 ns against 0.38 s was undecided with status 0: the slower, the fewer arrangements fit."""
+        text = "/*cllab\naxis n = 64\narg y = out:n\narg loops = %s\nglobal n\n*/\nkernel void k(global uint* y, int loops) {\n    uint v = get_global_id(0);\n" \
+               "    for (int i = 0; i < loops * %d; ++i) v = v * 1664525u + 1013904223u;\n    y[get_global_id(0)] = v;\n}\n"
+        (self.folder / "k.cl").write_text(text % ("1", 1))
+        self.lab("run", "k.cl", "--device", "cpu", "--no-dumps", "--no-yardstick", "--baseline", "slow")
+        (self.folder / "k.cl").write_text(text % ("1", 1_000_000))
+        out, _ = self.lab("regress", "slow", "--max-time", "2", "--results-may-change", status=4, timeout=400)
+        self.assertRegex(out, r"k_k +slower")
+
     @against_noise
     def test_the_one_slower_kernel_is_named_and_the_status_is_4(self):
         self.baseline()

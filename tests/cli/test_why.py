@@ -56,7 +56,7 @@ class Why(LabTest):
         self.assert_one_sentence(err, "--profile", "soon")
         why = ("why", "saxpy_w32", "--device", "cpu", "--axis", "size=1Mi", "--max-time", "0.05", "--profile", "1")
         out, _ = self.lab(*why)
-        found = list((self.folder / "dumps").glob("*/profile.json"))
+        found = list((self.folder / "cache" / "cllab" / "profiles").glob("*/profile.json"))
         self.assertEqual(len(found), 1)
         self.assertIn("compared with its profile of", words(out))
         self.assertNotIn("of a budget of", out, "the page of the profile was not asked for")

@@ -162,6 +162,39 @@ BOOST_AUTO_TEST_CASE(three_per_cent_that_the_first_look_leaves_undecided_are_tol
     BOOST_TEST(all >= 114u);
 }
 
+BOOST_AUTO_TEST_CASE(few_arrangements_decide_where_every_ratio_is_far_beyond_the_threshold) {
+    const FamilyRules rules{0.02, 0.01, 1};
+    const auto change = [&](const std::vector<double>& factors) {
+        std::vector<double> logs;
+        for (const auto factor : factors) logs.push_back(std::log(factor));
+        const auto test = test_cell(logs, {}, rules);
+        return std::pair(change_of(test, rules), lean_of(test));
+    };
+    BOOST_TEST((change({8.5e5, 8.4e5, 8.6e5}).first == CellChange::slower));
+    BOOST_TEST((change({1230}).first == CellChange::slower));
+    BOOST_TEST((change({0.001, 0.002}).first == CellChange::faster));
+    // One that equal code may have, or one on the other side, leaves it open; and says where it leans.
+    BOOST_TEST((change({1230, 1.5}) == std::pair(CellChange::undecided, model::Lean::all_slower)));
+    BOOST_TEST((change({1.1, 1.2, 1.3}) == std::pair(CellChange::undecided, model::Lean::all_slower)));
+    BOOST_TEST((change({1.1, 1.2, 0.99}) == std::pair(CellChange::undecided, model::Lean::middle_slower)));
+    BOOST_TEST((change({1.01, 1.0, 0.9}) == std::pair(CellChange::undecided, model::Lean::none)));
+    BOOST_TEST((change({0.5, 0.6}) == std::pair(CellChange::undecided, model::Lean::none)));
+}
+
+BOOST_AUTO_TEST_CASE(recorded_times_lean_by_their_intervals) {
+    const auto time = [](double low, double high, unsigned n = 20) {
+        model::Timing out;
+        out.median = (low + high) / 2;
+        out.low = low;
+        out.high = high;
+        out.n = n;
+        return out;
+    };
+    BOOST_TEST((lean_of_recorded(time(2.6e-3, 2.7e-3), time(4.0e-4, 4.1e-4), 0.02) == model::Lean::all_slower));
+    BOOST_TEST((lean_of_recorded(time(4.1e-4, 4.3e-4), time(4.0e-4, 4.1e-4), 0.02) == model::Lean::middle_slower));
+    BOOST_TEST((lean_of_recorded(time(2.6e-3, 2.7e-3, 3), time(4.0e-4, 4.1e-4), 0.02) == model::Lean::middle_slower));
+}
+
 BOOST_AUTO_TEST_CASE(what_is_left_of_the_time_goes_to_the_undecided_in_even_parts_up_to_a_limit) {
     BOOST_TEST(seconds_of_look(1, 40, 2, 10) == 10.0);  // half of it, for another look may follow
     BOOST_TEST(seconds_of_look(2, 40, 2, 10) == 20.0);

@@ -2,7 +2,10 @@
 // so.
 #include "app/files/profile_file.hpp"
 
+#include <unistd.h>
+
 #include <boost/test/unit_test.hpp>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "app/commands/profile.hpp"
@@ -78,6 +81,21 @@ BOOST_AUTO_TEST_CASE(a_profile_keeps_how_many_of_its_cells_lacked_cores) {
     p.records.assign(4, test::cell("fma", "peak", 1e-3, test::pocl()));
     p.records.front().time->cores = p.records.front().time->waited = 0.5;
     BOOST_TEST(app::disturbed_part(p) == 0.25);
+}
+
+BOOST_AUTO_TEST_CASE(a_profile_with_more_figures_of_the_same_driver_is_better_and_no_other) {
+    const auto path = std::filesystem::temp_directory_path() / ("cllab-profile-" + std::to_string(getpid()) + ".json");
+    auto fewer = written();
+    fewer["figures"].erase(0);
+    app::write_profile(path, written().dump());
+    BOOST_TEST(app::more_figures(path, written().dump()) == "");
+    BOOST_TEST(app::more_figures(path, fewer.dump()).find("and the new one has") != std::string::npos);
+    fewer["device"]["driver"] = "another";
+    BOOST_TEST(app::more_figures(path, fewer.dump()) == "");
+    app::write_profile(path, "{damaged");
+    BOOST_TEST(app::more_figures(path, written().dump()) == "");
+    std::filesystem::remove(path);
+    BOOST_TEST(app::more_figures(path, written().dump()) == "");
 }
 
 BOOST_AUTO_TEST_CASE(the_limits_are_those_that_the_profile_wrote) {

@@ -27,7 +27,7 @@ namespace {
 std::string page(const std::vector<Record>& records) {
     std::ostringstream out;
     const auto curves = portrait::curves_of_device(model::rows_of(records), "device");
-    report::print_table(out, portrait::without_curves(records, curves), {});
+    report::print_table(out, model::rows_of(records), {});
     app::print_conclusions(out, curves, {});
     report::print_by_device(out, records, {}, {}, {});
     return out.str();
@@ -93,16 +93,6 @@ BOOST_AUTO_TEST_CASE(devices_beyond_the_columns_are_counted) {
     const auto text = page(many(100, [](Record& r, const std::string& i) { r.host.name = i; }));
     BOOST_TEST(text.find("\n  and 36 more, which have no column\n") != std::string::npos,
                text.substr(text.find("Variants by devices")));
-}
-
-BOOST_AUTO_TEST_CASE(a_point_of_a_curve_of_one_device_does_not_hide_the_cell_of_another) {
-    auto records = many(4, [](Record& r, const std::string&) { r.host.name = "a"; });
-    records.push_back(records.front());
-    records.back().host.name = "b";
-    const auto of_a = model::rows_of(records, [](const Record& r) { return r.host.name == "a"; });
-    const auto rest = portrait::without_curves(records, portrait::curves_of_device(of_a, "a"));
-    BOOST_REQUIRE(rest.size() == 1u);
-    BOOST_TEST(rest.front()->host.name == "b");
 }
 
 BOOST_AUTO_TEST_CASE(no_text_of_a_record_reaches_the_page_as_a_control_character) {

@@ -181,7 +181,7 @@ run::RunRequest request_of(const Choice& choice, const MeasureOptions& invocatio
     settings.cache = run::cache_from(invocation.cache);
     if (settings.measure && !invocation.no_yardstick)
         out.yardstick = model::make_plan(model::select(model::registry(), {"bandwidth_copy"}), {}).front().front();
-    if (!invocation.no_dumps) settings.dumps = invocation.dumps;
+    if (!invocation.no_dumps) settings.dumps = invocation.dumps.empty() ? "dumps" : invocation.dumps;
     if (settings.measure) settings.hot_seconds = invocation.hot_seconds.value_or(settings.dumps ? 0.05 : 0);
     for (const auto& [name, path] : invocation.inputs) {
         const bool known = std::ranges::any_of(selected, [&](const auto& s) {

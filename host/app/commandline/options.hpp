@@ -46,7 +46,7 @@ struct MeasureOptions : CellOptions {
     double comparison_seconds = 10;     ///< of the arrangements of one pair
     std::optional<double> hot_seconds;  ///< of the launches in which the running code is sampled
     std::optional<unsigned> count_above;
-    std::string dumps = "dumps";
+    std::string dumps;  ///< empty: "dumps", and profiles lie in the user's cache
     Pairs outputs;  ///< buffer and picture file
     bool no_dumps = false, verify_only = false, no_yardstick = false, steps = false, energy = false, native = false;
 };

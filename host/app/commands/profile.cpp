@@ -31,9 +31,10 @@ int run_profile(const ProfileOptions& invocation) {
     if (!apart) runner = in_this_process(invocation.timeout_seconds);
     Phases of_cells;
     for (const auto& device : devices) {
-        const auto file = profile_path(invocation.dumps, device);
+        const auto root = invocation.dumps.empty() ? profiles_folder() : std::filesystem::path(invocation.dumps);
+        const auto file = inspect::device_folder(root, device, run::this_host().name) / "profile.json";
         if (!invocation.no_dumps) {
-            inspect::claim_device_folder(invocation.dumps, device, run::this_host().name);
+            inspect::claim_device_folder(root, device, run::this_host().name);
             require_writable_profile(file);
         }
         const auto [profile, finished, lost] = measure_profile(invocation, *runner, device);
@@ -52,7 +53,12 @@ int run_profile(const ProfileOptions& invocation) {
             say("interrupted" + shown);
             return 130;
         }
-        if (!invocation.no_dumps) write_profile(file, json + "\n");
+        if (!invocation.no_dumps) {
+            if (const auto more = invocation.force ? "" : more_figures(file, json); more.empty())
+                write_profile(file, json + "\n");
+            else
+                say("the profile at '" + file.string() + "' stays: " + more + "; --force replaces it");
+        }
         for (const auto& record : profile.records) {
             if (!model::is_failure(record.status)) continue;
             failed = failed || !run::is_below_noise(record);
@@ -72,7 +78,10 @@ Rows<ProfileOptions> profile_rows() {
         .flag("quick", &ProfileOptions::quick,
               "Takes 20 s instead of 60 s: shorter samples, and the most important probes alone. The page names what "
               "had no time.")
-        .text("dumps", "DIR", &ProfileOptions::dumps, "Writes profile.json below DIR.")
+        .text("dumps", "DIR", &ProfileOptions::dumps,
+              "Writes DIR/<device>/profile.json. Default: below the user's cache, $XDG_CACHE_HOME/cllab/profiles.")
+        .flag("force", &ProfileOptions::force,
+              "Replaces a profile of the same driver that has more figures, which stays otherwise.")
         .flag("no-dumps", &ProfileOptions::no_dumps, "Writes no file.")
         .with(text_rows())
         .flag("isolate", &ProfileOptions::isolate,
@@ -96,8 +105,8 @@ Command profile_command() {
          "cllab profile [--device D] [--quick] [--json]",
          "Runs the probes within 60 s and prints the device's profile on one page: units, clock, latencies, rates, "
          "registers, caches, local memory, launching. The page is the head of it; --all has every figure with its "
-         "interval, the driver's own value, and the method.\n\nThe same goes to DIR/<device>/profile.json. There "
-         "`cllab run`, `cllab tune` and `cllab why` find the last-level cache and the peaks.",
+         "interval, the driver's own value, and the method.\n\nThe same is kept as a file of the device and "
+         "this host, where `cllab run`, `cllab tune` and `cllab why` find the last-level cache and the peaks.",
          "cllab profile --device gpu --all\n  compute units                 132  period of the staircase "
          "over saturating work-groups\n  clock                    1.98 GHz  ±0.74%  ticks of the counter that kernels "
          "read\n  float latency             2.08 ns  ±0.46%"},

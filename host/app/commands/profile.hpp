@@ -14,8 +14,9 @@ namespace cllab::app {
 struct ProfileOptions : CellOptions {
     static constexpr double whole_seconds = 60, quick_seconds = 20;
     double budget_seconds = whole_seconds;  ///< in all; every probe has a time of its own within it
-    std::string dumps = "dumps";
+    std::string dumps;  ///< where the file goes; empty: the user's cache
     Strings columns;
+    bool force = false;  ///< replaces a profile that has more figures
     bool no_dumps = false, quick = false, isolate = false, as_json = false, all = false;
     bool no_page = false;  ///< for a command that needs the file alone
 };

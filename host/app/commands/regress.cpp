@@ -19,15 +19,18 @@ namespace {
 
 using model::CellChange;
 
-/// A failing cell goes before a slower one, and that before one that nobody can judge.
+/// A failing cell goes before a slower one, and that before one without a verdict.
 int exit_status_of(const std::vector<model::RegressionCell>& cells, const RegressOptions& options) {
     const auto any = [&](std::initializer_list<CellChange> changes) {
         return std::ranges::any_of(
             cells, [&](const auto& c) { return std::ranges::find(changes, c.change) != changes.end(); });
     };
     if (any({CellChange::newly_wrong, CellChange::newly_failing, CellChange::still_failing})) return 1;
-    if (any({CellChange::slower, CellChange::other_results})) return 4;
-    if (any({CellChange::incomparable, CellChange::vanished})) return 5;
+    const auto leans = [&](model::Lean lean) {
+        return std::ranges::any_of(cells, [&](const auto& c) { return c.lean == lean; });
+    };
+    if (any({CellChange::slower, CellChange::other_results}) || leans(model::Lean::all_slower)) return 4;
+    if (any({CellChange::incomparable, CellChange::vanished}) || leans(model::Lean::middle_slower)) return 5;
     return options.strict && any({CellChange::undecided}) ? 5 : 0;
 }
 
@@ -83,6 +86,9 @@ Rows<RegressOptions> regress_rows() {
         .flag("results-may-change", &RegressOptions::results_may_change,
               "Times cells whose results differ from the baseline's instead of exiting with status 4. Each side must "
               "still be right by its own reference or file.")
+        .flag("allow-new-compiler", &RegressOptions::allow_new_compiler,
+              "Exits with 0 for a cell whose text is the baseline's and whose machine code is not (`other code`): the "
+              "driver, its compiler or the processor changed. Its two times stand in the columns recorded and today.")
         .flag("recorded", &RegressOptions::recorded,
               "Compares with the stored times instead of building the stored text again, for two machines or two "
               "drivers. The claim is weaker: the difference includes everything else that changed between the runs. "
@@ -125,8 +131,10 @@ Command regress_command() {
          "--max-time.\n\nAll cells together give a false alarm in at most 1 % of the runs (Holm's correction). The "
          "first test spends half of that, the others a quarter each. The intervals hold simultaneously.\n\nExit "
          "status, the first that applies. 1: a cell is wrong or fails, in any process. 4: a cell is slower, or gives "
-         "other results than the baseline's text (--results-may-change allows that). 5: a cell of the baseline is "
-         "missing or cannot be compared; with --strict, also an undecided one. 0: otherwise. 2: also a damaged "
+         "other results than the baseline's text (--results-may-change allows that), or has no verdict while each of its "
+         "ratios is beyond the threshold. 5: a cell of the baseline is missing or cannot be compared, has other machine "
+         "code for the same text (--allow-new-compiler allows that), or has no verdict while the middle of its ratios is "
+         "beyond the threshold; with --strict, also any other undecided one. 0: otherwise. 2: also a damaged "
          "baseline. 3: as for every command.",
          "cllab regress base --threshold 3 --junit regress.xml\n  cell     change        time  interval           "
          "control  arrangements\n  tr_cols  slower     +14.1 %  +9.8 % to +62.1 %   -0.2 %            13\n  tr_rows  "

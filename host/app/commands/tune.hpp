@@ -20,7 +20,7 @@ namespace cllab::app {
 struct TuneOptions : CellOptions, FileOptions {
     std::optional<double> max_time, budget;
     double sampling_seconds = 0.4, comparison_seconds = 10;
-    std::string dumps = "dumps", strategy = "auto", resume;
+    std::string dumps, strategy = "auto", resume;
 };
 
 /// Tries the points of each variant on each device, prints which is the fastest, and returns the exit status.

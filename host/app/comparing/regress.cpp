@@ -27,6 +27,17 @@ bool same_code(const Record& today, const Record& before) {
            compare::same_launch(today, before) && (before.build.elsewhere.empty() || compare::same_code(today, before));
 }
 
+/// The text, options and launch are equal; the machine code is not, or is not known on one side while the driver is
+/// another.
+bool other_code(const Record& today, const Record& before) {
+    if (today.build.source_sha256 != before.build.source_sha256 || today.build.options != before.build.options ||
+        !before.build.elsewhere.empty())
+        return false;
+    if (!today.code.fingerprint.empty() && !before.code.fingerprint.empty())
+        return today.code.fingerprint != before.code.fingerprint;
+    return today.device.driver != before.device.driver || today.device.name != before.device.name;
+}
+
 /// How many processes today can tell from `before` of the baseline, at the most twenty; nothing when none can.
 std::optional<unsigned> processes_needed(std::size_t before, double alpha) {
     double orders = 1;  // C(before + n, n)
@@ -119,6 +130,8 @@ private:
             if (!compare::same_launch(*item->today, before))
                 item->end(CellChange::incomparable,
                           "its arguments, sizes, groups or data differ from the baseline's, so it is another cell");
+            else if (other_code(*item->today, before))
+                take_other_code(*item, before);
             else if (same_code(*item->today, before) ||
                      (invocation_.recorded && compare::same_code(*item->today, before)))
                 item->out.change = CellChange::same_code;
@@ -128,6 +141,21 @@ private:
                 item->end(CellChange::incomparable, "the baseline's record names no kernel text");
         }
         return out;
+    }
+
+    void take_other_code(Item& item, const Record& before) {
+        auto& out = item.out;
+        const auto& today = *item.today;
+        const bool known = !today.code.fingerprint.empty() && !before.code.fingerprint.empty();
+        const auto of = [](const Record& r) { return r.device.name + ", driver " + r.device.driver; };
+        auto text = "same text, " + std::string(known ? "other machine code than" : "and machine code that cannot be "
+                                                                                    "compared with that of") +
+                    (known ? " on " : " ") + before.utc.substr(0, 10) + ": " + format_seconds(before.time->median) +
+                    " then, " + format_seconds(today.time->median) + " now";
+        if (of(today) != of(before)) text += " (" + of(before) + " then; " + of(today) + " now)";
+        item.end(CellChange::other_code, text);
+        if (!invocation_.allow_new_compiler)
+            out.lean = compare::lean_of_recorded(*today.time, *before.time, rules_.threshold);
     }
 
     void compare_rebuilt() {
@@ -286,6 +314,15 @@ private:
         }
     }
 
+    /// Without a single arrangement the times of the two cells, which were taken one after the other, are all there is.
+    model::Lean lean_of(const Item& item) const {
+        if (item.out.test) return compare::lean_of(*item.out.test);
+        const auto* other = item.rebuilt ? &*item.rebuilt : item.before.empty() ? nullptr : item.before.back();
+        if (!item.today || !item.today->time || !other || !other->time) return model::Lean::none;
+        const bool beyond = item.today->time->median > other->time->median * (1 + rules_.threshold);
+        return beyond ? model::Lean::middle_slower : model::Lean::none;
+    }
+
     void judge() {
         correct();
         for (auto& item : cells_.items) {
@@ -294,6 +331,13 @@ private:
                 out.change = compare::change_of(*out.test, rules_);
             else if (out.change == CellChange::undecided)
                 item.judge_without_times(result_.interrupted || !result_.lost.empty());
+            if (out.change != CellChange::undecided) continue;
+            out.lean = lean_of(item);
+            if (out.lean != model::Lean::none && out.reason.empty())
+                out.reason = out.lean == model::Lean::all_slower
+                                 ? "too few arrangements for a verdict, and each of their ratios is beyond the threshold"
+                                 : "no verdict, and the middle of the ratios is beyond the threshold; more time "
+                                   "(--max-time) may decide";
         }
     }
 

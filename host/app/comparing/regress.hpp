@@ -18,7 +18,7 @@ struct RegressOptions : Call, FileOptions {
     double threshold = 0.02;  ///< a slower cell is slower by more than this
     double comparison_seconds = 10, timeout_seconds = 60;
     std::uint64_t seed = std::random_device{}();
-    bool recorded = false, strict = false, results_may_change = false;
+    bool recorded = false, strict = false, results_may_change = false, allow_new_compiler = false;
 };
 
 struct RegressResult {

@@ -92,6 +92,11 @@ model::Limits limits_of(const json& profile, const model::Device& device) {
 
 }  // namespace
 
+ProfileSize figures_of_profile(const std::string& text) {
+    auto profile = parsed(text);
+    return {text_of(profile["device"], "driver"), profile["figures"].size()};
+}
+
 model::Limits limits_from(const std::string& text) {
     auto profile = parsed(text);
     const auto& of = profile["device"];

@@ -13,8 +13,22 @@ namespace cllab::app {
 
 inline constexpr int profile_schema = 2;
 
-/// The place of a device's profile below the dumps folder.
+/// Where profiles lie unless --dumps says otherwise: $XDG_CACHE_HOME/cllab/profiles, in ~/.cache where that is not set.
+std::filesystem::path profiles_folder();
+/// The profile of a device of this host: below `dumps`, or, where that is empty, in profiles_folder(), or else below
+/// "dumps" of the current folder if one is there.
 std::filesystem::path profile_path(const std::filesystem::path& dumps, const model::Device& device);
+
+/// Why the profile in a file is better than `profile`, the text of one: of the same driver, and with more figures.
+/// Empty: it is not, or there is none that can be read.
+std::string more_figures(const std::filesystem::path& path, const std::string& profile);
+
+struct ProfileSize {
+    std::string driver;
+    std::size_t figures = 0;
+};
+/// What the text of a profile has. Throws as limits_from().
+ProfileSize figures_of_profile(const std::string& text);
 
 /// The limits in the text of a profile of this device. Throws Error(usage) with one sentence that follows the file's
 /// name when the text is no profile ("is damaged at byte 17"), of an older lab, or of another device, driver or

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"
 #include "core/reading.hpp"
+#include "core/text.hpp"
 #include "device/sysfs.hpp"
 #include "inspect/tools/dump.hpp"
 #include "json/read.hpp"
@@ -19,8 +21,32 @@
 
 namespace cllab::app {
 
+std::filesystem::path profiles_folder() {
+    const char *cache = std::getenv("XDG_CACHE_HOME"), *home = std::getenv("HOME");
+    if (cache && *cache) return std::filesystem::path(cache) / "cllab" / "profiles";
+    return home && *home ? std::filesystem::path(home) / ".cache" / "cllab" / "profiles" : "dumps";
+}
+
 std::filesystem::path profile_path(const std::filesystem::path& dumps, const model::Device& device) {
-    return inspect::device_folder(dumps, device, run::this_host().name) / "profile.json";
+    const auto below = [&](const std::filesystem::path& root) {
+        return inspect::device_folder(root, device, run::this_host().name) / "profile.json";
+    };
+    if (!dumps.empty()) return below(dumps);
+    const auto kept = below(profiles_folder()), beside = below("dumps");
+    std::error_code unknown;
+    return !std::filesystem::exists(kept, unknown) && std::filesystem::exists(beside, unknown) ? beside : kept;
+}
+
+std::string more_figures(const std::filesystem::path& path, const std::string& profile) {
+    std::error_code unknown;
+    if (!std::filesystem::exists(path, unknown)) return {};
+    try {
+        const auto before = figures_of_profile(profile_text(path)), now = figures_of_profile(profile);
+        if (before.driver != now.driver || before.figures <= now.figures) return {};
+        return concat("it has ", before.figures, " figures of this driver, and the new one has ", now.figures);
+    } catch (const Error&) {
+        return {};
+    }
 }
 
 std::string profile_text(const std::filesystem::path& path) {

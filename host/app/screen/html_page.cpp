@@ -120,7 +120,9 @@ void add_portraits(Page& page) {
         if (record.dump.empty() || done.count(model::device_key(record))) continue;
         // DIR/<device>/<variant>, and one folder more where the run varied an axis.
         const auto folder = fs::path(record.dump);
-        for (const auto& parent : {folder.parent_path(), folder.parent_path().parent_path()}) {
+        for (const auto& parent : {folder.parent_path(), folder.parent_path().parent_path(),
+                                   profiles_folder() / folder.parent_path().filename(),
+                                   profiles_folder() / folder.parent_path().parent_path().filename()}) {
             const auto content = read_plain(parent / "profile.json");
             auto portrait = content ? portrait_from(*content, record) : std::nullopt;
             if (!portrait) continue;
@@ -218,7 +220,7 @@ void write_pages(const Outputs& outputs, const FileOptions& files, const std::ve
     }
     if (auto* markdown = outputs.file("--markdown")) {
         std::ostringstream out;
-        report::print_markdown(out, portrait::without_curves(records, conclusions), verdicts,
+        report::print_markdown(out, model::rows_of(records), verdicts,
                                picture_of(outputs, files), may_be_auto);
         markdown->whole(out.str());
     }

@@ -83,7 +83,7 @@ void print_conclusions(std::ostream& out, const std::vector<portrait::Conclusion
 void print_page(const std::vector<model::Record>& records, const std::vector<portrait::Conclusion>& conclusions,
                 const std::vector<report::LostDevice>& lost, bool several_runs, const std::vector<std::string>& columns,
                 bool by_time) {
-    auto rows = portrait::without_curves(records, conclusions);
+    auto rows = model::rows_of(records);
     if (by_time) std::ranges::stable_sort(rows, {}, [](const auto* r) { return r->time ? r->time->median : HUGE_VAL; });
     const report::TableStyle style{wants_colour(), page_width(), columns};
     report::print_table(results(), rows, style, several_runs ? may_be_auto : report::MayBeAuto{});

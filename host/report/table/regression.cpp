@@ -37,7 +37,8 @@ std::string interval_text(const model::RatioEstimate& e) {
 constexpr Entry<CellChange, Tone> tones[] = {
     {CellChange::newly_wrong, Tone::bad},   {CellChange::newly_failing, Tone::bad},
     {CellChange::other_results, Tone::bad}, {CellChange::slower, Tone::bad},
-    {CellChange::still_failing, Tone::bad}, {CellChange::faster, Tone::good},
+    {CellChange::still_failing, Tone::bad}, {CellChange::other_code, Tone::bad},
+    {CellChange::faster, Tone::good},
     {CellChange::fixed, Tone::good},        {CellChange::same, Tone::dim},
     {CellChange::same_code, Tone::dim}};
 
@@ -122,7 +123,7 @@ std::vector<Column> columns_of(const std::vector<const RegressionCell*>& cells, 
     }
     const auto add = [&](const char* title, const std::vector<std::optional<double>>& values) {
         if (std::ranges::none_of(values, [](const auto& v) { return v.has_value(); })) return;
-        columns.push_back(quantity_column({.title = title, .keep = 20, .key = title}, values, "s"));
+        columns.push_back(quantity_column({.title = title, .keep = 50, .key = title}, values, "s"));
     };
     add("recorded", before);
     add("today", today);
@@ -193,6 +194,8 @@ std::vector<std::string> regression_json(const model::Regression& r) {
     for (const auto* cell : worst_first(r.cells)) {
         auto j = line_of("regression", cell->id, cell->point, cell->device);
         j["change"] = model::name(cell->change);
+        if (cell->lean != model::Lean::none)
+            j["lean"] = cell->lean == model::Lean::all_slower ? "all slower" : "middle slower";
         if (!cell->reason.empty()) j["reason"] = cell->reason;
         if (cell->before > 0) j["recorded_seconds"] = cell->before;
         if (cell->today > 0) j["today_seconds"] = cell->today;
@@ -244,7 +247,8 @@ std::string regression_junit(const model::Regression& r) {
         cases += fmt::format("  <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\">", xml(cell->device.name),
                              xml(cell_title(cell->id, cell->point)), cell->seconds);
         const auto text = xml(sentence_of(*cell));
-        const std::string element = value_of(elements, cell->change, "system-out");
+        const std::string element =
+            cell->lean != model::Lean::none ? "failure" : value_of(elements, cell->change, "system-out");
         ++counts[element];
         const auto type = element == "skipped" ? "" : fmt::format(" type=\"{}\"", model::name(cell->change));
         cases += element == "system-out" ? "<system-out>" + text + "</system-out>"
