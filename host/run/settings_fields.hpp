@@ -9,9 +9,9 @@ namespace cllab::run {
 /// the list has a name for each member.
 template <typename OfSettings, typename Visit>
 void visit_fields(OfSettings& settings, const Visit& visit) {
-#define CLLAB_FIELDS                                                                                                    \
-    seed, measure, sampling_seconds, warm_seconds, tolerance, build_options, cl_dir, dumps, files, pictures, argv, run, \
-        arrangement, goes_on, ends, fresh_data, hot_seconds, core_models, tool_seconds, small_groups, cache,            \
+#define CLLAB_FIELDS                                                                                                 \
+    seed, measure, sampling_seconds, warm_seconds, tolerance, build_options, cl_dir, dumps, files, pictures, argv,   \
+        run, arrangement, goes_on, ends, fresh_data, hot_seconds, core_models, tool_seconds, small_groups, cache,    \
         count_above, energy, steps, read_code, builds_ahead, limits, judge, name_limit
     auto& [CLLAB_FIELDS] = settings;
     const auto each = [&](auto&... field) { (visit(field), ...); };

@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(the_two_largest_differences_of_counts_are_a_sentence) {
     BOOST_TEST(difference(a, slow, 1.05) == "rows and slow execute alike, within a tenth.");
     const std::array kernels{a, a};
     BOOST_TEST(explain::difference(kernels, {&a, 1}, 1) ==
-               "Counted of one launch of each kernel: 2 times the sectors of global memory in rows against rows.");
+               "Counted: 2 times the sectors of global memory in rows against rows.");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

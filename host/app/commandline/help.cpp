@@ -101,7 +101,7 @@ const std::vector<OptionGroup>& option_groups() {
         {"Measurement",
          {"max-time", "budget", "quick", "strategy", "count-budget", "wave", "profile"},
          {"verify", "cache", "steps", "energy", "no-yardstick", "seed"}},
-        {"Comparison", {"vs", "watch", "baseline", "threshold", "strict", "results-may-change"}, {"recorded"}},
+        {"Comparison", {"vs", "watch", "baseline", "threshold", "strict", "results-may-change"}, {"recorded", "allow-new-compiler"}},
         {"Machine code", {"hot", "source", "summary"}, {"live", "width"}},
         {"Output",
          {"json", "html", "junit", "long", "columns", "all", "no-dumps"},
