@@ -159,7 +159,6 @@ kernel void KERNEL(global const TYPE* restrict start, global TYPE* restrict out,
 #endif
 
 #ifdef FMA_CLOCK
-#if LAB_HAS_CLOCK
 // Waits until the device's own counter has advanced by `trips` times 1024: the time of that is the counter's period.
 // `most` bounds the wait, in case the counter stands still.
 kernel void KERNEL(global ulong* restrict out, int most, int trips) {
@@ -169,5 +168,4 @@ kernel void KERNEL(global ulong* restrict out, int most, int trips) {
     for (int i = 0; i < most && now - begin < wanted; ++i) now = lab_clock();
     out[0] = now - begin;
 }
-#endif
 #endif
