@@ -118,7 +118,8 @@ private:
             const auto& before = *item->before.back();
             if (!compare::same_launch(*item->today, before))
                 item->end(CellChange::incomparable,
-                          "its arguments, sizes, groups or data differ from the baseline's, so it is another cell");
+                          "its arguments, sizes, groups, data or tolerance differ from the baseline's, so it is another "
+                          "cell");
             else if (same_code(*item->today, before) ||
                      (invocation_.recorded && compare::same_code(*item->today, before)))
                 item->out.change = CellChange::same_code;
