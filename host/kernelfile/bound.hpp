@@ -76,6 +76,8 @@ public:
     std::optional<std::vector<std::string>> groups() const override;
 
     std::vector<Result> results(const model::Setup& setup) const;
+    /// What goes in, as it is written, by argument.
+    std::map<std::string, std::string> given() const;
     /// Its relations with data of the seed. `may_launch`: as relate()'s.
     Related related(const model::Point& point, const model::Setup& setup, std::uint64_t seed, bool may_launch) const;
     /// What goes in and comes out, but for samplers and local memory.

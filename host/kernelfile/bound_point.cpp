@@ -202,6 +202,7 @@ std::vector<Result> Bound::results(const model::Setup& setup) const {
         Result result{a.parameter.name, a.element};
         if (const auto* image = std::get_if<model::Image>(&setup.args[i]); image && image->comes_out()) {
             result.given = image->data;
+            result.is_rounded = image->format.is_normalised();
         } else if (std::holds_alternative<model::Output>(setup.args[i])) {
         } else if (const auto* inout = std::get_if<model::InOut>(&setup.args[i])) {
             result.given = inout->data;
@@ -211,10 +212,18 @@ std::vector<Result> Bound::results(const model::Setup& setup) const {
         if (const auto found = expected_.find(result.name); found != expected_.end()) {
             const auto& [by, data, place] = found->second;
             result.may_stay = by.empty();
+            result.is_guessed = place.file.ends_with(" (guessed)");
             if (!result.may_stay) result.expected = data ? data : result.given, result.by = by;
         }
         out.push_back(std::move(result));
     }
+    return out;
+}
+
+std::map<std::string, std::string> Bound::given() const {
+    std::map<std::string, std::string> out;
+    for (const auto& a : arguments_)
+        if (a.spec.kind != Kind::output && a.spec.kind != Kind::local) out.emplace(a.parameter.name, a.spec.text);
     return out;
 }
 

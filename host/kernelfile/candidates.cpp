@@ -252,27 +252,44 @@ std::map<std::string, std::string> KernelFiles::alike(bool all) const {
     // A file's earlier text has the path of the file.
     for (const auto& c : candidates_)
         out[c.name] = all ? std::string() : files_[builds_[c.build].file].read.path + ":" + c.entry;
-    for (std::size_t f = 0; f < files_.size(); ++f) {
-        std::vector<std::string> known;
-        for (const auto& c : candidates_)
-            if (builds_[c.build].file == f) known.push_back(c.name);
+    for (std::size_t f = 0; f < files_.size(); ++f)
         for (const auto& line : described_[f].same) {
+            if (line.differ) continue;
             std::set<std::string> joined;
-            for (const auto& name : line.names) {
-                bool found = false;
-                for (const auto& c : candidates_) {
-                    if (builds_[c.build].file != f || (c.name != name && c.plain != name && c.entry != name)) continue;
-                    joined.insert(out.at(c.name));
-                    found = true;
-                }
-                if (!found)
-                    refuse(line.place, "there is no kernel or variant '", name, "' to leave the same; there are ",
-                           join(known, ", "));
-            }
+            for (const auto& variants : named_by(line, f))
+                for (const auto& variant : variants) joined.insert(out.at(variant));
             for (auto& [variant, key] : out)
                 if (joined.count(key)) key = *joined.begin();
         }
+    return out;
+}
+
+std::vector<std::set<std::string>> KernelFiles::named_by(const SameLine& line, std::size_t file) const {
+    std::vector<std::set<std::string>> out;
+    std::vector<std::string> known;
+    for (const auto& name : line.names) {
+        auto& variants = out.emplace_back();
+        for (const auto& c : candidates_)
+            if (builds_[c.build].file == file && (c.name == name || c.plain == name || c.entry == name))
+                variants.insert(c.name);
+        if (!variants.empty()) continue;
+        for (const auto& c : candidates_)
+            if (builds_[c.build].file == file) known.push_back(c.name);
+        refuse(line.place, "there is no kernel or variant '", name, "' to leave ",
+               line.differ ? "something else" : "the same", "; there are ", join(known, ", "));
     }
+    return out;
+}
+
+std::map<std::string, std::set<std::string>> KernelFiles::differing() const {
+    std::map<std::string, std::set<std::string>> out;
+    for (std::size_t f = 0; f < files_.size(); ++f)
+        for (const auto& line : described_[f].same) {
+            if (!line.differ) continue;
+            std::set<std::string> all;
+            for (const auto& variants : named_by(line, f)) all.insert(variants.begin(), variants.end());
+            for (const auto& variant : all) out[variant].insert(all.begin(), all.end());
+        }
     return out;
 }
 

@@ -105,10 +105,11 @@ struct VariantLine {
     std::string name, options;
 };
 
-/// Kernels and variants that are to leave the same.
+/// Kernels and variants that are to leave the same, or that may leave something else each.
 struct SameLine {
     Place place;
     std::vector<std::string> names;
+    bool differ = false;
 };
 
 /// Several kernels as one operation, in this order.

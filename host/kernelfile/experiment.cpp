@@ -28,6 +28,7 @@ struct State {
     std::set<std::string> is_reference;           ///< variants that others are held against
     std::set<std::string> tuned;                  ///< axes that must not change a result
     std::map<std::string, std::string> alike;     ///< by variant: Ledger::Question::alike
+    std::map<std::string, std::set<std::string>> differs;  ///< by variant: Ledger::Question::differs
     Ledger ledger;
     std::shared_ptr<const Answers> answers;
 };
@@ -73,6 +74,8 @@ Ledger::Question question_of(const State& state, const Bound& bound, const model
     out.alike = state.alike.at(out.variant);
     out.text = request.variant.own->path;
     out.point = text_of(request.point);
+    out.differs = value_at(state.differs, out.variant).value_or(std::set<std::string>{});
+    out.given = bound.given();
     out.results = bound.results(setup);
     out.tolerance = bound.tolerance().value_or(Tolerance{});
     out.seed = request.seed;
@@ -95,6 +98,25 @@ std::string local_of_open_group(const model::Setup& setup) {
                     launch->args.empty() || std::ranges::count(launch->args, name) > 0)
                     return name;
     return {};
+}
+
+/// Of a launch whose group the driver chooses: how many items the largest has that it may choose, where that is next to
+/// nothing. Groups of OpenCL 1 divide the launch, so that a prime size leaves one item.
+std::optional<std::uint64_t> tiny_group(const model::Setup& setup) {
+    constexpr std::uint64_t usual = 256, few = 8, many = 1024;
+    for (const auto& step : model::steps_of(setup)) {
+        const auto* launch = std::get_if<model::Launch>(&step);
+        if (!launch || launch->local.dims != 0) continue;
+        std::uint64_t items = 1, largest = 1;
+        for (unsigned d = 0; d < launch->global.dims; ++d) {
+            const std::uint64_t size = launch->global.size[d];
+            std::uint64_t divisor = std::min(usual / largest, size);
+            while (size % divisor != 0) --divisor;
+            items *= size, largest *= divisor;
+        }
+        if (items >= many && largest < few) return largest;
+    }
+    return std::nullopt;
 }
 
 bool reads_normalised(const model::Setup& setup) {
@@ -137,8 +159,14 @@ model::Setup setup_of(const std::shared_ptr<State>& state, const model::Request&
     if (related.launches) out.reference = model::Reference{&request.variant, std::move(related.launches)};
     const auto asked = std::make_shared<const Ledger::Question>(std::move(question));
     out.check = [state, asked](const model::Buffers& buffers) { return state->ledger.check(*asked, buffers); };
-    out.proof = [state, asked, local = local_of_open_group(out)] {
+    out.proof = [state, asked, local = local_of_open_group(out), tiny = tiny_group(out)] {
         auto proof = state->ledger.proof(*asked);
+        if (tiny)
+            proof.warnings.push_back(model::warning(
+                model::Warning::driver_group,
+                concat("the work-group is the driver's choice, and no larger one than of ", *tiny,
+                       " work-item(s) divides 'global': write 'local N' and round 'global' up to a multiple of it, "
+                       "with a test in the kernel")));
         if (!local.empty())
             proof.warnings.push_back(model::warning(
                 model::Warning::driver_group, "the work-group is the driver's choice and may be larger than __local '" +
@@ -287,6 +315,7 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
     if (wants == Wants::launch) check_names();
     const auto state = std::make_shared<State>();
     state->alike = alike(compared);
+    state->differs = differing();
     state->answers = answers_;
     model::Experiment out;
     const auto chosen = choose(wanted, taken_families, out);
@@ -309,8 +338,8 @@ model::Experiment KernelFiles::experiment(const std::vector<Wanted>& wanted, con
         if (auto tried = bound->groups()) groups.emplace_back(c->name, std::move(*tried));
         if (!bound->data().reference()) continue;
         const auto& reference = reference_of(*bound->data().reference(), *c);
-        state->is_reference.insert(reference.name);
         if (&reference == c) continue;
+        state->is_reference.insert(reference.name);
         std::vector<std::string> unsaid;
         operation.reference = std::make_shared<const model::Variant>(variant_of(reference));
         operation.reference_bound = bind(reference, load, wants, unsaid);

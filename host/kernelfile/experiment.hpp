@@ -110,6 +110,10 @@ private:
     void check_types() const;
     /// By variant: equal for those that are to leave the same, which variants of one kernel are.
     std::map<std::string, std::string> alike(bool all) const;
+    /// By variant: those that lines `differ` say may leave something else.
+    std::map<std::string, std::set<std::string>> differing() const;
+    /// Variants that a line `same` or `differ` names. Throws Error(usage) for a name of none.
+    std::vector<std::set<std::string>> named_by(const SameLine& line, std::size_t file) const;
     /// Of the file's name, as a family or a variant may be called.
     std::string stem_of(std::size_t file) const;
     /// The file's name stands in front of each row's: one that begins with it is cut, where no other has what is left.

@@ -289,6 +289,11 @@ T value_of(const Node& node, const Expression::Lookup<T>& lookup) {
     return combined(node, v);
 }
 
+void add_names(const Node& node, std::set<std::string>& to) {
+    if (node.kind == NodeKind::name) to.insert(node.name);
+    for (const auto& part : node.parts) add_names(*part, to);
+}
+
 }  // namespace
 
 std::string Place::text() const {
@@ -315,8 +320,8 @@ Expression Expression::condition(std::string_view text, const Place& place) {
 }
 
 std::set<std::string> Expression::names() const {
-    auto out = names_in(text_);
-    for (const auto* function : {"min", "max", "ceil", "len"}) out.erase(function);
+    std::set<std::string> out;
+    add_names(*root_, out);
     return out;
 }
 

@@ -3,7 +3,8 @@
 //   options TEXT                       variant NAME = OPTIONS     extends FOLDER        kernel NAME
 //   include FILE
 //   work bytes=EXPR flops=EXPR …       expect NAME = FILE         reference NAME        tolerance absolute=X relative=X
-//   ulp=X        same NAME, NAME               relation TEXT            where CONDITION          may leave NAME
+//   ulp=X        same NAME, NAME               differ NAME, NAME        relation TEXT            where CONDITION
+//   may leave NAME
 // and those of sequences, which sequence/sequences.cpp reads.
 #include <algorithm>
 #include <cctype>
@@ -18,8 +19,8 @@ namespace {
 
 const std::vector<std::string> keywords{"axis",      "arg",      "global",    "local",    "offset", "options",
                                         "variant",   "extends",  "include",   "kernel",   "work",   "expect",
-                                        "reference", "same",     "tolerance", "relation", "where",  "may",
-                                        "repeat",    "sequence", "swap",      "reset"};
+                                        "reference", "same",     "differ",    "tolerance", "relation", "where",
+                                        "may",       "repeat",   "sequence",  "swap",      "reset"};
 
 }  // namespace
 
@@ -91,10 +92,12 @@ void parse_work(Piece rest, Scope& scope) {
         }
         // Up to the next NAME=, so that an expression may hold blanks.
         auto end = rest.text.size();
-        for (const auto& next : works) {
-            const auto at = rest.text.find(" " + std::string(next.name));
-            if (at != std::string::npos && rest.text.find('=', at) != std::string::npos) end = std::min(end, at);
-        }
+        for (const auto& next : works)
+            for (std::size_t at = 0; (at = rest.text.find(next.name, at + 1)) != std::string::npos;) {
+                const auto behind = rest.text.find_first_not_of(" \t", at + next.name.size());
+                const bool begins = std::isspace(static_cast<unsigned char>(rest.text[at - 1]));
+                if (begins && behind != std::string::npos && rest.text[behind] == '=') end = std::min(end, at);
+            }
         scope.work.insert_or_assign(name, Expression::parse(rest.text.substr(0, end), rest.place));
         rest.drop(end);
         rest.skip_blanks();
@@ -130,11 +133,13 @@ void parse_axis(Piece rest, Description& out) {
     out.axes.push_back(std::move(axis));
 }
 
-void parse_same(Piece rest, Description& out) {
-    SameLine same{rest.place, {}};
-    for (const auto& [name, where] : take_names(rest, "'same' takes names, as in 'same naive, tiled'"))
+/// `same` or `differ`.
+void parse_same(const std::string& keyword, Piece rest, Description& out) {
+    SameLine same{rest.place, {}, keyword == "differ"};
+    const auto example = ", as in '" + keyword + (same.differ ? " copy, scale'" : " naive, tiled'");
+    for (const auto& [name, where] : take_names(rest, "'" + keyword + "' takes names" + example))
         same.names.push_back(name);
-    if (same.names.size() < 2) refuse(rest.place, "'same' takes two names or more, as in 'same naive, tiled'");
+    if (same.names.size() < 2) refuse(rest.place, "'", keyword, "' takes two names or more", example);
     out.same.push_back(std::move(same));
 }
 
@@ -213,8 +218,8 @@ void parse_statement(const std::string& keyword, Piece rest, Description& out, S
     } else if (keyword == "where") {
         require("where tile % local == 0");
         scope.where.push_back(Expression::condition(rest.text, place));
-    } else if (keyword == "same") {
-        parse_same(rest, out);
+    } else if (keyword == "same" || keyword == "differ") {
+        parse_same(keyword, rest, out);
     } else if (keyword == "tolerance") {
         set_once(out.tolerance, parse_tolerance(rest), place, keyword);
     }
@@ -246,6 +251,16 @@ Scope scope_of(const Description& description, const std::string& kernel) {
     return out;
 }
 
+/// Where a `#` stands at the begin or behind a blank, and not between quotes; else the end.
+static std::size_t begin_of_comment(const std::string& line) {
+    for (std::size_t i = 0; i < line.size(); ++i) {
+        if (line[i] == '#' && (i == 0 || std::isspace(static_cast<unsigned char>(line[i - 1])))) return i;
+        if (line[i] == '"' || line[i] == '\'')
+            if (const auto closed = line.find(line[i], i + 1); closed != std::string::npos) i = closed;
+    }
+    return line.size();
+}
+
 void parse_statements(std::string_view text, const std::string& file, std::size_t first_line, Description& to) {
     Scope* scope = &to.all;
     std::size_t number = first_line;
@@ -255,8 +270,7 @@ void parse_statements(std::string_view text, const std::string& file, std::size_
                 line, [](unsigned char c) { return (c < 0x20 && c != '\t' && c != '\r') || c == 0x7f; });
             bad != line.end())
             refuse(start.at(static_cast<std::size_t>(bad - line.begin())), "the line holds a control character");
-        for (std::size_t i = 0; i < line.size(); ++i)
-            if (line[i] == '#' && (i == 0 || std::isspace(static_cast<unsigned char>(line[i - 1])))) line.resize(i);
+        line.resize(begin_of_comment(line));
         Piece rest{line, start};
         rest.skip_blanks();
         // The stars of a C comment.

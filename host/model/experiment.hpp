@@ -150,6 +150,7 @@ struct Reference {
 struct Proof {
     std::string checked_by;               ///< "host code", "reference naive"
     std::vector<std::string> warnings{};  ///< as Record::warnings
+    std::string disagrees{};              ///< with another variant, in a sentence: nothing says which one is right
 };
 
 struct Setup {

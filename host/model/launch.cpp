@@ -4,6 +4,7 @@
 
 #include "core/hash.hpp"
 #include "core/random.hpp"
+#include "core/units.hpp"
 #include "model/work.hpp"
 
 namespace cllab::model {
@@ -22,6 +23,11 @@ public:
         for (const auto& name : setup.parameters) all("given ", place(name));
         for (const auto& part : setup.parts) all("part ", place(part.of), part.origin_bytes, part.size_bytes);
         for (const auto& name : setup.svm) all("svm ", place(name));
+        // What may be wrong by more is another question.
+        if (setup.errors) {
+            const auto& allowed = setup.errors->allowed();
+            for (const double limit : {allowed.absolute, allowed.relative, allowed.ulp}) put(format_exact(limit));
+        }
     }
     const std::string& text() const { return text_; }
 

@@ -8,7 +8,8 @@
 namespace cllab::model {
 namespace {
 
-constexpr std::array status_names{"ok", "unsupported", "build_failed", "launch_failed", "wrong_result", "timed_out"};
+constexpr std::array status_names{"ok",           "unsupported", "build_failed", "launch_failed",
+                                  "wrong_result", "timed_out",   "disagree"};
 constexpr std::array device_names{"cpu", "gpu", "accelerator", "other"};
 constexpr std::array implementation_names{"pocl",    "nvidia", "amd",      "intel-cpu", "intel-gpu",
                                           "rusticl", "clover", "oclgrind", "other"};
@@ -19,7 +20,7 @@ constexpr std::array change_names{"newly wrong", "newly failing", "other results
                                   "faster",      "same",          "same code",     "unsupported"};
 constexpr std::array limit_names{"named", "close", "not explained", "impossible", "unsteady"};
 
-static_assert(name_in(status_names, Status::timed_out) && name_in(device_names, DeviceType::other) &&
+static_assert(name_in(status_names, Status::disagree) && name_in(device_names, DeviceType::other) &&
               name_in(implementation_names, Implementation::other) && name_in(better_names, Better::neither) &&
               name_in(verdict_names, Verdict::same_code) && name_in(change_names, CellChange::unsupported) &&
               name_in(limit_names, Limit::unsteady));

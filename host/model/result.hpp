@@ -20,7 +20,7 @@ namespace cllab::model {
 
 inline constexpr int schema_version = 2;
 
-enum class Status { ok, unsupported, build_failed, launch_failed, wrong_result, timed_out };
+enum class Status { ok, unsupported, build_failed, launch_failed, wrong_result, timed_out, disagree };
 const char* name(Status status);
 std::optional<Status> status_from(std::string_view name);
 bool is_failure(Status status);  ///< neither ok nor unsupported

@@ -123,7 +123,8 @@ private:
             }
             auto cell = std::move(begun_.extract(i).mapped());
             cell.prepared = prepare(*cell.state);
-            if (!cell.prepared || !settings_.measure) {  // there is nothing that it waits for
+            const bool waits = settings_.measure || cell.state->setup.know_code;
+            if (!cell.prepared || !waits) {
                 end_later(std::move(cell));
                 continue;
             }

@@ -152,6 +152,7 @@ void DriftFilter::sort_out() {
 }
 
 void DriftFilter::reference(double seconds) {
+    if (seconds <= 0) return;  // its launch failed, or ended within a step of the clock
     references_.push_back(seconds);
     median_ = median_of(references_);
     sort_out();

@@ -72,8 +72,36 @@ class Guesses(KernelFileTest):
         name = self.write("kernel void never(global float* y, int n) { if (n < 0) y[get_global_id(0)] = n; }")
         self.lab("run", name, *QUICK, "--json", "r.jsonl", "--arg", "y=out:64", status=1)
         (record,) = self.records()
-        self.assertEqual(record["status"], "wrong_result")
+        self.assertEqual(record["status"], "launch_failed")
         self.assertIn("; sizes and values were guessed, which may be the cause", record["reason"])
+
+    def test_a_right_kernel_that_leaves_guessed_data_as_it_is_is_no_wrong_result(self):
+        for kernel in ("kernel void k(global int* found, global const float* x, int n) { const int i = get_global_id(0); if (i < n && x[i] >= 0) found[i] = 1; }",
+                       "kernel void k(global const float* x, global int* count, int n) { const int i = get_global_id(0); if (i < n && x[i] > 2) atomic_inc(count); }",
+                       "kernel void k(global float* x, int n) { const int i = get_global_id(0); if (i < n) x[i] = max(x[i], 0.0f); }"):
+            record, = self.check(kernel + "\n")
+            self.assertEqual(record["status"], "ok", record["reason"] if "reason" in record else record)
+        self.assertTrue(any(w.startswith("unwritten: 'x'") for w in record["warnings"]), record["warnings"])
+
+    def test_what_has_a_meaning_is_asked_for(self):
+        rows = ("kernel void k(global const int* row, global const float* v, global float* y, int n) { const int i = get_global_id(0); if (i >= n) return;"
+                " float s = 0; for (int j = row[i]; j < row[i + 1]; ++j) s += v[j]; y[i] = s; }\n")
+        scatter = "kernel void k(global const int* to, global const float* x, global float* y, int n) { const int i = get_global_id(0); if (i < n) y[to[i]] = x[i]; }\n"
+        count = "kernel void k(global const float* x, global float* y, int zork) { const int i = get_global_id(0); float s = 0; for (int k = 0; k < zork; ++k) s += x[i] * k; y[i] = s; }\n"
+        for text, name in ((rows, "row"), (scatter, "to"), (count, "zork")):
+            _, err = self.lab("run", self.write(text), *QUICK, status=2)
+            self.assertRegex(err, rf"needs for {name}\b.* cannot be guessed")
+
+    def test_a_size_is_rounded_to_the_group_that_a_kernel_requires(self):
+        for group in ("12, 1, 1", "7, 1, 1"):
+            record, = self.check(f"kernel __attribute__((reqd_work_group_size({group}))) void k(global float* x) {{ x[get_global_id(0)] += 1; }}\n")
+            self.assertEqual((record["status"], record["point"]["n"] % int(group.split(",", maxsplit=1)[0])), ("ok", 0))
+
+    def test_a_kernel_that_is_named_is_not_left_out(self):
+        name = self.write((KERNELS / "guess" / "compact.cl").read_text() + SAXPY)
+        self.lab("run", name, *QUICK)
+        _, err = self.lab("run", name, f"{name}:compact", *QUICK, status=2)
+        self.assertIn("needs for out cannot be guessed", err)
 
     def test_what_the_user_says_wins_and_the_rest_is_guessed(self):
         self.assertNotIn("arg n", self.block(SAXPY, "--arg", "n=5000"))

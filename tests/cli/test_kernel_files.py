@@ -122,7 +122,7 @@ kernel void keep(global const {type_name}* mask, global {type_name}* dst) {{ dst
             _, err = self.lab("run", "t.cl", "--device", "cpu", option, value, status=2)
             self.assertIn(says, err)
 
-    def test_kernels_of_one_file_that_do_different_things_do_not_accuse_each_other(self):
+    def test_kernels_of_one_file_that_leave_different_results_disagree_until_a_line_says_that_they_may(self):
         text = """/*cllab
 arg x = rand:64
 arg y = out:64
@@ -131,14 +131,37 @@ global 64
 __kernel void first(__global const float* x, __global float* y) {{ y[get_global_id(0)] = x[0]; }}
 __kernel void second(__global const float* x, __global float* y) {{ y[get_global_id(0)] = x[1]; }}
 """
-        records = self.check(text.format(""))
+        for verify in ((), ("--verify",)):
+            records = self.check(text.format(""), *verify, status=1)
+            self.assertEqual([(r["status"], "time" in r, r.get("checked_by")) for r in records], [("disagree", False, None)] * 2)
+            self.assertIn("'second' takes the same arguments and gives other results; if both are right, add a line 'differ first, second'; else 'same first, second'", records[0]["reason"])
+        records = self.check(text.format("differ first, second\n"))
         self.assertEqual([(r["status"], r["checked_by"]) for r in records], [("ok", "only itself")] * 2)
-        self.assertTrue(any(w.startswith("unlike: 'second' takes the same arguments") for w in records[0]["warnings"]), records[0]["warnings"])
+        records = self.check(text.format("relation sum of y is 64 * 0.5\n").replace("x[0]", "0.5f").replace("x[1]", "get_global_id(0) & 1"))
+        self.assertEqual([r["checked_by"] for r in records], ["relation sum of y is 64 * 0.5"] * 2)
+        self.assertEqual([r["status"] for r in self.check(text.format("kernel second\narg x = iota:64\n"))], ["ok"] * 2)
+        self.write(text.format("differ first, third\n"))
+        self.assert_one_sentence(self.lab("run", "t.cl", "--device", "cpu", status=2)[1], "t.cl:5:", "'third' to leave something else", "first, second")
         self.assertEqual([r["status"] for r in self.check(text.format("same first, second\n"), status=1)], ["ok", "wrong_result"])
         self.write(text.format("same first, third\n"))
         self.assert_one_sentence(self.lab("run", "t.cl", "--device", "cpu", status=2)[1], "t.cl:5:", "'third'", "first, second")
         self.write(text.format(""))
         self.lab("run", "t.cl:first", "--vs", "second", "--device", "cpu", "--no-dumps", "--max-time", "0.02", status=1)
+
+    def test_a_condition_with_a_number_and_axes_called_like_functions_prune(self):
+        text = "/*cllab\naxis len = 1,2,3,4\naxis max = 1:100\naxis min = 1:100\naxis ceil = 1:100\naxis n = 1:100\nwhere len >= 4\nwhere max == 7 && min == 1 + 1\nwhere ceil == 3\nwhere n == 64\narg x = out:n\nglobal n\noptions -DC={len+max+min+ceil}\n*/\nkernel void k(global int* x) { x[get_global_id(0)] = C; }\n"
+        record, = self.check(text)  # 4 * 10^8 points would be refused
+        self.assertEqual((record["status"], record["point"]), ("ok", {"len": 4, "max": 7, "min": 2, "ceil": 3, "n": 64, "local": "auto", "build_options": ""} | {k: v for k, v in record["point"].items() if k in ("local", "build_options")}))
+
+    def test_work_may_use_axes_that_begin_like_an_amount_and_a_quoted_option_may_hold_a_number_sign(self):
+        text = "/*cllab\naxis bytes_each = 4\narg x = out:64\nglobal 64\nwork flops=64 * bytes_each bytes=64 * bytes_each + 1 - 1\noptions -DT=\"a # b\" -DN=1 # a comment\n*/\nkernel void k(global int* x) { x[get_global_id(0)] = N; }\n"
+        self.assertEqual(self.check(text)[0]["status"], "ok")
+
+    def test_a_prime_size_with_the_drivers_group_is_told(self):
+        text = "/*cllab\naxis n = 1021, 1024, 2053\narg x = out:n\nglobal n\n*/\nkernel void k(global int* x) { x[get_global_id(0)] = 1; }\n"
+        told = [[w for w in r["warnings"] if w.startswith("driver-group")] for r in self.check(text)]
+        self.assertEqual([len(t) for t in told], [0, 0, 1], told)
+        self.assertIn("no larger one than of 1 work-item(s) divides 'global'", told[2][0])
 
     def test_floating_point_arguments_are_fractions(self):
         (self.folder / "gold.bin").write_bytes(floats([0.015625] * 64))

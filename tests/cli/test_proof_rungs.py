@@ -179,6 +179,78 @@ __kernel void k(__read_only image2d_t image, __global const float2* v, int4 at, 
         self.assertEqual(first["checked_by"], "reference slow, reference command")
 
 
+class Holes(KernelFileTest):
+    """What looked like a proof and was none."""
+    PAIR = """/*cllab
+axis n = 256
+arg x = rand:n
+arg p = out:n
+global n
+tolerance {}
+kernel fast
+reference slow
+*/
+typedef struct {{ int id; float f; long at; }} P;
+kernel void slow(global const float* x, global P* p) {{ const int i = get_global_id(0); p[i].id = 1000 * i; p[i].f = x[i]; p[i].at = i; }}
+kernel void fast(global const float* x, global P* p) {{ const int i = get_global_id(0); p[i].id = 1000 * i; p[i].f = x[i]; p[i].at = i; {} }}
+"""
+    LINE = "/*cllab\naxis n = 256\narg x = rand:n\narg y = out:n\nglobal n\n{}\n*/\nkernel void k(global const float* x, global float* y) {{ const int i = get_global_id(0); y[i] = {}; }}\n"
+
+    def test_whole_numbers_of_structs_are_exact_whatever_their_floats_may_be_off(self):
+        for wrong in ("p[i].id += i == 200;", "p[i].at ^= 1;"):
+            for tolerance in ("relative=1e-2", "absolute=2"):
+                record, = [r for r in self.check(self.PAIR.format(tolerance, wrong), status=1) if r["variant"] == "fast"]
+                self.assertEqual(record["status"], "wrong_result")
+                self.assertIn("p[200].id" if "id" in wrong else "p[0].at", record["reason"])
+        self.assertEqual([r["status"] for r in self.check(self.PAIR.format("relative=1e-3", "p[i].f *= 1.00001f;"))], ["ok", "ok"])
+
+    def test_a_relation_takes_no_nan_and_zeros_prove_nothing_by_it(self):
+        for relation in ("linear in x", "same under permute x", "sum of y preserved from x"):
+            for value in ("x[i] * NAN", "x[i] + INFINITY", "i == 77 ? NAN : 0"):
+                record, = self.check(self.LINE.format("relation " + relation, value), status=1)
+                self.assertEqual(record["status"], "wrong_result")
+                self.assertIn(f"the relation '{relation}' does not hold", record["reason"])
+        record, = self.check(self.LINE.format("relation linear in x", "x[i] * 0"))
+        self.assertEqual(record["checked_by"], "only itself")
+        self.assertTrue(any(w.startswith("unproved") and "results that are all 0" in w for w in record["warnings"]), record["warnings"])
+        self.assert_checked_by("relation linear in x", self.LINE.format("relation linear in x", "2 * x[i]"))
+
+    def test_verify_takes_two_inputs_and_equal_code_is_no_agreement_there(self):
+        text = self.LINE.format("same k, other", "x[i]") + "kernel void other(global const float* x, global float* y) { const int i = get_global_id(0); y[i] = VALUE; }\n"
+        records = self.check(text.replace("VALUE", "x[i]"), "--verify")
+        self.assertEqual([r["checked_by"] for r in records], ["only itself"] * 2)
+        records = self.check(text.replace("VALUE", "x[i] * 2 - x[i]"), "--verify")
+        self.assertEqual([r["checked_by"] for r in records], ["agreement of 2"] * 2)
+        reference = self.LINE.format("reference k", "x[i]")
+        record = self.check(reference + "kernel void seen(global const float* x, global float* y) { const int i = get_global_id(0); y[i] = 9; }\n", "--verify", status=1)
+        first = next(r for r in record if r["variant"] == "seen")["reason"].split(" has ")[1].split(" ")[0]
+        once = f"kernel void once(global const float* x, global float* y) {{ const int i = get_global_id(0); y[i] = fabs(x[0] - {first}f) < 1e-5f ? x[i] : 7; }}\n"
+        self.assertEqual({r["variant"]: r["status"] for r in self.check(reference + once, "--verify", status=1)}, {"k": "ok", "once": "wrong_result"})
+
+    def test_a_kernel_is_no_reference_of_itself_nor_is_one_of_the_same_code(self):
+        self.assert_checked_by("only itself", self.LINE.format("reference k", "x[i]"))
+        twin = "kernel void twin(global const float* x, global float* y) { const int i = get_global_id(0); y[i] = x[i]; }\n"
+        circle = self.LINE.format("kernel k\nreference twin\nkernel twin\nreference k", "x[i]") + twin
+        for record in self.check(circle):
+            self.assertNotIn("reference twin", record["checked_by"])
+            self.assertNotIn("reference k", record["checked_by"])
+
+    def test_outputs_that_no_line_is_about_are_named(self):
+        (self.folder / "gold.raw").write_bytes(bytes(256))
+        text = "/*cllab\narg y = out:64\narg z = out:64\nglobal 64\nexpect y = gold.raw\n{}\n*/\nkernel void k(global float* y, global float* z) {{ const int i = get_global_id(0); y[i] = 0; z[i] = i; }}\n"
+        record, = self.check(text.format(""))
+        self.assertEqual(record["checked_by"], "file gold.raw, only itself (z)")
+        self.assertTrue(any(w.startswith("unproved: nothing says that z is right") for w in record["warnings"]))
+        self.assert_checked_by("file gold.raw, relation sum of z is 64 * 63 / 2", text.format("relation sum of z is 64 * 63 / 2"))
+
+    def test_kernels_in_place_that_are_their_own_inverse_are_right(self):
+        for kind, body in (("float", "d[i] = -d[i];"), ("float", "d[i] = 1 - d[i];"), ("uint", "d[i] = ~d[i];"),
+                           ("float", "if (i < 2048) { const float a = d[i]; d[i] = d[4095 - i]; d[4095 - i] = a; }")):
+            for verify in ((), ("--verify",)):
+                record, = self.check(f"/*cllab\narg d = rand:4096\nglobal 4096\n*/\nkernel void k(global {kind}* d) {{ const int i = get_global_id(0); {body} }}\n", *verify)
+                self.assertEqual(record["status"], "ok", record)
+
+
 # Few work-items are simulated, and more only where that takes little time, which it does not beside other work.
 AGREES = r"^agrees with Oclgrind at n=\d+$"
 

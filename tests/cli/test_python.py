@@ -116,7 +116,7 @@ class Exports(LabTest):
                                    phases={"build": 0.5, "sampling": 0.25, "verify": 0.125, "dump": 0.125})
                       for variant, seconds in (("wide", 1e-3), ("roi", 2e-3)) for width in (1024, 2048)]
         self.failed = [maker.record("muladd", "fma", 1, point={"items": 64}, device=made.CPU) | {"status": status, "reason": f"it is {status}", "samples": []}
-                       for status in ("build_failed", "launch_failed", "wrong_result", "timed_out", "unsupported")]
+                       for status in ("build_failed", "launch_failed", "wrong_result", "timed_out", "disagree", "unsupported")]
         for cell in self.failed:
             del cell["time"]
             cell["metrics"] = {}

@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(agreement_needs_two_variants_and_names_who_differs) {
     BOOST_TEST(ledger.proof(question("a", 2)).checked_by == "disputed by c");
 }
 
-BOOST_AUTO_TEST_CASE(kernels_that_nobody_says_are_alike_do_not_accuse_each_other) {
+BOOST_AUTO_TEST_CASE(kernels_that_nobody_says_are_alike_disagree) {
     Ledger ledger;
     const auto ask = [](const std::string& variant, std::uint64_t seed) {
         auto out = question(variant, seed);
@@ -169,12 +169,52 @@ BOOST_AUTO_TEST_CASE(kernels_that_nobody_says_are_alike_do_not_accuse_each_other
     }
     const auto alone = ledger.proof(ask("sum", 2));
     BOOST_TEST(alone.checked_by == "only itself");
-    BOOST_TEST(alone.warnings.at(1).find("unlike: 'product' takes the same arguments") == 0u);
-    BOOST_TEST(alone.warnings.at(1).find("'same sum, product'") != std::string::npos);
+    BOOST_TEST(alone.disagrees.find("'product' takes the same arguments") == 0u);
+    BOOST_TEST(alone.disagrees.find("'differ sum, product'; else 'same sum, product'") != std::string::npos);
+    auto may_differ = ask("sum", 2);
+    may_differ.differs = {"sum", "product"};
+    BOOST_TEST(ledger.proof(may_differ).disagrees.empty());
     // What agrees all the same is evidence.
     for (const std::uint64_t seed : {1, 2}) BOOST_TEST(!left(ledger, ask("sum_again", seed), one));
     BOOST_TEST(ledger.proof(ask("sum", 2)).checked_by == "agreement of 2");
     BOOST_TEST(ledger.proof(ask("product", 2)).checked_by == "only itself");
+}
+
+BOOST_AUTO_TEST_CASE(what_is_its_own_inverse_is_back_after_two_operations_and_writes_all_the_same) {
+    Ledger ledger;
+    const auto given = floats({1, 2}), negated = floats({-1, -2});
+    auto ask = question("negate", 1);
+    ask.results.front().given = given;
+    ask.accumulates = true;
+    const auto after = [&](const Ledger::Question& q, const model::SharedBytes& data, unsigned operations) {
+        model::Buffers buffers;
+        buffers.data["dst"] = *data;
+        buffers.operations = operations;
+        return ledger.check(q, buffers).value_or("");
+    };
+    BOOST_TEST(after(ask, negated, 1) == "");
+    BOOST_TEST(after(ask, given, 2) == "");
+    ask.variant = "nothing";
+    BOOST_TEST(after(ask, given, 1).find("it writes nothing") == 0u);
+    BOOST_TEST(after(ask, given, 2).find("it writes nothing") == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(whole_numbers_beside_floating_point_ones_are_exact) {
+    Ledger ledger;
+    for (const auto& [floats_too, absolute, is_right] :
+         {std::tuple(true, 0.5, false), {true, 1.0, true}, {false, 1.0, true}}) {
+        auto ask = question("k", 1);
+        ask.results = {{"dst", *model::builtin_type("int")}};
+        ask.results.front().expected = model::share(std::vector<int>{1000, 2000});
+        if (floats_too) ask.results.push_back({"f", *model::builtin_type("float")});
+        ask.tolerance = {absolute, 0.1, 0};
+        const auto found = model::share(std::vector<int>{1001, 2000});
+        const auto other = floats({1, 2});
+        model::Buffers buffers;
+        buffers.data["dst"] = *found;
+        buffers.data["f"] = *other;
+        BOOST_TEST(!ledger.check(ask, buffers) == is_right);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(variants_with_the_same_code_agree_on_nothing) {

@@ -99,7 +99,7 @@ BOOST_AUTO_TEST_CASE(neither_a_constant_nor_a_shifted_copy_nor_another_seed_pass
 
 BOOST_AUTO_TEST_CASE(status_names_read_back_and_only_ok_and_unsupported_are_no_failure) {
     for (const auto status : {Status::ok, Status::unsupported, Status::build_failed, Status::launch_failed,
-                              Status::wrong_result, Status::timed_out}) {
+                              Status::wrong_result, Status::timed_out, Status::disagree}) {
         BOOST_TEST((status_from(name(status)) == status));
         BOOST_TEST(is_failure(status) == (status != Status::ok && status != Status::unsupported));
     }

@@ -51,7 +51,7 @@ Json type_of(std::uint64_t) { return ref("count"); }
 Json type_of(std::int64_t) { return ref("count"); }
 Json type_of(model::Status) {
     Json names;
-    for (int i = 0; i <= static_cast<int>(model::Status::timed_out); ++i)
+    for (int i = 0; i <= static_cast<int>(model::Status::disagree); ++i)
         names.push_back(model::name(static_cast<model::Status>(i)));
     return {{"enum", names}};
 }

@@ -27,7 +27,7 @@ BOOST_AUTO_TEST_CASE(damaged_lines_are_refused_with_the_place_of_the_damage) {
     BOOST_TEST(refusal_after([](Json& j) { j.erase("id"); }) == "this is not a record: it has no 'id'");
     BOOST_TEST(refusal_after([](Json& j) { j["status"] = "fine"; }) ==
                "this is not a record: the status 'fine' is unknown; possible are ok, unsupported, build_failed, "
-               "launch_failed, wrong_result and timed_out");
+               "launch_failed, wrong_result, timed_out and disagree");
     BOOST_TEST(refusal_after([](Json& j) { j["time"]["median"] = "1"; }) ==
                "this is not a record: 'time.median' is not a number");
     BOOST_TEST(refusal_after([](Json& j) { j["time"]["n"] = -1; }) ==

@@ -19,7 +19,7 @@ import statistics
 import sys
 
 INVALIDITY = {"ok": "correct", "build_failed": "compile", "launch_failed": "runtime", "timed_out": "timeout",
-              "wrong_result": "correctness", "unsupported": "constraints"}
+              "wrong_result": "correctness", "disagree": "correctness", "unsupported": "constraints"}
 
 
 def read(paths):
@@ -105,7 +105,7 @@ def t4(records):
                  "framework": 1e3 * sum(phases.values()) - sum(spent.values()), "search_algorithm": 0,
                  "validation": spent["validation"], "runtimes": [1e3 * seconds for seconds in r.get("samples", [])]}
         results.append({"timestamp": r.get("utc", ""), "configuration": configuration | r["point"], "times": times,
-                        "invalidity": INVALIDITY[r["status"]], "correctness": int(r["status"] != "wrong_result"),
+                        "invalidity": INVALIDITY[r["status"]], "correctness": int(INVALIDITY[r["status"]] != "correctness"),
                         "measurements": measurements, "objectives": ["time"]})
     return {"schema_version": "1.0.0", "metadata": {"timeunit": "milliseconds"}, "results": results}
 

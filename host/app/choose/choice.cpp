@@ -190,7 +190,10 @@ void Choice::Own::guess(const std::vector<AskedBuild>& builds) {
                     others.push_back(kernel.name);
         }
         for (const auto& one : wanted) whole = whole || (one.file == file && one.glob.empty());
-        if (!whole || !one_build || others.empty()) {
+        const auto is_named = [&](const auto& one) {
+            return one.file == file && std::ranges::count(block.open, one.glob, [](const auto& o) { return o.first; });
+        };
+        if (!whole || !one_build || others.empty() || std::ranges::any_of(wanted, is_named)) {
             say_guess(block);
             throw Error(Blame::usage, block.open.front().second);
         }

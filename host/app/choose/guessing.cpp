@@ -20,7 +20,7 @@
 #include "run/cell/operation.hpp"
 
 namespace cllab::kernelfile {
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GuessedKernel, axes, arguments, global, local, offset, how, open, is_empty)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GuessedKernel, axes, arguments, global, local, offset, how, open, written, is_empty)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TouchedBytes, size, last, unit, bytes, written_bytes, read, written,
                                                 atomic, read_first, before, channel, pixels, argument)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(SeenLaunch, too_long, overruns, instructions, items, calls, arguments,
@@ -202,7 +202,10 @@ std::string question(const std::string& path, const model::KernelSignature& sign
         const std::string type = p.type.bytes == 0 ? "float:" : "";
         examples.push_back(
             "'arg " + p.name + " = " +
-            (p.kind == Kind::value ? "{int:1, float:0.5}" : (p.is_const ? "rand:" : "zero:") + type + "4*" + axis) +
+            (p.kind == Kind::value ? (p.type.is_integer() ? "64" : "{int:1, float:0.5}")
+             : p.is_const && p.type.is_integer()
+                 ? "offsets:" + axis + "+1:4*" + axis + "' (starts of rows) or 'perm:" + axis
+                 : (p.is_const ? "rand:" : "zero:") + type + "4*" + axis) +
             "'");
     }
     return "what kernel '" + signature.name + "' of '" + path + "' needs for " + join(guess.open, ", ") +
@@ -294,6 +297,11 @@ std::vector<GuessedBlock> guess_what_lacks(kernelfile::KernelFiles& files, const
         if (block.kernels.empty() && block.open.empty()) continue;
         kernelfile::Description more;
         kernelfile::parse_statements(block.text, block.file + " (guessed)", 1, more);
+        for (std::size_t i = 0; i < kernels.size(); ++i)
+            for (const auto& name : found[i].written)
+                if (files.builds()[kernels[i].build].file == f)
+                    more.kernels[kernels[i].said.signature.name].second.expected.emplace(
+                        name, std::pair(kernelfile::Place{block.file + " (guessed)", 1, 1}, kernelfile::may_leave));
         files.describe(f, more);
         out.push_back(std::move(block));
     }

@@ -39,9 +39,12 @@ Lines (options: --arg src=rand:n*n, --global n,n, --variant fast=-DTILE=32 …);
   may leave NAME                it may come out as it was given: a search without a hit
   reference KERNEL              results must equal those of this kernel, also FILE.cl:KERNEL
   same NAME, NAME               these must leave the same, as variants of one kernel always must
+  differ NAME, NAME             these may leave something else each. Other kernels of the file that
+                                do, with the same buffers and data and no proof, are `disagree`
   relation RELATION             results must hold it; see below
   tolerance absolute=X relative=X ulp=X
-                                how far results may differ; default: not at all
+                                how far results may differ; default: not at all. Whole numbers beside
+                                floating-point ones are exact but for absolute=1 and more
   kernel NAME                   the lines behind it are about that kernel only (--arg NAME:src=…)
   sequence NAME = KERNEL, …     several kernels as one operation: `cllab help sequences`
 
@@ -63,16 +66,18 @@ point for floating-point arguments and data, else in whole numbers, where / roun
 that has data and is not const is given anew at each verification and checked too.
 
 What a file leaves out is guessed, by small launches in Oclgrind, names and text, and printed as a
-block. --write-block keeps it in my.cllab. What you say wins. Data with a meaning is not guessed.
+block. --write-block keeps it in my.cllab. What you say wins. Data with a meaning is asked for: starts
+of rows, positions, counts.
 
 What a result is checked by, from the surest; the table and the record say it (`cllab help proof`):
   file NAME           equal to the expected file
-  reference NAME      equal to the reference kernel, for two random inputs
+  reference NAME      equal to the reference kernel, of other code, for two random inputs
   reference command   equal to what --reference-command leaves, for two random inputs
   agreement of N      N variants or kernels with different code leave the same, for two inputs
   agrees with DEVICE  the same text and data leave the same there (--check), for two inputs
   relation RELATION   it holds, for two inputs
-  only itself         every launch leaves the same; nothing says that it is right
+  only itself         every launch leaves the same; nothing says that it is right. Behind others
+                      `only itself (z)`: of result z nothing does. one input: of the first alone
 )";
 
 constexpr const char* proof = R"(Proof of your own kernels, by something other than themselves
@@ -104,7 +109,8 @@ Lines of the file, or --relation:
                                     sums, histograms, sorts; `permute x, y`: both in the same way
   relation linear in x              k(2a + b) = 2 k(a) + k(b), with small whole a and b in x:
                                     filters, transposes, matrix products, FFTs; of these a sequence
-                                    with the inverse and `expect x = unchanged` proves more
+                                    with the inverse and `expect x = unchanged` proves more. What is
+                                    nan or inf breaks it, and zeros alone prove nothing
   relation sum of y preserved from x
                                     the elements of y add up to those of x: scatters, transposes
   relation sum of y is EXPRESSION   they add up to it: `sum of bins is n` for a histogram

@@ -97,6 +97,8 @@ std::string statuses_page() {
   launch_failed  a launch returned an error, or the process ended by a signal
   wrong_result   the result differs, a guard was overwritten, or the work was optimized away
   timed_out      no progress for --timeout seconds
+  disagree       kernels of one file leave different results, and no line says which one is right
+                 or that they may (`differ`, `cllab help kernel-file`)
 
 A cell that is not ok has no time and a reason of one line.
 

@@ -129,7 +129,8 @@ private:
             const auto& before = *item->before.back();
             if (!compare::same_launch(*item->today, before))
                 item->end(CellChange::incomparable,
-                          "its arguments, sizes, groups or data differ from the baseline's, so it is another cell");
+                          "its arguments, sizes, groups, data or tolerance differ from the baseline's, so it is another "
+                          "cell");
             else if (other_code(*item->today, before))
                 take_other_code(*item, before);
             else if (same_code(*item->today, before) ||

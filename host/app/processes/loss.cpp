@@ -50,8 +50,11 @@ bool passes_in_small_groups(run::RunRequest request, const model::Cell& cell, co
 model::Record lost_record(model::Record record, const Loss& loss, const std::string& phase, bool foreign) {
     record.status = loss.status;
     record.reason = loss.reason + " in phase '" + phase + "'";
-    if (foreign && !loss.cause.empty() && phase != "build" && phase != "yardstick")
-        record.reason += "; the likely cause is " + loss.cause;
+    auto cause = foreign && phase != "build" && phase != "yardstick" ? loss.cause : std::string();
+    // Some drivers compile at the first launch.
+    if (loss.status == model::Status::timed_out && (phase == "build" || phase == "verify"))
+        cause += std::string(cause.empty() ? "" : ", or ") + "a slow compiler, for which a larger --timeout waits";
+    if (!cause.empty()) record.reason += "; the likely cause is " + cause;
     return record;
 }
 

@@ -25,6 +25,13 @@ namespace {
 
 using Devices = std::vector<model::Device>;
 
+/// The launch does not fit its buffers, or does nothing: of one that was guessed, the guess may be wrong.
+bool is_of_launch(const model::Record& record) {
+    const auto says = [&](const char* words) { return record.reason.find(words) != std::string::npos; };
+    return record.status == model::Status::wrong_result &&
+           (says("past the end of '") || says("before the start of '") || says("it writes nothing"));
+}
+
 class CellsRun {
 public:
     CellsRun(RunPlan& plan, Runner& runner, RunListener& listener)
@@ -118,8 +125,11 @@ private:
         const auto& cell = plan_.request.comparisons[group][index];
         auto record = found;
         if (model::is_failure(record.status) && record.status != model::Status::build_failed &&
-            plan_.choice.is_guessed(*cell.variant))
+            record.status != model::Status::disagree && plan_.choice.is_guessed(*cell.variant)) {
+            // No more is known to be wrong than the guess.
+            if (is_of_launch(record)) record.status = model::Status::launch_failed;
             record.reason += "; sizes and values were guessed, which may be the cause";
+        }
         say_doing("");
         sink_.take(record);
         baseline_.take(record, &cell);

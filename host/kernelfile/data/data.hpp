@@ -78,6 +78,9 @@ model::Bytes read_elements(const std::filesystem::path& path, const Place& place
 
 // --- Where results differ, and by how much, in words.
 
+/// Whether it, or a field of it, is of a floating-point type.
+bool has_floats(const model::ElementType& type);
+
 /// The first element of `found` that differs from `expected` by more than `errors` takes: "dst[17] is 3, expected 4".
 /// Of differences as rounding makes them it says which tolerance takes them all. `all_errors`: as of results of
 /// another's arithmetic, of every difference in floating point it has the largest errors.

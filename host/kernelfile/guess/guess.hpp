@@ -77,6 +77,7 @@ struct GuessedKernel {
     std::string global, local, offset;  ///< empty: given, or left to the driver
     std::string how;                    ///< "by Oclgrind at n=16, 32, 48", "by the text, …"
     std::vector<std::string> open;      ///< arguments of which nothing can be guessed
+    std::vector<std::string> written;   ///< arguments that guessed data may leave as it was
     bool is_empty = false;              ///< its body is: there is nothing to run
 };
 

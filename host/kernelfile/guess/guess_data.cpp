@@ -28,7 +28,6 @@ std::string KernelGuess::data_of(std::size_t argument) const {
     if (!lengths_.count(p.name)) return {};
     const auto& length = lengths_.at(p.name);
     const auto& seen = seen_[argument];
-    if (counting_.count(p.name)) return typed_data(p, "iota", length);
     const auto bounds = bounds_of_data_.count(p.name) ? bounds_of_data_.at(p.name) : std::string();
     if (p.is_const || (seen.read && !seen.written)) return typed_data(p, "rand", length, bounds);
     if (seen.read_first && !seen.atomic) return typed_data(p, "rand", length, bounds);
@@ -37,9 +36,9 @@ std::string KernelGuess::data_of(std::size_t argument) const {
         return one.written && one.written_bytes == one.last;
     });
     if (seen.written && whole && !seen.read_first) return typed_data(p, "out", length);
-    // Flags and indices are often all zeros, which are seen to be written where ones were.
+    // Flags and indices are often zeros or ones, which are seen to be written where something else was.
     const bool is_any = !by_text_ && seen.written && !seen.read && !seen.atomic && p.type.is_integer();
-    return typed_data(p, is_any ? "const:1" : "zero", length);
+    return typed_data(p, is_any ? "const:99" : "zero", length);
 }
 
 /// The data as it is guessed, at small sizes: nothing lies outside. What does is asked for.
@@ -155,6 +154,7 @@ void KernelGuess::choose_sizes() {
         return bytes_at(size) > most_bytes || std::max(scaled, looped) > most_instructions || items_at(size) > 1 << 26;
     };
     while (size > least && (too_much() || has_wider_image(size, widest_image) || overruns_at(size))) size /= 2;
+    size = std::max(size - size % group_multiple(), group_multiple());
     for (auto& axis : axes_)
         if (axis.is_new) axis.value = size;
 }

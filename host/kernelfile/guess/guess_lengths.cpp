@@ -28,7 +28,7 @@ std::vector<std::vector<std::int64_t>> KernelGuess::sample_sizes() const {
         {{2, 2, 2}, {3, 3, 3}, {1, 2, 1}, {3, 1, 1}, {1, 1, 2}, {2, 1, 3}, {1, 3, 2}}};
     auto unit = few_items_ ? 4 : dims_ == 1 ? 16 : dims_ == 2 ? 8 : 4;
     const auto least = unit;
-    if (!local_.empty()) unit = static_cast<int>(std::max<std::int64_t>(4, *std::ranges::max_element(local_)));
+    if (!local_.empty()) unit = static_cast<int>(std::max<std::int64_t>(4, group_multiple()));
     const auto unit_of = [&](const std::string& axis) {
         const bool in_launch =
             std::ranges::any_of(global_, [&](const auto& g) { return g.find(axis) != std::string::npos; });
@@ -102,7 +102,7 @@ void KernelGuess::fill_by_counting() {
     if (changed.empty()) return;
     const auto kept = std::pair(samples_, seen_);
     if (run_samples() && untouched() < before) {
-        counting_.insert(changed.begin(), changed.end());
+        open_.insert(changed.begin(), changed.end());  // rows of one element each are nobody's
         return;
     }
     for (const auto& name : changed) fill_.erase(name);
@@ -125,6 +125,27 @@ std::string KernelGuess::all_items() const {
 }
 
 std::vector<std::string> KernelGuess::axis_names() const { return mapped(axes_, &SizeAxis::name); }
+
+/// What each dimension of the group divides.
+std::int64_t KernelGuess::group_multiple() const {
+    return std::accumulate(local_.begin(), local_.end(), std::int64_t{1},
+                           [](auto a, auto b) { return std::lcm(a, b); });
+}
+
+/// Scalars of no known meaning that make a kernel do more: they count something, and 1 is nobody's count.
+void KernelGuess::ask_for_counts() {
+    const auto& [sizes, usual] = telling_sample();
+    for (std::size_t a = 0; a < axes_.size(); ++a) axes_[a].small = sizes[a];
+    for (auto& scalar : scalars_) {
+        const bool is_one = scalar.value == "1" && scalar.is_open() && !scalar.type.is_floating() && !scalar.is_part();
+        if (!is_one) continue;
+        scalar.value = "5";
+        const auto seen = launch_(small_launch());
+        scalar.value = "1";
+        if (!seen.trouble.empty()) continue;
+        if (seen.too_long || 2 * seen.instructions > 3 * usual.instructions) open_.insert(scalar.of->name);
+    }
+}
 
 std::int64_t KernelGuess::group_items() const {
     return std::accumulate(local_.begin(), local_.end(), std::int64_t{1}, std::multiplies<>());
@@ -198,10 +219,10 @@ void KernelGuess::bound_index(std::size_t index, std::size_t into, std::int64_t 
     const auto factor = range.find('+') == std::string::npos ? range : "(" + range + ")";
     length = (stride.empty() ? range : stride + "*" + factor) + behind;
     open_.erase(other.name);
-    // Where two items write to one element the order decides: each has its own.
+    // Where two items write to one element the order decides, and who has which is for the user to say.
     if (seen_[into].written && !seen_[into].atomic)
-        counting_.insert(p.name);
-    else if (p.type.lane_bytes > 1 && !counting_.count(p.name))
+        open_.insert(p.name);
+    else if (p.type.lane_bytes > 1)
         bounds_of_data_[p.name] = ":0:" + range + "-1";
 }
 
@@ -278,6 +299,7 @@ bool KernelGuess::measure_lengths() {
         for (std::size_t i = 0; i < parameters_.size(); ++i)
             if (seen_[i].before) open_.insert(parameters_[i].name);
     find_indices();
+    ask_for_counts();
     // Long launches leave time for few others: what they do not tell, the text may.
     return check() && !(patient_ && !open_.empty());
 }
@@ -288,7 +310,10 @@ void KernelGuess::set_lengths_by_text() {
     seen_.assign(parameters_.size(), {});
     open_.clear();
     bounds_of_data_.clear();
-    counting_.clear();
+    for (const auto& scalar : scalars_)
+        if (scalar.name.meaning == ScalarName::Meaning::unknown && scalar.is_open() && scalar.type.is_integer() &&
+            !scalar.is_part())
+            open_.insert(scalar.of->name);
     for (std::size_t i = 0; i < parameters_.size(); ++i) {
         const auto& p = parameters_[i];
         if (p.kind == Parameter::Kind::local) lengths_[p.name] = std::to_string(group_items());

@@ -86,8 +86,10 @@ private:
     std::int64_t value_in(const Sample& sample, const std::string& text) const;
     std::vector<std::string> axis_names() const;
     std::int64_t group_items() const;
+    std::int64_t group_multiple() const;
     std::int64_t element_bytes(const model::Parameter& parameter) const;
     void find_indices();
+    void ask_for_counts();
     /// `is_start`: elements behind the one that it says are touched too.
     void bound_index(std::size_t index, std::size_t into, std::int64_t stride_bytes, bool is_start);
     const Sample& telling_sample() const;
@@ -136,8 +138,7 @@ private:
     std::vector<TouchedBytes> seen_;                     ///< by argument, in all samples
     std::map<std::string, std::string> lengths_;         ///< by buffer and local pointer; "w,h" of an image
     std::map<std::string, std::string> bounds_of_data_;  ///< ":0:n-1", by buffer of indices
-    std::set<std::string> counting_;                     ///< buffers that get 0, 1, 2 …
-    std::set<std::string> open_;                         ///< buffers that must be asked for
+    std::set<std::string> open_;                         ///< arguments that must be asked for
 };
 
 }  // namespace cllab::kernelfile

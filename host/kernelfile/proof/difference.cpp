@@ -35,9 +35,12 @@ std::optional<std::string> first_field(const std::string& name, std::span<const 
             std::memcpy(out.data() + i * width, all.data() + i * type.bytes + member.begin, width);
         return out;
     };
+    // A tolerance is for rounding: whole numbers beside floating-point ones are exact.
+    model::Errors exact{model::Tolerance{}};
     for (const auto& member : type.members)
         if (auto wrong = difference(name + "." + member.name, column(found, member), column(expected, member),
-                                    member.type, errors, whose, all_errors))
+                                    member.type, has_floats(type) && !has_floats(member.type) ? exact : errors, whose,
+                                    all_errors))
             return wrong;
     return std::nullopt;
 }
@@ -99,6 +102,11 @@ std::string words_of(const Spread& spread) {
 }
 
 }  // namespace
+
+bool has_floats(const ElementType& type) {
+    return type.is_floating() ||
+           std::ranges::any_of(type.members, [](const auto& member) { return has_floats(member.type); });
+}
 
 std::optional<std::string> difference(const std::string& name, std::span<const std::byte> found,
                                       std::span<const std::byte> expected, const ElementType& type,

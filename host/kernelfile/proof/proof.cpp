@@ -1,6 +1,7 @@
 #include "kernelfile/proof/proof.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -22,6 +23,14 @@ std::size_t untouched_bytes(const model::Buffers& buffers, std::span<const std::
     for (std::size_t i = 0; i + 8 <= data.size(); i += 8)
         if (std::memcmp(poison.data() + i, data.data() + i, 8) == 0 && holds(i) && holds(i + 7)) out += 8;
     return out;
+}
+
+/// What the result may be off by. Beside floating-point results a tolerance is about rounding: of whole numbers it
+/// takes what is a whole number itself.
+model::Tolerance tolerance_of(const Ledger::Question& q, const Result& result) {
+    const bool rounds = std::ranges::any_of(q.results, [](const auto& other) { return has_floats(other.type); });
+    if (!rounds || result.is_rounded || !result.type.is_integer()) return q.tolerance;
+    return {std::floor(q.tolerance.absolute), 0, 0};
 }
 
 constexpr const char* command_has = "the reference command has";
@@ -68,7 +77,7 @@ bool Ledger::writes_something(const Question& q, const model::Buffers& buffers, 
         if (result.given) {
             const bool changed = !std::equal(data.begin(), data.end(), result.given->begin(), result.given->end());
             written = written || changed;
-            seen.changes_given = seen.changes_given || changed;
+            if (changed) seen.changed.insert(result.name);
             continue;
         }
         const auto untouched = untouched_bytes(buffers, data, result.type);
@@ -95,11 +104,19 @@ std::optional<std::string> Ledger::check(const Question& q, const model::Buffers
     if (q.results.empty()) return "it writes no buffer and no image, so no result can be checked; give it one";
     if (q.answer && !q.answer->trouble.empty()) throw Error(Blame::result, q.answer->trouble);
     auto& seen = seen_[{q.comparison, q.variant, q.point}];
+    seen.given = q.given;
     // Data may be right as it was given; poison is nobody's result.
     const bool may_stay = std::ranges::any_of(q.results, [&](const auto& result) {
         return result.given && (result.may_stay || result.expected || !witnesses(q, result, buffers).empty());
     });
-    if (!writes_something(q, buffers, seen) && !may_stay) {
+    // What is its own inverse is back where it was after two operations.
+    const bool undone = q.accumulates && buffers.operations > 1 && !seen.changed.empty();
+    if (!writes_something(q, buffers, seen) && !undone) {
+        if (may_stay) {
+            for (const auto& result : q.results)
+                if (result.is_guessed) seen.untouched.insert(result.name);
+            return judge(q, buffers);
+        }
         const auto names = join(q.results, ", ", [](const auto& result) { return "'" + result.name + "'"; });
         const auto given = std::ranges::find_if(q.results, [](const auto& result) { return bool(result.given); });
         return "it writes nothing: " + names + (q.results.size() == 1 ? " holds" : " hold") + " what was there before" +
@@ -115,20 +132,26 @@ std::optional<std::string> Ledger::judge(const Question& q, const model::Buffers
     auto& seen = seen_[{q.comparison, q.variant, q.point}];
     model::Errors unreported(q.tolerance);
     auto& errors = buffers.errors ? *buffers.errors : unreported;
+    const bool first = !q.accumulates || buffers.operations == 1;
     std::vector<Result> unproved;
     for (const auto& result : q.results) {
         const auto all = witnesses(q, result, buffers);
+        model::Errors own(tolerance_of(q, result));
         for (const auto& [expected, whose] : all) {
             const bool by_command = whose == command_has;
-            if (auto wrong = difference(result.name, buffers.data.at(result.name), expected, result.type, errors, whose,
-                                        by_command))
-                return by_command ? *wrong + q.answer->remark : *wrong;
+            auto wrong = difference(result.name, buffers.data.at(result.name), expected, result.type, own, whose,
+                                    by_command);
+            errors.merge(own);
+            if (wrong) return by_command ? *wrong + q.answer->remark : *wrong;
         }
         if (all.empty()) unproved.push_back(result);
+        if (all.empty() && first) seen.unproved.insert(result.name);
     }
-    const bool first = !q.accumulates || buffers.operations == 1;
-    for (const auto& relation : q.relations)
-        if (auto wrong = first ? broken(relation, q.results, buffers, errors) : std::nullopt) return wrong;
+    for (const auto& relation : q.relations) {
+        if (!first) break;
+        if (auto wrong = broken(relation, q.results, buffers, errors)) return wrong;
+        if (tells_nothing(relation, q.results, buffers)) seen.empty_relations.insert(relation.line.text);
+    }
     seen.seeds.insert(q.seed);
     if (unproved.empty()) return std::nullopt;
     auto wrong = q.agreement && q.agreement->kind == Agreement::Kind::differs
@@ -157,15 +180,17 @@ std::optional<std::string> Ledger::hold_against_others(const Question& q, const 
     const Member self{q.variant, q.point, q.alike, q.text};
     auto& answers = answers_[q.comparison][{q.seed, q.accumulates ? buffers.operations : 1}];
     const auto difference = [&](const SharedResult& answer, const std::string& whose) -> std::optional<std::string> {
-        model::Errors found(q.tolerance);  // what is another's is no error of this one
+        model::Errors all(q.tolerance);  // what is another's is no error of this one
         for (const auto& result : unproved) {
+            model::Errors found(tolerance_of(q, result));
             const auto other = answer.contents.find(result.name);
             if (other == answer.contents.end()) return "'" + result.name + "' is compared with something else";
             if (auto wrong = kernelfile::difference(result.name, buffers.data.at(result.name), other->second,
                                                     result.type, found, whose))
                 return wrong;
+            all.merge(found);
         }
-        errors.merge(found);
+        errors.merge(all);
         return std::nullopt;
     };
     const auto is_own = [&](const SharedResult& answer) { return answer.by.count(self) != 0; };
@@ -175,7 +200,8 @@ std::optional<std::string> Ledger::hold_against_others(const Question& q, const 
         const auto wrong = difference(*own, "an earlier launch on the same data had");
         if (!wrong) return std::nullopt;
         own->by.erase(self);
-        return "it is not deterministic: " + *wrong;
+        return "it is not deterministic: " + *wrong +
+               "; work-items race, or it reads outside of a buffer: `--check oclgrind` looks for both";
     }
     if (const auto theirs = std::ranges::find_if(answers, is_of_alike); theirs != answers.end()) {
         const auto& other = *std::ranges::find_if(theirs->by, alike);
@@ -219,13 +245,13 @@ void Ledger::know_code(const Question& q, const std::string& fingerprint) {
 
 bool Ledger::changes_given_data(const Question& q) const {
     const auto* seen = seen_of(q);
-    return !seen || seen->hashes.empty() || seen->changes_given;
+    return !seen || seen->hashes.empty() || !seen->changed.empty();
 }
 
-std::pair<std::set<Ledger::Member>, std::string> Ledger::company(const Question& q) const {
+std::pair<std::set<Ledger::Member>, std::set<Ledger::Member>> Ledger::company(const Question& q) const {
     const Member self{q.variant, q.point, q.alike, q.text};
     std::optional<std::set<Member>> agreeing;
-    std::string other;
+    std::set<Member> others;
     const auto answers = answers_.find(q.comparison);
     if (answers == answers_.end()) return {};
     for (const auto& [launched, all] : answers->second) {
@@ -233,24 +259,73 @@ std::pair<std::set<Ledger::Member>, std::string> Ledger::company(const Question&
         const auto own = std::ranges::find_if(all, [&](const auto& a) { return a.by.count(self) != 0; });
         if (own == all.end()) continue;
         for (const auto& answer : all)
-            if (&answer != &*own) other = answer.first.variant;
+            if (&answer != &*own) others.insert(answer.by.begin(), answer.by.end());
         if (!agreeing) agreeing = own->by;
         std::erase_if(*agreeing, [&](const auto& member) { return !own->by.count(member); });
     }
-    return {agreeing.value_or(std::set<Member>{}), other};
+    return {agreeing.value_or(std::set<Member>{}), others};
 }
 
-/// What says that its results are right, from the surest.
-static std::vector<std::string> proved_by(const Ledger::Question& q) {
+const Ledger::Seen* Ledger::seen_of_member(const Question& q, const Member& member) const {
+    const auto found = seen_.find({q.comparison, member.variant, member.point});
+    return found == seen_.end() ? nullptr : &found->second;
+}
+
+std::vector<std::string> Ledger::proved_by(const Question& q, const Seen& seen) const {
     std::vector<std::string> out;
     for (const auto& result : q.results)
         if (result.expected) out = {result.by};
-    if (!q.reference.empty() && q.reference != q.variant)
+    // A reference of the same code says the same whatever it does.
+    const auto* reference = seen_of_member(q, {q.reference, q.point, {}, {}});
+    const bool same_code = reference && !seen.code.empty() && reference->code == seen.code;
+    if (!q.reference.empty() && q.reference != q.variant && !same_code)
         out.push_back("reference " + q.reference);
     else if (q.is_reference && out.empty() && !q.answer)
         out.emplace_back("is the reference");
     if (q.answer) out.emplace_back("reference command");
     return out;
+}
+
+std::vector<std::string> Ledger::open_results(const Question& q, const Seen& seen) {
+    const auto holds = [&](const Relation& relation, const std::string& name) {
+        if (seen.empty_relations.count(relation.line.text)) return false;
+        return relation.line.kind == RelationLine::Kind::sum ? relation.line.of == name
+                                                             : relation.line.kind != RelationLine::Kind::any_order;
+    };
+    std::vector<std::string> out;
+    const bool agrees = q.agreement && q.agreement->kind == Agreement::Kind::agrees;
+    if (q.is_reference || q.answer || agrees) return out;
+    for (const auto& result : q.results) {
+        const bool is_input = result.given && !seen.changed.count(result.name);
+        const bool is_held =
+            std::ranges::any_of(q.relations, [&](const auto& relation) { return holds(relation, result.name); });
+        if (seen.unproved.count(result.name) && !is_input && !is_held) out.push_back(result.name);
+    }
+    return out;
+}
+
+/// Of a cell that nothing proves: kernels that leave something else of the same data.
+void Ledger::say_others(const Question& q, const std::set<Member>& others, model::Proof& to) const {
+    for (const auto& other : others) {
+        const auto* seen = seen_of_member(q, other);
+        // Other data makes other results.
+        const bool same_data = seen && std::ranges::all_of(q.given, [&](const auto& one) {
+            const auto theirs = seen->given.find(one.first);
+            return theirs == seen->given.end() || theirs->second == one.second;
+        });
+        if (!same_data || other.alike == q.alike || q.differs.count(other.variant)) continue;
+        const auto names = q.variant + ", " + other.variant;
+        const auto sentence = "'" + other.variant + "' takes the same arguments and gives other results";
+        if (other.text == q.text) {
+            to.disagrees = sentence + "; if both are right, add a line 'differ " + names +
+                           "'; else 'same " + names + "', 'reference KERNEL' or 'expect NAME = FILE' says which is";
+            return;
+        }
+        to.warnings.push_back(model::warning(
+            model::Warning::unlike, sentence + "; if both should give the same, add a line 'reference " + other.text +
+                                        ":" + other.variant + "'"));
+        return;
+    }
 }
 
 model::Proof Ledger::proof(const Question& q) const {
@@ -261,38 +336,41 @@ model::Proof Ledger::proof(const Question& q) const {
     const auto warn = [&out](model::Warning code, const std::string& sentence) {
         out.warnings.push_back(model::warning(code, sentence));
     };
-    const auto [agreeing, other] = company(q);
-    std::map<std::string, std::string> code_of;  // by variant; itself where nobody knows the code
+    const auto [agreeing, others] = company(q);
+    std::set<std::string> variants, codes;  // code: the variant itself where nobody knows it
     for (const auto& member : agreeing) {
-        const auto& code = seen_.at({q.comparison, member.variant, member.point}).code;
-        code_of.emplace(member.variant, code.empty() ? member.variant : code);
+        const auto* const theirs = seen_of_member(q, member);
+        variants.insert(member.variant);
+        codes.insert(!theirs || theirs->code.empty() ? member.variant : theirs->code);
     }
-    std::set<std::string> codes;
-    for (const auto& [variant, code] : code_of) codes.insert(code);
-    std::vector<std::string> rungs = proved_by(q);
-    const bool proved = !rungs.empty();
+    std::vector<std::string> rungs = proved_by(q, seen);
+    const auto open = open_results(q, seen);
+    const bool proved = !rungs.empty(), agreed = (!proved || !open.empty()) && codes.size() > 1;
     if (!proved && !seen.disputed_by.empty()) {
         rungs.push_back("disputed by " + seen.disputed_by);
         warn(model::Warning::disputed, "'" + q.variant + "' and '" + seen.disputed_by +
                                            "' leave different results; a line 'reference NAME' says which is right");
-    } else if (!proved && codes.size() > 1) {
-        const bool one_input = q.random_inputs && seen.seeds.size() < 2;
-        rungs.push_back(concat("agreement of ", codes.size(), one_input ? ", one input" : ""));
+    } else if (agreed) {
+        rungs.push_back(concat("agreement of ", codes.size()));
     }
     if (q.agreement && q.agreement->kind == Agreement::Kind::agrees)
         rungs.push_back("agrees with " + q.agreement->device);
-    for (const auto& relation : q.relations) rungs.push_back("relation " + relation.line.text);
+    for (const auto& relation : q.relations)
+        if (!seen.empty_relations.count(relation.line.text)) rungs.push_back("relation " + relation.line.text);
+    if (!rungs.empty() && q.random_inputs && seen.seeds.size() < 2) rungs.emplace_back("one input");
     if (q.agreement && !q.agreement->sentence.empty()) warn(model::Warning::elsewhere, q.agreement->sentence);
+    const std::string proofs = "'expect NAME = FILE' or 'reference KERNEL' does";
     if (rungs.empty()) {
         rungs.emplace_back("only itself");
         std::string why = "every launch gives the same result, but nothing says that it is right";
-        if (code_of.size() > 1) why += ", as do variants that have the same code";
-        warn(model::Warning::unproved, why + "; 'expect NAME = FILE' or 'reference KERNEL' does");
-        if (!other.empty())
-            warn(model::Warning::unlike, "'" + other +
-                                             "' takes the same arguments and gives other results; if both should give "
-                                             "the same, add a line 'same " +
-                                             q.variant + ", " + other + "'");
+        if (variants.size() > 1 || !q.reference.empty()) why += ", as do variants that have the same code";
+        if (!seen.empty_relations.empty()) why += ", nor does a relation of results that are all 0";
+        warn(model::Warning::unproved, why + "; " + proofs);
+        say_others(q, others, out);
+    } else if (!open.empty() && !agreed && seen.disputed_by.empty()) {
+        const auto names = join(open, ", ");
+        rungs.push_back("only itself (" + names + ")");
+        warn(model::Warning::unproved, "nothing says that " + names + " is right; " + proofs);
     }
     out.checked_by = join(rungs, ", ");
     if (!seen.other_results.empty()) warn(model::Warning::other_results, seen.other_results);

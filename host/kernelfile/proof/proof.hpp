@@ -28,6 +28,8 @@ struct Result {
     model::SharedBytes expected{};  ///< by a line `expect`, after one operation
     std::string by{};               ///< that: "file gold.npy"
     bool may_stay = false;          ///< by a line `may leave`: what is given may be right as it is
+    bool is_guessed = false;        ///< may_stay is so because what is given was guessed
+    bool is_rounded = false;        ///< an image whose whole numbers stand for fractions
 };
 
 /// What all cells of one comparison have left so far. In one process: cells of an isolated run share it.
@@ -47,7 +49,9 @@ public:
         std::optional<Answer> answer{};        ///< of the reference command, after one operation
         std::optional<Agreement> agreement{};  ///< with another device
         std::vector<Relation> relations{};
-        std::vector<RelationLine> any_order{};  ///< of results; other kinds are left out
+        std::vector<RelationLine> any_order{};       ///< of results; other kinds are left out
+        std::set<std::string> differs{};             ///< variants that may leave something else, by a line `differ`
+        std::map<std::string, std::string> given{};  ///< what goes in, as it is written, by argument
     };
     /// Model's check: the first thing that is wrong.
     std::optional<std::string> check(const Question& question, const model::Buffers& buffers);
@@ -74,9 +78,12 @@ private:
         std::set<std::uint64_t> seeds;
         std::map<std::uint64_t, std::string> hashes;  ///< of all results after one operation, by seed
         std::set<std::string> untouched, partly;      ///< results that hold poison, whole or in part
+        std::set<std::string> changed;                ///< results that are no more what was given
+        std::set<std::string> unproved;               ///< of which no file, kernel or command says what is right
+        std::set<std::string> empty_relations;        ///< texts of those that tells_nothing() is true of
+        std::map<std::string, std::string> given;     ///< Question::given
         std::string disputed_by, code;
         std::string other_results;  ///< how those of two texts differ
-        bool changes_given = false;
     };
 
     /// What says that a result is this, from the surest: nothing where no file, kernel or command does.
@@ -91,8 +98,14 @@ private:
     std::optional<std::string> hold_against_others(const Question& question, const std::vector<Result>& unproved,
                                                    const model::Buffers& buffers, model::Errors& errors);
     const Seen* seen_of(const Question& question) const;
-    /// Variants that gave this cell's answers whenever it was asked, itself among them; and one that gave another.
-    std::pair<std::set<Member>, std::string> company(const Question& question) const;
+    /// Who gave this cell's answers whenever it was asked, itself among them; and who gave others.
+    std::pair<std::set<Member>, std::set<Member>> company(const Question& question) const;
+    /// What says that its results are right, from the surest.
+    std::vector<std::string> proved_by(const Question& question, const Seen& seen) const;
+    /// Results that none of that is about.
+    static std::vector<std::string> open_results(const Question& question, const Seen& seen);
+    const Seen* seen_of_member(const Question& question, const Member& member) const;
+    void say_others(const Question& question, const std::set<Member>& others, model::Proof& to) const;
 
     std::map<std::string, std::map<Launched, std::vector<SharedResult>>> answers_;  ///< by comparison
     std::map<std::tuple<std::string, std::string, std::string>, Seen> seen_;        ///< by comparison, variant, point

@@ -1,6 +1,7 @@
 #include "kernelfile/proof/relation.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <iterator>
@@ -172,6 +173,31 @@ Bytes combined(std::span<const std::byte> a, std::span<const std::byte> b, const
     return out;
 }
 
+/// What it is where an element that was written is no finite number, which satisfies any relation: "y[3] is nan".
+std::optional<std::string> not_finite(const std::string& name, std::span<const std::byte> data, const ElementType& type,
+                                      std::uint64_t poison_seed) {
+    Bytes poison(data.size());
+    model::poison(poison, poison_seed);
+    const auto look = [&](const std::string& where, const ElementType& lanes, std::size_t begin) {
+        std::optional<std::string> out;
+        for (std::size_t lane = 0; lanes.is_floating() && (lane + 1) * lanes.lane_bytes <= lanes.bytes; ++lane) {
+            const auto* at = data.data() + begin + lane * lanes.lane_bytes;
+            const bool padding = lanes.lanes == 3 && lane == 3;
+            const bool written = std::memcmp(at, poison.data() + (at - data.data()), lanes.lane_bytes) != 0;
+            if (!out && written && !padding && !std::isfinite(lane_value(at, lanes)))
+                out = where + " is " + lane_text(at, lanes);
+        }
+        return out;
+    };
+    for (std::size_t i = 0; type.bytes > 0 && (i + 1) * type.bytes <= data.size(); ++i) {
+        const auto where = name + "[" + std::to_string(i) + "]";
+        if (auto out = look(where, type, i * type.bytes)) return out;
+        for (const auto& member : type.members)
+            if (auto out = look(where + "." + member.name, member.type, i * type.bytes + member.begin)) return out;
+    }
+    return std::nullopt;
+}
+
 /// Throws Error(usage) where what comes out in one order is not as long.
 void check_rows(const RelationLine& line, const model::Setup& setup,
                 const std::map<std::string, ElementType>& elements) {
@@ -299,6 +325,11 @@ std::optional<std::string> broken(const Relation& r, const std::vector<Result>& 
             return sentence(broken_sum(r, found, result.type));
         }
         const bool permutes = r.line.kind == Says::permute;
+        for (std::size_t launch = 0; launch < r.launches.size(); ++launch)
+            if (const auto no_number = not_finite(result.name, of(launch), result.type, buffers.poison_seed))
+                return sentence(*no_number +
+                                (permutes ? " with " + join(r.line.from, ", ") + " permuted"
+                                          : concat(" of k(", std::array{"a", "b", "2a + b"}.at(launch), ")")));
         const auto expected = permutes ? Bytes(of(0).begin(), of(0).end()) : combined(of(0), of(1), result.type);
         const auto found = permutes ? buffers.data.at(result.name) : of(2);
         const auto whose =
@@ -307,6 +338,13 @@ std::optional<std::string> broken(const Relation& r, const std::vector<Result>& 
             return sentence((permutes ? "" : "of k(2a + b) ") + *wrong);
     }
     return std::nullopt;
+}
+
+bool tells_nothing(const Relation& r, const std::vector<Result>& results, const model::Buffers& buffers) {
+    return r.line.kind == Says::linear && std::ranges::all_of(results, [&](const auto& result) {
+               return std::ranges::all_of(buffers.expected->at(result.name + r.launches.back()),
+                                          [](std::byte byte) { return byte == std::byte{0}; });
+           });
 }
 
 }  // namespace cllab::kernelfile

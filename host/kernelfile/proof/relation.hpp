@@ -47,5 +47,7 @@ Related relate(const std::vector<RelationLine>& lines, const model::Setup& setup
 /// How the results break the relation, in a sentence; nothing: they do not.
 std::optional<std::string> broken(const Relation& relation, const std::vector<Result>& results,
                                   const model::Buffers& buffers, model::Errors& errors);
+/// Whether all results of its launches are 0, which satisfies it whatever the kernel is for.
+bool tells_nothing(const Relation& relation, const std::vector<Result>& results, const model::Buffers& buffers);
 
 }  // namespace cllab::kernelfile

@@ -173,8 +173,8 @@ private:
         const auto known = model::status_from(text);
         if (!known)
             damaged("the status '" + excerpt(text) +
-                    "' is unknown; possible are ok, unsupported, build_failed, launch_failed, wrong_result and "
-                    "timed_out");
+                    "' is unknown; possible are ok, unsupported, build_failed, launch_failed, "
+                    "wrong_result, timed_out and disagree");
         to = *known;
     }
 

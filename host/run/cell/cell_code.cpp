@@ -85,11 +85,12 @@ void prefer_what_runs(model::CodeInfo& code, const model::Hot& hot) {
     code.origin["loop"] = "sampled, one iteration of the " + model::place(regions.front());
 }
 
-/// Asked only whether the result is right, and nothing is declared to stand in the code: then nobody looks at it.
+/// Asked only whether the result is right, and nothing is declared to stand in the code: then nobody looks at it, but
+/// where equal code is no evidence.
 bool is_code_wanted(const CellState& state) {
     if (state.record.native) return false;  // it is in no program of the device
     if (!state.settings.read_code) return false;
-    return state.settings.measure || state.settings.dumps || !state.setup.declared.empty();
+    return state.settings.measure || state.settings.dumps || state.setup.know_code || !state.setup.declared.empty();
 }
 
 /// The kernel whose code is the cell's: its own, or, where an operation launches only others, the one that was seen

@@ -54,6 +54,9 @@ void say_proof(CellState& state) {
     const auto proof = state.setup.proof ? state.setup.proof() : Proof{"host code"};
     state.record.checked_by = proof.checked_by;
     for (const auto& warning : proof.warnings) state.warn(warning);
+    if (proof.disagrees.empty()) return;
+    state.record.checked_by.clear();
+    state.fail(Status::disagree, proof.disagrees);
 }
 
 /// The numbers that the family reads from the outputs.
@@ -115,9 +118,10 @@ void finish(CellState& state, Sampling* sampling) {
         state.guarded([&] { fill_record(state, *sampling); });
     }
     if (state.record.status != model::Status::ok) return;
+    say_proof(state);
+    if (state.record.status != model::Status::ok) return;
     say_errors(state);
     count_above(state);
-    say_proof(state);
 }
 
 void finish_arrangement(CellState& state, Sampling& sampling) {
@@ -125,6 +129,7 @@ void finish_arrangement(CellState& state, Sampling& sampling) {
     state.guarded([&] {
         if (!state.proved(state.subject->guard_damage())) return;
         say_proof(state);
+        if (state.record.status != Status::ok) return;
         sampling.keep_all();
         sampling.conclude();
         if (!state.record.time) return;
