@@ -45,8 +45,8 @@ struct Words {
     const char* spills = "spill stores";
     const char* spill_unit = " byte";
     const char* private_bytes = "stack frame";
-    const char* private_per = "work-item";  ///< whose private memory is counted
     const char* local_bytes = "shared memory";
+    const char* private_per = "work-item";  ///< whose private memory is counted
 };
 
 /// A number of `facts` that stands in the line for people.
