@@ -166,15 +166,28 @@ std::string build_options(const model::Cell& cell, const model::Setup& setup, co
 }
 
 std::string first_error(const std::string& log) {
-    std::string heading;  // "Error(s) while linking:", of which the line behind it says more
+    std::string heading, other;  // heading: "Error(s) while linking:", of which the line behind it says more
+    bool empty = true;
     for (const auto& raw : split(log, '\n')) {
-        const auto line = trim(raw);
-        if (!heading.empty() && !line.empty()) return heading + " " + line;
-        if (lower(line).find("error") == std::string::npos) continue;
+        const auto line = one_line(raw);
+        if (line.empty()) continue;
+        if (!heading.empty()) return heading + " " + line;
+        empty = false;
+        const auto small = lower(line);
+        const auto says = [&](std::string_view word) { return small.find(word) != small.npos; };
+        const bool is_error = says("error:");
+        if (!is_error &&
+            (says("warning:") || says("note:") || small.ends_with("generated.") || says("build succeeded")))
+            continue;
+        if (!is_error && !says("error")) {
+            if (other.empty()) other = line;
+            continue;
+        }
         if (!line.ends_with(':')) return line;
         heading = line;
     }
-    return heading.empty() ? one_line(log) : heading;
+    if (!heading.empty()) return heading;
+    return other.empty() && !empty ? "the compiler gives no reason" : other;
 }
 
 BuildText build_text(const model::Cell& cell, const model::Setup& setup, const model::Device& device,

@@ -57,6 +57,58 @@ class IsaFiles(LabTest):
                     for page in pages.values():
                         self.assertRegex(page, r", [1-9]\d* instructions")
 
+    def test_occupancy_counts_whole_groups_of_the_attribute_and_of_the_launch(self):
+        file = self.write("kernel __attribute__((reqd_work_group_size(768, 1, 1))) void asks(global float* d) { d[get_global_id(0)] += 1; }\n"
+                          "kernel __attribute__((reqd_work_group_size(2048, 1, 1))) void large(global float* d) { d[get_global_id(0)] += 1; }\n"
+                          "kernel void takes(global float* d) { d[get_global_id(0)] += 2; }\n")
+        for target, waves in {"gfx900": "9 wavefronts", "tgllp": r"\S+ threads"}.items():
+            with self.subTest(target=target):
+                self.need(target)
+                pages, _ = self.isa(file, target, "--local", "768")
+                self.assertRegex(pages["t_asks"], rf"occupancy .* = {waves}")
+                self.assertRegex(pages["t_takes"], rf"occupancy .* = {waves}")
+                self.assertRegex(pages["t_large"], "occupancy none: no such device launches a work-group of 2048")
+
+    def test_private_memory_says_whose_it_is(self):
+        file = self.write("kernel void k(global int* d, int n) { int a[64]; for (int i = 0; i < 64; ++i) a[i] = d[i]; d[0] = a[n]; }\n")
+        for target, unit in {"gfx900": "work-item", "tgllp": "hardware thread"}.items():
+            with self.subTest(target=target):
+                self.need(target)
+                self.assertRegex(self.isa(file, target)[0]["t_k"], rf"scratch \d+ byte per {unit}")
+
+    def test_printf_is_told_and_a_sampler_takes_nothing_away(self):
+        file = self.write("kernel void told(global int* n) { if (n[1] == 7) printf(\"%d\", n[2]); n[get_global_id(0)] = 1; }\n"
+                          "kernel void sampled(global int* n) { const sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_FILTER_NEAREST; n[0] = 3; }\n")
+        for target in self.targets:
+            with self.subTest(target=target):
+                pages, said = self.isa(file, target)
+                self.assertEqual(set(pages), {"t_told", "t_sampled"})
+                self.assertNotIn("__translate_sampler_initializer", said)
+                if target != "tgllp":
+                    self.assertIn("printf", said)
+
+    def test_a_younger_processor_has_registers_without_a_tool_that_reads_its_code(self):
+        """What llvm-objdump 14 does not know, it is not asked for."""
+        file = self.write("kernel void k(global float* d) { d[get_global_id(0)] += 1; }\n")
+        path = self.folder / "old"
+        path.mkdir()
+        listed = self.lab("isa", "--targets", env=self.environment(PATH=str(path)))[0]
+        if not re.search(r"^gfx1100 +code object, metadata ", listed, re.M):
+            self.skipTest("nothing here makes code for gfx1100 without clang")
+        pages, said = self.isa(file, "gfx1100", PATH=str(path))
+        self.assertRegex(pages["t_k"], r"VGPRs [1-9]")
+        self.assertIn("gfx1100 needs llvm-objdump 15 or later", said.replace("\n", " "))
+        self.assertNotIn("warning", said)
+
+    def test_a_missing_tool_takes_no_other_target_with_it(self):
+        self.need("gfx900")
+        path = self.folder / "none"
+        path.mkdir()
+        file = self.write("kernel void k(global float* d) { d[get_global_id(0)] += 1; }\n")
+        out, err = self.lab("isa", file, "--target", "gfx900", "--target", "tgllp", status=3, env=self.environment(**NO_DEVICE, PATH=str(path)))
+        self.assertRegex(out, r"t_k +gfx900 +[1-9]")
+        self.assertIn("tgllp", err)
+
     def test_what_a_text_needs_and_no_option_says_is_tried_and_said(self):
         for target in self.targets:
             with self.subTest(target=target):

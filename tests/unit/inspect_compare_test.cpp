@@ -117,6 +117,26 @@ BOOST_AUTO_TEST_CASE(nvidia_warps_follow_the_occupancy_calculator) {
     BOOST_TEST(!isa::sass.occupancy("sm_30", {32, 0, 0, 32, 256}).has_value());
 }
 
+BOOST_AUTO_TEST_CASE(only_whole_groups_are_resident_and_a_group_that_no_device_launches_has_no_occupancy) {
+    // 768 items: twelve wavefronts of 64, of which three groups fit the 40 of a compute unit; 24 of 32, two groups
+    // of 64.
+    BOOST_TEST(isa::gcn.occupancy("gfx900", {4, 10, 0, 64, 768})->waves == 9u);
+    BOOST_TEST(isa::gcn.occupancy("gfx900", {4, 10, 0, 64, 768})->limited_by == "work-group size");
+    BOOST_TEST(isa::gcn.occupancy("gfx1030", {4, 10, 0, 32, 768})->waves == 12u);
+    BOOST_TEST(isa::sass.occupancy("sm_90", {8, 0, 0, 32, 768})->waves == 48u);
+    // LLVM's getMaxWorkGroupsPerCU: 16 barriers, which a group of one wavefront does not need.
+    BOOST_TEST(isa::gcn.occupancy("gfx900", {4, 10, 0, 64, 128})->waves == 8u);
+    BOOST_TEST(isa::gcn.occupancy("gfx900", {4, 10, 0, 64, 64})->waves == 10u);
+    // 48 threads of 16 items on 16 units of seven threads: two groups.
+    BOOST_TEST(isa::xe.occupancy("tgllp", {128, 0, 0, 7, 768, 16})->waves == 6u);
+    for (const auto& found :
+         {isa::gcn.occupancy("gfx900", {4, 10, 0, 64, 2048}), isa::sass.occupancy("sm_90", {8, 0, 0, 32, 2048}),
+          isa::xe.occupancy("tgllp", {128, 0, 0, 7, 2048, 16})}) {
+        BOOST_TEST(found->waves == 0u);
+        BOOST_TEST(found->formula.starts_with("none: no such device launches a work-group of 2048 work-items"));
+    }
+}
+
 BOOST_AUTO_TEST_CASE(the_formula_ends_on_its_result) {
     const auto o = isa::gcn.occupancy("gfx900", {30, 10, 0, 64, 0});
     BOOST_TEST(o->formula ==

@@ -2,6 +2,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "inspect/binary/nvidia.hpp"
+#include "inspect/code/analysis.hpp"
 #include "unit/inspect_build.hpp"
 
 BOOST_AUTO_TEST_SUITE(inspect_nvidia)
@@ -38,6 +39,37 @@ BOOST_AUTO_TEST_CASE(the_block_of_the_entry_is_read_and_no_other) {
     BOOST_TEST(facts.barriers.value() == 1);
     BOOST_TEST(parse_ptxas_log(log_of_two, "z").registers.value() == 18);
     BOOST_TEST(parse_ptxas_log(log_of_two, "z").shared_bytes.value() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(an_entry_that_only_calls_its_body_is_counted_as_the_body) {
+    // As clang 22 writes it.
+    const std::string ptx =
+        ".version 6.0\n.target sm_80, texmode_independent\n.address_size 64\n"
+        ".func __clang_ocl_kern_imp_k(.param .b64 p)\n;\n"
+        ".entry k(\n.param .u64 .ptr .global k_param_0\n)\n.reqntid 8, 4, 2\n{\n"
+        "{\n.param .b64 param0;\nst.param.b64 [param0], %rd1;\n"
+        "call.uni __clang_ocl_kern_imp_k, (param0);\n}\nret;\n}\n"
+        ".func __clang_ocl_kern_imp_k(\n.param .b64 p\n)\n{\n"
+        "$L__BB1_1:\nadd.s32 %r1, %r1, 1;\nsetp.ne.s32 %p1, %r1, 9;\n@%p1 bra $L__BB1_1;\nret;\n}\n"
+        ".entry plain()\n{\nret;\n}\n";
+    BOOST_TEST(body_of_kernel(ptx, "k") == "__clang_ocl_kern_imp_k");
+    BOOST_TEST(body_of_kernel(ptx, "plain") == "plain");
+    BOOST_TEST(required_group(ptx, "k") == 64u);
+    BOOST_TEST(required_group(ptx, "plain") == 0u);
+    const auto found = analyse(as_bytes(ptx), "k", "", {});
+    BOOST_TEST_REQUIRE(!found.counts.empty());
+    BOOST_TEST(found.counts.front().total.instructions == 4u);
+    BOOST_TEST(found.counts.front().loops.size() == 1u);
+    const auto facts = parse_ptxas_log(
+        "ptxas info    : Compiling entry function 'k' for 'sm_80'\n"
+        "ptxas info    : Function properties for k\n"
+        "    16 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+        "ptxas info    : Function properties for __clang_ocl_kern_imp_k\n"
+        "    256 bytes stack frame, 24 bytes spill stores, 48 bytes spill loads\n"
+        "ptxas info    : Used 32 registers, used 0 barriers\n",
+        "k");
+    BOOST_TEST(facts.spill_store_bytes.value() == 24);
+    BOOST_TEST(facts.stack_bytes.value() == 272);
 }
 
 BOOST_AUTO_TEST_CASE(an_entry_that_is_not_in_the_log_has_no_facts) {

@@ -8,6 +8,7 @@
 
 BOOST_AUTO_TEST_SUITE(run_kernel_source)
 
+using cllab::run::first_error;
 using cllab::run::name_lines;
 
 BOOST_AUTO_TEST_CASE(the_lines_of_an_anonymous_text_are_named_by_its_line_directives) {
@@ -54,6 +55,17 @@ BOOST_AUTO_TEST_CASE(a_variant_may_have_a_header_of_its_own_behind_its_familys) 
         BOOST_TEST((own != std::string::npos) == (variant.name == "pipelined"), variant.name);
         if (own != std::string::npos) BOOST_TEST(family < own);
     }
+}
+
+BOOST_AUTO_TEST_CASE(a_reason_is_the_first_error_and_never_a_warning_or_that_all_went_well) {
+    BOOST_TEST(first_error("a.cl:3:9: warning: 'X' macro redefined [-Wmacro-redefined]\n"
+                           "error.cl:4:1: warning: error is a poor name\n1 warning generated.\n"
+                           "a.cl:5:1: error: no such thing\n") == "a.cl:5:1: error: no such thing");
+    BOOST_TEST(first_error("a.cl:3:9: warning: odd\n1 warning generated.\nthe tool ended\n") == "the tool ended");
+    BOOST_TEST(first_error("Build succeeded.\n") == "the compiler gives no reason");
+    BOOST_TEST(first_error("1 warning and 1 error generated.\n") == "the compiler gives no reason");
+    BOOST_TEST(first_error("Error(s) while linking:\n\nundefined f\n") == "Error(s) while linking: undefined f");
+    BOOST_TEST(first_error("") == "");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

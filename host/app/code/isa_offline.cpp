@@ -2,6 +2,7 @@
 // user's text nothing but its kernels, by the compilers that make the code.
 #include <algorithm>
 #include <mutex>
+#include <regex>
 
 #include "app/choose/request.hpp"
 #include "app/code/isa_code.hpp"
@@ -74,6 +75,23 @@ model::Introspection kernels_of(const std::string& text, const std::vector<const
     return out;
 }
 
+/// The group that a kernel's attribute asks for, where numbers say it: clang leaves it out of PTX. Else `otherwise`.
+model::Extent group_of(const std::string& text, const std::string& entry, const model::Extent& otherwise) {
+    static const std::regex attribute(
+        "reqd_work_group_size\\s*\\(\\s*([0-9]+)\\s*,\\s*([0-9]+)\\s*,\\s*([0-9]+)\\s*\\)");
+    const auto plain = without_comments(text);
+    const auto kernels = kernels_in(plain);
+    const auto kernel = std::ranges::find(kernels, entry, &KernelText::name);
+    if (kernel == kernels.end()) return otherwise;
+    const auto before = plain.find_last_of(";}", kernel->body);
+    const auto begin = before == plain.npos ? 0 : before + 1;
+    const auto head = plain.substr(begin, kernel->body - begin);
+    std::smatch said;
+    if (!std::regex_search(head, said, attribute)) return otherwise;
+    const auto number = [&](std::size_t i) { return static_cast<std::size_t>(inspect::number_at(said[i].str(), 0)); };
+    return {number(1), number(2), number(3)};
+}
+
 void compile(const IsaOptions& invocation, inspect::OfflinePrograms& programs, const model::Cell& cell,
              const std::string& target, const model::Device& device, CellCode& out) {
     if (const auto reason = run::missing_need(*cell.variant, device)) throw Unsupported(*reason);
@@ -91,7 +109,7 @@ void compile(const IsaOptions& invocation, inspect::OfflinePrograms& programs, c
             "the compiler for ", target,
             is_spirv(*program) ? " takes no SPIR-V; that for Intel's does" : " takes no compiled program");
     const std::string options = run::build_options(cell, setup, device, invocation.build_options);
-    const inspect::LaunchSize launch{setup.local, setup.global,
+    const inspect::LaunchSize launch{group_of(source.text, entry, setup.local), setup.global,
                                      static_cast<std::int64_t>(model::local_bytes_of(setup))};
     const auto built = programs.kernel(target, source.text, options, cell.variant->own != nullptr, entry, launch);
     if (!invocation.dumps.empty()) {
@@ -113,6 +131,9 @@ void compile(const IsaOptions& invocation, inspect::OfflinePrograms& programs, c
     for (const auto& note : built.notes)
         out.notes.push_back((cell.variant->own ? cell.variant->own->path : cell.id) + " for " + target + ": " + note);
     if (!built.lacking.empty()) out.notes.push_back(cell.id + " for " + target + " " + built.lacking);
+    if (!built.analysis.best())
+        for (const auto& listing : built.analysis.disassembly.listings)
+            if (!listing.refused) out.notes.push_back(listing.note);
     out.isa = inspect::isa_text(built.analysis);
     out.summary = built.analysis.summary;
     for (const auto& line : inspect::check_work(built.analysis, setup.declared, setup.slope.has_value()).found)
@@ -131,6 +152,7 @@ int leave_out_missing_targets(IsaOptions& options) {
     std::vector<Error> troubles;
     Strings there;
     for (const auto& target : options.targets) try {
+            inspect::require_offline(target);
             inspect::offline_device(target, options.build_options);
             there.push_back(target);
         } catch (const Error& e) {

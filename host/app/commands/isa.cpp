@@ -1,4 +1,6 @@
 // `cllab isa`: the code beside the code.
+#include "inspect/isa/isa.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,11 +15,13 @@
 #include "app/screen/comparison.hpp"
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"
+#include "core/parallel.hpp"
 #include "core/program_text.hpp"
 #include "core/text.hpp"
 #include "inspect/tools/offline.hpp"
 #include "model/registry.hpp"
 #include "report/table/columns.hpp"
+#include "run/kernel_source.hpp"
 
 namespace cllab::app {
 namespace {
@@ -45,7 +49,10 @@ int print_targets() {
         results() << report::fit(line, page_width());
     };
     row("target", "made here", "what would enable the rest");
-    for (const auto& target : inspect::offline_targets()) row(target.name, target.gives, target.missing);
+    auto targets = inspect::offline_targets();
+    each_in_parallel(targets.size(), [&](std::size_t i) { targets[i] = inspect::tried(std::move(targets[i])); });
+    for (const auto& target : targets)
+        row(target.name, target.gives, target.available() ? target.missing : run::first_error(target.missing));
     return 0;
 }
 
@@ -154,7 +161,7 @@ std::string occupancy_of(const CellCode& code) {
     const auto line = code.summary.find("occupancy ");
     if (line == std::string::npos) return "-";
     const auto text = code.summary.substr(line, code.summary.find('\n', line) - line);
-    return trim(text.substr(text.rfind('=') + 1));
+    return text.starts_with("occupancy none") ? "none" : trim(text.substr(text.rfind('=') + 1));
 }
 
 /// One row per kernel and target.
@@ -177,14 +184,19 @@ void print_table(const std::vector<CellCode>& codes, const std::vector<std::stri
         if (code.status != model::Status::ok) continue;
         const auto& counts = code.counts;
         const bool counted = !counts.code.instructions.empty();
+        const std::string of_ptx = counted && counts.isa->virtual_machine ? " PTX" : "";
+        const std::string per_thread = code.info.private_bytes.value_or(0) > 0 && counted &&
+                                               std::string_view(counts.isa->words.private_per) != "work-item"
+                                           ? concat(" per ", counts.isa->words.private_per)
+                                           : "";
         const std::string loop =
             !counted || counts.shown < 0
                 ? "-"
-                : std::to_string(counts.loops[static_cast<std::size_t>(counts.shown)].own.instructions);
-        report::add_row(
-            columns, {code.id, code.where, number(code.info.registers), number(code.info.spills),
-                      number(code.info.local_bytes), number(code.info.private_bytes), occupancy_of(code),
-                      number(code.info.code_bytes), counted ? std::to_string(counts.total.instructions) : "-", loop});
+                : std::to_string(counts.loops[static_cast<std::size_t>(counts.shown)].own.instructions) + of_ptx;
+        report::add_row(columns, {code.id, code.where, number(code.info.registers), number(code.info.spills),
+                                  number(code.info.local_bytes), number(code.info.private_bytes) + per_thread,
+                                  occupancy_of(code), number(code.info.code_bytes),
+                                  counted ? std::to_string(counts.total.instructions) + of_ptx : "-", loop});
     }
     report::print_grid(results(), columns, {wants_colour(), page_width(), asked});
 }

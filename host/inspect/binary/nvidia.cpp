@@ -26,6 +26,11 @@ void keep(std::optional<std::int64_t>& field, std::optional<std::int64_t> found)
     if (found) field = found;
 }
 
+/// An entry and its body have a frame each.
+void add(std::optional<std::int64_t>& field, std::optional<std::int64_t> found) {
+    if (found) field = field.value_or(0) + *found;
+}
+
 /// A directive, a variable or a function at the outermost level.
 struct Declaration {
     std::string name, text;  ///< name: empty for a directive
@@ -82,7 +87,32 @@ std::vector<Declaration> parts_of(std::string_view text) {
     return out;
 }
 
+const std::string body_prefix = "__clang_ocl_kern_imp_";
+
 }  // namespace
+
+std::size_t required_group(std::string_view ptx, std::string_view entry) {
+    for (auto at = ptx.find(".entry"); at != ptx.npos; at = ptx.find(".entry", at + 1)) {
+        if (ptx_function_name(ptx.substr(at + 6)) != entry) continue;
+        const auto head = ptx.substr(at, ptx.find('{', at) - at);
+        const auto said = head.find(".reqntid");
+        if (said == head.npos) return 0;
+        std::size_t items = 1;
+        for (const auto& number : split(head.substr(said + 8, head.find_first_of(".\n", said + 8) - said - 8), ','))
+            items *= std::max<std::size_t>(number_at(trim(number), 0), 1);
+        return items;
+    }
+    return 0;
+}
+
+std::string body_of_kernel(std::string_view ptx, const std::string& entry) {
+    const auto body = body_prefix + entry;
+    for (auto at = ptx.find(".func"); at != ptx.npos; at = ptx.find(".func", at + 1)) {
+        const auto open = ptx.find('{', at), semicolon = ptx.find(';', at);
+        if (open < semicolon && ptx_function_name(ptx.substr(at + 5)) == body) return body;
+    }
+    return entry;
+}
 
 bool in_ptx_name(char c) { return in_name(c) || c == '$' || c == '%'; }
 
@@ -104,12 +134,13 @@ PtxasFacts parse_ptxas_log(std::string_view log, std::string_view entry) {
             any_entry = true;
         } else if (const auto properties = line.find("Function properties for "); properties != std::string::npos) {
             // Functions the entry calls have their properties in the same block.
-            function_is_mine = !any_entry || trim(line.substr(properties + 24)) == entry;
+            const auto name = trim(line.substr(properties + 24));
+            function_is_mine = !any_entry || name == entry || name == concat(body_prefix, entry);
         }
         if (entry_is_mine && function_is_mine) {
-            keep(facts.stack_bytes, number_before(line, "bytes stack frame"));
-            keep(facts.spill_store_bytes, number_before(line, "bytes spill stores"));
-            keep(facts.spill_load_bytes, number_before(line, "bytes spill loads"));
+            add(facts.stack_bytes, number_before(line, "bytes stack frame"));
+            add(facts.spill_store_bytes, number_before(line, "bytes spill stores"));
+            add(facts.spill_load_bytes, number_before(line, "bytes spill loads"));
         }
         if (entry_is_mine && line.find("Used ") != std::string::npos) {
             keep(facts.registers, number_before(line, "registers"));

@@ -27,6 +27,13 @@ PtxasFacts read_cubin(ByteSpan cubin, std::string_view entry);
 /// The number of `.target sm_NN`; 0 when there is none.
 int ptx_target(std::string_view ptx);
 
+/// Work-items of the group that kernel `entry` asks for (`.reqntid`); 0 where it asks for none.
+std::size_t required_group(std::string_view ptx, std::string_view entry);
+
+/// Clang 21 and later make each kernel an entry that calls its body: the body's name, or the entry's own where the
+/// text has no such body.
+std::string body_of_kernel(std::string_view ptx, const std::string& entry);
+
 bool in_ptx_name(char c);
 
 /// The name in a text that begins behind ".entry", or behind ".func" with its return parameters in parentheses.

@@ -37,9 +37,11 @@ std::string facts_line(const Analysis& a, const json& facts) {
     add_shown(true);
     add(words.spills, a.info.spills, words.spill_unit);
     add_shown(false);
-    add(words.private_bytes, a.info.private_bytes, " byte");
+    const auto per_private = concat(" byte per ", words.private_per);
+    add(words.private_bytes, a.info.private_bytes, per_private.c_str());
     add(words.local_bytes, a.info.local_bytes, " byte");
-    add("code", a.info.code_bytes, " byte");
+    // Counts of PTX may be all there is beside it.
+    add("code", a.info.code_bytes, a.kind == Kind::ptx ? " byte of SASS" : " byte");
     return join(parts, ", ");
 }
 

@@ -206,24 +206,38 @@ std::optional<Occupancy> occupancy(const std::string& processor, const KernelNee
     const std::int64_t lanes = needs.wavefront;
     const auto limits = amd_limits(processor, lanes == 64);
     if (!limits || lanes <= 0) return std::nullopt;
+    const std::string unit = "wavefronts per SIMD";
+    if (needs.group_items > most_items)
+        return OccupancyLimits::too_large(needs.group_items, static_cast<unsigned>(limits->waves), unit);
     OccupancyLimits found;
     found.add(limits->waves, "hardware", "{}", limits->waves);
+    std::int64_t most = limits->waves;
     const auto of_file = [&](const char* what, const char* unit, std::int64_t all, std::int64_t asked,
                              std::int64_t granule) {
         if (asked <= 0 || all <= 0) return;
         const auto waves = all / round_up(asked, granule);
         found.add(waves, what, "floor({} {} / roundup({}, {})) = {}", all, unit, asked, granule, waves);
+        most = std::min(most, waves);
     };
     of_file("registers", "VGPRs", limits->vgprs, needs.registers, limits->granule);
     of_file("scalar registers", "SGPRs", limits->sgprs, needs.scalar_registers, limits->sgpr_granule);
-    if (needs.local_bytes > 0 && needs.group_items > 0) {
-        const auto per_group = round_up(static_cast<std::int64_t>(needs.group_items), lanes) / lanes;
+    const auto waves_of = [&](std::size_t items) { return round_up(static_cast<std::int64_t>(items), lanes) / lanes; };
+    // A group's waves are on the four SIMDs of one unit, whose barriers serve groups of several waves: LLVM's
+    // getMaxWorkGroupsPerCU.
+    if (const auto per_group = waves_of(needs.group_items); per_group > 1) {
+        const auto groups = std::min<std::int64_t>(4 * most / per_group, limits->lds_per_simd == 32768 ? 32 : 16);
+        const double waves = static_cast<double>(groups * per_group) / 4;
+        found.add(waves, "work-group size", "{} groups * {} / 4 = {:g}", groups, per_group, waves);
+    }
+    if (const auto group = needs.group_items > 0 ? needs.group_items : needs.largest_group;
+        needs.local_bytes > 0 && group > 0) {
+        const auto per_group = waves_of(group);
         const auto local = 4 * limits->lds_per_simd;
         const double waves = static_cast<double>(local / needs.local_bytes * per_group) / 4;
         found.add(waves, "local memory", "floor({} byte LDS / {}) * {} / 4 = {:g}", local, needs.local_bytes, per_group,
                   waves);
     }
-    return found.result(static_cast<unsigned>(limits->waves), "wavefronts per SIMD");
+    return found.result(static_cast<unsigned>(limits->waves), unit);
 }
 
 void read_facts(Analysis& a, nlohmann::json& out, const FactsRequest& request) {
@@ -246,12 +260,16 @@ void read_facts(Analysis& a, nlohmann::json& out, const FactsRequest& request) {
     for (const auto& [name, key] : more)
         if (const auto value = number(key)) out[name] = *value;
     out["metadata"] = *metadata;
-    // Of a group whose size is left to the driver: what the largest leaves room for.
-    const auto group = request.group_items > 0
-                           ? request.group_items
-                           : static_cast<std::size_t>(number(".max_flat_workgroup_size").value_or(0));
-    const KernelNeeds needs{a.info.registers.value_or(0), number(".sgpr_count").value_or(0),
-                            a.info.local_bytes.value_or(0), number(".wavefront_size").value_or(0), group};
+    std::size_t required = 0;
+    if (const auto size = kernel->find(".reqd_workgroup_size"); size != kernel->end() && size->size() == 3)
+        required = (*size)[0].get<std::size_t>() * (*size)[1].get<std::size_t>() * (*size)[2].get<std::size_t>();
+    // Of a group whose size is left to the driver: what the largest leaves room for in local memory.
+    const KernelNeeds needs{.registers = a.info.registers.value_or(0),
+                            .scalar_registers = number(".sgpr_count").value_or(0),
+                            .local_bytes = a.info.local_bytes.value_or(0),
+                            .wavefront = number(".wavefront_size").value_or(0),
+                            .group_items = required > 0 ? required : request.group_items,
+                            .largest_group = static_cast<std::size_t>(number(".max_flat_workgroup_size").value_or(0))};
     add_occupancy(out, occupancy(processor, needs));
 }
 
@@ -282,6 +300,23 @@ const InstructionSet isa::gcn{
     .offline = &gcn::compiler,
 };
 
+std::string objdump_missing(const std::string& processor) {
+    const int needed = processor.starts_with("gfx12") ? 19 : processor.starts_with("gfx11") ? 15 : 0;
+    if (needed == 0) return {};
+    for (const auto& name : llvm_names("llvm-objdump")) {
+        const auto tool = find_tool({name});
+        if (!tool) continue;
+        std::error_code failed;
+        int version = 0;  // of "/usr/lib/llvm-14/bin/llvm-objdump"; one that no folder tells is tried
+        for (const auto& part : std::filesystem::canonical(*tool, failed))
+            if (part.string().starts_with("llvm-") && part.string().size() < 8)
+                version = static_cast<int>(number_at(part.string(), 5));
+        if (version == 0 || version >= needed) return {};
+    }
+    return concat("the listing for ", processor, " needs llvm-objdump ", needed, " or later: apt-get install llvm-",
+                  needed);
+}
+
 Listing disassemble_code_object(ByteSpan file, const std::string& entry, bool own_make) {
     Listing listing{describe(Kind::amdgpu_code_object), &isa::gcn, {}, {}, entry};
     const auto by_comgr = [&] {
@@ -292,7 +327,11 @@ Listing disassemble_code_object(ByteSpan file, const std::string& entry, bool ow
         if (text.ok) listing.text = std::move(text.bytes), listing.made_by = "amd_comgr";
         return text.ok;
     };
-    if (!own_make || !by_comgr()) {
+    if (own_make && by_comgr()) {
+        listing.note.clear();
+    } else if (const auto missing = objdump_missing(amd_processor(file)); !missing.empty()) {
+        listing.note = "no disassembly: " + missing;
+    } else {
         listing = run_on_file(std::move(listing), {{llvm_names("llvm-objdump"), {"-d"}}}, "program.co", file,
                               needs("GCN code", "llvm-objdump or the library amd_comgr", "llvm, libamd-comgr2"));
         // Metadata that can be read to its end is as good a sign as any that the file is whole.

@@ -76,9 +76,18 @@ std::optional<Subslice> subslice(const std::string& processor) {
 /// Threads of an execution unit: as the compiler has set them, half as many with the large register file.
 std::optional<Occupancy> occupancy(const std::string& processor, const KernelNeeds& needs) {
     if (needs.registers <= 0 || needs.wavefront <= 0) return std::nullopt;
+    const std::string unit = "threads per execution unit";
+    const auto most = static_cast<unsigned>(needs.wavefront);
+    if (needs.group_items > most_items) return OccupancyLimits::too_large(needs.group_items, most, unit);
     OccupancyLimits found;
     found.add(needs.wavefront, "hardware", "{} threads with {} registers each", needs.wavefront, needs.registers);
     const auto shares = subslice(processor);
+    if (shares && needs.group_items > 0 && needs.simd > 0) {
+        const auto threads = (static_cast<std::int64_t>(needs.group_items) + needs.simd - 1) / needs.simd;
+        const auto groups = shares->units * needs.wavefront / threads;
+        const double each = static_cast<double>(groups * threads) / static_cast<double>(shares->units);
+        found.add(each, "work-group size", "{} groups * {} / {} = {:g}", groups, threads, shares->units, each);
+    }
     if (shares && needs.local_bytes > 0 && needs.group_items > 0 && needs.simd > 0) {
         const auto given = static_cast<std::int64_t>(
             std::bit_ceil(static_cast<std::uint64_t>(std::max<std::int64_t>(needs.local_bytes, 1024))));
@@ -88,7 +97,7 @@ std::optional<Occupancy> occupancy(const std::string& processor, const KernelNee
         found.add(each, "local memory", "floor({} byte / {}) * {} / {} = {:g}", shares->local_bytes, given, threads,
                   shares->units, each);
     }
-    return found.result(static_cast<unsigned>(needs.wavefront), "threads per execution unit");
+    return found.result(most, unit);
 }
 
 /// The numbers of the patch tokens were found by compiling kernels that differ in one thing (ocloc 22.43).
@@ -117,10 +126,13 @@ void read_facts(Analysis& a, nlohmann::json& facts, const FactsRequest& request)
     const bool spills = said != string_view::npos && spilled < end;
     set_fact(a.info, "spills", spills ? static_cast<std::int64_t>(number_at(request.build_log, spilled + 15)) : 0,
              "ocloc's log, registers spilled, around");
+    const auto required =
+        word(execution, 0).value_or(0) * word(execution, 1).value_or(0) * word(execution, 2).value_or(0);
     add_occupancy(facts, occupancy(request.target, {.registers = *file,
                                                     .local_bytes = a.info.local_bytes.value_or(0),
                                                     .wavefront = *threads,
-                                                    .group_items = request.group_items,
+                                                    .group_items = required > 0 ? static_cast<std::size_t>(required)
+                                                                                : request.group_items,
                                                     .simd = *simd}));
 }
 

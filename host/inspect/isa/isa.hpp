@@ -46,6 +46,7 @@ struct Words {
     const char* spill_unit = " byte";
     const char* private_bytes = "stack frame";
     const char* local_bytes = "shared memory";
+    const char* private_per = "work-item";  ///< whose private memory is counted
 };
 
 /// A number of `facts` that stands in the line for people.
@@ -76,12 +77,16 @@ struct Occupancy {
 };
 
 /// `wavefront` is in work-items: 32 or 64 on RDNA, as the compiler chose. `group_items` is the work-group size; 0 when
-/// unknown, which leaves local memory out of account.
+/// unknown, which leaves whole groups out of account, and local memory too where `largest_group` is not known.
 struct KernelNeeds {
     std::int64_t registers = 0, scalar_registers = 0, local_bytes = 0, wavefront = 0;
     std::size_t group_items = 0;
-    std::int64_t simd = 0;  ///< work-items of a thread, where `wavefront` is threads
+    std::int64_t simd = 0;          ///< work-items of a thread, where `wavefront` is threads
+    std::size_t largest_group = 0;  ///< that the code was compiled for
 };
+
+/// No device of any target launches a larger group.
+inline constexpr std::size_t most_items = 1024;
 
 /// The smallest of several limits, remembering which and how each came about.
 class OccupancyLimits {
@@ -98,6 +103,13 @@ public:
         const auto waves = std::max(least_, 0.0);
         return {waves, most, unit, name_,
                 fmt::format("min({}) = {:g} {}{}", terms_, waves, unit, waves > 0 ? "" : ", no work-group fits")};
+    }
+
+    /// What a group that is larger than `most_items` has: nothing, and why.
+    static Occupancy too_large(std::size_t items, unsigned most, const std::string& unit) {
+        return {0, most, unit, "work-group size",
+                fmt::format("none: no such device launches a work-group of {} work-items, {} is the most", items,
+                            most_items)};
     }
 
 private:
@@ -222,6 +234,8 @@ std::optional<std::filesystem::path> first_file(const std::vector<std::filesyste
 /// What a compiler wrote into `file`; its log is that of its errors, without the path of `folder`.
 OfflineCode made_by_tool(const std::filesystem::path& tool, const ToolResult& result, const TempFolder& folder,
                          const std::filesystem::path& file);
+/// Empty where an llvm-objdump here knows the AMD processor, else the sentence that says what is needed.
+std::string objdump_missing(const std::string& processor);
 /// Bytes of a symbol in an ELF file; 0 when there is none.
 std::int64_t symbol_size(ByteSpan file, const std::string& name);
 

@@ -68,15 +68,18 @@ void read_facts(Analysis& a, nlohmann::json& facts, const FactsRequest& request)
     if (sm == 0) return;
     const std::string processor = "sm_" + std::to_string(sm);
     facts["processor"] = processor;
-    if (a.info.registers)
-        add_occupancy(facts, occupancy(processor, {*a.info.registers, 0, a.info.local_bytes.value_or(0), 32,
-                                                   request.group_items}));
+    if (!a.info.registers) return;
+    const auto required = a.kind == Kind::ptx ? required_group(ptx_text(request.binary), request.entry) : 0;
+    add_occupancy(facts, occupancy(processor, {*a.info.registers, 0, a.info.local_bytes.value_or(0), 32,
+                                               required > 0 ? required : request.group_items}));
 }
 
 std::optional<Occupancy> occupancy(const std::string& processor, const KernelNeeds& needs) {
     const int sm = ptx_target(".target " + processor);
     const auto limits = std::ranges::find_if(table, [&](const Limits& l) { return l.sm == sm; });
     if (limits == table.end()) return std::nullopt;
+    if (needs.group_items > most_items)
+        return OccupancyLimits::too_large(needs.group_items, static_cast<unsigned>(limits->warps), "warps per SM");
     // Registers: four partitions of 16384, given out to a warp in lots of 256.
     const auto each = round_up(std::max<std::int64_t>(needs.registers, 1) * 32, 256);
     const auto by_registers = 16384 / each * 4;
@@ -167,6 +170,38 @@ std::optional<std::filesystem::path> beside_libclc(const Clang& compiler, const 
     return folder.write("beside_libclc.bc", as_bytes(known));
 }
 
+/// A sampler that is a constant: clang calls a function for it that only NVIDIA's driver has. The constant stands where
+/// the function's result did.
+void replace_samplers(std::string& ptx) {
+    const std::string name = "__translate_sampler_initializer";
+    static const std::regex declared("\\.func +\\([^)]*\\) *__translate_sampler_initializer\\s*\\([^)]*\\)\\s*;"),
+        constant("st\\.param\\.b32\\s*\\[param0(?:\\+0)?\\],\\s*([^;]+);"), result("ld\\.param\\.b64\\s*([^,\\s]+),");
+    for (auto at = ptx.find(name); at != ptx.npos; at = ptx.find(name, at + 1)) {
+        const auto begin = ptx.rfind("{", at), end = ptx.find("}", at);
+        if (begin == ptx.npos || end == ptx.npos) continue;
+        const auto call = ptx.substr(begin, end - begin);
+        std::smatch value, to;
+        if (call.find("call") == call.npos || !std::regex_search(call, value, constant)) continue;
+        const auto move = std::regex_search(call, to, result) ? "mov.b64 \t" + to[1].str() + ", " + value[1].str() + ";"
+                                                              : std::string();
+        const auto line = std::min(ptx.find('\n', end), ptx.size());
+        ptx.replace(begin, line - begin, move);
+        at = begin;
+    }
+    ptx = std::regex_replace(ptx, declared, "");
+}
+
+/// Calls of `printf` become those of `vprintf`, which takes the same two addresses and is in NVIDIA's driver.
+bool replace_printf(std::string& ptx) {
+    static const std::regex called("\\bprintf\\b");
+    static const std::regex declared("\\.func +\\([^)]*\\) *printf\\b");
+    if (!std::regex_search(ptx, declared)) return false;
+    ptx = std::regex_replace(ptx, called, "vprintf");
+    ptx = std::regex_replace(ptx, std::regex("\\.func( +\\([^)]*\\) *vprintf\\b)"), ".extern .func$1");
+    for (auto at = ptx.find(".extern .extern"); at != ptx.npos; at = ptx.find(".extern .extern")) ptx.erase(at, 8);
+    return true;
+}
+
 OfflineCode compile_ptx(int sm, const std::string& source, const std::vector<std::string>& options,
                         std::chrono::milliseconds limit) {
     const auto compiler = clang();
@@ -183,11 +218,15 @@ OfflineCode compile_ptx(int sm, const std::string& source, const std::vector<std
         ' ');
     const auto run = [&] { return compiler.compile(source, arguments, options, libraries, limit); };
     OfflineCode code = run();
+    replace_samplers(code.binary);
     // NVIDIA's compiler has code for `inline` functions of C99, which clang leaves to another text.
     if (code.ok && source.find("inline") != source.npos && !only_declared(code.binary).empty()) {
         arguments.emplace_back("-fgnu89-inline");
         code = run();
+        replace_samplers(code.binary);
     }
+    if (replace_printf(code.binary))
+        code.notes.emplace_back("printf is a call of the driver's vprintf, whose registers are not in the code");
     if (source.find("native_") != source.npos && (code.binary.find(".approx.f32") != std::string::npos ||
                                                   code.binary.find(".approx.ftz.f32") != std::string::npos))
         code.notes.emplace_back(

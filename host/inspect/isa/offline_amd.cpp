@@ -1,7 +1,9 @@
 // AMD processors by amd_comgr, and by clang those that it does not know. libclc (15 to 19) takes the global offset from
 // where older code objects have it, so clang's code is for reading and for counting registers, not for launching.
 #include <algorithm>
+#include <regex>
 
+#include "core/kernel_text.hpp"
 #include "inspect/binary/amd_metadata.hpp"
 #include "inspect/tools/clang.hpp"
 #include "inspect/tools/comgr.hpp"
@@ -37,8 +39,13 @@ std::string clang_missing(const std::string& target) {
 std::vector<OfflineTarget> targets() {
     std::vector<OfflineTarget> targets;
     const auto add = [&](const std::string& name, const std::string& missing) {
-        if (std::ranges::find(targets, name, &OfflineTarget::name) == targets.end())
-            targets.push_back({name, missing.empty() ? "code object, GCN, metadata" : "", missing});
+        if (std::ranges::find(targets, name, &OfflineTarget::name) != targets.end()) return;
+        const auto no_listing = missing.empty() ? objdump_missing(name) : "";
+        targets.push_back({name,
+                           !missing.empty()     ? ""
+                           : no_listing.empty() ? "code object, GCN, metadata"
+                                                : "code object, metadata",
+                           missing + no_listing});
     };
     for (const auto& name : comgr_processors()) add(name, "");
     for (const auto& name : of_comgr) add(name, clang_missing(name).empty() ? "" : comgr_missing());
@@ -52,6 +59,11 @@ OfflineCode compile(const std::string& target, const std::string& source, const 
     if (is_of_comgr(target)) {
         ComgrOutput made = comgr_compile(source, options, target, limit);
         code = {made.ok, std::move(made.log), std::move(made.bytes), {.own_make = true}, {}, made.timed_out};
+        static const std::regex printing("\\bprintf\\s*\\(");
+        const auto text = without_comments(source);
+        if (std::regex_search(text, printing))
+            code.notes.emplace_back(
+                "calls of printf are not in the code: amd_comgr leaves them and what only they need out");
         if (const auto nearest = comgr_nearest(target); !nearest.empty())
             code.notes.push_back("built-in functions are those of the device libraries for " + nearest +
                                  ", the nearest processor that this amd_comgr lists");

@@ -223,7 +223,8 @@ bool is_call(const Instruction& i) { return i.mnemonic.starts_with("call"); }
 Disassembly disassemble(ByteSpan binary, const std::string& entry, const DisassembleOptions& options) {
     const string_view ptx = ptx_text(binary);
     Disassembly out;
-    out.listings.push_back({describe(Kind::ptx), &isa::ptx, std::string(ptx), {}, entry, options.made_by});
+    out.listings.push_back(
+        {describe(Kind::ptx), &isa::ptx, std::string(ptx), {}, body_of_kernel(ptx, entry), options.made_by});
     const std::string title = "SASS, re-assembled by ptxas, may differ from the driver's";
     const auto ptxas = find_tool({"ptxas"});
     if (!ptxas) {

@@ -276,7 +276,7 @@ const InstructionSet isa::xe{
         "message, by its destination. scalar: width 1, for the whole thread. Memory widths are per work-item, those of "
         "block_ per thread. nop is padding and not counted.",
     .kinds = {Kind::intel_gpu_patch_tokens, Kind::intel_gpu_zebin},
-    .words = {"registers named", "spilled registers", "", "scratch", "shared local memory"},
+    .words = {"registers named", "spilled registers", "", "scratch", "shared local memory", "hardware thread"},
     .shown_facts = {{"register_file", "of", "", true}, {"simd_width", "SIMD", "", true}},
     .parse = xe::parse,
     .classify = xe::classify,

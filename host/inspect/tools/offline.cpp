@@ -121,7 +121,7 @@ private:
         auto made = found_.set.offline->compile(found_.target.name, text, options, limit_);
         // The compiler may have been asked for something else, and done it.
         const bool is_code = isa::of(recognise(as_bytes(made.binary))) == &found_.set;
-        if (made.ok && !is_code) made.log += "no code came out; build options: " + join(options, " ") + "\n";
+        if (made.ok && !is_code) made.log += "error: no code came out; build options: " + join(options, " ") + "\n";
         made.ok = made.ok && is_code;
         if (!made.ok) made.log = refusal_of(undefined_in(made.log), text) + made.log;
         return made;
@@ -190,6 +190,29 @@ std::vector<OfflineTarget> offline_targets() {
     return targets;
 }
 
+OfflineTarget tried(OfflineTarget target) {
+    if (!target.available()) return target;
+    const auto give_up = [&](const std::string& why) {
+        target.gives.clear();
+        target.missing = concat("a trial build gives no code: ", why);
+    };
+    try {
+        const auto built =
+            OfflinePrograms(std::chrono::seconds(60))
+                .kernel(target.name, "kernel void k(global int* a) { a[get_global_id(0)] = 1; }\n", "", false, "k", {});
+        if (!built.ok) give_up(built.log);
+    } catch (const Error& e) {
+        give_up(e.what());
+    }
+    return target;
+}
+
+void require_offline(const std::string& target) {
+    const auto found = find_target(target).target;
+    if (!found.available())
+        throw Error(Blame::environment, "no code can be made for " + target + " here: " + found.missing);
+}
+
 model::Device offline_device(const std::string& target, const std::string& options) {
     const Found found = find_target(target);
     model::Device device;
@@ -221,9 +244,8 @@ model::Device offline_device(const std::string& target, const std::string& optio
 
 const OfflineProgram& OfflinePrograms::program(const std::string& target, const std::string& text,
                                                const std::string& options, bool apart) {
+    require_offline(target);
     const Found found = find_target(target);
-    if (!found.target.available())
-        throw Error(Blame::environment, "no code can be made for " + target + " here: " + found.target.missing);
     auto all = device::words_of(options);
     std::erase_if(all, [](const auto& option) { return option.starts_with("-cl-nv-"); });
     auto key = all;
@@ -251,11 +273,12 @@ OfflineBuild OfflinePrograms::kernel(const std::string& target, const std::strin
         build.log = piece.log;
         build.binary = piece.binary;
         build.analysis = analyse(as_bytes(build.binary), entry, build.log, launch, piece.options);
-        build.ok = build.analysis.best() != nullptr;
+        // Without a tool that reads the code its metadata still say what it needs.
+        build.ok = build.analysis.best() != nullptr || build.analysis.info.registers;
         if (const auto undefined = found.set.offline->undefined)
             judge(build, undefined(as_bytes(build.binary), entry), text);
-        if (!build.analysis.best())
-            build.log += "no code of kernel '" + entry + "' came out; build options: " + options + "\n";
+        if (!build.ok)
+            build.log += "error: no code of kernel '" + entry + "' came out; build options: " + options + "\n";
     } else if (build.log.empty()) {
         build.log = "error: the code has no kernel '" + entry +
                     "': an #if of the text leaves it out, or a macro gives it " +

@@ -25,6 +25,13 @@ struct OfflineTarget {
 /// Every target the lab knows, vendor by vendor, each with what this machine can make of it.
 std::vector<OfflineTarget> offline_targets();
 
+/// The same after a small kernel was built for it: what a tool that is there does not deliver is not promised.
+OfflineTarget tried(OfflineTarget target);
+
+/// Throws Error(usage) for a target that is not in the list, and Error(environment) for one that this machine makes no
+/// code for, with what would enable it.
+void require_offline(const std::string& target);
+
 /// A device such as the target, for Experiment::setup and the LAB_* defines. Its memory and caches are small on
 /// purpose: nothing runs on it, and inputs are sized after them. `options` are those of the build to come: an RDNA
 /// processor's wave is as wide as the compiler makes it. Throws Error(usage) for a target that is not in the
