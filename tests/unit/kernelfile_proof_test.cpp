@@ -81,13 +81,13 @@ BOOST_AUTO_TEST_CASE(a_proof_names_the_surest_first) {
     BOOST_TEST(asked(ledger, all, {1, 2}) == "right");
     BOOST_TEST(ledger.proof(all).checked_by == "only itself");
     all.relations = {{parse_relation("sum of y is 3", {"k.cl", 1, 1}), {}, 3}};
-    BOOST_TEST(ledger.proof(all).checked_by == "relation sum of y is 3");
+    BOOST_TEST(ledger.proof(all).checked_by == "relation sum of y is 3, one input");
     all.agreement = Agreement{Agreement::Kind::agrees, "Oclgrind at n=16", ""};
-    BOOST_TEST(ledger.proof(all).checked_by == "agrees with Oclgrind at n=16, relation sum of y is 3");
+    BOOST_TEST(ledger.proof(all).checked_by == "agrees with Oclgrind at n=16, relation sum of y is 3, one input");
     all.answer = Answer{{{"y", model::to_bytes(std::vector<int>{1, 2})}}};
     all.reference = "slow";
     BOOST_TEST(ledger.proof(all).checked_by ==
-               "reference slow, reference command, agrees with Oclgrind at n=16, relation sum of y is 3");
+               "reference slow, reference command, agrees with Oclgrind at n=16, relation sum of y is 3, one input");
 }
 
 BOOST_AUTO_TEST_CASE(results_in_any_order_are_compared_in_ascending_order) {
@@ -96,8 +96,8 @@ BOOST_AUTO_TEST_CASE(results_in_any_order_are_compared_in_ascending_order) {
     one.any_order = {parse_relation("any order of y", {"k.cl", 1, 1})};
     BOOST_TEST(asked(ledger, one, {3, -1, 2, -7}) == "right");
     BOOST_TEST(asked(ledger, one, {2, -7, 3, -1}) == "right");
-    BOOST_TEST(asked(ledger, one, {2, -7, 3, -2}) ==
-               "it is not deterministic: y[1] is -2, an earlier launch on the same data had -1");
+    BOOST_TEST(asked(ledger, one, {2, -7, 3, -2})
+                   .starts_with("it is not deterministic: y[1] is -2, an earlier launch on the same data had -1"));
     // What others say has an order of its own.
     auto two = question(2);
     two.any_order = one.any_order;
@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(another_device_accuses_nobody_whom_a_reference_proves) {
     BOOST_TEST(asked(ledger, differs, {1, 2}) == "they differ");
     differs.answer = Answer{{{"y", model::to_bytes(std::vector<int>{1, 2})}}};
     BOOST_TEST(asked(ledger, differs, {1, 2}) == "right");
-    BOOST_TEST(ledger.proof(differs).checked_by == "reference command");
+    BOOST_TEST(ledger.proof(differs).checked_by == "reference command, one input");
     BOOST_TEST(ledger.proof(differs).warnings.front() == "elsewhere: they differ");
     differs.answer->remark = "; stale";
     BOOST_TEST(asked(ledger, differs, {1, 3}) == "y[1] is 3, the reference command has 2; stale");

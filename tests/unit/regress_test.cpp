@@ -182,7 +182,7 @@ BOOST_AUTO_TEST_CASE(equal_text_is_the_same_code_only_where_it_gets_the_same_arg
         record.launch = "another";
     });
     BOOST_TEST((cell.change == CellChange::incomparable), model::name(cell.change));
-    BOOST_TEST(cell.reason.find("arguments, sizes, groups or data") != std::string::npos, cell.reason);
+    BOOST_TEST(cell.reason.find("arguments, sizes, groups, data or tolerance") != std::string::npos, cell.reason);
 }
 
 BOOST_AUTO_TEST_CASE(a_text_that_is_damaged_deleted_or_not_whole_is_refused_before_anything_runs) {

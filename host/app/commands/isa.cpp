@@ -15,13 +15,11 @@
 #include "app/screen/comparison.hpp"
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"
-#include "core/parallel.hpp"
 #include "core/program_text.hpp"
 #include "core/text.hpp"
 #include "inspect/tools/offline.hpp"
 #include "model/registry.hpp"
 #include "report/table/columns.hpp"
-#include "run/kernel_source.hpp"
 
 namespace cllab::app {
 namespace {
@@ -49,10 +47,7 @@ int print_targets() {
         results() << report::fit(line, page_width());
     };
     row("target", "made here", "what would enable the rest");
-    auto targets = inspect::offline_targets();
-    each_in_parallel(targets.size(), [&](std::size_t i) { targets[i] = inspect::tried(std::move(targets[i])); });
-    for (const auto& target : targets)
-        row(target.name, target.gives, target.available() ? target.missing : run::first_error(target.missing));
+    for (const auto& target : inspect::offline_targets()) row(target.name, target.gives, target.missing);
     return 0;
 }
 

@@ -317,12 +317,17 @@ std::string objdump_missing(const std::string& processor) {
                   needed);
 }
 
+/// LLVM makes code for GCN 1 and 2 and cannot read it again: amd_comgr ends the process that asks it to.
+bool has_no_disassembler(const std::string& processor) {
+    return processor.size() == 6 && (processor.starts_with("gfx6") || processor.starts_with("gfx7"));
+}
+
 Listing disassemble_code_object(ByteSpan file, const std::string& entry, bool own_make) {
     Listing listing{describe(Kind::amdgpu_code_object), &isa::gcn, {}, {}, entry};
     const auto by_comgr = [&] {
         // A file that names no processor makes the library end this process.
         const auto elf = read_elf(file);
-        if (!elf || (elf->flags & 0xff) == 0) return false;
+        if (!elf || (elf->flags & 0xff) == 0 || has_no_disassembler(amd_processor(file))) return false;
         ComgrOutput text = comgr_disassemble(file, amd_processor(file));
         if (text.ok) listing.text = std::move(text.bytes), listing.made_by = "amd_comgr";
         return text.ok;

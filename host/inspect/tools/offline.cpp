@@ -190,23 +190,6 @@ std::vector<OfflineTarget> offline_targets() {
     return targets;
 }
 
-OfflineTarget tried(OfflineTarget target) {
-    if (!target.available()) return target;
-    const auto give_up = [&](const std::string& why) {
-        target.gives.clear();
-        target.missing = concat("a trial build gives no code: ", why);
-    };
-    try {
-        const auto built =
-            OfflinePrograms(std::chrono::seconds(60))
-                .kernel(target.name, "kernel void k(global int* a) { a[get_global_id(0)] = 1; }\n", "", false, "k", {});
-        if (!built.ok) give_up(built.log);
-    } catch (const Error& e) {
-        give_up(e.what());
-    }
-    return target;
-}
-
 void require_offline(const std::string& target) {
     const auto found = find_target(target).target;
     if (!found.available())

@@ -25,8 +25,6 @@ struct OfflineTarget {
 /// Every target the lab knows, vendor by vendor, each with what this machine can make of it.
 std::vector<OfflineTarget> offline_targets();
 
-/// The same after a small kernel was built for it: what a tool that is there does not deliver is not promised.
-OfflineTarget tried(OfflineTarget target);
 
 /// Throws Error(usage) for a target that is not in the list, and Error(environment) for one that this machine makes no
 /// code for, with what would enable it.
