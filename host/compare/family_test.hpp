@@ -26,8 +26,8 @@ namespace cllab::compare {
 struct FamilyRules {
     double threshold = 0.02;    ///< a slower cell is slower by more than this
     double family_rate = 0.01;  ///< of runs on equal code that claim anything of any cell, at most
-    /// Where the ratio of every arrangement is beyond it there is a verdict, however few there are. Arrangements of equal
-    /// code were off by up to a factor of two under seven loads (verdict.hpp); this is its square.
+    /// Where the ratio of every arrangement is beyond it there is a verdict, however few there are. Arrangements of
+    /// equal code were off by up to a factor of two under seven loads (verdict.hpp); this is its square.
     static constexpr double far = 4;
     unsigned cells = 1;         ///< tested together
     double share = 1;           ///< of family_rate that this look at the cells spends

@@ -15,9 +15,9 @@ constexpr std::array implementation_names{"pocl",    "nvidia", "amd",      "inte
                                           "rusticl", "clover", "oclgrind", "other"};
 constexpr std::array better_names{"lower", "higher", "neither"};
 constexpr std::array verdict_names{"faster", "slower", "same", "undecided", "same code"};
-constexpr std::array change_names{"newly wrong", "newly failing", "other results", "slower", "other code", "still failing",
-                                  "undecided",   "incomparable",  "vanished",      "new",        "fixed",
-                                  "faster",      "same",          "same code",     "unsupported"};
+constexpr std::array change_names{"newly wrong",   "newly failing", "other results", "slower",    "other code",
+                                  "still failing", "undecided",     "incomparable",  "vanished",  "new",
+                                  "fixed",         "faster",        "same",          "same code", "unsupported"};
 constexpr std::array limit_names{"named", "close", "not explained", "impossible", "unsteady"};
 
 static_assert(name_in(status_names, Status::disagree) && name_in(device_names, DeviceType::other) &&

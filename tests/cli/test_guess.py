@@ -7,7 +7,8 @@ from kernel_files import KERNELS, KernelFileTest
 from lab import OCLGRIND_LIBRARY, SOURCE, main
 
 GUESSED = sorted((KERNELS / "guess").glob("*.cl"))
-ASKED = {"compact"}  # what its counter holds after many launches is outside of any buffer
+# What the counter of compact holds after many launches is outside of any buffer; positions and starts of rows have a meaning.
+ASKED = {"compact", "scatter", "spmv"}
 BLOCKS = SOURCE / "tests" / "golden" / "guessed_blocks.txt"
 QUICK = ("--device", "cpu", "--no-dumps", "--no-yardstick", "--max-time", "0.02")
 
@@ -77,7 +78,6 @@ class Guesses(KernelFileTest):
 
     def test_a_right_kernel_that_leaves_guessed_data_as_it_is_is_no_wrong_result(self):
         for kernel in ("kernel void k(global int* found, global const float* x, int n) { const int i = get_global_id(0); if (i < n && x[i] >= 0) found[i] = 1; }",
-                       "kernel void k(global const float* x, global int* count, int n) { const int i = get_global_id(0); if (i < n && x[i] > 2) atomic_inc(count); }",
                        "kernel void k(global float* x, int n) { const int i = get_global_id(0); if (i < n) x[i] = max(x[i], 0.0f); }"):
             record, = self.check(kernel + "\n")
             self.assertEqual(record["status"], "ok", record["reason"] if "reason" in record else record)

@@ -58,7 +58,7 @@ __kernel void cheat(__global const float* src, __global float* dst) { dst[get_gl
         head = "__kernel void k(__global const float* src, __global float* dst) { const int i = get_global_id(0); dst[i] = 1; "
         past, before = "past the end of", "before the start of"
         for what, reason in [("if (i == 0) ((__global float*)src)[250] = 2;", rf"first write \d bytes? {past} 'src'"),
-                             ("if (i == 0) ((__global float*)src)[-1] = 2;", rf"first write \d bytes? {before} 'src'"),
+                             ("if (i == 0) ((__global float*)src)[-1] = 2;", rf"a write \d bytes? {before} 'src' ended the driver's process in phase 'verify'"),
                              ("if (i == 0) dst[256 + 70 * 256] = 2;", f"a write {70 * 1024 + 1} bytes {past} 'dst' ended the driver's process in phase 'verify'"),
                              ("if (i == 0) dst[-70 * 256] = 2;", f"a write {70 * 1024} bytes {before} 'dst' ended the driver's process in phase 'verify'"),
                              ("if (i == 0) dst[1 << 27] = 2;", f"a write {(1 << 29) - 1023} bytes {past} 'dst' ended the driver's process in phase 'verify'")]:

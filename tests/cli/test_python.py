@@ -139,8 +139,8 @@ class Exports(LabTest):
             jsonschema.validate(whole, json.loads((SOURCE / "tests" / "golden" / "t4-results-schema.json").read_text()))
         self.assertEqual((whole["schema_version"], whole["metadata"]), ("1.0.0", {"timeunit": "milliseconds"}))
         self.assertEqual([r["invalidity"] for r in whole["results"]],
-                         4 * ["correct"] + ["compile", "runtime", "correctness", "timeout", "constraints"])
-        self.assertEqual([r["correctness"] for r in whole["results"]], [1, 1, 1, 1, 1, 1, 0, 1, 1])
+                         4 * ["correct"] + ["compile", "runtime", "correctness", "timeout", "correctness", "constraints"])
+        self.assertEqual([r["correctness"] for r in whole["results"]], [1, 1, 1, 1, 1, 1, 0, 1, 0, 1])
         cell, result = self.cells[0], whole["results"][0]
         self.assertEqual(result["configuration"], {"kernel": "pitch_wide", "width": 1024, "left": -1, "weights": "linear"})
         self.assertEqual(result["objectives"], ["time"])
@@ -178,7 +178,7 @@ class Exports(LabTest):
             self.assertEqual(aggregates["cv"]["aggregate_unit"], "percentage")
             self.assertAlmostEqual(aggregates["median"]["bytes_per_second"], cell["metrics"]["bandwidth"]["value"])
         self.assertEqual([(e.get("error_occurred", False), e.get("skipped", False)) for e in entries if e["run_name"].startswith("muladd")],
-                         4 * [(True, False)] + [(False, True)])
+                         5 * [(True, False)] + [(False, True)])
 
     def test_records_of_several_devices_are_told_apart(self):
         made.write(self.folder / "r.jsonl", [self.cells[0], self.cells[0] | {"device": made.GPU}])
@@ -193,7 +193,7 @@ class Exports(LabTest):
         (self.folder / "mixed.jsonl").write_text(text + '{"record":"comparison"}\n{"schema":9}\n' + text[:50] + "\n" + text)
         self.assertEqual(self.export("t4", "mixed.jsonl"), self.export("t4"))
         self.export("t4", "mixed.jsonl")
-        self.assertRegex(self.said, r"\Acllab_export: mixed.jsonl:11: [^\n]*schema 9[^\n]*left out\ncllab_export: mixed.jsonl:12: [^\n]*left out\n\Z")
+        self.assertRegex(self.said, r"\Acllab_export: mixed.jsonl:12: [^\n]*schema 9[^\n]*left out\ncllab_export: mixed.jsonl:13: [^\n]*left out\n\Z")
         (self.folder / "none.jsonl").write_text("")
         self.assertEqual(self.export("bencher", "none.jsonl", status=2), "")
 

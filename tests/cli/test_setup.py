@@ -64,9 +64,9 @@ class Setup(LabTest):
         script = ". tools/setup.sh; " + "".join(f'echo "${{{name}[*]}}";' for name in names)
         lines = subprocess.run(["bash", "-c", script], cwd=self.tree, capture_output=True, text=True, check=True).stdout.splitlines()
         needed, tested, everything, packaging = (line.split() for line in lines)
-        self.assertIn("libamd-comgr-dev", needed)
+        self.assertLessEqual({"libamd-comgr-dev", "oclgrind", "liboclgrind-dev", "llvm-14-dev"}, set(needed))
         self.assertEqual(len(needed + tested + everything + packaging), len({*needed, *tested, *everything, *packaging}))
-        self.assertLessEqual({"oclgrind", "clang-15", "clang-19"}, set(tested))
+        self.assertLessEqual({"clang-15", "clang-19"}, set(tested))
         self.assertLessEqual({"mesa-opencl-icd", "python3-pip", "libclang-rt-16-dev"}, set(everything))
 
     def test_a_second_run_says_nothing_and_a_changed_source_is_rebuilt(self):

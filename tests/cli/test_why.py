@@ -217,7 +217,7 @@ class Why(LabTest):
 
     def test_two_kernels_end_with_what_they_execute_differently(self):
         self.profile(FAST)
-        (self.folder / "k.cl").write_text("kernel void a(global float* x) { x[get_global_id(0)] *= 2; }\n"
+        (self.folder / "k.cl").write_text("/*cllab\ndiffer a, b\n*/\nkernel void a(global float* x) { x[get_global_id(0)] *= 2; }\n"
                                           "kernel void b(global float* x) { x[get_global_id(0)] = 2 * x[get_global_id(0)] * x[get_global_id(0)] * 3; }\n")
         page, _ = self.lab("why", "k.cl", "--device", "cpu", "--arg", "x=rand:65536", "--global", "65536", "--local", "64", "--max-time", "0.05")
         if "(the plugin" in words(page):

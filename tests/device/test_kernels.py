@@ -194,7 +194,7 @@ class KernelFiles(Lane):
         """Both ended as launch_failed on an NVIDIA GPU once: its driver prints by itself, and has 32 bits for a global offset."""
         if LANE not in ("pocl", "gpu"):
             return
-        (self.folder / "t.cl").write_text("/*cllab\narg y = out:16\nglobal 16\nkernel far\noffset 4294967296\n*/\n"
+        (self.folder / "t.cl").write_text("/*cllab\narg y = out:16\nglobal 16\ndiffer prints, far\nkernel far\noffset 4294967296\n*/\n"
                    'kernel void prints(global uint* y) { y[get_global_id(0)] = 3; if (get_global_id(0) == 5) printf("five %d\\n", 5); }\n'
                    "kernel void far(global uint* y) { y[get_global_id(0) - 4294967296UL] = (uint)get_global_id(0) + 3; }\n")
         self.lab("run", "t.cl", "--verify", "--no-dumps", "--json", "r.jsonl", "--device", DEVICES.get(LANE, "cpu"), env=self.environment(**OTHERS.get(LANE, {})))

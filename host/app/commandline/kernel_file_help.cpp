@@ -100,9 +100,9 @@ A file cannot name a command: no file may run programs.
 
   cllab run my.cl --check device=1:0
 Runs the same text with the same data there too. --check alone takes Oclgrind, else another CPU
-device. Where the size takes Oclgrind more than 10 s, it gets smaller axes, of about 1024 work-items.
-Where results differ, nothing says which device is right unless a reference does. `--check oclgrind`
-looks for races and accesses outside.
+device. Where the size takes Oclgrind more than 10 s, it gets about 1024 work-items. Where results
+differ, nothing says which device is right unless a reference does. `--check oclgrind` looks for
+races and accesses outside.
 
 Lines of the file, or --relation:
   relation same under permute x     the results stay the same when the elements of x change places:

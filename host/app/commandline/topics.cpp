@@ -12,7 +12,7 @@ const std::vector<ExitStatus> exit_statuses{
     {2, "the command line or an input file is wrong, or nothing matched"},
     {3, "no platform, no such device, a lost device, or a file that cannot be written"},
     {4, "regress: something is slower than the threshold allows, or gives other results"},
-    {5, "regress: something cannot be compared; with --strict, is undecided"},
+    {5, "regress: something cannot be compared, or leans beyond the threshold; with --strict, is undecided"},
     {130, "interrupted; finished cells are kept and printed"}};
 
 namespace {

@@ -16,7 +16,8 @@ namespace {
 
 Rows<RunOptions> shown_rows(bool measures) {
     Rows<RunOptions> rows;
-    rows.text("dumps", "DIR", &RunOptions::dumps, "Writes source, binary, disassembly and records below DIR. Default: dumps.")
+    rows.text("dumps", "DIR", &RunOptions::dumps,
+              "Writes source, binary, disassembly and records below DIR. Default: dumps.")
         .flag("no-dumps", &RunOptions::no_dumps, "Writes no dumps.")
         .text("json", "FILE", &RunOptions::json, "Writes one JSON record per cell, as soon as the cell is done.")
         .text("csv", "FILE", &RunOptions::csv, "Writes one CSV line per cell, as soon as the cell is done.");

@@ -229,7 +229,8 @@ Rows<WhyOptions> why_rows() {
         .with(kernel_file_rows())
         .with(text_rows())
         .text("json", "FILE", &WhyOptions::json, "Writes the JSON record of each cell, and a line with its limiter.")
-        .text("dumps", "DIR", &WhyOptions::dumps, "Reads the profile from DIR/<device>/profile.json. Default: where `cllab profile` writes it.")
+        .text("dumps", "DIR", &WhyOptions::dumps,
+              "Reads the profile from DIR/<device>/profile.json. Default: where `cllab profile` writes it.")
         .number("profile", "SECONDS", any_seconds, &WhyOptions::profile_seconds, "",
                 "Measures the profile of a device that has none within SECONDS, as `cllab profile` does, and keeps it.")
         .number("count-budget", "SECONDS", {0, 3600, "seconds from 0 to 3600"}, &WhyOptions::count_seconds, "5",

@@ -128,9 +128,10 @@ private:
         for (auto* item : items_that([](const Item& i) { return i.comparable(); })) {
             const auto& before = *item->before.back();
             if (!compare::same_launch(*item->today, before))
-                item->end(CellChange::incomparable,
-                          "its arguments, sizes, groups, data or tolerance differ from the baseline's, so it is another "
-                          "cell");
+                item->end(
+                    CellChange::incomparable,
+                    "its arguments, sizes, groups, data or tolerance differ from the baseline's, so it is another "
+                    "cell");
             else if (other_code(*item->today, before))
                 take_other_code(*item, before);
             else if (same_code(*item->today, before) ||
@@ -335,10 +336,11 @@ private:
             if (out.change != CellChange::undecided) continue;
             out.lean = lean_of(item);
             if (out.lean != model::Lean::none && out.reason.empty())
-                out.reason = out.lean == model::Lean::all_slower
-                                 ? "too few arrangements for a verdict, and each of their ratios is beyond the threshold"
-                                 : "no verdict, and the middle of the ratios is beyond the threshold; more time "
-                                   "(--max-time) may decide";
+                out.reason =
+                    out.lean == model::Lean::all_slower
+                        ? "too few arrangements for a verdict, and each of their ratios is beyond the threshold"
+                        : "no verdict, and the middle of the ratios is beyond the threshold; more time "
+                          "(--max-time) may decide";
         }
     }
 

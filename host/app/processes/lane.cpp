@@ -1,5 +1,8 @@
 #include "app/processes/lane.hpp"
 
+#include <sys/wait.h>
+
+#include <csignal>
 #include <utility>
 
 namespace cllab::app {
@@ -89,6 +92,8 @@ void Lane::wait_for_one(double timeout_seconds, const Events& events) {
             return lost(loss_by_silence(timeout_seconds), events);
         case Worker::Event::ended: {
             const int status = worker_->reap();
+            // Ctrl-C reaches every process of the terminal, one that has just begun sooner than its handler.
+            if (interrupted() && WIFSIGNALED(status) && WTERMSIG(status) == SIGINT) throw run::Interrupted{};
             return lost(
                 loss_by_death(status, worker_->position(), [&] { return passes_in_small_groups(timeout_seconds); }),
                 events);

@@ -318,7 +318,10 @@ std::optional<std::string> broken(const Relation& r, const std::vector<Result>& 
         };
         if (r.line.kind == Says::sum) {
             if (result.name != r.line.of) continue;
-            const auto found = sum_of(buffers.data.at(result.name), result.type);
+            const auto& data = buffers.data.at(result.name);
+            if (const auto no_number = not_finite(result.name, data, result.type, buffers.poison_seed))
+                return sentence(*no_number);
+            const auto found = sum_of(data, result.type);
             const auto apart = std::fabs(found.value - r.sum);
             if (apart <= r.rounding + found.rounding) continue;
             if (apart <= errors.allowed().absolute || apart <= errors.allowed().relative * std::fabs(r.sum)) continue;
