@@ -43,8 +43,8 @@ Lines (options: --arg src=rand:n*n, --global n,n, --variant fast=-DTILE=32 …);
                                 do, with the same buffers and data and no proof, are `disagree`
   relation RELATION             results must hold it; see below
   tolerance absolute=X relative=X ulp=X
-                                how far results may differ; default: not at all. Whole numbers beside
-                                floating-point ones are exact but for absolute=1 and more
+                                how far results may differ; default: not at all. Whole numbers
+                                beside floating-point ones are exact but for absolute=1 and more
   kernel NAME                   the lines behind it are about that kernel only (--arg NAME:src=…)
   sequence NAME = KERNEL, …     several kernels as one operation: `cllab help sequences`
 
@@ -66,8 +66,8 @@ point for floating-point arguments and data, else in whole numbers, where / roun
 that has data and is not const is given anew at each verification and checked too.
 
 What a file leaves out is guessed, by small launches in Oclgrind, names and text, and printed as a
-block. --write-block keeps it in my.cllab. What you say wins. Data with a meaning is asked for: starts
-of rows, positions, counts.
+block. --write-block keeps it in my.cllab. What you say wins. Data with a meaning is asked for:
+starts of rows, positions, counts.
 
 What a result is checked by, from the surest; the table and the record say it (`cllab help proof`):
   file NAME           equal to the expected file
