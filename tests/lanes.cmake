@@ -167,6 +167,11 @@ if(NOT CLLAB_SANITIZE)
   set_tests_properties(clang_tidy PROPERTIES LABELS build TIMEOUT 3600 SKIP_RETURN_CODE 77 FIXTURES_REQUIRED files)
 endif()
 
+# What is counted within a budget of processor time is a matter of what runs beside it.
+if(TEST cli_count)
+  set_tests_properties(cli_count PROPERTIES RUN_SERIAL TRUE)
+endif()
+
 # What `tools/test` leaves to `tools/test --all`: it costs more than it finds in a commit. Sanitizers are a second build (a third of all processor
 # time); the Boost.Test programs and the faults of kernels run in the plain build before each commit.
 set(beyond_a_commit sanitized_build sanitized_unit sanitized_session sanitized_faults sanitized_panel sanitized_device fuzz files_build clang_tidy
