@@ -344,10 +344,17 @@ std::optional<std::string> broken(const Relation& r, const std::vector<Result>& 
 }
 
 bool tells_nothing(const Relation& r, const std::vector<Result>& results, const model::Buffers& buffers) {
-    return r.line.kind == Says::linear && std::ranges::all_of(results, [&](const auto& result) {
-               return std::ranges::all_of(buffers.expected->at(result.name + r.launches.back()),
-                                          [](std::byte byte) { return byte == std::byte{0}; });
-           });
+    const auto is_zero = [&](const Result& result) {
+        const std::span<const std::byte> data = buffers.expected->at(result.name + r.launches.back());
+        const auto& type = result.type;
+        if (!type.is_floating()) return std::ranges::all_of(data, [](std::byte byte) { return byte == std::byte{0}; });
+        for (std::size_t lane = 0; (lane + 1) * type.lane_bytes <= data.size(); ++lane) {
+            const bool padding = type.lanes == 3 && lane % 4 == 3;
+            if (!padding && lane_number(data.data() + lane * type.lane_bytes, type) != 0) return false;  // -0 is 0
+        }
+        return true;
+    };
+    return r.line.kind == Says::linear && std::ranges::all_of(results, is_zero);
 }
 
 }  // namespace cllab::kernelfile
