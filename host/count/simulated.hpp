@@ -24,8 +24,7 @@ inline constexpr unsigned most_groups = 2003;  ///< of a launch that are simulat
 /// that the simulator computes wrongly.
 model::Counts read_simulated(std::string_view json);
 
-/// All of so many launches that were counted, by their number; those that execute what one before them did are counted
-/// with it.
+/// The counts of `launches` launches, by number. A launch that executes the same as an earlier one is counted with it.
 std::vector<model::Counts> read_launches(const std::filesystem::path& file, std::size_t launches);
 
 }  // namespace cllab::count

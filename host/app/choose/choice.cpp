@@ -101,7 +101,7 @@ struct Choice::Own {
     std::vector<kernelfile::Wanted> wanted{};
     bool compared = false;  ///< what is wanted is to leave the same
     std::vector<GuessedBlock> guessed{};
-    std::vector<std::string> left_out{};  ///< sentences about kernels of which something cannot be guessed
+    std::vector<std::string> left_out{};  ///< sentences about kernels whose arguments cannot all be guessed
     model::Experiment experiment{};
 
     static std::shared_ptr<Own> load(CellOptions& invocation, const Snapshots& earlier);

@@ -12,7 +12,7 @@ namespace cllab::app {
 struct Loss {
     model::Status status;
     std::string reason;
-    std::string cause{};  ///< what it likely was where the kernel's text is not the lab's own; empty: nobody knows
+    std::string cause{};  ///< likely cause, for kernel text that is not the lab's own; empty: unknown
 };
 
 Loss loss_by_silence(double timeout_seconds);

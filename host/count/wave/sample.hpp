@@ -1,8 +1,8 @@
 // Which groups of a launch are counted, and how many.
 //
 // The first, the last and the middle group are counted always, each for itself: borders are unlike the rest. The others
-// are pairs, of which the two lie as far from one end of the launch as from the other: where work grows from group to
-// group, each pair is as much as the mean. Pairs are drawn at random without replacement until the 95 % confidence
+// are drawn as pairs: one group and its mirror image from the other end of the launch. Where work grows linearly from
+// group to group, each pair has the mean. Pairs are drawn at random without replacement until the 95 % confidence
 // interval of every watched mean is narrow. `confidence` says what an interval is.
 #pragma once
 
@@ -18,8 +18,8 @@ namespace cllab::count {
 /// Groups that are counted always, of so many.
 inline std::uint64_t certain_groups(std::uint64_t groups) { return groups < 3 ? groups : 2 + groups % 2; }
 
-/// Half of the 95 % confidence interval of the mean of `population` values, of which these were drawn without
-/// replacement: Student's t, with the correction for a finite population. Infinite of fewer than two of more.
+/// Half of the 95 % confidence interval of the mean of `population` values, from `drawn`, a sample without replacement:
+/// Student's t with finite-population correction. Infinite if fewer than two of several values were drawn.
 double confidence(std::span<const double> drawn, double population);
 
 class GroupSample {

@@ -102,7 +102,7 @@ void KernelGuess::fill_by_counting() {
     if (changed.empty()) return;
     const auto kept = std::pair(samples_, seen_);
     if (run_samples() && untouched() < before) {
-        open_.insert(changed.begin(), changed.end());  // rows of one element each are nobody's
+        open_.insert(changed.begin(), changed.end());  // no real data has rows of one element each
         return;
     }
     for (const auto& name : changed) fill_.erase(name);
@@ -132,7 +132,7 @@ std::int64_t KernelGuess::group_multiple() const {
                            [](auto a, auto b) { return std::lcm(a, b); });
 }
 
-/// Scalars of no known meaning that make a kernel do more: they count something, and 1 is nobody's count.
+/// Scalars of no known meaning that make a kernel do more: they are loop counts, and 1 is no realistic one.
 void KernelGuess::ask_for_counts() {
     const auto& [sizes, usual] = telling_sample();
     for (std::size_t a = 0; a < axes_.size(); ++a) axes_[a].small = sizes[a];
