@@ -225,7 +225,10 @@ Setup setup(const Request& request, const Choice& choice) {
 
     Setup out;
     out.args = {Input{"src", scene->src}, Output{"dst", g.bytes(), width}};
-    if (variant == "image") out.args.front() = Image{"src", width, height, r8_unsigned, scene->src};
+    if (variant == "image") {
+        out.args.front() = Image{"src", width, height, r8_unsigned, scene->src};
+        out.defines = image_options(request.device);
+    }
     add_arguments(out, variant, choice);
     launch_over(out, variant, choice);
     if (variant == "published") add_margins(out, scene->src, g);

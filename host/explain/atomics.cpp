@@ -87,7 +87,10 @@ void bound_global(const Record& record, const Limits& limits, Explanation& out) 
     // not known.
     const double addresses = work.atomic_addresses > 0 ? work.atomic_addresses : std::max(1.0, work.footprint / word);
     const auto rate = rate_of(limits, "global", addresses, atomics_spread, is_gpu(record));
-    if (!rate) return out.leave_out("atomics", "the profile has no rate of them");
+    if (!rate) {
+        out.missing.push_back("atomic.global.many");
+        return out.leave_out("atomics", "the profile has no rate of them");
+    }
     auto bound = at_rate("atomics", "atomics", "atomics", work.atomics, "op", *rate);
     // Cores hand an address to each other, which one that is alone need not wait for: it is as fast as they are with an
     // address each at the most.
@@ -117,6 +120,7 @@ void bound_on_local(const Record& record, const Limits& limits, Explanation& out
         auto bound = at_time("local_atomics", name, brief, work.local_atomics / limits.units * uneven, *each);
         add_asked(record, on_available_cores(std::move(bound), record, parallel_of(record, limits), uneven), out);
     } else {
+        out.missing.push_back("atomic.local.many");
         out.leave_out(name, "the profile has no rate of them");
     }
 }

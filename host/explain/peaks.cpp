@@ -13,6 +13,15 @@ void replace_if(Limits& limits, const Figure& now, Rule rule) {
     if (before && rule(*before, now)) replace(limits, now);
 }
 
+/// The figures of `first`, each as the faster of the two measurements has it.
+std::vector<Figure> faster_of(std::vector<Figure> first, const std::vector<Figure>& second) {
+    for (auto& figure : first) {
+        const auto other = std::ranges::find(second, figure.id, &Figure::id);
+        if (other != second.end() && gain(figure, *other) > 1) figure = *other;
+    }
+    return first;
+}
+
 }  // namespace
 
 std::vector<Figure> Peaks::measured(const std::string& id) {
@@ -29,9 +38,13 @@ std::vector<PeakAgain> Peaks::measure_missing(const Explanation& explanation) {
         // One that is too slow explains what it does not, so it is measured twice, and the faster one taken.
         const auto one = measured(id), other = one.empty() ? one : measured(id);
         if (other.empty()) continue;
-        auto figure = gain(one.front(), other.front()) > 1 ? other.front() : one.front();
-        figure.of_profile = false;
-        for (auto* limits : {&limits_, &used_}) limits->figures.push_back(figure);
+        const auto faster = faster_of(one, other);
+        for (auto figure : faster) {
+            figure.of_profile = false;
+            if (limits_.find(figure.id)) continue;  // another question has the same cells
+            for (auto* limits : {&limits_, &used_}) limits->figures.push_back(figure);
+        }
+        const auto& figure = faster.front();
         out.push_back({figure.id, figure.name, figure.unit, 0, figure.value, true,
                        "the profile withheld it, or was made without", false});
     }

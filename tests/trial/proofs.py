@@ -163,7 +163,8 @@ def main():
                 continue
             if "FIRST" in text:  # the first element of the first input
                 _, records = records_of(options.cllab, folder, text.replace("FIRST", "-1").replace("x[i] + 1", "x[0]").replace("{ " + I + " y[i] = x[i]; }", "{ " + I + " y[i] = 0; }"), args)
-                text = text.replace("FIRST", records[-1]["reason"].split(" is ")[1].split(",")[0] if records else "0")
+                wrong_result = next(r["reason"] for r in records if r["status"] == "wrong_result")  # "y[0] is 330004, …"
+                text = text.replace("FIRST", wrong_result.split(" is ")[1].split(",")[0])
             ran, records = records_of(options.cllab, folder, text, args)
             found = came_out(ran, records)
             right = found == wanted or (wanted == "ok" and found == "open")

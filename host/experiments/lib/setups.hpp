@@ -106,6 +106,11 @@ inline std::vector<std::string> sub_group_options(const Device& device) {
     if (device.implementation == Implementation::nvidia) return {};
     return {device.device_version.starts_with("OpenCL 3") ? "-cl-std=CL3.0" : "-cl-std=CL2.0"};
 }
+/// The language in which PoCL reads images: 7.2 declares read_imageui in 3.0 alone, and 3.1 to 7.1 do so there, too.
+inline std::vector<std::string> image_options(const Device& device) {
+    if (device.implementation != Implementation::pocl || !device.device_version.starts_with("OpenCL 3")) return {};
+    return {"-cl-std=CL3.0"};
+}
 
 /// a * b * …; throws Unsupported naming `what` when it passes `most`, the limit of the kernels' indices.
 inline std::uint64_t product(const std::string& what, std::initializer_list<std::uint64_t> factors,

@@ -107,7 +107,8 @@ GuessedKernel KernelGuess::result() const {
         if (p.is_buffer() && !open_.count(p.name)) text = data_of(i);
         if (p.kind == Parameter::Kind::local && lengths_.count(p.name)) text = "local:" + lengths_.at(p.name);
         if (p.kind == Parameter::Kind::image) text = image_text(p);
-        const bool written = i < seen_.size() && seen_[i].written && p.is_written();
+        // Or not touched at all: a counter of what the guessed data has none of.
+        const bool written = i < seen_.size() && (seen_[i].written || !seen_[i].touched()) && p.is_written();
         if (p.is_buffer() && written && !text.starts_with("out:")) out.written.push_back(p.name);
         if (!text.empty())
             out.arguments.emplace_back(p.name, shown(text));

@@ -280,7 +280,7 @@ std::vector<std::string> Ledger::proved_by(const Question& q, const Seen& seen) 
     const bool same_code = reference && !seen.code.empty() && reference->code == seen.code;
     if (!q.reference.empty() && q.reference != q.variant && !same_code)
         out.push_back("reference " + q.reference);
-    else if (q.is_reference && out.empty() && !q.answer)
+    else if (q.is_reference && out.empty() && !q.answer && (q.reference.empty() || q.reference == q.variant))
         out.emplace_back("is the reference");
     if (q.answer) out.emplace_back("reference command");
     return out;
