@@ -24,10 +24,10 @@ struct State {
         std::shared_ptr<const model::Variant> reference;  ///< that it is held against; nothing: none
         std::shared_ptr<const BoundOperation> reference_bound;
     };
-    std::map<std::string, Operation> operations;  ///< by variant
-    std::set<std::string> is_reference;           ///< variants that others are held against
-    std::set<std::string> tuned;                  ///< axes that must not change a result
-    std::map<std::string, std::string> alike;     ///< by variant: Ledger::Question::alike
+    std::map<std::string, Operation> operations;           ///< by variant
+    std::set<std::string> is_reference;                    ///< variants that others are held against
+    std::set<std::string> tuned;                           ///< axes that must not change a result
+    std::map<std::string, std::string> alike;              ///< by variant: Ledger::Question::alike
     std::map<std::string, std::set<std::string>> differs;  ///< by variant: Ledger::Question::differs
     Ledger ledger;
     std::shared_ptr<const Answers> answers;
@@ -219,6 +219,9 @@ model::Axis axis_from(const AxisLine& line) {
     return axis;
 }
 
+/// Every experiment has the first one, and every kernel file the other.
+bool is_of_all(const std::string& axis) { return axis == model::build_options_axis().name || axis == group_axis; }
+
 Place place_of_setting(const std::string& name, const std::string& values) {
     return {"option '--axis' is '" + name + "=" + excerpt(values) + "'", 0, 0};
 }
@@ -254,6 +257,19 @@ std::size_t KernelFiles::index_of(const std::string& path) const {
     throw Error(Blame::usage, "kernel file '", path, "' is not among those that were read");
 }
 
+std::set<std::string> KernelFiles::known_settings() const {
+    std::set<std::string> out;
+    for (const auto& [name, values] : settings_)
+        if (mentions(name) || std::ranges::count(axes_, name, &model::Axis::name)) out.insert(name);
+    return out;
+}
+
+void KernelFiles::leave_to_others(const std::set<std::string>& settings) {
+    const auto own = known_settings();
+    std::erase_if(settings_,
+                  [&](const auto& s) { return settings.count(s.first) && !own.count(s.first) && !is_of_all(s.first); });
+}
+
 void KernelFiles::describe(std::size_t file, const Description& more) {
     Description both = more;
     override_with(both, described_[file]);
@@ -276,7 +292,7 @@ std::vector<const KernelFiles::Candidate*> KernelFiles::choose(const std::vector
     constexpr std::size_t most_named = 3;  // a folder is called by it
     const bool many = stems.size() > most_named;
     out.family = many ? stems.front() + "+" + std::to_string(stems.size() - 1) + "_more" : join(stems, "+");
-    if (taken_families.count(out.family)) out.family += "_cl";
+    while (taken_families.count(out.family)) out.family += "_cl";
     out.question =
         "Which kernel of " + (many ? std::to_string(paths.size()) + " files" : join(paths, " and ")) + " is fastest?";
     return chosen;
@@ -392,8 +408,7 @@ void KernelFiles::declare_axes(bool all_are_known) {
         if (std::ranges::any_of(axes_, [&, &n = name](const auto& a) { return a.name == n; })) continue;
         const auto place = place_of_setting(name, values);
         if (!mentions(name)) {
-            // Every experiment has the first one, and every kernel file the other.
-            if (name == model::build_options_axis().name || name == group_axis || !all_are_known) continue;
+            if (is_of_all(name) || !all_are_known) continue;
             const auto known = mapped(axes_, &model::Axis::name);
             refuse(place, "nothing in '", files_.front().path, "' or on the command line uses an axis '", name, "'",
                    known.empty() ? "" : "; " + did_you_mean(name, known, "its axes are " + join(known, ", ")));

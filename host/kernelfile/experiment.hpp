@@ -71,6 +71,10 @@ public:
                                  const std::set<std::string>& taken_families, bool compared);
     /// Which of the experiment's variants the pattern means; throws Error(usage) for none. After experiment().
     std::vector<std::string> variants_of(const Wanted& wanted) const;
+    /// Settings of --axis that something here uses.
+    std::set<std::string> known_settings() const;
+    /// Settings that other files use are not for these where nothing here does.
+    void leave_to_others(const std::set<std::string>& settings);
     /// Says more of a file whose arguments are known by now; what is said already wins.
     void describe(std::size_t file, const Description& more);
     /// What others say of results: the experiment's proofs look there, once it is filled.

@@ -19,17 +19,20 @@ bool is_type(const std::string& text) { return model::data_type(text) || model::
 
 using Parts = std::vector<std::pair<std::string, Place>>;
 
-/// "rgb8", "rgba64f": what nobody would call an axis.
-bool looks_like_format(const std::string& text) {
-    static const std::regex pattern("(rg|rgb|rgba|bgr|bgra|argb|abgr|depth)(8|16|32|64)[a-z]*");
-    return std::regex_match(text, pattern);
+/// "rgb8", "rgba64f", "RGBA": what nobody would call an axis; nor "a8", where the sizes of an image follow.
+bool looks_like_format(const std::string& text, const std::string& behind) {
+    static const std::regex format("(rgb|rgba|bgr|bgra|argb|abgr|depth)((8|16|32|64)[a-z]*)?|rg(8|16|32|64)[a-z]*",
+                                   std::regex::icase),
+        one_channel("[ralib](8|16|32|64)[a-z]*", std::regex::icase);
+    return std::regex_match(text, format) ||
+           (behind.find(',') != std::string::npos && std::regex_match(text, one_channel));
 }
 
 /// [TYPE:]EXTENT behind the kind; what is left of the parts is returned.
 Parts take_type_and_extent(const Parts& parts, std::size_t from, ArgumentSpec& out) {
     if (from < parts.size() && is_type(parts[from].first))
         out.type = parts[from++].first;
-    else if (from + 1 < parts.size() && looks_like_format(parts[from].first))
+    else if (from + 1 < parts.size() && looks_like_format(parts[from].first, parts[from + 1].first))
         image_format(parts[from].first, parts[from].second);
     if (from < parts.size()) {
         out.extent = parse_list(parts[from].first, parts[from].second);
@@ -200,6 +203,13 @@ void read_sampler(const Parts& words, ArgumentSpec& out) {
             refuse(place, cllab::quoted(word), " is not a sampler option; possible are ", join(known, ", "));
         out.words.push_back(word);
     }
+    const auto has = [&](const char* word) { return std::ranges::count(out.words, word) > 0; };
+    for (const char* word : {"repeat", "mirror"})
+        if (has(word) && !has("normalized"))
+            refuse(out.place, "a sampler with '", word,
+                   "' takes normalized coordinates only (CL_INVALID_VALUE "
+                   "otherwise); found ",
+                   cllab::quoted(join(out.words, ",")), ", which lacks 'normalized'");
 }
 
 /// PATH[:FORMAT]

@@ -201,12 +201,23 @@ __kernel void b(__global const float* src, __global float* dst) { dst[get_global
         self.assertEqual((comparison["left"], comparison["right"]), ("a+b_a_mm", "a+b_b_mm"))
         self.assertIn("a+b_a_mm", out)
 
-    def test_many_files_have_a_short_name_together(self):
-        files = [f"a_kernel_file_of_a_long_name_{n}.cl" for n in range(12)]
-        for n, file in enumerate(files):
-            (self.folder / file).write_text(f"kernel void k{n}(global int* x) {{ x[get_global_id(0)] = {n}; }}")
-        self.lab("run", *files, "--arg", "x=out:64", "--global", "64", "--verify", "--device", "cpu", "--json", "r.jsonl")
-        self.assertEqual({r["id"] for r in self.records()}, {f"a_kernel_file_of_a_long_name_0+11_more_k{n}" for n in range(12)})
+    def test_each_of_several_files_is_a_family_with_its_own_names_and_axes(self):
+        line = "/*cllab\naxis {0} = {1}\narg y = out:{0}\nglobal {0}\n*/\nkernel void aa_x(global int* y) {{ y[get_global_id(0)] = {2}; }}\n"
+        folders = [self.folder / "one", self.folder / "two"]
+        for folder in folders:
+            folder.mkdir()
+        files = {"aa.cl": ("n", "64, 128", 1), "bb.cl": ("m", "256", 2), "one/c.cl": ("n", "8", 3), "two/c.cl": ("n", "16", 4)}
+        for name, values in files.items():
+            (self.folder / name).write_text(line.format(*values))
+        run = ["run", *files, "--verify", "--device", "cpu", "--json", "r.jsonl", "--force"]
+        self.lab(*run)
+        points = lambda: sorted((r["id"], *r["point"].items()) for r in self.records())  # noqa: E731
+        self.assertEqual(points(), [("aa_x", ("n", 64)), ("aa_x", ("n", 128)), ("bb_aa_x", ("m", 256)), ("c_aa_x", ("n", 8)), ("c_cl_aa_x", ("n", 16))])
+        # An axis of the command line is of those that have it; the others keep theirs.
+        self.lab(*run, "--axis", "m=512")
+        self.assertEqual(points()[2], ("bb_aa_x", ("m", 512)))
+        _, err = self.lab(*run, "--axis", "o=1", status=2)
+        self.assertIn("uses an axis 'o'", err)
 
     def test_the_reference_of_a_file_that_builds_only_by_its_variants_is_the_kernel_of_the_same_variant(self):
         records = self.check("""/*cllab

@@ -114,6 +114,15 @@ BOOST_AUTO_TEST_CASE(without_a_simulator_the_text_says_what_is_data_and_what_a_r
                "axis n = 1Mi\narg x = rand:n\narg y = rand:n\narg z = out:n\narg a = 0.5\narg n = n\nglobal n\n");
 }
 
+BOOST_AUTO_TEST_CASE(a_program_without_text_has_a_work_item_for_each_pixel_of_an_image) {
+    auto picture = buffer("a", true);
+    picture.kind = Parameter::Kind::image;
+    picture.dims = 2;
+    BOOST_TEST(guessed_by_text("", {picture, buffer("x", true)}).find("global width,height\n") != std::string::npos,
+               guessed_by_text("", {picture, buffer("x", true)}));
+    BOOST_TEST(guessed_by_text("", {buffer("x", true)}).find("global n\n") != std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(without_a_simulator_whole_numbers_that_may_choose_elements_are_asked_for) {
     auto where = buffer("where", true);
     where.type = *cllab::model::builtin_type("uint");

@@ -50,6 +50,17 @@ BOOST_AUTO_TEST_CASE(atomics_have_the_fastest_rate_of_as_many_addresses_as_there
     BOOST_TEST(in_place(1000) == 100e6, is_close);
 }
 
+BOOST_AUTO_TEST_CASE(a_rate_of_atomics_that_the_profile_lacks_is_missing) {
+    auto limits = profile();
+    std::erase_if(limits.figures, [](const auto& f) { return f.id.starts_with("atomic."); });
+    const auto global = explanation(record(1, {.atomics = 1e6, .footprint = 4}), limits);
+    BOOST_TEST(global.missing == std::vector<std::string>{"atomic.global.many"}, boost::test_tools::per_element());
+    auto gpu = record(1, {.local_atomics = 1e6});
+    gpu.device.type = "gpu";
+    BOOST_TEST(explanation(gpu, limits).missing == std::vector<std::string>{"atomic.local.many"},
+               boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(words_of_one_line_are_as_slow_for_cores_as_fewer_words_of_it) {
     auto swept = with(profile(), {figure("atomic.global.32", "atomics, 32 addresses", "op/s", 80e6),
                                   figure("atomic.global.4", "atomics, 4 addresses", "op/s", 12e6),

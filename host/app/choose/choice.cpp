@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <span>
 
 #include "app/choose/capture.hpp"
 #include "app/choose/request.hpp"
@@ -92,9 +93,24 @@ void say_guess(const GuessedBlock& block) {
     std::cerr << printable(block.text, "\n");
 }
 
+/// Drivers end the process on some of these.
+void refuse_damaged(const kernelfile::KernelFiles& files) {
+    for (const auto& file : files.files())
+        if (const auto program = program_of_text(file.text()))
+            if (const auto damage = inspect::damage_of(inspect::as_bytes(*program)); !damage.empty())
+                throw Error(Blame::usage, "kernel file '", file.path, "': it is damaged: ", damage);
+}
+
+std::vector<std::vector<std::string>> each_alone(const std::vector<std::string>& paths) {
+    std::vector<std::vector<std::string>> out;
+    for (const auto& path : paths) out.push_back({path});
+    return out;
+}
+
 }  // namespace
 
-/// Kernel files on their way to an experiment: load() -> introspect() -> guess() -> make().
+/// Kernel files of one experiment on their way to it: load() -> introspect() -> guess() -> make(). A file is an
+/// experiment of its own, but for those that are compared with each other.
 struct Choice::Own {
     kernelfile::KernelFiles files;
     std::optional<Capture> capture{};
@@ -104,15 +120,17 @@ struct Choice::Own {
     std::vector<std::string> left_out{};  ///< sentences about kernels whose arguments cannot all be guessed
     model::Experiment experiment{};
 
-    static std::shared_ptr<Own> load(CellOptions& invocation, const Snapshots& earlier);
+    static std::vector<std::shared_ptr<Own>> load(CellOptions& invocation, const Snapshots& earlier);
     std::vector<AskedBuild> builds(const std::string& more_options);
-    void introspect(const std::vector<model::Introspection>& found);
+    void introspect(std::span<const model::Introspection> found);
     void guess(const std::vector<AskedBuild>& builds);
-    void make(kernelfile::Wants wants);
+    void make(kernelfile::Wants wants, std::set<std::string>& taken);
+    bool has(const std::string& path) const;
+    bool has(const model::Variant& variant) const;
 };
 
-/// Reads the files that the command line names; nothing: it names none. No process is started.
-std::shared_ptr<Choice::Own> Choice::Own::load(CellOptions& invocation, const Snapshots& earlier) {
+/// Reads the files that the command line names; empty: it names none. No process is started.
+std::vector<std::shared_ptr<Choice::Own>> Choice::Own::load(CellOptions& invocation, const Snapshots& earlier) {
     std::optional<Capture> capture;
     if (!invocation.replay.empty()) {
         capture = read_capture(invocation.replay);
@@ -124,7 +142,7 @@ std::shared_ptr<Choice::Own> Choice::Own::load(CellOptions& invocation, const Sn
         if (!names_kernel_file(pattern)) built_in.push_back(pattern);
     if (built_in.size() == patterns.size()) {
         check_for_families(invocation);
-        return nullptr;
+        return {};
     }
     check_for_files(invocation, built_in);
     const auto& versus = invocation.versus;
@@ -134,21 +152,29 @@ std::shared_ptr<Choice::Own> Choice::Own::load(CellOptions& invocation, const Sn
     kernelfile::Description command_line;
     for (const auto& [option, value] : invocation.statements) kernelfile::parse_option(option, value, command_line);
     if (capture && !capture->options.empty()) kernelfile::parse_option("options", capture->options, command_line);
-    auto out = std::make_shared<Own>(Own{{paths, command_line, invocation.axes, earlier, invocation.build_options}});
-    for (const auto& file : out->files.files())  // drivers end the process on some of these
-        if (const auto program = program_of_text(file.text()))
-            if (const auto damage = inspect::damage_of(inspect::as_bytes(*program)); !damage.empty())
-                throw Error(Blame::usage, "kernel file '", file.path, "': it is damaged: ", damage);
-    for (const auto& pattern : patterns) {
-        const auto [path, glob] = file_and_glob(pattern);
-        out->wanted.push_back({out->files.index_of(path), glob, pattern});
-    }
     // --vs may name a kernel of the same files by its own name.
-    if (names_variant(versus) && !names_kernel_file(versus))
-        out->wanted.push_back({out->files.index_of(paths.front()), versus, paths.front() + ":" + versus});
-    out->compared = !versus.empty() && !names_build_options(versus);
-    out->capture = std::move(capture);
+    if (names_variant(versus) && !names_kernel_file(versus)) patterns.push_back(paths.front() + ":" + versus);
+    const bool compared = !versus.empty() && !names_build_options(versus);
+    std::vector<std::shared_ptr<Own>> out;
+    for (const auto& together : compared ? std::vector<std::vector<std::string>>(1, paths) : each_alone(paths)) {
+        Own own{{together, command_line, invocation.axes, earlier, invocation.build_options}};
+        refuse_damaged(own.files);
+        for (const auto& pattern : patterns)
+            if (const auto [path, glob] = file_and_glob(pattern); std::ranges::count(together, path))
+                own.wanted.push_back({own.files.index_of(path), glob, pattern});
+        own.compared = compared;
+        out.push_back(std::make_shared<Own>(std::move(own)));
+    }
+    out.front()->capture = std::move(capture);
     return out;
+}
+
+bool Choice::Own::has(const std::string& path) const {
+    return std::ranges::any_of(wanted, [&](const auto& one) { return files.files()[one.file].path == path; });
+}
+
+bool Choice::Own::has(const model::Variant& variant) const {
+    return std::ranges::any_of(experiment.variants, [&](const auto& one) { return one.own == variant.own; });
 }
 
 /// As a device or a compiler is asked about them.
@@ -164,7 +190,7 @@ std::vector<AskedBuild> Choice::Own::builds(const std::string& more_options) {
 }
 
 /// Takes what was found of each build.
-void Choice::Own::introspect(const std::vector<model::Introspection>& found) {
+void Choice::Own::introspect(std::span<const model::Introspection> found) {
     for (std::size_t i = 0; i < found.size(); ++i) files.builds()[i].found = found[i];
     if (!capture) return;
     for (const auto& build : files.builds())
@@ -203,35 +229,61 @@ void Choice::Own::guess(const std::vector<AskedBuild>& builds) {
     }
 }
 
-void Choice::Own::make(kernelfile::Wants wants) {
-    std::set<std::string> taken;
-    for (const auto& family : model::registry()) taken.insert(family.family);
+/// `taken`: names of families; that of the experiment joins them.
+void Choice::Own::make(kernelfile::Wants wants, std::set<std::string>& taken) {
     const auto load_picture = [](const std::string& path) { return load_grey(path); };
     experiment = files.experiment(wanted, load_picture, wants, taken, compared);
+    taken.insert(experiment.family);
 }
+
+namespace {
+
+/// An axis of --axis that no file but another one has is no axis of this file.
+template <typename Owns>
+void share_out_axes(const Owns& owns) {
+    for (const auto& one : owns) {
+        std::set<std::string> elsewhere;
+        for (const auto& other : owns)
+            if (other != one) elsewhere.merge(other->files.known_settings());
+        one->files.leave_to_others(elsewhere);
+    }
+}
+
+}  // namespace
 
 Choice::Choice(const CellOptions& invocation, const Snapshots& earlier, const AskDevice& ask, kernelfile::Wants wants)
     : invocation_(invocation), own_(Own::load(invocation_, earlier)) {
-    if (!own_) return;
-    const auto builds = own_->builds(invocation.build_options);
-    own_->introspect(ask ? ask(builds) : ask_in_child(invocation, builds));
-    // Who asks otherwise has called OpenCL already, or may not.
-    if (!ask && wants == kernelfile::Wants::launch) own_->guess(builds);
-    for (const auto& sentence : own_->left_out) say(sentence);
-    own_->make(wants);
+    std::vector<std::vector<AskedBuild>> of_each;
+    std::vector<AskedBuild> builds;
+    for (const auto& one : own_) {
+        of_each.push_back(one->builds(invocation.build_options));
+        builds.insert(builds.end(), of_each.back().begin(), of_each.back().end());
+    }
+    if (builds.empty()) return;
+    const auto found = ask ? ask(builds) : ask_in_child(invocation, builds);
+    std::set<std::string> taken;
+    for (const auto& family : model::registry()) taken.insert(family.family);
+    auto rest = std::span(found);
+    for (std::size_t i = 0; i < own_.size(); ++i) {
+        own_[i]->introspect(rest.first(of_each[i].size()));
+        rest = rest.subspan(of_each[i].size());
+        // Who asks otherwise has called OpenCL already, or may not.
+        if (!ask && wants == kernelfile::Wants::launch) own_[i]->guess(of_each[i]);
+        for (const auto& sentence : own_[i]->left_out) say(sentence);
+        for (const auto& block : own_[i]->guessed) guessed_.push_back(block);
+    }
+    share_out_axes(own_);
+    for (const auto& one : own_) one->make(wants, taken);
 }
 
 void Choice::say_defaults(double left_out) const {
-    if (!own_) return;
+    if (!own()) return;
     if (left_out > 0) say("lines 'where' leave out " + format_exact(left_out) + " cell(s)");
-    if (own_->guessed.empty())  // a guess says all that was taken
-        for (const auto& note : own_->files.notes()) say(note);
-    for (const auto& block : own_->guessed) say_guess(block);
-}
-
-const std::vector<GuessedBlock>& Choice::guessed() const {
-    static const std::vector<GuessedBlock> nothing;
-    return own_ ? own_->guessed : nothing;
+    for (const auto& one : own_) {
+        if (one->guessed.empty())  // a guess says all that was taken
+            for (const auto& note : one->files.notes()) say(note);
+        for (const auto& block : one->guessed) say_guess(block);
+    }
 }
 
 bool Choice::is_guessed(const model::Variant& variant) const {
@@ -240,11 +292,15 @@ bool Choice::is_guessed(const model::Variant& variant) const {
            });
 }
 
-kernelfile::CellArguments Choice::arguments_of(const model::Request& request) const {
-    return own_->files.arguments_of(request);
+Choice::Own& Choice::own_of(const model::Variant& variant) const {
+    return **std::ranges::find_if(own_, [&](const auto& one) { return one->has(variant); });
 }
 
-kernelfile::Answers& Choice::answers() const { return own_->files.answers(); }
+kernelfile::CellArguments Choice::arguments_of(const model::Request& request) const {
+    return own_of(request.variant).files.arguments_of(request);
+}
+
+kernelfile::Answers& Choice::answers(const model::Variant& variant) const { return own_of(variant).files.answers(); }
 
 std::string Choice::source_line(const std::string& file, std::size_t number) const {
     using std::filesystem::path;
@@ -258,14 +314,14 @@ std::string Choice::source_line(const std::string& file, std::size_t number) con
 
 std::vector<std::string> Choice::files() const {
     std::vector<std::string> out;
-    if (!own_) return out;
-    for (const auto& file : own_->files.files())
-        for (const auto& [path, text] : file.read.files) out.push_back(path);
+    for (const auto& one : own_)
+        for (const auto& file : one->files.files())
+            for (const auto& [path, text] : file.read.files) add_once(out, path);
     return out;
 }
 
 std::vector<model::Selected> Choice::select(const std::vector<std::string>& patterns) const {
-    if (!own_) {
+    if (!own()) {
         for (const auto& pattern : patterns) {
             try {
                 model::select(model::registry(), {pattern});
@@ -276,18 +332,21 @@ std::vector<model::Selected> Choice::select(const std::vector<std::string>& patt
         }
         return model::select(model::registry(), patterns);
     }
-    const auto& experiment = own_->experiment;
-    std::set<std::string> names;
-    for (const auto& pattern : patterns) {
-        const bool file = names_kernel_file(pattern);
-        const auto [path, glob] =
-            file ? file_and_glob(pattern) : std::pair(file_and_glob(invocation_.patterns.front()).first, pattern);
-        for (const auto& name : own_->files.variants_of({own_->files.index_of(path), glob, pattern}))
-            names.insert(name);
-    }
     std::vector<model::Selected> out;
-    for (const auto& variant : experiment.variants)
-        if (names.count(variant.name)) out.push_back({&experiment, &variant, experiment.id(variant)});
+    for (const auto& one : own_) {
+        std::set<std::string> names;
+        for (const auto& pattern : patterns) {
+            const bool file = names_kernel_file(pattern);
+            const auto [path, glob] =
+                file ? file_and_glob(pattern) : std::pair(file_and_glob(invocation_.patterns.front()).first, pattern);
+            if (!one->has(path)) continue;
+            for (const auto& name : one->files.variants_of({one->files.index_of(path), glob, pattern}))
+                names.insert(name);
+        }
+        const auto& experiment = one->experiment;
+        for (const auto& variant : experiment.variants)
+            if (names.count(variant.name)) out.push_back({&experiment, &variant, experiment.id(variant)});
+    }
     return out;
 }
 

@@ -51,23 +51,29 @@ public:
     void say_defaults(double left_out = 0) const;
     /// Whether anything that its kernel gets is a guess.
     bool is_guessed(const model::Variant& variant) const;
-    const std::vector<GuessedBlock>& guessed() const;  ///< by file
-    std::vector<std::string> files() const;            ///< that were read for their text
+    const std::vector<GuessedBlock>& guessed() const { return guessed_; }  ///< by file
+    std::vector<std::string> files() const;                                ///< that were read for their text
     /// Of such a file, whose name is what a compiler says; without the blanks around it. Empty: there is none.
     std::string source_line(const std::string& file, std::size_t number) const;
     /// A cell of a kernel file as somebody else is asked about it. Throws as its set-up does.
     kernelfile::CellArguments arguments_of(const model::Request& request) const;
-    kernelfile::Answers& answers() const;  ///< that others give, for the proofs of such cells
+    /// That others give, for the proofs of such cells.
+    kernelfile::Answers& answers(const model::Variant& variant) const;
     /// What cells of kernel files point into, for whoever keeps them longer than the choice.
-    std::shared_ptr<const void> owner() const { return own_; }
-    bool own() const { return own_ != nullptr; }  ///< the text is not the lab's
+    std::shared_ptr<const void> owner() const {
+        return std::make_shared<const std::vector<std::shared_ptr<Own>>>(own_);
+    }
+    bool own() const { return !own_.empty(); }  ///< the text is not the lab's
 
 private:
     /// Kernel files that were read, and the experiment made of them.
     struct Own;
 
+    Own& own_of(const model::Variant& variant) const;
+
     CellOptions invocation_;
-    std::shared_ptr<Own> own_;  ///< nothing: the families of this program
+    std::vector<std::shared_ptr<Own>> own_;  ///< empty: the families of this program
+    std::vector<GuessedBlock> guessed_;
 };
 
 /// The cells of the patterns. Without axes the first point of each variant stands for it: most axes are sizes, which do

@@ -379,7 +379,7 @@ void cross_check(const RunOptions& options, const Choice& choice, const std::vec
         for (const auto& cell : cells | std::views::join) try {
                 const model::Request asked{*cell.variant, cell.point, device, options.seed, model::no_files};
                 const auto key = choice.arguments_of(asked).agreement_key;
-                choice.answers().by_device[key] = other.agreement(other.check(cell));
+                choice.answers(*cell.variant).by_device[key] = other.agreement(other.check(cell));
             } catch (const Unsupported&) {  // the cell says so in its record
             }
     }

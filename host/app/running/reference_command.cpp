@@ -79,8 +79,8 @@ Answer answer_of(const std::string& command, double seconds, const std::vector<A
 void ask_reference_command(const CellOptions& options, const Choice& choice, const std::vector<model::Group>& cells,
                            const model::Device& device, bool twice) {
     if (options.reference_command.empty()) return;
-    auto& known = choice.answers().by_command;
     for (const auto& cell : cells | std::views::join) try {
+            auto& known = choice.answers(*cell.variant).by_command;
             std::string first;
             for (const unsigned verification : {0u, 1u}) {
                 if (verification == 1 && !twice) break;

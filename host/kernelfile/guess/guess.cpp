@@ -156,6 +156,10 @@ void KernelGuess::set_dimensions() {
     unsigned bits = 1;
     for (const char* name : {"get_global_id", "get_local_id", "get_group_id"})
         if (const auto found = first_.calls.find(name); found != first_.calls.end()) bits |= found->second;
+    // Of a program without a text nothing says which sizes are asked for; an image has a work-item a pixel.
+    if (by_text_ && first_.calls.empty())
+        for (const auto& p : parameters_)
+            if (p.kind == Parameter::Kind::image && p.dims > 0) bits |= 1u << (p.dims - 1);
     const auto& promised = said_.signature.required_group;
     for (unsigned d = 1; d < 3; ++d)
         if (bits >> d & 1 || promised[d] > 1) dims_ = d + 1;
