@@ -34,6 +34,8 @@ struct Manual {
     std::string usage, about, example;
     bool passes_on = false;  ///< what stands behind `--` is for another program
 };
+/// With the description and the example of commands/NAME.txt: paragraphs, and behind a line "Example:" the example.
+Manual manual_of(std::string name, std::string synopsis, std::string summary, std::string usage);
 
 struct Command {
     Manual manual;

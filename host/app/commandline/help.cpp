@@ -151,6 +151,18 @@ Strings command_names() {
     return mapped(commands(), [](const auto& command) { return command.manual.name; });
 }
 
+Manual manual_of(std::string name, std::string synopsis, std::string summary, std::string usage) {
+    std::string text{embedded_text("commands/" + name + ".txt")}, example = "\n\nExample:\n";
+    const auto end = text.find(example);
+    example = text.substr(end + example.size());
+    example.pop_back();
+    text.resize(end);
+    for (std::size_t i = 1; i + 1 < text.size(); ++i)  // a paragraph is one line: the screen's width wraps it
+        if (text[i] == '\n' && text[i - 1] != '\n' && text[i + 1] != '\n') text[i] = ' ';
+    return {std::move(name),  std::move(synopsis), std::move(summary),
+            std::move(usage), std::move(text),     std::move(example)};
+}
+
 std::string help_of(const Command& command, Detail detail) {
     const auto& manual = command.manual;
     const bool whole = detail == Detail::all;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cllab::app {
@@ -11,15 +12,13 @@ inline std::size_t help_width = 100;  ///< columns of every page of the help, at
 
 struct Topic {
     const char *name, *about;
-    std::string (*text)();
+    std::string text() const;  ///< topics/NAME.txt
 };
 
 const std::vector<Topic>& topics();
 
-std::string kernel_file_help();
-std::string proof_help();
-std::string sequences_help();
-std::string data_help();
+/// A text of topics/ or of app/commands/, by its folder and name: "commands/run.txt". They are embedded at build time.
+std::string_view embedded_text(std::string_view file);
 
 struct ExitStatus {
     int status;

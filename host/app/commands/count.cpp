@@ -116,23 +116,8 @@ Rows<CountOptions> count_rows() {
 
 Command count_command() {
     return make_command<CountOptions>(
-        {.name = "count",
-         .synopsis = "PATTERN...",
-         .summary = "what a kernel executes, counted in a simulator",
-         .usage = "cllab count PATTERN|FILE.cl... [--axis a=...] [--wave N] [options]",
-         .about =
-             "Counts what kernels execute: operations, bytes, sectors per request, bank conflicts, divergence, "
-             "atomics, and dependent chains. Nothing is declared, and no device is needed: the launch runs in the "
-             "simulator Oclgrind. Several kernels stand side by side; * marks the rows in which they differ, and with "
-             "two "
-             "the last line says what differs most.\n\n"
-             "The launch has its true size, and some of its groups are simulated: the first, the last, and others "
-             "between. A range in brackets is over these groups. Different bytes are those that these groups touch, "
-             "each counted once. Memory moves in sectors of 32 bytes; the least for as many bytes stands in "
-             "parentheses. Each variant is counted at its first point unless --axis says otherwise.\n\nThe counts are "
-             "of the text as clang compiles it. A device's compiler may "
-             "remove, unroll or combine operations, and registers may spill. Caches are not simulated.",
-         .example = "cllab count my.cl:transpose_* --axis n=8192"},
+        manual_of("count", "PATTERN...", "what a kernel executes, counted in a simulator",
+                  "cllab count PATTERN|FILE.cl... [--axis a=...] [--wave N] [options]"),
         count_rows(),
         [](CountOptions& options) {
             need_pattern(options, "a PATTERN, e.g. 'saxpy_*'; `cllab list` shows what there is");

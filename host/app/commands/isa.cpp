@@ -292,16 +292,8 @@ Rows<IsaOptions> isa_rows() {
 
 Command isa_command() {
     return make_command<IsaOptions>(
-        {"isa", "PATTERN... [--target T]", "machine code and its counts, also for devices not here",
-         "cllab isa PATTERN|FILE... [--target T... | --device D] [--vs PATTERN] [options]",
-         "Prints the machine code of each variant with its registers, instruction classes, and counts per loop "
-         "iteration. With --target it compiles for a device that need not be here; without it, it builds and verifies "
-         "on a device.\n\nText and options are those of `cllab run`. Each variant is shown at its first point unless "
-         "--axis says otherwise. A FILE is a kernel file (my.cl:kernel) or a program binary: PTX, cubin, code object, "
-         "PoCL's, SPIR-V and others, recognized by their bytes. program.ptx:kernel is one kernel of it.",
-         "cllab isa saxpy_w128 --target gfx900 --target sm_80\n  kernel      target  registers  spills               "
-         "occupancy  inner loop\n  saxpy_w128  gfx900         11       0  10 wavefronts per SIMD           -\n  "
-         "saxpy_w128  sm_80          18       0         64 warps per SM           -"},
+        manual_of("isa", "PATTERN... [--target T]", "machine code and its counts, also for devices not here",
+                  "cllab isa PATTERN|FILE... [--target T... | --device D] [--vs PATTERN] [options]"),
         isa_rows(), check_isa, run_isa);
 }
 

@@ -208,22 +208,11 @@ Rows<NcuOptions> ncu_rows() {
 }  // namespace
 
 Command ncu_command() {
+    auto manual = manual_of("ncu", "PATTERN...", "hardware counters of OpenCL kernels on NVIDIA",
+                            "cllab ncu PATTERN|FILE.cl... [options] [-- options of ncu]");
+    manual.passes_on = true;
     return make_command<NcuOptions>(
-        {.name = "ncu",
-         .synopsis = "PATTERN...",
-         .summary = "hardware counters of OpenCL kernels on NVIDIA",
-         .usage = "cllab ncu PATTERN|FILE.cl... [options] [-- options of ncu]",
-         .about =
-             "Reads the hardware counters of a kernel on an NVIDIA device. NVIDIA's profilers do not see OpenCL, so "
-             "cllab launches the kernel's PTX again through the CUDA driver, under Nsight Compute (ncu).\n\nThe launch "
-             "has the cell's own arguments, and cllab checks its result. The page shows its time beside OpenCL's. Each "
-             "variant is counted at its first point unless --axis says otherwise. Kernels with images or __local "
-             "arguments, and operations of several launches, cannot be launched this way. Options behind -- replace "
-             "the choice of counters and print ncu's own page. With --json the record has the counters, and `cllab "
-             "why` explains the time by them. The profiler may take four times --timeout.",
-         .example = "cllab ncu pitch_wide -- --set full",
-         .passes_on = true},
-        ncu_rows(),
+        std::move(manual), ncu_rows(),
         [](NcuOptions& options) {
             need_pattern(options, "a PATTERN, e.g. pitch_wide; `cllab list` shows what there is");
         },

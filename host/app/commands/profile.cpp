@@ -92,15 +92,8 @@ Rows<ProfileOptions> profile_rows() {
 
 Command profile_command() {
     return make_command<ProfileOptions>(
-        {"profile", "[--device D]", "a device's figures from all probes, on one page",
-         "cllab profile [--device D] [--quick] [--json]",
-         "Runs the probes within 60 s and prints the device's profile on one page: units, clock, latencies, rates, "
-         "registers, caches, local memory, launching. The page is the head of it; --all has every figure with its "
-         "interval, the driver's own value, and the method.\n\nThe same goes to DIR/<device>/profile.json. There "
-         "`cllab run`, `cllab tune` and `cllab why` find the last-level cache and the peaks.",
-         "cllab profile --device gpu --all\n  compute units                 132  period of the staircase "
-         "over saturating work-groups\n  clock                    1.98 GHz  ±0.74%  ticks of the counter that kernels "
-         "read\n  float latency             2.08 ns  ±0.46%"},
+        manual_of("profile", "[--device D]", "a device's figures from all probes, on one page",
+                  "cllab profile [--device D] [--quick] [--json]"),
         profile_rows(),
         [](ProfileOptions& options) {
             refuse_patterns(options, "`cllab profile` takes no PATTERN");

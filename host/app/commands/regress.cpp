@@ -114,23 +114,8 @@ Rows<RegressOptions> regress_rows() {
 
 Command regress_command() {
     return make_command<RegressOptions>(
-        {"regress", "BASE [PATTERN...]", "slower than a baseline? the exit status tells",
-         "cllab regress BASE [PATTERN...] [options]",
-         "Compares today's kernels with a baseline of `cllab run ... --baseline BASE`. cllab builds the baseline's "
-         "text again, and both texts take turns on the same memory. A new driver, clock or load therefore affects both "
-         "sides alike. Exit status 4: a cell is slower.\n\nThe comparison uses arrangements, as `cllab run --vs` does. "
-         "A cell with the same machine code cannot fail and is not timed. PATTERN selects among the cells.\n\nEach "
-         "cell is tested after at most --max-time. Undecided cells get up to two further rounds, using time the other "
-         "cells did not need. No cell takes more than 12 times --max-time, and the average is at most about "
-         "--max-time.\n\nAll cells together give a false alarm in at most 1 % of the runs (Holm's correction). The "
-         "first test spends half of that, the others a quarter each. The intervals hold simultaneously.\n\nExit "
-         "status, the first that applies. 1: a cell is wrong or fails, in any process. 4: a cell is slower, or gives "
-         "other results than the baseline's text (--results-may-change allows that). 5: a cell of the baseline is "
-         "missing or cannot be compared; with --strict, also an undecided one. 0: otherwise. 2: also a damaged "
-         "baseline. 3: as for every command.",
-         "cllab regress base --threshold 3 --junit regress.xml\n  cell     change        time  interval           "
-         "control  arrangements\n  tr_cols  slower     +14.1 %  +9.8 % to +62.1 %   -0.2 %            13\n  tr_rows  "
-         "same code        -  -                        -             -"},
+        manual_of("regress", "BASE [PATTERN...]", "slower than a baseline? the exit status tells",
+                  "cllab regress BASE [PATTERN...] [options]"),
         regress_rows(), check_regress, run_regress);
 }
 

@@ -120,15 +120,8 @@ Command report_command() {
         .flag("sort", &ReportOptions::by_time, about_sort)
         .with(replace_rows("--csv"));
     return make_command<ReportOptions>(
-        {"report", "FILE...", "tables of records of many runs, and variants by devices",
-         "cllab report FILE... [--html OUT] [--markdown OUT] [--svg OUT] [--csv OUT] [options]",
-         "Prints the tables of `cllab run` from the records (`cllab run --json`) of many runs and machines: a table "
-         "per device, curves, and the variants by devices. A record that occurs twice is taken once. Damaged lines, "
-         "records of another schema and impossible records (e.g. a time beside wrong_result) are named on stderr and "
-         "left "
-         "out. The exit status is 0 with at least one record, and 2 without one. At most 1000000 records are read at "
-         "once. Findings of probes need the device, so only a run prints them.",
-         "cllab report node*.jsonl --html page.html"},
+        manual_of("report", "FILE...", "tables of records of many runs, and variants by devices",
+                  "cllab report FILE... [--html OUT] [--markdown OUT] [--svg OUT] [--csv OUT] [options]"),
         rows, [](ReportOptions& options) { need_pattern(options, needs_records); }, report_records);
 }
 

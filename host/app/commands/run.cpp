@@ -200,28 +200,10 @@ int run_or_watch(const RunOptions& options) {
     return run_cells(options);
 }
 
-const Manual run_manual{
-    "run",
-    "PATTERN...",
-    "verify, time, dump",
-    "cllab [run] [PATTERN...] [options]",
-    "Verifies each kernel variant against independent host code, times it, and writes its binary and disassembly. A "
-    "PATTERN is a shell glob over <family>_<variant>, a family's name, or a kernel file of your own (my.cl or "
-    "my.cl:kernel; see `cllab help kernel-file`).\n\nSeveral devices run one after the other, each in a child process "
-    "as with --isolate, because CPU devices and simulators share the host's cores. A last table has a column per "
-    "device; a sentence below it says where the ranking differs. If a driver crashes, only its "
-    "device is lost; the exit status is then 3.",
-    "cllab run pitch_short8 --device cpu\n  kernel        status  time [ms]     ±  GB/s  of copy  inner loop\n  "
-    "pitch_short8  ok           4.28  3.3%  7.81    51.9%          26\n  dumps in dumps/pthread-haswell-AMD-EPYC/"};
+const Manual run_manual = manual_of("run", "PATTERN...", "verify, time, dump", "cllab [run] [PATTERN...] [options]");
 
-const Manual dump_manual{"dump",
-                         "PATTERN...",
-                         "build, verify once, dump; no timing",
-                         "cllab dump PATTERN... [options]",
-                         "Builds each variant and verifies it once, so the driver makes the code that it would run. "
-                         "Writes source, options, build log, binary, disassembly and statistics. Measures no time.",
-                         "cllab dump saxpy_w128 --device cpu\n  kernel      status  inner loop\n  saxpy_w128  ok       "
-                         "        6\n  dumps in dumps/pthread-skylake-avx512-AMD-EPYC/"};
+const Manual dump_manual =
+    manual_of("dump", "PATTERN...", "build, verify once, dump; no timing", "cllab dump PATTERN... [options]");
 
 }  // namespace
 

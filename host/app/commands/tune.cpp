@@ -296,17 +296,7 @@ Command tune_command() {
                 "Maximum sampling time per point. A comparison of two points may take 25 times as long.")
         .with(replace_rows("--json or --csv"));
     return make_command<TuneOptions>(
-        {"tune", "PATTERN...", "try launch parameters, name the fastest", "cllab tune PATTERN... [options]",
-         "Tries launch parameters that do not affect the result, such as the work-group's shape, and names the fastest "
-         "point of each variant. --axis lists the candidates of a tunable axis and fixes any other axis. Of a kernel "
-         "file without an axis marked tune, work-groups are tried where neither the file nor the kernel says "
-         "which one it is: powers of two from 32 to 4096 work-items, as far as the device and the sizes allow. Lines "
-         "`where` of the file leave points out.\n\nUp to 300 distinct points, or as many as fit --budget, are all "
-         "tried. From more, some are drawn at random, and the search continues from the fastest, one axis at a time. "
-         "Each point is verified. The best few and the default are measured again in turns. The fastest is then held "
-         "against the default and the runner-up as `cllab run --vs` does, and the page names the winner with the "
-         "command that reproduces it. Ctrl-C prints the fastest so far; --resume goes on later.",
-         "cllab tune himeno_wide --device gpu --axis size=M --axis local=32x4,64x4,128x2"},
+        manual_of("tune", "PATTERN...", "try launch parameters, name the fastest", "cllab tune PATTERN... [options]"),
         rows, check_tune, [](const TuneOptions& invocation) {
             return tune(invocation, *in_child_processes(invocation.timeout_seconds));
         });

@@ -248,27 +248,8 @@ Rows<WhyOptions> why_rows() {
 
 Command why_command() {
     return make_command<WhyOptions>(
-        {"why", "PATTERN...", "the limiter of the time, by the device's measured peaks",
-         "cllab why PATTERN|FILE... [--device D] [options]",
-         "Names the limiter of each cell, or the share of the time that has no explanation. A bound is the shortest "
-         "possible time for one resource: declared or counted work over the peak that `cllab profile` measured. The "
-         "largest bound is the limiter if it is at least 80 % of the time, clear of the next, and the time is known "
-         "within 10 %.\n\nA FILE is a kernel file (my.cl:kernel). What its `work` line does not declare is counted: by "
-         "the simulator Oclgrind, and on NVIDIA by Nsight Compute. Where Nsight Compute finds that warps wait for a "
-         "resource, 60 % of the time are enough. Where nothing explains the time, the bounds are printed and no "
-         "limiter "
-         "is named; on a CPU, `cllab isa --hot` shows the code that takes it. With two cells, the last line says what "
-         "they execute differently, and the lab's own are counted for it. FILE.jsonl is a file of records, explained "
-         "without measuring. Counters of `cllab ncu` in the records replace the declared work.\n\nWork without a count "
-         "or without a measured peak has no bound and is listed. The launch overhead adds to the kernel's own time, so "
-         "these two may be named together.\n\nIf a cell beats a peak, or the peak explains only 40 to 80 % of its "
-         "time, cllab measures the peak again beside the cell. The machine may have been busy during the profile, or "
-         "be "
-         "busy now. Both figures are printed.\n\nWhere declared work and counts cannot both be true, a line names both "
-         "figures.",
-         "cllab why pitch_wide --device gpu\npitch_wide        552 us ±0.3 %  limited by memory bandwidth: 96 % of the "
-         "time\n  96 %  memory bandwidth  532 us [531 us .. 535 us]  2.15 GB at 4.03 TB/s (copy bandwidth)\n  29 %  "
-         "group dispatch    159 us [159 us .. 162 us]  262 kgroup at 1.65 Ggroup/s (group rate)"},
+        manual_of("why", "PATTERN...", "the limiter of the time, by the device's measured peaks",
+                  "cllab why PATTERN|FILE... [--device D] [options]"),
         why_rows(), [](WhyOptions& options) { need_pattern(options); }, run_why);
 }
 
