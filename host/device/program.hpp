@@ -72,4 +72,12 @@ private:
     std::map<std::string, cl::Program> made_;
 };
 
+// Whether a device's compiler has what the device's list of extensions promises.
+
+class Session;
+
+/// Whether a kernel that uses what `extension` adds to the language builds for the session's device. The answer of the
+/// first call is kept. True for an extension without a trial here, which is believed.
+bool keeps_promise(Session& session, const std::string& extension);
+
 }  // namespace cllab::device

@@ -60,7 +60,7 @@ const std::vector<Quirk> all_quirks{
      [](const Device& d) { return d.name.find("llvmpipe") != std::string::npos; }},
     {"pocl-first-launch-compiles", Implementation::pocl, "all seen, 3.1 to 7.1",
      "a work-group function is compiled at the first launch of each local size, outside START..END", Dealt::everywhere,
-     "verification launches come before warm-up, with the local size that is timed (run/cell/cell_prepare.cpp)",
+     "verification launches come before warm-up, with the local size that is timed (run/cell/cell_state.cpp)",
      "PoCL 3.1: 31.8 ms before the first START, 25 to 40 us later", "SUBMIT..START of a first launch below 1 ms"},
     {"pocl-growing-binary", Implementation::pocl, "all seen, 3.1 to 7.1",
      "the binary grows with what has run: generic work-group function after the build, one more for each local size",
@@ -88,7 +88,7 @@ const std::vector<Quirk> all_quirks{
      "clCreateKernelsInProgram crashes where a kernel calls a function that the simulator lacks; clCreateKernel gives "
      "CL_INVALID_KERNEL_NAME for it",
      Dealt::where_asked,
-     "kernels are made one by one (device/introspect.cpp). The plugin adds functions of LLVM that clang makes of "
+     "kernels are made one by one (device/program.cpp). The plugin adds functions of LLVM that clang makes of "
      "ordinary text (count/plugin/intrinsics.cpp)",
      "Oclgrind 21.10, Debian 12, 2026-11-28: a kernel with sub_group_reduce_add, or with abs by ?: and no plugin",
      "clCreateKernelsInProgram gives an error for such a program"},
@@ -153,7 +153,7 @@ const std::vector<Quirk> all_quirks{
     {"pocl-compile-cache", Implementation::pocl, "all seen, 3.1 to 7.1",
      "equal text and options are answered from the folder POCL_CACHE_DIR, across processes, so a second build "
      "compiles nothing",
-     Dealt::everywhere, "a build that took under 5 ms is `cached` in its record (run/cell/cell_prepare.cpp)",
+     Dealt::everywhere, "a build that took under 5 ms is `cached` in its record (run/cell/cell_state.cpp)",
      "PoCL 3.1 and 5.0", "a build leaves the folder POCL_CACHE_DIR empty"},
     {"pocl-threads-move", Implementation::pocl, "3.1 and 5.0",
      "its threads are not pinned, and Linux runs two of them on one core while another is idle: times double for a "

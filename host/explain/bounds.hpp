@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "explain/constants.hpp"
+#include "model/device.hpp"
 #include "model/explanation.hpp"
-#include "model/limits.hpp"
 #include "model/result.hpp"
 
 namespace cllab::explain {

@@ -4,7 +4,6 @@
 #include <cctype>
 
 #include "core/grouped.hpp"
-#include "core/includes.hpp"
 #include "core/kernel_text.hpp"
 #include "core/program_text.hpp"
 #include "core/text.hpp"

@@ -1,6 +1,7 @@
 // What one operation of a cell is given and does: the arguments of its kernels and its steps.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstring>
 #include <functional>
@@ -14,12 +15,39 @@
 #include <variant>
 #include <vector>
 
+#include "core/bytes.hpp"
 #include "core/error.hpp"
 #include "model/axes.hpp"
 #include "model/pixel_format.hpp"
-#include "model/shared_bytes.hpp"
 
 namespace cllab::model {
+
+using cllab::Bytes;
+
+/// Copies share the bytes, and are equal; two that were made apart are not, whatever they hold. May be used by several
+/// threads.
+class SharedBytes {
+public:
+    SharedBytes() = default;  ///< nothing, which is false and must not be looked at
+    SharedBytes(std::nullptr_t) {}
+    SharedBytes(std::shared_ptr<const Bytes> bytes);
+    SharedBytes(std::shared_ptr<Bytes> bytes) : SharedBytes(std::shared_ptr<const Bytes>(std::move(bytes))) {}
+    /// `make` gives `size` bytes. It is called once, by whoever looks first, or never.
+    SharedBytes(std::size_t size, std::function<Bytes()> make);
+
+    std::size_t size() const;  ///< makes nothing
+    const Bytes& operator*() const;
+    const Bytes* operator->() const { return &**this; }
+    /// Equal for copies, and expired when the last of them is gone.
+    std::weak_ptr<const void> identity() const { return state_; }
+    explicit operator bool() const { return state_ != nullptr; }
+    friend bool operator==(const SharedBytes&, const SharedBytes&) = default;
+    friend std::strong_ordering operator<=>(const SharedBytes&, const SharedBytes&) = default;
+
+private:
+    struct State;
+    std::shared_ptr<State> state_;
+};
 
 // --- Arguments, in the kernel's parameter order. Buffers are cl_mem, sizes in bytes. ---------------------------------
 /// Read only; guarded on both sides all the same: not every kernel keeps its promise.

@@ -14,7 +14,6 @@
 #include "model/experiment.hpp"
 #include "run/cache_state.hpp"
 #include "run/conditions/reference.hpp"
-#include "run/conditions/yardstick.hpp"
 
 namespace cllab::run {
 

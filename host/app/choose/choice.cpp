@@ -9,7 +9,7 @@
 #include "app/files/image_file.hpp"
 #include "app/screen/streams.hpp"
 #include "core/grouped.hpp"
-#include "core/includes.hpp"
+#include "core/kernel_text.hpp"
 #include "core/program_text.hpp"
 #include "core/reading.hpp"
 #include "core/text.hpp"

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/files/image_file.hpp"
-#include "app/processes/oclgrind.hpp"
+#include "app/processes/simulation.hpp"
 #include "app/processes/worker.hpp"
 #include "core/error.hpp"
 #include "core/grouped.hpp"

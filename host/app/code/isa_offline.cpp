@@ -5,7 +5,7 @@
 
 #include "app/choose/request.hpp"
 #include "app/code/isa_code.hpp"
-#include "app/errors.hpp"
+#include "app/program.hpp"
 #include "app/screen/streams.hpp"
 #include "core/grouped.hpp"
 #include "core/kernel_text.hpp"

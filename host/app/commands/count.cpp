@@ -100,9 +100,7 @@ Rows<CountOptions> count_rows() {
         .with(text_rows())
         .whole("wave", "N", {1, count::widest_wave, "whole numbers from 1 to 128"}, &CountOptions::wave,
                "Work-items that execute together: 32 on NVIDIA, 64 on AMD's GCN and CDNA. Default: 32.")
-        .text("vs", "PATTERN", &CountOptions::versus,
-              "Counts this variant, too, and says of two what differs most. A value that begins with '-' is build "
-              "options: --vs=-cl-mad-enable counts each variant without and with them.")
+        .text("vs", "PATTERN", &CountOptions::versus)
         .number("count-budget", "SECONDS", any_seconds, &CountOptions::budget_seconds, "5",
                 "Processor time per kernel. A longer simulation counts fewer groups, or a smaller point of the axes.")
         .text("json", "FILE", &CountOptions::json,

@@ -254,26 +254,13 @@ void check_isa(IsaOptions& options) {
 Rows<IsaOptions> isa_rows() {
     Rows<IsaOptions> rows;
     rows.with(choice_rows())
-        .list("target,t", "T", &IsaOptions::targets,
-              "Compiles for processor T, e.g. gfx900, gfx1030, sm_80, sm_90, tgllp, pvc. Repeats; several targets make "
-              "one table.")
+        .list("target,t", "T", &IsaOptions::targets)
         .flag("targets", &IsaOptions::list_targets,
               "Lists the processors, what this machine can produce for each, and which packages would enable the rest.")
-        .text("vs", "PATTERN", &IsaOptions::versus,
-              "Compares with this variant: registers, counts, and both inner loops side by side. A value that begins "
-              "with '-' is build options: --vs=-cl-mad-enable compares the variant without and with them.")
-        .flag("hot", &IsaOptions::hot,
-              "Shows only the code that runs, with the share of each loop and path. CPU: runs the kernel for a second "
-              "and samples addresses. NVIDIA with Nsight Compute (ncu): launches the kernel again through the CUDA "
-              "driver and counts executions. Elsewhere: the loop or path that accounts for the declared work, if there "
-              "is exactly one. With --vs: the hot code of both sides, side by side.")
-        .flag("source", &IsaOptions::source,
-              "Prints each source line above its instructions. The lines come from a second build with line "
-              "information; they are shown only if its code is the same.")
-        .flag("live", &IsaOptions::live,
-              "Prints the number of live registers per kind at each instruction, and the instruction with the maximum "
-              "first. Knows GCN and SASS. Prints `unknown` after calls and after instructions without a "
-              "rule. With --hot: only the code that runs. With --summary: only the maximum.")
+        .text("vs", "PATTERN", &IsaOptions::versus)
+        .flag("hot", &IsaOptions::hot)
+        .flag("source", &IsaOptions::source)
+        .flag("live", &IsaOptions::live)
         .whole("width", "N", {40, 4294967295.0, "whole numbers from 40"}, &IsaOptions::width,
                "Cuts lines at N columns, at least 40. Default: the lines as they are.")
         .flag("summary", &IsaOptions::summary, "Prints all but the instructions.")

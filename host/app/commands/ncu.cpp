@@ -195,9 +195,7 @@ Rows<NcuOptions> ncu_rows() {
     Rows<NcuOptions> rows;
     rows.with(choice_rows())
         .with(kernel_file_rows())
-        .text("export", "DIR", &NcuOptions::exports_to,
-              "Writes the launch to DIR/<kernel> for a machine that has the profiler, and counts nothing here. The "
-              "folder has the PTX, the arguments, and a C++ program of one file that launches it.")
+        .text("export", "DIR", &NcuOptions::exports_to)
         .with(text_rows())
         .text("json", "FILE", &NcuOptions::json, "Writes one JSON line per cell with all counters.")
         .with(process_rows())

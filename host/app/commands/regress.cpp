@@ -7,9 +7,9 @@
 #include "app/commandline/groups.hpp"
 #include "app/commands.hpp"
 #include "app/files/outputs.hpp"
+#include "app/screen/progress.hpp"
 #include "app/screen/results.hpp"
 #include "app/screen/streams.hpp"
-#include "app/screen/timings.hpp"
 #include "core/text.hpp"
 #include "report/table/columns.hpp"
 #include "report/table/regression.hpp"
@@ -72,24 +72,15 @@ void check_regress(RegressOptions& options) {
 
 Rows<RegressOptions> regress_rows() {
     Rows<RegressOptions> rows;
-    rows.list("device,d", "D", &RegressOptions::devices,
-              "Runs both sides on this device. It must have the baseline's platform and type. Default: the baseline's "
-              "own.")
+    rows.list("device,d", "D", &RegressOptions::devices)
         .add({"threshold", "PERCENT", "Calls a cell slower when the whole interval is above PERCENT.", "2"},
              [](RegressOptions& to, const std::string& text) {
                  to.threshold = number_of("threshold", text, {0, 100, "per cent from 0 to 100"}) / 100;
              })
         .flag("strict", &RegressOptions::strict, "Exits with status 5 when a cell is undecided and none is slower.")
-        .flag("results-may-change", &RegressOptions::results_may_change,
-              "Times cells whose results differ from the baseline's instead of exiting with status 4. Each side must "
-              "still be right by its own reference or file.")
-        .flag("recorded", &RegressOptions::recorded,
-              "Compares with the stored times instead of building the stored text again, for two machines or two "
-              "drivers. The claim is weaker: the difference includes everything else that changed between the runs. "
-              "Needs several runs in the baseline (--append).")
-        .number("max-time", "SECONDS", any_seconds, &RegressOptions::comparison_seconds, "10",
-                "Tests each cell after at most SECONDS of arrangements. Takes up to four times that when an interval "
-                "needs more.")
+        .flag("results-may-change", &RegressOptions::results_may_change)
+        .flag("recorded", &RegressOptions::recorded)
+        .number("max-time", "SECONDS", any_seconds, &RegressOptions::comparison_seconds, "10")
         .text("cl-dir", "DIR", &RegressOptions::cl_dir,
               "Reads today's text from DIR/<family>.cl. Default: where the baseline's command line reads it from.")
         .text("build-options", "TEXT", &RegressOptions::build_options,
@@ -98,10 +89,7 @@ Rows<RegressOptions> regress_rows() {
         .columns(&RegressOptions::columns, about_columns(report::columns_of_command("regress")))
         .text("junit", "FILE", &RegressOptions::junit,
               "Writes JUnit XML: slower is a failure, wrong or failing an error.")
-        .text(
-            "markdown", "OUT", &RegressOptions::markdown,
-            "Also writes the cells to OUT as Markdown, for the summary of a pull request: worst first, those with the "
-            "same code folded. - is standard output, instead of the table.")
+        .text("markdown", "OUT", &RegressOptions::markdown)
         .number("timeout", "SECONDS", any_seconds, &RegressOptions::timeout_seconds, "60",
                 "Ends a cell that makes no progress for SECONDS.")
         .seed("Seeds inputs, orders and placements. Default: a fresh seed per run.")

@@ -110,9 +110,7 @@ Command report_command() {
     Rows<ReportOptions> rows;
     rows.text("csv", "OUT", &ReportOptions::csv,
               "Also writes one CSV line per record to OUT; - is standard output, without the tables.")
-        .text("html", "OUT", &ReportOptions::html,
-              "Also writes an HTML page to OUT: charts, tables, code beside time. The code comes from the dump folders "
-              "that the records name, relative to the current folder.");
+        .text("html", "OUT", &ReportOptions::html);
     rows.with(excerpt_rows())
         .text("long", "OUT", &ReportOptions::long_csv,
               "Also writes CSV to OUT with one row per sample, for pandas, polars, DuckDB or R.")

@@ -6,7 +6,7 @@
 #include "inspect/binary/bounded_bytes.hpp"
 #include "json/read.hpp"
 #include "report/records/json.hpp"
-#include "run/settings_fields.hpp"
+#include "run/request.hpp"
 
 namespace cllab::device {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimerAudit, reported_step_ns, step_ns, launches, ordered, varied, empty_seconds,

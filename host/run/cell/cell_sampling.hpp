@@ -7,7 +7,7 @@
 
 #include "core/random.hpp"
 #include "run/cell/cell_state.hpp"
-#include "run/conditions/core_time.hpp"
+#include "run/conditions/conditions.hpp"
 #include "run/measure.hpp"
 
 namespace cllab::run {

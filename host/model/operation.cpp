@@ -1,4 +1,4 @@
-#include "model/shared_bytes.hpp"
+#include "model/operation.hpp"
 
 #include <utility>
 

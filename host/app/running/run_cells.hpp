@@ -10,7 +10,7 @@
 #include "app/comparing/versus.hpp"
 #include "app/files/outputs.hpp"
 #include "app/processes/runner.hpp"
-#include "app/screen/timings.hpp"
+#include "app/screen/progress.hpp"
 
 namespace cllab::app {
 
