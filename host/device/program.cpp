@@ -9,7 +9,6 @@
 #include "core/error.hpp"
 #include "core/hash.hpp"
 #include "core/kernel_text.hpp"
-#include "core/program_text.hpp"
 #include "core/text.hpp"
 #include "device/cuda.hpp"
 #include "device/quirks.hpp"

@@ -22,7 +22,7 @@ struct Built {
 };
 
 /// Compiles and links for this session's device; with the option `-x cuda` by NVRTC, as CUDA C++. The source may be a
-/// compiled program (core/program_text.hpp). A failed build is an answer, not an exception. Throws Unsupported where
+/// compiled program (core/kernel_text.hpp). A failed build is an answer, not an exception. Throws Unsupported where
 /// there is no NVRTC, and for SPIR-V where the driver takes none.
 Built build(Session& session, const std::string& source, const std::string& options);
 

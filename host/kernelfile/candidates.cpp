@@ -5,7 +5,6 @@
 
 #include "core/grouped.hpp"
 #include "core/kernel_text.hpp"
-#include "core/program_text.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"
 #include "kernelfile/data/structs.hpp"

@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "core/kernel_text.hpp"
-#include "core/program_text.hpp"
 #include "core/text.hpp"
 #include "device/spirv.hpp"
 #include "kernelfile/data/data.hpp"

@@ -1,8 +1,10 @@
 #include "model/operation.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/lazy.hpp"
+#include "core/table.hpp"
 
 namespace cllab::model {
 
@@ -27,5 +29,57 @@ SharedBytes::SharedBytes(std::size_t size, std::function<Bytes()> make)
 std::size_t SharedBytes::size() const { return state_ ? state_->size : 0; }
 
 const Bytes& SharedBytes::operator*() const { return **state_->bytes; }
+
+namespace {
+
+using Order = PixelFormat::Order;
+using Channel = PixelFormat::Channel;
+
+constexpr Entry<Order, const char*> orders[] = {
+    {Order::r, "r"}, {Order::rg, "rg"}, {Order::rgba, "rgba"}, {Order::bgra, "bgra"}, {Order::depth, "depth"}};
+constexpr Entry<Channel, const char*> kinds[] = {{Channel::normalised, ""},
+                                                 {Channel::signed_normalised, "s"},
+                                                 {Channel::integer, "i"},
+                                                 {Channel::unsigned_integer, "ui"},
+                                                 {Channel::floating, "f"}};
+
+/// OpenCL has it.
+bool exists(const PixelFormat& format) {
+    if (format.order == Order::depth)
+        return format.channel_bytes == 2 ? format.channel == Channel::normalised
+                                         : format.channel_bytes == 4 && format.channel == Channel::floating;
+    const bool whole = format.channel == Channel::integer || format.channel == Channel::unsigned_integer;
+    if (format.channel == Channel::floating && format.channel_bytes == 1) return false;
+    if (format.channel_bytes == 4 && !whole && format.channel != Channel::floating) return false;
+    return format.order != Order::bgra || format.channel_bytes == 1;
+}
+
+}  // namespace
+
+std::string PixelFormat::name() const {
+    return value_of(orders, order) + std::to_string(8 * channel_bytes) + value_of(kinds, channel);
+}
+
+ElementType PixelFormat::type() const {
+    static constexpr const char* integers[] = {"char", "short", "", "int"};
+    std::string name =
+        channel == Channel::floating ? (channel_bytes == 2 ? "half" : "float") : integers[channel_bytes - 1];
+    if (channel == Channel::normalised || channel == Channel::unsigned_integer) name.insert(0, "u");
+    return *builtin_type(channels() == 1 ? name : name + std::to_string(channels()));
+}
+
+std::int64_t PixelFormat::white() const {
+    const auto most = (std::int64_t{1} << (8 * channel_bytes - (is_signed() ? 1 : 0))) - 1;
+    return is_normalised() ? most : std::min<std::int64_t>(most, 255);
+}
+
+std::optional<PixelFormat> pixel_format(const std::string& name) {
+    for (const auto& [order, first] : orders)
+        for (const auto& [channel, last] : kinds)
+            for (const std::size_t bytes : {1, 2, 4})
+                if (const PixelFormat format{order, channel, bytes}; exists(format) && format.name() == name)
+                    return format;
+    return std::nullopt;
+}
 
 }  // namespace cllab::model

@@ -10,7 +10,6 @@
 #include "app/screen/streams.hpp"
 #include "core/grouped.hpp"
 #include "core/kernel_text.hpp"
-#include "core/program_text.hpp"
 #include "core/reading.hpp"
 #include "core/text.hpp"
 #include "core/units.hpp"

@@ -10,7 +10,6 @@
 #include "core/grouped.hpp"
 #include "core/kernel_text.hpp"
 #include "core/parallel.hpp"
-#include "core/program_text.hpp"
 #include "core/text.hpp"
 #include "device/quirks.hpp"
 #include "device/spirv.hpp"

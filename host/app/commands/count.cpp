@@ -1,18 +1,8 @@
 // `cllab count`: what kernels execute, counted in the simulator Oclgrind; no OpenCL device is needed.
-#include "app/choose/choice.hpp"
-#include "app/choose/request.hpp"
-#include "app/commandline/groups.hpp"
-#include "app/commands.hpp"
-#include "app/files/outputs.hpp"
-#include "app/processes/runner.hpp"
+#include "app/commands/command_file.hpp"
 #include "app/processes/simulation.hpp"
-#include "app/screen/streams.hpp"
-#include "core/error.hpp"
 #include "count/simulated.hpp"
 #include "explain/advice.hpp"
-#include "report/records/json.hpp"
-#include "report/table/layout.hpp"
-#include "report/table/table.hpp"
 
 namespace cllab::app {
 namespace {

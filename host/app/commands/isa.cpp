@@ -13,7 +13,7 @@
 #include "app/screen/comparison.hpp"
 #include "app/screen/streams.hpp"
 #include "core/error.hpp"
-#include "core/program_text.hpp"
+#include "core/kernel_text.hpp"
 #include "core/text.hpp"
 #include "inspect/tools/offline.hpp"
 #include "model/registry.hpp"

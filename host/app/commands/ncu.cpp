@@ -1,27 +1,13 @@
 // `cllab ncu`: hardware counters of a kernel on an NVIDIA device. NVIDIA's profilers see no OpenCL, so the PTX of the
 // program binary is launched once more through the CUDA driver, with the cell's own arguments, in a child process under
 // Nsight Compute. What it computes is checked like the cell, and its time is held against OpenCL's.
-#include <fmt/format.h>
 
-#include <filesystem>
-#include <nlohmann/json.hpp>
-
-#include "app/choose/choice.hpp"
-#include "app/choose/request.hpp"
-#include "app/commandline/groups.hpp"
-#include "app/commands.hpp"
-#include "app/files/outputs.hpp"
-#include "app/processes/runner.hpp"
-#include "app/screen/streams.hpp"
-#include "core/error.hpp"
+#include "app/commands/command_file.hpp"
 #include "core/stats.hpp"
-#include "core/text.hpp"
-#include "core/units.hpp"
 #include "inspect/code/hot_code.hpp"
 #include "inspect/cuda/ncu_counters.hpp"
 #include "inspect/cuda/replay.hpp"
 #include "inspect/tools/tool.hpp"
-#include "report/records/json.hpp"
 
 namespace cllab::app {
 namespace {

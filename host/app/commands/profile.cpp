@@ -1,27 +1,14 @@
 // `cllab profile`: a device's figures as a page, and as the file that run, tune and why read.
 #include "app/commands/profile.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <chrono>
-#include <map>
 #include <ranges>
 #include <utility>
 
-#include "app/choose/request.hpp"
-#include "app/commandline/groups.hpp"
-#include "app/commands.hpp"
-#include "app/files/profile_file.hpp"
-#include "app/processes/runner.hpp"
-#include "app/screen/progress.hpp"
-#include "app/screen/streams.hpp"
+#include "app/commands/command_file.hpp"
 #include "core/clock.hpp"
-#include "core/text.hpp"
-#include "core/units.hpp"
 #include "inspect/tools/dump.hpp"
 #include "portrait/probes.hpp"
-#include "report/table/columns.hpp"
 #include "run/measure.hpp"
 
 namespace cllab::app {

@@ -1,17 +1,7 @@
 // `cllab regress`: slower than before? An exit status says so.
 #include "app/comparing/regress.hpp"
 
-#include <algorithm>
-#include <sstream>
-
-#include "app/commandline/groups.hpp"
-#include "app/commands.hpp"
-#include "app/files/outputs.hpp"
-#include "app/screen/progress.hpp"
-#include "app/screen/results.hpp"
-#include "app/screen/streams.hpp"
-#include "core/text.hpp"
-#include "report/table/columns.hpp"
+#include "app/commands/command_file.hpp"
 #include "report/table/regression.hpp"
 
 namespace cllab::app {

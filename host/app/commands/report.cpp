@@ -1,15 +1,9 @@
 // `cllab report`: the records of many runs and machines as the page that a run prints.
-#include <filesystem>
 #include <ranges>
 #include <set>
 
-#include "app/commandline/groups.hpp"
-#include "app/commands.hpp"
+#include "app/commands/command_file.hpp"
 #include "app/files/baseline.hpp"
-#include "app/screen/results.hpp"
-#include "app/screen/streams.hpp"
-#include "core/error.hpp"
-#include "core/grouped.hpp"
 #include "report/records/csv.hpp"
 #include "report/records/joined.hpp"
 #include "report/records/points.hpp"

@@ -1,15 +1,7 @@
 // The command line of `cllab run` and `cllab dump`.
-#include <algorithm>
-#include <filesystem>
 #include <fstream>
 
-#include "app/choose/choice.hpp"
-#include "app/choose/request.hpp"
-#include "app/commandline/groups.hpp"
-#include "app/commands.hpp"
-#include "app/screen/streams.hpp"
-#include "core/error.hpp"
-#include "core/text.hpp"
+#include "app/commands/command_file.hpp"
 
 namespace cllab::app {
 namespace {

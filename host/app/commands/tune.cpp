@@ -3,30 +3,18 @@
 // driver costs only itself.
 #include "app/commands/tune.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <limits>
 
-#include "app/choose/request.hpp"
-#include "app/commandline/groups.hpp"
-#include "app/commands.hpp"
+#include "app/commands/command_file.hpp"
 #include "app/comparing/versus.hpp"
-#include "app/files/profile_file.hpp"
 #include "app/running/cross_check.hpp"
-#include "app/screen/progress.hpp"
-#include "app/screen/streams.hpp"
-#include "core/grouped.hpp"
 #include "core/hash.hpp"
 #include "core/phases.hpp"
-#include "core/text.hpp"
-#include "core/units.hpp"
 #include "model/params.hpp"
 #include "model/result.hpp"
 #include "model/warning.hpp"
 #include "model/work.hpp"
 #include "report/table/comparison.hpp"
-#include "report/table/layout.hpp"
 #include "run/kernel_source.hpp"
 
 namespace cllab::app {
@@ -299,8 +287,6 @@ Command tune_command() {
 }
 
 // The end of a tuning: who won, and against whom.
-
-using model::Point;
 
 static constexpr std::size_t most_finalists = 6;  // with the default
 

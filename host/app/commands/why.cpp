@@ -1,24 +1,12 @@
 // `cllab why`: what limits a kernel's time, by the peaks that the device's profile measured.
 #include "app/commands/why.hpp"
 
-#include <algorithm>
-#include <map>
 #include <optional>
 
-#include "app/choose/choice.hpp"
-#include "app/choose/request.hpp"
-#include "app/commandline/groups.hpp"
-#include "app/commands.hpp"
+#include "app/commands/command_file.hpp"
 #include "app/commands/profile.hpp"
 #include "app/comparing/versus.hpp"
-#include "app/files/outputs.hpp"
-#include "app/files/profile_file.hpp"
-#include "app/processes/cell_counts.hpp"
-#include "app/processes/runner.hpp"
-#include "app/screen/progress.hpp"
-#include "app/screen/streams.hpp"
-#include "core/error.hpp"
-#include "core/text.hpp"
+#include "app/processes/simulation.hpp"
 #include "explain/advice.hpp"
 #include "explain/limiter.hpp"
 #include "explain/peaks.hpp"
@@ -27,7 +15,6 @@
 #include "portrait/conclusion.hpp"
 #include "portrait/probes.hpp"
 #include "report/table/explanation.hpp"
-#include "report/table/layout.hpp"
 
 namespace cllab::app {
 namespace {

@@ -5,7 +5,7 @@
 #include <csignal>
 #include <utility>
 
-#include "app/processes/local_devices.hpp"
+#include "app/processes/runner.hpp"
 
 namespace cllab::app {
 

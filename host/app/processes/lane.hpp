@@ -9,8 +9,8 @@
 #include <set>
 #include <string>
 
-#include "app/processes/local_devices.hpp"
 #include "app/processes/protocol.hpp"
+#include "app/processes/runner.hpp"
 #include "app/processes/worker.hpp"
 #include "model/result.hpp"
 #include "run/request.hpp"

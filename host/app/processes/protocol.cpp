@@ -2,7 +2,7 @@
 
 #include <sstream>
 
-#include "core/program_text.hpp"
+#include "core/kernel_text.hpp"
 #include "inspect/binary/bounded_bytes.hpp"
 #include "json/read.hpp"
 #include "report/records/json.hpp"
