@@ -32,11 +32,14 @@ const Bytes& SharedBytes::operator*() const { return **state_->bytes; }
 
 namespace {
 
-using Order = PixelFormat::Order;
+using ChannelOrder = PixelFormat::Order;
 using Channel = PixelFormat::Channel;
 
-constexpr Entry<Order, const char*> orders[] = {
-    {Order::r, "r"}, {Order::rg, "rg"}, {Order::rgba, "rgba"}, {Order::bgra, "bgra"}, {Order::depth, "depth"}};
+constexpr Entry<ChannelOrder, const char*> orders[] = {{ChannelOrder::r, "r"},
+                                                       {ChannelOrder::rg, "rg"},
+                                                       {ChannelOrder::rgba, "rgba"},
+                                                       {ChannelOrder::bgra, "bgra"},
+                                                       {ChannelOrder::depth, "depth"}};
 constexpr Entry<Channel, const char*> kinds[] = {{Channel::normalised, ""},
                                                  {Channel::signed_normalised, "s"},
                                                  {Channel::integer, "i"},
@@ -45,13 +48,13 @@ constexpr Entry<Channel, const char*> kinds[] = {{Channel::normalised, ""},
 
 /// OpenCL has it.
 bool exists(const PixelFormat& format) {
-    if (format.order == Order::depth)
+    if (format.order == ChannelOrder::depth)
         return format.channel_bytes == 2 ? format.channel == Channel::normalised
                                          : format.channel_bytes == 4 && format.channel == Channel::floating;
     const bool whole = format.channel == Channel::integer || format.channel == Channel::unsigned_integer;
     if (format.channel == Channel::floating && format.channel_bytes == 1) return false;
     if (format.channel_bytes == 4 && !whole && format.channel != Channel::floating) return false;
-    return format.order != Order::bgra || format.channel_bytes == 1;
+    return format.order != ChannelOrder::bgra || format.channel_bytes == 1;
 }
 
 }  // namespace

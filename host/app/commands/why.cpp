@@ -49,7 +49,7 @@ struct Asked {
 };
 
 /// Writes the record of a cell, which is done once: it may be that of a second time. Its dump was for ncu.
-void write(Sink& sink, MeasuredCell& cell, model::Record record) {
+void write_cell(Sink& sink, MeasuredCell& cell, model::Record record) {
     record.dump.clear();
     sink.take(record);
     cell.written = true;
@@ -58,7 +58,7 @@ void write(Sink& sink, MeasuredCell& cell, model::Record record) {
 /// What was measured is kept where nothing explains it any more.
 void write_rest(Sink& sink, std::vector<MeasuredCell>& cells) {
     for (auto& cell : cells)
-        if (!cell.written) write(sink, cell, cell.record);
+        if (!cell.written) write_cell(sink, cell, cell.record);
 }
 
 /// Times the cells on one device, and adds what was counted of them. A profiler counts behind the last time, because
@@ -109,7 +109,7 @@ bool explain_all(const Asked& asked, const model::Device& device, const CellCoun
         auto record = done.record;
         const auto explanation = explained(peaks, done, record);
         say_doing("");
-        write(asked.sink, done, record);
+        write_cell(asked.sink, done, record);
         asked.page.add(record, explanation, limits.utc);
         ok = ok && !model::is_failure(done.record.status);
     }

@@ -1,4 +1,4 @@
-// Lines, plateaus and steps. The models with whole parameters are in fit_models.cpp.
+// Lines, plateaus and steps; then the models with whole parameters.
 #include "experiments/lib/fit.hpp"
 
 #include <algorithm>
